@@ -1,0 +1,379 @@
+"""What every benchmark here needs: errors, strict reading, safe writing, text tables, intervals."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+# --- Errors ---
+
+
+class EvaluationError(Exception):
+    """Root of every error raised on purpose; its text is one line, safe to print."""
+
+
+class InputError(EvaluationError):
+    """Input that cannot be used.
+
+    `where` names file and record, `expected` what should stand there, `got` what does.
+    """
+
+    def __init__(self, where: str, expected: str, got: str = "") -> None:
+        super().__init__(where, expected, got)
+        self.where, self.expected, self.got = where, expected, got
+
+    def __str__(self) -> str:
+        return printable(f"{self.where}: {self.expected}" + (f", got {self.got}" if self.got else ""))
+
+
+# Control characters, invisible direction marks and lone surrogates: a terminal must never see them raw.
+UNSAFE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+
+
+def printable(text: object, limit: int | None = None) -> str:
+    r"""`text` on one line, unsafe characters as escapes, cut to `limit` characters with an ellipsis.
+
+    >>> printable("a\x1b[31mb\nc")
+    'a\\x1b[31mb\\nc'
+    """
+    shown = str(text)
+    if limit is not None and len(shown) > limit:
+        shown = shown[: limit - 1] + "…"
+    return UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), shown)
+
+
+# --- Reading ---
+
+SUFFIXES: Final = (".json", ".jsonl")
+DUPLICATE_KEYS: Final = "\0duplicate keys"  # no JSON file of a user has this key
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A dict that remembers which keys were given twice with different values."""
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        first: dict[str, Any] = {}
+        twice = {key: True for key, value in pairs if first.setdefault(key, value) != value}
+        if twice:
+            record[DUPLICATE_KEYS] = list(twice)
+    return record
+
+
+def _integer(digits: str) -> int | str:
+    """Integers of thousands of digits stay text: Python refuses to convert them."""
+    return int(digits) if len(digits) < 4000 else digits
+
+
+# NaN and Infinity are no JSON: they come through as text, which no numeric field accepts.
+_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=str)
+_big_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=str, parse_int=_integer)
+
+
+def _decode(text: str) -> Any:
+    try:
+        return _decoder.decode(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # "Exceeds the limit (4300 digits) for integer string conversion"
+        return _big_decoder.decode(text)
+
+
+def parse_json(text: str, where: str) -> Any:
+    """`json.loads`, strict and hardened.
+
+    Keys given twice with different values are listed under `DUPLICATE_KEYS`; NaN, Infinity and integers of
+    4,000 digits or more become text. Raises InputError (line, column) for anything that is no JSON.
+    """
+    if not text.strip():
+        raise InputError(where, "expected JSON", "an empty file")
+    try:
+        return _decode(text)
+    except json.JSONDecodeError as error:
+        raise InputError(where, f"not JSON: line {error.lineno} column {error.colno}: {error.msg}") from None
+    except RecursionError:
+        raise InputError(where, "expected records", "JSON nested too deeply") from None
+
+
+def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
+    """UTF-8 text, a byte order mark at its start dropped; anything else is an InputError with the byte position.
+
+    `position` is where `raw` begins in the file.
+    """
+    if position == 0 and raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise InputError(where, "not UTF-8: expected UTF-8 text", "UTF-16 (byte order mark at byte 0)")
+    try:
+        return raw.decode("utf-8" if position else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        at = position + error.start
+        raise InputError(where, f"not UTF-8: byte 0x{raw[error.start]:02x} at position {at}") from None
+
+
+class BadRecord:
+    """Stands where a record of a file could not be read, so that the others keep their numbers."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+
+
+class RecordFile:
+    """The records of a JSON or JSONL file, read while it is iterated (once); `sha256` is complete afterwards.
+
+    JSON holds a list of records, or one object: a single record, or `{id: answer}`, which comes as
+    `{"id", "prediction"}` records. JSONL holds a record per line; a line that is no JSON comes as a BadRecord.
+    Raises InputError where nothing can be read: no UTF-8, no JSON, empty, neither list nor object.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._sha = hashlib.sha256()
+
+    @property
+    def sha256(self) -> str:
+        return self._sha.hexdigest()
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            if self.path.suffix == ".jsonl":
+                with self.path.open("rb") as file:
+                    yield from self._lines(file)
+            else:
+                raw = self.path.read_bytes()
+                self._sha.update(raw)
+                yield from self._records(parse_json(decode_utf8(raw, str(self.path)), str(self.path)))
+        except OSError as error:
+            raise InputError(str(self.path), f"cannot be read: {error.strerror or error}") from None
+
+    def _records(self, value: Any) -> Iterator[Any]:
+        if isinstance(value, list):
+            yield from value
+        elif not isinstance(value, dict):
+            raise InputError(str(self.path), "expected a list of records or an object", type(value).__name__)
+        elif "id" in value and {"prompt", "answer", "prediction", "ground_truth"} & value.keys():
+            yield value
+        else:
+            twice = value.pop(DUPLICATE_KEYS, [])
+            for name, answer in value.items():
+                record = {"id": name, "prediction": answer}
+                yield {**record, DUPLICATE_KEYS: ["prediction"]} if name in twice else record
+
+    def _lines(self, file: Iterable[bytes]) -> Iterator[Any]:
+        """A line ends with a line feed only: U+2028 may stand inside a record. Blank lines are skipped."""
+        position, empty = 0, True
+        for raw in file:
+            self._sha.update(raw)
+            line = decode_utf8(raw, str(self.path), position)
+            position += len(raw)
+            if line.isspace():
+                continue
+            empty = False
+            try:
+                yield _decode(line)
+            except json.JSONDecodeError as error:
+                yield BadRecord(f"not JSON: column {error.colno}: {error.msg}")
+            except RecursionError:
+                yield BadRecord("JSON nested too deeply")
+        if empty:
+            raise InputError(str(self.path), "expected one JSON record per line", "an empty file")
+
+
+def find_file(name: str, folder: Path) -> Path:
+    """The JSON or JSONL file that `name` means, with or without extension.
+
+    A name with a separator is a path, any other is looked up in `folder`. Raises InputError: no such file (the
+    nearest names that exist), or two files with one stem.
+    """
+    base = Path(name) if os.sep in name or "/" in name else folder / name
+    found = [path for path in (base, *(base.with_name(base.name + end) for end in SUFFIXES)) if path.is_file()]
+    if len(found) == 1 or (found and found[0] == base):
+        return found[0]
+    if found:
+        raise InputError(str(base), "expected one file", f"{' and '.join(path.name for path in found)}")
+    others = sorted(path.name for path in base.parent.glob("*") if path.suffix in SUFFIXES and path.name[0] != ".")
+    import difflib  # costs more than all the rest of the start-up
+
+    near = difflib.get_close_matches(base.name, others, n=3, cutoff=0.4) or others[:3]
+    hint = f"; there is {', '.join(near)}" if near else ""
+    raise InputError(str(base), f"no such file{hint}")
+
+
+def find_dataset(prediction: Path, folder: Path) -> Path | None:
+    """The longest-named file in `folder` whose stem is the prediction's or a prefix of it up to `-`, `_` or `.`."""
+    stem = prediction.stem
+    fitting = [
+        path
+        for path in sorted(folder.glob("*"))
+        if path.suffix in SUFFIXES
+        and (stem == path.stem or (stem.startswith(path.stem) and stem[len(path.stem)] in "-_."))
+    ]
+    longest = max((len(path.stem) for path in fitting), default=0)
+    best = [path for path in fitting if len(path.stem) == longest]
+    if len(best) > 1:
+        raise InputError(str(folder), "expected one dataset", " and ".join(path.name for path in best))
+    return best[0] if best else None
+
+
+# --- Writing ---
+
+
+def strict_value(value: Any) -> Any:
+    """The same value with None for every NaN and infinity, which JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: strict_value(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [strict_value(inner) for inner in value]
+    return value
+
+
+def dump_json(value: Any, indent: int | None = None) -> str:
+    """Strict JSON with sorted keys, readable Chinese, and unsafe characters escaped (see `UNSAFE`)."""
+    text = json.dumps(strict_value(value), ensure_ascii=False, allow_nan=False, sort_keys=True, indent=indent)
+    # Line feeds are the indentation: inside strings json.dumps has escaped them already.
+    return UNSAFE.sub(lambda match: match[0] if match[0] == "\n" else f"\\u{ord(match[0]):04x}", text)
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Write `text` so that a kill at any moment leaves the old file or the new one, never a torn one.
+
+    Raises EvaluationError if the folder is read-only or the disk is full; the old file is then intact.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise EvaluationError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+# --- Text tables ---
+
+
+def display_width(text: str) -> int:
+    """Terminal columns of `text`: wide East Asian characters take two, combining marks none.
+
+    >>> display_width("abc"), display_width("万亿")
+    (3, 4)
+    """
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
+    return len(text) + wide - sum(unicodedata.combining(char) > 0 for char in text)
+
+
+def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
+    """Columns two spaces apart under `header`; `align` holds `<` or `>` for each column."""
+    table = [tuple(header), *(tuple(row) for row in rows)]
+    widths = [max(map(display_width, column)) for column in zip(*table)]
+    lines = []
+    for row in table:
+        cells = []
+        for cell, width, side in zip(row, widths, align):
+            pad = " " * (width - display_width(cell))
+            cells.append(pad + cell if side == ">" else cell + pad)
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+# --- Intervals ---
+
+
+def _beta_fraction(a: float, b: float, x: float) -> float:
+    """Continued fraction of the incomplete beta function (DLMF 8.17.22), by the modified Lentz method."""
+    tiny = 1e-300
+    c, d = 1.0, 1.0 / max(1.0 - (a + b) * x / (a + 1.0), tiny)
+    total = d
+    for m in range(1, 500):
+        for numerator in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d = 1.0 / ((1.0 + numerator * d) or tiny)
+            c = (1.0 + numerator / c) or tiny
+            total *= c * d
+        if abs(c * d - 1.0) < 1e-16:
+            break
+    return total
+
+
+def t_tail(t: float, df: float) -> float:
+    """P(|T| > t) of Student's t with `df` > 0 degrees of freedom: I_x(df/2, 1/2), x = df/(df + t²) (DLMF 8.17)."""
+    if t == 0.0:
+        return 1.0
+    a, b, x = df / 2, 0.5, df / (df + t * t)
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
+    if x < (a + 1) / (a + b + 2):
+        return front * _beta_fraction(a, b, x) / a
+    return 1.0 - front * _beta_fraction(b, a, 1.0 - x) / b
+
+
+def t_quantile(p: float, df: float) -> float:
+    """The `p` quantile of Student's t, 0.5 <= p < 1, by bisection on `t_tail`.
+
+    >>> round(t_quantile(0.975, 10), 6)
+    2.228139
+    """
+    tail = 2 * (1 - p)
+    low, high = 0.0, 1.0
+    while t_tail(high, df) > tail and high < 1e300:
+        low, high = high, high * 2
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if t_tail(middle, df) > tail else (low, middle)
+    return (low + high) / 2
+
+
+def mean(values: Sequence[float]) -> float:
+    """Arithmetic mean, exactly rounded so that the order of values does not matter; nan if there are none."""
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+def variance(values: Sequence[float]) -> float:
+    """Sample variance with n−1; 0 for fewer than two values."""
+    if len(values) < 2:
+        return 0.0
+    centre = mean(values)
+    return math.fsum((value - centre) ** 2 for value in values) / (len(values) - 1)
+
+
+def stratified_mean(strata: Sequence[tuple[float, Sequence[float]]]) -> float:
+    """Σ w·mean / Σ w over the strata `(weight, values)` that have values; nan if none has."""
+    used = [(weight, mean(values)) for weight, values in strata if values]
+    return math.fsum(w * m for w, m in used) / math.fsum(w for w, _ in used) if used else math.nan
+
+
+def stratified_interval(
+    strata: Sequence[tuple[float, Sequence[float]]],
+    bounds: tuple[float, float] = (0.0, 1.0),
+    confidence: float = 0.95,
+) -> tuple[float, float] | None:
+    """Confidence interval of the stratified mean Σ wᵢ·meanᵢ, weights renormalised over strata with values.
+
+    Variance V = Σ wᵢ²sᵢ²/nᵢ with sᵢ² over n−1 (Cochran, Sampling Techniques, 1977, 5.4); Student t with
+    Satterthwaite's (1946) degrees of freedom V² / Σ (wᵢ²sᵢ²/nᵢ)²/(nᵢ−1); clipped to `bounds`. None if a
+    stratum with weight has fewer than two values, or if every variance is 0: then nothing measures the error.
+    """
+    used = [(weight, values) for weight, values in strata if values and weight > 0]
+    if not used or any(len(values) < 2 for _, values in used):
+        return None
+    total = math.fsum(weight for weight, _ in used)
+    parts = [((w / total) ** 2 * variance(values) / len(values), len(values) - 1) for w, values in used]
+    spread = math.fsum(part for part, _ in parts)
+    if spread < 1e-30:  # rounding noise of equal values counts as 0
+        return None
+    df = spread**2 / math.fsum(part**2 / n for part, n in parts)
+    half = t_quantile((1 + confidence) / 2, df) * math.sqrt(spread)
+    centre = stratified_mean(used)
+    return max(bounds[0], centre - half), min(bounds[1], centre + half)

@@ -1,0 +1,1689 @@
+#!/usr/bin/env python3
+r"""Score predictions of future events: `python eval.py -f 250915-random`.
+
+FutureX (arXiv 2508.11987) asks questions of four levels. A model ends its answer with a box, `\boxed{B}`; when
+the truth is known, this module reads the answers, scores every question in [0, 1] and combines the level means
+with weights 0.1/0.2/0.3/0.4:
+
+    level 1    single choice    1 if the picks are exactly the truth, else 0
+    level 2    multiple choice  F1 of the picks
+    level 3/4  ranking          1 if the lists agree item by item, else 0.8 * matched / k
+    level 3/4  number           max(0, 1 - ((Y - Y') / sigma)^2), sigma = Std of the question
+
+Files: `dataset/*.json` holds questions (id, prompt, level, ground_truth, Std), `prediction/*.json` the same rows
+with "answer", or the submission form: `{"id", "prediction"}` rows or `{"id": answer}`. JSONL works for both.
+Results go to stdout, or to `evaluation/` with --save.
+
+Exit codes: 0 scored, 1 internal fault, 2 usage or unreadable input, 3 scored but some files failed,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import hashlib
+import json
+import math
+import os
+import re
+import sys
+import unicodedata
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from common import (
+    DUPLICATE_KEYS,
+    BadRecord,
+    EvaluationError,
+    InputError,
+    RecordFile,
+    dump_json,
+    find_dataset,
+    find_file,
+    mean,
+    printable,
+    stratified_interval,
+    stratified_mean,
+    text_table,
+    write_atomic,
+)
+
+__version__: Final = "1.0.0"
+ROOT: Final = Path(__file__).resolve().parent
+DEFAULT_PREDICTION: Final = "250915-random"
+LEVELS: Final = (1, 2, 3, 4)
+WEIGHTS: Final = {1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4}  # seed README, 评分权重
+PARTIAL_RANKING: Final = 0.8  # seed README, 评分机制
+EQUAL: Final = 1e-9  # relative difference of numbers that count as equal where there is no sigma
+MAX_SPAN: Final = 10_000  # characters; nothing longer is an answer
+MAX_OPTIONS: Final = 62  # A to ~ in ASCII order
+MAX_TOKENS: Final = 2_000_000  # braces that are looked at in one text
+SHOWN: Final = 500  # characters of a truth or an answer that an item keeps
+CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+
+# --- Answers: from raw text to the span that counts ---
+
+_BOX_TOKEN: Final = re.compile(r"\\(?:boxed|fbox)\s*\{|[{}]")
+_JOINT: Final = re.compile(r"[\s$*]*(?:(?:[,，、;；/|&]|and\b|和)[\s$*]*){0,2}")
+# `\b`, `\f` and `\t` that a bad JSON escape turned into control characters
+_LOST_BACKSLASH: Final = re.compile(r"[\x08\x0c\t](?=(?:(?<=\x08)oxed|(?<=\x0c)box|(?<=\t)(?:ext|imes))\b)")
+_LOST: Final = {"\x08": "\\b", "\x0c": "\\f", "\t": "\\t"}
+
+
+class Answer(NamedTuple):
+    """What counts of a raw answer: `text`, or `elements` if it was a list; `boxed` is False for bare text."""
+
+    text: str
+    elements: tuple[str, ...]
+    boxed: bool
+
+
+def last_boxed(text: str) -> tuple[str, bool]:
+    r"""The content of the last non-empty `\boxed{…}` or `\fbox{…}`, and True; without a box the text and False.
+
+    Braces are balanced; a box that never closes takes the rest. Boxes joined only by separators are one list,
+    each on a line. The content is "" if all boxes are empty. Linear in the text.
+
+    >>> last_boxed(r"First \boxed{A}. On reflection \boxed{\text{B}}")
+    ('\\text{B}', True)
+    >>> last_boxed(r"\boxed{A}, \boxed{C}")
+    ('A\nC', True)
+    """
+    if text.startswith("\\boxed{") and text.endswith("}") and text.count("{") == text.count("}") == 1:
+        return text[7:-1].strip(), True
+    if "oxed" not in text and "box" not in text:
+        return text.strip(), False
+    if "\x08" in text or "\x0c" in text:
+        text = _LOST_BACKSLASH.sub(lambda match: _LOST[match[0]], text)
+    boxes, any_box = _boxes(text)
+    if not any_box:
+        return text.strip(), False
+    if not boxes:
+        return "", True
+    begin, start, end = max(boxes)
+    contents = [text[start:end].strip()]
+    for before, start, end in sorted(boxes, reverse=True)[1:]:
+        gap = text[end + 1 : begin]
+        if end >= begin or len(gap) > 40 or not _JOINT.fullmatch(gap):
+            break
+        if gap.isspace() and _SEPARATOR.search(text[start:end] + contents[0]):
+            break  # two whole lists below each other: the last one counts
+        contents.insert(0, text[start:end].strip())
+        begin = before
+    return "\n".join(dict.fromkeys(contents)), True
+
+
+def _boxes(text: str) -> tuple[list[tuple[int, int, int]], bool]:
+    """(begin, start of content, end of content) of every box with content, and whether there is any box."""
+    boxes: list[tuple[int, int, int]] = []
+    opened: list[tuple[int, int]] = []
+    position, last_text, any_box = 0, -1, False
+    for count, token in enumerate(_BOX_TOKEN.finditer(text)):
+        if count > MAX_TOKENS:
+            return [], False
+        if token.start() > position and not text[position : token.start()].isspace():
+            last_text = token.start() - 1
+        position = token.end()
+        if token[0] == "}":
+            if opened:
+                begin, start = opened.pop()
+                if begin >= 0 and last_text >= start:
+                    boxes.append((begin, start, token.start()))
+        elif token[0] == "{":
+            opened.append((-1, -1))
+        else:
+            opened.append(token.span())
+            any_box = True
+    if position < len(text) and not text[position:].isspace():
+        last_text = len(text)
+    boxes.extend((begin, start, len(text)) for begin, start in opened if begin >= 0 and last_text >= start)
+    return boxes, any_box
+
+
+def read_answer(raw: object) -> Answer | None:
+    """The span that counts of a raw answer (text, number or list); None if the answer is missing."""
+    if isinstance(raw, str):
+        text, boxed = last_boxed(raw)
+        return Answer(text, (), boxed) if text else None
+    if raw is None:
+        return None
+    if isinstance(raw, list):
+        parts = [part for part in map(read_answer, raw) if part]
+        if len(parts) == 1:
+            return parts[0]._replace(boxed=True)
+        return Answer("\n".join(p.text for p in parts), tuple(p.text for p in parts), True) if parts else None
+    if isinstance(raw, (int, float)) and not isinstance(raw, bool):
+        return Answer(repr(raw), (), True)
+    return Answer(json.dumps(raw, ensure_ascii=False, default=str), (), False)
+
+
+_MARKUP: Final = re.compile(r"[\\$*`{}~\x00-\x1f\x7f]")
+_RAISED: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[①-⑳❶-❿➀-➉]")
+_MATH: Final = re.compile(r"(?<!\\)\$([^$\n]*)(?<!\\)\$")
+_COMMAND: Final = re.compile(r"\\{1,2}([A-Za-z]+)[ \t]*|\\(.?)", re.S)
+_SYMBOLS: Final = {
+    "times": "×", "cdot": "×", "approx": "≈", "sim": "≈", "simeq": "≈", "pm": "±", "to": " to ", "ge": ">",
+    "geq": ">", "gt": ">", "le": "<", "leq": "<", "lt": "<", "quad": " ", "qquad": " ", "newline": "\n", "n": "\n",
+    "pounds": "£", "left": "", "right": "", "displaystyle": "", "boxed": "", "fbox": "", "emph": "", "mbox": "",
+    "operatorname": "", "underline": "", "bf": "", "rm": "", "it": "",
+}  # fmt: skip
+_ESCAPES: Final = {",": " ", " ": " ", ";": " ", ":": " ", "!": "", "\\": "\n", "(": "", ")": "", "[": "", "]": ""}
+_TILDE: Final = re.compile(r"(?<=[0-9%万亿元])\s?~\s?(?=[0-9$¥€£+-])|~")
+_STARS: Final = re.compile(r"\*{2,}|(?<![0-9\s])\*|\*(?!\s*[0-9])")
+_CONTROLS: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]+")
+_PAIRS: Final = {"(": ")", "[": "]", "{": "}", "【": "】"}
+
+
+def clean(text: str) -> str:
+    r"""The text without LaTeX, Markdown, full-width forms and one pair of brackets around the whole.
+
+    >>> clean(r"$\text{3{,}400\,万元}$"), clean("10⁶"), clean("［Ｒｅｄ］"), clean(r"1. Red\\ 2. Blue")
+    ('3,400 万元', '10^6', 'Red', '1. Red\n 2. Blue')
+    """
+    if not text.isascii():
+        if _RAISED.search(text):
+            text = _RAISED.sub(_lower_raised, text)
+        text = unicodedata.normalize("NFKC", text)
+    if _MARKUP.search(text):
+        text = _clean_markup(text)
+    text = text.strip()
+    if text and _PAIRS.get(text[0]) == text[-1] and _encloses(text):
+        text = text[1:-1].strip()
+    return text
+
+
+def _lower_raised(match: re.Match[str]) -> str:
+    plain = "".join(str(unicodedata.digit(char, "")) or {"⁺": "", "⁻": "-"}.get(char, "") for char in match[0])
+    if match[0][0] in "⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹":
+        return "^" + plain
+    return f"{unicodedata.numeric(match[0]):.0f}."
+
+
+def _clean_markup(text: str) -> str:
+    text = text.replace("\r\n", "\n")
+    text = _LOST_BACKSLASH.sub(lambda match: _LOST[match[0]], text)
+    text = _MATH.sub(r"\1", text).replace("{,}", ",")
+    if "\\" in text:
+        text = _COMMAND.sub(_replace_command, text)
+    text = _TILDE.sub(lambda match: match[0] if len(match[0].strip()) < len(match[0]) or _is_range(match) else " ", text)
+    text = _STARS.sub("", text)
+    return _CONTROLS.sub(" ", text.replace("`", "").replace("{", "").replace("}", ""))
+
+
+def _is_range(match: re.Match[str]) -> bool:
+    before, after = match.string[match.start() - 1 : match.start()], match.string[match.end() : match.end() + 1]
+    return bool(before) and before in "0123456789%万亿元" and bool(after) and after in "0123456789$¥€£+-"
+
+
+def _replace_command(match: re.Match[str]) -> str:
+    name = match[1]
+    if name is None:
+        return _ESCAPES.get(match[2], match[2])
+    if name in _SYMBOLS:
+        return _SYMBOLS[name]
+    if name.startswith(("text", "math")):
+        return ""
+    return "\n" + name[1:] if name[0] == "n" else name  # a literal "\n" before a word
+
+
+def _encloses(text: str) -> bool:
+    """Whether the first bracket's partner is the last character: "(B)" but not "(A), (B)"."""
+    depth = 0
+    for index, char in enumerate(text):
+        depth += (char == text[0]) - (char == text[-1])
+        if depth == 0:
+            return index == len(text) - 1
+    return False
+
+
+_ELEMENT: Final = re.compile(
+    r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([+-]?[0-9.]+(?:e[+-]?[0-9]+)?))\s*(,|\Z)""", re.S | re.I
+)
+_LITERAL_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.S)
+
+
+def parse_literal(text: str) -> tuple[str, ...]:
+    r"""The elements of a list literal of Python or JSON, as text; () if the text is none. Nothing is executed.
+
+    >>> parse_literal("['A', 'It\\'s']"), parse_literal("[4946.0]"), parse_literal("[Red, Green]")
+    (('A', "It's"), ('4946.0',), ())
+    """
+    text = text.strip()
+    if not (text.startswith("[") and text.endswith("]")):
+        return ()
+    body, elements, position = text[1:-1], [], 0
+    while position < len(body):
+        match = _ELEMENT.match(body, position)
+        if not match:
+            return () if body[position:].strip() else tuple(elements)
+        single, double, number, _ = match.groups()
+        quoted = single if single is not None else double
+        elements.append(number if quoted is None else _LITERAL_ESCAPE.sub(_unescape, quoted))
+        position = match.end()
+    return tuple(elements)
+
+
+def _unescape(match: re.Match[str]) -> str:
+    code = match[1] or match[2]
+    return chr(int(code, 16)) if code else {"n": "\n", "t": "\t", "r": "\r"}.get(match[3], match[3])
+
+
+# --- Choices (levels 1 and 2) ---
+
+_SEPARATOR: Final = re.compile(r"\s*[,，、;；/|&\n]\s*(?:and\s+)?|\s+and\s+|\s*和\s*", re.I)
+_OPTION_MARKS: Final = ".)、:：．"
+_SECOND_OPTION: Final = re.compile(r"B[.)、:：．]")
+_LEAD_IN: Final = re.compile(
+    r"(?:the\s+outcome\s+be\s+)|(?:(?:the|my|our)\s+)?(?:(?:final|predicted|correct|best|most\s+likely)\s+)*"
+    r"(?:answer|prediction|choice|outcome|result)s?(?:\s+(?:is|are|will\s+be|would\s+be)\s*:?|\s*:)\s*"
+    r"|(?:最终|我的|正确)*(?:答案|预测|选择|结果)(?:是|为|选|:)+\s*",
+    re.I,
+)
+_LABELLED: Final = re.compile(
+    r"""(?:option|choice|answer|选项|选择|选)?\s*  # Option B, 选项B
+        (?P<open>[(\[【])?\s*(?P<label>[!-~])\s*(?(open)[)\]】])
+        (?:\s*[.):、](?![0-9])\s*|\s+[-–—]\s+|\s*\Z|(?(open)\s+|(?!)))(?P<text>.*)""",
+    re.X | re.I | re.S,
+)
+YES_NO: Final = {
+    "yes": "Yes", "是": "Yes", "是的": "Yes", "会": "Yes",
+    "no": "No", "否": "No", "不": "No", "不是": "No", "不会": "No",
+}  # fmt: skip
+_YES_NO_WORD: Final = re.compile(r"\b(?:yes|no)\b", re.I)
+_YES_NO_TAIL: Final = re.compile(r"(yes|no)\b|(是的|是|否|不是|不会)(?=[\s,.:;!(-])", re.I)
+
+
+class Options(NamedTuple):
+    """What may be picked: the labels, and the prompt that holds the options ("" if there are none in it)."""
+
+    labels: frozenset[str]
+    prompt: str
+
+
+class ChoiceTruth(NamedTuple):
+    """Truth of a choice: the right picks, as `read_picks` writes them."""
+
+    options: Options
+    picks: frozenset[str]
+
+
+class NameTruth(NamedTuple):
+    """Truth of a choice that has neither options nor labels: names."""
+
+    names: tuple[Name, ...]
+
+
+def count_options(prompt: str) -> int:
+    """How many options a prompt lists; see `read_options`."""
+    count, position = 0, prompt.find("\nA.")
+    while position >= 0 and count < MAX_OPTIONS:
+        count += 1
+        position = prompt.find(f"\n{chr(65 + count)}.", position + 3)
+    if count > 1:
+        return count
+    return len(read_options(prompt)) if _SECOND_OPTION.search(prompt) else 0
+
+
+def read_options(prompt: str) -> tuple[str, ...]:
+    r"""The options' texts in a prompt, labelled A, B, … on lines of their own (or inline after ` | `).
+
+    Past Z the labels go on in ASCII order: `[ \ ] ^ _`, the backtick, a, b, … Empty if there are none.
+    """
+    for break_ in ("\n", "|"):
+        texts: list[str] = []
+        for line in map(str.strip, prompt.split(break_)):
+            if len(line) > 1 and line[0] == chr(65 + len(texts)) and line[1] in _OPTION_MARKS:
+                texts.append(line[2:].strip())
+        if len(texts) > 1:
+            return tuple(texts[:MAX_OPTIONS])
+    return ()
+
+
+def choice_key(text: str) -> str:
+    """The form in which an option's text and a token compare: `the outcome be Lower` is `lower`."""
+    lead = _LEAD_IN.match(text)
+    return read_name(text[lead.end() :] if lead and lead.end() < len(text) else text).key
+
+
+@lru_cache(maxsize=1 << 14)
+def option_index(options: Options) -> tuple[dict[str, str], int]:
+    """Label by option text (yes and no under every name), and how many separators one text holds at most.
+
+    A text that two options share stands for neither.
+    """
+    if not options.prompt:
+        return ({} if options.labels else YES_NO), 0
+    index: dict[str, str] = {}
+    shared = set()
+    width = 0
+    for number, text in enumerate(map(clean, read_options(options.prompt))):
+        key, label = choice_key(text), chr(ord("A") + number)
+        width = max(width, len(_SEPARATOR.findall(text)))
+        if index.setdefault(key, label) != label:
+            shared.add(key)
+        if key in YES_NO:
+            index.update((name, label) for name, meaning in YES_NO.items() if meaning == YES_NO[key])
+    return {key: label for key, label in index.items() if key not in shared}, width
+
+
+def read_picks(answer: Answer, options: Options) -> list[str]:
+    """The picks of an answer: labels (or Yes/No), and `?text` for a token that is neither label nor option."""
+    labels = options.labels
+    if not labels and answer.text.lower() in YES_NO:
+        return [YES_NO[answer.text.lower()]]
+    exact = answer.text.replace(", ", ",").split(",")
+    if labels.issuperset(exact):  # before anything is cleaned: "`" and "\\" are labels
+        return exact
+    elements = answer.elements or parse_literal(answer.text)
+    if elements:
+        return [pick for e in elements for pick in ([e] if e in labels else read_token(clean(e), options))]
+    if len(labels) <= 26:
+        return _read_tokens(clean(answer.text), answer.boxed, options)
+    picks = [token.strip() for token in exact if token.strip() in labels]
+    rest = ",".join(token for token in exact if token.strip() not in labels)
+    return picks + _read_tokens(clean(rest), answer.boxed, options)
+
+
+def _read_tokens(text: str, boxed: bool, options: Options) -> list[str]:
+    index, width = option_index(options)
+    if boxed:
+        lead = _LEAD_IN.match(text)
+        text = text[lead.end() :] if lead else text
+        tail = _YES_NO_TAIL.match(text) if "yes" in index else None
+        if tail and len({word.lower() for word in _YES_NO_WORD.findall(text)}) < 2:
+            return [index[tail[0].lower()]]  # "Yes, it will", but not "Yes or no"
+    tokens = [token for token in _SEPARATOR.split(text) if token]
+    labels = [_label_of(token, options) for token in tokens]
+    return labels if all(labels) else _read_texts(text, options)
+
+
+def _read_texts(text: str, options: Options) -> list[str]:
+    """The picks where some token is no label: options' texts, longest first since they may hold separators."""
+    _, width = option_index(options)
+    breaks = [(0, 0), *(match.span() for match in _SEPARATOR.finditer(text)), (len(text), len(text))]
+    picks: list[str] = []
+    first = 0
+    while first < len(breaks) - 1:
+        begin, last = breaks[first][1], first + 1
+        for further in range(min(first + width + 1, len(breaks) - 1), last, -1):
+            label = _known_text(text[begin : breaks[further][0]].strip(), options)
+            if label:
+                picks.append(label)
+                last = further
+                break
+        else:
+            token = text[begin : breaks[last][0]].strip()
+            picks.extend(read_token(token, options) if token else [])
+        first = last
+    return picks
+
+
+def _label_of(token: str, options: Options) -> str:
+    """The label that a token is or begins with (`B`, `(b)`, `Option B`, `B. Tie`); "" if it does not."""
+    labels = options.labels
+    if token in labels:
+        return token
+    match = _LABELLED.match(token) if labels else None
+    if not match:
+        return ""
+    label = match["label"] if match["label"] in labels else match["label"].upper()
+    # A letter past the last option is a wrong pick.
+    return label if label in labels or (label.isalpha() and options.prompt) else ""
+
+
+def _known_text(token: str, options: Options) -> str:
+    """The label whose option reads exactly `token`, with or without the label in front; "" if there is none."""
+    index, _ = option_index(options)
+    label = index.get(choice_key(token), "")
+    if not label and (match := _LABELLED.match(token)) and match["label"] in options.labels:
+        label = match["label"] if index.get(choice_key(match["text"])) == match["label"] else ""
+    return label
+
+
+def read_token(token: str, options: Options) -> list[str]:
+    """The picks of one token, cleaned: an option's text, a label in any dress, or single labels side by side."""
+    index, _ = option_index(options)
+    key = choice_key(token)
+    label = _label_of(token.strip(" \"'“”"), options) or index.get(key)
+    if label:
+        return [label]
+    letters = token.split() if " " in token else list(token)
+    if len(letters) > 1 and options.labels.issuperset(letters):
+        return letters
+    return ["?" + key]
+
+
+def score_single(picks: frozenset[str], truth: frozenset[str]) -> float:
+    """Level 1: 1 if the picks are exactly the truth, else 0 (seed README, 评分机制)."""
+    return float(picks == truth)
+
+
+def score_f1(matched: int, picks: int, truths: int) -> float:
+    """Level 2: F1 = 2·matched / (picks + truths), in [0, 1] (seed README, 评分机制).
+
+    >>> score_f1(1, 3, 1)
+    0.5
+    """
+    return 2 * matched / (picks + truths) if matched else 0.0
+
+
+# --- Names and rankings (levels 3 and 4) ---
+
+_NAME_TABLE: Final = {**dict.fromkeys(map(ord, "\"'“”‘’„«»《》〈〉「」『』`´")), ord("/"): " "}
+_CJK_SPACE: Final = re.compile(rf"(?<=[{CJK}]) +| +(?=[{CJK}])")
+_IS_CJK: Final = re.compile(rf"[{CJK}]")
+_BRACKETED: Final = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
+_TAIL: Final = re.compile(r"\s+by\s+|\s+[-–—]\s+|(?<=[》”\"」』])\s*[-–—]+\s*")
+
+
+class Name(NamedTuple):
+    """A name as it compares: `spaced` after folding, `key` also without spaces beside CJK characters."""
+
+    text: str
+    spaced: str
+    key: str
+    aliases: tuple[str, ...]  # keys of its bracketed parts and of the part outside the brackets
+    heads: tuple[str, ...]  # keys of what stands before ` by AUTHOR` or ` - AUTHOR`
+
+
+def _fold(text: str) -> str:
+    folded = text.casefold().translate(_NAME_TABLE).rstrip(" .。\n").lstrip()
+    if folded.startswith("@"):
+        folded = folded.lstrip("@ ")
+    return " ".join(folded.split()) if "  " in folded or "\n" in folded else folded
+
+
+def _key(spaced: str) -> str:
+    return spaced if spaced.isascii() or " " not in spaced else _CJK_SPACE.sub("", spaced)
+
+
+def read_name(text: str) -> Name:
+    """The name's comparable form; `text` is expected to be cleaned.
+
+    >>> read_name('《Panda  Plan》.').key, read_name("许 二 木").key, read_name("Sunrise (2024)").aliases
+    ('panda plan', '许二木', ('sunrise',))
+    """
+    spaced = text.casefold().rstrip(" .。")
+    if spaced.replace(" ", "").isalnum() and "  " not in spaced and " by " not in spaced:  # most names
+        return Name(text, spaced, _key(spaced), (), ())
+    spaced = _fold(text)
+    aliases: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
+    if "(" in text or "[" in text or "【" in text:
+        inside = [next(filter(None, groups), "") for groups in _BRACKETED.findall(text)]
+        parts = [*inside, _BRACKETED.sub(" ", text)] if inside else []
+        aliases = tuple(key for key in (_key(_fold(part)) for part in parts) if any(map(str.isalpha, key)))
+    if " by " in spaced or "-" in text or "–" in text or "—" in text:
+        folded = text.casefold()
+        heads = tuple(_key(_fold(folded[: tail.start()])) for tail in islice(_TAIL.finditer(folded), 8))
+    return Name(text, spaced, _key(spaced), aliases, heads)
+
+
+def same_name(true: Name, predicted: Name) -> bool:
+    """Whether two names mean the same thing (spec: equal, bracketed alias, author tail, or something in front)."""
+    if true.key == predicted.key:
+        return True
+    if true.key in predicted.aliases or predicted.key in true.aliases or true.key in predicted.heads:
+        return True
+    longer, shorter = (true, predicted) if len(true.key) > len(predicted.key) else (predicted, true)
+    if not longer.key.endswith(shorter.key) or not any(map(str.isalpha, shorter.key)):
+        return False
+    if len(shorter.key) > 1 and _IS_CJK.match(shorter.key):
+        return len(longer.key) > len(shorter.key)
+    return _is_boundary(longer, len(longer.key) - len(shorter.key))
+
+
+def _is_boundary(name: Name, cut: int) -> bool:
+    """Whether a word begins at `cut` of the key, in the text before spaces were removed."""
+    if cut == 0:
+        return False
+    before, after = name.key[cut - 1], name.key[cut]
+    if not (before.isalnum() and after.isalnum()):
+        return True
+    if bool(_IS_CJK.match(before)) != bool(_IS_CJK.match(after)):
+        return True
+    index = 0
+    for char in name.spaced:
+        if char == name.key[index]:
+            index += 1
+            if index > cut:
+                return False
+        elif index == cut:
+            return True
+    return False
+
+
+_COMPLEX: Final = re.compile(r"[0-9()\[\]\"“《「『【;|、\n]")
+_ITEM_TOKEN: Final = re.compile(
+    r"""(?=[0-9第RN\#(\["“《「『【,;|、\n])                                    # a glance that fails fast
+      (?:(?P<strong>第\s*[0-9]{1,4}\s*[名位]\s*[:、.]?\s*                    # 第6名：
+              |(?<![^\s,;|、])[0-9]{1,4}(?:st|nd|rd|th)\s*(?:place)?\s*[:.)]\s*)  # 6th: or 1st place:
+      |(?P<label>(?<![^\s,;|、])(?:
+               ranks?\s*\#?\s*[0-9]{1,4}\s*[:.)]\s*                             # Rank 15:
+              |(?:no\.|\#)\s*[0-9]{1,4}\s*[:.)]?\s+                             # No. 4, #3
+              |\#[0-9]{1,4}:\s*
+              |[0-9]{1,4}(?:st|nd|rd|th)\s+place\s*(?:-\s+)?))
+      |(?P<weak>(?<![^\s,;|、])(?:[0-9]{1,3}\s*(?:[.):](?![0-9])|、)\s*|\([0-9]{1,2}\)\s*))  # 1. 2) 18:
+      |(?P<shield>\([^()]*\)|\[[^\[\]]*\]|"[^"\n]*"|“[^“”]*”|《[^《》]*》|「[^「」]*」|『[^『』]*』|【[^【】]*】)
+      |(?P<separator>[,;|、\n]))""",
+    re.X | re.I,
+)
+_DIGITS: Final = re.compile(r"[0-9]+")
+_BULLET: Final = re.compile(r"\A(?:[-•·▪–—]\s+)+")
+_AND: Final = re.compile(r"\s(?:and|AND|And|&)\s+|\s*和\s*")
+_LEADING_AND: Final = re.compile(r"(?:and|&)\s+", re.I)
+_NO_NAME: Final = re.compile(r"[\s!-/:-@\[-`{-~\u2010-\u2027\u3000-\u3003…]*")
+_CHINESE_DIGITS: Final = {char: value for value, char in enumerate("一二三四五六七八九十", 1)}
+_COUNT: Final = re.compile(
+    r"""rank(?:ed|s|ing)?\s+(?:from\s+)?\#?([0-9]{1,3})\s+(?:to|through|-)\s+\#?([0-9]{1,3})
+       |第\s*([0-9]{1,3})\s*[名位]?\s*[到至-]\s*第?\s*([0-9]{1,3})\s*[名位]
+       |前\s*([0-9]{1,3}|[一二三四五六七八九十])\s*[名位大个]?
+       |top\s+([0-9]{1,3})\b""",
+    re.X | re.I,
+)
+
+
+class RankingTruth(NamedTuple):
+    """Truth of a ranking: names, best first."""
+
+    names: tuple[Name, ...]
+
+
+def item_count(prompt: str) -> int | None:
+    """How many items a ranking question asks for (`ranked from 6 to 8`, `top 3`, `前3名`, `第4到6名`), or None."""
+    best = None
+    for match in _COUNT.finditer(prompt.partition("IMPORTANT:")[0]):
+        low, high, first, last, leading, top = match.groups()
+        if low or first:
+            return abs(int(high or last) - int(low or first)) + 1
+        if leading:
+            return _CHINESE_DIGITS.get(leading) or int(leading)
+        best = best or int(top)
+    return best
+
+
+def split_items(text: str) -> list[str]:
+    """The items of a list in one text, in the order of their ranks if every item carries one; labels dropped."""
+    if not _COMPLEX.search(text):
+        return [item for item in map(str.strip, text.split(",")) if item and not _NO_NAME.fullmatch(item)]
+    kept = [(rank, item.strip()) for rank, item in _split_labelled(text)]
+    if any(item[:1] in "-•·▪–—" for _, item in kept if item):
+        kept = [(rank, _BULLET.sub("", item, 1)) for rank, item in kept]
+    kept = [(rank, item) for rank, item in kept if not _NO_NAME.fullmatch(item)]
+    if len(kept) > 1 and all(rank is not None for rank, _ in kept):
+        kept.sort(key=lambda pair: pair[0] or 0)
+    return [item for _, item in kept]
+
+
+def _split_labelled(text: str) -> list[tuple[int | None, str]]:
+    """(rank, item) pairs of a list; a label inside an item splits only where it goes on counting."""
+    items: list[tuple[int | None, str]] = []
+    start, rank = 0, None
+    for token in _ITEM_TOKEN.finditer(text):
+        kind = token.lastgroup
+        if kind == "separator":
+            items.append((rank, text[start : token.start()]))
+            start, rank = token.end(), None
+        elif kind != "shield":
+            found = _DIGITS.search(token[0])
+            number = int(found[0]) if found else 0
+            at_head = not text[start : token.start()].strip(" -•·")
+            if at_head:
+                counts = kind != "weak" or _is_label(text, token, number, items)
+            else:
+                counts = rank is not None and (number == rank + 1 or kind == "strong")
+            if counts:
+                if not at_head:
+                    items.append((rank, text[start : token.start()]))
+                start, rank = token.end(), number
+            elif "、" in token[0]:  # a name that ends with a digit, and a separator
+                mark = token.start() + token[0].index("、")
+                items.append((rank, text[start:mark]))
+                start, rank = mark + 1, None
+    items.append((rank, text[start:]))
+    return items
+
+
+def _is_label(text: str, token: re.Match[str], number: int, items: Sequence[tuple[int | None, str]]) -> bool:
+    """Whether `1.` or `18:` at the head of an item counts: names such as `731、…` or `300: Rise` may start so too."""
+    if items and items[-1][0] is not None and items[-1][0] + 1 == number:
+        return True
+    mark = token[0].strip()[-1]
+    if number < 100 and mark != "、":
+        return True
+    if number == 1 and not text[token.end() : token.end() + 1].isdigit():
+        return True
+    return bool(re.search(rf"\s{number + 1}\s*{re.escape(mark)}", text[token.end() :]))
+
+
+def read_items(
+    answer: Answer, prompt: str = "", count: int | None = None, known: frozenset[str] = frozenset()
+) -> tuple[Name, ...]:
+    """The names of a list answer or truth.
+
+    Elements of a list literal are never split. Otherwise a final `and` splits the last item of a list, unless
+    the number of items (`count`, or the one that `prompt` asks for) is reached or the item is a `known` key.
+    """
+    elements = answer.elements or parse_literal(answer.text)
+    if elements:
+        return tuple(read_name(clean(e)) for e in elements if not _NO_NAME.fullmatch(e))
+    items = split_items(clean(answer.text))
+    if items and (len(items) > 1 or count == 2):
+        lead = _LEADING_AND.match(items[-1])
+        last = items[-1][lead.end() :] if lead and len(items) > 1 else items[-1]
+        items[-1:] = _split_final_and(last, len(items), prompt, count, known) if _AND.search(last) else [last]
+    return tuple(map(read_name, items))
+
+
+def _split_final_and(last: str, items: int, prompt: str, count: int | None, known: frozenset[str]) -> list[str]:
+    count = item_count(prompt) if count is None else count
+    *_, cut = _AND.finditer(last)
+    head, tail = last[: cut.start()], last[cut.end() :]
+    if not head or not tail or (count is not None and items >= count) or read_name(last).key in known:
+        return [last]
+    return [head, tail]
+
+
+def looks_like_names(text: str) -> bool:
+    """Whether bare text may be a list of names: no item over 12 words, no sentence break."""
+    if len(text) > 2000:
+        return False
+    for item in split_items(text):
+        cjk = len(_IS_CJK.findall(item))
+        if len(item.split()) + cjk / 3 > 12 or _SENTENCE_BREAK.search(item):
+            return False
+    return True
+
+
+# "St. Kilda" and "Sarah J. Maas" are no sentences, "last time. We" is.
+_SENTENCE_BREAK: Final = re.compile(r"(?<=[a-z][a-z)\"”%0-9])(?<!\b(?i:mr|ms|dr|st|vs|jr|sr|ft|mt|no))[.!?]\s+[A-Z]|。\s*\S")
+
+
+def count_matches(truth: Sequence[Name], predicted: Sequence[Name]) -> int:
+    """How many true names are found among the predicted ones, each of both used once at most.
+
+    Exact matches are made first; among the rest as many as possible (augmenting paths).
+    """
+    free: dict[str, list[int]] = {}
+    for index, name in enumerate(predicted):
+        free.setdefault(name.key, []).append(index)
+    rest = []
+    for name in truth:
+        if free.get(name.key):
+            free[name.key].pop()
+        else:
+            rest.append(name)
+    if not rest:
+        return len(truth)
+    left = [index for indices in free.values() for index in indices]
+    edges = [[index for index in left if _may_match(name, predicted[index])] for name in rest]
+    owner: dict[int, int] = {}
+    for root, found in enumerate(edges):
+        if found:
+            _augment(root, edges, owner)
+    return len(truth) - len(rest) + len(owner)
+
+
+def _may_match(true: Name, predicted: Name) -> bool:
+    """`same_name`, after a glance at the last characters that settles most pairs."""
+    if true.key[-1:] != predicted.key[-1:] and not (true.aliases or predicted.aliases or predicted.heads):
+        return False
+    return same_name(true, predicted)
+
+
+def _augment(root: int, edges: Sequence[Sequence[int]], owner: dict[int, int]) -> None:
+    """Give true name `root` a predicted one, moving earlier owners if that helps (breadth first)."""
+    came_from: dict[int, int] = {}
+    queue = [root]
+    for true in queue:
+        for index in edges[true]:
+            if index in came_from:
+                continue
+            came_from[index] = true
+            if index not in owner:
+                while True:
+                    true = came_from[index]
+                    previous = next((i for i, t in owner.items() if t == true), None)
+                    owner[index] = true
+                    if previous is None:
+                        return
+                    index = previous
+            queue.append(owner[index])
+
+
+def score_ranking(truth: Sequence[Name], predicted: Sequence[Name]) -> tuple[float, int]:
+    """1 if the lists agree item by item and in length, else 0.8·matched/k, and the number matched.
+
+    k = len(truth) true items; all predicted items count, whatever their order (seed README, 评分机制).
+    """
+    if len(truth) == len(predicted) and all(map(same_name, truth, predicted)):
+        return 1.0, len(truth)
+    matched = count_matches(truth, predicted)
+    return PARTIAL_RANKING * matched / len(truth), matched
+
+
+# --- Numbers (levels 3 and 4) ---
+
+_CURRENCY: Final = r"(?:us|hk|nt|au|ca|cn|s)?\s?\$|[€£¥₹₩]|usd|cny|rmb|hkd|eur|gbp|jpy|人民币|美元|港元|港币"
+_DIGITS_PART: Final = r"""
+    (?:0,[0-9]+(?![0-9,])                                       # 0,25
+      |[0-9]{1,3}(?:[,'][0-9]{3}){1,40}(?![0-9])(?:\.[0-9]+)?   # 1,234.5
+      |[0-9]{1,2}(?:,[0-9]{2}){1,40},[0-9]{3}(?![0-9])(?:\.[0-9]+)?  # 12,34,567
+      |[0-9]{1,3}(?:\.[0-9]{3}){1,40},[0-9]{1,2}(?![0-9])       # 1.234,5
+      |[0-9]+,[0-9]{1,2}(?![0-9,])                              # 1,5
+      |[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"""
+_SCALE_WORDS: Final = {  # English scale words; see _scale_of for 十百千万亿
+    "hundred million": 1e8, "hundred thousand": 1e5, "ten thousand": 1e4, "ten million": 1e7,
+    "hundred billion": 1e11, "ten billion": 1e10, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
+    "lakh": 1e5, "crore": 1e7, "k": 1e3, "m": 1e6, "mn": 1e6, "mln": 1e6, "b": 1e9, "bn": 1e9, "bln": 1e9,
+    "t": 1e12, "tn": 1e12, "trn": 1e12,
+}  # fmt: skip
+_SCALE: Final = r"""(?:
+     (?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|mill?i?on|bill?ion|trill?ion)s?\b
+    |(?:mn|mln|bn|bln|tn|trn|lakh|crore)s?\b|(?<=[0-9])[kmbt]\b
+    |[十百千]?[万亿]+|[千百])"""
+_PERCENT: Final = r"(?:%|percent(?:age\s+points?)?\b|per\s+cent\b|pct\b|个?百分点)"
+_PER: Final = r"""(?:\s*(?:/|\bper\b|每)\s*(?:day|week|month|year|share|person|capita|head|ton(?:ne)?|t|kg|g|lb|oz|ounce|barrel|bbl|
+    gallon|litre|liter|unit|hour|h|s|second|mwh|kwh|m²|公斤|千克|吨|斤|克|股|人|天|日|月|年|件|台|辆|张|桶|升|小时|平方米|平米))"""
+_UNIT: Final = rf"""(?:(?:(?:
+     (?:(?:us|u\.s\.|hong\s+kong|chinese)\s+)?(?:dollars?|cents?)|yuan|renminbi|rmb|cny|usd|hkd|eur|euros?|gbp|jpy|yen|won|krw|inr
+    |rupees?|pounds?(?:\s+sterling)?|francs?|chf|aud|cad|sgd|roubles?|rubles?
+    |shares?|points?|pts?|lots?|hands|votes?|seats?|people|persons?|users?|cases?|deaths?|outbreaks?|views?|plays?|downloads?
+    |units?|copies|tickets?|tons?|tonnes?|kg|barrels?|bps|basis\s+points?|goals?|medals?|times|days?|hours?|minutes?|seconds?
+    |degrees?)\b
+    |[$€£¥]|°[CF]?|[人民港美日欧]{{0,2}}[元币]|英镑|韩元|卢比|人民币元|股|点|人次|人|次|部|家|个|件|条|票|辆|台|吨|公斤|千克|斤|张|只|种|例|起|场|名|位|岁|分|手|桶|度|℃
+    ){_PER}?|{_PER})"""
+_QUANTITY: Final = re.compile(
+    rf"""(?P<sign>[-+−–]|\b(?:minus|negative)\s|负)?\s*(?P<currency>{_CURRENCY})?\s*(?P<sign2>[-+−])?
+         (?:(?P<ten>10)\s*(?:\^|\*\*)\s*\(?(?P<ten_power>[-+−]?[0-9]{{1,3}})\)?
+           |(?P<digits>{_DIGITS_PART})
+            (?:e(?P<exponent>[-+]?[0-9]{{1,3}})(?![0-9a-z])
+              |\s*[×x*·]\s*10\s*(?:\^|\*\*)\s*\(?(?P<power>[-+−]?[0-9]{{1,3}})\)?)?)
+         (?P<scale>(?:[\s-]*{_SCALE}){{1,3}})?
+         (?:\s*(?P<percent>{_PERCENT}))?
+         (?:\s*(?P<unit>{_UNIT}))?""",
+    re.X | re.I,
+)
+_SIMPLE: Final = re.compile(r"(-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,300})(?:\.[0-9]+)?)([^0-9]{0,30})")
+_ABOUT: Final = re.compile(
+    r"""(?:[≈~<>≥≤=\s]|about\b|around\b|approximately\b|approx\b\.?|roughly\b|nearly\b|almost\b|circa\b|ca\.|over\b|above\b|below\b
+       |under\b|(?:more|less|fewer|greater)\s+than\b|at\s+(?:least|most)\b|up\s+to\b|between\b|from\b
+       |大约|大概|约为|约|近|超过|超|不到|不足|至少|最多|介于|从|在)+""",
+    re.X | re.I,
+)
+_TO: Final = re.compile(r"\s*(?:[-–—~〜]|\bto\b|\band\b|至|到|和|与)\s*", re.I)
+_AFTER: Final = re.compile(r"\s*(?:±|\+\s*/?\s*-|\+-)\s*")
+_END: Final = re.compile(r"[\s.。+]*(?:左右|上下|以上|以下|之间|or\s+so|or\s+more)?[\s.。]*", re.I)
+_SPACED_GROUPS: Final = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})+(?![0-9])")
+
+
+class Quantity(NamedTuple):
+    """A number as written: `value` in units of `scale` (1e8 for 亿, 0.01 for %, None if none is stated)."""
+
+    value: float
+    scale: float | None
+    unit: str  # as written, with the currency; "" if none
+
+
+def _scale_of(words: str) -> float:
+    """The factor of a chain of scale words: `hundred million` 1e8, `千万` 1e7, `万亿` 1e12."""
+    factor = 1.0
+    for word in re.findall(r"[十百千万亿]|[a-z]+(?:\s+(?:of\s+)?(?=thou|mil|bil|tri)[a-z]+)?", words.lower()):
+        if word in "十百千万亿":
+            factor *= {"十": 10.0, "百": 100.0, "千": 1e3, "万": 1e4, "亿": 1e8}[word]
+        else:
+            parts = [part for part in word.split() if part != "of"]
+            parts = [part if part in _SCALE_WORDS else part.rstrip("s") for part in parts]
+            parts = ["million" if part in ("milion", "millon") else part for part in parts]
+            parts = ["billion" if part == "bilion" else "trillion" if part == "trilion" else part for part in parts]
+            factor *= _SCALE_WORDS[" ".join(parts)]
+    return factor
+
+
+def _quantity(match: re.Match[str]) -> Quantity | None:
+    """The quantity that one match of `_QUANTITY` means; None beyond the range of a float."""
+    digits = match["digits"]
+    if digits is None:
+        value = math.pow(10, min(300, int(match["ten_power"].replace("−", "-"))))
+    else:
+        if re.fullmatch(r"(?:0|[0-9]+),[0-9]{1,2}|0,[0-9]+|[0-9.]+,[0-9]{1,2}", digits):  # decimal comma
+            digits = digits.replace(".", "").replace(",", ".")
+        value = float(digits.replace(",", "").replace("'", ""))
+        exponent = match["exponent"] or match["power"]
+        if exponent:
+            value = float(f"{value!r}e0") * _power_of_ten(int(exponent.replace("−", "-")))
+    if not math.isfinite(value):
+        return None
+    for sign in (match["sign"], match["sign2"]):
+        if sign and sign.strip().lower() in ("-", "−", "–", "minus", "negative", "负"):
+            value = -value
+    scale = _scale_of(match["scale"]) if match["scale"] else None
+    if match["percent"]:
+        scale = (scale or 1.0) * 0.01
+    return Quantity(value, scale, " ".join(filter(None, (match["currency"], match["unit"]))))
+
+
+def _power_of_ten(exponent: int) -> float:
+    return float(f"1e{exponent}")
+
+
+@lru_cache(maxsize=4096)
+def _read_tail(tail: str) -> Quantity | None:
+    """Scale and unit that stand behind a simple number; None if they take the whole grammar or are none."""
+    match = _QUANTITY.fullmatch("1" + tail.rstrip(" ."))
+    return _quantity(match) if match else None
+
+
+def parse_number(text: str) -> Quantity | None:
+    """The quantity that the whole text is, or None: sign, currency, digits, power, scale, %, unit, range.
+
+    A range is its middle; `about`, `>` and `± 5` are dropped. `text` is expected to be cleaned.
+
+    >>> parse_number("1.5万亿元"), parse_number("100-120").value, parse_number("7天") is parse_number("36氪")
+    (Quantity(value=1.5, scale=1000000000000.0, unit='元'), 110.0, True)
+    """
+    simple = _SIMPLE.fullmatch(text)
+    if simple:
+        tail = _read_tail(simple[2])
+        if tail is not None:
+            return Quantity(float(simple[1].replace(",", "")), tail.scale, tail.unit)
+    if len(text) > 80 or not _DIGITS.search(text):
+        return None
+    if " " in text:
+        text = _SPACED_GROUPS.sub(lambda groups: groups[0].replace(" ", ""), text)
+    about = _ABOUT.match(text)
+    found = _read_quantity(text, about.end() if about else 0)
+    if found is None:
+        return None
+    quantity, end = found
+    return quantity if _END.fullmatch(text, end) else None
+
+
+def _read_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
+    """The quantity at `position` with added parts (`3亿5000万`), range and `± 5`, and where it ends."""
+    match = _QUANTITY.match(text, position)
+    quantity = _quantity(match) if match else None
+    if not match or not quantity:
+        return None
+    end = match.end()
+    size = quantity.scale
+    while size and (part := _QUANTITY.match(text, end)) and not part["sign"] and not part["currency"]:
+        more = _quantity(part)
+        if not more or (more.scale or 1.0) >= size or match["unit"] or match["percent"]:
+            break
+        value = quantity.value + math.copysign(more.value, quantity.value) * ((more.scale or 1.0) / (quantity.scale or 1))
+        quantity, end, size = Quantity(value, quantity.scale, more.unit), part.end(), more.scale
+    to = _TO.match(text, end)
+    upper = _QUANTITY.match(text, to.end()) if to else None
+    if to and upper and not (upper["sign"] and to[0].strip()[:1] in "-–—"):
+        high = _quantity(upper)
+        if high and (to[0].strip() not in ("and", "和", "与") or re.search(r"between|介于|在|从|from", text[:position])):
+            low = Quantity(quantity.value, quantity.scale or high.scale, quantity.unit or high.unit)
+            factor = (high.scale or 1.0) / (low.scale or 1.0)
+            if low.value > high.value * factor:
+                return None
+            quantity, end = low._replace(value=(low.value + high.value * factor) / 2), upper.end()
+    after = _AFTER.match(text, end)
+    error = _QUANTITY.match(text, after.end()) if after else None
+    if error:
+        end = error.end()
+        quantity = quantity._replace(scale=quantity.scale or (_quantity(error) or quantity).scale)
+    return quantity, end
+
+
+_MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+_INDEX_NAMES: Final = (
+    r"S\s?&\s?P\s?(?:500|100|400|600)|标普\s?500|标准普尔\s?500|Nikkei\s?(?:225)|日经\s?225|(?:CSI|沪深|中证)\s?[0-9]{2,4}|上证\s?[0-9]{2,3}|科创\s?50"
+    r"|创业板\s?[0-9]{2}|深证\s?[0-9]{2,3}|FTSE\s?[0-9]{3}|富时\s?100|Dow\s?30|Nasdaq[\s-]?100|纳斯达克\s?100|纳指\s?100|Russell\s?[0-9]{4}"
+    r"|罗素\s?[0-9]{4}|(?:Euro\s?)?Stoxx\s?[0-9]{2,3}|KOSPI\s?[0-9]{2,3}|DAX\s?[0-9]{2}|CAC\s?40|IBEX\s?35|ASX\s?200|TSX\s?60|Nifty\s?50"
+    r"|TOPIX\s?[0-9]{2,4}|Hang\s?Seng\s?[0-9]{2}|A50|Fortune\s?500|Win(?:dows)?\s?[0-9]{1,2}|51\.LA"
+)
+_NOISE: Final = re.compile(
+    rf"""\([^()]*\)|\[[^\[\]]*\]|{_INDEX_NAMES}
+      |(?<![0-9])(?:19|20)[0-9]{{2}}\s?[-/.年]\s?[0-9]{{1,2}}\s?[-/.月]\s?[0-9]{{1,2}}(?:\s?[日号])?(?![0-9])
+      |(?<![0-9])[0-9]{{1,2}}/[0-9]{{1,2}}/(?:19|20)?[0-9]{{2}}(?![0-9])
+      |(?<![0-9])(?:(?:19|20)?[0-9]{{2}}\s?年\s?)?[0-9]{{1,2}}\s?月(?:\s?[0-9]{{1,2}}\s?[日号])?|(?<![0-9])(?:19|20)[0-9]{{2}}\s?年
+      |(?<![0-9])[0-9]{{1,2}}\s?[日号]
+      |\b{_MONTH}\s?[0-9]{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+(?:19|20)[0-9]{{2}}\b)?
+      |\b[0-9]{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+(?:19|20)[0-9]{{2}}\b)?|\b{_MONTH},?\s+(?:19|20)[0-9]{{2}}\b
+      |(?<![0-9:])[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}})?(?:\s*[AaPp]\.?[Mm]\b\.?)?|\b[0-9]{{1,2}}\s*[AaPp]\.?[Mm]\b\.?
+      |[0-9]{{1,2}}\s?[时点]\s?[0-9]{{1,2}}\s?分|\b(?:GMT|UTC)\s?[+-]\s?[0-9]{{1,2}}(?::[0-9]{{2}})?
+      |(?i:\bout\s+of\s+(?:a\s+)?[0-9][0-9,.]*)
+      |(?i:\b(?:in|by|of|during|since|until|before|after|for|year|fy|cy)\s+(?:the\s+year\s+)?(?:19|20)[0-9]{{2}})\b
+         (?![.,]?[0-9])(?!\s*(?i:{_SCALE}|{_PERCENT}|{_UNIT}))
+      |(?i:\bno\.\s?|\btop\s|\brank(?:ed)?\s|\#\s?|第\s?)[0-9]+
+      |(?i:(?<![a-z0-9])(?!(?:usd|rmb|cny|hkd|eur|gbp|jpy|x|e)[0-9])[a-z]+[-_]?[0-9][a-z0-9]*(?:[.-][0-9]+)*)""",
+    re.X,
+)
+
+
+def find_numbers(text: str) -> list[Quantity]:
+    """The quantities that a sentence states, in order.
+
+    Dates, times, bracketed asides, `out of N`, bare years and numbers inside names are no values.
+    """
+    if not _DIGITS.search(text):
+        return []
+    text = _NOISE.sub(" ; ", text)
+    found = []
+    position = 0
+    while digit := _DIGITS.search(text, position):
+        start = _before_digits(text, digit.start(), position)
+        read = _read_quantity(text, start)
+        if not read or read[1] <= digit.start():
+            position = digit.end()
+            continue
+        quantity, position = read
+        glued = text[position : position + 2]
+        if glued[:1].isascii() and (glued[:1].isalnum() or (glued[:1] == "-" and glued[1:].isalpha())):
+            word = re.compile(r"[\w-]*").match(text, position)  # "23rd", "7-day": part of a word
+            position = word.end() if word else position
+            continue
+        found.append(quantity)
+    return found
+
+
+_BEFORE: Final = re.compile(rf"(?:(?<![\w)])[-+−–]|\b(?:minus|negative)\s|负)?\s*(?:{_CURRENCY})?\s*[-+−]?\.?\Z", re.I)
+
+
+def _before_digits(text: str, digit: int, floor: int) -> int:
+    """Where sign and currency of the number at `digit` begin."""
+    window = max(floor, digit - 12)
+    match = _BEFORE.search(text[window:digit])
+    return window + match.start() if match else digit
+
+
+def read_number(text: str, in_sentence: bool) -> Quantity | None:
+    """The number a text states: the whole text, or with `in_sentence` its last one, those with a unit first."""
+    whole = parse_number(text)
+    if whole or not in_sentence:
+        return whole
+    found = find_numbers(text)
+    marked = [quantity for quantity in found if quantity.scale or quantity.unit]
+    return (marked or found or [None])[-1]
+
+
+_IN_SCALE: Final = re.compile(  # no flags and no \b in front: the literal "in" makes the search fast
+    r"in\s+(?:units\s+of\s+)?(?:((?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|million|billion|trillion)s?)\b"
+    r"|percent|%)"
+)
+_ASKED_SCALE: Final = re.compile(r"(?:多少|几|单位[:为是]?\s*|以)\s*([十百千]?[万亿]+)")
+_ASKED_PERCENT: Final = re.compile(r"%多少|百分之多少|多少%|百分之几")
+
+
+def question_scale(prompt: str) -> float | None:
+    """The scale a question asks for: `in hundreds of millions of yuan` 1e8, `多少万` 1e4, `%多少` 0.01, or None."""
+    end = prompt.find("IMPORTANT:")
+    end = len(prompt) if end < 0 else end
+    if "illion" in prompt or "housand" in prompt or "%" in prompt or "percent" in prompt:
+        for asked in _IN_SCALE.finditer(prompt, 0, end):
+            if not prompt[asked.start() - 1 : asked.start()].isalnum():
+                return _scale_of(asked[1]) if asked[1] else 0.01
+    if not prompt.isascii():
+        asked = _ASKED_SCALE.search(prompt, 0, end)
+        if asked:
+            return _scale_of(asked[1])
+        if _ASKED_PERCENT.search(prompt, 0, end):
+            return 0.01
+    return None
+
+
+class NumberTruth(NamedTuple):
+    """Truth of a numeric question; `sigma` and every compared value are in the truth's own unit."""
+
+    quantity: Quantity
+    asked_scale: float | None
+    sigma: float | None
+
+
+def readings(prediction: Quantity, truth: NumberTruth) -> list[tuple[float, str]]:
+    """The values, in the truth's unit, that a prediction may mean, each with its name."""
+    stated = truth.quantity.scale or truth.asked_scale
+    unit = stated or 1.0
+    if prediction.scale is not None:
+        converted = [(prediction.value * (prediction.scale / unit), "converted")]
+        return converted if stated else [*converted, (prediction.value, "face value")]
+    values = [(prediction.value, "")]
+    if truth.asked_scale and truth.asked_scale != unit:
+        values.append((prediction.value * (truth.asked_scale / unit), "in the question's unit"))
+    if unit != 1.0:
+        values.append((prediction.value / unit, "as the full amount"))
+    return values
+
+
+def score_number(truth: float, prediction: float, sigma: float | None) -> float:
+    """max(0, 1 − ((truth − prediction)/sigma)²), in [0, 1]; all three in one unit (seed README, 评分机制).
+
+    With sigma 0 or None: 1 if both are equal to 1e-9 of the larger, else 0.
+
+    >>> score_number(100, 105, 10), score_number(100, 111, 10), score_number(838.34, 838.340, None)
+    (0.75, 0.0, 1.0)
+    """
+    error = truth - prediction
+    if not sigma:
+        return float(abs(error) <= EQUAL * max(abs(truth), abs(prediction)))
+    ratio = error / sigma
+    return max(0.0, 1.0 - ratio * ratio)
+
+
+# --- One question, one answer ---
+
+CHOICE_KINDS: Final = {1: "single choice", 2: "multiple choice"}
+Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth
+
+
+class Scored(NamedTuple):
+    """What became of one answer. `outcome`: scored, missing or unparsed; the latter two score 0."""
+
+    score: float
+    outcome: str
+    read: str
+    note: str
+
+
+MISSING: Final = Scored(0.0, "missing", "", "")
+
+
+class Question(NamedTuple):
+    """What one row of a dataset asks, read once: `truth` is None if there is none to read."""
+
+    level: int
+    kind: str
+    truth: Truth | None
+    shown: str  # the truth as written
+    warning: str
+    digest: str  # what the question's part of the data checksum is taken from
+
+
+@lru_cache(maxsize=1 << 17)
+def read_question(
+    level: int, prompt: str, truth: str | tuple[str, ...], std: float | None, relative_sigma: float | None
+) -> Question:
+    """Read a question's truth, options and units; see `FutureXEvaluator` for `relative_sigma`."""
+    answer = read_answer(list(truth) if isinstance(truth, tuple) else truth)
+    read: Truth | None = None
+    warning = ""
+    if answer:
+        read = _read_choice_truth(prompt, answer) if level <= 2 else _read_open_truth(prompt, answer, std, relative_sigma)
+    if isinstance(read, ChoiceTruth) and read.options.prompt and not read.options.labels.issuperset(read.picks):
+        warning = "truth is not among the options"
+    if isinstance(read, RankingTruth) and std is not None:
+        warning = "Std is given but the truth is no number"
+    kind = "number" if isinstance(read, NumberTruth) else "ranking" if level > 2 else CHOICE_KINDS[level]
+    shown = truth if isinstance(truth, str) else json.dumps(truth, ensure_ascii=False)
+    digest = f"{level} {std} {zlib.crc32(prompt.encode('utf-8', 'surrogatepass'))} {shown}"
+    return Question(level, kind, read, shown[:SHOWN], warning, digest)
+
+
+def _read_open_truth(prompt: str, answer: Answer, std: float | None, relative_sigma: float | None) -> Truth | None:
+    elements = answer.elements or parse_literal(answer.text)
+    if len(elements) < 2:
+        quantity = read_number(clean(elements[0] if elements else answer.text), in_sentence=std is not None)
+        if quantity:
+            sigma = std
+            if std is None and relative_sigma is not None:
+                sigma = relative_sigma * abs(quantity.value) or 0.01
+            return NumberTruth(quantity, question_scale(prompt), sigma)
+    names = read_items(answer, prompt)
+    return RankingTruth(names) if names else None
+
+
+def _read_choice_truth(prompt: str, answer: Answer) -> Truth | None:
+    count = count_options(prompt)
+    if count:
+        options = Options(_labels(count), prompt)
+        return ChoiceTruth(options, frozenset(read_picks(answer, options)))
+    if answer.text.lower() in YES_NO:
+        return ChoiceTruth(Options(frozenset(), ""), frozenset([YES_NO[answer.text.lower()]]))
+    tokens = answer.elements or parse_literal(answer.text) or _SEPARATOR.split(clean(answer.text))
+    tokens = [token.strip(" .") or token for token in tokens if token]
+    if all(token.lower() in YES_NO for token in tokens):
+        return ChoiceTruth(Options(frozenset(), ""), frozenset(YES_NO[token.lower()] for token in tokens))
+    if all(len(token) == 1 and "A" <= token <= "~" for token in tokens):
+        options = Options(_labels(max(26, *(ord(token) - 64 for token in tokens))), "")
+        return ChoiceTruth(options, frozenset(tokens))
+    names = tuple(name for name in map(read_name, tokens) if name.key)
+    return NameTruth(names) if names else None
+
+
+@lru_cache(maxsize=128)
+def _labels(count: int) -> frozenset[str]:
+    return frozenset(chr(ord("A") + number) for number in range(min(count, MAX_OPTIONS)))
+
+
+def score_answer(question: Question, answer: Answer | None) -> Scored:
+    """Read one answer as the question's kind asks for and score it."""
+    truth = question.truth
+    if answer is None:
+        return MISSING
+    if not answer.text:
+        return _unparsed("no text")
+    if len(answer.text) > MAX_SPAN:
+        return _unparsed(f"longer than {MAX_SPAN} characters")
+    if isinstance(truth, ChoiceTruth):
+        return _score_choice(question.level, truth, answer)
+    if isinstance(truth, NumberTruth):
+        return _score_quantity(truth, answer)
+    if isinstance(truth, RankingTruth):
+        return _score_list(truth, answer)
+    return _score_names(question.level, truth.names if truth else (), answer)
+
+
+def _unparsed(note: str) -> Scored:
+    return Scored(0.0, "unparsed", "", note)
+
+
+def _score_choice(level: int, truth: ChoiceTruth, answer: Answer) -> Scored:
+    picks = frozenset(read_picks(answer, truth.options))
+    unknown = [pick for pick in picks if pick[0] == "?" and pick not in truth.picks and len(pick) > 1]
+    if len(unknown) == len(picks) or (unknown and not answer.boxed):
+        return _unparsed("no option" if answer.boxed else "no box, and not only options")
+    score = score_single(picks, truth.picks) if level == 1 else 0.0
+    if level == 2:
+        score = score_f1(len(picks & truth.picks), len(picks), len(truth.picks))
+    note = f"{len(unknown)} unknown" if unknown else ""
+    return Scored(score, "scored", ", ".join(sorted(pick.lstrip("?") or pick for pick in picks)), note)
+
+
+def _score_names(level: int, truth: Sequence[Name], answer: Answer) -> Scored:
+    text = clean(answer.text)
+    whole = read_name(text)
+    if any(same_name(name, whole) for name in truth):
+        predicted: tuple[Name, ...] = (whole,)
+    elif answer.boxed or looks_like_names(text):
+        tokens = answer.elements or parse_literal(answer.text) or _SEPARATOR.split(text)
+        predicted = tuple({name.key: name for name in map(read_name, tokens) if name.key}.values())
+    else:
+        return _unparsed("no box, and no list of names")
+    if not predicted:
+        return _unparsed("no name")
+    matched = count_matches(truth, predicted)
+    score = score_f1(matched, len(predicted), len(truth))
+    return Scored(score if level == 2 else float(score == 1.0), "scored", " | ".join(n.text for n in predicted), "")
+
+
+def _score_list(truth: RankingTruth, answer: Answer) -> Scored:
+    if not answer.boxed and not looks_like_names(clean(answer.text)):
+        return _unparsed("no box, and no list of names")
+    predicted = read_items(answer, "", len(truth.names), frozenset(name.key for name in truth.names))
+    if not predicted:
+        return _unparsed("no name")
+    score, matched = score_ranking(truth.names, predicted)
+    note = f"{matched} of {len(truth.names)} matched" if score < 1 else ""
+    if len(predicted) > len(truth.names):
+        note += f"; {len(predicted)} items for {len(truth.names)}"
+    return Scored(score, "scored", " | ".join(name.text for name in predicted), note)
+
+
+def _score_quantity(truth: NumberTruth, answer: Answer) -> Scored:
+    prediction = read_number(clean(answer.text), in_sentence=answer.boxed)
+    if not prediction:
+        return _unparsed("no number" if answer.boxed else "no box, and not wholly a number")
+    true = truth.quantity.value
+    value, note = min(readings(prediction, truth), key=lambda reading: abs(true - reading[0]))
+    return Scored(score_number(true, value, truth.sigma), "scored", f"{value:.12g}", note)
+
+
+# --- The evaluator ---
+
+
+class FutureXEvaluator:
+    """Scores FutureX predictions; it holds policies only, so one evaluator serves any number of files.
+
+    missing: "zero" scores a missing answer 0 (default), "skip" leaves it out of the means (the paper's practice).
+    relative_sigma: sigma as a share of |truth| for numeric questions without Std (0.05 is the benchmark's 2026
+    scorer); None asks for equality there. `api_key` and `base_url` name the optional language model.
+    """
+
+    def __init__(
+        self,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        missing: str = "zero",
+        relative_sigma: float | None = None,
+    ) -> None:
+        if missing not in ("zero", "skip"):
+            raise InputError("missing", "must be zero or skip", repr(missing))
+        if relative_sigma is not None and not 0 < relative_sigma < math.inf:
+            raise InputError("relative_sigma", "must be a positive number", repr(relative_sigma))
+        self.api_key, self.base_url = api_key, base_url
+        self.missing, self.relative_sigma = missing, relative_sigma
+
+    def evaluate_prediction(self, answer: object, question: Mapping[str, Any]) -> float:
+        """The score of one answer to one question of the dataset, in [0, 1]; missing and unparsed score 0.
+
+        Raises InputError if the question has no usable level, truth or Std.
+        """
+        return score_answer(self._question(question, "question", 1), read_answer(answer)).score
+
+    def evaluate_all(self, data: Iterable[Mapping[str, Any]], where: str = "data") -> dict[str, Any]:
+        """Score questions that carry "answer" (or "prediction"); see README for every key of the result.
+
+        overall_score = Σ w·mean over the levels that have questions, w renormalised; a level without questions
+        is nan. Intervals: `common.stratified_interval`. `where` names the data in errors. Raises InputError if
+        a record cannot be scored at all.
+        """
+        collecting = gc.isenabled()
+        gc.disable()  # nothing here makes cycles, and walking a million records again and again costs a third
+        try:
+            return self._evaluate(data, where)
+        finally:
+            if collecting:
+                gc.enable()
+
+    def _evaluate(self, data: Iterable[Mapping[str, Any]], where: str) -> dict[str, Any]:
+        items: list[dict[str, Any]] = []
+        warnings: dict[str, list[str]] = {}
+        seen: set[str] = set()
+        digest = _Digest()
+        unboxed = 0
+        for number, record in enumerate(data, 1):
+            question = self._question(record, where, number)
+            name = record.get("id")
+            shown = f"record {number}" if name is None else str(name)
+            if name is None:
+                warnings.setdefault("record without id", []).append(shown)
+            elif shown in seen:
+                warnings.setdefault("id used more than once, every row counts", []).append(shown)
+            seen.add(shown)
+            if question.warning:
+                warnings.setdefault(question.warning, []).append(shown)
+            raw = record.get("answer")
+            if raw is None:
+                raw = record.get("prediction")
+            if DUPLICATE_KEYS in record and _given_twice(record):
+                warnings.setdefault("answer is given twice, unparsed", []).append(shown)
+                raw = {}
+            answer = read_answer(raw)
+            score, outcome, read, note = score_answer(question, answer)
+            if answer and not answer.boxed and outcome == "scored":
+                unboxed += 1
+            text = raw if type(raw) is str else _as_text(raw)
+            digest.add(shown, question.digest, text)
+            items.append({
+                "id": name,
+                "level": question.level,
+                "kind": question.kind,
+                "score": None if self.missing == "skip" and outcome == "missing" else score,
+                "outcome": outcome,
+                "truth": question.shown,
+                "answer": text[:SHOWN],
+                "read": read[:SHOWN],
+                "note": note,
+            })  # fmt: skip
+        if not items:
+            raise InputError(where, "expected questions", "none")
+        return self._summarise(items, warnings, unboxed, digest.hex())
+
+    def _question(self, record: object, where: str, number: int) -> Question:
+        """The question of a record; InputError says what it lacks."""
+        if not isinstance(record, Mapping):
+            problem = record.problem if isinstance(record, BadRecord) else f"got {type(record).__name__}"
+            raise InputError(f"{where}: record {number}", f"expected an object: {problem}")
+        level, prompt = record.get("level"), record.get("prompt")
+        truth, std = record.get("ground_truth"), record.get("Std")
+        if (
+            type(level) is not int
+            or level not in WEIGHTS
+            or type(prompt) is not str
+            or type(truth) is not str
+            or not (std is None or (type(std) is float and 0 <= std < math.inf))
+            or DUPLICATE_KEYS in record
+        ):
+            place = _place(where, number, record)
+            for key in record.get(DUPLICATE_KEYS, ()):
+                if key in ("id", "prompt", "level", "ground_truth", "Std"):
+                    raise InputError(place, f"'{key}' is given twice with different values")
+            level, std, prompt = _read_level(level, place), _read_std(std, place), str(prompt or "")
+            truth = _read_raw_truth(truth, place)
+        question = read_question(level, prompt, truth, std, self.relative_sigma)
+        if question.truth is None:
+            place = _place(where, number, record)
+            raise InputError(place, "'ground_truth' must hold a truth", printable(repr(truth), 60))
+        return question
+
+    def _summarise(
+        self, items: list[dict[str, Any]], warnings: Mapping[str, Sequence[str]], unboxed: int, digest: str
+    ) -> dict[str, Any]:
+        scores: dict[int, list[float]] = {level: [] for level in LEVELS}
+        answered: dict[int, list[float]] = {level: [] for level in LEVELS}
+        missing, unparsed = dict.fromkeys(LEVELS, 0), dict.fromkeys(LEVELS, 0)
+        for item in items:
+            level, score = item["level"], item["score"]
+            if score is not None:
+                scores[level].append(score)
+            if item["outcome"] == "missing":
+                missing[level] += 1
+            else:
+                answered[level].append(item["score"])
+                unparsed[level] += item["outcome"] == "unparsed"
+        strata = [(WEIGHTS[level], scores[level]) for level in LEVELS]
+        return {
+            "benchmark": "FutureX",
+            "overall_score": stratified_mean(strata),
+            "overall_interval": stratified_interval(strata),
+            "level_scores": {level: mean(scores[level]) for level in LEVELS},
+            "level_counts": {level: len(scores[level]) for level in LEVELS},
+            "level_intervals": {level: stratified_interval([(1.0, scores[level])]) for level in LEVELS},
+            "level_missing": missing,
+            "level_unparsed": unparsed,
+            "missing_count": sum(missing.values()),
+            "unparsed_count": sum(unparsed.values()),
+            "unboxed_count": unboxed,
+            "answered_only": stratified_mean([(WEIGHTS[level], answered[level]) for level in LEVELS]),
+            "warnings": [_warning(text, names) for text, names in warnings.items()],
+            "signature": {
+                "evaluator": f"FutureX {__version__}",
+                "weights": dict(WEIGHTS),
+                "missing": self.missing,
+                "relative_sigma": self.relative_sigma,
+                "data_sha256": digest,
+            },
+            "items": items,
+        }
+
+
+def _place(where: str, number: int, record: Mapping[str, Any]) -> str:
+    return f"{where}: record {number} (id {printable(record.get('id'), 60)})"
+
+
+def _as_text(raw: object) -> str:
+    if isinstance(raw, str):
+        return raw
+    return "" if raw is None else json.dumps(raw, ensure_ascii=False, default=str)
+
+
+def _given_twice(record: Mapping[str, Any]) -> bool:
+    return DUPLICATE_KEYS in record and bool({"answer", "prediction"} & set(record[DUPLICATE_KEYS]))
+
+
+class _Digest:
+    """sha256 over records in their order, taken in batches: hashing one by one costs more than scoring."""
+
+    def __init__(self) -> None:
+        self._sha = hashlib.sha256()
+        self._waiting: list[str] = []
+
+    def add(self, *fields: str) -> None:
+        self._waiting += fields
+        if len(self._waiting) > 20_000:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._sha.update("\0".join([*self._waiting, ""]).encode("utf-8", "surrogatepass"))
+        self._waiting = []
+
+    def hex(self) -> str:
+        self._flush()
+        return self._sha.hexdigest()
+
+
+def _warning(text: str, names: Sequence[str]) -> str:
+    shown = ", ".join(printable(name, 40) for name in names[:5])
+    return f"{text}: {len(names)} ({shown}{', …' if len(names) > 5 else ''})"
+
+
+def _read_level(level: object, place: str) -> int:
+    try:
+        value = float(level) if isinstance(level, (int, float, str)) and not isinstance(level, bool) else math.nan
+    except (ValueError, OverflowError):
+        value = math.nan
+    if value not in LEVELS:
+        raise InputError(place, "'level' must be 1–4", printable(repr(level), 60))
+    return int(value)
+
+
+def _read_std(std: object, place: str) -> float | None:
+    if std is None or std == "":
+        return None
+    try:
+        value = float(std) if isinstance(std, (int, float, str)) and not isinstance(std, bool) else math.nan
+    except (ValueError, OverflowError):
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise InputError(place, "'Std' must be a number >= 0 or null", printable(repr(std), 60))
+    return value
+
+
+def _read_raw_truth(truth: object, place: str) -> str | tuple[str, ...]:
+    if isinstance(truth, str):
+        return truth
+    if isinstance(truth, (int, float)) and not isinstance(truth, bool):
+        return repr(truth)
+    if isinstance(truth, list) and all(isinstance(part, (str, int, float)) for part in truth):
+        return tuple(map(str, truth))
+    raise InputError(place, "'ground_truth' must be text, a number or a list", printable(repr(truth), 60))
+
+
+# --- Files ---
+
+
+def join(questions: Sequence[Any], predictions: Iterable[Any], where: str) -> tuple[list[Any], list[str]]:
+    """The dataset's questions, each with its answer from the predictions, and what was noticed on the way.
+
+    Joined by id; where ids repeat, by id and prompt. Rows that stay ambiguous have no answer and are named.
+    """
+    notes: dict[str, list[str]] = {}
+    by_id: dict[str, list[dict[str, Any]]] = {}
+    for number, record in enumerate(predictions, 1):
+        if isinstance(record, Mapping) and record.get("id") is not None:
+            by_id.setdefault(str(record["id"]), []).append(dict(record))
+        else:
+            problem = "without id" if isinstance(record, Mapping) else "that is no object"
+            notes.setdefault(f"prediction {problem}, not used", []).append(f"record {number}")
+    ids = [str(question.get("id")) if isinstance(question, Mapping) else "" for question in questions]
+    shared = {name for name in ids if ids.count(name) > 1} if len(set(ids)) < len(ids) else set()
+    joined: list[Any] = []
+    used: set[int] = set()
+    for name, question in zip(ids, questions):
+        rows = by_id.get(name, [])
+        if not isinstance(question, Mapping):
+            joined.append(question)
+            continue
+        if len(rows) > 1 or name in shared:
+            same = [row for row in rows if row.get("prompt") == question.get("prompt")]
+            used.update(map(id, same))
+            rows = same if same or name in shared else rows
+        if len(rows) > 1 and any(_raw_answer(row) != _raw_answer(rows[0]) for row in rows):
+            rows = []
+        if not rows and name in by_id:
+            notes.setdefault("ambiguous prediction, counted as missing", []).append(name)
+        row = rows[0] if rows else {}
+        used.update(map(id, rows))
+        for field in ("prompt", "level", "ground_truth", "Std"):
+            if field in row and row[field] != question.get(field):
+                notes.setdefault(f"{field} of the file differs from the dataset, the dataset counts", []).append(name)
+        kept = {key: value for key, value in question.items() if key not in ("answer", "prediction")}
+        if DUPLICATE_KEYS in row:
+            kept[DUPLICATE_KEYS] = [*kept.get(DUPLICATE_KEYS, ()), *row[DUPLICATE_KEYS]]
+        joined.append({**kept, "answer": _raw_answer(row)})
+    if not used:
+        raise InputError(where, "expected predictions for this dataset", "none with an id of it")
+    for name, rows in by_id.items():
+        if any(id(row) not in used for row in rows) and (name not in ids or name in shared):
+            notes.setdefault("prediction without a question, not used", []).append(name)
+    return joined, [_warning(text, names) for text, names in notes.items()]
+
+
+def _raw_answer(record: Mapping[str, Any]) -> Any:
+    answer = record.get("answer")
+    return record.get("prediction") if answer is None else answer
+
+
+def evaluate_file(evaluator: FutureXEvaluator, path: Path, dataset: Path | None) -> dict[str, Any]:
+    """The results of one prediction file, against the dataset's questions where there is one."""
+    predictions = RecordFile(path)
+    questions = RecordFile(dataset) if dataset else None
+    if questions:
+        rows, notes = join(list(questions), predictions, str(path))
+        results = evaluator.evaluate_all(rows, str(dataset))
+        results["warnings"] = notes + results["warnings"]
+        results["signature"]["dataset_sha256"] = questions.sha256
+    else:
+        results = evaluator.evaluate_all(_own_questions(predictions), str(path))
+    results["signature"]["prediction_sha256"] = predictions.sha256
+    return {"name": path.stem, "prediction": path.name, "dataset": dataset.name if dataset else None, **results}
+
+
+def _own_questions(predictions: RecordFile) -> Iterator[Any]:
+    for number, record in enumerate(predictions, 1):
+        if number == 1 and isinstance(record, Mapping) and not {"level", "ground_truth"} & record.keys():
+            raise InputError(
+                str(predictions.path), "expected questions with 'level' and 'ground_truth', or a dataset for it "
+                "(a file in dataset/ whose name begins like this one's, or --dataset)", "neither",
+            )  # fmt: skip
+        yield record
+
+
+# --- Report ---
+
+
+def format_report(results: Mapping[str, Any], items: bool = False) -> str:
+    """The results as a screen shows them: a table per level and overall, warnings, the signature."""
+    lines = [f"FutureX  {printable(results['name'])}"]
+    against = f"dataset/{results['dataset']}" if results["dataset"] else "its own questions"
+    lines += [f"{sum(1 for _ in results['items'])} questions, {printable(against)}", ""]
+    rows = [
+        [
+            f"Level {level}", f"{WEIGHTS[level]:.1f}", _number(results["level_scores"][level]),
+            _interval(results["level_intervals"][level]), str(results["level_counts"][level]),
+            str(results["level_missing"][level]), str(results["level_unparsed"][level]),
+        ]
+        for level in LEVELS
+    ]  # fmt: skip
+    rows.append([
+        "Overall", "", _number(results["overall_score"]), _interval(results["overall_interval"]),
+        str(sum(results["level_counts"].values())), str(results["missing_count"]), str(results["unparsed_count"]),
+    ])  # fmt: skip
+    header = ["", "Weight", "Score", "95% interval", "n", "Missing", "Unparsed"]
+    lines += [text_table(header, rows, "<>>>>>>"), ""]
+    policy = "score 0" if results["signature"]["missing"] == "zero" else "are left out"
+    lines.append(f"Missing answers {policy}. Over answered questions only: {_number(results['answered_only'])}.")
+    if results["unboxed_count"]:
+        lines.append(f"Read without a box: {results['unboxed_count']}.")
+    lines += [f"warning: {warning}" for warning in results["warnings"]]
+    if items:
+        lines += ["", format_items(results["items"])]
+    lines += ["", format_signature(results["signature"])]
+    return "\n".join(lines)
+
+
+def format_items(items: Iterable[Mapping[str, Any]]) -> str:
+    """A line per question: what was read, from what, the score."""
+    rows = [
+        [
+            printable(item["id"], 26), str(item["level"]), item["kind"], _number(item["score"]), item["outcome"],
+            printable(item["truth"], 36), printable(item["read"], 36), printable(item["answer"], 36), item["note"],
+        ]
+        for item in items
+    ]  # fmt: skip
+    header = ["Id", "Level", "Kind", "Score", "Outcome", "Truth", "Read", "Answer", "Note"]
+    return text_table(header, rows, "<><><<<<<")
+
+
+def format_signature(signature: Mapping[str, Any]) -> str:
+    """The signature on one line, checksums cut to 12 digits."""
+    parts = [str(signature["evaluator"])]
+    for key, value in signature.items():
+        if key.endswith("sha256"):
+            parts.append(f"{key.removesuffix('_sha256')}:{value[:12]}")
+        elif key == "weights":
+            parts.append("weights:" + "/".join(map(str, value.values())))
+        elif key != "evaluator" and value is not None:
+            parts.append(f"{key}:{value}")
+    return "signature: " + " ".join(parts)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None or math.isnan(value) else f"{value:.4f}"
+
+
+def _interval(bounds: tuple[float, float] | None) -> str:
+    return f"[{bounds[0]:.4f}, {bounds[1]:.4f}]" if bounds else "–"
+
+
+# --- Command line ---
+
+_EXAMPLES: Final = """\
+examples:
+  python eval.py                              score prediction/250915-random.json
+  python eval.py -f 250915-careful --items    and show how every answer was read
+  python eval.py -f my-run -f other-run       one report each
+  python eval.py -f runs/x.jsonl --dataset 250915 --json
+
+exit codes: 0 scored, 1 internal fault, 2 usage or unreadable input, 3 scored but some files failed,
+130 interrupted
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The options of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="eval.py",
+        description="Score predictions of future events (FutureX).",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("-f", "--file", metavar="NAME", action="append", help=f"file in prediction/, or a path ({DEFAULT_PREDICTION})")
+    add("--dataset", metavar="NAME", help="file in dataset/, or a path (found by the prediction's name)")
+    add("--missing", choices=("zero", "skip"), default="zero", help="missing answers score 0 (default) or are left out")
+    add("--relative-sigma", metavar="X", type=float, help="sigma = X * |truth| where a number has no Std")
+    add("--items", action="store_true", help="show a line per question")
+    add("--json", action="store_true", help="print strict JSON, a line per file, and nothing else")
+    add("--save", action="store_true", help="write evaluation/NAME.json")
+    add("--root", metavar="DIR", type=Path, default=ROOT, help="folder of prediction/, dataset/ and evaluation/")
+    add("--version", action="version", version=f"eval.py {__version__}")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code is documented in the module's docstring."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure:
+            reconfigure(errors="backslashreplace")  # a terminal without UTF-8 shows escapes
+    try:
+        return _run(build_parser().parse_args(argv))
+    except EvaluationError as error:
+        print(f"eval.py: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("eval.py: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # `eval.py … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run(args: argparse.Namespace) -> int:
+    evaluator = FutureXEvaluator(missing=args.missing, relative_sigma=args.relative_sigma)
+    names = args.file or [DEFAULT_PREDICTION]
+    failed = 0
+    for number, name in enumerate(names):
+        try:
+            path = find_file(name, args.root / "prediction")
+            folder = args.root / "dataset"
+            dataset = find_file(args.dataset, folder) if args.dataset else find_dataset(path, folder)
+            results = evaluate_file(evaluator, path, dataset)
+            if args.save:
+                write_atomic(args.root / "evaluation" / f"{path.stem}.json", dump_json(results, indent=1) + "\n")
+        except EvaluationError as error:
+            failed += 1
+            print(f"eval.py: {error}", file=sys.stderr)
+            continue
+        if args.json:
+            print(dump_json(results))
+        else:
+            print(("\n" if number else "") + format_report(results, args.items))
+    sys.stdout.flush()
+    return 0 if not failed else 2 if failed == len(names) else 3
+
+
+if __name__ == "__main__":
+    sys.exit(main())
