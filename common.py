@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
 import os
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +19,9 @@ from typing import Any, Final
 
 class EvaluationError(Exception):
     """Root of every error raised on purpose; its text is one line, safe to print."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class InputError(EvaluationError):
@@ -51,6 +56,7 @@ def printable(text: object, limit: int | None = None) -> str:
 
 # --- Reading ---
 
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 SUFFIXES: Final = (".json", ".jsonl")
 DUPLICATE_KEYS: Final = "\0duplicate keys"  # no JSON file of a user has this key
 
@@ -71,9 +77,9 @@ def _integer(digits: str) -> int | str:
     return int(digits) if len(digits) < 4000 else digits
 
 
-# NaN and Infinity are no JSON: they come through as text, which no numeric field accepts.
-_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=str)
-_big_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=str, parse_int=_integer)
+# NaN and Infinity are no JSON, but one of them must not cost the other records: they come through as floats.
+_decoder = json.JSONDecoder(object_pairs_hook=_object)
+_big_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer)
 
 
 def _decode(text: str) -> Any:
@@ -88,8 +94,8 @@ def _decode(text: str) -> Any:
 def parse_json(text: str, where: str) -> Any:
     """`json.loads`, strict and hardened.
 
-    Keys given twice with different values are listed under `DUPLICATE_KEYS`; NaN, Infinity and integers of
-    4,000 digits or more become text. Raises InputError (line, column) for anything that is no JSON.
+    Keys given twice with different values are listed under `DUPLICATE_KEYS`; NaN and Infinity are read as floats,
+    integers of 4,000 digits or more as text. Raises InputError (line, column) for anything that is no JSON.
     """
     if not text.strip():
         raise InputError(where, "expected JSON", "an empty file")
@@ -108,11 +114,12 @@ def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
     """
     if position == 0 and raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(where, "not UTF-8: expected UTF-8 text", "UTF-16 (byte order mark at byte 0)")
+    mark = len(BYTE_ORDER_MARK) if position == 0 and raw.startswith(BYTE_ORDER_MARK) else 0
     try:
-        return raw.decode("utf-8" if position else "utf-8-sig")
+        return raw[mark:].decode("utf-8")
     except UnicodeDecodeError as error:
-        at = position + error.start
-        raise InputError(where, f"not UTF-8: byte 0x{raw[error.start]:02x} at position {at}") from None
+        at = mark + error.start
+        raise InputError(where, f"not UTF-8: byte 0x{raw[at]:02x} at position {position + at}") from None
 
 
 class BadRecord:
@@ -170,7 +177,7 @@ class RecordFile:
             self._sha.update(raw)
             line = decode_utf8(raw, str(self.path), position)
             position += len(raw)
-            if line.isspace():
+            if not line.strip():
                 continue
             empty = False
             try:
@@ -190,17 +197,28 @@ def find_file(name: str, folder: Path) -> Path:
     nearest names that exist), or two files with one stem.
     """
     base = Path(name) if os.sep in name or "/" in name else folder / name
-    found = [path for path in (base, *(base.with_name(base.name + end) for end in SUFFIXES)) if path.is_file()]
+    found = [path for path in (base, *(base.parent / (base.name + end) for end in SUFFIXES)) if _is_file(path)]
     if len(found) == 1 or (found and found[0] == base):
         return found[0]
     if found:
         raise InputError(str(base), "expected one file", f"{' and '.join(path.name for path in found)}")
-    others = sorted(path.name for path in base.parent.glob("*") if path.suffix in SUFFIXES and path.name[0] != ".")
-    import difflib  # costs more than all the rest of the start-up
+    try:
+        names = os.listdir(base.parent)
+    except (OSError, ValueError):
+        names = []
+    others = sorted(other for other in names if other.endswith(SUFFIXES) and other[0] != ".")
+    import difflib  # here: it costs more than all the rest of the start-up
 
     near = difflib.get_close_matches(base.name, others, n=3, cutoff=0.4) or others[:3]
     hint = f"; there is {', '.join(near)}" if near else ""
-    raise InputError(str(base), f"no such file{hint}")
+    raise InputError(printable(base, 200), f"no such file{hint}")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name of a thousand characters, a null byte
+        return False
 
 
 def find_dataset(prediction: Path, folder: Path) -> Path | None:
@@ -219,6 +237,138 @@ def find_dataset(prediction: Path, folder: Path) -> Path | None:
     return best[0] if best else None
 
 
+_ELEMENT: Final = re.compile(
+    r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([+-]?[0-9.]+(?:e[+-]?[0-9]+)?))\s*(,|\Z)""", re.S | re.I
+)
+_LITERAL_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.S)
+
+
+def parse_literal(text: str) -> tuple[str, ...]:
+    r"""The elements of a list literal of Python or JSON, as text; () if the text is none. Nothing is executed.
+
+    >>> parse_literal("['A', 'It\\'s']"), parse_literal("[4946.0]"), parse_literal("[Red, Green]")
+    (('A', "It's"), ('4946.0',), ())
+    """
+    text = text.strip()
+    if not (text.startswith("[") and text.endswith("]")):
+        return ()
+    body, position = text[1:-1], 0
+    elements: list[str] = []
+    while position < len(body):
+        match = _ELEMENT.match(body, position)
+        if not match:
+            return () if body[position:].strip() else tuple(elements)
+        single, double, number, _ = match.groups()
+        quoted = single if single is not None else double
+        elements.append(number if quoted is None else _LITERAL_ESCAPE.sub(_unescape, quoted))
+        position = match.end()
+    return tuple(elements)
+
+
+def _unescape(match: re.Match[str]) -> str:
+    code = match[1] or match[2]
+    return chr(int(code, 16)) if code else {"n": "\n", "t": "\t", "r": "\r"}.get(match[3], match[3])
+
+
+# --- Records ---
+
+
+def join(
+    questions: Sequence[Any], predictions: Iterable[Any], fields: Iterable[str], where: str
+) -> tuple[list[Any], list[str]]:
+    """The dataset's questions, each with the "answer" of its prediction, and what was noticed on the way.
+
+    Joined by id; where ids repeat, by id and prompt. Rows that stay ambiguous have no answer and are named, as are
+    predictions without a question and `fields` in which a prediction's row differs from its question. Raises
+    InputError if no prediction has an id of the questions.
+    """
+    notes: dict[str, list[str]] = {}
+    rows_of = _rows_by_id(predictions, notes)
+    ids = [str(question.get("id")) if isinstance(question, Mapping) else "" for question in questions]
+    repeated = {name for name, count in Counter(ids).items() if count > 1}
+    if rows_of.keys().isdisjoint(ids):
+        raise InputError(where, "expected predictions for this dataset", "none with an id of it")
+    joined: list[Any] = []
+    used: set[int] = set()
+    for name, question in zip(ids, questions, strict=True):
+        if not isinstance(question, Mapping):
+            joined.append(question)
+            continue
+        rows = rows_of.get(name, [])
+        if len(rows) > 1 or name in repeated:
+            same = [row for row in rows if row.get("prompt") == question.get("prompt")]
+            rows = same if same or name in repeated else rows
+        used.update(map(id, rows))
+        if len({as_text(raw_answer(row)) for row in rows}) > 1 or (not rows and name in rows_of):
+            notes.setdefault("ambiguous prediction, counted as missing", []).append(name)
+            rows = []
+        row = rows[0] if rows else {}
+        for field in fields:
+            if field in row and row[field] != question.get(field):
+                notes.setdefault(f"{field} of the file differs from the dataset, the dataset counts", []).append(name)
+        joined.append({**question, "answer": raw_answer(row), "prediction": None})
+        if DUPLICATE_KEYS in row:
+            joined[-1][DUPLICATE_KEYS] = [*question.get(DUPLICATE_KEYS, ()), *row[DUPLICATE_KEYS]]
+    unused = [name for name, rows in rows_of.items() for row in rows if id(row) not in used]
+    if unused:
+        notes["prediction without a question, not used"] = unused
+    return joined, [grouped_warning(text, names) for text, names in notes.items()]
+
+
+def _rows_by_id(predictions: Iterable[Any], notes: dict[str, list[str]]) -> dict[str, list[Mapping[str, Any]]]:
+    rows_of: dict[str, list[Mapping[str, Any]]] = {}
+    for number, record in enumerate(predictions, 1):
+        if isinstance(record, Mapping) and record.get("id") is not None:
+            rows_of.setdefault(str(record["id"]), []).append(record)
+        else:
+            problem = "without id" if isinstance(record, Mapping) else "that is no object"
+            notes.setdefault(f"prediction {problem}, not used", []).append(f"record {number}")
+    return rows_of
+
+
+def as_text(raw: Any) -> str:
+    """A raw answer as the text of an item: JSON if it is no text, "" if there is none."""
+    if isinstance(raw, str):
+        return raw
+    try:
+        return "" if raw is None else json.dumps(raw, ensure_ascii=False, default=str)
+    except RecursionError:
+        return "(nested too deeply)"
+
+
+def raw_answer(record: Mapping[str, Any]) -> Any:
+    """What a record answers: its "answer", or its "prediction" where it has none."""
+    answer = record.get("answer")
+    return record.get("prediction") if answer is None else answer
+
+
+def grouped_warning(text: str, names: Sequence[str]) -> str:
+    """One line for a kind of warning: how many records it concerns, and the first five of them."""
+    shown = ", ".join(printable(name, 40) for name in names[:5])
+    return f"{text}: {len(names)} ({shown}{', …' if len(names) > 5 else ''})"
+
+
+class RecordDigest:
+    """sha256 over records in their order, taken in batches: hashing one by one costs more than scoring."""
+
+    def __init__(self) -> None:
+        self._sha = hashlib.sha256()
+        self._waiting: list[str] = []
+
+    def add(self, *fields: str) -> None:
+        self._waiting += fields
+        if len(self._waiting) > 20_000:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._sha.update("\0".join([*self._waiting, ""]).encode("utf-8", "surrogatepass"))
+        self._waiting = []
+
+    def hex(self) -> str:
+        self._flush()
+        return self._sha.hexdigest()
+
+
 # --- Writing ---
 
 
@@ -233,9 +383,9 @@ def strict_value(value: Any) -> Any:
     return value
 
 
-def dump_json(value: Any, indent: int | None = None) -> str:
-    """Strict JSON with sorted keys, readable Chinese, and unsafe characters escaped (see `UNSAFE`)."""
-    text = json.dumps(strict_value(value), ensure_ascii=False, allow_nan=False, sort_keys=True, indent=indent)
+def dump_json(value: Any, indent: int | None = None, ascii_only: bool = False) -> str:
+    """Strict JSON with sorted keys; readable Chinese unless `ascii_only`, unsafe characters escaped (`UNSAFE`)."""
+    text = json.dumps(strict_value(value), ensure_ascii=ascii_only, allow_nan=False, sort_keys=True, indent=indent)
     # Line feeds are the indentation: inside strings json.dumps has escaped them already.
     return UNSAFE.sub(lambda match: match[0] if match[0] == "\n" else f"\\u{ord(match[0]):04x}", text)
 
@@ -245,7 +395,7 @@ def write_atomic(path: Path, text: str) -> None:
 
     Raises EvaluationError if the folder is read-only or the disk is full; the old file is then intact.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("w", encoding="utf-8", newline="\n") as file:
@@ -254,8 +404,10 @@ def write_atomic(path: Path, text: str) -> None:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise EvaluationError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        with contextlib.suppress(OSError):  # it is gone if all went well
+            temporary.unlink()
 
 
 # --- Text tables ---
@@ -276,11 +428,11 @@ def display_width(text: str) -> int:
 def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
     """Columns two spaces apart under `header`; `align` holds `<` or `>` for each column."""
     table = [tuple(header), *(tuple(row) for row in rows)]
-    widths = [max(map(display_width, column)) for column in zip(*table)]
+    widths = [max(map(display_width, column)) for column in zip(*table, strict=True)]
     lines = []
     for row in table:
         cells = []
-        for cell, width, side in zip(row, widths, align):
+        for cell, width, side in zip(row, widths, align, strict=True):
             pad = " " * (width - display_width(cell))
             cells.append(pad + cell if side == ">" else cell + pad)
         lines.append("  ".join(cells).rstrip())
@@ -310,13 +462,16 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
 
 def t_tail(t: float, df: float) -> float:
     """P(|T| > t) of Student's t with `df` > 0 degrees of freedom: I_x(df/2, 1/2), x = df/(df + t²) (DLMF 8.17)."""
-    if t == 0.0:
+    if t * t / df < 1e-300:
         return 1.0
-    a, b, x = df / 2, 0.5, df / (df + t * t)
-    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
-    if x < (a + 1) / (a + b + 2):
-        return front * _beta_fraction(a, b, x) / a
-    return 1.0 - front * _beta_fraction(b, a, 1.0 - x) / b
+    a, ratio = df / 2, t * t / df
+    x, y = 1 / (1 + ratio), ratio / (1 + ratio)
+    # lgamma(a + 1/2) - lgamma(a): the difference of two large numbers loses digits, its series does not
+    gamma = 0.5 * math.log(a) - 1 / (8 * a) + 1 / (192 * a**3) if a > 100 else math.lgamma(a + 0.5) - math.lgamma(a)
+    front = math.exp(gamma - math.lgamma(0.5) - a * math.log1p(ratio) + 0.5 * math.log(y))
+    if x < (a + 1) / (a + 2.5):
+        return front * _beta_fraction(a, 0.5, x) / a
+    return 1.0 - front * _beta_fraction(0.5, a, y) / 0.5
 
 
 def t_quantile(p: float, df: float) -> float:

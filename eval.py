@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import hashlib
 import json
 import math
 import os
@@ -41,12 +40,18 @@ from common import (
     BadRecord,
     EvaluationError,
     InputError,
+    RecordDigest,
     RecordFile,
+    as_text,
     dump_json,
     find_dataset,
     find_file,
+    grouped_warning,
+    join,
     mean,
+    parse_literal,
     printable,
+    raw_answer,
     stratified_interval,
     stratified_mean,
     text_table,
@@ -63,6 +68,7 @@ EQUAL: Final = 1e-9  # relative difference of numbers that count as equal where 
 MAX_SPAN: Final = 10_000  # characters; nothing longer is an answer
 MAX_OPTIONS: Final = 62  # A to ~ in ASCII order
 MAX_TOKENS: Final = 2_000_000  # braces that are looked at in one text
+FIELDS: Final = ("prompt", "level", "ground_truth", "Std")  # what a question is scored by
 SHOWN: Final = 500  # characters of a truth or an answer that an item keeps
 CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 
@@ -83,6 +89,9 @@ class Answer(NamedTuple):
     boxed: bool
 
 
+_UNREADABLE: Final = Answer("", (), False)
+
+
 def last_boxed(text: str) -> tuple[str, bool]:
     r"""The content of the last non-empty `\boxed{…}` or `\fbox{…}`, and True; without a box the text and False.
 
@@ -94,28 +103,27 @@ def last_boxed(text: str) -> tuple[str, bool]:
     >>> last_boxed(r"\boxed{A}, \boxed{C}")
     ('A\nC', True)
     """
-    if text.startswith("\\boxed{") and text.endswith("}") and text.count("{") == text.count("}") == 1:
-        return text[7:-1].strip(), True
     if "oxed" not in text and "box" not in text:
         return text.strip(), False
-    if "\x08" in text or "\x0c" in text:
+    if "\x08" in text or "\x0c" in text or "\t" in text:
         text = _LOST_BACKSLASH.sub(lambda match: _LOST[match[0]], text)
     boxes, any_box = _boxes(text)
     if not any_box:
         return text.strip(), False
     if not boxes:
         return "", True
-    begin, start, end = max(boxes)
-    contents = [text[start:end].strip()]
-    for before, start, end in sorted(boxes, reverse=True)[1:]:
-        gap = text[end + 1 : begin]
-        if end >= begin or len(gap) > 40 or not _JOINT.fullmatch(gap):
+    boxes.sort()
+    begin, start, end = boxes.pop()
+    contents, size = [text[start:end].strip()], end - start
+    for before, start, end in reversed(boxes):
+        gap = text[end + 1 : begin] if end < begin and begin - end < 40 else "…"
+        if not _JOINT.fullmatch(gap) or size > MAX_SPAN:  # too long already: will be unparsed
             break
-        if gap.isspace() and _SEPARATOR.search(text[start:end] + contents[0]):
+        if gap.isspace() and _SEPARATOR.search(text[start:end] + contents[-1]):
             break  # two whole lists below each other: the last one counts
-        contents.insert(0, text[start:end].strip())
-        begin = before
-    return "\n".join(dict.fromkeys(contents)), True
+        contents.append(text[start:end].strip())
+        begin, size = before, size + end - start
+    return "\n".join(dict.fromkeys(reversed(contents))), True
 
 
 def _boxes(text: str) -> tuple[list[tuple[int, int, int]], bool]:
@@ -148,18 +156,26 @@ def _boxes(text: str) -> tuple[list[tuple[int, int, int]], bool]:
 def read_answer(raw: object) -> Answer | None:
     """The span that counts of a raw answer (text, number or list); None if the answer is missing."""
     if isinstance(raw, str):
-        text, boxed = last_boxed(raw)
+        # the common case, without a tab: that may be what is left of "\\text"
+        if raw[:7] == "\\boxed{" and raw[-1] == "}" and raw.count("{") == raw.count("}") == 1 and "\t" not in raw:
+            text, boxed = raw[7:-1].strip(), True
+        else:
+            text, boxed = last_boxed(raw)
         return Answer(text, (), boxed) if text else None
     if raw is None:
         return None
     if isinstance(raw, list):
-        parts = [part for part in map(read_answer, raw) if part]
+        parts = [part for part in map(read_answer, raw) if part] if _is_flat(raw) else [_UNREADABLE]
         if len(parts) == 1:
             return parts[0]._replace(boxed=True)
         return Answer("\n".join(p.text for p in parts), tuple(p.text for p in parts), True) if parts else None
-    if isinstance(raw, (int, float)) and not isinstance(raw, bool):
+    if isinstance(raw, (int, float)) and not isinstance(raw, bool) and raw - raw == 0:
         return Answer(repr(raw), (), True)
-    return Answer(json.dumps(raw, ensure_ascii=False, default=str), (), False)
+    return _UNREADABLE
+
+
+def _is_flat(raw: list[object]) -> bool:
+    return not any(isinstance(part, (list, dict)) for part in raw)
 
 
 _MARKUP: Final = re.compile(r"[\\$*`{}~\x00-\x1f\x7f]")
@@ -173,8 +189,9 @@ _SYMBOLS: Final = {
     "operatorname": "", "underline": "", "bf": "", "rm": "", "it": "",
 }  # fmt: skip
 _ESCAPES: Final = {",": " ", " ": " ", ";": " ", ":": " ", "!": "", "\\": "\n", "(": "", ")": "", "[": "", "]": ""}
-_TILDE: Final = re.compile(r"(?<=[0-9%万亿元])\s?~\s?(?=[0-9$¥€£+-])|~")
+_TILDE: Final = re.compile(r"(?P<range>(?<=[0-9%万亿元])\s?~\s?(?=[0-9$¥€£+-]))|~")
 _STARS: Final = re.compile(r"\*{2,}|(?<![0-9\s])\*|\*(?!\s*[0-9])")
+_RUNS: Final = re.compile(r"\s{2,}")
 _CONTROLS: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]+")
 _PAIRS: Final = {"(": ")", "[": "]", "{": "}", "【": "】"}
 
@@ -183,7 +200,7 @@ def clean(text: str) -> str:
     r"""The text without LaTeX, Markdown, full-width forms and one pair of brackets around the whole.
 
     >>> clean(r"$\text{3{,}400\,万元}$"), clean("10⁶"), clean("［Ｒｅｄ］"), clean(r"1. Red\\ 2. Blue")
-    ('3,400 万元', '10^6', 'Red', '1. Red\n 2. Blue')
+    ('3,400 万元', '10^6', 'Red', '1. Red\n2. Blue')
     """
     if not text.isascii():
         if _RAISED.search(text):
@@ -191,6 +208,8 @@ def clean(text: str) -> str:
         text = unicodedata.normalize("NFKC", text)
     if _MARKUP.search(text):
         text = _clean_markup(text)
+    if "  " in text or "\n" in text:  # no pattern below may meet a long run of white space
+        text = _RUNS.sub(lambda run: "\n" if "\n" in run[0] else " ", text)
     text = text.strip()
     if text and _PAIRS.get(text[0]) == text[-1] and _encloses(text):
         text = text[1:-1].strip()
@@ -210,14 +229,9 @@ def _clean_markup(text: str) -> str:
     text = _MATH.sub(r"\1", text).replace("{,}", ",")
     if "\\" in text:
         text = _COMMAND.sub(_replace_command, text)
-    text = _TILDE.sub(lambda match: match[0] if len(match[0].strip()) < len(match[0]) or _is_range(match) else " ", text)
+    text = _TILDE.sub(lambda match: match["range"] or " ", text)
     text = _STARS.sub("", text)
     return _CONTROLS.sub(" ", text.replace("`", "").replace("{", "").replace("}", ""))
-
-
-def _is_range(match: re.Match[str]) -> bool:
-    before, after = match.string[match.start() - 1 : match.start()], match.string[match.end() : match.end() + 1]
-    return bool(before) and before in "0123456789%万亿元" and bool(after) and after in "0123456789$¥€£+-"
 
 
 def _replace_command(match: re.Match[str]) -> str:
@@ -239,38 +253,6 @@ def _encloses(text: str) -> bool:
         if depth == 0:
             return index == len(text) - 1
     return False
-
-
-_ELEMENT: Final = re.compile(
-    r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([+-]?[0-9.]+(?:e[+-]?[0-9]+)?))\s*(,|\Z)""", re.S | re.I
-)
-_LITERAL_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.S)
-
-
-def parse_literal(text: str) -> tuple[str, ...]:
-    r"""The elements of a list literal of Python or JSON, as text; () if the text is none. Nothing is executed.
-
-    >>> parse_literal("['A', 'It\\'s']"), parse_literal("[4946.0]"), parse_literal("[Red, Green]")
-    (('A', "It's"), ('4946.0',), ())
-    """
-    text = text.strip()
-    if not (text.startswith("[") and text.endswith("]")):
-        return ()
-    body, elements, position = text[1:-1], [], 0
-    while position < len(body):
-        match = _ELEMENT.match(body, position)
-        if not match:
-            return () if body[position:].strip() else tuple(elements)
-        single, double, number, _ = match.groups()
-        quoted = single if single is not None else double
-        elements.append(number if quoted is None else _LITERAL_ESCAPE.sub(_unescape, quoted))
-        position = match.end()
-    return tuple(elements)
-
-
-def _unescape(match: re.Match[str]) -> str:
-    code = match[1] or match[2]
-    return chr(int(code, 16)) if code else {"n": "\n", "t": "\t", "r": "\r"}.get(match[3], match[3])
 
 
 # --- Choices (levels 1 and 2) ---
@@ -347,7 +329,7 @@ def read_options(prompt: str) -> tuple[str, ...]:
 def choice_key(text: str) -> str:
     """The form in which an option's text and a token compare: `the outcome be Lower` is `lower`."""
     lead = _LEAD_IN.match(text)
-    return read_name(text[lead.end() :] if lead and lead.end() < len(text) else text).key
+    return _key(_fold(text[lead.end() :] if lead and lead.end() < len(text) else text))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -474,7 +456,7 @@ def score_f1(matched: int, picks: int, truths: int) -> float:
 
 # --- Names and rankings (levels 3 and 4) ---
 
-_NAME_TABLE: Final = {**dict.fromkeys(map(ord, "\"'“”‘’„«»《》〈〉「」『』`´")), ord("/"): " "}
+_QUOTES: Final = re.compile(r"[\"'“”‘’„«»《》〈〉「」『』`´]")
 _CJK_SPACE: Final = re.compile(rf"(?<=[{CJK}]) +| +(?=[{CJK}])")
 _IS_CJK: Final = re.compile(rf"[{CJK}]")
 _BRACKETED: Final = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
@@ -492,7 +474,10 @@ class Name(NamedTuple):
 
 
 def _fold(text: str) -> str:
-    folded = text.casefold().translate(_NAME_TABLE).rstrip(" .。\n").lstrip()
+    folded = text.casefold()
+    if _QUOTES.search(folded):
+        folded = _QUOTES.sub("", folded)
+    folded = folded.replace("/", " ").rstrip(" .。\n").lstrip()
     if folded.startswith("@"):
         folded = folded.lstrip("@ ")
     return " ".join(folded.split()) if "  " in folded or "\n" in folded else folded
@@ -508,9 +493,6 @@ def read_name(text: str) -> Name:
     >>> read_name('《Panda  Plan》.').key, read_name("许 二 木").key, read_name("Sunrise (2024)").aliases
     ('panda plan', '许二木', ('sunrise',))
     """
-    spaced = text.casefold().rstrip(" .。")
-    if spaced.replace(" ", "").isalnum() and "  " not in spaced and " by " not in spaced:  # most names
-        return Name(text, spaced, _key(spaced), (), ())
     spaced = _fold(text)
     aliases: tuple[str, ...] = ()
     heads: tuple[str, ...] = ()
@@ -658,7 +640,7 @@ def _is_label(text: str, token: re.Match[str], number: int, items: Sequence[tupl
         return True
     if number == 1 and not text[token.end() : token.end() + 1].isdigit():
         return True
-    return bool(re.search(rf"\s{number + 1}\s*{re.escape(mark)}", text[token.end() :]))
+    return bool(re.search(rf"\s{number + 1}\s?{re.escape(mark)}", text[token.end() : token.end() + 300]))
 
 
 def read_items(
@@ -673,9 +655,9 @@ def read_items(
     if elements:
         return tuple(read_name(clean(e)) for e in elements if not _NO_NAME.fullmatch(e))
     items = split_items(clean(answer.text))
-    if items and (len(items) > 1 or count == 2):
+    if len(items) > 1:
         lead = _LEADING_AND.match(items[-1])
-        last = items[-1][lead.end() :] if lead and len(items) > 1 else items[-1]
+        last = items[-1][lead.end() :] if lead else items[-1]
         items[-1:] = _split_final_and(last, len(items), prompt, count, known) if _AND.search(last) else [last]
     return tuple(map(read_name, items))
 
@@ -701,7 +683,9 @@ def looks_like_names(text: str) -> bool:
 
 
 # "St. Kilda" and "Sarah J. Maas" are no sentences, "last time. We" is.
-_SENTENCE_BREAK: Final = re.compile(r"(?<=[a-z][a-z)\"”%0-9])(?<!\b(?i:mr|ms|dr|st|vs|jr|sr|ft|mt|no))[.!?]\s+[A-Z]|。\s*\S")
+_SENTENCE_BREAK: Final = re.compile(
+    r"(?<=[a-z][a-z)\"”%0-9])(?<!\b(?i:mr|ms|dr|st|vs|jr|sr|ft|mt|no))[.!?]\s+[A-Z]|。\s*\S"
+)
 
 
 def count_matches(truth: Sequence[Name], predicted: Sequence[Name]) -> int:
@@ -788,8 +772,9 @@ _SCALE: Final = r"""(?:
     |(?:mn|mln|bn|bln|tn|trn|lakh|crore)s?\b|(?<=[0-9])[kmbt]\b
     |[十百千]?[万亿]+|[千百])"""
 _PERCENT: Final = r"(?:%|percent(?:age\s+points?)?\b|per\s+cent\b|pct\b|个?百分点)"
-_PER: Final = r"""(?:\s*(?:/|\bper\b|每)\s*(?:day|week|month|year|share|person|capita|head|ton(?:ne)?|t|kg|g|lb|oz|ounce|barrel|bbl|
-    gallon|litre|liter|unit|hour|h|s|second|mwh|kwh|m²|公斤|千克|吨|斤|克|股|人|天|日|月|年|件|台|辆|张|桶|升|小时|平方米|平米))"""
+_PER: Final = r"""(?:\s*(?:/|\bper\b|每)\s*(?:
+     day|week|month|year|share|person|capita|head|ton(?:ne)?|t|kg|g|lb|oz|ounce|barrel|bbl
+    |gallon|litre|liter|unit|hour|h|s|second|mwh|kwh|m²|公斤|千克|吨|斤|克|股|人|天|日|月|年|件|台|辆|张|桶|升|小时|平方米|平米))"""
 _UNIT: Final = rf"""(?:(?:(?:
      (?:(?:us|u\.s\.|hong\s+kong|chinese)\s+)?(?:dollars?|cents?)|yuan|renminbi|rmb|cny|usd|hkd|eur|euros?|gbp|jpy|yen|won|krw|inr
     |rupees?|pounds?(?:\s+sterling)?|francs?|chf|aud|cad|sgd|roubles?|rubles?
@@ -817,6 +802,7 @@ _ABOUT: Final = re.compile(
     re.X | re.I,
 )
 _TO: Final = re.compile(r"\s*(?:[-–—~〜]|\bto\b|\band\b|至|到|和|与)\s*", re.I)
+_BETWEEN: Final = re.compile(r"(?:between|介于|在|从|from)\s*\Z", re.I)
 _AFTER: Final = re.compile(r"\s*(?:±|\+\s*/?\s*-|\+-)\s*")
 _END: Final = re.compile(r"[\s.。+]*(?:左右|上下|以上|以下|之间|or\s+so|or\s+more)?[\s.。]*", re.I)
 _SPACED_GROUPS: Final = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})+(?![0-9])")
@@ -916,13 +902,14 @@ def _read_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
         more = _quantity(part)
         if not more or (more.scale or 1.0) >= size or match["unit"] or match["percent"]:
             break
-        value = quantity.value + math.copysign(more.value, quantity.value) * ((more.scale or 1.0) / (quantity.scale or 1))
+        added = more.value * ((more.scale or 1.0) / (quantity.scale or 1.0))
+        value = quantity.value + math.copysign(added, quantity.value)
         quantity, end, size = Quantity(value, quantity.scale, more.unit), part.end(), more.scale
     to = _TO.match(text, end)
     upper = _QUANTITY.match(text, to.end()) if to else None
     if to and upper and not (upper["sign"] and to[0].strip()[:1] in "-–—"):
         high = _quantity(upper)
-        if high and (to[0].strip() not in ("and", "和", "与") or re.search(r"between|介于|在|从|from", text[:position])):
+        if high and (to[0].strip() not in ("and", "和", "与") or _BETWEEN.search(text[:position])):
             low = Quantity(quantity.value, quantity.scale or high.scale, quantity.unit or high.unit)
             factor = (high.scale or 1.0) / (low.scale or 1.0)
             if low.value > high.value * factor:
@@ -1005,7 +992,7 @@ def read_number(text: str, in_sentence: bool) -> Quantity | None:
         return whole
     found = find_numbers(text)
     marked = [quantity for quantity in found if quantity.scale or quantity.unit]
-    return (marked or found or [None])[-1]
+    return (marked or found)[-1] if found else None
 
 
 _IN_SCALE: Final = re.compile(  # no flags and no \b in front: the literal "in" makes the search fast
@@ -1025,9 +1012,9 @@ def question_scale(prompt: str) -> float | None:
             if not prompt[asked.start() - 1 : asked.start()].isalnum():
                 return _scale_of(asked[1]) if asked[1] else 0.01
     if not prompt.isascii():
-        asked = _ASKED_SCALE.search(prompt, 0, end)
-        if asked:
-            return _scale_of(asked[1])
+        chinese = _ASKED_SCALE.search(prompt, 0, end)
+        if chinese:
+            return _scale_of(chinese[1])
         if _ASKED_PERCENT.search(prompt, 0, end):
             return 0.01
     return None
@@ -1108,8 +1095,10 @@ def read_question(
     answer = read_answer(list(truth) if isinstance(truth, tuple) else truth)
     read: Truth | None = None
     warning = ""
-    if answer:
-        read = _read_choice_truth(prompt, answer) if level <= 2 else _read_open_truth(prompt, answer, std, relative_sigma)
+    if answer and level <= 2:
+        read = _read_choice_truth(prompt, answer)
+    elif answer:
+        read = _read_open_truth(prompt, answer, std, relative_sigma)
     if isinstance(read, ChoiceTruth) and read.options.prompt and not read.options.labels.issuperset(read.picks):
         warning = "truth is not among the options"
     if isinstance(read, RankingTruth) and std is not None:
@@ -1137,11 +1126,16 @@ def _read_choice_truth(prompt: str, answer: Answer) -> Truth | None:
     count = count_options(prompt)
     if count:
         options = Options(_labels(count), prompt)
-        return ChoiceTruth(options, frozenset(read_picks(answer, options)))
+        picks = frozenset(read_picks(answer, options))
+        return ChoiceTruth(options, picks) if picks else None
     if answer.text.lower() in YES_NO:
         return ChoiceTruth(Options(frozenset(), ""), frozenset([YES_NO[answer.text.lower()]]))
-    tokens = answer.elements or parse_literal(answer.text) or _SEPARATOR.split(clean(answer.text))
-    tokens = [token.strip(" .") or token for token in tokens if token]
+    tokens: Sequence[str] = answer.elements or parse_literal(answer.text) or answer.text.replace(", ", ",").split(",")
+    if not all(len(token) == 1 for token in tokens):  # "`" is a label, not Markdown
+        tokens = answer.elements or parse_literal(answer.text) or _SEPARATOR.split(clean(answer.text))
+    tokens = [token.strip(" .") or token for token in tokens if token.strip()]
+    if not tokens:
+        return None
     if all(token.lower() in YES_NO for token in tokens):
         return ChoiceTruth(Options(frozenset(), ""), frozenset(YES_NO[token.lower()] for token in tokens))
     if all(len(token) == 1 and "A" <= token <= "~" for token in tokens):
@@ -1192,11 +1186,12 @@ def _score_choice(level: int, truth: ChoiceTruth, answer: Answer) -> Scored:
 
 def _score_names(level: int, truth: Sequence[Name], answer: Answer) -> Scored:
     text = clean(answer.text)
+    elements = answer.elements or parse_literal(answer.text)
     whole = read_name(text)
-    if any(same_name(name, whole) for name in truth):
+    if not elements and any(name.key == whole.key for name in truth):  # one name with "and" or "/" in it
         predicted: tuple[Name, ...] = (whole,)
     elif answer.boxed or looks_like_names(text):
-        tokens = answer.elements or parse_literal(answer.text) or _SEPARATOR.split(text)
+        tokens = map(clean, elements) if elements else _SEPARATOR.split(text)
         predicted = tuple({name.key: name for name in map(read_name, tokens) if name.key}.values())
     else:
         return _unparsed("no box, and no list of names")
@@ -1225,7 +1220,8 @@ def _score_quantity(truth: NumberTruth, answer: Answer) -> Scored:
     if not prediction:
         return _unparsed("no number" if answer.boxed else "no box, and not wholly a number")
     true = truth.quantity.value
-    value, note = min(readings(prediction, truth), key=lambda reading: abs(true - reading[0]))
+    meant = readings(prediction, truth)
+    value, note = meant[0] if len(meant) == 1 else min(meant, key=lambda reading: abs(true - reading[0]))
     return Scored(score_number(true, value, truth.sigma), "scored", f"{value:.12g}", note)
 
 
@@ -1280,7 +1276,7 @@ class FutureXEvaluator:
         items: list[dict[str, Any]] = []
         warnings: dict[str, list[str]] = {}
         seen: set[str] = set()
-        digest = _Digest()
+        digest = RecordDigest()
         unboxed = 0
         for number, record in enumerate(data, 1):
             question = self._question(record, where, number)
@@ -1293,9 +1289,7 @@ class FutureXEvaluator:
             seen.add(shown)
             if question.warning:
                 warnings.setdefault(question.warning, []).append(shown)
-            raw = record.get("answer")
-            if raw is None:
-                raw = record.get("prediction")
+            raw = raw_answer(record)
             if DUPLICATE_KEYS in record and _given_twice(record):
                 warnings.setdefault("answer is given twice, unparsed", []).append(shown)
                 raw = {}
@@ -1303,7 +1297,7 @@ class FutureXEvaluator:
             score, outcome, read, note = score_answer(question, answer)
             if answer and not answer.boxed and outcome == "scored":
                 unboxed += 1
-            text = raw if type(raw) is str else _as_text(raw)
+            text = raw if type(raw) is str else as_text(raw)
             digest.add(shown, question.digest, text)
             items.append({
                 "id": name,
@@ -1337,7 +1331,7 @@ class FutureXEvaluator:
         ):
             place = _place(where, number, record)
             for key in record.get(DUPLICATE_KEYS, ()):
-                if key in ("id", "prompt", "level", "ground_truth", "Std"):
+                if key == "id" or key in FIELDS:
                     raise InputError(place, f"'{key}' is given twice with different values")
             level, std, prompt = _read_level(level, place), _read_std(std, place), str(prompt or "")
             truth = _read_raw_truth(truth, place)
@@ -1376,7 +1370,7 @@ class FutureXEvaluator:
             "unparsed_count": sum(unparsed.values()),
             "unboxed_count": unboxed,
             "answered_only": stratified_mean([(WEIGHTS[level], answered[level]) for level in LEVELS]),
-            "warnings": [_warning(text, names) for text, names in warnings.items()],
+            "warnings": [grouped_warning(text, names) for text, names in warnings.items()],
             "signature": {
                 "evaluator": f"FutureX {__version__}",
                 "weights": dict(WEIGHTS),
@@ -1392,40 +1386,8 @@ def _place(where: str, number: int, record: Mapping[str, Any]) -> str:
     return f"{where}: record {number} (id {printable(record.get('id'), 60)})"
 
 
-def _as_text(raw: object) -> str:
-    if isinstance(raw, str):
-        return raw
-    return "" if raw is None else json.dumps(raw, ensure_ascii=False, default=str)
-
-
 def _given_twice(record: Mapping[str, Any]) -> bool:
     return DUPLICATE_KEYS in record and bool({"answer", "prediction"} & set(record[DUPLICATE_KEYS]))
-
-
-class _Digest:
-    """sha256 over records in their order, taken in batches: hashing one by one costs more than scoring."""
-
-    def __init__(self) -> None:
-        self._sha = hashlib.sha256()
-        self._waiting: list[str] = []
-
-    def add(self, *fields: str) -> None:
-        self._waiting += fields
-        if len(self._waiting) > 20_000:
-            self._flush()
-
-    def _flush(self) -> None:
-        self._sha.update("\0".join([*self._waiting, ""]).encode("utf-8", "surrogatepass"))
-        self._waiting = []
-
-    def hex(self) -> str:
-        self._flush()
-        return self._sha.hexdigest()
-
-
-def _warning(text: str, names: Sequence[str]) -> str:
-    shown = ", ".join(printable(name, 40) for name in names[:5])
-    return f"{text}: {len(names)} ({shown}{', …' if len(names) > 5 else ''})"
 
 
 def _read_level(level: object, place: str) -> int:
@@ -1453,7 +1415,7 @@ def _read_std(std: object, place: str) -> float | None:
 def _read_raw_truth(truth: object, place: str) -> str | tuple[str, ...]:
     if isinstance(truth, str):
         return truth
-    if isinstance(truth, (int, float)) and not isinstance(truth, bool):
+    if isinstance(truth, (int, float)) and not isinstance(truth, bool) and truth - truth == 0:
         return repr(truth)
     if isinstance(truth, list) and all(isinstance(part, (str, int, float)) for part in truth):
         return tuple(map(str, truth))
@@ -1463,64 +1425,12 @@ def _read_raw_truth(truth: object, place: str) -> str | tuple[str, ...]:
 # --- Files ---
 
 
-def join(questions: Sequence[Any], predictions: Iterable[Any], where: str) -> tuple[list[Any], list[str]]:
-    """The dataset's questions, each with its answer from the predictions, and what was noticed on the way.
-
-    Joined by id; where ids repeat, by id and prompt. Rows that stay ambiguous have no answer and are named.
-    """
-    notes: dict[str, list[str]] = {}
-    by_id: dict[str, list[dict[str, Any]]] = {}
-    for number, record in enumerate(predictions, 1):
-        if isinstance(record, Mapping) and record.get("id") is not None:
-            by_id.setdefault(str(record["id"]), []).append(dict(record))
-        else:
-            problem = "without id" if isinstance(record, Mapping) else "that is no object"
-            notes.setdefault(f"prediction {problem}, not used", []).append(f"record {number}")
-    ids = [str(question.get("id")) if isinstance(question, Mapping) else "" for question in questions]
-    shared = {name for name in ids if ids.count(name) > 1} if len(set(ids)) < len(ids) else set()
-    joined: list[Any] = []
-    used: set[int] = set()
-    for name, question in zip(ids, questions):
-        rows = by_id.get(name, [])
-        if not isinstance(question, Mapping):
-            joined.append(question)
-            continue
-        if len(rows) > 1 or name in shared:
-            same = [row for row in rows if row.get("prompt") == question.get("prompt")]
-            used.update(map(id, same))
-            rows = same if same or name in shared else rows
-        if len(rows) > 1 and any(_raw_answer(row) != _raw_answer(rows[0]) for row in rows):
-            rows = []
-        if not rows and name in by_id:
-            notes.setdefault("ambiguous prediction, counted as missing", []).append(name)
-        row = rows[0] if rows else {}
-        used.update(map(id, rows))
-        for field in ("prompt", "level", "ground_truth", "Std"):
-            if field in row and row[field] != question.get(field):
-                notes.setdefault(f"{field} of the file differs from the dataset, the dataset counts", []).append(name)
-        kept = {key: value for key, value in question.items() if key not in ("answer", "prediction")}
-        if DUPLICATE_KEYS in row:
-            kept[DUPLICATE_KEYS] = [*kept.get(DUPLICATE_KEYS, ()), *row[DUPLICATE_KEYS]]
-        joined.append({**kept, "answer": _raw_answer(row)})
-    if not used:
-        raise InputError(where, "expected predictions for this dataset", "none with an id of it")
-    for name, rows in by_id.items():
-        if any(id(row) not in used for row in rows) and (name not in ids or name in shared):
-            notes.setdefault("prediction without a question, not used", []).append(name)
-    return joined, [_warning(text, names) for text, names in notes.items()]
-
-
-def _raw_answer(record: Mapping[str, Any]) -> Any:
-    answer = record.get("answer")
-    return record.get("prediction") if answer is None else answer
-
-
 def evaluate_file(evaluator: FutureXEvaluator, path: Path, dataset: Path | None) -> dict[str, Any]:
     """The results of one prediction file, against the dataset's questions where there is one."""
     predictions = RecordFile(path)
     questions = RecordFile(dataset) if dataset else None
     if questions:
-        rows, notes = join(list(questions), predictions, str(path))
+        rows, notes = join(list(questions), predictions, FIELDS, str(path))
         results = evaluator.evaluate_all(rows, str(dataset))
         results["warnings"] = notes + results["warnings"]
         results["signature"]["dataset_sha256"] = questions.sha256
@@ -1649,16 +1559,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         if reconfigure:
             reconfigure(errors="backslashreplace")  # a terminal without UTF-8 shows escapes
     try:
-        return _run(build_parser().parse_args(argv))
+        try:
+            return _run(build_parser().parse_args(argv))
+        finally:
+            sys.stdout.flush()
     except EvaluationError as error:
         print(f"eval.py: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("eval.py: interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # `eval.py … | head`
+    except OSError as error:
+        # What cannot be written must not be tried again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        if isinstance(error, BrokenPipeError):  # `eval.py … | head`
+            return 0
+        print(f"eval.py: the output cannot be written: {error.strerror}", file=sys.stderr)
+        return 1
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -1678,10 +1595,9 @@ def _run(args: argparse.Namespace) -> int:
             print(f"eval.py: {error}", file=sys.stderr)
             continue
         if args.json:
-            print(dump_json(results))
+            print(dump_json(results, ascii_only=True))
         else:
             print(("\n" if number else "") + format_report(results, args.items))
-    sys.stdout.flush()
     return 0 if not failed else 2 if failed == len(names) else 3
 
 

@@ -1,0 +1,291 @@
+r"""How fast `eval.py` is, against `json.loads` of the same bytes.
+
+    python tests/bench.py                      everything but the million
+    python tests/bench.py --systems 5 --million
+
+The questions are generated from a seed, in the shares of `dataset/250915.json`, each with its own names, numbers and
+options, so that no cache of whole texts helps. Nothing here is a test: times depend on the machine, ratios much less.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from eval import FutureXEvaluator  # noqa: E402
+
+SEED: Final = 250915
+LEVEL_SHARES: Final = {1: 11, 2: 10, 3: 11, 4: 20}  # questions per level in dataset/250915.json
+HEAD: Final = 'You are an agent that can predict future events. The event to be predicted: "'
+TAIL: Final = (
+    "\n        IMPORTANT: The last line of your reply MUST be one box{form}\n        Use no other form. Do not"
+    " decline, and do not reply that the future is unknown: commit to one forecast from the best evidence you have,"
+    " and give it in the box described above."
+)
+YES_NO_FORM: Final = " of these two:\n        \\boxed{Yes} or \\boxed{No}"
+OPTION_FORM: Final = (
+    " that holds the label of every option you find plausible, with commas between the labels. For example: \\boxed{A}"
+    " for one option or \\boxed{B, C, D} for several."
+)
+OPEN_FORM: Final = " of this form:\n        \\boxed{YOUR_FORECAST}"
+SYLLABLES: Final = (
+    *("bram", "tar", "vel", "mor", "quil", "lo", "fen", "dun", "mar", "sal", "tide", "harb", "ost", "var", "ka"),
+    *("rin", "pel", "wick", "orl", "an", "dor", "tem", "zu", "vi"),
+)
+CHINESE: Final = "青渚鹤汀柚子电波雾岛合唱团顾野舟阿棠慢半拍白鹭先生讲故事槐镇风筝匠与盐雪线上的邮局潮汐来信灯塔"
+REASONS: Final = (
+    "The last five sessions moved by less than one percent a day, and nothing is announced before the date.",
+    "Two of three public surveys put it ahead; the third has it level within its error.",
+    "Seasonality points the other way, but the order books of the last week do not support a reversal.",
+    "I looked at the same list of the six weeks before: ranks below five change by at most two places.",
+)
+Row = dict[str, Any]
+
+
+# --- Questions and answers ---
+
+
+def title(rng: random.Random) -> str:
+    words = ["".join(rng.choices(SYLLABLES, k=rng.randint(1, 3))).capitalize() for _ in range(rng.randint(1, 3))]
+    return " ".join(words)
+
+
+def chinese(rng: random.Random) -> str:
+    return "".join(rng.choices(CHINESE, k=rng.randint(3, 8)))
+
+
+def frame(event: str, form: str) -> str:
+    return f'{HEAD}{event}"{TAIL.format(form=form)}'
+
+
+def single(rng: random.Random) -> tuple[str, Row, list[str]]:
+    if rng.random() < 0.5:
+        event = f"Will {title(rng)} leave the office of {title(rng)} before 2025-09-{rng.randint(16, 24)}? (GMT+8). "
+        row = {"prompt": frame(event, YES_NO_FORM), "ground_truth": rng.choice(["Yes", "No"])}
+        return "yes or no", row, ["Yes", "No"]
+    home, guest, day = title(rng), title(rng), rng.randint(16, 24)
+    texts = [f"{home} win on 2025-09-{day}", f"{home} vs. {guest} end in a draw", f"{guest} win on 2025-09-{day}"]
+    return "single choice", *with_options(rng, f"{home} vs. {guest} (resolved around 2025-09-{day}).", texts, "ABC", 1)
+
+
+def multiple(rng: random.Random) -> tuple[str, Row, list[str]]:
+    what, unit = title(rng), rng.randint(1, 90) * 100
+    style = rng.randrange(3)
+    if style == 0:
+        texts = [f"the outcome be {title(rng)}" for _ in range(rng.randint(8, 36))]
+    elif style == 1:
+        steps = [unit + 100 * step for step in range(rng.randint(4, 11))]
+        texts = [f"one {what} cost between ${low:,} and ${low + 100:,} on September 17" for low in steps]
+    else:
+        steps = [unit + 25 * step for step in range(rng.randint(4, 8))]
+        texts = [f"the outcome be At least {low / 1e3:.2f}%, but less than {(low + 25) / 1e3:.2f}%" for low in steps]
+    labels = "".join(chr(65 + number) for number in range(len(texts)))
+    return "multiple choice", *with_options(rng, f"What of these will {what} reach?", texts, labels, rng.randint(1, 4))
+
+
+def with_options(rng: random.Random, event: str, texts: list[str], labels: str, size: int) -> tuple[Row, list[str]]:
+    lines = "".join(f"\n{label}.  {text}" for label, text in zip(labels, texts, strict=True))
+    truth = sorted(rng.sample(labels, min(size, len(labels))))
+    written = ", ".join(truth) if rng.random() < 0.7 else repr(truth)
+    answers = [", ".join(sorted(rng.sample(labels, rng.randint(1, min(4, len(labels)))))) for _ in range(4)]
+    answers += [f"{labels[0]}. {texts[0]}", texts[-1], ", ".join(truth)]
+    return {"prompt": frame(f"{event} {lines}", OPTION_FORM), "ground_truth": written}, answers
+
+
+def ranking(rng: random.Random) -> tuple[str, Row, list[str]]:
+    first, size = rng.randint(1, 15), rng.choice([1, 3, 3, 3, 5])
+    make = chinese if rng.random() < 0.4 else title
+    names = [make(rng) for _ in range(size)]
+    ranks = f"ranked from {first} to {first + size - 1}"
+    event = f"2025-09-{rng.randint(16, 24)} (GMT+8), What will be {ranks} by {title(rng)}?"
+    drawn = []
+    for _ in range(6):
+        mixed = [*rng.sample(names, rng.randint(0, size)), *(make(rng) for _ in range(size))][:size]
+        drawn.append(write_list(rng, mixed, first))
+    return "ranking", {"prompt": frame(event, OPEN_FORM), "ground_truth": write_list(rng, names, first)}, drawn
+
+
+def write_list(rng: random.Random, names: list[str], first: int) -> str:
+    style = rng.randrange(6)
+    if style == 0:
+        return repr(names)
+    if style == 1:
+        return ", ".join(f"{rank}. {name}" for rank, name in enumerate(names, first))
+    if style == 2:
+        return "，".join(f"第{rank}名：{name}" for rank, name in enumerate(names, first))
+    if style == 3:
+        return "、".join(names)
+    return ", ".join(names) + ("." if style == 4 else "")
+
+
+def number(rng: random.Random) -> tuple[str, Row, list[str]]:
+    value = rng.lognormvariate(5, 3)
+    sigma = round(value * rng.uniform(0.005, 0.2), 4) if rng.random() < 0.85 else None
+    unit = rng.choice(["", "", "", "%", " million yuan", " billion yuan", "亿元", " thousand shares", " yuan"])
+    asked = rng.choice(["", "", " in hundreds of millions of yuan"]) if "yuan" in unit else ""
+    what = f"{title(rng)} (TN:{rng.randint(1, 99999)})"
+    event = f"2025-09-{rng.randint(16, 24)} (GMT+8), What will the value of {what} be{asked}?"
+    truth = f"{value:,.2f}{unit}"
+    if sigma and rng.random() < 0.2:
+        truth = f"The high of {title(rng)} stock for September 23, 2025 will be {value:.2f} dollar."
+    near = [value * rng.gauss(1, 0.05) for _ in range(5)]
+    answers = [f"{near[0]:.2f}{unit}", f"{near[1]:,.1f}", f"{near[2]:.4g}", f"≈ {near[3]:.2f}", f"\\${near[4]:,.2f}"]
+    return "number", {"prompt": frame(event, OPEN_FORM), "ground_truth": truth, "Std": sigma}, answers
+
+
+def questions(count: int, seed: int = SEED) -> Iterator[tuple[str, Row, list[str]]]:
+    """`count` times (kind, question without answer, answers to draw from), levels as in the sample dataset."""
+    rng = random.Random(seed)
+    levels, shares = list(LEVEL_SHARES), list(LEVEL_SHARES.values())
+    for _ in range(count):
+        (level,) = rng.choices(levels, shares)
+        if level <= 2:
+            kind, row, answers = (single, multiple)[level - 1](rng)
+        else:
+            kind, row, answers = (ranking if rng.random() < (0.6 if level == 3 else 0.45) else number)(rng)
+        head = {"id": f"{rng.getrandbits(96):024x}", "end_time": f"9/{rng.randint(16, 24)}/25", "level": level}
+        yield kind, {**head, "Std": None, "additional values": None, "Description": None, **row}, answers
+
+
+def answer(rng: random.Random, answers: list[str]) -> str | None:
+    """One of the answers as models write them: mostly a short box, some with reasoning, few without box or missing."""
+    text, style = rng.choice(answers), rng.random()
+    if style < 0.02:
+        return None
+    if style < 0.05:
+        return text
+    if style < 0.10:
+        return rf"\boxed{{\text{{{text}}}}}"
+    if style < 0.30:
+        return " ".join(rng.choices(REASONS, k=rng.randint(2, 6))) + f"\n\n\\boxed{{{text}}}"
+    return rf"\boxed{{{text}}}"
+
+
+# --- Measuring ---
+
+
+def seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def show(rows: list[list[str]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(f"{cell:{'>' if at else '<'}{widths[at]}}" for at, cell in enumerate(row)))
+    print(flush=True)
+
+
+def measure_library(count: int, systems: int) -> list[list[str]]:
+    """(a) first sight of every question, and (b) one question set, many systems."""
+    drawn = list(questions(count))
+    by_kind: dict[str, list[Row]] = defaultdict(list)
+    loads, scoring = [], []
+    evaluator = FutureXEvaluator()
+    for system in range(systems):
+        rng = random.Random(f"{SEED} {system}")
+        text = json.dumps([{**row, "answer": answer(rng, answers)} for _, row, answers in drawn], ensure_ascii=False)
+        raw = text.encode()
+        loads.append(statistics.median(seconds(lambda raw=raw: json.loads(raw)) for _ in range(3)))
+        data = json.loads(raw)
+        scoring.append(seconds(lambda data=data: evaluator.evaluate_all(data)))
+        if system == 0:
+            size = len(raw)
+            for (kind, _, _), row in zip(drawn, data, strict=True):
+                by_kind[kind].append(row)
+        del text, raw, data
+    rest = scoring[1:] or scoring
+    print(f"{count:,} questions, {size / 1e6:.0f} MB, {size // count} bytes each, {systems} systems\n")
+    show(kind_table(by_kind))
+    per_system, load, later = statistics.mean(scoring), statistics.mean(loads), statistics.mean(rest)
+    return [
+        ["(a) distinct questions", f"{scoring[0]:.2f} s", f"{loads[0]:.2f} s", f"{scoring[0] / loads[0]:.2f}", "6"],
+        [f"(b) {systems} systems, each", f"{per_system:.2f} s", f"{load:.2f} s", f"{per_system / load:.2f}", "3"],
+        ["    the second to last", f"{later:.2f} s", f"{load:.2f} s", f"{later / load:.2f}", ""],
+    ]
+
+
+def kind_table(by_kind: dict[str, list[Row]]) -> list[list[str]]:
+    """Each kind scored alone; a changed prompt makes every question new to caches of whole questions."""
+    times: dict[str, tuple[float, float]] = {}
+    for kind, rows in by_kind.items():
+        new = [{**row, "prompt": row["prompt"] + " "} for row in rows]
+        first = seconds(lambda new=new: FutureXEvaluator().evaluate_all(new))
+        times[kind] = first, seconds(lambda new=new: FutureXEvaluator().evaluate_all(new))
+    total = sum(first for first, _ in times.values())
+    table = [["kind", "n", "us/question", "us seen before", "share of time", "share of n"]]
+    everything = sum(map(len, by_kind.values()))
+    for kind, (first, again) in sorted(times.items(), key=lambda pair: -pair[1][0]):
+        n = len(by_kind[kind])
+        shares = [f"{first / total:.0%}", f"{n / everything:.0%}"]
+        table.append([kind, f"{n:,}", f"{first / n * 1e6:.1f}", f"{again / n * 1e6:.1f}", *shares])
+    return table
+
+
+def measure_start(runs: int = 7) -> list[list[str]]:
+    """(c) the whole process for the shipped file, against two imports."""
+
+    def median(*command: str) -> float | None:
+        if subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, check=False).returncode:
+            return None
+        work = [sys.executable, *command]
+        return statistics.median(
+            seconds(lambda: subprocess.run(work, cwd=ROOT, capture_output=True, check=True)) for _ in range(runs)
+        )
+
+    whole, imports = median("eval.py", "-f", "250915-random"), median("-c", "import numpy, openai")
+    if whole is None:
+        return [["(c) eval.py -f 250915-random", "failed", "", "", "0.5"]]
+    if imports is None:
+        return [["(c) eval.py -f 250915-random", f"{whole:.3f} s", "numpy or openai missing", "", "0.5"]]
+    return [["(c) eval.py -f 250915-random", f"{whole:.3f} s", f"{imports:.3f} s", f"{whole / imports:.2f}", "0.5"]]
+
+
+def measure_million(count: int) -> list[list[str]]:
+    """(d) one million questions through the command line: peak memory of that process."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "million.jsonl"
+        rng = random.Random(SEED)
+        with path.open("w", encoding="utf-8") as file:
+            for _, row, answers in questions(count, SEED + 1):
+                file.write(json.dumps({**row, "answer": answer(rng, answers)}, ensure_ascii=False) + "\n")
+        command = [sys.executable, str(ROOT / "eval.py"), "-f", str(path), "--root", folder]
+        # The peak of children is that of the largest one so far: nothing bigger has run in this process.
+        took = seconds(lambda: subprocess.run(command, capture_output=True, check=True))
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e9
+        size = path.stat().st_size / 1e9
+    return [[f"(d) {count:,} JSONL, {size:.1f} GB", f"{took:.1f} s", "", f"{peak:.2f} GB", "3 GB"]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--questions", type=int, default=100_000)
+    parser.add_argument("--systems", type=int, default=20)
+    parser.add_argument("--million", action="store_true", help="also score --million-count questions as JSONL")
+    parser.add_argument("--million-count", type=int, default=1_000_000)
+    args = parser.parse_args()
+    table = [["", "eval.py", "against", "ratio", "target"]]
+    table += measure_start()
+    if args.million:
+        table += measure_million(args.million_count)
+    table += measure_library(args.questions, max(1, args.systems))
+    show(table)
+
+
+if __name__ == "__main__":
+    main()
