@@ -372,7 +372,7 @@ def read_picks(answer: Answer, options: Options) -> list[str]:
 
 
 def _read_tokens(text: str, boxed: bool, options: Options) -> list[str]:
-    index, width = option_index(options)
+    index, _ = option_index(options)
     if boxed:
         lead = _LEAD_IN.match(text)
         text = text[lead.end() :] if lead else text
@@ -748,7 +748,7 @@ def score_ranking(truth: Sequence[Name], predicted: Sequence[Name]) -> tuple[flo
     if len(truth) == len(predicted) and all(map(same_name, truth, predicted)):
         return 1.0, len(truth)
     matched = count_matches(truth, predicted)
-    return PARTIAL_RANKING * matched / len(truth), matched
+    return PARTIAL_RANKING * (matched / len(truth)), matched
 
 
 # --- Numbers (levels 3 and 4) ---
@@ -1222,7 +1222,7 @@ def _score_quantity(truth: NumberTruth, answer: Answer) -> Scored:
     true = truth.quantity.value
     meant = readings(prediction, truth)
     value, note = meant[0] if len(meant) == 1 else min(meant, key=lambda reading: abs(true - reading[0]))
-    return Scored(score_number(true, value, truth.sigma), "scored", f"{value:.12g}", note)
+    return Scored(score_number(true, value, truth.sigma), "scored", f"{value + 0.0:.12g}", note)  # + 0.0: no "-0"
 
 
 # --- The evaluator ---

@@ -308,7 +308,8 @@ NEVER_FAILS: Final = {
 @pytest.mark.parametrize("answer", NEVER_FAILS.values(), ids=NEVER_FAILS)
 def test_bad_answer_never_fails_the_file(tmp_path: Path, answer: str) -> None:
     names = number("q3", level=3, ground_truth="Red, Green", answer="@")
-    content = json.dumps([q("q1"), q("q2", level=2, answer="@"), names, number("q4", answer="@")]).replace('"@"', answer)
+    records = [q("q1"), q("q2", level=2, answer="@"), names, number("q4", answer="@")]
+    content = json.dumps(records).replace('"@"', answer)
     done = run(write(tmp_path, {"prediction/p.json": content}), "-f", "p", "--items", "--save")
     assert (done.code, done.err) == (0, "")
     results = json.loads((tmp_path / "evaluation" / "p.json").read_text("utf-8"), parse_constant=pytest.fail)
