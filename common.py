@@ -112,8 +112,9 @@ def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
 
     `position` is where `raw` begins in the file.
     """
-    if position == 0 and raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise InputError(where, "not UTF-8: expected UTF-8 text", "UTF-16 (byte order mark at byte 0)")
+    if position == 0 and (raw[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in raw[:4]):
+        at = 0 if raw[:1] >= b"\xfe" else raw.index(b"\0")
+        raise InputError(where, f"not UTF-8: byte 0x{raw[at]:02x} at position {at}", "UTF-16 or UTF-32 text")
     mark = len(BYTE_ORDER_MARK) if position == 0 and raw.startswith(BYTE_ORDER_MARK) else 0
     try:
         return raw[mark:].decode("utf-8")
@@ -304,7 +305,8 @@ def join(
             rows = []
         row = rows[0] if rows else {}
         for field in fields:
-            if field in row and row[field] != question.get(field):
+            theirs, ours = row.get(field), question.get(field)
+            if field in row and theirs != ours and str(theirs) != str(ours):  # "4" is level 4
                 notes.setdefault(f"{field} of the file differs from the dataset, the dataset counts", []).append(name)
         joined.append({**question, "answer": raw_answer(row), "prediction": None})
         if DUPLICATE_KEYS in row:

@@ -277,7 +277,10 @@ YES_NO: Final = {
     "no": "No", "否": "No", "不": "No", "不是": "No", "不会": "No",
 }  # fmt: skip
 _YES_NO_WORD: Final = re.compile(r"\b(?:yes|no)\b", re.I)
-_YES_NO_TAIL: Final = re.compile(r"(yes|no)\b|(是的|是|否|不是|不会)(?=[\s,.:;!(-])", re.I)
+_YES_NO_TAIL: Final = re.compile(
+    r"(yes|no)(?=\s*(?:[,.:;!(–—-]|\Z)|\s+(?:it|they|he|she|this|that|there|will|we|the|i)\b)"
+    r"|(是的|是|否|不是|不会)(?=[\s,.:;!(–—-])", re.I,
+)  # fmt: skip
 
 
 class Options(NamedTuple):
@@ -372,16 +375,22 @@ def read_picks(answer: Answer, options: Options) -> list[str]:
 
 
 def _read_tokens(text: str, boxed: bool, options: Options) -> list[str]:
-    index, _ = option_index(options)
     if boxed:
         lead = _LEAD_IN.match(text)
         text = text[lead.end() :] if lead else text
-        tail = _YES_NO_TAIL.match(text) if "yes" in index else None
-        if tail and len({word.lower() for word in _YES_NO_WORD.findall(text)}) < 2:
-            return [index[tail[0].lower()]]  # "Yes, it will", but not "Yes or no"
+        tail = _YES_NO_TAIL.match(text)
+        if tail and "yes" in option_index(options)[0] and len(set(map(str.lower, _YES_NO_WORD.findall(text)))) < 2:
+            return [option_index(options)[0][tail[0].lower()]]  # "Yes, it will", but not "Yes or no"
     tokens = [token for token in _SEPARATOR.split(text) if token]
     labels = [_label_of(token, options) for token in tokens]
-    return labels if all(labels) else _read_texts(text, options)
+    if all(labels):
+        return labels
+    if labels[0] in options.labels and options.prompt and len(tokens[0]) > 1:  # one label and its own text, all of it
+        own = read_options(options.prompt)[ord(labels[0]) - ord("A")]
+        match = _LABELLED.match(text)
+        if match and choice_key(match["text"]) == choice_key(clean(own)):
+            return [labels[0]]
+    return _read_texts(text, options)
 
 
 def _read_texts(text: str, options: Options) -> list[str]:
@@ -493,6 +502,9 @@ def read_name(text: str) -> Name:
     >>> read_name('《Panda  Plan》.').key, read_name("许 二 木").key, read_name("Sunrise (2024)").aliases
     ('panda plan', '许二木', ('sunrise',))
     """
+    if text.replace(" ", "").isalnum() and " by " not in text:  # most names
+        spaced = text.casefold()
+        return Name(text, spaced, _key(spaced), (), ())
     spaced = _fold(text)
     aliases: tuple[str, ...] = ()
     heads: tuple[str, ...] = ()
@@ -614,7 +626,7 @@ def _split_labelled(text: str) -> list[tuple[int | None, str]]:
         elif kind != "shield":
             found = _DIGITS.search(token[0])
             number = int(found[0]) if found else 0
-            at_head = not text[start : token.start()].strip(" -•·")
+            at_head = token.start() < start + 10 and not text[start : token.start()].strip(" -•·")
             if at_head:
                 counts = kind != "weak" or _is_label(text, token, number, items)
             else:
@@ -746,7 +758,11 @@ def score_ranking(truth: Sequence[Name], predicted: Sequence[Name]) -> tuple[flo
     k = len(truth) true items; all predicted items count, whatever their order (seed README, 评分机制).
     """
     if len(truth) == len(predicted) and all(map(same_name, truth, predicted)):
-        return 1.0, len(truth)
+        true_keys, keys = [name.key for name in truth], [name.key for name in predicted]
+        # "Quill Falcon, Falcon" is no "Falcon, Quill Falcon": exact matches come first
+        pairs = zip(true_keys, keys, strict=True)
+        if true_keys == keys or all(t == k or (t not in keys and k not in true_keys) for t, k in pairs):
+            return 1.0, len(truth)
     matched = count_matches(truth, predicted)
     return PARTIAL_RANKING * (matched / len(truth)), matched
 
@@ -907,7 +923,7 @@ def _read_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
         quantity, end, size = Quantity(value, quantity.scale, more.unit), part.end(), more.scale
     to = _TO.match(text, end)
     upper = _QUANTITY.match(text, to.end()) if to else None
-    if to and upper and not (upper["sign"] and to[0].strip()[:1] in "-–—"):
+    if to and upper:
         high = _quantity(upper)
         if high and (to[0].strip() not in ("and", "和", "与") or _BETWEEN.search(text[:position])):
             low = Quantity(quantity.value, quantity.scale or high.scale, quantity.unit or high.unit)
@@ -967,6 +983,8 @@ def find_numbers(text: str) -> list[Quantity]:
             continue
         quantity, position = read
         glued = text[position : position + 2]
+        if _IS_CJK.match(glued) and not _AFTER_NUMBER.match(text, position):
+            continue  # "7天", "36氪": a name
         if glued[:1].isascii() and (glued[:1].isalnum() or (glued[:1] == "-" and glued[1:].isalpha())):
             word = re.compile(r"[\w-]*").match(text, position)  # "23rd", "7-day": part of a word
             position = word.end() if word else position
@@ -975,14 +993,16 @@ def find_numbers(text: str) -> list[Quantity]:
     return found
 
 
-_BEFORE: Final = re.compile(rf"(?:(?<![\w)])[-+−–]|\b(?:minus|negative)\s|负)?\s*(?:{_CURRENCY})?\s*[-+−]?\.?\Z", re.I)
+_AFTER_NUMBER: Final = re.compile(r"左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时]")
+_BEFORE: Final = re.compile(
+    rf"(?:(?<![\w)])[-+−–]|\b(?:minus|negative)\s|负)?\s*(?:(?:{_CURRENCY})\s*[-+−]?)?\.?\Z", re.I
+)
 
 
 def _before_digits(text: str, digit: int, floor: int) -> int:
     """Where sign and currency of the number at `digit` begin."""
-    window = max(floor, digit - 12)
-    match = _BEFORE.search(text[window:digit])
-    return window + match.start() if match else digit
+    match = _BEFORE.search(text, max(floor, digit - 12), digit)
+    return match.start() if match else digit
 
 
 def read_number(text: str, in_sentence: bool) -> Quantity | None:
@@ -1095,10 +1115,12 @@ def read_question(
     answer = read_answer(list(truth) if isinstance(truth, tuple) else truth)
     read: Truth | None = None
     warning = ""
-    if answer and level <= 2:
-        read = _read_choice_truth(prompt, answer)
-    elif answer:
-        read = _read_open_truth(prompt, answer, std, relative_sigma)
+    if answer:
+        answer = answer._replace(boxed=True)
+        if level <= 2:
+            read = _read_choice_truth(prompt, answer)
+        else:
+            read = _read_open_truth(prompt, answer, std, relative_sigma)
     if isinstance(read, ChoiceTruth) and read.options.prompt and not read.options.labels.issuperset(read.picks):
         warning = "truth is not among the options"
     if isinstance(read, RankingTruth) and std is not None:
@@ -1131,7 +1153,7 @@ def _read_choice_truth(prompt: str, answer: Answer) -> Truth | None:
     if answer.text.lower() in YES_NO:
         return ChoiceTruth(Options(frozenset(), ""), frozenset([YES_NO[answer.text.lower()]]))
     tokens: Sequence[str] = answer.elements or parse_literal(answer.text) or answer.text.replace(", ", ",").split(",")
-    if not all(len(token) == 1 for token in tokens):  # "`" is a label, not Markdown
+    if not all(len(token) == 1 and token.isascii() for token in tokens):  # "`" is a label, not Markdown
         tokens = answer.elements or parse_literal(answer.text) or _SEPARATOR.split(clean(answer.text))
     tokens = [token.strip(" .") or token for token in tokens if token.strip()]
     if not tokens:
@@ -1141,7 +1163,7 @@ def _read_choice_truth(prompt: str, answer: Answer) -> Truth | None:
     if all(len(token) == 1 and "A" <= token <= "~" for token in tokens):
         options = Options(_labels(max(26, *(ord(token) - 64 for token in tokens))), "")
         return ChoiceTruth(options, frozenset(tokens))
-    names = tuple(name for name in map(read_name, tokens) if name.key)
+    names = tuple(name for name in map(read_name, tokens) if not _NO_NAME.fullmatch(name.key))
     return NameTruth(names) if names else None
 
 

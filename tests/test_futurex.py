@@ -725,7 +725,7 @@ ANSWERS: Final[list[tuple[str, int, str, Callable[[int], str]]]] = [
     ("a literal that breaks", SPAN, "ranking", boxed("'a', ", "[", "]")),
     ("escapes in a literal", SPAN, "ranking", boxed("\\", "['", "']")),
 ]  # fmt: skip
-LARGE: Final = 100_000
+LARGE: Final = 300_000
 # pattern, level, Std: texts of LARGE characters as truths, answered with a short box
 TRUTHS: Final = [
     ("Red, ", 3, None), ("1. Red 2. Blue ", 3, None), ("(", 3, None), ('"a', 3, None), ("《", 3, None),
