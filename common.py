@@ -7,10 +7,14 @@ import hashlib
 import json
 import math
 import os
+import queue
 import re
+import sqlite3
+import threading
+import time
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -271,6 +275,25 @@ def _unescape(match: re.Match[str]) -> str:
     return chr(int(code, 16)) if code else {"n": "\n", "t": "\t", "r": "\r"}.get(match[3], match[3])
 
 
+def find_object(text: str) -> Any:
+    """The JSON object in `text`, which may stand in prose or a fence; None if there is none, or more than one."""
+    found = None
+    position = text.find("{")
+    for _ in range(20):  # text that a model wrote: no more tries than any honest reply needs
+        if position < 0:
+            break
+        try:
+            value, end = _decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            end = position + 1
+        else:
+            if found is not None:
+                return None
+            found = value
+        position = text.find("{", end)
+    return found
+
+
 # --- Records ---
 
 
@@ -410,6 +433,244 @@ def write_atomic(path: Path, text: str) -> None:
     finally:
         with contextlib.suppress(OSError):  # it is gone if all went well
             temporary.unlink()
+
+
+class ReplyCache:
+    """Texts by key in one SQLite file (write-ahead log, safe for several processes); a mapping in memory without one.
+
+    A file that is no database is set aside as `NAME.corrupt`, and a cache that cannot be used is left: `warnings`
+    says so. Nothing that goes wrong here stops the caller.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path, self.warnings = path, list[str]()
+        self._memory: dict[str, str] = {}
+        self._connection: Any = None
+        if path is None:
+            return
+        try:
+            self._open(path)
+        except sqlite3.OperationalError as error:  # locked, read-only, no such folder
+            self.warnings.append(f"{path}: replies are not cached: {error}")
+        except sqlite3.DatabaseError:
+            try:
+                path.replace(f"{path}.corrupt")
+                self._open(path)
+                self.warnings.append(f"{path}: no database, set aside as {path.name}.corrupt")
+            except (OSError, sqlite3.Error) as error:
+                self.warnings.append(f"{path}: replies are not cached: {error}")
+
+    def _open(self, path: Path) -> None:
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(path, timeout=30, isolation_level=None)
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL)")
+            connection.execute("SELECT reply FROM replies LIMIT 1").fetchall()
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+
+    def get(self, key: str) -> str | None:
+        if self._connection and key not in self._memory:
+            try:
+                found = self._connection.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
+            except sqlite3.Error as error:
+                self._give_up(error)
+            else:
+                return str(found[0]) if found else None
+        return self._memory.get(key)
+
+    def put(self, key: str, reply: str) -> None:
+        self._memory[key] = reply
+        if self._connection:
+            try:
+                self._connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, reply))
+            except sqlite3.Error as error:
+                self._give_up(error)
+
+    def _give_up(self, error: sqlite3.Error) -> None:
+        self.warnings.append(f"{self.path}: replies are not cached any more: {error}")
+        self.close()
+
+    def close(self) -> None:
+        if self._connection:
+            self._connection.close()
+        self._connection = None
+
+
+# --- Language models ---
+
+MAX_FAILURES: Final = 10  # in a row, in the order of the prompts
+_REPLY_FORMS: Final = ("json_schema", "json_object", "text")
+_STATUS: Final = {401: "key refused", 403: "key refused", 404: "no such model", 408: "timeout", 429: "rate limit"}
+_PASSING_FAILURES: Final = ("rate limit", "server error", "timeout", "bad body", "empty", "cut off", "refusal")
+# After these no further call is made: the outcome depends on the state of a server, not only on the input.
+ENDING_FAILURES: Final = frozenset({"connection", "key refused", "no such model", "deadline", "not asked"})
+
+Outcome = tuple[str, str]  # (reply, "") or ("", kind of failure)
+
+
+class ModelClient:
+    """Asks an OpenAI-compatible server; holds client, cache and counts. Nothing is called before `read`.
+
+    `schema` is the JSON schema of a reply and `version` the prompt's; both belong to the key of a cached reply. The
+    API key stays inside the SDK's client: it is in no attribute of ours, no error and no cache.
+    """
+
+    def __init__(
+        self,
+        api_key: str,
+        base_url: str,
+        model: str,
+        instructions: str,
+        schema: Mapping[str, Any],
+        version: str,
+        workers: int = 8,
+        cache: Path | None = None,
+        deadline: float = 900.0,
+    ) -> None:
+        try:
+            import openai
+        except ImportError:
+            raise EvaluationError("a language model needs the package openai: pip install openai") from None
+        self._openai = openai
+        self._client = openai.OpenAI(api_key=api_key, base_url=base_url, max_retries=5, timeout=30)
+        scheme, _, rest = base_url.partition("://")
+        self.server = f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"  # without user and password
+        self.model, self.instructions, self.schema, self.version = model, instructions, schema, version
+        self.workers, self.deadline = max(1, workers), deadline
+        self.cache = ReplyCache(cache)
+        self.calls, self.tokens = 0, {"prompt": 0, "completion": 0}
+        self._form = _REPLY_FORMS[0]
+        self._lock = threading.Lock()
+
+    def read(self, prompts: Sequence[str], probe: str, is_good: Callable[[str], bool]) -> list[Outcome]:
+        """The outcome of every prompt, in order; a prompt is sent once, however often it occurs.
+
+        The first call sends `probe` to find the strictest form of reply that the server knows; `is_good` tells
+        whether a reply to it will do. After `MAX_FAILURES` in a row, or one of `ENDING_FAILURES`, the rest is not
+        asked; which prompts these are does not depend on the number of workers. Failures are never cached.
+        """
+        keys = {prompt: self._key(prompt) for prompt in dict.fromkeys(prompts)}
+        outcomes: dict[str, Outcome] = {}
+        for prompt, key in keys.items():
+            cached = self.cache.get(key)
+            if cached is not None:
+                outcomes[prompt] = (cached, "")
+        waiting = [prompt for prompt in keys if prompt not in outcomes]
+        if waiting:
+            end = time.monotonic() + self.deadline
+            fatal = self._probe(probe, is_good, end)
+            asked = {} if fatal else self._ask_all(waiting, end)
+            asked.setdefault(waiting[0], ("", fatal))
+            for prompt in waiting:
+                outcomes[prompt] = asked.get(prompt, ("", "not asked"))
+                if not outcomes[prompt][1]:
+                    self.cache.put(keys[prompt], outcomes[prompt][0])
+        return [outcomes[prompt] for prompt in prompts]
+
+    def _key(self, prompt: str) -> str:
+        parts = (self.server, self.model, self.version, self.instructions, json.dumps(self.schema), prompt)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+    def _probe(self, probe: str, is_good: Callable[[str], bool], end: float) -> str:
+        """Settle the form of replies; "" or the failure that ends it all."""
+        failure = ""
+        for self._form in _REPLY_FORMS:
+            reply, failure = self._ask(probe, end)
+            if failure in _PASSING_FAILURES or (not failure and is_good(reply)):
+                return ""
+            if failure and failure != "bad request":
+                break
+        return failure  # "" where even plain text did not do: every reply is checked anyway
+
+    def _ask_all(self, prompts: Sequence[str], end: float) -> dict[str, Outcome]:
+        """Ask in threads, since a notebook's event loop may be running; daemons, so that no hung call outlives us."""
+        from tqdm import tqdm
+
+        jobs: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        done: queue.SimpleQueue[tuple[str, Outcome]] = queue.SimpleQueue()
+
+        def work() -> None:
+            while (prompt := jobs.get()) is not None:
+                done.put((prompt, self._ask(prompt, end)))
+
+        workers = min(self.workers, len(prompts))
+        for prompt in prompts[:workers]:
+            jobs.put(prompt)
+            threading.Thread(target=work, daemon=True).start()
+        outcomes: dict[str, Outcome] = {}
+        position = row = 0
+        with tqdm(total=len(prompts), desc=self.model, disable=None) as bar:
+            while position < len(prompts):
+                try:
+                    prompt, outcome = done.get(timeout=max(0.0, end - time.monotonic()))
+                except queue.Empty:
+                    outcomes.update({prompt: ("", "deadline") for prompt in prompts if prompt not in outcomes})
+                    break
+                outcomes[prompt] = outcome
+                bar.update()
+                if len(outcomes) + workers <= len(prompts):
+                    jobs.put(prompts[len(outcomes) + workers - 1])
+                while position < len(prompts) and prompts[position] in outcomes:
+                    failure = outcomes[prompts[position]][1]
+                    row = row + 1 if failure else 0
+                    position += 1
+                    if row == MAX_FAILURES or failure in ("key refused", "no such model"):
+                        outcomes = {prompt: outcomes[prompt] for prompt in prompts[:position]}
+                        position = len(prompts)
+        for _ in range(workers):
+            jobs.put(None)
+        return outcomes
+
+    def _ask(self, prompt: str, end: float) -> Outcome:
+        """One call, with the SDK's retries."""
+        left = end - time.monotonic()
+        if left <= 0:
+            return "", "deadline"
+        form: dict[str, Any] = {"type": self._form}
+        if self._form == "json_schema":
+            form["json_schema"] = {"name": "reply", "strict": True, "schema": self.schema}
+        request: dict[str, Any] = {
+            "model": self.model,
+            "messages": [{"role": "system", "content": self.instructions}, {"role": "user", "content": prompt}],
+            "temperature": 0,
+            "max_tokens": 200,
+            "timeout": min(30.0, left),
+        }
+        if self._form != "text":
+            request["response_format"] = form
+        openai = self._openai
+        try:
+            response = self._client.chat.completions.create(**request)
+            choice, usage = response.choices[0], response.usage
+            reply, reason, refusal = choice.message.content, choice.finish_reason, choice.message.refusal
+            spent = (usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else (0, 0)
+        except openai.APITimeoutError:
+            return "", "timeout"
+        except openai.APIConnectionError:
+            return "", "connection"
+        except openai.APIStatusError as error:
+            return "", _STATUS.get(error.status_code, "server error" if error.status_code >= 500 else "bad request")
+        # A 200 whose body is no JSON raises JSONDecodeError; one of another shape gives text, None or a list.
+        except (openai.OpenAIError, ValueError, AttributeError, TypeError, IndexError, KeyError):
+            return "", "bad body"
+        finally:
+            with self._lock:
+                self.calls += 1
+        with self._lock:
+            self.tokens["prompt"] += spent[0]
+            self.tokens["completion"] += spent[1]
+        if refusal:
+            return "", "refusal"
+        if reason == "length":
+            return "", "cut off"
+        if not isinstance(reply, str) or not reply.strip():
+            return "", "empty"
+        return reply, ""
 
 
 # --- Text tables ---
