@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import math
+import numbers
 import os
 import queue
 import re
@@ -297,6 +298,9 @@ def find_object(text: str) -> Any:
 # --- Records ---
 
 
+_AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
+
+
 def join(
     questions: Sequence[Any], predictions: Iterable[Any], fields: Iterable[str], where: str
 ) -> tuple[list[Any], list[str]]:
@@ -324,7 +328,7 @@ def join(
             rows = same if same or name in repeated else rows
         used.update(map(id, rows))
         if len({as_text(raw_answer(row)) for row in rows}) > 1 or (not rows and name in rows_of):
-            notes.setdefault("ambiguous prediction, counted as missing", []).append(name)
+            notes.setdefault(_AMBIGUOUS, []).append(name)
             rows = []
         row = rows[0] if rows else {}
         for field in fields:
@@ -334,7 +338,8 @@ def join(
         joined.append({**question, "answer": raw_answer(row), "prediction": None})
         if DUPLICATE_KEYS in row:
             joined[-1][DUPLICATE_KEYS] = [*question.get(DUPLICATE_KEYS, ()), *row[DUPLICATE_KEYS]]
-    unused = [name for name, rows in rows_of.items() for row in rows if id(row) not in used]
+    ambiguous = notes.get(_AMBIGUOUS, [])
+    unused = [n for n, rows in rows_of.items() for row in rows if id(row) not in used and n not in ambiguous]
     if unused:
         notes["prediction without a question, not used"] = unused
     return joined, [grouped_warning(text, names) for text, names in notes.items()]
@@ -361,10 +366,22 @@ def as_text(raw: Any) -> str:
         return "(nested too deeply)"
 
 
+def number_text(value: object) -> str:
+    """A finite number (numpy's too, no bool) as Python writes it; "" for anything else."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return ""
+    if isinstance(value, numbers.Integral):
+        return str(int(value)) if abs(int(value)) < 10**4000 else ""
+    return repr(float(value)) if math.isfinite(value) else ""
+
+
 def raw_answer(record: Mapping[str, Any]) -> Any:
-    """What a record answers: its "answer", or its "prediction" where it has none."""
-    answer = record.get("answer")
-    return record.get("prediction") if answer is None else answer
+    """What a record answers: its "answer", or its "prediction" where it has none (None, or a data frame's nan)."""
+    for key in ("answer", "prediction"):
+        answer = record.get(key)
+        if answer is not None and not (isinstance(answer, float) and math.isnan(answer)):
+            return answer
+    return None
 
 
 def grouped_warning(text: str, names: Sequence[str]) -> str:
@@ -463,9 +480,18 @@ class ReplyCache:
     def _open(self, path: Path) -> None:
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(path, timeout=30, isolation_level=None)
+        # One evaluator may be made in one thread and used in another, never in two at a time.
+        connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
         try:
-            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA busy_timeout=30000")
+            for attempt in range(20):  # the switch to WAL does not wait for another process that does the same
+                try:
+                    connection.execute("PRAGMA journal_mode=WAL")
+                    break
+                except sqlite3.OperationalError:
+                    if attempt == 19:
+                        raise
+                    time.sleep(0.05)
             connection.execute("CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL)")
             connection.execute("SELECT reply FROM replies LIMIT 1").fetchall()
         except BaseException:
@@ -507,8 +533,11 @@ MAX_FAILURES: Final = 10  # in a row, in the order of the prompts
 _REPLY_FORMS: Final = ("json_schema", "json_object", "text")
 _STATUS: Final = {401: "key refused", 403: "key refused", 404: "no such model", 408: "timeout", 429: "rate limit"}
 _PASSING_FAILURES: Final = ("rate limit", "server error", "timeout", "bad body", "empty", "cut off", "refusal")
-# After these no further call is made: the outcome depends on the state of a server, not only on the input.
-ENDING_FAILURES: Final = frozenset({"connection", "key refused", "no such model", "deadline", "not asked"})
+_HOPELESS: Final = ("key refused", "no such model")  # no further call can mend these
+# What the server was like, not what was asked: another run may end otherwise.
+SERVER_FAILURES: Final = frozenset({
+    "connection", "timeout", "server error", "rate limit", "bad body", "deadline", "not asked", *_HOPELESS,
+})  # fmt: skip
 
 Outcome = tuple[str, str]  # (reply, "") or ("", kind of failure)
 
@@ -537,21 +566,25 @@ class ModelClient:
         except ImportError:
             raise EvaluationError("a language model needs the package openai: pip install openai") from None
         self._openai = openai
-        self._client = openai.OpenAI(api_key=api_key, base_url=base_url, max_retries=5, timeout=30)
-        scheme, _, rest = base_url.partition("://")
-        self.server = f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"  # without user and password
+        try:
+            self._client = openai.OpenAI(api_key=api_key, base_url=base_url, max_retries=5, timeout=30)
+        except Exception:  # whatever an impossible address makes the SDK raise; its text may hold a password
+            raise EvaluationError("the language model's address (OPENAI_BASE_URL) is no URL") from None
+        scheme, mark, rest = base_url.rpartition("://")
+        self.server = f"{scheme}{mark}{rest.rpartition('@')[2].partition('?')[0]}"  # without user and password
         self.model, self.instructions, self.schema, self.version = model, instructions, schema, version
         self.workers, self.deadline = max(1, workers), deadline
         self.cache = ReplyCache(cache)
         self.calls, self.tokens = 0, {"prompt": 0, "completion": 0}
-        self._form = _REPLY_FORMS[0]
+        self._form = ""  # found by the probe
+        self._probed = ""
         self._lock = threading.Lock()
 
     def read(self, prompts: Sequence[str], probe: str, is_good: Callable[[str], bool]) -> list[Outcome]:
         """The outcome of every prompt, in order; a prompt is sent once, however often it occurs.
 
         The first call sends `probe` to find the strictest form of reply that the server knows; `is_good` tells
-        whether a reply to it will do. After `MAX_FAILURES` in a row, or one of `ENDING_FAILURES`, the rest is not
+        whether a reply to it will do. After `MAX_FAILURES` in a row, or a refused key or model, the rest is not
         asked; which prompts these are does not depend on the number of workers. Failures are never cached.
         """
         keys = {prompt: self._key(prompt) for prompt in dict.fromkeys(prompts)}
@@ -563,13 +596,13 @@ class ModelClient:
         waiting = [prompt for prompt in keys if prompt not in outcomes]
         if waiting:
             end = time.monotonic() + self.deadline
-            fatal = self._probe(probe, is_good, end)
-            asked = {} if fatal else self._ask_all(waiting, end)
+            if not self._form:
+                self._probed = self._in_time(lambda: self._probe(probe, is_good, end), end)
+            fatal = self._probed
+            self._form = "" if fatal else self._form  # the next run may find the server up
+            asked = {} if fatal else self._ask_all(waiting, keys, end)
             asked.setdefault(waiting[0], ("", fatal))
-            for prompt in waiting:
-                outcomes[prompt] = asked.get(prompt, ("", "not asked"))
-                if not outcomes[prompt][1]:
-                    self.cache.put(keys[prompt], outcomes[prompt][0])
+            outcomes.update({prompt: asked.get(prompt, ("", "not asked")) for prompt in waiting})
         return [outcomes[prompt] for prompt in prompts]
 
     def _key(self, prompt: str) -> str:
@@ -587,8 +620,21 @@ class ModelClient:
                 break
         return failure  # "" where even plain text did not do: every reply is checked anyway
 
-    def _ask_all(self, prompts: Sequence[str], end: float) -> dict[str, Outcome]:
-        """Ask in threads, since a notebook's event loop may be running; daemons, so that no hung call outlives us."""
+    @staticmethod
+    def _in_time(work: Callable[[], str], end: float) -> str:
+        """What `work` returns, or "deadline" if that comes first: the SDK's retries may wait longer than we do."""
+        done: queue.SimpleQueue[str] = queue.SimpleQueue()
+        threading.Thread(target=lambda: done.put(work()), daemon=True).start()
+        try:
+            return done.get(timeout=max(0.0, end - time.monotonic()))
+        except queue.Empty:
+            return "deadline"
+
+    def _ask_all(self, prompts: Sequence[str], keys: Mapping[str, str], end: float) -> dict[str, Outcome]:
+        """Ask in threads, since a notebook's event loop may be running; daemons, so that no hung call outlives us.
+
+        Replies are kept as they come: an interrupted run does not pay for them again.
+        """
         from tqdm import tqdm
 
         jobs: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -612,6 +658,8 @@ class ModelClient:
                     outcomes.update({prompt: ("", "deadline") for prompt in prompts if prompt not in outcomes})
                     break
                 outcomes[prompt] = outcome
+                if not outcome[1]:
+                    self.cache.put(keys[prompt], outcome[0])
                 bar.update()
                 if len(outcomes) + workers <= len(prompts):
                     jobs.put(prompts[len(outcomes) + workers - 1])
@@ -619,7 +667,7 @@ class ModelClient:
                     failure = outcomes[prompts[position]][1]
                     row = row + 1 if failure else 0
                     position += 1
-                    if row == MAX_FAILURES or failure in ("key refused", "no such model"):
+                    if row == MAX_FAILURES or failure in _HOPELESS:
                         outcomes = {prompt: outcomes[prompt] for prompt in prompts[:position]}
                         position = len(prompts)
         for _ in range(workers):
@@ -648,7 +696,8 @@ class ModelClient:
             response = self._client.chat.completions.create(**request)
             choice, usage = response.choices[0], response.usage
             reply, reason, refusal = choice.message.content, choice.finish_reason, choice.message.refusal
-            spent = (usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else (0, 0)
+            spent = (int(usage.prompt_tokens or 0), int(usage.completion_tokens or 0)) if usage else (0, 0)
+            reply = reply if reply is None else reply.encode("utf-8", "replace").decode()
         except openai.APITimeoutError:
             return "", "timeout"
         except openai.APIConnectionError:
@@ -656,7 +705,7 @@ class ModelClient:
         except openai.APIStatusError as error:
             return "", _STATUS.get(error.status_code, "server error" if error.status_code >= 500 else "bad request")
         # A 200 whose body is no JSON raises JSONDecodeError; one of another shape gives text, None or a list.
-        except (openai.OpenAIError, ValueError, AttributeError, TypeError, IndexError, KeyError):
+        except (openai.OpenAIError, ValueError, AttributeError, TypeError, LookupError, RecursionError, OverflowError):
             return "", "bad body"
         finally:
             with self._lock:
@@ -668,9 +717,7 @@ class ModelClient:
             return "", "refusal"
         if reason == "length":
             return "", "cut off"
-        if not isinstance(reply, str) or not reply.strip():
-            return "", "empty"
-        return reply, ""
+        return (reply, "") if reply and reply.strip() else ("", "empty")
 
 
 # --- Text tables ---
@@ -769,6 +816,8 @@ def variance(values: Sequence[float]) -> float:
 def stratified_mean(strata: Sequence[tuple[float, Sequence[float]]]) -> float:
     """Σ w·mean / Σ w over the strata `(weight, values)` that have values; nan if none has."""
     used = [(weight, mean(values)) for weight, values in strata if values]
+    if len(used) == 1:
+        return used[0][1]
     return math.fsum(w * m for w, m in used) / math.fsum(w for w, _ in used) if used else math.nan
 
 

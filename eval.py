@@ -31,13 +31,12 @@ import unicodedata
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from common import (
     DUPLICATE_KEYS,
-    ENDING_FAILURES,
+    SERVER_FAILURES,
     BadRecord,
     EvaluationError,
     InputError,
@@ -52,6 +51,7 @@ from common import (
     grouped_warning,
     join,
     mean,
+    number_text,
     parse_literal,
     printable,
     raw_answer,
@@ -67,6 +67,7 @@ DEFAULT_PREDICTION: Final = "250915-random"
 LEVELS: Final = (1, 2, 3, 4)
 WEIGHTS: Final = {1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4}  # seed README, 评分权重
 PARTIAL_RANKING: Final = 0.8  # seed README, 评分机制
+PERCENT: Final = 0.01
 EQUAL: Final = 1e-9  # relative difference of numbers that count as equal where there is no sigma
 MAX_SPAN: Final = 10_000  # characters; nothing longer is an answer
 MAX_OPTIONS: Final = 62  # A to ~ in ASCII order
@@ -78,7 +79,7 @@ CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 # --- Answers: from raw text to the span that counts ---
 
 _BOX_TOKEN: Final = re.compile(r"\\(?:boxed|fbox)\s*\{|[{}]")
-_JOINT: Final = re.compile(r"[\s$*]*(?:(?:[,，、;；/|&]|and\b|和)[\s$*]*){0,2}")
+_JOINT: Final = re.compile(r"(?:[\s$*]|\\n)*(?:(?:[,，、;；/|&]|and\b|or\b|和|或)(?:[\s$*]|\\n)*){0,2}")
 # `\b`, `\f` and `\t` that a bad JSON escape turned into control characters
 _LOST_BACKSLASH: Final = re.compile(r"[\x08\x0c\t](?=(?:(?<=\x08)oxed|(?<=\x0c)box|(?<=\t)(?:ext|imes))\b)")
 _LOST: Final = {"\x08": "\\b", "\x0c": "\\f", "\t": "\\t"}
@@ -172,9 +173,8 @@ def read_answer(raw: object) -> Answer | None:
         if len(parts) == 1:
             return parts[0]._replace(boxed=True)
         return Answer("\n".join(p.text for p in parts), tuple(p.text for p in parts), True) if parts else None
-    if isinstance(raw, (int, float)) and not isinstance(raw, bool) and raw - raw == 0:
-        return Answer(repr(raw), (), True)
-    return _UNREADABLE
+    text = number_text(raw)
+    return Answer(text, (), True) if text else _UNREADABLE
 
 
 def _is_flat(raw: list[object]) -> bool:
@@ -186,7 +186,7 @@ _RAISED: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[①-⑳�
 _MATH: Final = re.compile(r"(?<!\\)\$([^$\n]*)(?<!\\)\$")
 _COMMAND: Final = re.compile(r"\\{1,2}([A-Za-z]+)[ \t]*|\\(.?)", re.S)
 _SYMBOLS: Final = {
-    "times": "×", "cdot": "×", "approx": "≈", "sim": "≈", "simeq": "≈", "pm": "±", "to": " to ", "ge": ">",
+    "times": "×", "cdot": "×", "approx": "≈", "sim": "~", "simeq": "≈", "pm": "±", "to": " to ", "ge": ">",
     "geq": ">", "gt": ">", "le": "<", "leq": "<", "lt": "<", "quad": " ", "qquad": " ", "newline": "\n", "n": "\n",
     "pounds": "£", "left": "", "right": "", "displaystyle": "", "boxed": "", "fbox": "", "emph": "", "mbox": "",
     "operatorname": "", "underline": "", "bf": "", "rm": "", "it": "",
@@ -231,10 +231,16 @@ def _clean_markup(text: str) -> str:
     text = _LOST_BACKSLASH.sub(lambda match: _LOST[match[0]], text)
     text = _MATH.sub(r"\1", text).replace("{,}", ",")
     if "\\" in text:
+        text = _ENVIRONMENT.sub(" ", text)
         text = _COMMAND.sub(_replace_command, text)
     text = _TILDE.sub(lambda match: match["range"] or " ", text)
     text = _STARS.sub("", text)
     return _CONTROLS.sub(" ", text.replace("`", "").replace("{", "").replace("}", ""))
+
+
+_ENVIRONMENT: Final = re.compile(
+    r"\\(?:begin|end)\s*\{[^{}]*\}(?:\{[lcr|]*\})?|\\(?:textcolor|color|colorbox)\s*\{[^{}]*\}"
+)
 
 
 def _replace_command(match: re.Match[str]) -> str:
@@ -245,7 +251,7 @@ def _replace_command(match: re.Match[str]) -> str:
         return _SYMBOLS[name]
     if name.startswith(("text", "math")):
         return ""
-    return "\n" + name[1:] if name[0] == "n" else name  # a literal "\n" before a word
+    return "\n" + name[1:] if name[0] == "n" else " "  # a literal "\n" before a word; \large and the like go
 
 
 def _encloses(text: str) -> bool:
@@ -262,24 +268,27 @@ def _encloses(text: str) -> bool:
 
 _SEPARATOR: Final = re.compile(r"\s*[,，、;；/|&\n]\s*(?:and\s+)?|\s+and\s+|\s*和\s*", re.I)
 _OPTION_MARKS: Final = ".)、:：．"
+_OPTION: Final = re.compile(r"(?:[-•*]\s+)?[*(]*([!-~])[*]*[.)、:：．][*]*\s*(.*)")  # A. text, (A) text, **A.** text
 _SECOND_OPTION: Final = re.compile(r"B[.)、:：．]")
 _LEAD_IN: Final = re.compile(
     r"(?:the\s+outcome\s+be\s+)|(?:(?:the|my|our)\s+)?(?:(?:final|predicted|correct|best|most\s+likely)\s+)*"
     r"(?:answer|prediction|choice|outcome|result)s?(?:\s+(?:is|are|will\s+be|would\s+be)\s*:?|\s*:)\s*"
+    r"|(?:both|options?|choices?|选项)\s*:?\s*(?=\S(?:\W|\Z))"
     r"|(?:最终|我的|正确)*(?:答案|预测|选择|结果)(?:是|为|选|:)+\s*",
     re.I,
 )
 _LABELLED: Final = re.compile(
-    r"""(?:option|choice|answer|选项|选择|选)?\s*  # Option B, 选项B
+    r"""(?:options?|choices?|answer|选项|选择|选)?\s*  # Option B, 选项B
         (?P<open>[(\[【])?\s*(?P<label>[!-~])\s*(?(open)[)\]】])
-        (?:\s*[.):、](?![0-9])\s*|\s+[-–—]\s+|\s*\Z|(?(open)\s+|(?!)))(?P<text>.*)""",
+        (?:\s*[.):、](?![0-9])\s*|\s+[-–—]\s+|\s*(?:选?项)?\s*\Z|\s*(?=\()|(?(open)\s+|(?!)))(?P<text>.*)""",
     re.X | re.I | re.S,
 )
+_LABEL_BEHIND: Final = re.compile(r"[^()]*\((?P<label>[!-~])\)")  # Draw (B)
 YES_NO: Final = {
     "yes": "Yes", "是": "Yes", "是的": "Yes", "会": "Yes",
     "no": "No", "否": "No", "不": "No", "不是": "No", "不会": "No",
 }  # fmt: skip
-_YES_NO_WORD: Final = re.compile(r"\b(?:yes|no)\b", re.I)
+_YES_NO_SPLIT: Final = re.compile(r"\s*(?:[,;/|&\n]|\bor\b|\band\b)\s*")
 _YES_NO_TAIL: Final = re.compile(
     r"(yes|no)(?=\s*(?:[,.:;!(–—-]|\Z)|\s+(?:it|they|he|she|this|that|there|will|we|the|i)\b)"
     r"|(是的|是|否|不是|不会)(?=[\s,.:;!(–—-])", re.I,
@@ -325,8 +334,9 @@ def read_options(prompt: str) -> tuple[str, ...]:
     for break_ in ("\n", "|"):
         texts: list[str] = []
         for line in map(str.strip, prompt.split(break_)):
-            if len(line) > 1 and line[0] == chr(65 + len(texts)) and line[1] in _OPTION_MARKS:
-                texts.append(line[2:].strip())
+            option = _OPTION.match(line)
+            if option and option[1] == chr(65 + len(texts)):
+                texts.append(option[2])
         if len(texts) > 1:
             return tuple(texts[:MAX_OPTIONS])
     return ()
@@ -335,7 +345,7 @@ def read_options(prompt: str) -> tuple[str, ...]:
 def choice_key(text: str) -> str:
     """The form in which an option's text and a token compare: `the outcome be Lower` is `lower`."""
     lead = _LEAD_IN.match(text)
-    return _key(_fold(text[lead.end() :] if lead and lead.end() < len(text) else text))
+    return _key(_fold(text[lead.end() :] if lead and lead.end() < len(text) else text).replace("$", ""))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -381,19 +391,26 @@ def _read_tokens(text: str, boxed: bool, options: Options) -> list[str]:
     if boxed:
         lead = _LEAD_IN.match(text)
         text = text[lead.end() :] if lead else text
-        tail = _YES_NO_TAIL.match(text)
-        if tail and "yes" in option_index(options)[0] and len(set(map(str.lower, _YES_NO_WORD.findall(text)))) < 2:
-            return [option_index(options)[0][tail[0].lower()]]  # "Yes, it will", but not "Yes or no"
-    tokens = [token for token in _SEPARATOR.split(text) if token]
+        labelled = _LABELLED.match(text) if options.prompt else None
+        tail = _YES_NO_TAIL.match(labelled["text"] if labelled else text)
+        label = option_index(options)[0].get(tail[0].lower()) if tail else None
+        if label and not {"yes", "no"} <= set(_YES_NO_SPLIT.split(text.lower())):  # "Yes, it will", not "Yes or no"
+            return [labelled["label"] if labelled and labelled["label"] in options.labels else label]
+    tokens = [token for token in map(_bare_token, _SEPARATOR.split(text)) if token]
     labels = [_label_of(token, options) for token in tokens]
     if all(labels):
         return labels
     if labels[0] in options.labels and options.prompt and len(tokens[0]) > 1:  # one label and its own text, all of it
         own = read_options(options.prompt)[ord(labels[0]) - ord("A")]
         match = _LABELLED.match(text)
-        if match and choice_key(match["text"]) == choice_key(clean(own)):
+        if match and choice_key(clean(match["text"])) == choice_key(clean(own)):
             return [labels[0]]
     return _read_texts(text, options)
+
+
+def _bare_token(token: str) -> str:
+    """A token without bullet and full stop."""
+    return token.lstrip("-•·▪ ").rstrip(" 。!") if len(token) > 1 else token
 
 
 def _read_texts(text: str, options: Options) -> list[str]:
@@ -422,7 +439,7 @@ def _label_of(token: str, options: Options) -> str:
     labels = options.labels
     if token in labels:
         return token
-    match = _LABELLED.match(token) if labels else None
+    match = (_LABELLED.match(token) or _LABEL_BEHIND.fullmatch(token)) if labels else None
     if not match:
         return ""
     label = match["label"] if match["label"] in labels else match["label"].upper()
@@ -471,6 +488,10 @@ def score_f1(matched: int, picks: int, truths: int) -> float:
 _QUOTES: Final = re.compile(r"[\"'“”‘’„«»《》〈〉「」『』`´]")
 _CJK_SPACE: Final = re.compile(rf"(?<=[{CJK}]) +| +(?=[{CJK}])")
 _IS_CJK: Final = re.compile(rf"[{CJK}]")
+_HEDGE: Final = re.compile(
+    r"\b(?:or|nor|not|but|vs|v|versus|either|and|never|except|probably|perhaps|likely|be|is|are|was)\b"
+    r"|\s[-–—&+]\s|\bby\b|[,;:?!()\[\]]|非|不|或|而"
+)
 _BRACKETED: Final = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
 _TAIL: Final = re.compile(r"\s+by\s+|\s+[-–—]\s+|(?<=[》”\"」』])\s*[-–—]+\s*")
 
@@ -513,11 +534,12 @@ def read_name(text: str) -> Name:
     heads: tuple[str, ...] = ()
     if "(" in text or "[" in text or "【" in text:
         inside = [next(filter(None, groups), "") for groups in _BRACKETED.findall(text)]
-        parts = [*inside, _BRACKETED.sub(" ", text)] if inside else []
+        parts = [*inside, _BRACKETED.sub(" ", text)] if len(inside) == 1 else inside[:0]
         aliases = tuple(key for key in (_key(_fold(part)) for part in parts) if any(map(str.isalpha, key)))
     if " by " in spaced or "-" in text or "–" in text or "—" in text:
         folded = text.casefold()
-        heads = tuple(_key(_fold(folded[: tail.start()])) for tail in islice(_TAIL.finditer(folded), 8))
+        tail = _TAIL.search(folded)
+        heads = (_key(_fold(folded[: tail.start()])),) if tail else ()
     return Name(text, spaced, _key(spaced), aliases, heads)
 
 
@@ -530,6 +552,9 @@ def same_name(true: Name, predicted: Name) -> bool:
     longer, shorter = (true, predicted) if len(true.key) > len(predicted.key) else (predicted, true)
     if not longer.key.endswith(shorter.key) or not any(map(str.isalpha, shorter.key)):
         return False
+    front = longer.key[: len(longer.key) - len(shorter.key)]
+    if _HEDGE.search(front) or ("/" in longer.text and " " in front.strip()):
+        return False  # "Silver Fox or Red Kite" is no Red Kite
     if len(shorter.key) > 1 and _IS_CJK.match(shorter.key):
         return len(longer.key) > len(shorter.key)
     return _is_boundary(longer, len(longer.key) - len(shorter.key))
@@ -565,7 +590,7 @@ _ITEM_TOKEN: Final = re.compile(
               |(?:no\.|\#)\s*[0-9]{1,4}\s*[:.)]?\s+                             # No. 4, #3
               |\#[0-9]{1,4}:\s*
               |[0-9]{1,4}(?:st|nd|rd|th)\s+place\s*(?:-\s+)?))
-      |(?P<weak>(?<![^\s,;|、])(?:[0-9]{1,3}\s*(?:[.):](?![0-9])|、)\s*|\([0-9]{1,2}\)\s*))  # 1. 2) 18:
+      |(?P<weak>(?<![A-Za-z0-9.(])(?:[0-9]{1,3}\s?[.):、]\s*|\([0-9]{1,2}\)\s*))  # 1. 2) 18:
       |(?P<shield>\([^()]*\)|\[[^\[\]]*\]|"[^"\n]*"|“[^“”]*”|《[^《》]*》|「[^「」]*」|『[^『』]*』|【[^【】]*】)
       |(?P<separator>[,;|、\n]))""",
     re.X | re.I,
@@ -573,6 +598,7 @@ _ITEM_TOKEN: Final = re.compile(
 _DIGITS: Final = re.compile(r"[0-9]+")
 _BULLET: Final = re.compile(r"\A(?:[-•·▪–—]\s+)+")
 _AND: Final = re.compile(r"\s(?:and|AND|And|&)\s+|\s*和\s*")
+_TRAILING_AND: Final = re.compile(r"\s(?:and|&)\s*\Z", re.I)
 _LEADING_AND: Final = re.compile(r"(?:and|&)\s+", re.I)
 _NO_NAME: Final = re.compile(r"[\s!-/:-@\[-`{-~\u2010-\u2027\u3000-\u3003…]*")
 _CHINESE_DIGITS: Final = {char: value for value, char in enumerate("一二三四五六七八九十", 1)}
@@ -620,7 +646,7 @@ def split_items(text: str) -> list[str]:
 def _split_labelled(text: str) -> list[tuple[int | None, str]]:
     """(rank, item) pairs of a list; a label inside an item splits only where it goes on counting."""
     items: list[tuple[int | None, str]] = []
-    start, rank = 0, None
+    start, rank, last = 0, None, None  # last: the rank that was read last, also of an item before
     for token in _ITEM_TOKEN.finditer(text):
         kind = token.lastgroup
         if kind == "separator":
@@ -630,32 +656,61 @@ def _split_labelled(text: str) -> list[tuple[int | None, str]]:
             found = _DIGITS.search(token[0])
             number = int(found[0]) if found else 0
             at_head = token.start() < start + 10 and not text[start : token.start()].strip(" -•·")
-            if at_head:
-                counts = kind != "weak" or _is_label(text, token, number, items)
+            if kind == "weak" and not _may_be_label(text, token, number, last):
+                counts = False
+            elif at_head:
+                counts = kind != "weak" or _is_label(text, token, number, last)
             else:
-                counts = rank is not None and (number == rank + 1 or kind == "strong")
+                counts = last is not None and (number == last + 1 or kind == "strong")
             if counts:
                 if not at_head:
-                    items.append((rank, text[start : token.start()]))
-                start, rank = token.end(), number
+                    items.append((rank, _TRAILING_AND.sub("", text[start : token.start()])))
+                start, rank, last = token.end(), number, number
             elif "、" in token[0]:  # a name that ends with a digit, and a separator
                 mark = token.start() + token[0].index("、")
                 items.append((rank, text[start:mark]))
                 start, rank = mark + 1, None
     items.append((rank, text[start:]))
-    return items
+    return _join_titles(items)
 
 
-def _is_label(text: str, token: re.Match[str], number: int, items: Sequence[tuple[int | None, str]]) -> bool:
+def _join_titles(items: list[tuple[int | None, str]]) -> list[tuple[int | None, str]]:
+    """Where labels count on from the first item, a comma between two of them is part of a title."""
+    ranks = [rank for rank, _ in items if rank is not None]
+    if items[0][0] is None or len(ranks) == len(items) or len(ranks) < 2 or items[-1][0] is None:
+        return items
+    if ranks != list(range(ranks[0], ranks[0] + len(ranks))):
+        return items
+    joined: list[tuple[int | None, str]] = []
+    for rank, item in items:
+        if rank is None and item.strip():
+            joined[-1] = (joined[-1][0], f"{joined[-1][1]},{item}")
+        elif rank is not None:
+            joined.append((rank, item))
+    return joined
+
+
+def _may_be_label(text: str, token: re.Match[str], number: int, last: int | None) -> bool:
+    """Whether `2.` may be a label where it stands: behind a space, a separator, or glued to a name and counting on."""
+    before, after = text[max(0, token.start() - 1) : token.start()], text[token.end() : token.end() + 1]
+    glued = bool(before) and before not in " ,;|、\n"
+    if after.isdigit() and not token[0][-1:].isspace() and "、" not in token[0]:
+        return not glued and last is not None and number == last + 1  # "2.731" in "1.A 2.731", not "0.5"
+    return not glued or (last is not None and number == last + 1)
+
+
+def _is_label(text: str, token: re.Match[str], number: int, last: int | None) -> bool:
     """Whether `1.` or `18:` at the head of an item counts: names such as `731、…` or `300: Rise` may start so too."""
-    if items and items[-1][0] is not None and items[-1][0] + 1 == number:
+    if last is not None and last + 1 == number:
         return True
     mark = token[0].strip()[-1]
     if number < 100 and mark != "、":
         return True
     if number == 1 and not text[token.end() : token.end() + 1].isdigit():
         return True
-    return bool(re.search(rf"\s{number + 1}\s?{re.escape(mark)}", text[token.end() : token.end() + 300]))
+    ahead = text[token.end() : token.end() + 300]
+    space = "" if number == 1 and mark == "、" else r"\s"
+    return bool(re.search(rf"{space}(?<![0-9]){number + 1}\s?{re.escape(mark)}", ahead))
 
 
 def read_items(
@@ -670,7 +725,7 @@ def read_items(
     if elements:
         return tuple(read_name(clean(e)) for e in elements if not _NO_NAME.fullmatch(e))
     items = split_items(clean(answer.text))
-    if len(items) > 1:
+    if len(items) > 1 or (items and (count or 0) > 1):  # "Red and Green" where two are asked for
         lead = _LEADING_AND.match(items[-1])
         last = items[-1][lead.end() :] if lead else items[-1]
         items[-1:] = _split_final_and(last, len(items), prompt, count, known) if _AND.search(last) else [last]
@@ -679,11 +734,12 @@ def read_items(
 
 def _split_final_and(last: str, items: int, prompt: str, count: int | None, known: frozenset[str]) -> list[str]:
     count = item_count(prompt) if count is None else count
-    *_, cut = _AND.finditer(last)
-    head, tail = last[: cut.start()], last[cut.end() :]
-    if not head or not tail or (count is not None and items >= count) or read_name(last).key in known:
+    if (count is not None and items >= count) or read_name(last).key in known:
         return [last]
-    return [head, tail]
+    cuts = [(last[: cut.start()], last[cut.end() :]) for cut in list(_AND.finditer(last))[-8:]]
+    cuts = [cut for cut in cuts if cut[0].strip() and cut[1].strip()]
+    best = [cut for cut in cuts if any(read_name(part).key in known for part in cut)] or cuts
+    return list(best[-1]) if best else [last]
 
 
 def looks_like_names(text: str) -> bool:
@@ -778,6 +834,7 @@ _DIGITS_PART: Final = r"""
       |[0-9]{1,3}(?:[,'][0-9]{3}){1,40}(?![0-9])(?:\.[0-9]+)?   # 1,234.5
       |[0-9]{1,2}(?:,[0-9]{2}){1,40},[0-9]{3}(?![0-9])(?:\.[0-9]+)?  # 12,34,567
       |[0-9]{1,3}(?:\.[0-9]{3}){1,40},[0-9]{1,2}(?![0-9])       # 1.234,5
+      |[0-9]{1,3}(?:\.[0-9]{3}){2,40}(?![0-9.])                 # 1.234.567
       |[0-9]+,[0-9]{1,2}(?![0-9,])                              # 1,5
       |[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"""
 _SCALE_WORDS: Final = {  # English scale words; see _scale_of for 十百千万亿
@@ -795,12 +852,11 @@ _PER: Final = r"""(?:\s*(?:/|\bper\b|每)\s*(?:
      day|week|month|year|share|person|capita|head|ton(?:ne)?|t|kg|g|lb|oz|ounce|barrel|bbl
     |gallon|litre|liter|unit|hour|h|s|second|mwh|kwh|m²|公斤|千克|吨|斤|克|股|人|天|日|月|年|件|台|辆|张|桶|升|小时|平方米|平米))"""
 _UNIT: Final = rf"""(?:(?:(?:
-     (?:(?:us|u\.s\.|hong\s+kong|chinese)\s+)?(?:dollars?|cents?)|yuan|renminbi|rmb|cny|usd|hkd|eur|euros?|gbp|jpy|yen|won|krw|inr
+     (?:(?:us|u\.s\.|hong\s+kong|chinese)\s+)?dollars?|yuan|renminbi|rmb|cny|usd|hkd|eur|euros?|gbp|jpy|yen|won|krw|inr
     |rupees?|pounds?(?:\s+sterling)?|francs?|chf|aud|cad|sgd|roubles?|rubles?
-    |shares?|points?|pts?|lots?|hands|votes?|seats?|people|persons?|users?|cases?|deaths?|outbreaks?|views?|plays?|downloads?
-    |units?|copies|tickets?|tons?|tonnes?|kg|barrels?|bps|basis\s+points?|goals?|medals?|times|days?|hours?|minutes?|seconds?
-    |degrees?)\b
-    |[$€£¥]|°[CF]?|[人民港美日欧]{{0,2}}[元币]|英镑|韩元|卢比|人民币元|股|点|人次|人|次|部|家|个|件|条|票|辆|台|吨|公斤|千克|斤|张|只|种|例|起|场|名|位|岁|分|手|桶|度|℃
+    |shares?|points?|pts?|votes?|seats?|people|persons?|users?|cases?|deaths?|outbreaks?|views?|plays?|downloads?
+    |units?|copies|tickets?|tons?|tonnes?|kg|barrels?|bps|basis\s+points?|times)\b
+    |[$€£¥]|°[CF]?|(?:人民|港|美|日|欧|台|韩|澳|加)?[元币](?:人民币)?|英镑|卢比|股|点|人次|人|次|部|家|个|件|条|票|辆|台|吨|公斤|千克|斤|张|只|种|例|起|场|名|位|岁|分|手|桶|度|℃|级|套|册|亩|席|公里|平方米|立方米|米
     ){_PER}?|{_PER})"""
 _QUANTITY: Final = re.compile(
     rf"""(?P<sign>[-+−–]|\b(?:minus|negative)\s|负)?\s*(?P<currency>{_CURRENCY})?\s*(?P<sign2>[-+−])?
@@ -820,8 +876,9 @@ _ABOUT: Final = re.compile(
        |大约|大概|约为|约|近|超过|超|不到|不足|至少|最多|介于|从|在)+""",
     re.X | re.I,
 )
-_TO: Final = re.compile(r"\s*(?:[-–—~〜]|\bto\b|\band\b|至|到|和|与)\s*", re.I)
+_TO: Final = re.compile(r"\s*(?:-{1,3}|[–—−~〜]|\bto\b|\band\b|至|到|和|与)\s*", re.I)
 _BETWEEN: Final = re.compile(r"(?:between|介于|在|从|from)\s*\Z", re.I)
+_RANGE: Final = re.compile(r"[0-9]\s*(?:[-–—−~]|至|到|to)\s*[0-9]")
 _AFTER: Final = re.compile(r"\s*(?:±|\+\s*/?\s*-|\+-)\s*")
 _END: Final = re.compile(r"[\s.。+]*(?:左右|上下|以上|以下|之间|or\s+so|or\s+more)?[\s.。]*", re.I)
 _SPACED_GROUPS: Final = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})+(?![0-9])")
@@ -858,10 +915,13 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
     else:
         if re.fullmatch(r"(?:0|[0-9]+),[0-9]{1,2}|0,[0-9]+|[0-9.]+,[0-9]{1,2}", digits):  # decimal comma
             digits = digits.replace(".", "").replace(",", ".")
-        value = float(digits.replace(",", "").replace("'", ""))
+        elif digits.count(".") > 1:
+            digits = digits.replace(".", "")
+        digits = digits.replace(",", "").replace("'", "")
+        value = float(digits)
         exponent = match["exponent"] or match["power"]
         if exponent:
-            value = float(f"{value!r}e0") * _power_of_ten(int(exponent.replace("−", "-")))
+            value = float(f"{digits}e{int(exponent.replace('−', '-'))}")
     if not math.isfinite(value):
         return None
     for sign in (match["sign"], match["sign2"]):
@@ -869,12 +929,8 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
             value = -value
     scale = _scale_of(match["scale"]) if match["scale"] else None
     if match["percent"]:
-        scale = (scale or 1.0) * 0.01
+        scale = (scale or 1.0) * PERCENT
     return Quantity(value, scale, " ".join(filter(None, (match["currency"], match["unit"]))))
-
-
-def _power_of_ten(exponent: int) -> float:
-    return float(f"1e{exponent}")
 
 
 @lru_cache(maxsize=4096)
@@ -925,14 +981,15 @@ def _read_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
         value = quantity.value + math.copysign(added, quantity.value)
         quantity, end, size = Quantity(value, quantity.scale, more.unit), part.end(), more.scale
     to = _TO.match(text, end)
-    upper = _QUANTITY.match(text, to.end()) if to else None
+    if to and to[0] == "--" and quantity.value < 0:  # "-10--6" is a range of negatives, "100--120" has a TeX dash
+        upper = _QUANTITY.match(text, to.end() - 1)
+    else:
+        upper = _QUANTITY.match(text, to.end()) if to else None
     if to and upper:
         high = _quantity(upper)
         if high and (to[0].strip() not in ("and", "和", "与") or _BETWEEN.search(text[:position])):
             low = Quantity(quantity.value, quantity.scale or high.scale, quantity.unit or high.unit)
             factor = (high.scale or 1.0) / (low.scale or 1.0)
-            if low.value > high.value * factor:
-                return None
             quantity, end = low._replace(value=(low.value + high.value * factor) / 2), upper.end()
     after = _AFTER.match(text, end)
     error = _QUANTITY.match(text, after.end()) if after else None
@@ -950,7 +1007,7 @@ _INDEX_NAMES: Final = (
     r"|TOPIX\s?[0-9]{2,4}|Hang\s?Seng\s?[0-9]{2}|A50|Fortune\s?500|Win(?:dows)?\s?[0-9]{1,2}|51\.LA"
 )
 _NOISE: Final = re.compile(
-    rf"""\([^()]*\)|\[[^\[\]]*\]|{_INDEX_NAMES}
+    rf"""\([^()]*\)|\[[^\[\]]*\]|{_INDEX_NAMES}|(?<![0-9./])[0-9]{{1,9}}\s?/\s?[0-9]{{1,9}}(?![0-9./])
       |(?<![0-9])(?:19|20)[0-9]{{2}}\s?[-/.年]\s?[0-9]{{1,2}}\s?[-/.月]\s?[0-9]{{1,2}}(?:\s?[日号])?(?![0-9])
       |(?<![0-9])[0-9]{{1,2}}/[0-9]{{1,2}}/(?:19|20)?[0-9]{{2}}(?![0-9])
       |(?<![0-9])(?:(?:19|20)?[0-9]{{2}}\s?年\s?)?[0-9]{{1,2}}\s?月(?:\s?[0-9]{{1,2}}\s?[日号])?|(?<![0-9])(?:19|20)[0-9]{{2}}\s?年
@@ -997,7 +1054,7 @@ def _find_numbers(text: str) -> list[tuple[Quantity, str]]:
             tail = _WORD.match(text, position)  # "23rd", "7-day": part of a word
             position = tail.end() if tail else position
             continue
-        word = _WORD.match(text, position + 1)
+        word = _WORD.match(text[position + 1 : position + 41])
         found.append((quantity, word[0].lower() if word else ""))
     return found
 
@@ -1005,7 +1062,7 @@ def _find_numbers(text: str) -> list[tuple[Quantity, str]]:
 _WORD: Final = re.compile(r"[\w-]*")
 _AFTER_NUMBER: Final = re.compile(r"左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时]")
 _BEFORE: Final = re.compile(
-    rf"(?:(?<![\w)])[-+−–]|\b(?:minus|negative)\s|负)?\s*(?:(?:{_CURRENCY})\s*[-+−]?)?\.?\Z", re.I
+    rf"(?:(?<![A-Za-z0-9_)])[-+−–]|\b(?:minus|negative)\s|负)?\s*(?:(?:{_CURRENCY})\s*[-+−]?)?\.?\Z", re.I
 )
 
 
@@ -1015,21 +1072,30 @@ def _before_digits(text: str, digit: int, floor: int) -> int:
     return match.start() if match else digit
 
 
-def read_number(text: str, in_sentence: bool) -> Quantity | None:
-    """The number a text states: the whole text, or with `in_sentence` its last one, those with a unit first."""
+def read_number(text: str, in_sentence: bool, percent: bool = True) -> tuple[Quantity | None, str]:
+    """The number a text states, and a note: the whole text, or with `in_sentence` the last of its numbers.
+
+    Those with a unit or scale come before those without; percentages only where one is asked for (`percent`).
+    """
+    if "億" in text or "萬" in text:
+        text = text.replace("億", "亿").replace("萬", "万")
     whole = parse_number(text)
     if whole or not in_sentence:
-        return whole
+        return whole, ""
     found = find_numbers(text)
-    marked = [quantity for quantity in found if quantity.scale or quantity.unit]
-    return (marked or found)[-1] if found else None
+    marked = [one for one in found if (one.scale or one.unit) and (percent or one.scale != PERCENT)]
+    plain = [one for one in found if percent or one.scale != PERCENT]
+    note = f"last of {len(found)} numbers" if len(found) > 1 else ""
+    return (marked or plain or found)[-1] if found else None, note
 
 
-_IN_SCALE: Final = re.compile(  # no flags and no \b in front: the literal "in" makes the search fast
-    r"in\s+(?:units\s+of\s+)?(?:((?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|million|billion|trillion)s?)\b"
-    r"|percent|%)"
+_IN_SCALE: Final = re.compile(  # no flags and no \bi in front: a literal makes the search fast
+    r"n\s+(?:units\s+of\s+)?(?:(?:USD|US\$|US\s+dollar|RMB|CNY|HKD|HK\$|EUR|yuan)s?\s*)?(?:((?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|million|billion|trillion)s?)\b"
+    r"|percent|%(?!\s*terms))"
 )
-_ASKED_SCALE: Final = re.compile(r"(?:多少|几|单位[:为是]?\s*|以)\s*([十百千]?[万亿]+)")
+_ASKED_SCALE: Final = re.compile(
+    r"(?:多少|几|单位\s*[:：为是]?\s*|以(?=[万亿]+元?[美港]?元?为单位))\s*([十百千]?[万亿]+)"
+)
 _ASKED_PERCENT: Final = re.compile(r"%多少|百分之多少|多少%|百分之几")
 
 
@@ -1039,7 +1105,7 @@ def question_scale(prompt: str) -> float | None:
     end = len(prompt) if end < 0 else end
     if "illion" in prompt or "housand" in prompt or "%" in prompt or "percent" in prompt:
         for asked in _IN_SCALE.finditer(prompt, 0, end):
-            if not prompt[asked.start() - 1 : asked.start()].isalnum():
+            if re.search(r"(?<![A-Za-z0-9])[Ii]\Z", prompt[max(0, asked.start() - 2) : asked.start()]):
                 return _scale_of(asked[1]) if asked[1] else 0.01
     if not prompt.isascii():
         chinese = _ASKED_SCALE.search(prompt, 0, end)
@@ -1082,6 +1148,8 @@ def score_number(truth: float, prediction: float, sigma: float | None) -> float:
     (0.75, 0.0, 1.0)
     """
     error = truth - prediction
+    if not math.isfinite(error):
+        return 0.0
     if not sigma:
         return float(abs(error) <= EQUAL * max(abs(truth), abs(prediction)))
     ratio = error / sigma
@@ -1144,8 +1212,9 @@ def read_question(
 def _read_open_truth(prompt: str, answer: Answer, std: float | None, relative_sigma: float | None) -> Truth | None:
     elements = answer.elements or parse_literal(answer.text)
     if len(elements) < 2:
-        quantity = read_number(clean(elements[0] if elements else answer.text), in_sentence=std is not None)
-        if quantity:
+        text = clean(elements[0] if elements else answer.text)
+        quantity, _ = read_number(text, in_sentence=std is not None)
+        if quantity and (std is not None or not _RANGE.search(text)):  # without Std, "2-1" is a result, no number
             sigma = std
             if std is None and relative_sigma is not None:
                 sigma = relative_sigma * abs(quantity.value) or 0.01
@@ -1248,10 +1317,12 @@ def _score_list(truth: RankingTruth, answer: Answer) -> Scored:
 
 
 def _score_quantity(truth: NumberTruth, answer: Answer) -> Scored:
-    prediction = read_number(clean(answer.text), in_sentence=answer.boxed)
+    percent = PERCENT in (truth.quantity.scale, truth.asked_scale)
+    prediction, several = read_number(clean(answer.text), answer.boxed, percent)
     if not prediction:
         return _unparsed("no number" if answer.boxed else "no box, and not wholly a number")
-    return score_reading(truth, prediction)
+    scored = score_reading(truth, prediction)
+    return scored._replace(note="; ".join(filter(None, (several, scored.note)))) if several else scored
 
 
 def score_reading(truth: NumberTruth, prediction: Quantity) -> Scored:
@@ -1269,7 +1340,6 @@ DEFAULT_SERVER: Final = "https://api.openai.com/v1"
 LLM_POLICIES: Final = ("unsure", "always")
 PROMPT_VERSION: Final = 1
 MAX_PROMPT_SPAN: Final = 500  # characters of an answer that the model sees
-MAX_FAILURES: Final = 10  # in a row, in the order of the questions
 FACTORS: Final = (0.01, 1.0, 100.0, *(10.0**power for power in range(3, 13)))  # scales a reply may name
 INSTRUCTIONS: Final = """\
 You read one number from a forecaster's answer. The user message is a JSON object between <data> and </data>. Its \
@@ -1298,7 +1368,8 @@ _UNIT_WORDING: Final = re.compile(
     re.I,
 )
 _LITERAL: Final = re.compile(
-    rf"(?:[-+−–]|\b(?:minus|negative)\s|负)?\s*(?:{_CURRENCY})?\s*({_DIGITS_PART}(?:e[-+]?[0-9]{{1,3}})?)", re.X | re.I
+    rf"(?:[-+−–]|\b(?:minus|negative)\s|负)?\s*(?:{_CURRENCY})?\s*({_DIGITS_PART}(?:e[-+]?[0-9]{{1,3}}(?![0-9]))?)",
+    re.X | re.I,
 )
 _PLAIN_WORDS: Final = frozenset({
     "a", "after", "and", "as", "at", "based", "because", "before", "but", "by", "compared", "during", "for", "from",
@@ -1325,6 +1396,14 @@ def build_prompt(truth: NumberTruth, question: str, span: str) -> str:
     data = {"asked": wording[0][:80] if wording else None, "truth_unit": unit, "span": span}
     shown = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")  # no </data> from inside
     return f"<data>\n{shown}\n</data>".encode("utf-8", "replace").decode()
+
+
+def cut_span(text: str) -> str:
+    """At most `MAX_PROMPT_SPAN` characters of an answer; a number that the cut falls into goes."""
+    if len(text) <= MAX_PROMPT_SPAN:
+        return text
+    span = text[:MAX_PROMPT_SPAN]
+    return span.rstrip("0123456789.,'e+-") if text[MAX_PROMPT_SPAN] in "0123456789.,'e" else span
 
 
 def span_numbers(span: str) -> dict[str, float]:
@@ -1391,7 +1470,7 @@ class FutureXEvaluator:
     ) -> None:
         if missing not in ("zero", "skip"):
             raise InputError("missing", "must be zero or skip", repr(missing))
-        if relative_sigma is not None and not 0 < relative_sigma < math.inf:
+        if relative_sigma is not None and not 0 < _as_float(relative_sigma) < math.inf:
             raise InputError("relative_sigma", "must be a positive number", repr(relative_sigma))
         if llm_policy not in LLM_POLICIES:
             raise InputError("llm_policy", "must be unsure or always", repr(llm_policy))
@@ -1446,7 +1525,7 @@ class FutureXEvaluator:
             if question.warning:
                 warnings.setdefault(question.warning, []).append(shown)
             raw = raw_answer(record)
-            if DUPLICATE_KEYS in record and _given_twice(record):
+            if DUPLICATE_KEYS in record and {"answer", "prediction"} & set(record[DUPLICATE_KEYS]):
                 warnings.setdefault("answer is given twice, unparsed", []).append(shown)
                 raw = {}
             answer = read_answer(raw)
@@ -1454,7 +1533,7 @@ class FutureXEvaluator:
             if answer and not answer.boxed and outcome == "scored":
                 unboxed += 1
             if self._model and isinstance(question.truth, NumberTruth) and answer and self._is_asked(answer):
-                span = clean(answer.text)[:MAX_PROMPT_SPAN]
+                span = cut_span(clean(answer.text))
                 prompt = build_prompt(question.truth, str(record.get("prompt") or ""), span)
                 pending.append((len(items), question.truth, span, prompt))
             text = raw if type(raw) is str else as_text(raw)
@@ -1507,7 +1586,7 @@ class FutureXEvaluator:
             "asked": len(pending),
             **counts,
             "failures": failures,
-            "degraded": not failures.keys().isdisjoint(ENDING_FAILURES),
+            "degraded": not failures.keys().isdisjoint(SERVER_FAILURES),
             "calls": model.calls - calls,
             "tokens": {key: count - before[key] for key, count in model.tokens.items()},
         }
@@ -1615,15 +1694,8 @@ def _model_warnings(asked: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _given_twice(record: Mapping[str, Any]) -> bool:
-    return DUPLICATE_KEYS in record and bool({"answer", "prediction"} & set(record[DUPLICATE_KEYS]))
-
-
 def _read_level(level: object, place: str) -> int:
-    try:
-        value = float(level) if isinstance(level, (int, float, str)) and not isinstance(level, bool) else math.nan
-    except (ValueError, OverflowError):
-        value = math.nan
+    value = _as_float(level)
     if value not in LEVELS:
         raise InputError(place, "'level' must be 1–4", printable(repr(level), 60))
     return int(value)
@@ -1632,20 +1704,25 @@ def _read_level(level: object, place: str) -> int:
 def _read_std(std: object, place: str) -> float | None:
     if std is None or std == "":
         return None
-    try:
-        value = float(std) if isinstance(std, (int, float, str)) and not isinstance(std, bool) else math.nan
-    except (ValueError, OverflowError):
-        value = math.nan
+    value = _as_float(std)
     if not 0 <= value < math.inf:
         raise InputError(place, "'Std' must be a number >= 0 or null", printable(repr(std), 60))
     return value
 
 
+def _as_float(value: object) -> float:
+    """A number or the text of one; nan for anything else."""
+    try:
+        return float(value if isinstance(value, str) else number_text(value))
+    except ValueError:
+        return math.nan
+
+
 def _read_raw_truth(truth: object, place: str) -> str | tuple[str, ...]:
     if isinstance(truth, str):
         return truth
-    if isinstance(truth, (int, float)) and not isinstance(truth, bool) and truth - truth == 0:
-        return repr(truth)
+    if number_text(truth):
+        return number_text(truth)
     if isinstance(truth, list) and all(isinstance(part, (str, int, float)) for part in truth):
         return tuple(map(str, truth))
     raise InputError(place, "'ground_truth' must be text, a number or a list", printable(repr(truth), 60))
@@ -1685,7 +1762,7 @@ def _own_questions(predictions: RecordFile) -> Iterator[Any]:
 def format_report(results: Mapping[str, Any], items: bool = False) -> str:
     """The results as a screen shows them: a table per level and overall, warnings, the signature."""
     lines = [f"FutureX  {printable(results['name'])}"]
-    against = f"dataset/{results['dataset']}" if results["dataset"] else "its own questions"
+    against = f"dataset {results['dataset']}" if results["dataset"] else "its own questions"
     lines += [f"{sum(1 for _ in results['items'])} questions, {printable(against)}", ""]
     rows = [
         [
@@ -1824,6 +1901,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _evaluator(args: argparse.Namespace) -> FutureXEvaluator:
     key = None
+    if args.llm == "":
+        raise InputError("--llm", "expected the name of a model")
     if args.llm:  # a server of one's own may need no key
         key = os.environ.get("OPENAI_API_KEY") or ("none" if os.environ.get("OPENAI_BASE_URL") else None)
         if not key:
@@ -1842,6 +1921,7 @@ def _evaluator(args: argparse.Namespace) -> FutureXEvaluator:
 def _run(args: argparse.Namespace) -> int:
     evaluator = _evaluator(args)
     names = args.file or [DEFAULT_PREDICTION]
+    saved: set[str] = set()
     failed = 0
     for number, name in enumerate(names):
         try:
@@ -1849,7 +1929,10 @@ def _run(args: argparse.Namespace) -> int:
             folder = args.root / "dataset"
             dataset = find_file(args.dataset, folder) if args.dataset else find_dataset(path, folder)
             results = evaluate_file(evaluator, path, dataset)
+            if args.save and path.stem in saved:
+                raise InputError(str(path), "would overwrite the result just saved", f"evaluation/{path.stem}.json")
             if args.save:
+                saved.add(path.stem)
                 write_atomic(args.root / "evaluation" / f"{path.stem}.json", dump_json(results, indent=1) + "\n")
         except EvaluationError as error:
             failed += 1

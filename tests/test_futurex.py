@@ -40,7 +40,7 @@ from eval import FutureXEvaluator, read_name, same_name  # noqa: E402
 GOLDEN: Final = ROOT / "tests" / "golden"
 OUTCOMES: Final = {"scored", "missing", "unparsed"}
 WEIGHTS: Final = {1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4}
-ITEM_KEYS: Final = ["id", "level", "kind", "score", "outcome", "truth", "answer", "read", "note"]
+ITEM_KEYS: Final = ["id", "level", "kind", "score", "outcome", "truth", "answer", "read", "note", "decided_by"]
 Case = dict[str, Any]
 
 
@@ -68,8 +68,8 @@ def box(text: str) -> str:
 
 # --- Worked cases: the same tables through the library and the command line ---
 
-TABLES: Final = {name: read_json(ROOT / "tests" / "cases" / f"{name}.json") for name in ("futurex", "more")}
-SMALLEST: Final = {"futurex": 132, "more": 260}
+TABLES: Final = {name: read_json(ROOT / "tests" / "cases" / f"{name}.json") for name in ("futurex", "more", "answers")}
+SMALLEST: Final = {"futurex": 132, "more": 260, "answers": 67}
 ROWS: Final = [
     pytest.param(table, index, id=f"{table}-{case['name']}")
     for table, cases in TABLES.items()

@@ -1,0 +1,234 @@
+r"""A scripted server on 127.0.0.1 that speaks the OpenAI API, for the faults that `llmock` does not know.
+
+A script is a function from `Asked` to `Reply`; it sees every request, retries of the SDK included. What came in is
+kept in `requests`. `python tests/llm_server.py --measure` runs 500 numeric questions against a failing server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import json
+import re
+import socket
+import struct
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+NO_RETRY: Final = {"x-should-retry": "false"}  # the SDK obeys: one request per call
+AT_ONCE: Final = {"retry-after-ms": "1"}
+LITERAL: Final = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
+
+
+class Asked(NamedTuple):
+    """One request as it came in; `number` counts from 1."""
+
+    number: int
+    path: str
+    headers: dict[str, str]
+    raw: bytes
+
+    @property
+    def body(self) -> dict[str, Any]:
+        return dict(json.loads(self.raw))
+
+    @property
+    def prompt(self) -> str:
+        return str(self.body["messages"][-1]["content"])
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What stands between <data> and </data>."""
+        return dict(json.loads(self.prompt.removeprefix("<data>").removesuffix("</data>")))
+
+    @property
+    def span(self) -> str:
+        return str(self.data["span"])
+
+    @property
+    def form(self) -> str:
+        return str(self.body.get("response_format", {"type": "text"})["type"])
+
+
+class Reply(NamedTuple):
+    """What goes out: `cut` sends half the body and hangs up, `drop` hangs up at once, `wait` seconds come first."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: dict[str, str] = {}  # noqa: RUF012 - never changed
+    kind: str = "application/json"
+    cut: bool = False
+    drop: bool = False
+    wait: float = 0.0
+    drip: float = 0.0  # seconds between single bytes
+
+
+Script = Callable[[Asked], Reply]
+
+
+def completion(content: object, reason: object = "stop", refusal: object = None, **more: Any) -> Reply:
+    """A 200 with one choice; `more` replaces keys of the body."""
+    choice = {
+        "index": 0,
+        "finish_reason": reason,
+        "message": {"role": "assistant", "content": content, "refusal": refusal},
+    }
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+    body = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
+    return Reply(json.dumps({**body, **more}).encode())
+
+
+def answer(number: object, scale: object = 1, unit: object = None) -> Reply:
+    """A 200 whose reply names this number."""
+    return completion(json.dumps({"number": number, "scale": scale, "unit": unit}))
+
+
+def error(status: int, message: str = "no", headers: dict[str, str] = NO_RETRY) -> Reply:
+    """An error in OpenAI's form."""
+    body = {"error": {"message": message, "type": "error", "param": None, "code": None}}
+    return Reply(json.dumps(body).encode(), status, headers)
+
+
+def honest(asked: Asked) -> Reply:
+    """A model that reads the first number of a span as it stands there, and the billion of the probe."""
+    number = LITERAL.search(asked.span)
+    return answer(number[0] if number else "", 1e9 if "billion" in asked.span else 1)
+
+
+class LlmServer:
+    """A server in threads, for a `with` statement; `url` is what an SDK needs as base URL."""
+
+    def __init__(self, script: Script = honest) -> None:
+        self.script = script
+        self.requests: list[Asked] = []
+        self._lock = threading.Lock()
+        self._server = _Server(("127.0.0.1", 0), _handler(self))
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def take(self, path: str, headers: dict[str, str], raw: bytes) -> Asked:
+        with self._lock:
+            asked = Asked(len(self.requests) + 1, path, headers, raw)
+            self.requests.append(asked)
+        return asked
+
+    def __enter__(self) -> LlmServer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 64
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hung up first is none of our business."""
+
+
+def _handler(server: LlmServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_POST(self) -> None:
+            raw = self.rfile.read(int(self.headers.get("content-length") or 0))
+            reply = server.script(server.take(self.path, {k.lower(): v for k, v in self.headers.items()}, raw))
+            time.sleep(reply.wait)
+            if reply.drop:
+                # Linger 0 sends RST: a reset, not an orderly end.
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.close_connection = True
+                self.connection.close()
+                return
+            self.send_response(reply.status)
+            for name, value in {"content-type": reply.kind, **reply.headers}.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(reply.body)))
+            self.end_headers()
+            if reply.drip:
+                for byte in reply.body:
+                    self.wfile.write(bytes([byte]))
+                    self.wfile.flush()
+                    time.sleep(reply.drip)
+                return
+            self.wfile.write(reply.body[: len(reply.body) // 2] if reply.cut else reply.body)
+            self.close_connection = reply.cut
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Quiet."""
+
+    return Handler
+
+
+# --- Measurement ---
+
+
+def flaky(asked: Asked, seed: str = "2025") -> Reply:
+    """20 % of the requests end in a 500 and 10 % in a disconnect, drawn from seed, prompt and attempt."""
+    attempt = asked.headers.get("x-stainless-retry-count", "0")
+    draw = hashlib.sha256(f"{seed} {attempt} {asked.prompt}".encode()).digest()[0] / 256
+    if draw < 0.2:
+        return error(500, headers={})
+    return Reply(drop=True) if draw < 0.3 else honest(asked)
+
+
+def measure(questions: int = 500) -> None:
+    """Print the share decided by the model, the wall times and the calls of a second run."""
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    from eval import FutureXEvaluator
+
+    data = [
+        {
+            "id": str(number), "level": 4, "prompt": "How many units?", "ground_truth": str(number + 100), "Std": 5.0,
+            "answer": rf"\boxed{{{number + 100} then, after {number + 90} now}}",
+        }
+        for number in range(questions)
+    ]  # fmt: skip
+    for workers in (1, 16):
+        with tempfile.TemporaryDirectory() as folder, LlmServer(flaky) as server:
+            cache = Path(folder) / "cache.sqlite3"
+            for run in ("first", "second"):
+                evaluator = FutureXEvaluator("key", server.url, workers=workers, cache=cache, deadline=7200)
+                before, begin = len(server.requests), time.monotonic()
+                results = evaluator.evaluate_all(data)
+                took, asked = time.monotonic() - begin, results["llm"]
+                by = Counter(item["decided_by"] for item in results["items"])
+                print(
+                    f"{workers:2} workers, {run} run: {by['model'] / questions:.1%} of {questions} by the model, "
+                    f"{took:.1f} s, {asked['calls']} calls, {len(server.requests) - before} HTTP requests, "
+                    f"failures {asked['failures']}, degraded {asked['degraded']}", flush=True,
+                )  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--measure", action="store_true", help="run the measurement")
+    parser.add_argument("--questions", type=int, default=500)
+    args = parser.parse_args()
+    if args.measure:
+        measure(args.questions)
+        return
+    with LlmServer() as server, contextlib.suppress(KeyboardInterrupt):
+        print(server.url, flush=True)
+        threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
