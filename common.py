@@ -533,7 +533,7 @@ MAX_FAILURES: Final = 10  # in a row, in the order of the prompts
 _REPLY_FORMS: Final = ("json_schema", "json_object", "text")
 _STATUS: Final = {401: "key refused", 403: "key refused", 404: "no such model", 408: "timeout", 429: "rate limit"}
 _PASSING_FAILURES: Final = ("rate limit", "server error", "timeout", "bad body", "empty", "cut off", "refusal")
-_HOPELESS: Final = ("key refused", "no such model")  # no further call can mend these
+_HOPELESS: Final = ("key refused", "no such model", "no address")  # no further call can mend these
 # What the server was like, not what was asked: another run may end otherwise.
 SERVER_FAILURES: Final = frozenset({
     "connection", "timeout", "server error", "rate limit", "bad body", "deadline", "not asked", *_HOPELESS,
@@ -612,6 +612,8 @@ class ModelClient:
     def _probe(self, probe: str, is_good: Callable[[str], bool], end: float) -> str:
         """Settle the form of replies; "" or the failure that ends it all."""
         failure = ""
+        if not self.server.startswith(("http://", "https://")):
+            return "no address"
         for self._form in _REPLY_FORMS:
             reply, failure = self._ask(probe, end)
             if failure in _PASSING_FAILURES or (not failure and is_good(reply)):

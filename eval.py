@@ -227,17 +227,19 @@ def _lower_raised(match: re.Match[str]) -> str:
 
 
 def _clean_markup(text: str) -> str:
+    """LaTeX commands, escapes and spaces, `$…$`, Markdown stars and backticks: replaced or dropped, in this order."""
     text = text.replace("\r\n", "\n")
     text = _LOST_BACKSLASH.sub(lambda match: _LOST[match[0]], text)
     text = _MATH.sub(r"\1", text).replace("{,}", ",")
     if "\\" in text:
-        text = _ENVIRONMENT.sub(" ", text)
+        text = _FRACTION.sub(r"\1/\2", _ENVIRONMENT.sub(" ", text))
         text = _COMMAND.sub(_replace_command, text)
     text = _TILDE.sub(lambda match: match["range"] or " ", text)
     text = _STARS.sub("", text)
     return _CONTROLS.sub(" ", text.replace("`", "").replace("{", "").replace("}", ""))
 
 
+_FRACTION: Final = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 _ENVIRONMENT: Final = re.compile(
     r"\\(?:begin|end)\s*\{[^{}]*\}(?:\{[lcr|]*\})?|\\(?:textcolor|color|colorbox)\s*\{[^{}]*\}"
 )
@@ -278,12 +280,13 @@ _LEAD_IN: Final = re.compile(
     re.I,
 )
 _LABELLED: Final = re.compile(
-    r"""(?:options?|choices?|answer|选项|选择|选)?\s*  # Option B, 选项B
+    r"""(?:options?|choices?|answer|我?(?:选项|选择|选))?\s*  # Option B, 选项B
         (?P<open>[(\[【])?\s*(?P<label>[!-~])\s*(?(open)[)\]】])
         (?:\s*[.):、](?![0-9])\s*|\s+[-–—]\s+|\s*(?:选?项)?\s*\Z|\s*(?=\()|(?(open)\s+|(?!)))(?P<text>.*)""",
     re.X | re.I | re.S,
 )
-_LABEL_BEHIND: Final = re.compile(r"[^()]*\((?P<label>[!-~])\)")  # Draw (B)
+_LABEL_BEHIND: Final = re.compile(r"(?P<text>[^()]+)\((?P<label>[!-~])\)")
+_ASIDE: Final = re.compile(r"\s*\([^()]*\)\Z")
 YES_NO: Final = {
     "yes": "Yes", "是": "Yes", "是的": "Yes", "会": "Yes",
     "no": "No", "否": "No", "不": "No", "不是": "No", "不会": "No",
@@ -388,6 +391,10 @@ def read_picks(answer: Answer, options: Options) -> list[str]:
 
 
 def _read_tokens(text: str, boxed: bool, options: Options) -> list[str]:
+    """The picks of cleaned text: `Yes, it will`; labels only; one label with its text; else options' texts.
+
+    A lead-in (`The answer is B`) and the tail behind a yes are read in a box only: without one the text is prose.
+    """
     if boxed:
         lead = _LEAD_IN.match(text)
         text = text[lead.end() :] if lead else text
@@ -439,9 +446,11 @@ def _label_of(token: str, options: Options) -> str:
     labels = options.labels
     if token in labels:
         return token
-    match = (_LABELLED.match(token) or _LABEL_BEHIND.fullmatch(token)) if labels else None
+    match = _LABELLED.match(token) if labels else None
     if not match:
-        return ""
+        behind = _LABEL_BEHIND.fullmatch(token) if options.prompt else None  # "Draw (B)", but not "not (B)"
+        known = option_index(options)[0].get(choice_key(behind["text"])) if behind else None
+        return behind["label"] if behind and known == behind["label"] else ""
     label = match["label"] if match["label"] in labels else match["label"].upper()
     # A letter past the last option is a wrong pick.
     return label if label in labels or (label.isalpha() and options.prompt) else ""
@@ -460,7 +469,7 @@ def read_token(token: str, options: Options) -> list[str]:
     """The picks of one token, cleaned: an option's text, a label in any dress, or single labels side by side."""
     index, _ = option_index(options)
     key = choice_key(token)
-    label = _label_of(token.strip(" \"'“”"), options) or index.get(key)
+    label = _label_of(token.strip(" \"'“”"), options) or index.get(key) or index.get(choice_key(_ASIDE.sub("", token)))
     if label:
         return [label]
     letters = token.split() if " " in token else list(token)
@@ -488,9 +497,15 @@ def score_f1(matched: int, picks: int, truths: int) -> float:
 _QUOTES: Final = re.compile(r"[\"'“”‘’„«»《》〈〉「」『』`´]")
 _CJK_SPACE: Final = re.compile(rf"(?<=[{CJK}]) +| +(?=[{CJK}])")
 _IS_CJK: Final = re.compile(rf"[{CJK}]")
+# What must not stand in front of a name: it would name two, or deny one.
 _HEDGE: Final = re.compile(
-    r"\b(?:or|nor|not|but|vs|v|versus|either|and|never|except|probably|perhaps|likely|be|is|are|was)\b"
-    r"|\s[-–—&+]\s|\bby\b|[,;:?!()\[\]]|非|不|或|而"
+    r"\b(?:or|nor|not|but|vs|versus|either|never|except|probably|perhaps|likely|by|than|beats?|instead\s+of|ahead\s+of)\b"
+    r"|\band\s*\Z|\s[-–—]\s.*\s[-–—]\s|[,;?!]|(?:非|不是|不会是|或者?|而是)\Z"
+)
+_PROSE: Final = re.compile(
+    r"\b(?:will|would|should|might|could)\s+(?:be|not|surely|likely|probably|win|finish|come|reach)\b"
+    r"|\bI\s+(?:think|expect|predict|believe|guess)\b|\b(?:probably|perhaps|maybe|most\s+likely)\b",
+    re.I,
 )
 _BRACKETED: Final = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
 _TAIL: Final = re.compile(r"\s+by\s+|\s+[-–—]\s+|(?<=[》”\"」』])\s*[-–—]+\s*")
@@ -507,6 +522,7 @@ class Name(NamedTuple):
 
 
 def _fold(text: str) -> str:
+    """Case, quotes, slashes, a leading `@` and trailing full stops do not matter in a name."""
     folded = text.casefold()
     if _QUOTES.search(folded):
         folded = _QUOTES.sub("", folded)
@@ -517,6 +533,7 @@ def _fold(text: str) -> str:
 
 
 def _key(spaced: str) -> str:
+    """A folded name without the spaces beside CJK characters."""
     return spaced if spaced.isascii() or " " not in spaced else _CJK_SPACE.sub("", spaced)
 
 
@@ -534,7 +551,7 @@ def read_name(text: str) -> Name:
     heads: tuple[str, ...] = ()
     if "(" in text or "[" in text or "【" in text:
         inside = [next(filter(None, groups), "") for groups in _BRACKETED.findall(text)]
-        parts = [*inside, _BRACKETED.sub(" ", text)] if len(inside) == 1 else inside[:0]
+        parts = [*inside, _BRACKETED.sub(" ", text)] if len(inside) == 1 and not _HEDGE.match(inside[0]) else []
         aliases = tuple(key for key in (_key(_fold(part)) for part in parts) if any(map(str.isalpha, key)))
     if " by " in spaced or "-" in text or "–" in text or "—" in text:
         folded = text.casefold()
@@ -552,12 +569,17 @@ def same_name(true: Name, predicted: Name) -> bool:
     longer, shorter = (true, predicted) if len(true.key) > len(predicted.key) else (predicted, true)
     if not longer.key.endswith(shorter.key) or not any(map(str.isalpha, shorter.key)):
         return False
-    front = longer.key[: len(longer.key) - len(shorter.key)]
-    if _HEDGE.search(front) or ("/" in longer.text and " " in front.strip()):
-        return False  # "Silver Fox or Red Kite" is no Red Kite
+    if longer is predicted and _names_two(longer, longer.key[: len(longer.key) - len(shorter.key)]):
+        return False
     if len(shorter.key) > 1 and _IS_CJK.match(shorter.key):
         return len(longer.key) > len(shorter.key)
     return _is_boundary(longer, len(longer.key) - len(shorter.key))
+
+
+def _names_two(name: Name, front: str) -> bool:
+    """Whether what stands in front hedges or denies: `Silver Fox or Red Kite`, `Silver Fox / Red Kite`, not `a/b`."""
+    slashed = "/" in name.text and " - " not in name.text and " " in name.text.rpartition("/")[0]
+    return slashed or bool(_HEDGE.search(front))
 
 
 def _is_boundary(name: Name, cut: int) -> bool:
@@ -598,6 +620,7 @@ _ITEM_TOKEN: Final = re.compile(
 _DIGITS: Final = re.compile(r"[0-9]+")
 _BULLET: Final = re.compile(r"\A(?:[-•·▪–—]\s+)+")
 _AND: Final = re.compile(r"\s(?:and|AND|And|&)\s+|\s*和\s*")
+_HEAD_LABEL: Final = re.compile(r"(?:\A|[\n,;|])\s?[0-9]{1,3}\s?[.):](?![0-9])")
 _TRAILING_AND: Final = re.compile(r"\s(?:and|&)\s*\Z", re.I)
 _LEADING_AND: Final = re.compile(r"(?:and|&)\s+", re.I)
 _NO_NAME: Final = re.compile(r"[\s!-/:-@\[-`{-~\u2010-\u2027\u3000-\u3003…]*")
@@ -647,6 +670,8 @@ def _split_labelled(text: str) -> list[tuple[int | None, str]]:
     """(rank, item) pairs of a list; a label inside an item splits only where it goes on counting."""
     items: list[tuple[int | None, str]] = []
     start, rank, last = 0, None, None  # last: the rank that was read last, also of an item before
+    style = ""  # mark and space of the first weak label: "1. Resident Evil 2: Remake" has one label
+    separated = len(_HEAD_LABEL.findall(text)) > 1  # then nothing inside an item is a label
     for token in _ITEM_TOKEN.finditer(text):
         kind = token.lastgroup
         if kind == "separator":
@@ -656,13 +681,13 @@ def _split_labelled(text: str) -> list[tuple[int | None, str]]:
             found = _DIGITS.search(token[0])
             number = int(found[0]) if found else 0
             at_head = token.start() < start + 10 and not text[start : token.start()].strip(" -•·")
-            if kind == "weak" and not _may_be_label(text, token, number, last):
-                counts = False
-            elif at_head:
-                counts = kind != "weak" or _is_label(text, token, number, last)
+            if kind == "weak":
+                counts = _is_label(text, token, number, last, at_head)
+                counts = counts and (at_head or (not separated and style == _label_style(token)))
             else:
-                counts = last is not None and (number == last + 1 or kind == "strong")
+                counts = at_head or (last is not None and (number == last + 1 or kind == "strong"))
             if counts:
+                style = style or _label_style(token)
                 if not at_head:
                     items.append((rank, _TRAILING_AND.sub("", text[start : token.start()])))
                 start, rank, last = token.end(), number, number
@@ -690,26 +715,32 @@ def _join_titles(items: list[tuple[int | None, str]]) -> list[tuple[int | None, 
     return joined
 
 
-def _may_be_label(text: str, token: re.Match[str], number: int, last: int | None) -> bool:
-    """Whether `2.` may be a label where it stands: behind a space, a separator, or glued to a name and counting on."""
+def _label_style(token: re.Match[str]) -> str:
+    return token[0].lstrip("(0123456789 ").rstrip("\n")[:1] + (" " if token[0][-1:].isspace() else "")
+
+
+def _is_label(text: str, token: re.Match[str], number: int, last: int | None, at_head: bool) -> bool:
+    """Whether `1.` or `18:` counts. Names such as `731`, `300: Rise` or `Claude 3.7` may look the same."""
     before, after = text[max(0, token.start() - 1) : token.start()], text[token.end() : token.end() + 1]
-    glued = bool(before) and before not in " ,;|、\n"
-    if after.isdigit() and not token[0][-1:].isspace() and "、" not in token[0]:
-        return not glued and last is not None and number == last + 1  # "2.731" in "1.A 2.731", not "0.5"
-    return not glued or (last is not None and number == last + 1)
-
-
-def _is_label(text: str, token: re.Match[str], number: int, last: int | None) -> bool:
-    """Whether `1.` or `18:` at the head of an item counts: names such as `731、…` or `300: Rise` may start so too."""
-    if last is not None and last + 1 == number:
-        return True
     mark = token[0].strip()[-1]
-    if number < 100 and mark != "、":
-        return True
-    if number == 1 and not text[token.end() : token.end() + 1].isdigit():
-        return True
     ahead = text[token.end() : token.end() + 300]
-    space = "" if number == 1 and mark == "、" else r"\s"
+    counting = last is not None and number == last + 1
+    if after.isdigit() and not token[0][-1:].isspace() and mark != "、":  # "2.731" may be a number, or a label
+        if at_head and number == 1:
+            return bool(re.search(rf"[\s,;|]2\s?{re.escape(mark)}", ahead))
+        again = re.search(rf"(?<![0-9A-Za-z.]){number}\s?{re.escape(mark)}(?![0-9])", ahead)
+        return counting and before in ("", *" ,;|、\n") and not again
+    if counting:
+        return True
+    if not at_head or (before and before not in " ,;|、\n(" and not before.isspace()):
+        return False
+    if mark not in "、:" and number < 100:
+        return True
+    if mark == "、" and number == 1 and not after.isdigit():
+        return True
+    if mark == ":" and number < 100 and not re.search(r"[,;|、\n]", ahead):
+        return True
+    space = "" if number == 1 and mark == "、" else r"[\s,;|]"
     return bool(re.search(rf"{space}(?<![0-9]){number + 1}\s?{re.escape(mark)}", ahead))
 
 
@@ -743,8 +774,8 @@ def _split_final_and(last: str, items: int, prompt: str, count: int | None, know
 
 
 def looks_like_names(text: str) -> bool:
-    """Whether bare text may be a list of names: no item over 12 words, no sentence break."""
-    if len(text) > 2000:
+    """Whether bare text may be a list of names: no item over 12 words, no sentence break, no `will be`."""
+    if len(text) > 2000 or _PROSE.search(text):
         return False
     for item in split_items(text):
         cjk = len(_IS_CJK.findall(item))
@@ -971,32 +1002,44 @@ def _read_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
     quantity = _quantity(match) if match else None
     if not match or not quantity:
         return None
-    end = match.end()
+    plain = not (match["unit"] or match["percent"])
+    quantity, end = _add_parts(text, quantity, match.end()) if plain else (quantity, match.end())
+    quantity, end = _middle_of_range(text, quantity, end, position)
+    after = _AFTER.match(text, end)
+    error = _QUANTITY.match(text, after.end()) if after else None
+    if error:
+        quantity = quantity._replace(scale=quantity.scale or (_quantity(error) or quantity).scale)
+    return quantity, error.end() if error else end
+
+
+def _add_parts(text: str, quantity: Quantity, end: int) -> tuple[Quantity, int]:
+    """The quantity with the smaller parts that follow it at `end`: `3亿5000万` is 3.5亿."""
     size = quantity.scale
     while size and (part := _QUANTITY.match(text, end)) and not part["sign"] and not part["currency"]:
         more = _quantity(part)
-        if not more or (more.scale or 1.0) >= size or match["unit"] or match["percent"]:
+        if not more or (more.scale or 1.0) >= size:
             break
         added = more.value * ((more.scale or 1.0) / (quantity.scale or 1.0))
         value = quantity.value + math.copysign(added, quantity.value)
         quantity, end, size = Quantity(value, quantity.scale, more.unit), part.end(), more.scale
-    to = _TO.match(text, end)
-    if to and to[0] == "--" and quantity.value < 0:  # "-10--6" is a range of negatives, "100--120" has a TeX dash
-        upper = _QUANTITY.match(text, to.end() - 1)
-    else:
-        upper = _QUANTITY.match(text, to.end()) if to else None
-    if to and upper:
-        high = _quantity(upper)
-        if high and (to[0].strip() not in ("and", "和", "与") or _BETWEEN.search(text[:position])):
-            low = Quantity(quantity.value, quantity.scale or high.scale, quantity.unit or high.unit)
-            factor = (high.scale or 1.0) / (low.scale or 1.0)
-            quantity, end = low._replace(value=(low.value + high.value * factor) / 2), upper.end()
-    after = _AFTER.match(text, end)
-    error = _QUANTITY.match(text, after.end()) if after else None
-    if error:
-        end = error.end()
-        quantity = quantity._replace(scale=quantity.scale or (_quantity(error) or quantity).scale)
     return quantity, end
+
+
+def _middle_of_range(text: str, low: Quantity, end: int, begin: int) -> tuple[Quantity, int]:
+    """The middle of the range that goes on at `end`, or `low` itself; a scale or unit behind holds for both."""
+    to = _TO.match(text, end)
+    if not to:
+        return low, end
+    signed = to[0] == "--" and low.value < 0  # "-10--6" is a range of negatives, "100--120" has a TeX dash
+    upper = _QUANTITY.match(text, to.end() - signed)
+    high = _quantity(upper) if upper else None
+    if high and low.scale == PERCENT and high.scale is None:
+        return low, end  # "down 5% to 300"
+    if not upper or not high or (to[0].strip() in ("and", "和", "与") and not _BETWEEN.search(text[:begin])):
+        return low, end
+    low = Quantity(low.value, low.scale or high.scale, low.unit or high.unit)
+    factor = (high.scale or 1.0) / (low.scale or 1.0)
+    return low._replace(value=(low.value + high.value * factor) / 2), upper.end()
 
 
 _MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
@@ -1062,7 +1105,7 @@ def _find_numbers(text: str) -> list[tuple[Quantity, str]]:
 _WORD: Final = re.compile(r"[\w-]*")
 _AFTER_NUMBER: Final = re.compile(r"左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时]")
 _BEFORE: Final = re.compile(
-    rf"(?:(?<![A-Za-z0-9_)])[-+−–]|\b(?:minus|negative)\s|负)?\s*(?:(?:{_CURRENCY})\s*[-+−]?)?\.?\Z", re.I
+    rf"(?:(?<![A-Za-z0-9_)])[-+−–](?!\s)|\b(?:minus|negative)\s|负)?\s*(?:(?:{_CURRENCY})\s*[-+−]?)?\.?\Z", re.I
 )
 
 
@@ -1093,8 +1136,12 @@ _IN_SCALE: Final = re.compile(  # no flags and no \bi in front: a literal makes 
     r"n\s+(?:units\s+of\s+)?(?:(?:USD|US\$|US\s+dollar|RMB|CNY|HKD|HK\$|EUR|yuan)s?\s*)?(?:((?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|million|billion|trillion)s?)\b"
     r"|percent|%(?!\s*terms))"
 )
+_MONEY: Final = r"(?:USD|US\$|\$|RMB|CNY|HKD|EUR|yuan|dollars?)"
+_BRACKET_SCALE: Final = re.compile(
+    rf"\((?:{_MONEY}\s*)?((?:hundred\s+|ten\s+)?(?:thousand|million|billion|trillion)s?)(?:\s+(?:of\s+)?{_MONEY})?\)"
+)
 _ASKED_SCALE: Final = re.compile(
-    r"(?:多少|几|单位\s*[:：为是]?\s*|以(?=[万亿]+元?[美港]?元?为单位))\s*([十百千]?[万亿]+)"
+    r"(?:多少|几|单位\s*[:：为是]?\s*|以(?=[万亿]+元?[美港]?元?为单位))\s*([十百千]?[万亿]+)(?![科达])"
 )
 _ASKED_PERCENT: Final = re.compile(r"%多少|百分之多少|多少%|百分之几")
 
@@ -1107,6 +1154,9 @@ def question_scale(prompt: str) -> float | None:
         for asked in _IN_SCALE.finditer(prompt, 0, end):
             if re.search(r"(?<![A-Za-z0-9])[Ii]\Z", prompt[max(0, asked.start() - 2) : asked.start()]):
                 return _scale_of(asked[1]) if asked[1] else 0.01
+        bracketed = _BRACKET_SCALE.search(prompt, 0, end)
+        if bracketed:
+            return _scale_of(bracketed[1])
     if not prompt.isascii():
         chinese = _ASKED_SCALE.search(prompt, 0, end)
         if chinese:
@@ -1274,6 +1324,7 @@ def _unparsed(note: str) -> Scored:
 
 
 def _score_choice(level: int, truth: ChoiceTruth, answer: Answer) -> Scored:
+    """Level 1 or 2 by options: unparsed if no pick is one, or if bare text holds anything else."""
     picks = frozenset(read_picks(answer, truth.options))
     unknown = [pick for pick in picks if pick[0] == "?" and pick not in truth.picks and len(pick) > 1]
     if len(unknown) == len(picks) or (unknown and not answer.boxed):
@@ -1286,6 +1337,7 @@ def _score_choice(level: int, truth: ChoiceTruth, answer: Answer) -> Scored:
 
 
 def _score_names(level: int, truth: Sequence[Name], answer: Answer) -> Scored:
+    """Level 1 or 2 by names, each picked once: F1, of which level 1 takes only a whole 1."""
     text = clean(answer.text)
     elements = answer.elements or parse_literal(answer.text)
     whole = read_name(text)
@@ -1304,6 +1356,7 @@ def _score_names(level: int, truth: Sequence[Name], answer: Answer) -> Scored:
 
 
 def _score_list(truth: RankingTruth, answer: Answer) -> Scored:
+    """A ranking: see `score_ranking`; unparsed if there is no name, or if bare text reads as prose."""
     if not answer.boxed and not looks_like_names(clean(answer.text)):
         return _unparsed("no box, and no list of names")
     predicted = read_items(answer, "", len(truth.names), frozenset(name.key for name in truth.names))
@@ -1317,6 +1370,7 @@ def _score_list(truth: RankingTruth, answer: Answer) -> Scored:
 
 
 def _score_quantity(truth: NumberTruth, answer: Answer) -> Scored:
+    """A number: in a box the last one of a sentence, without one only text that is wholly a number."""
     percent = PERCENT in (truth.quantity.scale, truth.asked_scale)
     prediction, several = read_number(clean(answer.text), answer.boxed, percent)
     if not prediction:
@@ -1524,7 +1578,9 @@ class FutureXEvaluator:
             seen.add(shown)
             if question.warning:
                 warnings.setdefault(question.warning, []).append(shown)
-            raw = raw_answer(record)
+            raw = record.get("answer")
+            if type(raw) is not str:
+                raw = raw_answer(record)
             if DUPLICATE_KEYS in record and {"answer", "prediction"} & set(record[DUPLICATE_KEYS]):
                 warnings.setdefault("answer is given twice, unparsed", []).append(shown)
                 raw = {}
@@ -1686,6 +1742,13 @@ def _model_warnings(asked: Mapping[str, Any]) -> list[str]:
         lines.append("the language model's server refused the key (401 or 403); the grammar decided instead")
     if "no such model" in failures:
         lines.append("the language model's server does not know the model (404); the grammar decided instead")
+    if "no address" in failures:
+        lines.append("the language model's address (OPENAI_BASE_URL) does not begin with http:// or https://")
+    if asked["refused"]:
+        lines.append(
+            f"{asked['refused']} replies of the language model were refused: no JSON object with a known scale and a "
+            "number that stands in the answer; the grammar decided instead"
+        )
     if failures:
         kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(failures.items()))
         lines.append(f"the language model failed for {sum(failures.values())} of {asked['asked']} numbers: {kinds}")
