@@ -602,7 +602,8 @@ def _is_boundary(name: Name, cut: int) -> bool:
     return False
 
 
-_COMPLEX: Final = re.compile(r"[0-9()\[\]\"“《「『【;|、\n]")
+_COMPLEX: Final = re.compile(r"[0-9()\[\]\"“《「『【]|[-•·▪–—]\s")
+_SPLIT: Final = re.compile(r"[,;|、\n]")
 _ITEM_TOKEN: Final = re.compile(
     r"""(?=[0-9第RN\#(\["“《「『【,;|、\n])                                    # a glance that fails fast
       (?:(?P<strong>第\s*[0-9]{1,4}\s*[名位]\s*[:、.]?\s*                    # 第6名：
@@ -635,9 +636,10 @@ _COUNT: Final = re.compile(
 
 
 class RankingTruth(NamedTuple):
-    """Truth of a ranking: names, best first."""
+    """Truth of a ranking: names, best first, and their keys."""
 
     names: tuple[Name, ...]
+    keys: frozenset[str]
 
 
 def item_count(prompt: str) -> int | None:
@@ -655,8 +657,9 @@ def item_count(prompt: str) -> int | None:
 
 def split_items(text: str) -> list[str]:
     """The items of a list in one text, in the order of their ranks if every item carries one; labels dropped."""
-    if not _COMPLEX.search(text):
-        return [item for item in map(str.strip, text.split(",")) if item and not _NO_NAME.fullmatch(item)]
+    if not _COMPLEX.search(text):  # neither labels, brackets nor quotes
+        items = map(str.strip, _SPLIT.split(text))
+        return [item for item in items if item and (item[0].isalnum() or not _NO_NAME.fullmatch(item))]
     kept = [(rank, item.strip()) for rank, item in _split_labelled(text)]
     if any(item[:1] in "-•·▪–—" for _, item in kept if item):
         kept = [(rank, _BULLET.sub("", item, 1)) for rank, item in kept]
@@ -1050,7 +1053,8 @@ _INDEX_NAMES: Final = (
     r"|TOPIX\s?[0-9]{2,4}|Hang\s?Seng\s?[0-9]{2}|A50|Fortune\s?500|Win(?:dows)?\s?[0-9]{1,2}|51\.LA"
 )
 _NOISE: Final = re.compile(
-    rf"""\([^()]*\)|\[[^\[\]]*\]|{_INDEX_NAMES}|(?<![0-9./])[0-9]{{1,9}}\s?/\s?[0-9]{{1,9}}(?![0-9./])
+    rf"""(?=[^\s,.;:!?'"-])(?:(?<![A-Za-z])|(?![A-Za-z]))(?:  # a glance: nothing begins inside a word
+       \([^()]*\)|\[[^\[\]]*\]|(?i:{_INDEX_NAMES})|(?<![0-9./])[0-9]{{1,9}}\s?/\s?[0-9]{{1,9}}(?![0-9./])
       |(?<![0-9])(?:19|20)[0-9]{{2}}\s?[-/.年]\s?[0-9]{{1,2}}\s?[-/.月]\s?[0-9]{{1,2}}(?:\s?[日号])?(?![0-9])
       |(?<![0-9])[0-9]{{1,2}}/[0-9]{{1,2}}/(?:19|20)?[0-9]{{2}}(?![0-9])
       |(?<![0-9])(?:(?:19|20)?[0-9]{{2}}\s?年\s?)?[0-9]{{1,2}}\s?月(?:\s?[0-9]{{1,2}}\s?[日号])?|(?<![0-9])(?:19|20)[0-9]{{2}}\s?年
@@ -1063,7 +1067,7 @@ _NOISE: Final = re.compile(
       |(?i:\b(?:in|by|of|during|since|until|before|after|for|year|fy|cy)\s+(?:the\s+year\s+)?(?:19|20)[0-9]{{2}})\b
          (?![.,]?[0-9])(?!\s*(?i:{_SCALE}|{_PERCENT}|{_UNIT}))
       |(?i:\bno\.\s?|\btop\s|\brank(?:ed)?\s|\#\s?|第\s?)[0-9]+
-      |(?i:(?<![a-z0-9])(?!(?:usd|rmb|cny|hkd|eur|gbp|jpy|x|e)[0-9])[a-z]+[-_]?[0-9][a-z0-9]*(?:[.-][0-9]+)*)""",
+      |(?i:(?<![a-z0-9])(?!(?:usd|rmb|cny|hkd|eur|gbp|jpy|x|e)[0-9])[a-z]+[-_]?[0-9][a-z0-9]*(?:[.-][0-9]+)*))""",
     re.X,
 )
 
@@ -1270,7 +1274,7 @@ def _read_open_truth(prompt: str, answer: Answer, std: float | None, relative_si
                 sigma = relative_sigma * abs(quantity.value) or 0.01
             return NumberTruth(quantity, question_scale(prompt), sigma)
     names = read_items(answer, prompt)
-    return RankingTruth(names) if names else None
+    return RankingTruth(names, frozenset(name.key for name in names)) if names else None
 
 
 def _read_choice_truth(prompt: str, answer: Answer) -> Truth | None:
@@ -1359,7 +1363,7 @@ def _score_list(truth: RankingTruth, answer: Answer) -> Scored:
     """A ranking: see `score_ranking`; unparsed if there is no name, or if bare text reads as prose."""
     if not answer.boxed and not looks_like_names(clean(answer.text)):
         return _unparsed("no box, and no list of names")
-    predicted = read_items(answer, "", len(truth.names), frozenset(name.key for name in truth.names))
+    predicted = read_items(answer, "", len(truth.names), truth.keys)
     if not predicted:
         return _unparsed("no name")
     score, matched = score_ranking(truth.names, predicted)
