@@ -739,7 +739,6 @@ class ModelClient:
         self.cache = ReplyCache(cache)
         self.calls, self.tokens = 0, {"prompt": 0, "completion": 0}
         self._form = ""  # found by the probe
-        self._probed = ""
         self._lock = threading.Lock()
 
     def read(self, prompts: Sequence[str], probe: str, is_good: Callable[[str], bool]) -> list[Outcome]:
@@ -758,9 +757,7 @@ class ModelClient:
         waiting = [prompt for prompt in keys if prompt not in outcomes]
         if waiting:
             end = time.monotonic() + self.deadline
-            if not self._form:
-                self._probed = self._in_time(lambda: self._probe(probe, is_good, end), end)
-            fatal = self._probed
+            fatal = "" if self._form else self._in_time(lambda: self._probe(probe, is_good, end), end)
             self._form = "" if fatal else self._form  # the next run may find the server up
             asked = {} if fatal else self._ask_all(waiting, keys, end)
             asked.setdefault(waiting[0], ("", fatal))
