@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import html
 import json
 import math
 import numbers
@@ -21,13 +22,15 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 # --- Errors ---
 
 
 class EvaluationError(Exception):
     """Root of every error raised on purpose; its text is one line, safe to print."""
+
+    exit_code = 2
 
     def __str__(self) -> str:
         return printable(super().__str__())
@@ -45,6 +48,12 @@ class InputError(EvaluationError):
 
     def __str__(self) -> str:
         return printable(f"{self.where}: {self.expected}" + (f", got {self.got}" if self.got else ""))
+
+
+class LockedError(EvaluationError):
+    """Another run is at work in the same folder."""
+
+    exit_code = 5
 
 
 # Control characters, invisible direction marks and lone surrogates: a terminal must never see them raw.
@@ -910,6 +919,63 @@ def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], align: str)
     return "\n".join(lines)
 
 
+class Table(NamedTuple):
+    """A table of a report; `align` holds `<` or `>` for each column."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    align: str
+
+
+Report = list["str | Table"]  # lines and tables, top to bottom
+
+
+def format_text(report: Report) -> str:
+    """A report as a screen shows it."""
+    return "\n".join(block if isinstance(block, str) else text_table(*block) for block in report)
+
+
+def format_html(report: Report) -> str:
+    """A report as a notebook shows it; every text is escaped."""
+    parts = []
+    for block in report:
+        if isinstance(block, str):
+            parts.append(f"<div>{html.escape(block)}</div>" if block else "")
+            continue
+        sides = ["left" if side == "<" else "right" for side in block.align]
+        rows = "".join(_html_row("td", row, sides) for row in block.rows)
+        parts.append(f"<table><thead>{_html_row('th', block.header, sides)}</thead><tbody>{rows}</tbody></table>")
+    return "\n".join(filter(None, parts))
+
+
+def _html_row(tag: str, cells: Sequence[str], sides: Sequence[str]) -> str:
+    shown = "".join(
+        f'<{tag} style="text-align: {side}">{html.escape(cell)}</{tag}>'
+        for cell, side in zip(cells, sides, strict=True)
+    )
+    return f"<tr>{shown}</tr>"
+
+
+def show_number(value: float | None) -> str:
+    """Four decimals; – if there is no number."""
+    return "–" if value is None or math.isnan(value) else f"{value:.4f}"
+
+
+def show_interval(bounds: Sequence[float] | None) -> str:
+    return f"[{bounds[0]:.4f}, {bounds[1]:.4f}]" if bounds else "–"
+
+
+class Results(dict[str, Any]):
+    """Results as a plain dict that Jupyter shows as a report, with tables; `report` makes the report of it."""
+
+    def __init__(self, values: Mapping[str, Any], report: Callable[[Mapping[str, Any]], Report]) -> None:
+        super().__init__(values)
+        self._report = report
+
+    def _repr_html_(self) -> str:
+        return format_html(self._report(self))
+
+
 # --- Intervals ---
 
 
@@ -982,16 +1048,12 @@ def stratified_mean(strata: Sequence[tuple[float, Sequence[float]]]) -> float:
     return math.fsum(w * m for w, m in used) / math.fsum(w for w, _ in used) if used else math.nan
 
 
-def stratified_interval(
-    strata: Sequence[tuple[float, Sequence[float]]],
-    bounds: tuple[float, float] = (0.0, 1.0),
-    confidence: float = 0.95,
-) -> tuple[float, float] | None:
-    """Confidence interval of the stratified mean Σ wᵢ·meanᵢ, weights renormalised over strata with values.
+def stratified_error(strata: Sequence[tuple[float, Sequence[float]]]) -> tuple[float, float] | None:
+    """Standard error of the stratified mean Σ wᵢ·meanᵢ and its degrees of freedom; weights as `stratified_mean`.
 
-    Variance V = Σ wᵢ²sᵢ²/nᵢ with sᵢ² over n−1 (Cochran, Sampling Techniques, 1977, 5.4); Student t with
-    Satterthwaite's (1946) degrees of freedom V² / Σ (wᵢ²sᵢ²/nᵢ)²/(nᵢ−1); clipped to `bounds`. None if a
-    stratum with weight has fewer than two values, or if every variance is 0: then nothing measures the error.
+    Variance V = Σ wᵢ²sᵢ²/nᵢ with sᵢ² over n−1 (Cochran, Sampling Techniques, 1977, 5.4); Satterthwaite's (1946)
+    degrees of freedom V² / Σ (wᵢ²sᵢ²/nᵢ)²/(nᵢ−1). None if a stratum with weight has fewer than two values, or if
+    every variance is 0: then nothing measures the error.
     """
     used = [(weight, values) for weight, values in strata if values and weight > 0]
     if not used or any(len(values) < 2 for _, values in used):
@@ -1001,7 +1063,83 @@ def stratified_interval(
     spread = math.fsum(part for part, _ in parts)
     if spread < 1e-30:  # rounding noise of equal values counts as 0
         return None
-    df = spread**2 / math.fsum(part**2 / n for part, n in parts)
-    half = t_quantile((1 + confidence) / 2, df) * math.sqrt(spread)
-    centre = stratified_mean(used)
+    return math.sqrt(spread), spread**2 / math.fsum(part**2 / n for part, n in parts)
+
+
+def stratified_interval(
+    strata: Sequence[tuple[float, Sequence[float]]],
+    bounds: tuple[float, float] = (0.0, 1.0),
+    confidence: float = 0.95,
+) -> tuple[float, float] | None:
+    """Confidence interval of the stratified mean by Student's t, clipped to `bounds`; see `stratified_error`."""
+    error = stratified_error(strata)
+    if error is None:
+        return None
+    half = t_quantile((1 + confidence) / 2, error[1]) * error[0]
+    centre = stratified_mean(strata)
     return max(bounds[0], centre - half), min(bounds[1], centre + half)
+
+
+# --- Paired tests ---
+
+FLIPS: Final = 10_000
+EXACT_FLIPS: Final = 13  # non-zero differences up to which all 2^13 = 8,192 signs are tried instead
+_BLOCK: Final = 1 << 22  # numbers held at a time
+
+
+def sign_flip_test(parts: Sequence[Sequence[float]], flips: int = FLIPS, seed: int = 0) -> list[float]:
+    """Two-sided p-values of paired differences by random signs (Fisher, The Design of Experiments, 1935, §21).
+
+    `parts` holds a row per pair: what every question adds to the pair's difference (Σ = the difference), so that
+    strata and weights are in it already. Without a difference between two systems every sign is as likely as the
+    other; p is the share of sign patterns with |Σ ±part| >= |Σ part|. All patterns are tried where at most 13 parts
+    are not 0, else `flips` random ones, and p = (1 + hits) / (1 + flips) (Phipson & Smyth 2010). The n-th question
+    gets the same sign in every pair, so p depends on nothing but the pair and the order of the questions.
+    """
+    import numpy as np
+
+    matrix = np.asarray(parts, dtype=float).reshape(len(parts), -1)
+    observed = np.array([abs(math.fsum(row)) for row in matrix])
+    least = observed - 1e-12 * np.abs(matrix).sum(axis=1)  # a sum that is equal but for rounding counts
+    values = np.ones(len(matrix))
+    few = np.count_nonzero(matrix, axis=1) <= EXACT_FLIPS
+    for index in np.flatnonzero(few):
+        row = matrix[index][matrix[index] != 0]
+        patterns = np.arange(1 << len(row))[:, None] >> np.arange(len(row)) & 1
+        values[index] = np.mean(np.abs((2 * patterns - 1) @ row) >= least[index])
+    rest = np.flatnonzero(~few)
+    if len(rest):
+        rng = np.random.default_rng(seed)
+        count, hits = matrix.shape[1], np.zeros(len(rest))
+        step = max(1, _BLOCK // max(count, len(rest)))
+        for start in range(0, flips, step):
+            # Whole words: what is drawn must not depend on how many rows are drawn at a time.
+            words = rng.integers(0, 1 << 64, (min(step, flips - start), (count + 63) // 64), np.uint64)
+            signs = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1)[:, :count]
+            sums = (2.0 * signs - 1) @ matrix[rest].T
+            hits += np.count_nonzero(np.abs(sums) >= least[rest], axis=0)
+        values[rest] = (1 + hits) / (1 + flips)
+    return [float(value) for value in values]
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's (1979) step-down adjusted p-values, in the order given.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    adjusted = [0.0] * len(p_values)
+    highest = 0.0
+    for step, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - step) * p_values[index]))
+        adjusted[index] = highest
+    return adjusted
+
+
+def detectable_difference(error: tuple[float, float], power: float = 0.8, confidence: float = 0.95) -> float:
+    """The smallest true difference that a two-sided t test finds with probability `power`.
+
+    (t at (1 + confidence)/2 + t at power) · standard error, with `error` = (standard error, degrees of freedom); the
+    usual approximation of the noncentral t (Cohen, Statistical Power Analysis, 1988).
+    """
+    return (t_quantile((1 + confidence) / 2, error[1]) + t_quantile(power, error[1])) * error[0]

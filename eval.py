@@ -12,16 +12,17 @@ with weights 0.1/0.2/0.3/0.4:
 
 Files: `dataset/*.json` holds questions (id, prompt, level, ground_truth, Std), `prediction/*.json` the same rows
 with "answer", or the submission form: `{"id", "prediction"}` rows or `{"id": answer}`. JSONL works for both.
-Results go to stdout, or to `evaluation/` with --save.
+Results go to stdout, and to `evaluation/` with --save or --all.
 
 Exit codes: 0 scored, 1 internal fault, 2 usage or unreadable input, 3 scored but some files failed,
-130 interrupted.
+4 a check found something, 5 another run holds the lock, 130 interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import hashlib
 import json
 import math
 import os
@@ -29,10 +30,11 @@ import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import leaderboard
 from common import (
     DUPLICATE_KEYS,
     MAX_SPAN,
@@ -43,12 +45,16 @@ from common import (
     ModelClient,
     RecordDigest,
     RecordFile,
+    Report,
+    Results,
+    Table,
     as_text,
     clean,
     dump_json,
     find_dataset,
     find_file,
     find_object,
+    format_text,
     grouped_warning,
     join,
     last_boxed,
@@ -57,10 +63,10 @@ from common import (
     parse_literal,
     printable,
     raw_answer,
+    show_interval,
+    show_number,
     stratified_interval,
     stratified_mean,
-    text_table,
-    write_atomic,
 )
 
 __version__: Final = "1.0.0"
@@ -1408,8 +1414,8 @@ class FutureXEvaluator:
         results = self.evaluate_all([{**question, "answer": answer, "prediction": None}], "question")
         return float(results["items"][0]["score"] or 0)
 
-    def evaluate_all(self, data: Iterable[Mapping[str, Any]], where: str = "data") -> dict[str, Any]:
-        """Score questions that carry "answer" (or "prediction"); see README for every key of the result.
+    def evaluate_all(self, data: Iterable[Mapping[str, Any]], where: str = "data") -> Results:
+        """Score questions that carry "answer" (or "prediction"); see README for every key of the result, a dict.
 
         overall_score = Σ w·mean over the levels that have questions, w renormalised; a level without questions
         is nan. Intervals: `common.stratified_interval`. `where` names the data in errors. Raises InputError if
@@ -1423,11 +1429,12 @@ class FutureXEvaluator:
             if collecting:
                 gc.enable()
 
-    def _evaluate(self, data: Iterable[Mapping[str, Any]], where: str) -> dict[str, Any]:
+    def _evaluate(self, data: Iterable[Mapping[str, Any]], where: str) -> Results:
         items: list[dict[str, Any]] = []
         warnings: dict[str, list[str]] = {}
         seen: set[str] = set()
         digest = RecordDigest()
+        questions: list[str] = []
         pending: list[tuple[int, NumberTruth, str, str]] = []
         unboxed = 0
         for number, record in enumerate(data, 1):
@@ -1459,6 +1466,7 @@ class FutureXEvaluator:
                     pending.append((len(items), question.truth, span, prompt))
             text = raw if type(raw) is str else as_text(raw)
             digest.add(shown, question.digest, text)
+            questions.append(f"{shown} {question.digest}")
             items.append({
                 "id": name,
                 "level": question.level,
@@ -1474,7 +1482,8 @@ class FutureXEvaluator:
         if not items:
             raise InputError(where, "expected questions", "none")
         asked = self._ask_model(self._model, pending, items) if self._model else None
-        return self._summarise(items, warnings, unboxed, digest.hex(), asked)
+        checksums = {"data_sha256": digest.hex(), "questions_sha256": _hash_questions(questions)}
+        return self._summarise(items, warnings, unboxed, checksums, asked)
 
     def _asked_text(self, answer: Answer) -> str:
         """The cleaned text of an answer that the model is to read; "" if the grammar decides."""
@@ -1545,9 +1554,9 @@ class FutureXEvaluator:
         items: list[dict[str, Any]],
         warnings: Mapping[str, Sequence[str]],
         unboxed: int,
-        digest: str,
+        checksums: Mapping[str, str],
         asked: dict[str, Any] | None,
-    ) -> dict[str, Any]:
+    ) -> Results:
         scores: dict[int, list[float]] = {level: [] for level in LEVELS}
         answered: dict[int, list[float]] = {level: [] for level in LEVELS}
         missing, unparsed = dict.fromkeys(LEVELS, 0), dict.fromkeys(LEVELS, 0)
@@ -1566,7 +1575,7 @@ class FutureXEvaluator:
         if model and asked:
             lines += model.cache.warnings + _model_warnings(asked)
             model.cache.warnings.clear()
-        return {
+        values = {
             "benchmark": "FutureX",
             "overall_score": stratified_mean(strata),
             "overall_interval": stratified_interval(strata),
@@ -1581,19 +1590,30 @@ class FutureXEvaluator:
             "answered_only": stratified_mean([(WEIGHTS[level], answered[level]) for level in LEVELS]),
             "warnings": lines,
             "llm": asked,
-            "signature": {
-                "evaluator": f"FutureX {__version__}",
-                "weights": dict(WEIGHTS),
-                "missing": self.missing,
-                "relative_sigma": self.relative_sigma,
-                "data_sha256": digest,
-                "llm_model": model.model if model else None,
-                "llm_server": model.server if model else None,
-                "llm_policy": self.llm_policy if model else None,
-                "llm_prompt": PROMPT_VERSION if model else None,
-            },
+            "signature": {**self.settings(), **checksums},
             "items": items,
         }
+        return Results(values, report_blocks)
+
+    def settings(self) -> dict[str, Any]:
+        """The part of a signature that does not depend on the data."""
+        model = self._model
+        return {
+            "evaluator": f"FutureX {__version__}",
+            "weights": dict(WEIGHTS),
+            "missing": self.missing,
+            "relative_sigma": self.relative_sigma,
+            "llm_model": model.model if model else None,
+            "llm_server": model.server if model else None,
+            "llm_policy": self.llm_policy if model else None,
+            "llm_prompt": PROMPT_VERSION if model else None,
+        }
+
+
+def _hash_questions(questions: list[str]) -> str:
+    """sha256 of ids, levels, prompts, truths and sigmas, in any order: equal for systems that can be compared."""
+    questions.sort()
+    return hashlib.sha256("\0".join(questions).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _place(where: str, number: int, record: Mapping[str, Any]) -> str:
@@ -1660,7 +1680,7 @@ def _read_raw_truth(truth: object, place: str) -> str | tuple[str, ...]:
 # --- Files ---
 
 
-def evaluate_file(evaluator: FutureXEvaluator, path: Path, dataset: Path | None) -> dict[str, Any]:
+def evaluate_file(evaluator: FutureXEvaluator, path: Path, dataset: Path | None) -> Results:
     """The results of one prediction file, against the dataset's questions where there is one."""
     predictions = RecordFile(path)
     questions = RecordFile(dataset) if dataset else None
@@ -1672,7 +1692,8 @@ def evaluate_file(evaluator: FutureXEvaluator, path: Path, dataset: Path | None)
     else:
         results = evaluator.evaluate_all(_own_questions(predictions), str(path))
     results["signature"]["prediction_sha256"] = predictions.sha256
-    return {"name": path.stem, "prediction": path.name, "dataset": dataset.name if dataset else None, **results}
+    files = {"name": path.stem, "prediction": path.name, "dataset": dataset.name if dataset else None}
+    return Results({**files, **results}, report_blocks)
 
 
 def _own_questions(predictions: RecordFile) -> Iterator[Any]:
@@ -1690,34 +1711,39 @@ def _own_questions(predictions: RecordFile) -> Iterator[Any]:
 
 def format_report(results: Mapping[str, Any], items: bool = False) -> str:
     """The results as a screen shows them: a table per level and overall, warnings, the signature."""
-    lines = [f"FutureX  {printable(results['name'])}"]
-    against = f"dataset {results['dataset']}" if results["dataset"] else "its own questions"
-    lines += [f"{sum(1 for _ in results['items'])} questions, {printable(against)}", ""]
+    return format_text(report_blocks(results, items))
+
+
+def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
+    """The report's lines and tables."""
+    report: Report = [f"FutureX  {printable(results.get('name', ''))}".rstrip()]
+    against = f"dataset {results['dataset']}" if results.get("dataset") else "its own questions"
+    report += [f"{len(results['items'])} questions, {printable(against)}", ""]
     rows = [
         [
-            f"Level {level}", f"{WEIGHTS[level]:.1f}", _number(results["level_scores"][level]),
-            _interval(results["level_intervals"][level]), str(results["level_counts"][level]),
+            f"Level {level}", f"{WEIGHTS[level]:.1f}", show_number(results["level_scores"][level]),
+            show_interval(results["level_intervals"][level]), str(results["level_counts"][level]),
             str(results["level_missing"][level]), str(results["level_unparsed"][level]),
         ]
         for level in LEVELS
     ]  # fmt: skip
     rows.append([
-        "Overall", "", _number(results["overall_score"]), _interval(results["overall_interval"]),
+        "Overall", "", show_number(results["overall_score"]), show_interval(results["overall_interval"]),
         str(sum(results["level_counts"].values())), str(results["missing_count"]), str(results["unparsed_count"]),
     ])  # fmt: skip
     header = ["", "Weight", "Score", "95% interval", "n", "Missing", "Unparsed"]
-    lines += [text_table(header, rows, "<>>>>>>"), ""]
+    report += [Table(header, rows, "<>>>>>>"), ""]
     policy = "score 0" if results["signature"]["missing"] == "zero" else "are left out"
-    lines.append(f"Missing answers {policy}. Over answered questions only: {_number(results['answered_only'])}.")
+    report.append(f"Missing answers {policy}. Over answered questions only: {show_number(results['answered_only'])}.")
     if results["unboxed_count"]:
-        lines.append(f"Read without a box: {results['unboxed_count']}.")
+        report.append(f"Read without a box: {results['unboxed_count']}.")
     if results["llm"]:
-        lines.append(_model_line(results["llm"]))
-    lines += [f"warning: {warning}" for warning in results["warnings"]]
+        report.append(_model_line(results["llm"]))
+    report += [f"warning: {warning}" for warning in results["warnings"]]
     if items:
-        lines += ["", format_items(results["items"])]
-    lines += ["", format_signature(results["signature"])]
-    return "\n".join(lines)
+        report += ["", items_table(results["items"])]
+    report += ["", format_signature(results["signature"])]
+    return report
 
 
 def _model_line(asked: Mapping[str, Any]) -> str:
@@ -1729,17 +1755,17 @@ def _model_line(asked: Mapping[str, Any]) -> str:
     )
 
 
-def format_items(items: Iterable[Mapping[str, Any]]) -> str:
-    """A line per question: what was read, from what, the score."""
+def items_table(items: Iterable[Mapping[str, Any]]) -> Table:
+    """A row per question: what was read, from what, the score."""
     rows = [
         [
-            printable(item["id"], 26), str(item["level"]), item["kind"], _number(item["score"]), item["outcome"],
+            printable(item["id"], 26), str(item["level"]), item["kind"], show_number(item["score"]), item["outcome"],
             printable(item["truth"], 36), printable(item["read"], 36), printable(item["answer"], 36), item["note"],
         ]
         for item in items
     ]  # fmt: skip
     header = ["Id", "Level", "Kind", "Score", "Outcome", "Truth", "Read", "Answer", "Note"]
-    return text_table(header, rows, "<><><<<<<")
+    return Table(header, rows, "<><><<<<<")
 
 
 def format_signature(signature: Mapping[str, Any]) -> str:
@@ -1755,12 +1781,125 @@ def format_signature(signature: Mapping[str, Any]) -> str:
     return "signature: " + " ".join(parts)
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:.4f}"
+# --- Checking a dataset ---
+
+_MANGLED_ID: Final = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+")  # a spreadsheet's 6.85147E+23
+_PAST_VALUE: Final = re.compile(  # "Sep 16: 90.692", "9/17/25: 94.05 dollar", "2025-09-17: 3", "9月17日：3"
+    r"^[\s\"]*([A-Z][a-z]{2,8}\.?[ ][0-9]{1,2}|[0-9]{1,4}[/.-][0-9]{1,2}[/.-][0-9]{1,4}|[0-9]{1,2}月[0-9]{1,2}日)"
+    r"\s*[:：]([^\n\"]*)", re.M,
+)  # fmt: skip
+STD_TOLERANCE: Final = 0.02  # relative, beside the rounding of Std as written
 
 
-def _interval(bounds: tuple[float, float] | None) -> str:
-    return f"[{bounds[0]:.4f}, {bounds[1]:.4f}]" if bounds else "–"
+class Finding(NamedTuple):
+    """What a check has to say of one record of a dataset."""
+
+    kind: str
+    id: str
+    record: int
+    detail: str
+
+
+def check_dataset(records: Iterable[Any]) -> list[Finding]:
+    """What should be mended in a dataset before anyone predicts on it, in the order of the records.
+
+    Ids given twice or mangled by a spreadsheet; levels, truths and Std that cannot be used; truths that are no
+    option; numeric truths without Std; Std that is 0 or is not the population standard deviation of the past values
+    in "additional values"; dates written in more than one way.
+    """
+    findings: list[Finding] = []
+    seen: dict[str, int] = {}
+    dates: dict[str, list[tuple[str, str, int]]] = {}  # by field
+    for number, record in enumerate(records, 1):
+        if not isinstance(record, Mapping):
+            problem = record.problem if isinstance(record, BadRecord) else type(record).__name__
+            findings.append(Finding("no object", "", number, problem))
+            continue
+        name = "" if record.get("id") is None else str(record["id"])
+        problems = [(f"{key} given twice with different values", "") for key in record.get(DUPLICATE_KEYS, ())]
+        if not name:
+            problems.append(("no id", ""))
+        elif seen.setdefault(name, number) != number:
+            problems.append(("id used more than once", f"first in record {seen[name]}"))
+        if _MANGLED_ID.fullmatch(name):
+            problems.append(("id mangled by a spreadsheet", "give ids as text"))
+        problems += _check_question(record)
+        past = _PAST_VALUE.findall(str(record.get("additional values") or ""))
+        for field, date in [("end_time", record.get("end_time")), *(("additional values", day) for day, _ in past[:1])]:
+            if date:
+                dates.setdefault(field, []).append((str(date), name, number))
+        findings += [Finding(kind, name, number, detail) for kind, detail in problems]
+    for field, rows in dates.items():
+        findings += _check_dates(field, rows)
+    return findings
+
+
+def _check_question(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Problems, each with a detail, of one record's level, truth, options, Std and past values."""
+    truth, std = record.get("ground_truth"), record.get("Std")
+    try:
+        level = _read_level(record.get("level"), "")
+    except InputError as error:
+        return [("level not 1–4", error.got)]
+    try:
+        sigma, value = _read_std(std, ""), _read_raw_truth(truth, "") if truth is not None else ""
+    except InputError as error:
+        return [("Std that is no number >= 0" if "Std" in error.expected else "truth that cannot be read", error.got)]
+    question = read_question(level, str(record.get("prompt") or ""), value, sigma, None)
+    if question.truth is None:
+        return [("empty truth", printable(repr(truth), 60))]
+    problems = [("truth not among the options", printable(question.shown, 60))] if question.warning else []
+    if not isinstance(question.truth, NumberTruth):
+        return problems + ([("Std where the truth is no number", str(std))] if sigma is not None else [])
+    if sigma is None:
+        problems.append(("numeric truth without Std", printable(question.shown, 60)))
+    elif sigma == 0:
+        problems.append(("Std is 0", printable(question.shown, 60)))
+    else:
+        problems += _check_sigma(question.truth, sigma, str(record.get("additional values") or ""))
+    return problems
+
+
+def _check_sigma(truth: NumberTruth, sigma: float, past: str) -> list[tuple[str, str]]:
+    """Compare a Std with the population standard deviation of the days listed in `past`, in the truth's unit."""
+    quantities = [quantity for _, text in _PAST_VALUE.findall(past) if (quantity := parse_number(clean(text)))]
+    if len(quantities) < 2:
+        return []
+    values = [
+        min((value for value, _ in readings(quantity, truth)), key=lambda value: abs(truth.quantity.value - value))
+        for quantity in quantities
+    ]
+    centre = mean(values)
+    expected = math.sqrt(mean([(value - centre) ** 2 for value in values]))
+    rounding = 0.5 * 10.0 ** -len(repr(sigma).partition(".")[2])
+    if abs(sigma - expected) <= max(STD_TOLERANCE * expected, rounding):
+        return []
+    return [("Std differs from the past values", f"{sigma:g}, but {len(values)} days deviate by {expected:.6g}")]
+
+
+def _check_dates(field: str, rows: Sequence[tuple[str, str, int]]) -> list[Finding]:
+    """Findings for the dates that are not written as most of them are."""
+    forms = [re.sub(r"[0-9]+|[A-Za-z]+", _date_part, date.strip()) for date, _, _ in rows]
+    usual = max(dict.fromkeys(forms), key=forms.count)
+    return [
+        Finding(f"mixed date formats in '{field}'", name, number, f"{printable(date, 40)}, mostly {usual}")
+        for form, (date, name, number) in zip(forms, rows, strict=True)
+        if form != usual
+    ]
+
+
+def _date_part(match: re.Match[str]) -> str:
+    return "Mon" if match[0].isalpha() else "YYYY" if len(match[0]) == 4 else "N"
+
+
+def check_report(path: Path, count: int, findings: Sequence[Finding]) -> Report:
+    """The findings by kind, each with id and record."""
+    report: Report = [f"Dataset check  {printable(path.name)}", f"{count} questions, {len(findings)} findings"]
+    for kind in dict.fromkeys(finding.kind for finding in findings):
+        same = [finding for finding in findings if finding.kind == kind]
+        rows = [[f"  {printable(f.id, 40)}", f"record {f.record}", printable(f.detail)] for f in same]
+        report += ["", f"{kind}: {len(same)}", Table(["  Id", "Record", "Detail"], rows, "<<<")]
+    return report
 
 
 # --- Command line ---
@@ -1771,9 +1910,11 @@ examples:
   python eval.py -f 250915-careful --items    and show how every answer was read
   python eval.py -f my-run -f other-run       one report each
   python eval.py -f runs/x.jsonl --dataset 250915 --json
+  python eval.py --all                        score every file, write evaluation/leaderboard.md
+  python eval.py --compare 250915-careful 250915-random
 
 exit codes: 0 scored, 1 internal fault, 2 usage or unreadable input, 3 scored but some files failed,
-130 interrupted
+4 a check found something, 5 another run holds the lock, 130 interrupted
 """
 
 
@@ -1785,8 +1926,12 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    job = parser.add_mutually_exclusive_group().add_argument
+    job("-f", "--file", metavar="NAME", action="append", help=f"file in prediction/, or a path ({DEFAULT_PREDICTION})")
+    job("--all", action="store_true", help="score what is new in prediction/, write the leaderboard to evaluation/")
+    job("--compare", metavar="NAME", nargs="+", help="test the differences of systems on the same questions")
+    job("--check", metavar="NAME", help="look for mistakes in a file in dataset/, or a path")
     add = parser.add_argument
-    add("-f", "--file", metavar="NAME", action="append", help=f"file in prediction/, or a path ({DEFAULT_PREDICTION})")
     add("--dataset", metavar="NAME", help="file in dataset/, or a path (found by the prediction's name)")
     add("--missing", choices=("zero", "skip"), default="zero", help="missing answers score 0 (default) or are left out")
     add("--relative-sigma", metavar="X", type=float, help="sigma = X * |truth| where a number has no Std")
@@ -1797,6 +1942,8 @@ def build_parser() -> argparse.ArgumentParser:
     add("--items", action="store_true", help="show a line per question")
     add("--json", action="store_true", help="print strict JSON, a line per file, and nothing else")
     add("--save", action="store_true", help="write evaluation/NAME.json")
+    add("--force", action="store_true", help="with --all: score everything anew")
+    add("--min-questions", metavar="N", type=int, help="with --all: leave out levels with fewer questions")
     add("--root", metavar="DIR", type=Path, default=ROOT, help="folder of prediction/, dataset/ and evaluation/")
     add("--version", action="version", version=f"eval.py {__version__}")
     return parser
@@ -1815,7 +1962,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except EvaluationError as error:
         print(f"eval.py: {error}", file=sys.stderr)
-        return 2
+        return error.exit_code
     except KeyboardInterrupt:
         print("eval.py: interrupted", file=sys.stderr)
         return 130
@@ -1848,21 +1995,34 @@ def _evaluator(args: argparse.Namespace) -> FutureXEvaluator:
 
 
 def _run(args: argparse.Namespace) -> int:
+    if args.all:
+        for option in ("dataset", "items", "save"):
+            if getattr(args, option):
+                raise InputError("--all", f"cannot be used with --{option}")
+    elif args.force or args.min_questions is not None:
+        raise InputError("--force" if args.force else "--min-questions", "needs --all")
+    if args.check:
+        return _run_check(args)
     evaluator = _evaluator(args)
+    if args.all:
+        return _run_all(args, evaluator)
+    if args.compare:
+        return _run_compare(args, evaluator)
+    return _run_files(args, evaluator)
+
+
+def _run_files(args: argparse.Namespace, evaluator: FutureXEvaluator) -> int:
     names = args.file or [DEFAULT_PREDICTION]
     saved: set[str] = set()
     failed = 0
     for number, name in enumerate(names):
         try:
-            path = find_file(name, args.root / "prediction")
-            folder = args.root / "dataset"
-            dataset = find_file(args.dataset, folder) if args.dataset else find_dataset(path, folder)
-            results = evaluate_file(evaluator, path, dataset)
-            if args.save and path.stem in saved:
-                raise InputError(str(path), "would overwrite the result just saved", f"evaluation/{path.stem}.json")
+            results = _score_name(args, evaluator, name)
+            if args.save and results["name"] in (*saved, leaderboard.BOARD):
+                raise InputError(name, "would overwrite another result", f"evaluation/{results['name']}.json")
             if args.save:
-                saved.add(path.stem)
-                write_atomic(args.root / "evaluation" / f"{path.stem}.json", dump_json(results, indent=1) + "\n")
+                saved.add(results["name"])
+                leaderboard.save_results(results, args.root / "evaluation")
         except EvaluationError as error:
             failed += 1
             print(f"eval.py: {error}", file=sys.stderr)
@@ -1871,7 +2031,58 @@ def _run(args: argparse.Namespace) -> int:
             print(dump_json(results, ascii_only=True))
         else:
             print(("\n" if number else "") + format_report(results, args.items))
-    return 0 if not failed else 2 if failed == len(names) else 3
+    return _exit_code(failed, len(names) - failed)
+
+
+def _score_name(args: argparse.Namespace, evaluator: FutureXEvaluator, name: str) -> Mapping[str, Any]:
+    path = find_file(name, args.root / "prediction")
+    folder = args.root / "dataset"
+    dataset = find_file(args.dataset, folder) if args.dataset else find_dataset(path, folder)
+    return leaderboard.score_unchanged(partial(evaluate_file, evaluator), path, dataset)
+
+
+def _exit_code(failed: int, scored: int) -> int:
+    return 0 if not failed else 3 if scored else 2
+
+
+def _run_all(args: argparse.Namespace, evaluator: FutureXEvaluator) -> int:
+    if args.missing != "zero":
+        raise InputError("--all", "systems are judged on the same questions: --missing must be zero", args.missing)
+    least = args.min_questions or 0
+    if least < 0:
+        raise InputError("--min-questions", "expected a number >= 0", str(least))
+    # A language model has its own threads, one cache and one deadline for the whole run.
+    processes = 1 if args.llm else os.cpu_count() or 1
+    settings = {"FutureX": evaluator.settings()}
+    score = partial(evaluate_file, evaluator)
+    board = leaderboard.evaluate_folder(args.root, score, settings, args.force, least, processes)
+    failed = board["failed"]
+    for entry in failed:
+        print(printable(f"eval.py: {entry['file']}: {entry['reason']}"), file=sys.stderr)
+    counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"
+    print(dump_json(board, ascii_only=True) if args.json else format_text([*leaderboard.board_report(board), counts]))
+    fault = any(entry["fault"] for entry in failed)
+    return 1 if fault else _exit_code(len(failed), board["evaluated"] + board["reused"])
+
+
+def _run_compare(args: argparse.Namespace, evaluator: FutureXEvaluator) -> int:
+    comparison = leaderboard.compare([_score_name(args, evaluator, name) for name in args.compare])
+    report = leaderboard.comparison_report(comparison)
+    print(dump_json(comparison, ascii_only=True) if args.json else format_text(report))
+    return 0
+
+
+def _run_check(args: argparse.Namespace) -> int:
+    dataset = RecordFile(find_file(args.check, args.root / "dataset"))
+    records = list(dataset)
+    findings = check_dataset(records)
+    if args.json:
+        found = [finding._asdict() for finding in findings]
+        print(dump_json({"dataset": dataset.path.name, "count": len(records), "findings": found,
+                         "dataset_sha256": dataset.sha256}, ascii_only=True))  # fmt: skip
+    else:
+        print(format_text(check_report(dataset.path, len(records), findings)))
+    return 4 if findings else 0
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_python(repository: Path, *arguments: str) -> str:
-    """What a run prints on stdout; it must exit with 0 and leave stderr empty."""
+    """What a run prints on stdout; it must exit with 0 (4 for a check) and leave stderr empty."""
     done = subprocess.run(
         [sys.executable, "-B", "-W", "error", *arguments],
         cwd=repository,
@@ -111,7 +111,7 @@ def run_python(repository: Path, *arguments: str) -> str:
         encoding="utf-8",
         timeout=120,
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (4 if "--check" in arguments else 0, "")
     return done.stdout
 
 
@@ -135,8 +135,9 @@ def test_both_reports_are_shown() -> None:
     assert [command for command, output in COMMANDS if output] == [
         "python eval.py -f 250915-random",
         "python eval.py -f example",
+        "python eval.py --compare 250915-careful 250915-random",
     ]
-    assert sum(block.language == "text" for block in BLOCKS) == 2
+    assert sum(block.language == "text" for block in BLOCKS) == 4  # the fourth is a crontab
 
 
 PYTHON_BLOCKS: Final = [block.text for block in BLOCKS if block.language == "python"]
