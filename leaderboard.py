@@ -767,10 +767,10 @@ def _store_board(
         for table in board["tables"]:
             for row in table["rows"]:
                 row["result_sha256"] = checksums[row["name"]]
-        board = json.loads(dump_json(board))
-    for suffix, text in (
-        ("json", dump_json(board, indent=1) + "\n"), ("csv", format_csv(board)), ("md", format_markdown(board)),
-    ):  # fmt: skip
+        text = dump_json(board, indent=1) + "\n"
+        board = json.loads(text)
+        write_atomic(folder / f"{BOARD}.json", text)
+    for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board))):
         path = folder / f"{BOARD}.{suffix}"
         try:
             old = path.read_bytes()
