@@ -2051,7 +2051,7 @@ def _run_all(args: argparse.Namespace, evaluator: FutureXEvaluator) -> int:
     least = args.min_questions or 0
     if least < 0:
         raise InputError("--min-questions", "expected a number >= 0", str(least))
-    # A language model has its own threads, one cache and one deadline for the whole run.
+    # A language model has threads of its own, and counts its failures in a row.
     processes = 1 if args.llm else os.cpu_count() or 1
     settings = {"FutureX": evaluator.settings()}
     score = partial(evaluate_file, evaluator)
