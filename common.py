@@ -16,6 +16,7 @@ import os
 import queue
 import re
 import sqlite3
+import stat
 import threading
 import time
 import unicodedata
@@ -165,6 +166,7 @@ class RecordFile:
         return self._sha.hexdigest()
 
     def __iter__(self) -> Iterator[Any]:
+        require_regular(self.path)
         try:
             if self.path.suffix == ".jsonl":
                 with self.path.open("rb") as file:
@@ -209,6 +211,25 @@ class RecordFile:
             raise InputError(str(self.path), "expected one JSON record per line", "an empty file")
 
 
+def require_regular(path: Path) -> None:
+    """InputError for what is no file of bytes: reading a pipe would wait for ever."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
+    if not stat.S_ISREG(mode):
+        raise InputError(str(path), "expected a regular file")
+
+
+def hash_file(path: Path) -> str:
+    """sha256 of a file's bytes; InputError if it cannot be read."""
+    require_regular(path)
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
+
+
 def find_file(name: str, folder: Path) -> Path:
     """The JSON or JSONL file that `name` means, with or without extension.
 
@@ -241,11 +262,20 @@ def _is_file(path: Path) -> bool:
 
 
 def find_dataset(prediction: Path, folder: Path) -> Path | None:
-    """The longest-named file in `folder` whose stem is the prediction's or a prefix of it up to `-`, `_` or `.`."""
+    """The longest-named file in `folder` whose stem is the prediction's or a prefix of it up to `-`, `_` or `.`.
+
+    None if there is none; InputError if two fit equally well, or if the folder is there and cannot be read.
+    """
     stem = prediction.stem
+    try:
+        paths = [folder / name for name in sorted(os.listdir(folder))]
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(str(folder), f"cannot be read: {error.strerror or error}") from None
     fitting = [
         path
-        for path in sorted(folder.glob("*"))
+        for path in paths
         if path.suffix in SUFFIXES
         and (stem == path.stem or (stem.startswith(path.stem) and stem[len(path.stem)] in "-_."))
     ]
@@ -557,8 +587,13 @@ def raw_answer(record: Mapping[str, Any]) -> Any:
 
 def grouped_warning(text: str, names: Sequence[str]) -> str:
     """One line for a kind of warning: how many records it concerns, and the first five of them."""
+    return f"{text}: {grouped_names(names)}"
+
+
+def grouped_names(names: Sequence[object]) -> str:
+    """How many, and the first five: `2 (a, b)`."""
     shown = ", ".join(printable(name, 40) for name in names[:5])
-    return f"{text}: {len(names)} ({shown}{', …' if len(names) > 5 else ''})"
+    return f"{len(names)} ({shown}{', …' if len(names) > 5 else ''})"
 
 
 class RecordDigest:
@@ -608,7 +643,7 @@ def write_atomic(path: Path, text: str) -> None:
 
     Raises EvaluationError if the folder is read-only or the disk is full; the old file is then intact.
     """
-    temporary = path.with_name(f".{os.getpid()}.tmp")
+    temporary = path.with_name(f".{os.getpid()}-{os.urandom(4).hex()}.tmp")  # `.lock_folder` sweeps strays
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("w", encoding="utf-8", newline="\n") as file:
@@ -965,6 +1000,19 @@ def show_interval(bounds: Sequence[float] | None) -> str:
     return f"[{bounds[0]:.4f}, {bounds[1]:.4f}]" if bounds else "–"
 
 
+def format_signature(signature: Mapping[str, Any]) -> str:
+    """The signature on one line, checksums cut to 12 digits."""
+    parts = [str(signature["evaluator"])]
+    for key, value in signature.items():
+        if key.endswith("sha256"):
+            parts.append(f"{key.removesuffix('_sha256')}:{value[:12]}")
+        elif key == "weights":
+            parts.append("weights:" + "/".join(map(str, value.values())))
+        elif key != "evaluator" and value is not None:
+            parts.append(f"{key}:{value}")
+    return "signature: " + " ".join(parts)
+
+
 class Results(dict[str, Any]):
     """Results as a plain dict that Jupyter shows as a report, with tables; `report` makes the report of it."""
 
@@ -1098,7 +1146,11 @@ def sign_flip_test(parts: Sequence[Sequence[float]], flips: int = FLIPS, seed: i
     """
     import numpy as np
 
+    if not len(parts):
+        return []
     matrix = np.asarray(parts, dtype=float).reshape(len(parts), -1)
+    if not np.isfinite(matrix).all():
+        raise InputError("sign_flip_test", "expected finite differences")
     observed = np.array([abs(math.fsum(row)) for row in matrix])
     least = observed - 1e-12 * np.abs(matrix).sum(axis=1)  # a sum that is equal but for rounding counts
     values = np.ones(len(matrix))

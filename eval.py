@@ -29,6 +29,7 @@ import os
 import re
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
@@ -54,7 +55,9 @@ from common import (
     find_dataset,
     find_file,
     find_object,
+    format_signature,
     format_text,
+    grouped_names,
     grouped_warning,
     join,
     last_boxed,
@@ -1466,11 +1469,13 @@ class FutureXEvaluator:
                     pending.append((len(items), question.truth, span, prompt))
             text = raw if type(raw) is str else as_text(raw)
             digest.add(shown, question.digest, text)
-            questions.append(f"{shown} {question.digest}")
+            asked_sha = hashlib.sha256(f"{shown} {question.digest}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+            questions.append(asked_sha)
             items.append({
                 "id": name,
                 "level": question.level,
                 "kind": question.kind,
+                "question": asked_sha,
                 "score": None if self.missing == "skip" and outcome == "missing" else score,
                 "outcome": outcome,
                 "truth": question.shown,
@@ -1613,7 +1618,7 @@ class FutureXEvaluator:
 def _hash_questions(questions: list[str]) -> str:
     """sha256 of ids, levels, prompts, truths and sigmas, in any order: equal for systems that can be compared."""
     questions.sort()
-    return hashlib.sha256("\0".join(questions).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(" ".join(questions).encode()).hexdigest()
 
 
 def _place(where: str, number: int, record: Mapping[str, Any]) -> str:
@@ -1768,26 +1773,19 @@ def items_table(items: Iterable[Mapping[str, Any]]) -> Table:
     return Table(header, rows, "<><><<<<<")
 
 
-def format_signature(signature: Mapping[str, Any]) -> str:
-    """The signature on one line, checksums cut to 12 digits."""
-    parts = [str(signature["evaluator"])]
-    for key, value in signature.items():
-        if key.endswith("sha256"):
-            parts.append(f"{key.removesuffix('_sha256')}:{value[:12]}")
-        elif key == "weights":
-            parts.append("weights:" + "/".join(map(str, value.values())))
-        elif key != "evaluator" and value is not None:
-            parts.append(f"{key}:{value}")
-    return "signature: " + " ".join(parts)
-
-
 # --- Checking a dataset ---
 
 _MANGLED_ID: Final = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+")  # a spreadsheet's 6.85147E+23
-_PAST_VALUE: Final = re.compile(  # "Sep 16: 90.692", "9/17/25: 94.05 dollar", "2025-09-17: 3", "9月17日：3"
-    r"^[\s\"]*([A-Z][a-z]{2,8}\.?[ ][0-9]{1,2}|[0-9]{1,4}[/.-][0-9]{1,2}[/.-][0-9]{1,4}|[0-9]{1,2}月[0-9]{1,2}日)"
-    r"\s*[:：]([^\n\"]*)", re.M,
-)  # fmt: skip
+_PAST_VALUE: Final = re.compile(  # "Sep 16: 90.692", "9/17/25: 94.05 dollar", "- 2025-09-17: 3", "9月17日：3"
+    r"""
+    ^ [ \t"]* (?:[-*•][ \t]*)?
+    ( [a-z]{3,9}\.? [ ] [0-9]{1,2} (?:,?[ ][0-9]{4})? | [0-9]{1,2} [ ] [a-z]{3,9}\.? (?:[ ][0-9]{4})?
+    | [0-9]{1,4} [/.-] [0-9]{1,2} [/.-] [0-9]{1,4} | (?:[0-9]{4}年)? [0-9]{1,2}月 [0-9]{1,2}日 )
+    [ \t]* [:：] ( [^\n"]* )
+    """,
+    re.M | re.X | re.I,
+)
+_NOT_COMPARED: Final = "Std not compared, fewer than two past days listed line by line"
 STD_TOLERANCE: Final = 0.02  # relative, beside the rounding of Std as written
 
 
@@ -1800,7 +1798,15 @@ class Finding(NamedTuple):
     detail: str
 
 
-def check_dataset(records: Iterable[Any]) -> list[Finding]:
+class Check(NamedTuple):
+    """What a check found in a dataset; `records` is how many there are, `notes` are no findings."""
+
+    records: int
+    findings: list[Finding]
+    notes: list[str]
+
+
+def check_dataset(records: Iterable[Any]) -> Check:
     """What should be mended in a dataset before anyone predicts on it, in the order of the records.
 
     Ids given twice or mangled by a spreadsheet; levels, truths and Std that cannot be used; truths that are no
@@ -1808,6 +1814,7 @@ def check_dataset(records: Iterable[Any]) -> list[Finding]:
     in "additional values"; dates written in more than one way.
     """
     findings: list[Finding] = []
+    number, not_compared = 0, []
     seen: dict[str, int] = {}
     dates: dict[str, list[tuple[str, str, int]]] = {}  # by field
     for number, record in enumerate(records, 1):
@@ -1816,7 +1823,7 @@ def check_dataset(records: Iterable[Any]) -> list[Finding]:
             findings.append(Finding("no object", "", number, problem))
             continue
         name = "" if record.get("id") is None else str(record["id"])
-        problems = [(f"{key} given twice with different values", "") for key in record.get(DUPLICATE_KEYS, ())]
+        problems = [("a field is given twice", printable(key, 40)) for key in record.get(DUPLICATE_KEYS, ())]
         if not name:
             problems.append(("no id", ""))
         elif seen.setdefault(name, number) != number:
@@ -1828,10 +1835,11 @@ def check_dataset(records: Iterable[Any]) -> list[Finding]:
         for field, date in [("end_time", record.get("end_time")), *(("additional values", day) for day, _ in past[:1])]:
             if date:
                 dates.setdefault(field, []).append((str(date), name, number))
-        findings += [Finding(kind, name, number, detail) for kind, detail in problems]
+        findings += [Finding(kind, name, number, detail) for kind, detail in problems if kind != _NOT_COMPARED]
+        not_compared += [name for kind, _ in problems if kind == _NOT_COMPARED]
     for field, rows in dates.items():
         findings += _check_dates(field, rows)
-    return findings
+    return Check(number, findings, [grouped_warning(_NOT_COMPARED, not_compared)] if not_compared else [])
 
 
 def _check_question(record: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -1856,22 +1864,24 @@ def _check_question(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     elif sigma == 0:
         problems.append(("Std is 0", printable(question.shown, 60)))
     else:
-        problems += _check_sigma(question.truth, sigma, str(record.get("additional values") or ""))
+        problems += _check_sigma(question.truth, sigma, str(std).strip(), str(record.get("additional values") or ""))
     return problems
 
 
-def _check_sigma(truth: NumberTruth, sigma: float, past: str) -> list[tuple[str, str]]:
+def _check_sigma(truth: NumberTruth, sigma: float, written: str, past: str) -> list[tuple[str, str]]:
     """Compare a Std with the population standard deviation of the days listed in `past`, in the truth's unit."""
+    from decimal import Decimal
+
     quantities = [quantity for _, text in _PAST_VALUE.findall(past) if (quantity := parse_number(clean(text)))]
     if len(quantities) < 2:
-        return []
+        return [(_NOT_COMPARED, "")]
     values = [
         min((value for value, _ in readings(quantity, truth)), key=lambda value: abs(truth.quantity.value - value))
         for quantity in quantities
     ]
     centre = mean(values)
     expected = math.sqrt(mean([(value - centre) ** 2 for value in values]))
-    rounding = 0.5 * 10.0 ** -len(repr(sigma).partition(".")[2])
+    rounding = 0.5 * 10.0 ** int(Decimal(written).as_tuple().exponent)
     if abs(sigma - expected) <= max(STD_TOLERANCE * expected, rounding):
         return []
     return [("Std differs from the past values", f"{sigma:g}, but {len(values)} days deviate by {expected:.6g}")]
@@ -1880,9 +1890,10 @@ def _check_sigma(truth: NumberTruth, sigma: float, past: str) -> list[tuple[str,
 def _check_dates(field: str, rows: Sequence[tuple[str, str, int]]) -> list[Finding]:
     """Findings for the dates that are not written as most of them are."""
     forms = [re.sub(r"[0-9]+|[A-Za-z]+", _date_part, date.strip()) for date, _, _ in rows]
-    usual = max(dict.fromkeys(forms), key=forms.count)
+    usual = Counter(forms).most_common(1)[0][0]
+    mostly = f"mostly {printable(usual, 40)}"
     return [
-        Finding(f"mixed date formats in '{field}'", name, number, f"{printable(date, 40)}, mostly {usual}")
+        Finding(f"mixed date formats in '{field}'", name, number, f"{printable(date, 40)}, {mostly}")
         for form, (date, name, number) in zip(forms, rows, strict=True)
         if form != usual
     ]
@@ -1892,11 +1903,14 @@ def _date_part(match: re.Match[str]) -> str:
     return "Mon" if match[0].isalpha() else "YYYY" if len(match[0]) == 4 else "N"
 
 
-def check_report(path: Path, count: int, findings: Sequence[Finding]) -> Report:
+def check_report(path: Path, check: Check) -> Report:
     """The findings by kind, each with id and record."""
-    report: Report = [f"Dataset check  {printable(path.name)}", f"{count} questions, {len(findings)} findings"]
-    for kind in dict.fromkeys(finding.kind for finding in findings):
-        same = [finding for finding in findings if finding.kind == kind]
+    report: Report = [f"Dataset check  {printable(path.name)}"]
+    report += [f"{check.records} records, {len(check.findings)} findings", *check.notes]
+    kinds: dict[str, list[Finding]] = {}
+    for finding in check.findings:
+        kinds.setdefault(finding.kind, []).append(finding)
+    for kind, same in kinds.items():
         rows = [[f"  {printable(f.id, 40)}", f"record {f.record}", printable(f.detail)] for f in same]
         report += ["", f"{kind}: {len(same)}", Table(["  Id", "Record", "Detail"], rows, "<<<")]
     return report
@@ -1994,21 +2008,26 @@ def _evaluator(args: argparse.Namespace) -> FutureXEvaluator:
     )
 
 
+# Options that a job has no use for: refused, so that nobody thinks they did something.
+_UNUSED: Final = {
+    "file": ("force", "min_questions"),
+    "all": ("dataset", "items", "save"),
+    "compare": ("items", "save", "force", "min_questions"),
+    "check": ("dataset", "missing", "relative_sigma", "llm", "llm_policy", "workers", "no_cache", "items", "save",
+              "force", "min_questions"),
+}  # fmt: skip
+
+
 def _run(args: argparse.Namespace) -> int:
-    if args.all:
-        for option in ("dataset", "items", "save"):
-            if getattr(args, option):
-                raise InputError("--all", f"cannot be used with --{option}")
-    elif args.force or args.min_questions is not None:
-        raise InputError("--force" if args.force else "--min-questions", "needs --all")
-    if args.check:
+    job = "all" if args.all else "compare" if args.compare else "check" if args.check is not None else "file"
+    defaults = vars(build_parser().parse_args([]))
+    for option in _UNUSED[job]:
+        if vars(args)[option] != defaults[option]:
+            raise InputError(f"--{option.replace('_', '-')}", f"cannot be used with --{job}")
+    if job == "check":
         return _run_check(args)
     evaluator = _evaluator(args)
-    if args.all:
-        return _run_all(args, evaluator)
-    if args.compare:
-        return _run_compare(args, evaluator)
-    return _run_files(args, evaluator)
+    return {"all": _run_all, "compare": _run_compare, "file": _run_files}[job](args, evaluator)
 
 
 def _run_files(args: argparse.Namespace, evaluator: FutureXEvaluator) -> int:
@@ -2060,6 +2079,8 @@ def _run_all(args: argparse.Namespace, evaluator: FutureXEvaluator) -> int:
     for entry in failed:
         print(printable(f"eval.py: {entry['file']}: {entry['reason']}"), file=sys.stderr)
     counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"
+    if board["ignored"]:
+        counts += f"; not read, as they are neither .json nor .jsonl: {grouped_names(board['ignored'])}"
     print(dump_json(board, ascii_only=True) if args.json else format_text([*leaderboard.board_report(board), counts]))
     fault = any(entry["fault"] for entry in failed)
     return 1 if fault else _exit_code(len(failed), board["evaluated"] + board["reused"])
@@ -2074,15 +2095,14 @@ def _run_compare(args: argparse.Namespace, evaluator: FutureXEvaluator) -> int:
 
 def _run_check(args: argparse.Namespace) -> int:
     dataset = RecordFile(find_file(args.check, args.root / "dataset"))
-    records = list(dataset)
-    findings = check_dataset(records)
+    check = check_dataset(dataset)
     if args.json:
-        found = [finding._asdict() for finding in findings]
-        print(dump_json({"dataset": dataset.path.name, "count": len(records), "findings": found,
-                         "dataset_sha256": dataset.sha256}, ascii_only=True))  # fmt: skip
+        found = {"findings": [finding._asdict() for finding in check.findings], "notes": check.notes}
+        file = {"dataset": dataset.path.name, "dataset_sha256": dataset.sha256, "count": check.records}
+        print(dump_json({**file, **found}, ascii_only=True))
     else:
-        print(format_text(check_report(dataset.path, len(records), findings)))
-    return 4 if findings else 0
+        print(format_text(check_report(dataset.path, check)))
+    return 4 if check.findings else 0
 
 
 if __name__ == "__main__":

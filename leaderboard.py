@@ -16,9 +16,7 @@ import math
 import os
 import re
 import signal
-import stat
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
@@ -38,9 +36,12 @@ from common import (
     detectable_difference,
     dump_json,
     find_dataset,
+    format_signature,
+    hash_file,
     holm,
     mean,
     printable,
+    require_regular,
     show_interval,
     show_number,
     sign_flip_test,
@@ -60,7 +61,6 @@ ALPHA: Final = 0.05
 SEED: Final = 0
 MOVERS: Final = 10  # questions that are shown to move a difference most
 POOL_BYTES: Final = 2_000_000  # of unscored files from which a second process pays
-STALE: Final = 3600.0  # seconds after which a temporary file belongs to nobody
 
 Score = Callable[[Path, "Path | None"], Mapping[str, Any]]
 Signature = Mapping[str, Any]
@@ -70,48 +70,66 @@ Signature = Mapping[str, Any]
 
 
 class System(NamedTuple):
-    """One file's result without its texts: the scores by level, in an order that all systems share."""
+    """One file's result without its texts: by level, in an order that all systems share."""
 
     name: str
     group: tuple[str, str, str]  # benchmark, dataset, checksum of the questions
+    policy: dict[str, Any]  # the signature without checksums
     weights: dict[str, float]
     scores: dict[str, list[float]]
     ids: dict[str, list[Any]]
+    outcomes: dict[str, Counter[str]]
     row: dict[str, Any]
 
     def strata(self, levels: Sequence[str]) -> list[tuple[float, list[float]]]:
         return [(self.weights[level], self.scores[level]) for level in levels]
 
+    def count(self, levels: Sequence[str], *outcomes: str) -> int:
+        return sum(self.outcomes[level][outcome] for level in levels for outcome in outcomes)
 
-def _question_key(item: Mapping[str, Any]) -> tuple[str, str, str]:
-    return str(item["id"]), str(item.get("level", "")), str(item.get("truth", ""))
 
-
-def read_system(results: Mapping[str, Any]) -> System:
+def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
     """The scores of one result; raises InputError if missing answers are left out of it."""
-    signature, name = results["signature"], str(results.get("name", "system"))
+    signature, name = results["signature"], name or str(results.get("name", "system"))
     if signature.get("missing", "zero") != "zero":
         raise InputError(name, "missing answers must score 0: systems are judged on the same questions", "missing skip")
     weights = {str(level): weight for level, weight in signature.get("weights", {"": 1.0}).items()}
     scores: dict[str, list[float]] = {level: [] for level in weights}
     ids: dict[str, list[Any]] = {level: [] for level in weights}
+    outcomes: dict[str, Counter[str]] = {level: Counter() for level in weights}
     for item in sorted(results["items"], key=_question_key):
         level = str(item["level"]) if "weights" in signature else ""
         scores[level].append(item["score"])
         ids[level].append(item["id"])
-    llm = results.get("llm") or {}
+        outcomes[level][item["outcome"]] += 1
     row = {
         "name": name,
         "prediction": results.get("prediction"),
-        "n": sum(map(len, scores.values())),
-        "missing": results["missing_count"],
-        "unparsed": results["unparsed_count"],
         "warnings": len(results["warnings"]),
-        "degraded": bool(llm.get("degraded")),
+        "degraded": _is_degraded(results),
         "signature": signature,
     }
     group = (results["benchmark"], str(results.get("dataset") or ""), signature["questions_sha256"])
-    return System(name, group, weights, scores, ids, row)
+    policy = {key: value for key, value in signature.items() if not key.endswith("sha256")}
+    return System(name, group, policy, weights, scores, ids, outcomes, row)
+
+
+def _question_key(item: Mapping[str, Any]) -> tuple[str, float]:
+    # Rows that ask the same twice cannot be told apart: by score, so that the order of a file does not matter.
+    return item["question"], item["score"]
+
+
+def _is_degraded(results: Mapping[str, Any]) -> bool:
+    llm = results.get("llm")
+    return isinstance(llm, Mapping) and bool(llm.get("degraded"))
+
+
+def _require_same_policy(a: System, b: System) -> None:
+    """Raise InputError, naming the policies, if two systems were not scored alike."""
+    differing = [key for key in {**a.policy, **b.policy} if a.policy.get(key) != b.policy.get(key)]
+    if differing:
+        told = "; ".join(f"{key} {a.policy.get(key)} and {b.policy.get(key)}" for key in differing)
+        raise InputError(f"{a.name}, {b.name}", "expected results of the same version and policies", told)
 
 
 class Difference(NamedTuple):
@@ -135,27 +153,42 @@ def read_difference(a: System, b: System, levels: Sequence[str]) -> Difference:
 # --- Ranking ---
 
 
-def rank(results: Iterable[Mapping[str, Any]], min_questions: int = 0) -> Results:
+def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0) -> Results:
     """Rank systems: one table per dataset, best first, ties sharing a rank.
 
     Levels with fewer than `min_questions` questions are left out (shown as –) and the weights renormalised, as on
     the public leaderboard. Every system after the first carries the paired difference of the one above minus itself
     and its p-value (`common.sign_flip_test`, not adjusted for the number of systems); from 0.05 on it is not
-    significant. Raises InputError if a result leaves missing answers out.
+    significant. Raises InputError if a result leaves missing answers out, and if results on the same questions were
+    not scored by the same version and policies.
     """
-    return _rank_systems(map(read_system, results), min_questions)
+    names = _distinct_names(results)
+    return _rank_systems(map(read_system, results, names), min_questions)
+
+
+def _distinct_names(results: Iterable[Mapping[str, Any]]) -> list[str]:
+    names: list[str] = []
+    for number, result in enumerate(results, 1):
+        name = str(result.get("name", f"system {number}"))
+        names.append(f"{name} ({number})" if name in names else name)
+    return names
 
 
 def _rank_systems(systems: Iterable[System], min_questions: int) -> Results:
     groups: dict[tuple[str, str, str], list[System]] = {}
     for system in systems:
-        groups.setdefault(system.group, []).append(system)
-    tables = [_rank_group(group, groups[group], min_questions) for group in sorted(groups)]
-    signature = {"leaderboard": __version__, "min_questions": min_questions, "flips": FLIPS, "seed": SEED}
-    return Results({"tables": tables, "signature": signature}, board_report)
+        group = groups.setdefault(system.group, [])
+        group.append(system)
+        _require_same_policy(group[0], system)
+    tables = [_rank_group(groups[group], min_questions) for group in sorted(groups)]
+    return Results({"tables": tables, "leaderboard": _settings(min_questions)}, board_report)
 
 
-def _rank_group(group: tuple[str, str, str], systems: list[System], min_questions: int) -> dict[str, Any]:
+def _settings(min_questions: int) -> dict[str, Any]:
+    return {"version": __version__, "min_questions": min_questions, "flips": FLIPS, "seed": SEED}
+
+
+def _rank_group(systems: list[System], min_questions: int) -> dict[str, Any]:
     first = systems[0]
     counts = {level: len(values) for level, values in first.scores.items()}
     levels = [level for level, count in counts.items() if count and count >= min_questions]
@@ -163,7 +196,7 @@ def _rank_group(group: tuple[str, str, str], systems: list[System], min_question
     # Equal scores may differ in the 17th digit; without a level that counts there is no order but the names'.
     order = sorted(systems, key=lambda system: (-round(overall[id(system)], 12) if levels else 0, system.name))
     pairs = [read_difference(upper, lower, levels) for upper, lower in pairwise(order)]
-    tests = sign_flip_test([pair.parts for pair in pairs], seed=SEED) if levels and pairs else []
+    tests = sign_flip_test([pair.parts for pair in pairs], seed=SEED) if levels else []
     rows: list[dict[str, Any]] = []
     for place, system in enumerate(order):
         row = {
@@ -171,25 +204,27 @@ def _rank_group(group: tuple[str, str, str], systems: list[System], min_question
             "overall_score": overall[id(system)],
             "overall_interval": stratified_interval(system.strata(levels)),
             "level_scores": {level: mean(system.scores[level]) if level in levels else math.nan for level in counts},
+            "n": sum(counts[level] for level in levels),
+            "missing": system.count(levels, "missing"),
+            "unparsed": system.count(levels, "unparsed", "illegal"),
             "difference_above": None,
             "p_above": None,
             "significant": None,
             **system.row,
         }
         if place and levels:
-            above = pairs[place - 1].value
+            above, p = pairs[place - 1].value, tests[place - 1]
             if abs(above) < 1e-12:
                 row["rank"] = rows[-1]["rank"]
-            p = tests[place - 1]
             row.update(difference_above=above, p_above=p, significant=p < ALPHA)
         rows.append(row)
-    benchmark, dataset, checksum = group
+    benchmark, dataset, checksum = first.group
     return {
         "benchmark": benchmark,
         "dataset": dataset or None,
-        "questions_sha256": checksum,
         "level_counts": counts,
         "weights": {level: first.weights[level] for level in levels},
+        "signature": {**first.policy, "min_questions": min_questions or None, "questions_sha256": checksum},
         "rows": rows,
     }
 
@@ -208,10 +243,11 @@ def compare(results: Sequence[Mapping[str, Any]]) -> Results:
     """
     if len(results) < 2:
         raise InputError("compare", "expected two systems or more", str(len(results)))
-    names = _distinct_names(results)
-    systems = [read_system(result)._replace(name=name) for result, name in zip(results, names, strict=True)]
+    systems = list(map(read_system, results, _distinct_names(results)))
+    names = [system.name for system in systems]
     for system, result in zip(systems[1:], results[1:], strict=True):
         _require_same_questions(results[0], result, names[0], system.name)
+        _require_same_policy(systems[0], system)
     levels = [level for level, values in systems[0].scores.items() if values]
     pairs = list(combinations(range(len(systems)), 2))
     differences = [read_difference(systems[a], systems[b], levels) for a, b in pairs]
@@ -227,7 +263,7 @@ def compare(results: Sequence[Mapping[str, Any]]) -> Results:
             "p": p,
             "p_holm": adjusted,
             "p_t": t_tail(difference.value / error[0], error[1]) if error else None,
-            "detectable": detectable_difference(error) if error else None,
+            "detectable": _detectable(error),
             "levels": {level: _tally(values) for level, (_, values) in zip(levels, difference.strata, strict=True)},
             "questions": _movers(systems[a], systems[b], levels, difference.parts),
         })  # fmt: skip
@@ -238,26 +274,24 @@ def compare(results: Sequence[Mapping[str, Any]]) -> Results:
             "level_counts": {level: len(systems[0].scores[level]) for level in levels},
             "systems": [
                 {"overall_score": stratified_mean(s.strata(levels)),
-                 "overall_interval": stratified_interval(s.strata(levels)), **s.row, "name": s.name}
+                 "overall_interval": stratified_interval(s.strata(levels)),
+                 "missing": s.count(levels, "missing"), "unparsed": s.count(levels, "unparsed", "illegal"), **s.row}
                 for s in systems
             ],
             "pairs": rows,
             "signature": {
-                "leaderboard": __version__, "flips": FLIPS, "seed": SEED,
-                "questions_sha256": results[0]["signature"]["questions_sha256"],
-                "systems": [result["signature"] for result in results],
+                **systems[0].policy, "leaderboard": __version__, "flips": FLIPS, "seed": SEED,
+                "questions_sha256": systems[0].group[2],
             },
         },
         comparison_report,
     )  # fmt: skip
 
 
-def _distinct_names(results: Sequence[Mapping[str, Any]]) -> list[str]:
-    names: list[str] = []
-    for number, result in enumerate(results, 1):
-        name = str(result.get("name", f"system {number}"))
-        names.append(f"{name} ({number})" if name in names else name)
-    return names
+def _detectable(error: tuple[float, float] | None) -> float | None:
+    """None if no difference, or none that two scores in [0, 1] can have, would show."""
+    least = detectable_difference(error) if error else math.inf
+    return least if least <= 1 else None
 
 
 def _require_same_questions(a: Mapping[str, Any], b: Mapping[str, Any], first: str, second: str) -> None:
@@ -272,12 +306,16 @@ def _require_same_questions(a: Mapping[str, Any], b: Mapping[str, Any], first: s
     if any(only):
         told = "; ".join(f"only in {name}: {names}" for name, names in zip((first, second), only, strict=True) if names)
         raise InputError(where, "expected the same questions", told)
-    pairs = list(zip(*(sorted(result["items"], key=_question_key) for result in (a, b)), strict=True))
+    pairs = list(zip(*(sorted(result["items"], key=_told_apart_by) for result in (a, b)), strict=True))
     for field in ("level", "truth"):
         differing = _some(x["id"] for x, y in pairs if x.get(field) != y.get(field))
         if differing:
             raise InputError(where, f"expected the same {field}s", f"other ones for {differing}")
     raise InputError(where, "expected the same questions", "the same ids and truths with another prompt or Std")
+
+
+def _told_apart_by(item: Mapping[str, Any]) -> tuple[str, str, str]:
+    return str(item["id"]), str(item.get("level")), str(item.get("truth"))
 
 
 def _some(names: Iterable[object]) -> str:
@@ -317,17 +355,22 @@ def board_report(board: Mapping[str, Any]) -> Report:
     for table in board["tables"]:
         report += [_title(table), "", Table(*_board_cells(table)), ""]
         if any(row["significant"] is False for row in table["rows"]):
-            report += [f"{_UNSURE} the paired difference to the system above is not significant (p >= {ALPHA}).", ""]
+            report += [_EXPLAINED]
+        report += [format_signature(table["signature"]), ""]
     report += [f"failed: {printable(entry['file'])}: {printable(entry['reason'])}" for entry in board.get("failed", [])]
     return report
 
 
 _UNSURE: Final = "≈"
+_EXPLAINED: Final = f"{_UNSURE} the paired difference to the system above is not significant (p >= {ALPHA})."
 
 
 def _title(table: Mapping[str, Any]) -> str:
     against = printable(table["dataset"] or "its own questions")
-    return f"Leaderboard  {table['benchmark']}, {against}, {sum(table['level_counts'].values())} questions"
+    count = sum(table["level_counts"].values())
+    used = sum(table["level_counts"][level] for level in table["weights"])
+    shown = f"{count} questions" if used == count else f"{used} of {count} questions (small levels left out)"
+    return f"Leaderboard  {table['benchmark']}, {against}, {shown}"
 
 
 def _board_cells(table: Mapping[str, Any]) -> tuple[list[str], list[list[str]], str]:
@@ -386,6 +429,7 @@ def comparison_report(comparison: Mapping[str, Any]) -> Report:
         ]
         title = f"What moves {pair['a']} − {pair['b']} most:"
         report += ["", printable(title), Table(["Question", "Level", "A", "B", "Adds"], rows, "<>>>>")]
+    report += ["", format_signature(comparison["signature"])]
     return report
 
 
@@ -398,7 +442,7 @@ def format_csv(board: Mapping[str, Any]) -> str:
     levels = list(dict.fromkeys(level for table in board["tables"] for level in table["level_counts"] if level))
     writer.writerow([
         "benchmark", "dataset", "rank", "name", "overall_score", "overall_low", "overall_high",
-        *(f"level_{level}" for level in levels), "n", "missing", "unparsed", "p_above", "significant",
+        *(f"level_{level}" for level in levels), "n", "missing", "unparsed", "p_above", "significant", "signature",
     ])  # fmt: skip
     for table in board["tables"]:
         for row in table["rows"]:
@@ -407,17 +451,19 @@ def format_csv(board: Mapping[str, Any]) -> str:
                 table["benchmark"], table["dataset"], row["rank"], row["name"], row["overall_score"], low, high,
                 *(row["level_scores"].get(level) for level in levels),
                 row["n"], row["missing"], row["unparsed"], row["p_above"], row["significant"],
+                format_signature(table["signature"]),
             ]  # fmt: skip
             writer.writerow([_csv_cell(cell) for cell in cells])
     return text.getvalue()
 
 
-_FORMULA: Final = re.compile(r"\s*[-=+@＝＋－＠|%]")
+# What a spreadsheet takes for the start of a formula, at the start of a cell: also where it splits at a semicolon.
+_FORMULA: Final = re.compile(r"(^|[;\t])([\s\"'\u00ad\u180e]*)(?=[-=+@|%＝＋－＠−﹢﹣﹦])")
 
 
 def _csv_cell(cell: object) -> object:
     if isinstance(cell, str):
-        return "'" + printable(cell) if _FORMULA.match(cell) else printable(cell)
+        return _FORMULA.sub(r"\1'\2", printable(cell))
     return "" if cell is None or (isinstance(cell, float) and math.isnan(cell)) else cell
 
 
@@ -432,7 +478,7 @@ def format_markdown(board: Mapping[str, Any]) -> str:
         lines += [f"## {_markdown(_title(table))}", "", "| " + " | ".join(header) + " |"]
         lines.append("|" + "|".join("---:" if side == ">" else "---" for side in align) + "|")
         lines += ["| " + " | ".join([row[0], _markdown(row[1]), *row[2:]]) + " |" for row in rows]
-        lines += ["", f"{_UNSURE}: the paired difference to the system above is not significant.", ""]
+        lines += ["", _EXPLAINED, "", f"`{format_signature(table['signature'])}`", ""]
     if board["failed"]:
         lines += ["## Not scored", "", "| File | Reason |", "|---|---|"]
         lines += [f"| {_markdown(entry['file'])} | {_markdown(entry['reason'])} |" for entry in board["failed"]]
@@ -446,13 +492,18 @@ def _markdown(text: str) -> str:
 # --- Files ---
 
 
-def save_results(results: Mapping[str, Any], folder: Path) -> str:
-    """Write `folder/NAME.json`, atomically; the sha256 of what was written."""
-    return _write(folder / f"{results['name']}.json", dump_json(results, indent=1) + "\n")
+def save_results(results: Mapping[str, Any], folder: Path) -> None:
+    """Write `folder/NAME.json`, atomically, once no other run writes there."""
+    with lock_folder(folder, wait=True):
+        write_atomic(folder / f"{results['name']}.json", _result_text(results))
 
 
-def _write(path: Path, text: str) -> str:
-    write_atomic(path, text)
+def _result_text(results: Mapping[str, Any]) -> str:
+    """The result with a checksum of itself, so that a damaged one is never taken for a score."""
+    return dump_json({**results, "result_sha256": _hash_text(dump_json(results))}, indent=1) + "\n"
+
+
+def _hash_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -486,43 +537,29 @@ def _stamps(*paths: Path | None) -> list[tuple[int, int, int] | None]:
 
 
 @contextlib.contextmanager
-def lock_folder(folder: Path) -> Iterator[None]:
-    """Hold `folder/.lock`, which the kernel releases when its holder dies; LockedError if another run has it."""
+def lock_folder(folder: Path, wait: bool = False) -> Iterator[None]:
+    """Hold `folder/.lock`, which the kernel releases when its holder dies, and sweep what a killed holder left.
+
+    If another run holds it: wait for its end, or LockedError.
+    """
     import fcntl
 
     path = folder / ".lock"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file = path.open("a")
+        descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
     except OSError as error:
         raise EvaluationError(f"{path}: cannot be written: {error.strerror or error}") from None
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise LockedError(f"{folder}: another run is at work here") from None
-        except OSError as error:
-            raise EvaluationError(f"{path}: cannot be locked: {error.strerror or error}") from None
-        yield
-
-
-def sweep(folder: Path) -> None:
-    """Remove temporary files whose writer was killed."""
-    for path in folder.glob(".*.tmp"):
-        writer = path.name[1:-4]
-        with contextlib.suppress(OSError):
-            if writer.isdigit() and (not _is_running(int(writer)) or time.time() - path.stat().st_mtime > STALE):
-                path.unlink()
-
-
-def _is_running(process: int) -> bool:
     try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        pass
-    return True
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        for stray in folder.glob(".*-*.tmp"):  # `write_atomic` writes here only under the lock
+            with contextlib.suppress(OSError):
+                stray.unlink()
+        yield
+    except BlockingIOError:
+        raise LockedError(f"{folder}: another run is at work here") from None
+    finally:
+        os.close(descriptor)
 
 
 class Failure(NamedTuple):
@@ -533,38 +570,39 @@ class Failure(NamedTuple):
     fault: bool = False
 
 
-def list_predictions(folder: Path) -> tuple[list[Path], list[Failure]]:
-    """The prediction files of a folder by name, hidden ones left out; files that cannot be told apart are failures."""
+def list_predictions(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
+    """The prediction files of a folder by name, those that cannot be used, and the names of what is no such file.
+
+    Hidden files are left out. Raises InputError if there is no prediction file.
+    """
     try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(SUFFIXES) and name[0] != ".")
+        names = sorted(name for name in os.listdir(folder) if name[0] != ".")
     except OSError as error:
         raise InputError(str(folder), f"cannot be read: {error.strerror or error}") from None
     by_stem: dict[str, list[str]] = {}
     for name in names:
-        by_stem.setdefault(Path(name).stem, []).append(name)
+        if name.endswith(SUFFIXES):
+            by_stem.setdefault(Path(name).stem, []).append(name)
+    if not by_stem:
+        raise InputError(str(folder), "expected prediction files", "none")
     files, failures = [], []
     for stem, same in by_stem.items():
-        others = ", ".join(same)
-        for name in same:
-            problem = _file_problem(folder / name)
-            if len(same) > 1:
-                problem = f"expected one file with this stem, got {others}"
-            elif stem == BOARD:
-                problem = f"expected another name: evaluation/{BOARD}.json is the leaderboard"
-            if problem:
-                failures.append(Failure(name, problem))
-            else:
-                files.append(folder / name)
-    if not names:
-        raise InputError(str(folder), "expected prediction files", "none")
-    return files, failures
+        problem = f"expected one file with this stem, got {', '.join(same)}" if len(same) > 1 else ""
+        if stem == BOARD:
+            problem = f"expected another name: evaluation/{BOARD}.json is the leaderboard"
+        if problem:
+            failures += [Failure(name, problem) for name in same]
+        else:
+            files.append(folder / same[0])
+    return files, failures, [name for name in names if not name.endswith(SUFFIXES)]
 
 
-def _file_problem(path: Path) -> str:
-    try:
-        return "" if stat.S_ISREG(path.stat().st_mode) else "expected a regular file"
-    except OSError as error:
-        return f"cannot be read: {error.strerror or error}"
+class Task(NamedTuple):
+    """A prediction file to score, or to find scored already."""
+
+    path: Path
+    dataset: Path | None
+    checksums: dict[str, str]  # of both, as a signature has them
 
 
 def evaluate_folder(
@@ -574,135 +612,127 @@ def evaluate_folder(
     """Score every file of `root/prediction`, store the results and the leaderboard in `root/evaluation`.
 
     A stored result is reused if its signature still holds: the `settings` of its benchmark, the sha256 of its
-    prediction and dataset. `score` must be picklable if `processes` > 1. Returns the board: `rank` of all results,
-    with `failed` (file, reason, fault), `evaluated` and `reused` (counts). Raises LockedError if another run is at
-    work, and EvaluationError if nothing can be read or written.
+    prediction and dataset, and its own. `score` must be picklable if `processes` > 1. Returns the board: `rank` of all
+    results, with `failed` (file, reason, fault), `evaluated` and `reused` (counts), `ignored` (names). Raises
+    LockedError if another run is at work, and EvaluationError if nothing can be read or written.
     """
     folder = root / "evaluation"
     with lock_folder(folder):
-        sweep(folder)
-        files, failures = list_predictions(root / "prediction")
-        known = _known_rows({} if force else _read_stored(folder / f"{BOARD}.json"))
+        files, failures, ignored = list_predictions(root / "prediction")
         settings = json.loads(dump_json(settings))  # as stored: keys are text there
-        hash_dataset = lru_cache(maxsize=None)(_hash_file)
-        checksums: dict[str, str] = {}  # of the stored results, by name
-        todo: list[tuple[Path, Path | None]] = []
+        board = {} if force else _read_board(folder)
+        known = {row["name"]: {**table, **row} for table in board.get("tables", []) for row in table["rows"]}
+        hash_dataset = lru_cache(maxsize=None)(hash_file)
+        checksums: dict[str, str] = {}  # of the stored files, by name
+        todo: list[Task] = []
         for path in files:
             try:
                 dataset = find_dataset(path, root / "dataset")
-                stored = folder / f"{path.stem}.json"
-                signature = {"prediction_sha256": _hash_file(path)}
+                task = Task(path, dataset, {"prediction_sha256": hash_file(path)})
                 if dataset:
-                    signature["dataset_sha256"] = hash_dataset(dataset)
-                checksum = "" if force else _reusable(stored, known.get(path.stem), path, dataset, signature, settings)
+                    task.checksums["dataset_sha256"] = hash_dataset(dataset)
+                checksum = "" if force else _reusable(folder, task, known.get(path.stem), settings)
             except EvaluationError as error:
                 failures.append(Failure(path.name, _reason(error, path, root)))
                 continue
             if checksum:
                 checksums[path.stem] = checksum
             else:
-                todo.append((path, dataset))
+                todo.append(task)
         fresh: dict[str, System] = {}
-        for (path, _), outcome in zip(todo, _score_files(score, todo, root, processes), strict=True):
+        for task, outcome in zip(todo, _score_files(score, todo, root, processes), strict=True):
             if isinstance(outcome, Failure):
                 failures.append(outcome)
+                continue
+            text, system = outcome
+            try:
+                write_atomic(folder / f"{task.path.stem}.json", text)
+            except EvaluationError as error:
+                failures.append(Failure(task.path.name, _reason(error, task.path, root)))
             else:
-                text, fresh[path.stem] = outcome
-                checksums[path.stem] = _write(folder / f"{path.stem}.json", text)
+                fresh[task.path.stem], checksums[task.path.stem] = system, _hash_text(text)
         failures.sort()
-        board = _store_board(folder, checksums, fresh, failures, min_questions)
-    return Results({**board, "evaluated": len(fresh), "reused": len(checksums) - len(fresh)}, board_report)
+        ranked = _store_board(folder, board, checksums, fresh, failures, min_questions)
+    return Results(
+        {**ranked, "evaluated": len(fresh), "reused": len(checksums) - len(fresh), "ignored": ignored}, board_report
+    )
 
 
 def _reason(error: EvaluationError, path: Path, root: Path) -> str:
     return str(error).removeprefix(f"{printable(path)}: ").replace(f"{root}{os.sep}", "")
 
 
-def _hash_file(path: Path) -> str:
+def _read_stored(path: Path) -> tuple[dict[str, Any], str]:
+    """A file that this module wrote, and the sha256 of its bytes; {} if it is not there, damaged, or no longer whole.
+
+    Its `result_sha256` must be that of the rest.
+    """
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
+        require_regular(path)
+        raw = path.read_bytes()
+        record = json.loads(raw)
+        claimed = record.pop("result_sha256")
+        if claimed == _hash_text(dump_json(record)):
+            return record, hashlib.sha256(raw).hexdigest()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, InputError):
+        pass
+    return {}, ""
 
 
-def _read_stored(path: Path) -> dict[str, Any]:
-    """A file that this module wrote; {} if it is not there or damaged: then it is made anew."""
-    try:
-        record = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return record if isinstance(record, dict) else {}
-
-
-def _known_rows(board: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """What a stored leaderboard says of each file."""
-    try:
-        return {
-            row["name"]: {**row, "benchmark": table["benchmark"], "dataset": table["dataset"]}
-            for table in board.get("tables", [])
-            for row in table["rows"]
-        }
-    except (TypeError, KeyError):
-        return {}
+def _read_board(folder: Path) -> dict[str, Any]:
+    return _read_stored(folder / f"{BOARD}.json")[0]
 
 
 def _reusable(
-    stored: Path,
-    known: Mapping[str, Any] | None,
-    path: Path,
-    dataset: Path | None,
-    signature: Signature,
-    settings: Mapping[str, Signature],
+    folder: Path, task: Task, known: Mapping[str, Any] | None, settings: Mapping[str, Signature]
 ) -> str:
-    """The sha256 of a stored result whose signature still holds; "" if there is none, or if a model failed in it."""
-    try:
-        raw = stored.read_bytes()
-    except OSError:
+    """The sha256 of a stored file whose signature still holds, and in which no model failed; "" if there is none.
+
+    `known` is its row of the leaderboard: if the file is still the one that was ranked, it need not be read through.
+    Raises InputError if a result of yesterday had a dataset and there is none any more.
+    """
+    path = folder / f"{task.path.stem}.json"
+    checksum = hash_file(path) if path.is_file() else ""
+    if known is None or known["file_sha256"] != checksum:
+        stored, checksum = _read_stored(path)
+        if not stored:
+            return ""
+        known = {**stored, "degraded": _is_degraded(stored)}
+    if known["prediction"] != task.path.name or known["degraded"]:
         return ""
-    checksum = hashlib.sha256(raw).hexdigest()
-    if known is None or known.get("result_sha256") != checksum:
-        known = _read_stored(stored)
-    theirs, benchmark = known.get("signature"), str(known.get("benchmark"))
-    if not isinstance(theirs, dict) or benchmark not in settings or known.get("degraded"):
-        return ""
-    if isinstance(known.get("llm"), dict) and known["llm"].get("degraded"):
-        return ""
-    if (known.get("prediction"), known.get("dataset")) != (path.name, dataset.name if dataset else None):
-        return ""
-    expected = {"dataset_sha256": None, **settings[benchmark], **signature}
-    return checksum if all(theirs.get(key) == value for key, value in expected.items()) else ""
+    if known["dataset"] and not task.dataset:
+        raise InputError(str(task.path), f"expected its dataset, {known['dataset']}, as before (or --force)", "none")
+    expected = {"dataset_sha256": None, **settings.get(known["benchmark"], {"evaluator": None}), **task.checksums}
+    holds = all(known["signature"].get(key) == value for key, value in expected.items())
+    return checksum if holds and known["dataset"] == (task.dataset.name if task.dataset else None) else ""
 
 
 Outcome = Failure | tuple[str, System]
 
 
-def _score_files(
-    score: Score, tasks: Sequence[tuple[Path, Path | None]], root: Path, processes: int
-) -> Iterator[Outcome]:
+def _score_files(score: Score, tasks: Sequence[Task], root: Path, processes: int) -> Iterator[Outcome]:
     """Score files in their order, with a progress bar on a terminal."""
     from tqdm import tqdm
 
     work = partial(_score_one, score, root)
-    size = sum(stamp[0] for stamp in _stamps(*(path for path, _ in tasks)) if stamp)
+    size = sum(stamp[0] for stamp in _stamps(*(task.path for task in tasks)) if stamp)
     apart = processes > 1 and len(tasks) > 1 and size > POOL_BYTES
     outcomes = _in_processes(work, tasks, processes) if apart else map(work, tasks)
     yield from tqdm(outcomes, total=len(tasks), desc="scoring", unit="file", leave=False, disable=None)
 
 
-def _score_one(score: Score, root: Path, task: tuple[Path, Path | None]) -> Outcome:
-    path, dataset = task
+def _score_one(score: Score, root: Path, task: Task) -> Outcome:
     try:
-        results = score_unchanged(score, path, dataset)
-        return dump_json(results, indent=1) + "\n", read_system(results)
+        results = score_unchanged(score, task.path, task.dataset)
+        return _result_text(results), read_system(results)
     except EvaluationError as error:
-        return Failure(path.name, _reason(error, path, root))
+        return Failure(task.path.name, _reason(error, task.path, root))
     except Exception as error:  # a fault of this tool in one file must not cost a night's other files
-        return Failure(path.name, f"internal fault, please report it: {type(error).__name__}: {error}", True)
+        reason = f"internal fault, please report it: {type(error).__name__}: {printable(error, 200)}"
+        return Failure(task.path.name, reason, True)
 
 
-def _in_processes(
-    work: Callable[[tuple[Path, Path | None]], Outcome], tasks: Sequence[tuple[Path, Path | None]], processes: int
-) -> Iterator[Outcome]:
+def _in_processes(work: Callable[[Task], Outcome], tasks: Sequence[Task], processes: int) -> Iterator[Outcome]:
     """`map(work, tasks)` in processes. If one dies, the rest runs one by one, to tell which file it was."""
     from concurrent.futures.process import BrokenProcessPool
 
@@ -712,11 +742,12 @@ def _in_processes(
             yield outcome
             done += 1
     except BrokenProcessPool:
+        pool = _start_pool(1)
         for task in tasks[done:]:
             try:
                 outcome = pool.submit(work, task).result()
             except BrokenProcessPool:
-                outcome = Failure(task[0].name, "the process that scored it was killed (out of memory?)")
+                outcome = Failure(task.path.name, "the process that scored it was killed (out of memory?)")
                 pool = _start_pool(1)
             yield outcome
     finally:
@@ -748,34 +779,31 @@ def _begin_worker() -> None:
 
 
 def _store_board(
-    folder: Path, checksums: Mapping[str, str], fresh: Mapping[str, System], failures: Sequence[Failure],
-    min_questions: int,
+    folder: Path, board: dict[str, Any], checksums: Mapping[str, str], fresh: Mapping[str, System],
+    failures: Sequence[Failure], min_questions: int,
 ) -> dict[str, Any]:  # fmt: skip
     """Write leaderboard.json, .csv and .md unless they hold just that already; the board."""
     failed = [failure._asdict() for failure in failures]
-    made_of = [__version__, FLIPS, SEED, min_questions, dict(checksums), failed]
-    inputs = hashlib.sha256(dump_json(made_of).encode()).hexdigest()
-    board = _read_stored(folder / f"{BOARD}.json")
-    signature = board.get("signature")
-    if not isinstance(signature, dict) or signature.get("inputs_sha256") != inputs:
-        systems = (
-            fresh.get(name) or read_system(_read_stored(folder / f"{name}.json")) for name in sorted(checksums)
-        )
-        board = dict(_rank_systems(systems, min_questions))
-        board["signature"]["inputs_sha256"] = inputs
-        board["failed"] = failed
-        for table in board["tables"]:
+    inputs = _hash_text(dump_json([_settings(min_questions), dict(checksums), failed]))
+    if board.get("inputs_sha256") != inputs:
+        systems = [fresh.get(name) or _read_ranked(folder, name, checksums[name]) for name in sorted(checksums)]
+        new = {**_rank_systems(systems, min_questions), "failed": failed, "inputs_sha256": inputs}
+        for table in new["tables"]:
             for row in table["rows"]:
-                row["result_sha256"] = checksums[row["name"]]
-        text = dump_json(board, indent=1) + "\n"
-        board = json.loads(text)
+                row["file_sha256"] = checksums[row["name"]]
+        text = _result_text(new)
         write_atomic(folder / f"{BOARD}.json", text)
+        board = json.loads(text)
+        del board["result_sha256"]
     for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board))):
         path = folder / f"{BOARD}.{suffix}"
-        try:
-            old = path.read_bytes()
-        except OSError:
-            old = b""
-        if old != text.encode():
+        if not (path.is_file() and path.read_bytes() == text.encode()):
             write_atomic(path, text)
     return board
+
+
+def _read_ranked(folder: Path, name: str, checksum: str) -> System:
+    stored, found = _read_stored(folder / f"{name}.json")
+    if found != checksum:
+        raise EvaluationError(f"{folder / name}.json: changed while the leaderboard was made; run again")
+    return read_system(stored)

@@ -682,8 +682,10 @@ def test_save_writes_the_json_object(tmp_path: Path) -> None:
     records = [q(), number("n", answer="\ud800\x1b 甲")]
     write(tmp_path, {"prediction/run.v2.jsonl": records, "evaluation/run.v2.json": "old"})
     results = run(tmp_path, "-f", "run.v2", "--save", "--json").json
-    assert json.loads((tmp_path / "evaluation" / "run.v2.json").read_text("utf-8")) == results
-    assert os.listdir(tmp_path / "evaluation") == ["run.v2.json"]
+    saved = json.loads((tmp_path / "evaluation" / "run.v2.json").read_text("utf-8"))
+    assert re.fullmatch("[0-9a-f]{64}", saved.pop("result_sha256"))
+    assert saved == results
+    assert sorted(os.listdir(tmp_path / "evaluation")) == [".lock", "run.v2.json"]
 
 
 def test_nothing_is_written_without_save(tmp_path: Path) -> None:
@@ -700,7 +702,7 @@ def test_save_where_the_folder_is_a_file(tmp_path: Path) -> None:
 def test_save_over_a_folder(tmp_path: Path) -> None:
     (write(tmp_path, {"prediction/p.json": [q()]}) / "evaluation" / "p.json").mkdir(parents=True)
     assert_refused(run(tmp_path, "-f", "p", "--save"), "evaluation/p.json")
-    assert os.listdir(tmp_path / "evaluation") == ["p.json"]
+    assert sorted(os.listdir(tmp_path / "evaluation")) == [".lock", "p.json"]
 
 
 def test_save_under_the_longest_name(tmp_path: Path) -> None:

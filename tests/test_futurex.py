@@ -40,7 +40,9 @@ from eval import FutureXEvaluator, read_name, same_name  # noqa: E402
 GOLDEN: Final = ROOT / "tests" / "golden"
 OUTCOMES: Final = {"scored", "missing", "unparsed"}
 WEIGHTS: Final = {1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4}
-ITEM_KEYS: Final = ["id", "level", "kind", "score", "outcome", "truth", "answer", "read", "note", "decided_by"]
+ITEM_KEYS: Final = [
+    *("id", "level", "kind", "question", "score", "outcome", "truth", "answer", "read", "note", "decided_by")
+]
 Case = dict[str, Any]
 
 
