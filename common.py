@@ -643,7 +643,7 @@ def write_atomic(path: Path, text: str) -> None:
 
     Raises EvaluationError if the folder is read-only or the disk is full; the old file is then intact.
     """
-    temporary = path.with_name(f".{os.getpid()}-{os.urandom(4).hex()}.tmp")  # `.lock_folder` sweeps strays
+    temporary = path.with_name(f".{os.getpid()}-{os.urandom(4).hex()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("w", encoding="utf-8", newline="\n") as file:

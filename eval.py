@@ -1823,7 +1823,9 @@ def check_dataset(records: Iterable[Any]) -> Check:
             findings.append(Finding("no object", "", number, problem))
             continue
         name = "" if record.get("id") is None else str(record["id"])
-        problems = [("a field is given twice", printable(key, 40)) for key in record.get(DUPLICATE_KEYS, ())]
+        problems = []
+        if record.get(DUPLICATE_KEYS):  # the keys are a stranger's, and there may be many
+            problems.append(("key given twice with different values", ", ".join(record[DUPLICATE_KEYS][:5])))
         if not name:
             problems.append(("no id", ""))
         elif seen.setdefault(name, number) != number:
@@ -1832,7 +1834,7 @@ def check_dataset(records: Iterable[Any]) -> Check:
             problems.append(("id mangled by a spreadsheet", "give ids as text"))
         problems += _check_question(record)
         past = _PAST_VALUE.findall(str(record.get("additional values") or ""))
-        for field, date in [("end_time", record.get("end_time")), *(("additional values", day) for day, _ in past[:1])]:
+        for field, date in [("end_time", record.get("end_time")), *_form_examples(past)]:
             if date:
                 dates.setdefault(field, []).append((str(date), name, number))
         findings += [Finding(kind, name, number, detail) for kind, detail in problems if kind != _NOT_COMPARED]
@@ -1855,8 +1857,10 @@ def _check_question(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         return [("Std that is no number >= 0" if "Std" in error.expected else "truth that cannot be read", error.got)]
     question = read_question(level, str(record.get("prompt") or ""), value, sigma, None)
     if question.truth is None:
-        return [("empty truth", printable(repr(truth), 60))]
-    problems = [("truth not among the options", printable(question.shown, 60))] if question.warning else []
+        given = level <= 2 and read_answer(list(value) if isinstance(value, tuple) else value)
+        return [("truth not among the options" if given else "empty truth", printable(repr(truth), 60))]
+    outside = question.warning and isinstance(question.truth, ChoiceTruth)
+    problems = [("truth not among the options", printable(question.shown, 60))] if outside else []
     if not isinstance(question.truth, NumberTruth):
         return problems + ([("Std where the truth is no number", str(std))] if sigma is not None else [])
     if sigma is None:
@@ -1887,9 +1891,18 @@ def _check_sigma(truth: NumberTruth, sigma: float, written: str, past: str) -> l
     return [("Std differs from the past values", f"{sigma:g}, but {len(values)} days deviate by {expected:.6g}")]
 
 
+def _form_examples(past: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """("additional values", day) for one day in every form that the days are written in."""
+    return [("additional values", day) for day in {_date_form(day): day for day, _ in reversed(past)}.values()]
+
+
+def _date_form(date: str) -> str:
+    return re.sub(r"[0-9]+|[A-Za-z]+", _date_part, date.strip())
+
+
 def _check_dates(field: str, rows: Sequence[tuple[str, str, int]]) -> list[Finding]:
     """Findings for the dates that are not written as most of them are."""
-    forms = [re.sub(r"[0-9]+|[A-Za-z]+", _date_part, date.strip()) for date, _, _ in rows]
+    forms = [_date_form(date) for date, _, _ in rows]
     usual = Counter(forms).most_common(1)[0][0]
     mostly = f"mostly {printable(usual, 40)}"
     return [
@@ -2023,7 +2036,8 @@ def _run(args: argparse.Namespace) -> int:
     defaults = vars(build_parser().parse_args([]))
     for option in _UNUSED[job]:
         if vars(args)[option] != defaults[option]:
-            raise InputError(f"--{option.replace('_', '-')}", f"cannot be used with --{job}")
+            needed = "needs --all" if option in ("force", "min_questions") else f"cannot be used with --{job}"
+            raise InputError(f"--{option.replace('_', '-')}", needed)
     if job == "check":
         return _run_check(args)
     evaluator = _evaluator(args)

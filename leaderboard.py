@@ -110,7 +110,7 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
         "signature": signature,
     }
     group = (results["benchmark"], str(results.get("dataset") or ""), signature["questions_sha256"])
-    policy = {key: value for key, value in signature.items() if not key.endswith("sha256")}
+    policy = {key: value for key, value in signature.items() if not key.endswith("sha256")} | {"weights": weights}
     return System(name, group, policy, weights, scores, ids, outcomes, row)
 
 
@@ -536,6 +536,9 @@ def _stamps(*paths: Path | None) -> list[tuple[int, int, int] | None]:
     return stamps
 
 
+_TEMPORARY: Final = re.compile(r"\.[0-9]+-[0-9a-f]{8}\.tmp")
+
+
 @contextlib.contextmanager
 def lock_folder(folder: Path, wait: bool = False) -> Iterator[None]:
     """Hold `folder/.lock`, which the kernel releases when its holder dies, and sweep what a killed holder left.
@@ -547,19 +550,19 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[None]:
     path = folder / ".lock"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+        file = os.fdopen(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NONBLOCK, 0o666), "rb")
     except OSError as error:
         raise EvaluationError(f"{path}: cannot be written: {error.strerror or error}") from None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        for stray in folder.glob(".*-*.tmp"):  # `write_atomic` writes here only under the lock
-            with contextlib.suppress(OSError):
-                stray.unlink()
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            raise LockedError(f"{folder}: another run is at work here") from None
+        for stray in folder.glob(".*.tmp"):
+            if _TEMPORARY.fullmatch(stray.name):  # `write_atomic` writes here only under the lock
+                with contextlib.suppress(OSError):
+                    stray.unlink()
         yield
-    except BlockingIOError:
-        raise LockedError(f"{folder}: another run is at work here") from None
-    finally:
-        os.close(descriptor)
 
 
 class Failure(NamedTuple):
@@ -617,8 +620,8 @@ def evaluate_folder(
     LockedError if another run is at work, and EvaluationError if nothing can be read or written.
     """
     folder = root / "evaluation"
+    files, failures, ignored = list_predictions(root / "prediction")  # first: a mistyped root is not made
     with lock_folder(folder):
-        files, failures, ignored = list_predictions(root / "prediction")
         settings = json.loads(dump_json(settings))  # as stored: keys are text there
         board = {} if force else _read_board(folder)
         known = {row["name"]: {**table, **row} for table in board.get("tables", []) for row in table["rows"]}
@@ -631,7 +634,10 @@ def evaluate_folder(
                 task = Task(path, dataset, {"prediction_sha256": hash_file(path)})
                 if dataset:
                     task.checksums["dataset_sha256"] = hash_dataset(dataset)
-                checksum = "" if force else _reusable(folder, task, known.get(path.stem), settings)
+                stored = folder / f"{path.stem}.json"
+                if stored.exists():
+                    require_regular(stored)
+                checksum = "" if force else _reusable(stored, task, known.get(path.stem), settings)
             except EvaluationError as error:
                 failures.append(Failure(path.name, _reason(error, path, root)))
                 continue
@@ -644,13 +650,9 @@ def evaluate_folder(
             if isinstance(outcome, Failure):
                 failures.append(outcome)
                 continue
-            text, system = outcome
-            try:
-                write_atomic(folder / f"{task.path.stem}.json", text)
-            except EvaluationError as error:
-                failures.append(Failure(task.path.name, _reason(error, task.path, root)))
-            else:
-                fresh[task.path.stem], checksums[task.path.stem] = system, _hash_text(text)
+            text, fresh[task.path.stem] = outcome
+            write_atomic(folder / f"{task.path.stem}.json", text)
+            checksums[task.path.stem] = _hash_text(text)
         failures.sort()
         ranked = _store_board(folder, board, checksums, fresh, failures, min_questions)
     return Results(
@@ -684,15 +686,14 @@ def _read_board(folder: Path) -> dict[str, Any]:
 
 
 def _reusable(
-    folder: Path, task: Task, known: Mapping[str, Any] | None, settings: Mapping[str, Signature]
+    path: Path, task: Task, known: Mapping[str, Any] | None, settings: Mapping[str, Signature]
 ) -> str:
     """The sha256 of a stored file whose signature still holds, and in which no model failed; "" if there is none.
 
     `known` is its row of the leaderboard: if the file is still the one that was ranked, it need not be read through.
     Raises InputError if a result of yesterday had a dataset and there is none any more.
     """
-    path = folder / f"{task.path.stem}.json"
-    checksum = hash_file(path) if path.is_file() else ""
+    checksum = hash_file(path) if path.exists() else ""
     if known is None or known["file_sha256"] != checksum:
         stored, checksum = _read_stored(path)
         if not stored:

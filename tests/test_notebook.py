@@ -1,0 +1,211 @@
+"""README's notebook, executed: a kernel of this interpreter, its event loop running, the language model on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import textwrap
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from common import Results
+from eval import FutureXEvaluator
+from llm_server import LlmServer
+from test_cli import Record, number, q, write
+
+with warnings.catch_warnings():  # Jupyter's own: it announces where its settings will live one day
+    own = "jupyter_core|jupyter_client|nbformat|zmq|nbclient"
+    warnings.filterwarnings("ignore", category=DeprecationWarning, module=own)
+    import nbclient
+    import nbformat
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+EVIL: Final = "<img src=x onerror=alert(1)>"
+UNSURE: Final = r"\boxed{101 then, after 90 now}"  # the grammar takes the last number, the server's model the first
+
+
+@pytest.fixture(scope="module")
+def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A data folder with a kernel named `evaluation`, which runs this interpreter; nothing of the machine is used."""
+    home = tmp_path_factory.mktemp("jupyter")
+    spec = {"argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"], "language": "python",
+            "display_name": "evaluation"}  # fmt: skip
+    write(home, {"data/kernels/evaluation/kernel.json": spec})
+    with pytest.MonkeyPatch.context() as patch:
+        for variable, folder in {
+            "JUPYTER_PATH": "data", "JUPYTER_DATA_DIR": "data", "JUPYTER_CONFIG_DIR": "config",
+            "JUPYTER_RUNTIME_DIR": "runtime", "IPYTHONDIR": "ipython",
+        }.items():  # fmt: skip
+            (home / folder).mkdir(exist_ok=True)
+            patch.setenv(variable, str(home / folder))
+        patch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+        for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+            patch.delenv(name, raising=False)
+        yield home
+
+
+CELLS: Final = [
+    """
+    import asyncio, json, sys
+    sys.path.insert(0, ROOT)
+    loop = asyncio.get_running_loop()  # raises if the kernel had none
+    from eval import FutureXEvaluator
+    from leaderboard import compare, rank
+    """,
+    """
+    with open("prediction/a.json", encoding="utf-8") as file:
+        data = json.load(file)
+    results = FutureXEvaluator().evaluate_all(data)
+    results
+    """,
+    """
+    import pandas
+    frame = pandas.DataFrame(results["items"])
+    print(json.dumps({"shape": frame.shape, "mean": float(frame[frame.level == 1].score.mean()),
+                      "columns": list(frame.columns)}))
+    frame
+    """,
+    """
+    other = FutureXEvaluator().evaluate_all(json.load(open("prediction/b.json", encoding="utf-8")))
+    comparison = compare([{"name": EVIL, **results}, {"name": "b", **other}])
+    comparison
+    """,
+    """
+    rank([{"name": EVIL, **results}, {"name": "b", **other}])
+    """,
+    """
+    with open("out.json", "w", encoding="utf-8") as file:
+        json.dump(results, file)
+    json.dump(comparison, open("comparison.json", "w", encoding="utf-8"))
+    """,
+    """
+    asked = FutureXEvaluator("key", URL).evaluate_all(data)
+    print(json.dumps(asked["llm"]), [item["decided_by"] for item in asked["items"]].count("model"))
+    asked
+    """,
+    """
+    async def inside():
+        return FutureXEvaluator("key", URL, cache="cache.sqlite3").evaluate_all(data)["overall_score"]
+    print(await inside() == asked["overall_score"], asyncio.get_running_loop() is loop)
+    """,
+]
+
+
+def data(answer: str) -> list[Record]:
+    return [
+        q("q1"), q("q2", answer=answer), q(EVIL, level=2, answer="B"), q("q4", level=2, answer=EVIL),
+        number("q5", Std=5, answer=UNSURE), number("q6", Std=5, answer="90 now, 101 then"),
+    ]  # fmt: skip
+
+
+class Executed:
+    """The outputs of the cells above, and what the model's server saw."""
+
+    def __init__(self, notebook: Any, folder: Path, asked: int) -> None:
+        self.notebook, self.folder, self.asked = notebook, folder, asked
+
+    def _outputs(self, cell: int, kind: str) -> list[Any]:
+        return [output for output in self.notebook.cells[cell].outputs if output.output_type == kind]
+
+    def html(self, cell: int) -> str:
+        shown = self._outputs(cell, "execute_result")
+        assert len(shown) == 1
+        return str(shown[0].data["text/html"])
+
+    def text(self, cell: int) -> str:
+        streams = self._outputs(cell, "stream")
+        assert [output.name for output in streams] == ["stdout"] * len(streams), streams
+        return "".join(output.text for output in streams)
+
+
+@pytest.fixture(scope="module")
+def executed(jupyter: Path, tmp_path_factory: pytest.TempPathFactory) -> Executed:
+    folder = tmp_path_factory.mktemp("notebook")
+    write(folder, {"prediction/a.json": data("A"), "prediction/b.json": data("C")})
+    with LlmServer() as server:
+        names = f"ROOT, URL, EVIL = {str(ROOT)!r}, {server.url!r}, {EVIL!r}\n"
+        sources = [textwrap.dedent(cell).strip() for cell in CELLS]
+        sources[0] = names + sources[0]
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+        client = nbclient.NotebookClient(
+            notebook, timeout=60, kernel_name="evaluation", resources={"metadata": {"path": str(folder)}}
+        )
+        client.execute()  # CellExecutionError, with the cell's traceback, if anything raises
+        asked = len(server.requests)
+    nbformat.validate(notebook)
+    return Executed(notebook, folder, asked)
+
+
+def test_results_show_themselves_as_a_table(executed: Executed) -> None:
+    html = executed.html(1)
+    assert html.count("<table>") == 1
+    assert "Overall" in html
+    assert f"{expected()['overall_score']:.4f}" in html
+
+
+def expected() -> Results:
+    return FutureXEvaluator().evaluate_all(data("A"))
+
+
+def test_data_frame_of_the_items(executed: Executed) -> None:
+    told = json.loads(executed.text(2))
+    assert told["shape"] == [6, len(expected()["items"][0])]
+    assert told["mean"] == 1.0
+    columns = "id level kind score outcome truth answer read note decided_by"
+    assert set(columns.split()) <= set(told["columns"])
+    assert "<table" in executed.html(2)
+
+
+@pytest.mark.parametrize(("cell", "tables"), [(3, 3), (4, 1)], ids=["compare", "rank"])
+def test_comparison_and_ranking_are_tables_without_markup_of_strangers(
+    executed: Executed, cell: int, tables: int
+) -> None:
+    html = executed.html(cell)
+    assert html.count("<table>") == tables
+    assert "<img" not in html
+    assert "&lt;img src=x onerror=alert(1)&gt;" in html
+    assert html.count("<") == html.count(">")
+
+
+def test_json_dump_of_results(executed: Executed) -> None:
+    text = (executed.folder / "out.json").read_text(encoding="utf-8")
+    results = json.loads(text)
+    assert results["level_counts"] == {"1": 2, "2": 2, "3": 0, "4": 2}
+    assert results["items"] == expected()["items"]
+    assert "NaN" in text  # level 3 has no questions: as the standard library writes it
+    comparison = json.loads((executed.folder / "comparison.json").read_text(encoding="utf-8"))
+    assert comparison["pairs"][0]["levels"]["1"] == {"wins": 1, "ties": 1, "losses": 0}
+
+
+def test_language_model_inside_the_running_loop(executed: Executed) -> None:
+    asked, decided = executed.text(6).rsplit(" ", 1)
+    counts = json.loads(asked)
+    assert (counts["asked"], counts["answered"], counts["failures"], counts["degraded"]) == (1, 1, {}, False)
+    assert int(decided) == 1
+    assert executed.asked == 4  # a probe and a question, in two cells
+    assert "Language model: asked about 1 numbers" in executed.html(6)
+    assert executed.text(7).split() == ["True", "True"]
+
+
+def test_the_notebook_leaves_no_file_but_its_own(executed: Executed) -> None:
+    names = {path.name for path in executed.folder.iterdir() if not path.name.startswith("cache.sqlite3")}
+    assert names == {"prediction", "out.json", "comparison.json"}
+
+
+def test_results_are_a_plain_dict_too() -> None:
+    results = expected()
+    assert isinstance(results, dict)
+    assert json.loads(json.dumps(results)) == json.loads(json.dumps(dict(results)))
+    assert "<table>" in results._repr_html_()
+
+
+def test_evaluate_inside_a_loop_without_a_notebook() -> None:
+    async def inside() -> float:
+        return float(FutureXEvaluator().evaluate_all(data("A"))["overall_score"])
+
+    assert asyncio.run(inside()) == expected()["overall_score"]
