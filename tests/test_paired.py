@@ -469,7 +469,7 @@ def test_report_of_hostile_names_has_nothing_raw() -> None:
 def test_repeated_ids_are_paired_by_what_was_asked() -> None:
     """One id, level and truth for twenty questions in two orders: only the prompts tell them apart."""
     rng = random.Random(1)
-    rows = [question("x", prompt=f"Question {n}?\nA.  Yes\nB.  No", answer=rng.choice("AB")) for n in range(20)]
+    rows = [q("x", prompt=f"Question {n}?\nA.  Yes\nB.  No", answer=rng.choice("AB")) for n in range(20)]
     shuffled = rng.sample(rows, len(rows))
     a, b = ({"name": name, **FutureXEvaluator().evaluate_all(data)} for name, data in (("a", rows), ("b", shuffled)))
     pair = compare([a, b])["pairs"][0]
