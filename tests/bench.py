@@ -2,6 +2,8 @@ r"""How fast `eval.py` is, against `json.loads` of the same bytes.
 
     python tests/bench.py                      everything but the million
     python tests/bench.py --systems 5 --million
+    python tests/bench.py --prophet            Prophet Arena only: 20 forecasters and 10,000 events
+    python tests/bench.py --prophet 200        the peak memory with 200 forecasters
 
 The questions are generated from a seed, in the shares of `dataset/250915.json`, each with its own names, numbers and
 options, so that no cache of whole texts helps. Nothing here is a test: times depend on the machine, ratios much less.
@@ -10,6 +12,7 @@ options, so that no cache of whole texts helps. Nothing here is a test: times de
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import random
 import resource
@@ -22,6 +25,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
+
+import numpy as np
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -272,18 +277,85 @@ def measure_million(count: int) -> list[list[str]]:
     return [[f"(d) {count:,} JSONL, {size:.1f} GB", f"{took:.1f} s", "", f"{peak:.2f} GB", "3 GB"]]
 
 
+# --- Prophet Arena ---
+
+
+def prophet_files(folder: Path, forecasters: int, events: int) -> tuple[Path, Path]:
+    """Problems with 2–30 options and everyone's forecasts with prices, written a line at a time."""
+    problems, predictions = folder / "arena.json", folder / "arena-forecasts.json"
+    rng = np.random.default_rng(SEED)
+    with problems.open("w", encoding="utf-8") as asked, predictions.open("w", encoding="utf-8") as said:
+        for number in range(events):
+            options = int(rng.integers(2, 31))
+            logits = rng.normal(0, 1.5, options)
+            truth = np.exp(logits) / np.exp(logits).sum()
+            closed = f"2025-{rng.integers(7, 10):02d}-{rng.integers(1, 29):02d}T{rng.integers(0, 24):02d}:00:00Z"
+            problem = {
+                "problem_id": f"event-{number:06d}", "title": f"Event {number}", "category": f"category {number % 8}",
+                "options": [f"option {option}" for option in range(options)],
+                "correct_option_idx": int(rng.choice(options, p=truth)), "end_date": closed,
+            }  # fmt: skip
+            asked.write(("[" if number == 0 else ",\n") + json.dumps(problem))
+            odds = np.clip(truth + 0.01, 0.01, 0.99).round(2).tolist()
+            for forecaster in range(forecasters):
+                seen = logits + rng.normal(0, 0.2 + 2 * forecaster / forecasters, options)
+                p = np.exp(seen - seen.max())
+                row = {
+                    "problem_id": problem["problem_id"], "username": f"forecaster {forecaster:03d}",
+                    "timestamp": "2025-06-30T12:00:00Z", "prediction": (p / p.sum()).round(4).tolist(), "odds": odds,
+                }  # fmt: skip
+                said.write(("[" if number == forecaster == 0 else ",\n") + json.dumps(row))
+        asked.write("]")
+        said.write("]")
+    return predictions, problems
+
+
+PROPHET_RUN: Final = """
+import resource, sys, time
+from pathlib import Path
+from prophet import ProphetArenaEvaluator, evaluate_file
+began = time.perf_counter()
+results = evaluate_file(ProphetArenaEvaluator(), Path(sys.argv[1]), Path(sys.argv[2]))
+assert results["fits"]["irt"]["converged"] and results["fits"]["bradley_terry"]["converged"]
+print(time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9)
+"""
+
+
+def measure_prophet(forecasters: int, events: int) -> list[list[str]]:
+    """(e) reading and everything that `evaluate_file` does, in a process of its own, against json.loads of the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        predictions, problems = prophet_files(Path(folder), forecasters, events)
+        name = f"(e) prophet {forecasters} x {events:,}, {predictions.stat().st_size / 1e6:.0f} MB"
+        command = [sys.executable, "-c", PROPHET_RUN, str(predictions), str(problems)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
+        took, peak = map(float, done.stdout.split())
+        if forecasters > 50:  # json.loads of the file would need more memory than what is measured
+            return [[name, f"{took:.1f} s", "", f"{peak:.2f} GB", "5 GB"]]
+        raw = predictions.read_bytes()
+        gc.disable()
+        load = statistics.median(seconds(lambda: json.loads(raw)) for _ in range(5))
+        gc.enable()
+    return [[f"{name}, {peak:.2f} GB", f"{took:.2f} s", f"{load:.2f} s", f"{took / load:.2f}", "12"]]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--questions", type=int, default=100_000)
     parser.add_argument("--systems", type=int, default=20)
     parser.add_argument("--million", action="store_true", help="also score --million-count questions as JSONL")
     parser.add_argument("--million-count", type=int, default=1_000_000)
+    parser.add_argument("--prophet", metavar="N", type=int, nargs="?", const=20, help="only Prophet Arena, N forecasters")
+    parser.add_argument("--events", type=int, default=10_000, help="events of --prophet")
     args = parser.parse_args()
     table = [["", "eval.py", "against", "ratio", "target"]]
+    if args.prophet:
+        show(table + measure_prophet(args.prophet, args.events))
+        return
     table += measure_start()
     if args.million:
         table += measure_million(args.million_count)
     table += measure_library(args.questions, max(1, args.systems))
+    table += measure_prophet(20, args.events)
     show(table)
 
 
