@@ -180,14 +180,14 @@ def crra_stake(p: ArrayLike, q: ArrayLike, gamma: float, offsets: ArrayLike | No
     if (total <= 0).any():
         raise InputError("crra_stake", "every forecast must have a positive sum", "0")
     if gamma == 1:
-        return p / np.repeat(total, sizes)
+        return np.asarray(p / np.repeat(total, sizes))
     q = np.clip(q, *PRICE_RANGE)
     with np.errstate(divide="ignore", over="ignore"):  # ln 0, and anything over a tiny gamma, is -inf: no stake
         edge = np.log(p) - np.log(q)
         behind = edge - np.repeat(np.maximum.reduceat(edge, starts), sizes)
         behind[behind > -EDGE_TIE] = 0.0  # else rounding would break the ties of a tiny gamma
         stake = q * (np.exp(behind / gamma) if gamma else behind == 0)
-    return stake / np.repeat(np.add.reduceat(stake, starts), sizes)
+    return np.asarray(stake / np.repeat(np.add.reduceat(stake, starts), sizes))
 
 
 def average_return(
@@ -204,7 +204,6 @@ def average_return(
     """
     (flat_p, flat_q, o), starts, _ = _flat("average_return", {"p": p, "q": q, "outcome": outcome}, offsets)
     paid = crra_stake(flat_p, flat_q, gamma, offsets) / np.clip(flat_q, *PRICE_RANGE)
-    # 0 * paid, not paid[o == 1]: the winner is checked to be one per event
     return _winning("average_return", paid, o, starts)
 
 
@@ -434,11 +433,12 @@ def _observations(
 # --- Bradley–Terry ---
 
 STRENGTH_FLOOR: Final = 1e-300
-DIVERGING: Final = 1e6  # times the median strength, or below its inverse
+VANISHING: Final = 1e-6  # of the mean strength: on its way to 0
+MOVING: Final = 1e-9  # change of ln θ in one more update, where the fit has not converged
 
 
 class BradleyTerryFit(NamedTuple):
-    """Strengths of mean 1. `used` tells which events counted, `diverging` which strengths go to 0 or without bound."""
+    """Strengths of mean 1. `used`: events that counted; `diverging`: strengths that vanish or, unconverged, still move."""
 
     strength: Floats
     log_likelihood: float
@@ -493,11 +493,12 @@ def fit_bradley_terry(
         t, t1, value = start, after, new
     theta = np.exp(t)
     gradient = pool.gradient(t)
-    middle = float(np.median(theta))
-    diverging = (prior == 0) & ((theta > DIVERGING * middle) | (theta < middle / DIVERGING))
+    converged = calm == 3 or not used.any()
+    moving = np.abs(t1 - t) > MOVING if not converged else np.zeros(count, dtype=bool)
+    diverging = (prior == 0) & (moving | (theta < VANISHING * theta.mean()))
     likelihood = value - pool.penalty(t)
     norm = float(np.abs(gradient).max())
-    return BradleyTerryFit(theta / theta.mean(), likelihood, norm, cycles, calm == 3, diverging, used)
+    return BradleyTerryFit(theta / theta.mean(), likelihood, norm, cycles, converged, diverging, used)
 
 
 class _Pool:

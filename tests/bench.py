@@ -344,7 +344,7 @@ def main() -> None:
     parser.add_argument("--systems", type=int, default=20)
     parser.add_argument("--million", action="store_true", help="also score --million-count questions as JSONL")
     parser.add_argument("--million-count", type=int, default=1_000_000)
-    parser.add_argument("--prophet", metavar="N", type=int, nargs="?", const=20, help="only Prophet Arena, N forecasters")
+    parser.add_argument("--prophet", metavar="N", type=int, nargs="?", const=20, help="only this, N forecasters (20)")
     parser.add_argument("--events", type=int, default=10_000, help="events of --prophet")
     args = parser.parse_args()
     table = [["", "eval.py", "against", "ratio", "target"]]

@@ -49,7 +49,7 @@ TOWNS: Final = (
     *("Riverton", "Stonehaven", "Tidewell", "Upland", "Valmont", "Westbury", "Yarrow", "Zellwood"),
 )
 PARTIES: Final = ("Civic Union", "Green Alliance", "Labour Front", "National Accord", "Liberal List", "Reform 25")
-FILMS: Final = ("盐雪", "槐镇来信", "第七个渡口", "风筝匠", "潮汐邮局", "慢车开往鹤汀", "白鹭与灯塔", "豆沙电台", "算盘")
+FILMS: Final = ("盐雪", "槐镇来信", "第七个渡口", "风筝匠", "潮汐邮局", "慢车开往鹤汀", "白鹭与灯塔", "豆沙电台")
 ALBUMS: Final = ("Paper Lanterns", "Low Tide", "Copper Year", "Night Ferry", "Salt & Wire", "Second Harvest", "Orchard")
 MODELS: Final = ("harbor", "meridian", "quillon", "墨子", "lantern", "tessera", "brook")
 
