@@ -434,11 +434,11 @@ def _observations(
 
 STRENGTH_FLOOR: Final = 1e-300
 VANISHING: Final = 1e-6  # of the mean strength: on its way to 0
-MOVING: Final = 1e-9  # change of ln θ in one more update, where the fit has not converged
+DRIFTING: Final = 1e-6  # change of ln θ in one more update, against the median's, of a fit that has not converged
 
 
 class BradleyTerryFit(NamedTuple):
-    """Strengths of mean 1. `used`: events that counted; `diverging`: strengths that vanish or, unconverged, still move."""
+    """Strengths of mean 1. `used`: events that counted; `diverging`: strengths that vanish or do not settle."""
 
     strength: Floats
     log_likelihood: float
@@ -494,8 +494,8 @@ def fit_bradley_terry(
     theta = np.exp(t)
     gradient = pool.gradient(t)
     converged = calm == 3 or not used.any()
-    moving = np.abs(t1 - t) > MOVING if not converged else np.zeros(count, dtype=bool)
-    diverging = (prior == 0) & (moving | (theta < VANISHING * theta.mean()))
+    drift = np.abs(t1 - t - np.median(t1 - t))  # only ratios of strengths count
+    diverging = (prior == 0) & ((not converged) & (drift > DRIFTING) | (theta < VANISHING * theta.mean()))
     likelihood = value - pool.penalty(t)
     norm = float(np.abs(gradient).max())
     return BradleyTerryFit(theta / theta.mean(), likelihood, norm, cycles, converged, diverging, used)
@@ -931,12 +931,13 @@ def read_forecasts(
 ) -> Forecasts | None:
     """The forecasts that count, as arrays; None if there is none. See `ProphetArenaEvaluator` for `repeats`, `late`."""
     rows = _read_rows(forecasts, numbers, events.sizes.tolist(), notes)
-    if not rows.p:
+    if not rows.event:
         return None
     event, time, weight = np.array(rows.event), np.array(rows.time), np.array(rows.weight)
     sizes = events.sizes[event]
     starts = np.cumsum(sizes) - sizes
     p = _numbers(rows.p, int(sizes.sum()))
+    rows.p.clear()  # millions of Python floats
     keep = np.logical_and.reduceat((p >= 0) & (p <= 1), starts)
     for at in np.flatnonzero(~keep).tolist():
         notes.exclude("forecast", "probabilities must be numbers in [0, 1]", rows.label(events.ids, at))
@@ -944,6 +945,7 @@ def read_forecasts(
     for at in np.flatnonzero(~priced).tolist():
         if rows.q[at] is not None:
             notes.warn("odds are not a number in (0, 1] for every option: no return", rows.label(events.ids, at))
+    rows.q.clear()
     mid = q
     if any(bids is not None for bids in rows.bids):
         bids, bidden = _prices(rows.bids, sizes, 0.0)
@@ -1327,10 +1329,11 @@ class _Evaluation:
         notes.exclude("forecast", f"from {four}: its probabilities sum to 0", *self.data.labels(scores.empty, ids))
         normalised = self.data.labels(scores.normalised, ids)
         notes.warn(f"probabilities that do not sum to 1, normalised for {four}", *normalised)
-        self.doubtful = [ids[at] for at in np.unique(self.data.event[scores.doubtful])]
+        doubtful = zip(*np.unique(self.data.event[scores.doubtful], return_counts=True), strict=True)
+        self.doubtful = {ids[at]: int(count) for at, count in doubtful}
         notes.warn(
-            "doubtful event, a forecast's probabilities sum to less than 0.8 or more than 1.25 for exclusive options",
-            *self.doubtful,
+            "doubtful event, probabilities of its exclusive options sum to less than 0.8 or more than 1.25",
+            *(f"{name} in {count}" for name, count in self.doubtful.items()),
         )
 
     # The two models
@@ -1626,6 +1629,27 @@ def is_forecast(record: object) -> bool:
     return isinstance(record, Mapping) and {"problem_id", "username"} <= record.keys()
 
 
+class _Records(RecordFile):
+    """The records of a list; its bytes and its text are dropped before the first one, for the sake of large files."""
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.path.suffix == ".jsonl":
+            yield from super().__iter__()
+            return
+        value = parse_json(self._text(), str(self.path))
+        if not isinstance(value, list):
+            raise InputError(str(self.path), "expected a list of records", type(value).__name__)
+        yield from value
+
+    def _text(self) -> str:
+        try:
+            raw = self.path.read_bytes()
+        except OSError as error:
+            raise InputError(str(self.path), f"cannot be read: {error.strerror or error}") from None
+        self._sha.update(raw)
+        return decode_utf8(raw, str(self.path))
+
+
 def evaluate_file(evaluator: ProphetArenaEvaluator, path: Path, dataset: Path | None) -> dict[str, Any]:
     """The results of one file: a CSV by itself, JSON or JSONL against the dataset's problems.
 
@@ -1642,10 +1666,10 @@ def evaluate_file(evaluator: ProphetArenaEvaluator, path: Path, dataset: Path | 
                     str(path), "expected a dataset of problems for it (a file in dataset/ whose name begins like this "
                     "one's, or --dataset)", "none",
                 )  # fmt: skip
-            questions, predictions = RecordFile(dataset), RecordFile(path)
-            results = evaluator.evaluate_all(predictions, questions, str(path))
-            results["signature"]["dataset_sha256"] = questions.sha256
-            checksum = predictions.sha256
+            problems, forecasts = _Records(dataset), _Records(path)
+            results = evaluator.evaluate_all(forecasts, problems, str(path))
+            results["signature"]["dataset_sha256"] = problems.sha256
+            checksum = forecasts.sha256
     results["signature"]["prediction_sha256"] = checksum
     return {"name": path.stem, "prediction": path.name, "dataset": dataset.name if dataset else None, **results}
 

@@ -118,7 +118,7 @@ def heat(rng: random.Random) -> Draft:
 
 def award(rng: random.Random) -> Draft:
     title = f"第{rng.randint(12, 39)}届鹤汀电影节：谁获得最佳影片？"
-    return Draft("Entertainment", title, rng.sample(FILMS, rng.randint(5, 9)), 1.0)
+    return Draft("Entertainment", title, rng.sample(FILMS, rng.randint(5, len(FILMS))), 1.0)
 
 
 def leaderboard(rng: random.Random) -> Draft:
