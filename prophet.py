@@ -1666,10 +1666,10 @@ def evaluate_file(evaluator: ProphetArenaEvaluator, path: Path, dataset: Path | 
                     str(path), "expected a dataset of problems for it (a file in dataset/ whose name begins like this "
                     "one's, or --dataset)", "none",
                 )  # fmt: skip
-            problems, forecasts = _Records(dataset), _Records(path)
-            results = evaluator.evaluate_all(forecasts, problems, str(path))
-            results["signature"]["dataset_sha256"] = problems.sha256
-            checksum = forecasts.sha256
+            asked, said = _Records(dataset), _Records(path)
+            results = evaluator.evaluate_all(said, asked, str(path))
+            results["signature"]["dataset_sha256"] = asked.sha256
+            checksum = said.sha256
     results["signature"]["prediction_sha256"] = checksum
     return {"name": path.stem, "prediction": path.name, "dataset": dataset.name if dataset else None, **results}
 
