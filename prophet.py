@@ -169,8 +169,10 @@ def crra_stake(p: ArrayLike, q: ArrayLike, gamma: float, offsets: ArrayLike | No
     p, q: flat arrays (`brier_score`) in [0, 1]; prices are clipped to [0.005, 0.995] here. Returns the flat stakes.
     Raises InputError: γ outside [0, 1], a forecast with Σp = 0. Source: seed (its closed form is derived here).
 
-    >>> crra_stake([0.75, 0.25], [0.5, 0.5], gamma=0.5).tolist()
-    [0.9, 0.1]
+    >>> crra_stake([0.75, 0.25], [0.5, 0.5], gamma=1).tolist()
+    [0.75, 0.25]
+    >>> crra_stake([0.75, 0.25], [0.5, 0.125], gamma=0).tolist()
+    [0.0, 1.0]
     """
     gamma = _check_gamma(gamma)
     (p, q), starts, sizes = _flat("crra_stake", {"p": p, "q": q}, offsets)
