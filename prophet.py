@@ -35,6 +35,7 @@ import io
 import json
 import math
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import lru_cache
@@ -402,9 +403,11 @@ def fit_irt(forecaster: ArrayLike, problem: ArrayLike, y: ArrayLike, max_iterati
         except np.linalg.LinAlgError:
             step, _ = model.solve(x, gradient, exact=False)
         slope, length = float(gradient @ step), 1.0
-        # A rise below rounding cannot be seen: then the gradient decides.
-        while model.value(x + length * step) < value + 1e-4 * length * slope - 1e-12 * abs(value) and length > 1e-10:
-            length /= 2
+        # A rise below rounding cannot be seen: then the gradient decides. `not >=`, since too long a step gives nan.
+        with np.errstate(over="ignore", invalid="ignore"):
+            least = value - 1e-12 * abs(value)
+            while not model.value(x + length * step) >= least + 1e-4 * length * slope and length > 1e-10:
+                length /= 2
         x = x + length * step
         value, gradient = model.value(x), model.gradient(x)
     try:
@@ -893,7 +896,7 @@ def _read_rows(forecasts: Iterable[Any], numbers: Mapping[str, int], sizes: Sequ
             notes.exclude("forecast", "a field is given twice", label)
         elif not isinstance(p, (list, tuple)) or len(p) != sizes[number]:
             notes.exclude("forecast", "expected a probability for every option", label)
-        elif weight is not None and not 0 < _as_number(weight) < math.inf:
+        elif weight is not None and not 1e-100 < _as_number(weight) < 1e100:  # sums of others overflow
             notes.exclude("forecast", "'weight' must be a positive number", label)
         else:
             rows.event.append(number)
@@ -1259,10 +1262,22 @@ class ProphetArenaEvaluator:
     def evaluate_all(
         self, forecasts: Iterable[Any], problems: Iterable[Any], where: str = "forecasts"
     ) -> dict[str, Any]:
-        """Score the forecasts of the problems (module docstring: their fields); README lists the keys of the result.
+        """Score the forecasts of the problems; the module's docstring tells their fields.
 
-        Plain Python values, None where a metric does not apply, the same for any order of the input. `where` names
-        the data in errors. Raises InputError if no forecast can be scored; anything less is counted in "excluded".
+        Plain Python values, None where a metric does not apply, the same for any order of the input. Keys:
+        forecasters: by name n_events, n_exclusive, n_priced (the denominators), every metric, `<metric>_rank`, for
+            means `<metric>_interval` (95 %) and `<metric>_beats_next`, the probability of beating who is next by it,
+            irt_ability_se and irt_ability_interval; unranked: those with fewer than min_events, without ranks
+        baselines: the same for "market" and "crowd", without models (`baselines`)
+        problems: by id difficulty, discrimination, n_forecasts, n_options, exclusive
+        rank_correlation: overall and by_category, "spearman" and "kendall" of any two metrics; by_category
+        reliability: bins per forecaster; return_curve: running means by closing time
+        n_events, n_forecasts, event_classes, doubtful_events (id: forecasts), excluded (what, reason, count, names),
+        fits, warnings, signature
+
+        The weights of forecasts count in every mean, not in the two models. The intervals of the weighted Brier take
+        the discriminations as given. `where` names the data in errors. Raises InputError if no forecast can be
+        scored; anything less is counted in "excluded".
         """
         with _no_collector():
             notes = Notes()
@@ -1467,7 +1482,7 @@ class _Evaluation:
             if metric in samples:
                 ends = zip(*(end.tolist() for end in percentile_intervals(samples[metric])), strict=True)
                 for record, bounds, n in zip(records, ends, counts[metric], strict=True):
-                    record[f"{metric}_interval"] = list(bounds) if n > 1 else None
+                    record[f"{metric}_interval"] = list(bounds) if n > 1 and not math.isnan(bounds[0]) else None
         for at, record in enumerate(records):
             error = float(self.irt.ability_se[at]) if self.irt and at < self.count else None
             half = None if error is None else 1.959963984540054 * error
@@ -1617,6 +1632,7 @@ def _agreement(columns: Mapping[str, Floats]) -> dict[str, Any]:
 # --- Files ---
 
 _COLUMNS: Final = ("event_ticker", "predictor_name", "market_info", "market_outcome", "prediction")
+_SAID: Final = frozenset({"username", "prediction", "probs"})
 _SENT: Final = ("timestamp", "submission_created_at", "snapshot_time")  # the first that a row has
 
 
@@ -1628,7 +1644,7 @@ def is_forecast(record: object) -> bool:
     >>> is_forecast({"id": "7", "prediction": "A"})
     False
     """
-    return isinstance(record, Mapping) and {"problem_id", "username"} <= record.keys()
+    return isinstance(record, Mapping) and "problem_id" in record and bool(_SAID & record.keys())
 
 
 class _Records(RecordFile):
@@ -1719,7 +1735,9 @@ def _literal(text: str | None) -> Any:
     with contextlib.suppress(InputError):
         return parse_json(text or "", "")
     try:
-        return ast.literal_eval((text or "").strip())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "invalid escape sequence", about a stranger's text
+            return ast.literal_eval((text or "").strip())
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
 

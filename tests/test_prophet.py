@@ -330,6 +330,24 @@ def test_irt_of_hopeless_data(y: float) -> None:
     assert fit.ability == pytest.approx(np.zeros(6), abs=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_both_fits_converge_on_anything(seed: int) -> None:
+    """Few or many, sparse or full, contradictory, all 0 and 1: with priors there is always an end."""
+    rng = np.random.default_rng(seed)
+    i, j = np.nonzero(rng.random(rng.integers(1, 30, 2)) < (0.1, 0.5, 1)[seed % 3])
+    i, j = (np.unique(numbers, return_inverse=True)[1] for numbers in (i, j))
+    if not len(i):
+        pytest.skip("an empty draw")
+    for y in ((i % 2).astype(float), ((i + j) % 2).astype(float), rng.beta(0.1, 0.1, len(i))):
+        fit = prophet.fit_irt(i, j, y)
+        assert fit.converged
+        assert np.isfinite([*fit.ability, *fit.ability_se]).all()
+        pool = prophet.fit_bradley_terry(i, j, y, prior=1)
+        assert pool.converged
+        assert np.isfinite(pool.strength).all()
+        assert pool.strength.mean() == pytest.approx(1)
+
+
 # --- Bradley–Terry ---
 
 
@@ -727,6 +745,7 @@ BAD_FORECASTS: Final = {
     "missing": ({"prediction": None}, "expected a probability for every option"),
     "unknown id": ({"problem_id": 9}, "unknown problem id"),
     "no name": ({"username": ""}, "no 'problem_id' or no 'username'"),
+    "weight huge": ({"weight": 1e308}, "'weight' must be a positive number"),
     "weight": ({"weight": 0}, "'weight' must be a positive number"),
     "weight nan": ({"weight": math.nan}, "'weight' must be a positive number"),
     "twice": ({"\0duplicate keys": ["prediction"]}, "a field is given twice"),
@@ -932,6 +951,7 @@ def test_csv(tmp_path: Path) -> None:
         csv_row("E5", "ada", {"A": 0.5, "B": 0.5}, {"A": 2, "B": 0}),
         csv_row("E6", "ada", {"A": 0.5, "B": 0.5}, good),
         csv_row("E6", "bob", {"A": 0.5, "B": 0.5}, {"A": 0, "B": 1}),
+        csv_row("E9", "ada", {"A": 0.5, "B": 0.5}, good, market_outcome=r"{'\d': 1}"),
         csv_row("E7", "ada", {"A": 0.5, "B": 0.5}, good, market_info="[1]"),
         csv_row("E8", "ada", {"A": 0.5, "B": 0.5}, good, market_info='{"A": {"yes_ask": 1}, "A": {"yes_ask": 2}}'),
     ]
@@ -942,7 +962,7 @@ def test_csv(tmp_path: Path) -> None:
     assert ada["return_1"] == pytest.approx(0.75 / 0.6)
     assert results["baselines"]["market"]["brier"] == pytest.approx(0.25)  # 0.55 and 0.55 give 0.5 each
     assert {entry["reason"]: entry["names"] for entry in results["excluded"] if entry["what"] == "event"} == {
-        "a winner is not among the options": ["E2"],
+        "a winner is not among the options": ["E2", "E9"],
         "an option without an outcome": ["E4"],
         "an outcome is neither 0 nor 1": ["E5"],
         "its rows differ in options or outcome": ["E6"],
@@ -988,7 +1008,8 @@ def test_no_dataset() -> None:
 
 def test_is_forecast() -> None:
     assert all(map(prophet.is_forecast, SAMPLE[1]))
-    for other in ({"id": "1", "prediction": "A"}, {"problem_id": 1}, [], None, "problem_id username", 5):
+    assert prophet.is_forecast({"problem_id": 1, "probs": [1]})
+    for other in ({"id": "1", "prediction": "A"}, SAMPLE[0][0], [], None, "problem_id username", 5):
         assert not prophet.is_forecast(other)
 
 
