@@ -967,16 +967,18 @@ def read_forecasts(
     order = np.lexsort((who, event))
     order = order[keep[order]]
     same = (event[order][1:] == event[order][:-1]) & (who[order][1:] == who[order][:-1])
-    if same.any():
-        first = np.flatnonzero(np.append(True, ~same))
-        groups = np.split(order, first[1:])
-        merged = (_merge(group, time, weight, starts, sizes, (p, q, mid), priced, repeats) for group in groups)
-        chosen: list[int] = []
-        for group, (at, why) in zip(groups, merged, strict=True):
-            chosen.append(at)
-            for _ in range(len(group) - 1):
-                notes.exclude("forecast", why, rows.label(events.ids, at))
-        order = np.array(chosen)
+    first = np.flatnonzero(np.append(True, ~same))
+    chosen = order[first]
+    for number, group in ((at, order[first[at] :][:size]) for at, size in _several(first, len(order))):
+        latest = group
+        if repeats == "last":  # an unknown time comes before any other
+            known = np.nan_to_num(time[group], nan=-math.inf)
+            latest = group[known == known.max()]
+        chosen[number] = latest[0] if len(latest) == 1 else _average(latest, weight, starts, sizes, (p, q, mid), priced)
+        label = rows.label(events.ids, int(group[0]))
+        notes.exclude("forecast", "a later one of its forecaster counts", *[label] * (len(group) - len(latest)))
+        notes.exclude("forecast", "averaged with another of its forecaster", *[label] * (len(latest) - 1))
+    order = chosen
     offsets = np.append(0, np.cumsum(sizes[order]))
     if (order[1:] != order[:-1] + 1).any() or len(order) < len(event):
         positions = np.repeat(starts[order] - offsets[:-1], sizes[order]) + np.arange(offsets[-1])
@@ -988,43 +990,33 @@ def read_forecasts(
     )  # fmt: skip
 
 
-def _merge(
-    group: Ints,
-    time: Floats,
-    weight: Floats,
-    starts: Ints,
-    sizes: Ints,
-    columns: tuple[Floats, Floats, Floats],
-    priced: Bools,
-    repeats: str,
-) -> tuple[int, str]:
-    """One forecast of a forecaster's several for an event, made in place: its position, and why the rest is left out.
+def _several(first: Ints, size: int) -> list[tuple[int, int]]:
+    """Which groups have more than one member, and how many; `first` is where each of them begins."""
+    sizes = np.diff(np.append(first, size))
+    return [(int(at), int(sizes[at])) for at in np.flatnonzero(sizes > 1)]
 
-    The last counts; those of one time, and all with repeats="mean", are averaged, in an order of their own (sums of
-    floats depend on it). An unknown time comes before any other.
+
+def _average(
+    group: Ints, weight: Floats, starts: Ints, sizes: Ints, columns: tuple[Floats, Floats, Floats], priced: Bools
+) -> int:
+    """Put the mean of some forecasts for an event (p, and the prices that there are) in the place of one of them.
+
+    They are added in an order of their own, since sums of floats depend on it.
     """
-    if len(group) == 1:
-        return int(group[0]), ""
-    why = "averaged with another of its forecaster"
-    if repeats == "last":
-        known = np.nan_to_num(time[group], nan=-math.inf)
-        if (known < known.max()).any():
-            why = "a later one of its forecaster counts"
-        group = group[known == known.max()]
-    rows = [np.s_[start : start + size] for start, size in zip(starts[group], sizes[group], strict=True)]
-    keys = [(*columns[0][row], *np.nan_to_num(columns[1][row]), *np.nan_to_num(columns[2][row])) for row in rows]
-    order = sorted(range(len(group)), key=lambda at: (*keys[at], weight[group[at]]))
-    if len(group) > 1:
-        at, paid = int(group[order[0]]), [n for n in order if priced[group[n]]]
-        means = [
-            np.mean([column[rows[n]] for n in used], axis=0) if used else np.full(int(sizes[at]), math.nan)
-            for column, used in zip(columns, (order, paid, paid), strict=True)
-        ]
-        weight[at] = np.mean([weight[group[n]] for n in order])
-        priced[at] = bool(paid)
-        for column, mean in zip(columns, means, strict=True):
-            column[rows[order[0]]] = mean
-    return int(group[order[0]]), why
+    rows = {int(at): np.s_[int(starts[at]) : int(starts[at] + sizes[at])] for at in group}
+    order = sorted(
+        rows, key=lambda at: [weight[at], *(x for column in columns for x in np.nan_to_num(column[rows[at]]).tolist())]
+    )
+    paid = [at for at in order if priced[at]]
+    means = [
+        np.mean([column[rows[at]] for at in used], axis=0) if used else math.nan
+        for column, used in zip(columns, (order, paid, paid), strict=True)
+    ]
+    weight[order[0]] = np.mean(weight[order])
+    priced[order[0]] = bool(paid)
+    for column, mean in zip(columns, means, strict=True):
+        column[rows[order[0]]] = mean
+    return order[0]
 
 
 # --- From forecasts to scores ---

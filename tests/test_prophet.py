@@ -599,7 +599,14 @@ def test_same_time_repeats_do_not_depend_on_order() -> None:
         {"problem_id": 1, "username": "ada", "prediction": [p, 1 - p], "weight": w, "odds": q}
         for p, w, q in [(0.1, 1, [0.3, 0.7]), (0.2, 2, None), (0.7, 0.3, [0.1, 0.2]), (0.1, 1, [0.31, 0.7])]
     ]
+    rows.append({**rows[0], "timestamp": "2025-01-02T00:00:00Z"})
+    rows.append({**rows[2], "timestamp": "2025-01-02T00:00:00Z"})
     found = [evaluate(order, problems) for order in (rows, rows[::-1], [*rows[2:], *rows[:2]])]
+    assert found[0]["forecasters"]["ada"]["brier"] == pytest.approx(0.36)  # the mean of 0.1 and 0.7
+    assert [(entry["reason"], entry["count"]) for entry in found[0]["excluded"]] == [
+        ("a later one of its forecaster counts", 4),
+        ("averaged with another of its forecaster", 1),
+    ]
     assert found[0] == found[1] == found[2]
 
 
