@@ -76,7 +76,7 @@ def printable(text: object, limit: int | None = None) -> str:
 # --- Reading ---
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-SUFFIXES: Final = (".json", ".jsonl")
+SUFFIXES: Final = (".json", ".jsonl", ".csv")
 DUPLICATE_KEYS: Final = "\0duplicate keys"  # no JSON file of a user has this key
 
 
@@ -172,11 +172,15 @@ class RecordFile:
                 with self.path.open("rb") as file:
                     yield from self._lines(file)
             else:
-                raw = self.path.read_bytes()
-                self._sha.update(raw)
-                yield from self._records(parse_json(decode_utf8(raw, str(self.path)), str(self.path)))
+                yield from self._records(parse_json(self._text(), str(self.path)))
         except OSError as error:
             raise InputError(str(self.path), f"cannot be read: {error.strerror or error}") from None
+
+    def _text(self) -> str:
+        """The whole file; in a function of its own, so that its bytes are gone when the records are used."""
+        raw = self.path.read_bytes()
+        self._sha.update(raw)
+        return decode_utf8(raw, str(self.path))
 
     def _records(self, value: Any) -> Iterator[Any]:
         if isinstance(value, list):
@@ -230,8 +234,23 @@ def hash_file(path: Path) -> str:
         raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
 
 
+def first_record(path: Path) -> Any:
+    """The first record of a JSON list or JSONL file, or its one object; None if there is none to be read.
+
+    Reads on only where the record is longer than a first piece.
+    """
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        text = ""
+        for size in (1 << 16, -1):
+            text += file.read(size).decode("utf-8", "replace")
+            start = re.match(r"[\ufeff\s\[]*", text)
+            with contextlib.suppress(ValueError, RecursionError):
+                return _decoder.raw_decode(text, start.end() if start else 0)[0]
+    return None
+
+
 def find_file(name: str, folder: Path) -> Path:
-    """The JSON or JSONL file that `name` means, with or without extension.
+    """The JSON, JSONL or CSV file that `name` means, with or without extension.
 
     A name with a separator is a path, any other is looked up in `folder`. Raises InputError: no such file (the
     nearest names that exist), or two files with one stem.
@@ -277,6 +296,7 @@ def find_dataset(prediction: Path, folder: Path) -> Path | None:
         path
         for path in paths
         if path.suffix in SUFFIXES
+        and path.suffix != ".csv"
         and (stem == path.stem or (stem.startswith(path.stem) and stem[len(path.stem)] in "-_."))
     ]
     longest = max((len(path.stem) for path in fitting), default=0)
@@ -1006,22 +1026,27 @@ def format_signature(signature: Mapping[str, Any]) -> str:
     for key, value in signature.items():
         if key.endswith("sha256"):
             parts.append(f"{key.removesuffix('_sha256')}:{value[:12]}")
-        elif key == "weights":
-            parts.append("weights:" + "/".join(map(str, value.values())))
+        elif isinstance(value, (Mapping, list)):
+            values = value.values() if isinstance(value, Mapping) else value
+            parts.append(f"{key}:" + "/".join(f"{number:g}" for number in values))
         elif key != "evaluator" and value is not None:
             parts.append(f"{key}:{value}")
     return "signature: " + " ".join(parts)
 
 
 class Results(dict[str, Any]):
-    """Results as a plain dict that Jupyter shows as a report, with tables; `report` makes the report of it."""
+    """Results as a plain dict that Jupyter shows as a report, with tables; `blocks` makes the report of it."""
 
-    def __init__(self, values: Mapping[str, Any], report: Callable[[Mapping[str, Any]], Report]) -> None:
+    def __init__(self, values: Mapping[str, Any], blocks: Callable[..., Report]) -> None:
         super().__init__(values)
-        self._report = report
+        self._blocks = blocks
+
+    def report(self, **options: Any) -> Report:
+        """The lines and tables; `options` are those of the benchmark's `report_blocks`."""
+        return self._blocks(self, **options)
 
     def _repr_html_(self) -> str:
-        return format_html(self._report(self))
+        return format_html(self.report())
 
 
 # --- Intervals ---

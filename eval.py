@@ -31,15 +31,16 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import leaderboard
 from common import (
     DUPLICATE_KEYS,
     MAX_SPAN,
     SERVER_FAILURES,
+    SUFFIXES,
     BadRecord,
     EvaluationError,
     InputError,
@@ -55,6 +56,7 @@ from common import (
     find_dataset,
     find_file,
     find_object,
+    first_record,
     format_signature,
     format_text,
     grouped_names,
@@ -71,6 +73,9 @@ from common import (
     stratified_interval,
     stratified_mean,
 )
+
+if TYPE_CHECKING:
+    from prophet import ProphetArenaEvaluator
 
 __version__: Final = "1.0.0"
 ROOT: Final = Path(__file__).resolve().parent
@@ -1711,6 +1716,40 @@ def _own_questions(predictions: RecordFile) -> Iterator[Any]:
         yield record
 
 
+class Scorer(NamedTuple):
+    """Scores a file of any benchmark, told by its records; what it holds can go to another process."""
+
+    futurex: FutureXEvaluator
+    gammas: tuple[float, ...]  # of Prophet Arena; () is its own choice
+
+    def score(self, path: Path, dataset: Path | None) -> Results:
+        """The results of one prediction file."""
+        if path.suffix == ".csv":
+            dataset = None  # everything stands in it
+        if _benchmark(path, dataset) == "Prophet Arena":
+            import prophet
+
+            return prophet.evaluate_file(self._prophet(), path, dataset)
+        return evaluate_file(self.futurex, path, dataset)
+
+    def settings(self, benchmark: str) -> dict[str, Any]:
+        """The part of a signature that does not depend on the files."""
+        return self._prophet().settings() if benchmark == "Prophet Arena" else self.futurex.settings()
+
+    def _prophet(self) -> ProphetArenaEvaluator:
+        import prophet  # with numpy: not for a FutureX file
+
+        return prophet.ProphetArenaEvaluator(self.gammas or prophet.GAMMAS)
+
+
+def _benchmark(path: Path, dataset: Path | None) -> str:
+    """The benchmark of a file: a CSV is Prophet Arena's, else the first record of its dataset, or its own, tells."""
+    if path.suffix == ".csv":
+        return "Prophet Arena"
+    record = first_record(dataset or path)
+    return "Prophet Arena" if isinstance(record, Mapping) and "problem_id" in record else "FutureX"
+
+
 # --- Report ---
 
 
@@ -1949,7 +1988,7 @@ def build_parser() -> argparse.ArgumentParser:
     """The options of the command line."""
     parser = argparse.ArgumentParser(
         prog="eval.py",
-        description="Score predictions of future events (FutureX).",
+        description="Score predictions of future events: FutureX answers, Prophet Arena forecasts.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -1966,6 +2005,8 @@ def build_parser() -> argparse.ArgumentParser:
     add("--llm-policy", choices=LLM_POLICIES, default="unsure", help="which numbers: the unsure ones (default) or all")
     add("--workers", metavar="N", type=int, default=8, help="calls to the language model at a time (8)")
     add("--no-cache", action="store_true", help="do not keep replies in evaluation/llm-cache.sqlite3")
+    add("--sort", metavar="METRIC", help="Prophet Arena: the metric that orders the leaderboard (brier)")
+    add("--gamma", metavar="G", type=float, action="append", help="Prophet Arena: risk aversion of a return (0 0.5 1)")
     add("--items", action="store_true", help="show a line per question")
     add("--json", action="store_true", help="print strict JSON, a line per file, and nothing else")
     add("--save", action="store_true", help="write evaluation/NAME.json")
@@ -2024,10 +2065,14 @@ def _evaluator(args: argparse.Namespace) -> FutureXEvaluator:
 # Options that a job has no use for: refused, so that nobody thinks they did something.
 _UNUSED: Final = {
     "file": ("force", "min_questions"),
-    "all": ("dataset", "items", "save"),
-    "compare": ("items", "save", "force", "min_questions"),
+    "all": ("dataset", "items", "save", "sort"),
+    "compare": ("items", "save", "sort", "gamma", "force", "min_questions"),
     "check": ("dataset", "missing", "relative_sigma", "llm", "llm_policy", "workers", "no_cache", "items", "save",
-              "force", "min_questions"),
+              "sort", "gamma", "force", "min_questions"),
+}  # fmt: skip
+_USED_BY: Final = {  # of -f, by the benchmark of the file
+    "missing": ("FutureX",), "relative_sigma": ("FutureX",), "llm": ("FutureX",), "items": ("FutureX", "RxnOptBench"),
+    "sort": ("Prophet Arena",), "gamma": ("Prophet Arena",),
 }  # fmt: skip
 
 
@@ -2040,17 +2085,18 @@ def _run(args: argparse.Namespace) -> int:
             raise InputError(f"--{option.replace('_', '-')}", needed)
     if job == "check":
         return _run_check(args)
-    evaluator = _evaluator(args)
-    return {"all": _run_all, "compare": _run_compare, "file": _run_files}[job](args, evaluator)
+    scorer = Scorer(_evaluator(args), tuple(args.gamma or ()))
+    return {"all": _run_all, "compare": _run_compare, "file": _run_files}[job](args, scorer)
 
 
-def _run_files(args: argparse.Namespace, evaluator: FutureXEvaluator) -> int:
+def _run_files(args: argparse.Namespace, scorer: Scorer) -> int:
     names = args.file or [DEFAULT_PREDICTION]
     saved: set[str] = set()
     failed = 0
     for number, name in enumerate(names):
         try:
-            results = _score_name(args, evaluator, name)
+            results = _score_name(args, scorer, name)
+            report = results.report(**_report_options(args, results["benchmark"]))
             if args.save and results["name"] in (*saved, leaderboard.BOARD):
                 raise InputError(name, "would overwrite another result", f"evaluation/{results['name']}.json")
             if args.save:
@@ -2060,25 +2106,31 @@ def _run_files(args: argparse.Namespace, evaluator: FutureXEvaluator) -> int:
             failed += 1
             print(f"eval.py: {error}", file=sys.stderr)
             continue
-        if args.json:
-            print(dump_json(results, ascii_only=True))
-        else:
-            print(("\n" if number else "") + format_report(results, args.items))
+        print(dump_json(results, ascii_only=True) if args.json else ("\n" if number else "") + format_text(report))
     return _exit_code(failed, len(names) - failed)
 
 
-def _score_name(args: argparse.Namespace, evaluator: FutureXEvaluator, name: str) -> Mapping[str, Any]:
+def _report_options(args: argparse.Namespace, benchmark: str) -> dict[str, Any]:
+    """What the options ask of a report; InputError for those that a file's benchmark has no use for."""
+    defaults = vars(build_parser().parse_args([]))
+    for option, users in _USED_BY.items():
+        if vars(args)[option] != defaults[option] and benchmark not in users:
+            raise InputError(f"--{option.replace('_', '-')}", f"needs a file of {' or '.join(users)}", benchmark)
+    return {option: vars(args)[option] for option in ("items", "sort") if vars(args)[option]}
+
+
+def _score_name(args: argparse.Namespace, scorer: Scorer, name: str) -> Results:
     path = find_file(name, args.root / "prediction")
     folder = args.root / "dataset"
     dataset = find_file(args.dataset, folder) if args.dataset else find_dataset(path, folder)
-    return leaderboard.score_unchanged(partial(evaluate_file, evaluator), path, dataset)
+    return leaderboard.score_unchanged(scorer.score, path, dataset)
 
 
 def _exit_code(failed: int, scored: int) -> int:
     return 0 if not failed else 3 if scored else 2
 
 
-def _run_all(args: argparse.Namespace, evaluator: FutureXEvaluator) -> int:
+def _run_all(args: argparse.Namespace, scorer: Scorer) -> int:
     if args.missing != "zero":
         raise InputError("--all", "systems are judged on the same questions: --missing must be zero", args.missing)
     least = args.min_questions or 0
@@ -2086,24 +2138,21 @@ def _run_all(args: argparse.Namespace, evaluator: FutureXEvaluator) -> int:
         raise InputError("--min-questions", "expected a number >= 0", str(least))
     # A language model has threads of its own, and counts its failures in a row.
     processes = 1 if args.llm else os.cpu_count() or 1
-    settings = {"FutureX": evaluator.settings()}
-    score = partial(evaluate_file, evaluator)
-    board = leaderboard.evaluate_folder(args.root, score, settings, args.force, least, processes)
+    board = leaderboard.evaluate_folder(args.root, scorer.score, scorer.settings, args.force, least, processes)
     failed = board["failed"]
     for entry in failed:
         print(printable(f"eval.py: {entry['file']}: {entry['reason']}"), file=sys.stderr)
     counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"
     if board["ignored"]:
-        counts += f"; not read, as they are neither .json nor .jsonl: {grouped_names(board['ignored'])}"
-    print(dump_json(board, ascii_only=True) if args.json else format_text([*leaderboard.board_report(board), counts]))
+        counts += f"; not read, as they are no {', '.join(SUFFIXES)}: {grouped_names(board['ignored'])}"
+    print(dump_json(board, ascii_only=True) if args.json else format_text([*board.report(), counts]))
     fault = any(entry["fault"] for entry in failed)
     return 1 if fault else _exit_code(len(failed), board["evaluated"] + board["reused"])
 
 
-def _run_compare(args: argparse.Namespace, evaluator: FutureXEvaluator) -> int:
-    comparison = leaderboard.compare([_score_name(args, evaluator, name) for name in args.compare])
-    report = leaderboard.comparison_report(comparison)
-    print(dump_json(comparison, ascii_only=True) if args.json else format_text(report))
+def _run_compare(args: argparse.Namespace, scorer: Scorer) -> int:
+    comparison = leaderboard.compare([_score_name(args, scorer, name) for name in args.compare])
+    print(dump_json(comparison, ascii_only=True) if args.json else format_text(comparison.report()))
     return 0
 
 

@@ -2,8 +2,9 @@
 
 `python eval.py --all` scores every file of `prediction/` and writes `evaluation/NAME.json` for each and
 `evaluation/leaderboard.{json,csv,md}`; `python eval.py --compare A B` tests the difference of systems on the same
-questions. This module knows no benchmark: it is handed the function that scores one file, and reads `items` (id,
-level, score), `signature` and the counts of what that returns. In Python: `rank`, `compare`.
+questions. This module knows no benchmark: it is handed the function that scores one file, and reads of what that
+returns the `items` (question, id, level, score, outcome) and the `signature`, or the `ranking` of a file that holds
+several forecasters, which is a table by itself. In Python: `rank`, `compare`.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ SEED: Final = 0
 MOVERS: Final = 10  # questions that are shown to move a difference most
 POOL_BYTES: Final = 2_000_000  # of unscored files from which a second process pays
 
-Score = Callable[[Path, "Path | None"], Mapping[str, Any]]
+Score = Callable[[Path, "Path | None"], Results]
 Signature = Mapping[str, Any]
 
 
@@ -89,8 +90,10 @@ class System(NamedTuple):
 
 
 def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
-    """The scores of one result; raises InputError if missing answers are left out of it."""
+    """The scores of one result; raises InputError if it has none, or if missing answers are left out of it."""
     signature, name = results["signature"], name or str(results.get("name", "system"))
+    if "items" not in results:
+        raise InputError(name, "expected a result with a score per question", str(results.get("benchmark")))
     if signature.get("missing", "zero") != "zero":
         raise InputError(name, "missing answers must score 0: systems are judged on the same questions", "missing skip")
     weights = {str(level): weight for level, weight in signature.get("weights", {"": 1.0}).items()}
@@ -102,16 +105,35 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
         scores[level].append(item["score"])
         ids[level].append(item["id"])
         outcomes[level][item["outcome"]] += 1
-    row = {
+    group = (results["benchmark"], str(results.get("dataset") or ""), signature["questions_sha256"])
+    policy = {key: value for key, value in signature.items() if not key.endswith("sha256")} | {"weights": weights}
+    return System(name, group, policy, weights, scores, ids, outcomes, _file_row(results, name))
+
+
+def _file_row(results: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {
         "name": name,
+        "benchmark": results["benchmark"],
+        "dataset": results.get("dataset"),
         "prediction": results.get("prediction"),
         "warnings": len(results["warnings"]),
         "degraded": _is_degraded(results),
-        "signature": signature,
+        "signature": results["signature"],
     }
-    group = (results["benchmark"], str(results.get("dataset") or ""), signature["questions_sha256"])
-    policy = {key: value for key, value in signature.items() if not key.endswith("sha256")} | {"weights": weights}
-    return System(name, group, policy, weights, scores, ids, outcomes, row)
+
+
+class Ranking(NamedTuple):
+    """One file's own ranking of the forecasters in it, as a table of the leaderboard."""
+
+    table: dict[str, Any]
+
+
+def read_result(results: Mapping[str, Any], name: str | None = None) -> System | Ranking:
+    """What ranking needs of a result."""
+    if "ranking" not in results:
+        return read_system(results, name)
+    row = _file_row(results, name or str(results.get("name", "forecasts")))
+    return Ranking({**row, "rows": results["ranking"], "n_events": results["n_events"]})
 
 
 def _question_key(item: Mapping[str, Any]) -> tuple[str, float]:
@@ -163,7 +185,7 @@ def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0) -> Result
     not scored by the same version and policies.
     """
     names = _distinct_names(results)
-    return _rank_systems(map(read_system, results, names), min_questions)
+    return _rank_results(map(read_result, results, names), min_questions)
 
 
 def _distinct_names(results: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -174,13 +196,18 @@ def _distinct_names(results: Iterable[Mapping[str, Any]]) -> list[str]:
     return names
 
 
-def _rank_systems(systems: Iterable[System], min_questions: int) -> Results:
+def _rank_results(results: Iterable[System | Ranking], min_questions: int) -> Results:
     groups: dict[tuple[str, str, str], list[System]] = {}
-    for system in systems:
+    own: list[dict[str, Any]] = []
+    for system in results:
+        if isinstance(system, Ranking):
+            own.append(system.table)
+            continue
         group = groups.setdefault(system.group, [])
         group.append(system)
         _require_same_policy(group[0], system)
     tables = [_rank_group(groups[group], min_questions) for group in sorted(groups)]
+    tables += sorted(own, key=lambda table: (table["benchmark"], str(table["dataset"]), table["name"]))
     return Results({"tables": tables, "leaderboard": _settings(min_questions)}, board_report)
 
 
@@ -354,7 +381,7 @@ def board_report(board: Mapping[str, Any]) -> Report:
     report: Report = []
     for table in board["tables"]:
         report += [_title(table), "", Table(*_board_cells(table)), ""]
-        if any(row["significant"] is False for row in table["rows"]):
+        if any(row.get("significant") is False for row in table["rows"]):
             report += [_EXPLAINED]
         report += [format_signature(table["signature"]), ""]
     report += [f"failed: {printable(entry['file'])}: {printable(entry['reason'])}" for entry in board.get("failed", [])]
@@ -367,6 +394,9 @@ _EXPLAINED: Final = f"{_UNSURE} the paired difference to the system above is not
 
 def _title(table: Mapping[str, Any]) -> str:
     against = printable(table["dataset"] or "its own questions")
+    if "n_events" in table:
+        notes = f", {table['warnings']} warnings" if table["warnings"] else ""
+        return f"Leaderboard  {table['benchmark']}, {printable(table['name'])}, {table['n_events']} events{notes}"
     count = sum(table["level_counts"].values())
     used = sum(table["level_counts"][level] for level in table["weights"])
     shown = f"{count} questions" if used == count else f"{used} of {count} questions (small levels left out)"
@@ -375,6 +405,13 @@ def _title(table: Mapping[str, Any]) -> str:
 
 def _board_cells(table: Mapping[str, Any]) -> tuple[list[str], list[list[str]], str]:
     """Header, rows and alignment of one table, as text."""
+    if "n_events" in table:
+        own = [
+            [str(row["rank"]), printable(row["name"]), show_number(row["score"]), show_interval(row["interval"]),
+             str(row["n"])]
+            for row in table["rows"]
+        ]  # fmt: skip
+        return ["Rank", "Forecaster", "Brier", "95% interval", "n"], own, "><>>>"
     levels = [level for level in table["level_counts"] if level]
     header = ["Rank", "System", "Overall", "95% interval", *(f"Level {level}" for level in levels)]
     header += ["n", "Missing", "Unparsed", "p above", "Notes"]
@@ -439,18 +476,21 @@ def format_csv(board: Mapping[str, Any]) -> str:
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    levels = list(dict.fromkeys(level for table in board["tables"] for level in table["level_counts"] if level))
+    tables = board["tables"]
+    levels = list(dict.fromkeys(level for table in tables for level in table.get("level_counts", ()) if level))
     writer.writerow([
         "benchmark", "dataset", "rank", "name", "overall_score", "overall_low", "overall_high",
         *(f"level_{level}" for level in levels), "n", "missing", "unparsed", "p_above", "significant", "signature",
     ])  # fmt: skip
-    for table in board["tables"]:
+    for table in tables:
+        own = "n_events" in table  # a Brier score stands in the column of the overall score: the benchmark tells
         for row in table["rows"]:
-            low, high = row["overall_interval"] or (None, None)
+            low, high = row["interval" if own else "overall_interval"] or (None, None)
             cells = [
-                table["benchmark"], table["dataset"], row["rank"], row["name"], row["overall_score"], low, high,
-                *(row["level_scores"].get(level) for level in levels),
-                row["n"], row["missing"], row["unparsed"], row["p_above"], row["significant"],
+                table["benchmark"], table["dataset"], row["rank"], row["name"],
+                row["score" if own else "overall_score"], low, high,
+                *(row.get("level_scores", {}).get(level) for level in levels),
+                row["n"], *(row.get(key) for key in ("missing", "unparsed", "p_above", "significant")),
                 format_signature(table["signature"]),
             ]  # fmt: skip
             writer.writerow([_csv_cell(cell) for cell in cells])
@@ -478,7 +518,9 @@ def format_markdown(board: Mapping[str, Any]) -> str:
         lines += [f"## {_markdown(_title(table))}", "", "| " + " | ".join(header) + " |"]
         lines.append("|" + "|".join("---:" if side == ">" else "---" for side in align) + "|")
         lines += ["| " + " | ".join([row[0], _markdown(row[1]), *row[2:]]) + " |" for row in rows]
-        lines += ["", _EXPLAINED, "", f"`{format_signature(table['signature'])}`", ""]
+        if "n_events" not in table:
+            lines += ["", _EXPLAINED]
+        lines += ["", f"`{format_signature(table['signature'])}`", ""]
     if board["failed"]:
         lines += ["## Not scored", "", "| File | Reason |", "|---|---|"]
         lines += [f"| {_markdown(entry['file'])} | {_markdown(entry['reason'])} |" for entry in board["failed"]]
@@ -507,7 +549,7 @@ def _hash_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def score_unchanged(score: Score, path: Path, dataset: Path | None) -> Mapping[str, Any]:
+def score_unchanged(score: Score, path: Path, dataset: Path | None) -> Results:
     """`score(path, dataset)`, once more if a file changed meanwhile (size, time or identity).
 
     Raises InputError if it changed again, and what `score` raises for files that stay as they are.
@@ -609,12 +651,12 @@ class Task(NamedTuple):
 
 
 def evaluate_folder(
-    root: Path, score: Score, settings: Mapping[str, Signature], force: bool = False, min_questions: int = 0,
+    root: Path, score: Score, settings: Callable[[str], Signature], force: bool = False, min_questions: int = 0,
     processes: int = 1,
 ) -> Results:  # fmt: skip
     """Score every file of `root/prediction`, store the results and the leaderboard in `root/evaluation`.
 
-    A stored result is reused if its signature still holds: the `settings` of its benchmark, the sha256 of its
+    A stored result is reused if its signature still holds: `settings(benchmark)`, the sha256 of its
     prediction and dataset, and its own. `score` must be picklable if `processes` > 1. Returns the board: `rank` of all
     results, with `failed` (file, reason, fault), `evaluated` and `reused` (counts), `ignored` (names). Raises
     LockedError if another run is at work, and EvaluationError if nothing can be read or written.
@@ -622,9 +664,9 @@ def evaluate_folder(
     folder = root / "evaluation"
     files, failures, ignored = list_predictions(root / "prediction")  # first: a mistyped root is not made
     with lock_folder(folder):
-        settings = json.loads(dump_json(settings))  # as stored: keys are text there
+        expected = lru_cache(maxsize=None)(lambda benchmark: json.loads(dump_json(settings(benchmark))))  # as stored
         board = {} if force else _read_board(folder)
-        known = {row["name"]: {**table, **row} for table in board.get("tables", []) for row in table["rows"]}
+        known = {row["name"]: row for row in _file_rows(board)}
         hash_dataset = lru_cache(maxsize=None)(hash_file)
         checksums: dict[str, str] = {}  # of the stored files, by name
         todo: list[Task] = []
@@ -637,7 +679,7 @@ def evaluate_folder(
                 stored = folder / f"{path.stem}.json"
                 if stored.exists():
                     require_regular(stored)
-                checksum = "" if force else _reusable(stored, task, known.get(path.stem), settings)
+                checksum = "" if force else _reusable(stored, task, known.get(path.stem), expected)
             except EvaluationError as error:
                 failures.append(Failure(path.name, _reason(error, path, root)))
                 continue
@@ -645,7 +687,7 @@ def evaluate_folder(
                 checksums[path.stem] = checksum
             else:
                 todo.append(task)
-        fresh: dict[str, System] = {}
+        fresh: dict[str, System | Ranking] = {}
         for task, outcome in zip(todo, _score_files(score, todo, root, processes), strict=True):
             if isinstance(outcome, Failure):
                 failures.append(outcome)
@@ -658,6 +700,12 @@ def evaluate_folder(
     return Results(
         {**ranked, "evaluated": len(fresh), "reused": len(checksums) - len(fresh), "ignored": ignored}, board_report
     )
+
+
+def _file_rows(board: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The part of a board's tables that stands for a file each."""
+    for table in board.get("tables", ()):
+        yield from [table] if "n_events" in table else table["rows"]
 
 
 def _reason(error: EvaluationError, path: Path, root: Path) -> str:
@@ -686,7 +734,7 @@ def _read_board(folder: Path) -> dict[str, Any]:
 
 
 def _reusable(
-    path: Path, task: Task, known: Mapping[str, Any] | None, settings: Mapping[str, Signature]
+    path: Path, task: Task, known: Mapping[str, Any] | None, settings: Callable[[str], Signature]
 ) -> str:
     """The sha256 of a stored file whose signature still holds, and in which no model failed; "" if there is none.
 
@@ -703,12 +751,12 @@ def _reusable(
         return ""
     if known["dataset"] and not task.dataset:
         raise InputError(str(task.path), f"expected its dataset, {known['dataset']}, as before (or --force)", "none")
-    expected = {"dataset_sha256": None, **settings.get(known["benchmark"], {"evaluator": None}), **task.checksums}
+    expected = {"dataset_sha256": None, **settings(known["benchmark"]), **task.checksums}
     holds = all(known["signature"].get(key) == value for key, value in expected.items())
     return checksum if holds and known["dataset"] == (task.dataset.name if task.dataset else None) else ""
 
 
-Outcome = Failure | tuple[str, System]
+Outcome = Failure | tuple[str, System | Ranking]
 
 
 def _score_files(score: Score, tasks: Sequence[Task], root: Path, processes: int) -> Iterator[Outcome]:
@@ -725,7 +773,7 @@ def _score_files(score: Score, tasks: Sequence[Task], root: Path, processes: int
 def _score_one(score: Score, root: Path, task: Task) -> Outcome:
     try:
         results = score_unchanged(score, task.path, task.dataset)
-        return _result_text(results), read_system(results)
+        return _result_text(results), read_result(results)
     except EvaluationError as error:
         return Failure(task.path.name, _reason(error, task.path, root))
     except Exception as error:  # a fault of this tool in one file must not cost a night's other files
@@ -780,7 +828,7 @@ def _begin_worker() -> None:
 
 
 def _store_board(
-    folder: Path, board: dict[str, Any], checksums: Mapping[str, str], fresh: Mapping[str, System],
+    folder: Path, board: dict[str, Any], checksums: Mapping[str, str], fresh: Mapping[str, System | Ranking],
     failures: Sequence[Failure], min_questions: int,
 ) -> dict[str, Any]:  # fmt: skip
     """Write leaderboard.json, .csv and .md unless they hold just that already; the board."""
@@ -788,10 +836,9 @@ def _store_board(
     inputs = _hash_text(dump_json([_settings(min_questions), dict(checksums), failed]))
     if board.get("inputs_sha256") != inputs:
         systems = [fresh.get(name) or _read_ranked(folder, name, checksums[name]) for name in sorted(checksums)]
-        new = {**_rank_systems(systems, min_questions), "failed": failed, "inputs_sha256": inputs}
-        for table in new["tables"]:
-            for row in table["rows"]:
-                row["file_sha256"] = checksums[row["name"]]
+        new = {**_rank_results(systems, min_questions), "failed": failed, "inputs_sha256": inputs}
+        for row in _file_rows(new):
+            row["file_sha256"] = checksums[row["name"]]
         text = _result_text(new)
         write_atomic(folder / f"{BOARD}.json", text)
         board = json.loads(text)
@@ -803,8 +850,8 @@ def _store_board(
     return board
 
 
-def _read_ranked(folder: Path, name: str, checksum: str) -> System:
+def _read_ranked(folder: Path, name: str, checksum: str) -> System | Ranking:
     stored, found = _read_stored(folder / f"{name}.json")
     if found != checksum:
         raise EvaluationError(f"{folder / name}.json: changed while the leaderboard was made; run again")
-    return read_system(stored)
+    return read_result(stored)

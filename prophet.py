@@ -51,12 +51,17 @@ from common import (
     BadRecord,
     InputError,
     RecordFile,
+    Report,
+    Results,
+    Table,
     decode_utf8,
+    format_signature,
+    format_text,
     grouped_warning,
     number_text,
     parse_json,
     printable,
-    text_table,
+    show_interval,
 )
 
 VERSION: Final = "1.0.0"
@@ -1253,14 +1258,15 @@ class ProphetArenaEvaluator:
 
     def evaluate_all(
         self, forecasts: Iterable[Any], problems: Iterable[Any], where: str = "forecasts"
-    ) -> dict[str, Any]:
+    ) -> Results:
         """Score the forecasts of the problems; the module's docstring tells their fields.
 
         Plain Python values, None where a metric does not apply, the same for any order of the input. Keys:
         forecasters: by name n_events, n_exclusive, n_priced (the denominators), every metric, `<metric>_rank`, for
             means `<metric>_interval` (95 %) and `<metric>_beats_next`, the probability of beating who is next by it,
             irt_ability_se and irt_ability_interval; unranked: those with fewer than min_events, without ranks
-        baselines: the same for "market" and "crowd", without models (`baselines`)
+        ranking: rank, name, score (Brier), interval and n of each, best first
+        baselines: the same as forecasters for "market" and "crowd", without models (`baselines`)
         problems: by id difficulty, discrimination, n_forecasts, n_options, exclusive
         rank_correlation: overall and by_category, "spearman" and "kendall" of any two metrics; by_category
         reliability: bins per forecaster; return_curve: running means by closing time
@@ -1283,7 +1289,16 @@ class ProphetArenaEvaluator:
             notes.exclude("event", "no forecast that counts", *(events.ids[at] for at in absent))
             events = _subset(events, present)
             data = data._replace(event=np.searchsorted(present, data.event))
-            return _Evaluation(self, events, data, notes).results()
+            return Results(_Evaluation(self, events, data, notes).results(), report_blocks)
+
+    def settings(self) -> dict[str, Any]:
+        """The part of a signature that does not depend on the data."""
+        return {
+            "evaluator": f"Prophet Arena {VERSION}",
+            "gammas": list(self.gammas), "bootstrap": self.bootstrap, "seed": self.seed,
+            "min_events": self.min_events, "repeats": self.repeats, "late": self.late, "bins": self.bins,
+            "response": self.response, "prior": self.prior,
+        }  # fmt: skip
 
 
 def _subset(events: Events, chosen: Ints) -> Events:
@@ -1442,6 +1457,7 @@ class _Evaluation:
             "n_forecasts": len(self.data.event),
             "event_classes": self._classes(),
             "doubtful_events": self.doubtful,
+            "ranking": _ranking([(names[at], records[at]) for at in ranked]),
             "forecasters": {names[at]: entries[names[at]] for at in ranked},
             "unranked": {name: entries[name] for at, name in enumerate(names) if at not in set(ranked)},
             "baselines": {"market": records[-2], "crowd": records[-1]},
@@ -1589,17 +1605,24 @@ class _Evaluation:
         return curves
 
     def _signature(self) -> dict[str, Any]:
-        data, events, policy = self.data, self.events, self.policy
+        data, events = self.data, self.events
         sha = hashlib.sha256(json.dumps([events.ids, events.category, data.names]).encode())
         columns = (events.offsets, events.outcome, events.exclusive, events.closed, data.event, data.forecaster)
         for column in (*columns, data.weight, data.p, data.q, data.mid):
             sha.update(np.nan_to_num(column, nan=-1.0).tobytes())
-        return {
-            "evaluator": f"Prophet Arena {VERSION}",
-            "gammas": list(policy.gammas), "bootstrap": policy.bootstrap, "seed": policy.seed,
-            "min_events": policy.min_events, "repeats": policy.repeats, "late": policy.late, "bins": policy.bins,
-            "response": policy.response, "prior": policy.prior, "data_sha256": sha.hexdigest(),
-        }  # fmt: skip
+        return {**self.policy.settings(), "data_sha256": sha.hexdigest()}
+
+
+def _ranking(ranked: Sequence[tuple[str, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """What a leaderboard of many files shows: the forecasters by Brier score."""
+    rows = [
+        {
+            "rank": record["brier_rank"], "name": name, "score": record["brier"],
+            "interval": record.get("brier_interval"), "n": record["n_events"],
+        }
+        for name, record in ranked
+    ]  # fmt: skip
+    return sorted(rows, key=lambda row: (row["rank"], row["name"]))
 
 
 def _plain(value: Any) -> float | None:
@@ -1639,28 +1662,7 @@ def is_forecast(record: object) -> bool:
     return isinstance(record, Mapping) and "problem_id" in record and bool(_SAID & record.keys())
 
 
-class _Records(RecordFile):
-    """The records of a list; its bytes and its text are dropped before the first one, for the sake of large files."""
-
-    def __iter__(self) -> Iterator[Any]:
-        if self.path.suffix == ".jsonl":
-            yield from super().__iter__()
-            return
-        value = parse_json(self._text(), str(self.path))
-        if not isinstance(value, list):
-            raise InputError(str(self.path), "expected a list of records", type(value).__name__)
-        yield from value
-
-    def _text(self) -> str:
-        try:
-            raw = self.path.read_bytes()
-        except OSError as error:
-            raise InputError(str(self.path), f"cannot be read: {error.strerror or error}") from None
-        self._sha.update(raw)
-        return decode_utf8(raw, str(self.path))
-
-
-def evaluate_file(evaluator: ProphetArenaEvaluator, path: Path, dataset: Path | None) -> dict[str, Any]:
+def evaluate_file(evaluator: ProphetArenaEvaluator, path: Path, dataset: Path | None) -> Results:
     """The results of one file: a CSV by itself, JSON or JSONL against the dataset's problems.
 
     Raises InputError: a file that cannot be read, forecasts without a dataset, nothing that can be scored.
@@ -1676,12 +1678,13 @@ def evaluate_file(evaluator: ProphetArenaEvaluator, path: Path, dataset: Path | 
                     str(path), "expected a dataset of problems for it (a file in dataset/ whose name begins like this "
                     "one's, or --dataset)", "none",
                 )  # fmt: skip
-            asked, said = _Records(dataset), _Records(path)
+            asked, said = RecordFile(dataset), RecordFile(path)
             results = evaluator.evaluate_all(said, asked, str(path))
             results["signature"]["dataset_sha256"] = asked.sha256
             checksum = said.sha256
     results["signature"]["prediction_sha256"] = checksum
-    return {"name": path.stem, "prediction": path.name, "dataset": dataset.name if dataset else None, **results}
+    files = {"name": path.stem, "prediction": path.name, "dataset": dataset.name if dataset else None}
+    return Results({**files, **results}, report_blocks)
 
 
 def read_csv(path: Path) -> tuple[list[Any], list[Any], str]:
@@ -1796,45 +1799,45 @@ def format_report(results: Mapping[str, Any], sort: str = "brier") -> str:
     `sort` is the metric that orders the forecasters, best first; those without a value come last. Raises InputError
     for any other name.
     """
+    return format_text(report_blocks(results, sort))
+
+
+def report_blocks(results: Mapping[str, Any], sort: str = "brier") -> Report:
+    """The report's lines and tables."""
     metrics = list(results["rank_correlation"]["overall"]["spearman"])
     if sort not in metrics:
         raise InputError("--sort", f"expected one of {', '.join(metrics)}", printable(sort, 60))
     ranked, unranked = results["forecasters"], results["unranked"]
     rank = f"{sort}_rank"
     order = sorted(ranked, key=lambda name: (ranked[name][rank] is None, ranked[name][rank] or 0, name))
-    title = f"Prophet Arena  {printable(results['name'])}\n" if "name" in results else "Prophet Arena\n"
+    rows = [(name, ranked[name]) for name in order]
+    rows += [(f"({name})", row) for name, row in results["baselines"].items() if row["n_events"]]
     against = f", dataset {printable(results['dataset'])}" if results.get("dataset") else ""
     classes = ", ".join(f"{count} {name}" for name, count in results["event_classes"].items() if count)
-    lines = [
-        title + f"{results['n_events']} events ({classes}), {len(ranked) + len(unranked)} forecasters, "
+    report: Report = [
+        f"Prophet Arena  {printable(results.get('name', ''))}".rstrip(),
+        f"{results['n_events']} events ({classes}), {len(ranked) + len(unranked)} forecasters, "
         f"{results['n_forecasts']} forecasts{against}",
         "",
         f"Leaderboard by {_title(sort)}, ranks in brackets",
         "",
-        _leaderboard(results, order, metrics, sort),
+        _values_table(rows, [sort, *(metric for metric in metrics if metric != sort)], ranks=True),
     ]
     if unranked:
         least = results["signature"]["min_events"]
-        lines += ["", f"Not ranked, fewer than {least} events: {len(unranked)}", ""]
-        lines.append(_values_table(sorted(unranked.items()), metrics, ranks=False))
-    lines += ["", f"95 % intervals (bootstrap over events; ability: ± 1.96 standard errors), by {_title(sort)}", ""]
-    lines.append(_intervals(results, order, metrics, sort))
+        report += ["", f"Not ranked, fewer than {least} events: {len(unranked)}", ""]
+        report.append(_values_table(sorted(unranked.items()), metrics, ranks=False))
+    report += ["", f"95 % intervals (bootstrap over events; ability: ± 1.96 standard errors), by {_title(sort)}", ""]
+    report.append(_intervals_table(rows, metrics, f"{sort}_beats_next"))
     for kind, what in (("spearman", "Spearman"), ("kendall", "Kendall")):
         matrix = results["rank_correlation"]["overall"][kind]
-        rows = [[_title(one), *(_show(matrix[one][other], 3) for other in metrics)] for one in metrics]
-        lines += ["", f"Rank agreement ({what}), 1 where two metrics rank alike", ""]
-        lines.append(text_table(["", *map(_title, metrics)], rows, "<" + ">" * len(metrics)))
-    lines += ["", *_notes(results)]
-    return "\n".join(lines)
+        cells = [[_title(one), *(_show(matrix[one][other], 3) for other in metrics)] for one in metrics]
+        report += ["", f"Rank agreement ({what}), 1 where two metrics rank alike", ""]
+        report.append(Table(["", *map(_title, metrics)], cells, "<" + ">" * len(metrics)))
+    return [*report, "", *_notes(results)]
 
 
-def _leaderboard(results: Mapping[str, Any], order: Sequence[str], metrics: Sequence[str], sort: str) -> str:
-    rows = [(name, results["forecasters"][name]) for name in order]
-    rows += [(f"({name})", row) for name, row in results["baselines"].items() if row["n_events"]]
-    return _values_table(rows, [sort, *(metric for metric in metrics if metric != sort)], ranks=True)
-
-
-def _values_table(rows: Iterable[tuple[str, Mapping[str, Any]]], metrics: Sequence[str], ranks: bool) -> str:
+def _values_table(rows: Iterable[tuple[str, Mapping[str, Any]]], metrics: Sequence[str], ranks: bool) -> Table:
     body = []
     for name, row in rows:
         cells = [printable(name, 40), str(row["n_events"])]
@@ -1842,21 +1845,16 @@ def _values_table(rows: Iterable[tuple[str, Mapping[str, Any]]], metrics: Sequen
             rank = row.get(f"{metric}_rank") if ranks else None
             cells.append(_show(row[metric]) + (f" ({rank})" if rank else ""))
         body.append(cells)
-    return text_table(["Forecaster", "Events", *map(_title, metrics)], body, "<>" + ">" * len(metrics))
+    return Table(["Forecaster", "Events", *map(_title, metrics)], body, "<>" + ">" * len(metrics))
 
 
-def _intervals(results: Mapping[str, Any], order: Sequence[str], metrics: Sequence[str], sort: str) -> str:
-    rows = [(name, results["forecasters"][name]) for name in order]
-    rows += [(f"({name})", row) for name, row in results["baselines"].items() if row["n_events"]]
+def _intervals_table(rows: Sequence[tuple[str, Mapping[str, Any]]], metrics: Sequence[str], beats: str) -> Table:
     shown = [metric for metric in metrics if any(f"{metric}_interval" in row for _, row in rows)]
-    beats = f"{sort}_beats_next"
-    header = ["Forecaster", "Beats next", *map(_title, shown)]
     body = [
-        [printable(name, 40), _show(row.get(beats), 3)]
-        + ["–" if not (ends := row.get(f"{m}_interval")) else f"[{ends[0]:.4f}, {ends[1]:.4f}]" for m in shown]
+        [printable(name, 40), _show(row.get(beats), 3), *(show_interval(row.get(f"{m}_interval")) for m in shown)]
         for name, row in rows
     ]
-    return text_table(header, body, "<>" + ">" * len(shown))
+    return Table(["Forecaster", "Beats next", *map(_title, shown)], body, "<>" + ">" * len(shown))
 
 
 def _notes(results: Mapping[str, Any]) -> list[str]:
@@ -1871,14 +1869,7 @@ def _notes(results: Mapping[str, Any]) -> list[str]:
                 f"fit of {name}: {state} after {fit['iterations']} iterations, gradient {fit['gradient_norm']:.1e}, "
                 f"log-likelihood {fit['log_likelihood']:.4f}"
             )
-    lines += [f"warning: {warning}" for warning in results["warnings"]]
-    parts = [str(results["signature"]["evaluator"])]
-    for key, value in results["signature"].items():
-        if key.endswith("sha256"):
-            parts.append(f"{key.removesuffix('_sha256')}:{value[:12]}")
-        elif key != "evaluator":
-            parts.append(f"{key}:{'/'.join(f'{x:g}' for x in value) if key == 'gammas' else value}")
-    return [*lines, "", "signature: " + " ".join(parts)]
+    return [*lines, *(f"warning: {text}" for text in results["warnings"]), "", format_signature(results["signature"])]
 
 
 def _title(metric: str) -> str:

@@ -993,7 +993,7 @@ BAD_FILES: Final = {
                   "market_outcome, prediction, got none named event_ticker"),
     "utf-16": ("x.csv", b"\xff\xfea\0", "x.csv: not UTF-8: byte 0xff at position 0, got UTF-16 or UTF-32 text"),
     "not json": ("x.json", b"[1,", "x.json: not JSON: line 1 column 4: Expecting value"),
-    "object": ("x.json", b"{}", "x.json: expected a list of records, got dict"),
+    "object": ("x.json", b"{}", "x.json: expected forecasts that fit the problems, got none"),
     "no file": ("y.json", None, "y.json: cannot be read: No such file or directory"),
     "no csv": ("y.csv", None, "y.csv: cannot be read: No such file or directory"),
 }  # fmt: skip
