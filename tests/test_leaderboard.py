@@ -99,7 +99,7 @@ def folder_of(root: Path, **answers: str) -> Path:
 def evaluate(root: Path, score: leaderboard.Score | None = None, **options: Any) -> Record:
     evaluator = FutureXEvaluator()
     score = score or partial(evaluate_file, evaluator)
-    return evaluate_folder(root, score, {"FutureX": evaluator.settings()}, **options)
+    return evaluate_folder(root, score, lambda benchmark: evaluator.settings(), **options)
 
 
 def failures(done: Done, code: int = 3) -> list[str]:
@@ -473,8 +473,8 @@ def test_another_version(tmp_path: Path) -> None:
     folder_of(tmp_path, a="AAAA")
     evaluator = FutureXEvaluator()
     evaluate(tmp_path)
-    newer = {"FutureX": {**evaluator.settings(), "evaluator": "FutureX 99"}}
-    board = evaluate_folder(tmp_path, partial(evaluate_file, evaluator), newer)
+    newer = {**evaluator.settings(), "evaluator": "FutureX 99"}
+    board = evaluate_folder(tmp_path, partial(evaluate_file, evaluator), lambda benchmark: newer)
     assert (board["evaluated"], board["reused"]) == (1, 0)
 
 
@@ -589,7 +589,7 @@ def test_degraded_result_is_not_reused(tmp_path: Path) -> None:
 
     def night(model: str | None = "m") -> tuple[int, int, bool, float]:
         evaluator = FutureXEvaluator("key", server.url, model=model) if model else FutureXEvaluator()
-        board = evaluate_folder(tmp_path, partial(evaluate_file, evaluator), {"FutureX": evaluator.settings()})
+        board = evaluate_folder(tmp_path, partial(evaluate_file, evaluator), lambda benchmark: evaluator.settings())
         row = rows(board)[0]
         return board["evaluated"], board["reused"], row["degraded"], row["overall_score"]
 
@@ -825,7 +825,7 @@ def test_one_process_or_two_on_any_hash_seed(tmp_path: Path) -> None:
             leaderboard.POOL_BYTES = 0
             evaluator = FutureXEvaluator()
             leaderboard.evaluate_folder(Path(sys.argv[1]), partial(evaluate_file, evaluator),
-                                        {"FutureX": evaluator.settings()}, processes=int(sys.argv[2]))
+                                        lambda benchmark: evaluator.settings(), processes=int(sys.argv[2]))
     """)
     outcomes = []
     for folder, processes, seed in (("a", "1", "1"), ("b", "2", "2")):

@@ -277,7 +277,12 @@ def test_files_named_in_readme_exist() -> None:
     prose = re.sub(r"^```.*?^```$", "", README, flags=re.M | re.S)
     commands = [word for command, _ in COMMANDS for word in command.split()]
     words = {word for span in code_spans(prose) for word in span.split()}.union(commands)
+    headings = {re.sub(r"[^\w -]", "", line.lower()).strip().replace(" ", "-") for line in
+                re.findall(r"^#+ (.+)$", prose, re.M)}  # fmt: skip
     links = {link for link in re.findall(r"\]\(([^)]+)\)", prose) if "://" not in link}
+    anchors = {link for link in links if link[0] == "#"}
+    assert {anchor[1:] for anchor in anchors} <= headings
+    links -= anchors
     paths = {word for word in words if re.fullmatch(r"[\w.-]+(?:/[\w.-]*)*", word) and ("/" in word or ".py" in word)}
     named = (paths | links) - USERS_OWN - EXAMPLE_FILES.keys()
     assert {"eval.py", "tests/make_samples.py", "dataset/250915.json", "LICENSE"} <= named
