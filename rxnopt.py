@@ -91,7 +91,7 @@ _SIGNS: Final = str.maketrans(
     {"∶": ":", "−": "-", "–": "-", "—": "-", "‒": "-", "―": "-", "∼": "~", "⩾": "≥", "⩽": "≤", "’": "'", "′": "'"}
 )
 _MISSING: Final = frozenset({
-    "", "-", "--", "---", "/", "n/a", "n.a.", "na", "nan", "none", "null", "not determined", "not reported", "not given",
+    "", "-", "--", "---", "/", "n/a", "n.a.", "na", "nan", "none", "null", "not determined", "not reported",
 })  # fmt: skip
 _MISSING_SELECTIVITY: Final = _MISSING | {"nd", "n.d.", "n. d.", "n.d", "nr", "n.r.", "n.r", "not detected"}
 _LABEL: Final = r"[0-9]{1,3}[a-z]{1,3}'{0,3}"
@@ -113,7 +113,7 @@ _PLAIN_YIELD: Final = re.compile(
 _ASIDE: Final = re.compile(
     rf"(?:by\s)?(?:(?:isolated|nmr|gc|hplc|lc)(?:\syield)?|{_FOOTNOTES}|±\s?{_NUMBER}\s?%?|{_NUMBER}\s?%?\sbrsm)|"
 )
-_LETTERED: Final = re.compile(rf"(?P<number>[0-9]{{1,3}})[a-z]{{1,3}}'{{0,3}}")
+_LETTERED: Final = re.compile(r"(?P<number>[0-9]{1,3})[a-z]{1,3}'{0,3}")
 _SELECTIVITY_WORD: Final = re.compile(r"\b(ee|er|dr|rr|de)\b|\b([edr])\.([re])\.")
 _EXCESS: Final = re.compile(
     rf"""(?:(?:ee|de)\b\s?[:=]?\s?)? (?P<open>\()? (?:{_ABOUT}\s?)? (?:[<>≤≥]=?\s?)? (?P<low>[+-]?{_NUMBER})\s?%?
@@ -334,7 +334,7 @@ SETTING_HELP: Final = {
 
 
 def make_settings(values: Mapping[str, Any]) -> Settings:
-    """Settings with `values` (typed, or text as on the command line) in place of defaults; InputError names a bad one."""
+    """Settings with `values`, typed or as text, in place of defaults; InputError names a bad one."""
     unknown = sorted(values.keys() - set(Settings._fields))
     if unknown:
         raise InputError("settings", f"no setting {unknown[0]}")
@@ -396,7 +396,7 @@ def _as_list(value: Any) -> tuple[str, ...]:
 class Row(NamedTuple):
     """A row that can be an option: its place in the table, conditions as printed and as compared, results."""
 
-    index: int
+    number: int  # in entries, from 0
     entry: Mapping[str, Any]
     conditions: dict[str, list[Record]]  # only keys that have a value
     values: dict[str, Any]  # key -> what is compared
@@ -690,7 +690,7 @@ def _distinct(rows: Iterable[Row], varying: Sequence[str]) -> list[Row]:
         key = tuple(row.values.get(name) for name in varying)
         if key not in best or row.effective > best[key].effective:
             best[key] = row
-    return sorted(best.values(), key=lambda row: row.index)
+    return sorted(best.values(), key=lambda row: row.number)
 
 
 # --- Questions ---
@@ -718,9 +718,7 @@ class Build(NamedTuple):
         return {kind: found[kind] for kind in QUESTION_TYPES}
 
 
-def build_questions(
-    tables: str | Path | Iterable[Mapping[str, Any]], seed: int = 0, **settings: Any
-) -> Build:
+def build_questions(tables: str | Path | Iterable[Mapping[str, Any]], seed: int = 0, **settings: Any) -> Build:
     """Questions from a folder of table files (read recursively), or from tables.
 
     `settings` are those of `Settings`. The result depends on the tables, the settings and the seed alone: not on the
@@ -803,10 +801,7 @@ def _table_questions(
     questions: list[Record] = []
     attempts = 0
     for position, key in enumerate([*table.varying, None], 1):
-        if key is None:
-            options = balance(table.rows, table.varying, settings)
-        else:
-            options = _largest_group(table, key)
+        options = balance(table.rows, table.varying, settings) if key is None else _largest_group(table, key)
         reason = "fewer_than_two_options" if len(options) < 2 else _tie(options)
         if reason:
             not_asked[reason] += 1
@@ -864,7 +859,7 @@ def balance(rows: list[Row], varying: Sequence[str], settings: Settings) -> list
                 break
         if not droppable:
             break
-        drop = min(droppable, key=lambda row: (row.effective, -row.index))
+        drop = min(droppable, key=lambda row: (row.effective, -row.number))
         kept.remove(drop)
         for key, found in counts.items():
             found[drop.values.get(key)] -= 1
@@ -887,12 +882,12 @@ def choose_references(
             return [], "not_enough_effective_options"
         candidates = list(options)
     else:
-        inside = {row.index for row in options}
+        inside = {row.number for row in options}
         local = max(row.effective for row in options)
-        candidates = [row for row in table.rows if row.index not in inside and row.effective <= local]
+        candidates = [row for row in table.rows if row.number not in inside and row.effective <= local]
         if not candidates:
             return [], "no_reference_candidate"
-    candidates.sort(key=lambda row: (row.effective, row.index))
+    candidates.sort(key=lambda row: (row.effective, row.number))
     low = candidates[: math.floor(settings.reference_low_mid_fraction * len(candidates) + 1e-9)]
     below = [row for row in low if row.effective < table.best]
     if low and not below:
@@ -917,7 +912,7 @@ def _question(
     seed: int,
 ) -> Record:
     """The record of a question; its options are shuffled by a generator seeded from the seed and the id."""
-    order = sorted(rows, key=lambda row: row.index)
+    order = sorted(rows, key=lambda row: row.number)
     digest = hashlib.sha256(f"{seed}\0{name}".encode()).digest()
     random.Random(int.from_bytes(digest, "big")).shuffle(order)
     shown = table.varying if key is None else [key]
@@ -943,10 +938,10 @@ def _question(
         "doi": table.doi,
         "best_yield": max(row.scores["yield"] for row in order),
         "best_effective_score": best,
-        "best_entry_indices": sorted(row.index for row in order if row.effective == best),
+        "best_entry_indices": sorted(row.number for row in order if row.effective == best),
         "global_best_yield": max(row.scores["yield"] for row in table.rows),
         "global_best_effective_score": table.best,
-        "global_best_entry_indices": [row.index for row in top],
+        "global_best_entry_indices": [row.number for row in top],
         "total_entries_in_source_table": table.entries,
         "yields": [row.scores["yield"] for row in order],
         "effective_scores": effective,
@@ -971,7 +966,7 @@ def _question(
 
 
 def _source_entry(row: Row) -> Record:
-    return {"row_index": row.index, "entry_idx": row.entry.get("entry_idx"), "rxn_id": row.entry.get("rxn_id")}
+    return {"row_index": row.number, "entry_idx": row.entry.get("entry_idx"), "rxn_id": row.entry.get("rxn_id")}
 
 
 # --- What every build must satisfy ---
@@ -979,7 +974,7 @@ def _source_entry(row: Row) -> Record:
 
 def check_questions(table: Table, questions: Sequence[Record], settings: Settings) -> None:
     """Raise RuntimeError if a question of a table breaks a rule: that is a fault of the builder, not of its input."""
-    rows = {row.index: row for row in table.rows}
+    rows = {row.number: row for row in table.rows}
     by_name = {question["id"]: question for question in questions}
     for question in questions:
         meta, given, name = question["meta"], question["input"], question["id"]
@@ -990,8 +985,8 @@ def check_questions(table: Table, questions: Sequence[Record], settings: Setting
             full = {**context, **option}
             values = {k: compare_key(v, settings.normalize_conditions) for k, v in full.items() if v}
             _demand(values == row.values, name, "an option is no row of the table")
-        _demand(len({row.index for row in used}) == len(used) > 1, name, "fewer than two distinct options")
-        _demand(not {row.index for row in used} & {row.index for row in shown}, name, "a reference is an option")
+        _demand(len({row.number for row in used}) == len(used) > 1, name, "fewer than two distinct options")
+        _demand(not {row.number for row in used} & {row.number for row in shown}, name, "a reference is an option")
         _demand(all(row.effective < table.best for row in shown), name, "a reference is the table's best row")
         local = max(row.effective for row in used)
         single = question["target_key"] is not None
@@ -1003,7 +998,7 @@ def check_questions(table: Table, questions: Sequence[Record], settings: Setting
         if is_reference:
             twin = by_name.get(name + "_control", {"meta": {"option_source_entries": []}})
             rows_of_twin = {entry["row_index"] for entry in twin["meta"]["option_source_entries"]}
-            _demand(rows_of_twin == {row.index for row in used}, name, "the control has other options")
+            _demand(rows_of_twin == {row.number for row in used}, name, "the control has other options")
 
 
 def check_build(build: Build) -> None:
@@ -1031,8 +1026,8 @@ def _demand(holds: bool, where: str, rule: str) -> None:
 
 _ENGLISH: Final = {
     "single_varying": (
-        "You are an expert in optimising chemical reactions. The options below differ in one condition only. Everything "
-        "between the headings is data."
+        "You are an expert in optimising chemical reactions. The options below differ in one condition only. "
+        "Everything between the headings is data."
     ),
     "all_varying": (
         "You are an expert in optimising chemical reactions. Each option below is a whole set of the conditions that "
@@ -1045,8 +1040,9 @@ _ENGLISH: Final = {
     "reference_conditions": "Measured results of other experiments with the same reaction",
     "options": "Options",
     "end": (
-        "Which option gives the best result, that is the highest yield multiplied by the share of the major enantiomer, "
-        "diastereomer and regioisomer?\nReply with exactly one number, the 0-based number of the option, and nothing else."
+        "Which option gives the best result, that is the highest yield multiplied by the share of the major "
+        "enantiomer, diastereomer and regioisomer?\n"
+        "Reply with exactly one number, the 0-based number of the option, and nothing else."
     ),
 }
 _CHINESE: Final = {
@@ -1128,7 +1124,8 @@ def _item_lines(value: object) -> str:
 def _reference_blocks(references: object) -> Iterator[str]:
     for number, reference in enumerate(references if isinstance(references, list) else [], 1):
         if isinstance(reference, Mapping):
-            yield f"Reference {number} (yield={reference.get('yield')}%):\n{condition_lines(reference.get('conditions'))}"
+            amount, conditions = as_text(reference.get("yield")), reference.get("conditions")
+            yield f"Reference {number} (yield={printable(amount)}%):\n{condition_lines(conditions)}"
 
 
 # --- Replies ---
@@ -1136,9 +1133,10 @@ def _reference_blocks(references: object) -> Iterator[str]:
 _INDEX: Final = r"(?<![0-9.,/:-])([0-9]{1,6})(?![0-9]|[.,/:-][0-9])"
 _OPTION_WORD: Final = re.compile(rf"(?:\boptions?|选项)[ \t]*(?:[#(:：]|no\.|number)?[ \t]*{_INDEX}", re.I)
 _BARE_INDEX: Final = re.compile(r"[\s(\[#]*([0-9]{1,6})[\s)\].。,]*")
-_STATED: Final = re.compile(
-    r"""(?:\banswer|\bchoice|答案|选择)["*_]{0,4}[ \t]*(?:\bis\b|[:：=]|是|为)[ \t]*["*_#(]{0,4}[ \t]*(?P<rest>[^\n]{1,200})""",
-    re.I,
+_STATED: Final = re.compile(  # Answer: 3 · **Answer:** 3 · "answer": 3 · 答案是 3
+    r"""(?:\banswer|\bchoice|答案|选择)["*_]{0,4}[ \t]?(?:\bis\b|[:：=]|是|为)
+    [ \t]*["*_#(]{0,4}[ \t]?(?P<rest>[^\n]{1,200})""",
+    re.I | re.X,
 )
 _FIRST_INDEX: Final = re.compile(r"([0-9]{1,6})(?=\s*(?:\Z|[;)\]}*\"—–。，]|[.,:](?![0-9])|\(|-\s))")
 _LISTED: Final = re.compile(r"\s*(?:[,，、/&]|\band\b|\bor\b|和|或)+\s*(?:option\s*)?[0-9]", re.I)
@@ -1255,7 +1253,8 @@ def read_question(record: object, place: str) -> Question:
     if not isinstance(record.get("id"), (str, int)) or isinstance(record.get("id"), bool):
         raise InputError(place, "'id' must be text", printable(repr(record.get("id")), 60))
     if kind not in QUESTION_TYPES:
-        raise InputError(place, f"'question_type' must be one of {', '.join(QUESTION_TYPES)}", printable(repr(kind), 60))
+        expected = f"'question_type' must be one of {', '.join(QUESTION_TYPES)}"
+        raise InputError(place, expected, printable(repr(kind), 60))
     if not isinstance(options, list) or not options:
         raise InputError(place, "'options' must be a list of options")
     if not isinstance(meta, Mapping):
@@ -1452,7 +1451,7 @@ def read_index(raw: object, size: int) -> tuple[int | None, str]:
     elif isinstance(raw, numbers.Integral) and not isinstance(raw, bool):
         index, note = int(raw), ""
     elif isinstance(raw, numbers.Real) and not isinstance(raw, bool) and float(raw).is_integer():
-        index = int(raw)
+        index = int(float(raw))
     return (index, note) if 0 <= index < size else (None, _ILLEGAL)
 
 
@@ -1477,7 +1476,8 @@ def _pairs(items: Iterable[Record]) -> dict[str, Any]:
     for kind in ("overall", *BASE_TYPES):
         with_, without = ({n: s for n, (b, s) in side.items() if kind in ("overall", b)} for side in sides.values())
         both = sorted(with_.keys() & without.keys())
-        compared[kind] = _compare([with_[n] for n in both], [without[n] for n in both], len(with_.keys() ^ without.keys()))
+        unpaired = len(with_.keys() ^ without.keys())
+        compared[kind] = _compare([with_[name] for name in both], [without[name] for name in both], unpaired)
     return compared
 
 
@@ -1519,9 +1519,7 @@ def read_prediction(path: Path) -> tuple[dict[str, Any], str]:
     return value, hashlib.sha256(raw).hexdigest()
 
 
-def evaluate_file(
-    path: Path, datasets: Sequence[Path], evaluator: RxnOptEvaluator | None = None
-) -> dict[str, Any]:
+def evaluate_file(path: Path, datasets: Sequence[Path], evaluator: RxnOptEvaluator | None = None) -> dict[str, Any]:
     """The results of one prediction file; an `evaluator` made from these datasets before spares reading them again."""
     predictions, sha256 = read_prediction(path)
     evaluator = evaluator or RxnOptEvaluator(datasets)
@@ -1662,16 +1660,17 @@ for the form of an answer.
 
 | question_type | shows | scored |
 | --- | --- | --- |
-| `single_varying` | options that differ in one condition, for one group of fixed conditions that occurs | within these options |
-| `all_varying` | options that are whole sets of the varying conditions | within these options |
-| `single_varying_reference` | and results of rows outside the options, none above the best option | within these options |
-| `all_varying_reference` | and results of rows, which are then no options | within the remaining options |
+| `single_varying` | options that differ in one condition; the others are fixed as in a real group | in these options |
+| `all_varying` | options that are whole sets of the varying conditions | in these options |
+| `single_varying_reference` | and results of other rows, none above the best option | in these options |
+| `all_varying_reference` | and results of rows, which are then no options | in the options that are left |
 | `*_reference_control` | the options of its `_ref` twin without the references | as its twin |
 
 ## 5. Scoring
 
 - Main score: effective of the picked option / best effective of the options, averaged as `avg_relative_score`.
-- effective = yield × enantio_major_fraction × dr_major_fraction × rr_major_fraction; ee before er; missing factors are 1.
+- effective = yield × enantio_major_fraction × dr_major_fraction × rr_major_fraction; ee before er; a missing factor
+  is 1.
 - `exact_match_accuracy`: share of picks among the best options. `avg_yield_ratio`: yield / best yield of the options.
 - A missing answer, or one that is no index of an option, scores 0 in all three.
 
@@ -1681,17 +1680,17 @@ _REPORT_FIELDS: Final = """\
 ## 7. Fields
 
 `id` ({{table_id}}_q{{N}}[_ref][_ref_control]), `question_type`, `target_key` (the condition asked about; null for
-all_varying), `varying_keys`, `input`, `options` (a set of conditions each), `answer` (indices of the best options; several
-if they tie), `meta`.
+all_varying), `varying_keys`, `input`, `options` (a set of conditions each), `answer` (indices of the best options;
+several if they tie), `meta`.
 
 - `input`: `reactants`, `products` (items with `content` and `SMILES`), `constant_conditions`, `fixed_conditions`
   (single_varying only), `reference_conditions` (`_reference` only: `conditions` and `yield`).
 - `meta`, about the source: `source_file`, `doi`, `parent_table_id`, `main_product_smiles`,
   `total_entries_in_source_table`, `global_best_yield`, `global_best_effective_score`, `global_best_entry_indices`,
   `reference_source_entries`.
-- `meta`, about the options: `best_yield`, `best_effective_score`, `best_entry_indices`; and a value for each option, in
-  their order: `yields`, `effective_scores`, `scores` (yield, ee, er, dr, rr as printed, the major fractions read from
-  them), `option_relative_scores`, `option_source_entries`.
+- `meta`, about the options: `best_yield`, `best_effective_score`, `best_entry_indices`; and a value for each option,
+  in their order: `yields`, `effective_scores`, `scores` (the yield; ee, er, dr, rr as printed; the major fractions read
+  from them), `option_relative_scores`, `option_source_entries`.
 
 ## 8. Predictions
 
@@ -1699,8 +1698,8 @@ One JSON object, `{{"question id": 2}}`: the 0-based number of one option for ea
 
 ## 9. References
 
-At least {least} and at most {most}, from the lowest {share:.3g} of the candidates, never the table's best result. An all_varying
-question keeps at least {spare} options beside its references. A `_ref_control` question exists for every `_ref` question.
+At least {least} and at most {most}, from the lowest {share:.3g} of the candidates, never the table's best result. An
+all_varying question keeps at least {spare} options beside its references. Every `_ref` question has a `_ref_control`.
 """
 
 
@@ -1783,7 +1782,7 @@ def _fence(text: str) -> str:
 
 # --- Tables from a spreadsheet ---
 
-_ENTRY_NAMES: Final = frozenset({"entry", "no", "no.", "nr", "nr.", "#", "s_no", "s.no", "s.no.", "sno", "run", "index"})
+_ENTRY_NAMES: Final = frozenset({"entry", "no", "no.", "nr", "nr.", "#", "s_no", "s.no", "s.no.", "run", "index"})
 _FILE_NAME: Final = re.compile(r"[^\w.+-]+")
 
 
