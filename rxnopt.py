@@ -1287,8 +1287,8 @@ def _aligned(meta: Mapping[str, Any], field: str, size: int, place: str) -> list
         got = f"{len(values)} values" if isinstance(values, list) else type(values).__name__
         raise InputError(place, f"meta.{field} must hold a number for each of {size} options", got)
     for value in values:
-        if type(value) not in (int, float) or not 0 <= value < math.inf:
-            raise InputError(place, f"meta.{field} must hold numbers >= 0", printable(repr(value), 40))
+        if type(value) not in (int, float) or not 0 <= value <= 1e9:
+            raise InputError(place, f"meta.{field} must hold numbers from 0", printable(repr(value), 40))
     return values
 
 
