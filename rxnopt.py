@@ -1130,7 +1130,7 @@ def _reference_blocks(references: object) -> Iterator[str]:
 
 # --- Replies ---
 
-_INDEX: Final = r"(?<![0-9.,/:-])([0-9]{1,6})(?![0-9]|[.,/:-][0-9])"
+_INDEX: Final = r"(?<![0-9.,/-])([0-9]{1,6})(?![0-9]|[.,/:-][0-9])"
 _OPTION_WORD: Final = re.compile(rf"(?:\boptions?|选项)[ \t]*(?:[#(:：]|no\.|number)?[ \t]*{_INDEX}", re.I)
 _BARE_INDEX: Final = re.compile(r"[\s(\[#]*([0-9]{1,6})[\s)\].。,]*")
 _STATED: Final = re.compile(  # Answer: 3 · **Answer:** 3 · "answer": 3 · 答案是 3
@@ -1138,8 +1138,11 @@ _STATED: Final = re.compile(  # Answer: 3 · **Answer:** 3 · "answer": 3 · 答
     [ \t]*["*_#(]{0,4}[ \t]?(?P<rest>[^\n]{1,200})""",
     re.I | re.X,
 )
-_FIRST_INDEX: Final = re.compile(r"([0-9]{1,6})(?=\s*(?:\Z|[;)\]}*\"—–。，]|[.,:](?![0-9])|\(|-\s))")
-_LISTED: Final = re.compile(r"\s*(?:[,，、/&]|\band\b|\bor\b|和|或)+\s*(?:option\s*)?[0-9]", re.I)
+_LEADING: Final = re.compile(  # 3 · 3. · 2 or 3; not the content of an option: 30 mA
+    r"""[0-9]{1,6} (?: (?:[\s,，、/&;]|and\b|or\b|和|或){1,8} (?:option\s?)? [0-9]{1,6} ){0,20}
+    (?= \s* (?: \Z | [;)\]}*"—–。，(] | [.,:](?!\s?[0-9]) | -\s ))""",
+    re.I | re.X,
+)
 _REPLY_FIELDS: Final = ("reply", "response", "output", "completion", "text", "content", "answer", "prediction")
 
 
@@ -1161,6 +1164,7 @@ def parse_reply(reply: object) -> tuple[int | None, str]:
     unclear = any_box and not stated
     for match in _STATED.finditer(reply):
         found = list(_indices_in(match["rest"]))
+        unclear = unclear or not found  # "Answer: toluene" after a word about Option 2
         stated += found
     lines = [line for line in reply.split("\n") if line.strip()]
     for line in lines[:1] + lines[-1:]:
@@ -1175,15 +1179,9 @@ def parse_reply(reply: object) -> tuple[int | None, str]:
 
 def _indices_in(text: str) -> Iterator[int]:
     """The indices that an answer's text states: the number it begins with, every option it names."""
-    text = text.strip()
-    first = _FIRST_INDEX.match(text)
-    if first:
-        yield int(first[1])
-        rest = _LISTED.match(text, first.end(1))
-        while rest:
-            number = re.compile(r"[0-9]{1,6}").match(text, rest.end() - 1)
-            yield int(number[0]) if number else -1
-            rest = _LISTED.match(text, number.end() if number else rest.end())
+    leading = _LEADING.match(text.strip())
+    if leading:
+        yield from map(int, re.findall("[0-9]+", leading[0]))
     yield from (int(number) for number in _OPTION_WORD.findall(text))
 
 
