@@ -916,7 +916,7 @@ def _question(
     digest = hashlib.sha256(f"{seed}\0{name}".encode()).digest()
     random.Random(int.from_bytes(digest, "big")).shuffle(order)
     shown = table.varying if key is None else [key]
-    first = table.rows[0]
+    first = min(rows, key=lambda row: row.number)  # its spelling stands for all rows that agree
     products = table.products[:1] if settings.input_products_mode == "main_only" else table.products
     given: Record = {
         "reactants": table.reactants,
@@ -924,7 +924,7 @@ def _question(
         "constant_conditions": {k: first.conditions.get(k, []) for k in table.constant},
     }
     if key is not None:
-        given["fixed_conditions"] = {k: order[0].conditions.get(k, []) for k in table.varying if k != key}
+        given["fixed_conditions"] = {k: first.conditions.get(k, []) for k in table.varying if k != key}
     if references:
         every = sorted([*table.constant, *table.varying])
         given["reference_conditions"] = [
