@@ -607,15 +607,15 @@ def _passes_year(year: object, wanted: int | tuple[int, ...] | None) -> bool:
 
 
 def _one_reaction(raw: Mapping[str, Any], entries: Sequence[Any]) -> tuple[list[Record], list[Record]]:
-    """Reactants and products, of the table or of its rows; Unused if the rows differ in them."""
+    """Reactants and products, of the table or (where it has none) of its rows; Unused if the rows differ in them."""
     found = []
     for side in ("reactants", "products"):
-        own = [read_items(entry[side]) for entry in entries if isinstance(entry, Mapping) and entry.get(side)]
         table = read_items(raw.get(side))
-        all_of_them = ([table] if table or not own else []) + own
-        if len({tuple(sorted(item["SMILES"].strip() or fold(item["content"]) for item in i)) for i in all_of_them}) > 1:
+        of_rows = [read_items(entry.get(side)) or table for entry in entries if isinstance(entry, Mapping)]
+        keys = {tuple(sorted(item["SMILES"].strip() or fold(item["content"]) for item in items)) for items in of_rows}
+        if len(keys) > 1:
             raise Unused("filter_same_reactants_products", f"{side} differ between rows")
-        found.append(all_of_them[0])
+        found.append(table or (of_rows[0] if of_rows else []))
     return found[0], found[1]
 
 

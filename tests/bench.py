@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import itertools
 import json
 import random
 import resource
@@ -32,6 +33,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from eval import FutureXEvaluator  # noqa: E402
+from rxnopt import RxnOptEvaluator, build_files, build_questions, evaluate_file  # noqa: E402
 
 SEED: Final = 250915
 LEVEL_SHARES: Final = {1: 11, 2: 10, 3: 11, 4: 20}  # questions per level in dataset/250915.json
@@ -336,6 +338,62 @@ def measure_prophet(forecasters: int, events: int) -> list[list[str]]:
         load = statistics.median(seconds(lambda: json.loads(raw)) for _ in range(5))
         gc.enable()
     return [[f"{name}, {peak:.2f} GB", f"{took:.2f} s", f"{load:.2f} s", f"{took / load:.2f}", "12"]]
+# --- RxnOptBench ---
+
+
+def reaction_table(name: str, rng: random.Random, rows: list[dict[str, str]]) -> Row:
+    """A table with a random result for each row of conditions."""
+    entries = [
+        {
+            "entry_idx": str(number),
+            "conditions": {key: [{"content": value, "SMILES": ""}] for key, value in row.items()},
+            "results": {"yield_ratio": f"{rng.randint(0, 99)} b", "ee": f"{rng.randint(0, 99)}%", "dr": "3.7:1"},
+        }
+        for number, row in enumerate(rows, 1)
+    ]
+    molecules = {"reactants": [{"content": "benzene", "SMILES": "c1ccccc1"}], "products": [{"SMILES": "Oc1ccccc1"}]}
+    return {"root_img_name": name, "source_file": f"{name}.json", "is_table": True, **molecules, "entries": entries}
+
+
+def measure_build(tables: int = 1000, rows: int = 20) -> list[list[str]]:
+    """(e) tables of 20 rows and (f) one full factorial design, from dicts to the text of every output file."""
+    rng = random.Random(SEED)
+    keys = ("base", "ligand", "solvents", "reaction_temperature", "reaction_time")
+    many = [
+        reaction_table(f"t{n}", rng, [{key: f"{key} {rng.randrange(5)}" for key in keys} for _ in range(rows)])
+        for n in range(tables)
+    ]
+    design = itertools.product(range(12), range(4), range(4), range(3), range(3))
+    full = [reaction_table("full", rng, [dict(zip(keys, map(str, row), strict=True)) for row in design])]
+    took = [seconds(lambda data=data: build_files(build_questions(data))) for data in (many, full)]
+    size = len(full[0]["entries"])
+    return [
+        [f"(e) build {tables:,} tables of {rows} rows", f"{took[0]:.1f} s", "", "", "20 s"],
+        [f"(f) build a table of {size:,} rows", f"{took[1]:.1f} s", "", "", "10 s"],
+    ]
+
+
+def measure_rxnopt(count: int) -> list[list[str]]:
+    """(g) predictions against questions like the sample's: what json.loads gave, and from files to results."""
+    rng = random.Random(SEED)
+    sample = json.loads((ROOT / "dataset" / "multiple_choice_single_varying.json").read_text(encoding="utf-8"))
+    rows = [{**sample[n % len(sample)], "id": f"{n}_q1"} for n in range(count)]
+    with tempfile.TemporaryDirectory() as folder:
+        dataset, prediction = Path(folder) / "d.json", Path(folder) / "d-x.json"
+        dataset.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
+        prediction.write_text(
+            json.dumps({row["id"]: rng.randrange(len(row["options"])) for row in rows}), encoding="utf-8"
+        )
+        texts = dataset.read_bytes(), prediction.read_bytes()
+        del rows
+        load = min(seconds(lambda: [json.loads(text) for text in texts]) for _ in range(3))
+        data, answers = (json.loads(text) for text in texts)
+        library = seconds(lambda: RxnOptEvaluator(data).evaluate_all(answers))
+        whole = seconds(lambda: evaluate_file(prediction, [dataset]))
+    return [
+        [f"(g) score {count:,} indices", f"{library:.2f} s", f"{load:.2f} s", f"{library / load:.2f}", "3"],
+        ["    with reading the files", f"{whole:.2f} s", f"{load:.2f} s", f"{whole / load:.2f}", "3"],
+    ]
 
 
 def main() -> None:
@@ -356,6 +414,7 @@ def main() -> None:
         table += measure_million(args.million_count)
     table += measure_library(args.questions, max(1, args.systems))
     table += measure_prophet(20, args.events)
+    table += measure_build() + measure_rxnopt(args.questions)
     show(table)
 
 
