@@ -221,10 +221,10 @@ def _two_part_yield(front: str, inner: str, fraction: bool) -> YieldCell:
         return YieldCell(value, selectivity=((field, inner),), note=note)
     lettered = _LETTERED.fullmatch(inner)
     if lettered:  # 62 (56b) is an isolated yield with a footnote, 72% (2a) names the product
-        small = int(lettered["number"]) < 10
-        if "%" in front and small:
+        number = int(lettered["number"])
+        if "%" in front and number < 10:
             return YieldCell(value, note=note)
-        if "%" in front or (small and value >= 10):
+        if "%" in front or number < 10 or number < value / 2:
             return YieldCell(None, note="a product label or an isolated yield in brackets")
     elif _ASIDE.fullmatch(inner):
         return YieldCell(value, note=note)
@@ -648,7 +648,7 @@ def _read_row(
         where += f" (entry {printable(_item_text(entry['entry_idx']), 20)})"
     conditions, results = entry.get("conditions"), entry.get("results")
     for field, value in (("conditions", conditions), ("results", results)):
-        if (not isinstance(value, Mapping) and value is not None) or (isinstance(value, Mapping) and _twice(value)):
+        if value is not None and (not isinstance(value, Mapping) or DUPLICATE_KEYS in value):
             warnings.append(printable(f"{where}: '{field}' must be an object without repeated keys; row not used"))
             return None
     results = results or {}
@@ -665,10 +665,6 @@ def _read_row(
         return None
     values = {key: compare_key(items, settings.normalize_conditions) for key, items in kept.items()}
     return Row(index, entry, kept, values, scores, effective)
-
-
-def _twice(value: Mapping[str, Any]) -> bool:
-    return DUPLICATE_KEYS in value
 
 
 def _lacks_required(conditions: Mapping[str, Sequence[Record]], settings: Settings) -> str:

@@ -340,8 +340,8 @@ BAD_DATA: Final[list[tuple[Record, str]]] = [
     ({"yields": [97.0, True]}, "meta.yields must hold numbers from 0, got True"),
     ({"yields": [97.0, math.nan]}, "meta.yields must hold numbers from 0, got nan"),
     ({"yields": [10.0, 57.0]}, "meta.effective_scores[0] disagrees with its yield (10 at most), got 97.0"),
-    ({"option_relative_scores": [1.0, 0.6]},
-     "option_relative_scores[1] must be effective / best = 0.587629, got 0.6"),
+    ({"option_relative_scores": [1.0, 0.58763]},
+     "option_relative_scores[1] must be effective / best = 0.587629, got 0.58763"),
     ({"scores": [{"yield": 97.0, "enantio_major_fraction": None}, {"yield": 57.0, "enantio_major_fraction": 0.5}]},
      "meta.effective_scores[1] disagrees with its yield (28.5 at most), got 57.0"),
 ]  # fmt: skip

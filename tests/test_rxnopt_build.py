@@ -210,6 +210,8 @@ def test_references_of_all_varying_are_evenly_spaced_and_leave_five() -> None:
     assert chosen(30, max_reference_options=2) == [0, 19]
     assert chosen(12, min_reference_remaining_effective_options=10) == [0, 7]
     assert chosen(12, reference_low_mid_fraction=0.25) == [0, 1, 2]
+    # 0.29 * 100 is 28.999999999999996
+    assert chosen(100, reference_low_mid_fraction=0.29, max_reference_options=50) == list(range(29))
 
 
 def test_equal_conditions_keep_the_best_row_then_the_first() -> None:
@@ -259,6 +261,14 @@ def test_current_conditions_are_lifted() -> None:
     for n, entry in enumerate(made["entries"]):
         entry["conditions"] = {"current_conditions": {"Current": f"{n} mA", "scale": "1 g"}, "other_info": "x"}
     assert by_id(build(made))["t_q1"]["target_key"] == "Current"
+    for entry in made["entries"]:  # a key that stands beside the lifted one is the row's own word
+        entry["conditions"]["Current"] = "5 mA"
+    made["entries"][0]["conditions"]["base"] = "K"
+    question = by_id(build(made))["t_q1"]
+    assert question["input"]["constant_conditions"] == {"Current": [{"content": "5 mA", "SMILES": ""}]}
+    for entry in made["entries"]:
+        del entry["conditions"]["Current"]
+    del made["entries"][0]["conditions"]["base"]
     with pytest.raises(InputError):  # text of the whole is compared then, and it does differ
         build(made, expand_current_conditions="false", condition_keys_blacklist="current_conditions,other_info")
 
@@ -285,6 +295,12 @@ def test_balancing() -> None:
     assert sorted(even["meta"]["yields"]) == [3, 4, 50, 60, 90]  # 3 of one to 2 of the other is 1.5: left alone
     tight = by_id(build(table("t", rows), balance_all_varying_options="true", balance_max_imbalance_ratio="1"))["t_q3"]
     assert sorted(tight["meta"]["yields"]) == [4, 50, 60, 90]
+    rows = [
+        ({"base": b, "run": str(n)}, {"yield_ratio": y})
+        for n, (b, y) in enumerate(zip("KKKKNN", [1, 1, 1, 9, 5, 5], strict=True))
+    ]
+    last = by_id(build(table("t", rows), balance_all_varying_options="true"))["t_q3"]  # of equal rows the last goes
+    assert sorted(entry["row_index"] for entry in last["meta"]["option_source_entries"]) == [0, 1, 3, 4, 5]
 
 
 def test_table_filters_and_reasons() -> None:
