@@ -481,12 +481,14 @@ def read_conditions(raw: Mapping[str, Any], settings: Settings) -> dict[str, lis
     """The conditions of a row that count, by key; keys without a value are left out."""
     merged = dict(raw)
     if settings.expand_current_conditions and "current_conditions" in merged:
-        parts = merged.pop("current_conditions")
+        parts, plain = merged.pop("current_conditions"), []
         for part in parts if isinstance(parts, list) else [parts]:
             if isinstance(part, Mapping) and {"content", "SMILES"}.isdisjoint(part):
                 merged = {**part, **merged}  # what stands beside it is the row's own word
             else:
-                merged["current_conditions"] = [*merged.get("current_conditions", []), part]
+                plain.append(part)
+        if plain:
+            merged["current_conditions"] = plain
     wanted = settings.condition_keys
     return {
         key: items

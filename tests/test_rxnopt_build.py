@@ -500,6 +500,51 @@ def check_pair(question: Record, found: Mapping[str, Record]) -> None:
     assert render_question(altered, template) == render_question(question, template)
 
 
+# --- Anything at all as a table ---
+
+LEAVES: Final = st.sampled_from(
+    [None, True, 0, -1, 1e308, float("nan"), 10**30, "", "—", "x", "y", "\ud800", "80(77)", "50%", "\x1b[2J"]
+)  # fmt: skip
+NAMES: Final = st.sampled_from(["content", "SMILES", "current_conditions", "yield_ratio", "ee", "base", "x", ""])
+VALUES: Final = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=5
+)
+ENTRIES: Final = st.fixed_dictionaries({
+    "entry_idx": VALUES,
+    "conditions": st.dictionaries(NAMES, VALUES, max_size=3) | VALUES,
+    "results": st.fixed_dictionaries(
+        {"yield_ratio": st.sampled_from(["5", "50%", 20]) | VALUES, "ee": VALUES, "dr": VALUES}
+    ),
+})  # fmt: skip
+FIELDS: Final = ("root_img_name", "source_file", "doi", "year", "reactants", "products", "main_product_smiles")
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.fixed_dictionaries({**dict.fromkeys(FIELDS, VALUES), "entries": st.lists(ENTRIES | VALUES, max_size=8)}))
+def test_no_table_breaks_the_builder(hostile: Record) -> None:
+    made = build(simple("good", [1, 2]), hostile, reactant_product_require="none")
+    assert made.tables == 2 == made.used + len(made.unused_tables)
+    assert "good_q1" in by_id(made)
+    for text in build_files(made).values():
+        assert not RAW_CONTROL.search(text)
+    for question in made.questions:
+        assert not RAW_CONTROL.search(render_question(question, make_template(template_of(question["question_type"]))))
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.sampled_from(["id", "question_type", "options", "answer", "meta"]), VALUES, VALUES, VALUES)
+def test_no_record_breaks_the_evaluator(field: str, value: object, scores: object, answer: object) -> None:
+    record = copy.deepcopy(by_id(build(simple("t", [1, 2])))["t_q1"])
+    record["meta"]["scores"] = scores
+    record[field] = value
+    try:
+        found = RxnOptEvaluator([record]).evaluate_all({"t_q1": answer})
+    except InputError as error:
+        assert not RAW_CONTROL.search(str(error))  # noqa: PT017 - being refused is one of two good ends
+    else:
+        assert 0 <= found["avg_relative_score"] <= 1
+
+
 # --- The order of options ---
 
 
