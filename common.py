@@ -637,6 +637,16 @@ class RecordDigest:
         return self._sha.hexdigest()
 
 
+def hash_question(text: str) -> str:
+    """A short checksum of what was asked, by which the items of two results are paired."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def hash_questions(hashes: Iterable[str]) -> str:
+    """sha256 of all `hash_question`s, in any order: equal for results that can be compared."""
+    return hashlib.sha256(" ".join(sorted(hashes)).encode()).hexdigest()
+
+
 # --- Writing ---
 
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import hashlib
 import json
 import math
 import os
@@ -61,6 +60,8 @@ from common import (
     format_text,
     grouped_names,
     grouped_warning,
+    hash_question,
+    hash_questions,
     join,
     last_boxed,
     mean,
@@ -1474,7 +1475,7 @@ class FutureXEvaluator:
                     pending.append((len(items), question.truth, span, prompt))
             text = raw if type(raw) is str else as_text(raw)
             digest.add(shown, question.digest, text)
-            asked_sha = hashlib.sha256(f"{shown} {question.digest}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+            asked_sha = hash_question(f"{shown} {question.digest}")
             questions.append(asked_sha)
             items.append({
                 "id": name,
@@ -1492,7 +1493,7 @@ class FutureXEvaluator:
         if not items:
             raise InputError(where, "expected questions", "none")
         asked = self._ask_model(self._model, pending, items) if self._model else None
-        checksums = {"data_sha256": digest.hex(), "questions_sha256": _hash_questions(questions)}
+        checksums = {"data_sha256": digest.hex(), "questions_sha256": hash_questions(questions)}
         return self._summarise(items, warnings, unboxed, checksums, asked)
 
     def _asked_text(self, answer: Answer) -> str:
@@ -1620,12 +1621,6 @@ class FutureXEvaluator:
         }
 
 
-def _hash_questions(questions: list[str]) -> str:
-    """sha256 of ids, levels, prompts, truths and sigmas, in any order: equal for systems that can be compared."""
-    questions.sort()
-    return hashlib.sha256(" ".join(questions).encode()).hexdigest()
-
-
 def _place(where: str, number: int, record: Mapping[str, Any]) -> str:
     return f"{where}: record {number} (id {printable(record.get('id'), 60)})"
 
@@ -1720,13 +1715,21 @@ class Scorer(NamedTuple):
     """Scores a file of any benchmark, told by its records; what it holds can go to another process."""
 
     futurex: FutureXEvaluator
-    gammas: tuple[float, ...]  # of Prophet Arena; () is its own choice
+    gammas: tuple[float, ...] = ()  # of Prophet Arena; () is its own choice
+    datasets: tuple[Path, ...] = ()  # of RxnOptBench, beside the file's own
 
     def score(self, path: Path, dataset: Path | None) -> Results:
         """The results of one prediction file."""
         if path.suffix == ".csv":
             dataset = None  # everything stands in it
-        if _benchmark(path, dataset) == "Prophet Arena":
+        benchmark = _benchmark(path, dataset)
+        if benchmark == "RxnOptBench" and dataset:
+            import rxnopt
+
+            return rxnopt.evaluate_file(path, [dataset, *self.datasets])
+        if self.datasets:
+            raise InputError("--dataset", "several need RxnOptBench questions", benchmark)
+        if benchmark == "Prophet Arena":
             import prophet
 
             return prophet.evaluate_file(self._prophet(), path, dataset)
@@ -1734,6 +1737,10 @@ class Scorer(NamedTuple):
 
     def settings(self, benchmark: str) -> dict[str, Any]:
         """The part of a signature that does not depend on the files."""
+        if benchmark == "RxnOptBench":
+            import rxnopt
+
+            return rxnopt.settings()
         return self._prophet().settings() if benchmark == "Prophet Arena" else self.futurex.settings()
 
     def _prophet(self) -> ProphetArenaEvaluator:
@@ -1747,7 +1754,10 @@ def _benchmark(path: Path, dataset: Path | None) -> str:
     if path.suffix == ".csv":
         return "Prophet Arena"
     record = first_record(dataset or path)
-    return "Prophet Arena" if isinstance(record, Mapping) and "problem_id" in record else "FutureX"
+    keys = record.keys() if isinstance(record, Mapping) else ()
+    if {"question_type", "options", "meta"} <= set(keys):
+        return "RxnOptBench"
+    return "Prophet Arena" if "problem_id" in keys else "FutureX"
 
 
 # --- Report ---
@@ -1988,7 +1998,7 @@ def build_parser() -> argparse.ArgumentParser:
     """The options of the command line."""
     parser = argparse.ArgumentParser(
         prog="eval.py",
-        description="Score predictions of future events: FutureX answers, Prophet Arena forecasts.",
+        description="Score predictions: FutureX answers, Prophet Arena forecasts, RxnOptBench choices.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -1998,7 +2008,7 @@ def build_parser() -> argparse.ArgumentParser:
     job("--compare", metavar="NAME", nargs="+", help="test the differences of systems on the same questions")
     job("--check", metavar="NAME", help="look for mistakes in a file in dataset/, or a path")
     add = parser.add_argument
-    add("--dataset", metavar="NAME", help="file in dataset/, or a path (found by the prediction's name)")
+    add("--dataset", metavar="NAME", action="append", help="file in dataset/, or a path (found by the file's name)")
     add("--missing", choices=("zero", "skip"), default="zero", help="missing answers score 0 (default) or are left out")
     add("--relative-sigma", metavar="X", type=float, help="sigma = X * |truth| where a number has no Std")
     add("--llm", metavar="MODEL", help="ask a language model about unclear numbers (key: OPENAI_API_KEY)")
@@ -2122,8 +2132,9 @@ def _report_options(args: argparse.Namespace, benchmark: str) -> dict[str, Any]:
 def _score_name(args: argparse.Namespace, scorer: Scorer, name: str) -> Results:
     path = find_file(name, args.root / "prediction")
     folder = args.root / "dataset"
-    dataset = find_file(args.dataset, folder) if args.dataset else find_dataset(path, folder)
-    return leaderboard.score_unchanged(scorer.score, path, dataset)
+    named = [find_file(dataset, folder) for dataset in args.dataset or ()]
+    dataset = named[0] if named else find_dataset(path, folder)
+    return leaderboard.score_unchanged(scorer._replace(datasets=tuple(named[1:])).score, path, dataset)
 
 
 def _exit_code(failed: int, scored: int) -> int:

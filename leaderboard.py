@@ -106,7 +106,9 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
         ids[level].append(item["id"])
         outcomes[level][item["outcome"]] += 1
     group = (results["benchmark"], str(results.get("dataset") or ""), signature["questions_sha256"])
-    policy = {key: value for key, value in signature.items() if not key.endswith("sha256")} | {"weights": weights}
+    policy = {key: value for key, value in signature.items() if not key.endswith("sha256")}
+    if "weights" in policy:
+        policy["weights"] = weights
     return System(name, group, policy, weights, scores, ids, outcomes, _file_row(results, name))
 
 

@@ -49,22 +49,31 @@ from common import (
     InputError,
     RecordDigest,
     RecordFile,
+    Report,
+    Results,
     as_text,
     clean,
     decode_utf8,
     dump_json,
+    format_signature,
+    format_text,
     grouped_warning,
+    hash_question,
+    hash_questions,
     last_boxed,
     mean,
     number_text,
     parse_json,
     printable,
+    show_interval,
+    show_number,
     stratified_interval,
     t_tail,
     text_table,
     variance,
     write_atomic,
 )
+from common import Table as ReportTable
 
 __version__: Final = "1.0.0"
 BENCHMARK: Final = "RxnOptBench"
@@ -1306,6 +1315,11 @@ def _check_scores(scores: object, yields: Sequence[float], effective: Sequence[f
             )
 
 
+def settings() -> dict[str, Any]:
+    """The part of a signature that does not depend on the data."""
+    return {"evaluator": f"{BENCHMARK} {__version__}", "missing": "zero"}
+
+
 class RxnOptEvaluator:
     """Scores `{id: option index}` against datasets: paths of files, or their records.
 
@@ -1336,7 +1350,7 @@ class RxnOptEvaluator:
         self._questions = dict(sorted(questions.items()))
         self._uniform = {name: _uniform_guess(question) for name, question in self._questions.items()}
 
-    def evaluate_all(self, predictions: Mapping[Any, Any]) -> dict[str, Any]:
+    def evaluate_all(self, predictions: Mapping[Any, Any]) -> Results:
         """The results of `{id: option index}`; README lists every key.
 
         avg_relative_score is the mean of effective / best effective of the picked options, exact_match_accuracy that
@@ -1352,7 +1366,7 @@ class RxnOptEvaluator:
             if collecting:
                 gc.enable()
 
-    def _evaluate(self, predictions: Mapping[str, Any]) -> dict[str, Any]:
+    def _evaluate(self, predictions: Mapping[str, Any]) -> Results:
         items: list[Record] = []
         digest = RecordDigest()
         notes: dict[str, list[str]] = {}
@@ -1366,6 +1380,7 @@ class RxnOptEvaluator:
             items.append({
                 "id": name,
                 "question_type": question.kind,
+                "question": hash_question(f"{name} {question.digest}"),
                 "score": 0.0 if index is None else float(question.relative[index]),
                 "exact": 0.0 if index is None else float(index in question.answer),
                 "yield_ratio": 0.0 if index is None else question.ratios[index],
@@ -1381,7 +1396,7 @@ class RxnOptEvaluator:
         by_type: dict[str, list[Record]] = {kind: [] for kind in QUESTION_TYPES}
         for item in items:
             by_type[item["question_type"]].append(item)
-        return {
+        values = {
             "benchmark": BENCHMARK,
             **self._summary(items),
             "unknown_ids": len(unknown),
@@ -1389,12 +1404,13 @@ class RxnOptEvaluator:
             "pairs": _pairs(items),
             "warnings": [grouped_warning(text, names) for text, names in sorted(notes.items())],
             "signature": {
-                "evaluator": f"{BENCHMARK} {__version__}",
-                "missing": "zero",
+                **settings(),
                 "data_sha256": digest.hex(),
+                "questions_sha256": hash_questions(item["question"] for item in items),
             },
             "items": items,
         }
+        return Results(values, report_blocks)
 
     def _summary(self, items: Sequence[Record]) -> dict[str, Any]:
         answered = [item for item in items if item["outcome"] == "scored"]
@@ -1515,7 +1531,7 @@ def read_prediction(path: Path) -> tuple[dict[str, Any], str]:
     return value, hashlib.sha256(raw).hexdigest()
 
 
-def evaluate_file(path: Path, datasets: Sequence[Path], evaluator: RxnOptEvaluator | None = None) -> dict[str, Any]:
+def evaluate_file(path: Path, datasets: Sequence[Path], evaluator: RxnOptEvaluator | None = None) -> Results:
     """The results of one prediction file; an `evaluator` made from these datasets before spares reading them again."""
     predictions, sha256 = read_prediction(path)
     evaluator = evaluator or RxnOptEvaluator(datasets)
@@ -1523,7 +1539,8 @@ def evaluate_file(path: Path, datasets: Sequence[Path], evaluator: RxnOptEvaluat
     if predictions and results["unknown_ids"] == len(predictions):
         raise InputError(str(path), "expected predictions for this dataset", "none with an id of it")
     results["signature"].update(dataset_sha256=evaluator.sha256, prediction_sha256=sha256)
-    return {"name": path.stem, "prediction": path.name, "dataset": ", ".join(evaluator.names) or None, **results}
+    files = {"name": path.stem, "prediction": path.name, "dataset": ", ".join(evaluator.names) or None}
+    return Results({**files, **results}, report_blocks)
 
 
 # --- Report of a score ---
@@ -1531,60 +1548,55 @@ def evaluate_file(path: Path, datasets: Sequence[Path], evaluator: RxnOptEvaluat
 
 def format_report(results: Mapping[str, Any], items: bool = False) -> str:
     """The results as a screen shows them: a table per question type and overall, pairs, warnings, the signature."""
-    lines = [f"{BENCHMARK}  {printable(results.get('name', ''))}".rstrip()]
-    lines += [f"{results['n']} questions, dataset {printable(results.get('dataset') or 'given')}", ""]
+    return format_text(report_blocks(results, items))
+
+
+def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
+    """The report's lines and tables."""
+    report: Report = [f"{BENCHMARK}  {printable(results.get('name', ''))}".rstrip()]
+    report += [f"{results['n']} questions, dataset {printable(results.get('dataset') or 'given')}", ""]
     kinds = results["by_question_type"]
     rows = [_score_row(kind, kinds[kind]) for kind in QUESTION_TYPES if kind in kinds]
     rows += [_score_row("Overall", results)]
     header = ["", "Relative", "95% interval", "Uniform", "Exact", "Yield ratio", "n", "Missing", "Illegal"]
-    lines += [text_table(header, rows, "<>>>>>>>>"), ""]
+    report += [ReportTable(header, rows, "<>>>>>>>>"), ""]
     answered = results["answered_only"]["avg_relative_score"]
-    lines.append(f"Missing and illegal answers score 0. Over answered questions only: {_number(answered)}.")
+    report.append(f"Missing and illegal answers score 0. Over answered questions only: {show_number(answered)}.")
     if results["coerced"]:
-        lines.append(f"Read from text or fractions: {results['coerced']}.")
+        report.append(f"Read from text or fractions: {results['coerced']}.")
     if results["pairs"]["overall"]["pairs"]:
-        lines += ["", _pair_table(results["pairs"])]
-    lines += [f"warning: {printable(warning)}" for warning in results["warnings"]]
+        report += ["", _pair_table(results["pairs"])]
+    report += [f"warning: {printable(warning)}" for warning in results["warnings"]]
     if items:
         header = ["Id", "Type", "Score", "Outcome", "Read", "Answer", "Note"]
         shown = [
-            [printable(i["id"], 60), i["question_type"], _number(i["score"]), i["outcome"],
+            [printable(i["id"], 60), i["question_type"], show_number(i["score"]), i["outcome"],
              "" if i["read"] is None else str(i["read"]), printable(i["answer"], 20), i["note"]]
             for i in results["items"]
         ]  # fmt: skip
-        lines += ["", text_table(header, shown, "<<><><<")]
-    parts = [f"{key.removesuffix('_sha256')}:{str(value)[:12]}" for key, value in results["signature"].items()
-             if key != "evaluator" and value]  # fmt: skip
-    return "\n".join([*lines, "", f"signature: {results['signature']['evaluator']} {' '.join(parts)}"])
+        report += ["", ReportTable(header, shown, "<<><><<")]
+    return [*report, "", format_signature(results["signature"])]
 
 
 def _score_row(name: str, summary: Mapping[str, Any]) -> list[str]:
     relative = METRICS[0]
     numbers_ = [summary["uniform_guess"][relative], *(summary[metric] for metric in METRICS[1:])]
     return [
-        name, _number(summary[relative]), _interval(summary["intervals"][relative]), *map(_number, numbers_),
-        *(str(summary[key]) for key in ("n", "missing", "illegal")),
+        name, show_number(summary[relative]), show_interval(summary["intervals"][relative]),
+        *map(show_number, numbers_), *(str(summary[key]) for key in ("n", "missing", "illegal")),
     ]  # fmt: skip
 
 
-def _pair_table(pairs: Mapping[str, Any]) -> str:
+def _pair_table(pairs: Mapping[str, Any]) -> ReportTable:
     header = ["Reference against control", "Reference", "Control", "Difference", "95% interval", "p", "Pairs", "W/T/L"]
     rows = []
     for kind, pair in pairs.items():
         if pair["pairs"]:
             counts = "/".join(str(pair[key]) for key in ("wins", "ties", "losses"))
-            values = [_number(pair[key]) for key in ("reference_mean", "control_mean", "mean_difference")]
-            shown = [*values, _interval(pair["interval"]), _number(pair["p_value"]), str(pair["pairs"]), counts]
+            values = [show_number(pair[key]) for key in ("reference_mean", "control_mean", "mean_difference")]
+            shown = [*values, show_interval(pair["interval"]), show_number(pair["p_value"]), str(pair["pairs"]), counts]
             rows.append([kind, *shown])
-    return text_table(header, rows, "<>>>>>>>")
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:.4f}"
-
-
-def _interval(bounds: Sequence[float] | None) -> str:
-    return f"[{bounds[0]:.4f}, {bounds[1]:.4f}]" if bounds else "–"
+    return ReportTable(header, rows, "<>>>>>>>")
 
 
 # --- Output of a build ---
