@@ -1,7 +1,7 @@
 """What every benchmark here needs.
 
 Errors, strict reading, what a model wrote (boxes, LaTeX, list literals), records and joins, safe writing, language
-models, text tables, intervals.
+models, command lines, reports, intervals, paired tests.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import queue
 import re
 import sqlite3
 import stat
+import sys
 import threading
 import time
 import unicodedata
@@ -953,6 +954,35 @@ class ModelClient:
         if reason == "length":
             return "", "cut off"
         return (reply, "") if reply and reply.strip() else ("", "empty")
+
+
+# --- Command lines ---
+
+
+def run_command(program: str, work: Callable[[], int]) -> int:
+    """The exit code of `work`, or of what stopped it, told in one line on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure:
+            reconfigure(errors="backslashreplace")  # a terminal without UTF-8 shows escapes
+    try:
+        try:
+            return work()
+        finally:
+            sys.stdout.flush()
+    except EvaluationError as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print(f"{program}: interrupted", file=sys.stderr)
+        return 130
+    except OSError as error:
+        # What cannot be written must not be tried again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # `eval.py … | head`
+            return 0
+        print(f"{program}: the output cannot be written: {error.strerror}", file=sys.stderr)
+        return 1
 
 
 # --- Text tables ---

@@ -69,6 +69,7 @@ from common import (
     parse_literal,
     printable,
     raw_answer,
+    run_command,
     show_interval,
     show_number,
     stratified_interval,
@@ -2029,28 +2030,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code is documented in the module's docstring."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure:
-            reconfigure(errors="backslashreplace")  # a terminal without UTF-8 shows escapes
-    try:
-        try:
-            return _run(build_parser().parse_args(argv))
-        finally:
-            sys.stdout.flush()
-    except EvaluationError as error:
-        print(f"eval.py: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print("eval.py: interrupted", file=sys.stderr)
-        return 130
-    except OSError as error:
-        # What cannot be written must not be tried again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):  # `eval.py … | head`
-            return 0
-        print(f"eval.py: the output cannot be written: {error.strerror}", file=sys.stderr)
-        return 1
+    return run_command("eval.py", lambda: _run(build_parser().parse_args(argv)))
 
 
 def _evaluator(args: argparse.Namespace) -> FutureXEvaluator:

@@ -65,6 +65,7 @@ from common import (
     number_text,
     parse_json,
     printable,
+    run_command,
     show_interval,
     show_number,
     stratified_interval,
@@ -1977,30 +1978,12 @@ def _command(commands: Any, name: str, help_text: str, run: Any) -> Any:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code is documented in the module's docstring."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure:
-            reconfigure(errors="backslashreplace")  # a terminal without UTF-8 shows escapes
-    try:
-        try:
-            args = build_parser().parse_args(argv)
-            args.run(args)
-            return 0
-        finally:
-            sys.stdout.flush()
-    except EvaluationError as error:
-        print(f"rxnopt.py: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("rxnopt.py: interrupted", file=sys.stderr)
-        return 130
-    except OSError as error:
-        # What cannot be written must not be tried again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):  # `rxnopt.py render … | head`
-            return 0
-        print(f"rxnopt.py: the output cannot be written: {error.strerror}", file=sys.stderr)
-        return 1
+    return run_command("rxnopt.py", lambda: _run(build_parser().parse_args(argv)))
+
+
+def _run(args: argparse.Namespace) -> int:
+    args.run(args)
+    return 0
 
 
 def _run_build(args: argparse.Namespace) -> None:
@@ -2083,7 +2066,7 @@ def _run_import(args: argparse.Namespace) -> None:
     for name, table in tables.items():
         write_atomic(args.output / name, dump_json(table, indent=1) + "\n")
     for note in notes:
-        print(f"rxnopt.py: {printable(note)}", file=sys.stderr)
+        print(printable(note))
     print(f"{sum(len(t['entries']) for t in tables.values())} rows in {len(tables)} tables in {printable(args.output)}")
 
 

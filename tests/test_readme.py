@@ -25,6 +25,8 @@ USERS_OWN: Final = {  # what a reader or a run makes
     "prediction/your_file.json",
     "evaluation/",
     "evaluation/NAME.json",
+    "prediction/multiple_choice_single_varying-mymodel.json",
+    "questions/multiple_choice_single_varying.json",
 }
 
 
@@ -65,15 +67,15 @@ def code_spans(text: str) -> list[str]:
 
 
 BLOCKS: Final = read_blocks()
-EXAMPLE_FILES: Final = {block.file: block.text for block in BLOCKS if block.language == "json"}
+EXAMPLE_FILES: Final = {block.file: block.text for block in BLOCKS if block.language in ("json", "csv")}
 
 
 def read_commands() -> Iterator[tuple[str, str | None]]:
-    """(command, output shown directly below it or None) of every `python eval.py` line, pip's part cut off."""
+    """(command, output shown directly below it or None) of every `python …` line, pip's part cut off."""
     for match in re.finditer(r"^```bash\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", README, re.M | re.S):
         lines = [line.rpartition("&& ")[2] for line in match[1].splitlines()]
         assert match[2] is None or len(lines) == 1, "an output block belongs to one command"
-        yield from ((line, match[2]) for line in lines if line.startswith("python eval.py"))
+        yield from ((line, match[2]) for line in lines if line.startswith(("python eval.py", "python rxnopt.py")))
 
 
 def read_examples() -> list[Example]:
@@ -136,8 +138,9 @@ def test_both_reports_are_shown() -> None:
         "python eval.py -f 250915-random",
         "python eval.py -f example",
         "python eval.py --compare 250915-careful 250915-random",
+        "python eval.py -f multiple_choice_single_varying-random",
     ]
-    assert sum(block.language == "text" for block in BLOCKS) == 4  # the fourth is a crontab
+    assert sum(block.language == "text" for block in BLOCKS) == 5  # the fifth is a crontab
 
 
 PYTHON_BLOCKS: Final = [block.text for block in BLOCKS if block.language == "python"]
@@ -165,8 +168,10 @@ def test_ci_runs_exactly_the_test_command() -> None:
 
 
 def test_json_examples_parse() -> None:
-    assert len(EXAMPLE_FILES) == 4
+    assert len(EXAMPLE_FILES) == 6
     for name, text in EXAMPLE_FILES.items():
+        if name.endswith(".csv"):
+            continue
         for part in text.splitlines() if name.endswith(".jsonl") else [text]:
             assert json.loads(part)
 

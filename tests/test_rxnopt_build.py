@@ -689,7 +689,8 @@ def test_from_a_spreadsheet_to_a_score(tmp_path: Path) -> None:
     )]  # fmt: skip
     sheet = write(tmp_path / "x.csv", "\n".join(["base,solvent,y", *rows]) + "\n")
     done = run("import", sheet, "-o", tmp_path / "tables", "--yield", "y")
-    assert (done.returncode, done.stdout) == (0, f"12 rows in 1 tables in {tmp_path}/tables\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"conditions: base, solvent\n12 rows in 1 tables in {tmp_path}/tables\n"
     done = run("build", tmp_path / "tables", "-o", tmp_path / "q", "--reactant-product-require", "none")
     assert done.returncode == 0, done.stderr
     dataset = tmp_path / "q" / "multiple_choice_all_varying_reference.json"
