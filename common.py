@@ -235,19 +235,27 @@ def hash_file(path: Path) -> str:
         raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
 
 
-def first_record(path: Path) -> Any:
-    """The first record of a JSON list or JSONL file, or its one object; None if there is none to be read.
+def first_keys(path: Path, count: int = 20) -> set[str]:
+    """The keys of the first objects in a JSON or JSONL file, by which its kind is told; what is no object is passed.
 
-    Reads on only where the record is longer than a first piece.
+    Reads on only where the first piece holds no whole object.
     """
+    keys: set[str] = set()
     with contextlib.suppress(OSError), path.open("rb") as file:
         text = ""
         for size in (1 << 16, -1):
             text += file.read(size).decode("utf-8", "replace")
-            start = re.match(r"[\ufeff\s\[]*", text)
-            with contextlib.suppress(ValueError, RecursionError):
-                return _decoder.raw_decode(text, start.end() if start else 0)[0]
-    return None
+            position = text.find("{")
+            for _ in range(count):
+                try:
+                    value, end = _decoder.raw_decode(text, position)
+                except (ValueError, RecursionError):
+                    break
+                keys.update(value)
+                position = text.find("{", end)
+            if keys:
+                break
+    return keys
 
 
 def find_file(name: str, folder: Path) -> Path:
@@ -284,8 +292,11 @@ def _is_file(path: Path) -> bool:
 def find_dataset(prediction: Path, folder: Path) -> Path | None:
     """The longest-named file in `folder` whose stem is the prediction's or a prefix of it up to `-`, `_` or `.`.
 
-    None if there is none; InputError if two fit equally well, or if the folder is there and cannot be read.
+    None if there is none, and for a CSV, which holds its own events; InputError if two fit equally well, or if the
+    folder is there and cannot be read.
     """
+    if prediction.suffix == ".csv":
+        return None
     stem = prediction.stem
     try:
         paths = [folder / name for name in sorted(os.listdir(folder))]
@@ -1051,9 +1062,9 @@ def _html_row(tag: str, cells: Sequence[str], sides: Sequence[str]) -> str:
     return f"<tr>{shown}</tr>"
 
 
-def show_number(value: float | None) -> str:
-    """Four decimals; – if there is no number."""
-    return "–" if value is None or math.isnan(value) else f"{value:.4f}"
+def show_number(value: float | None, digits: int = 4) -> str:
+    """`digits` decimals; – if there is no number."""
+    return "–" if value is None or math.isnan(value) else f"{value:.{digits}f}"
 
 
 def show_interval(bounds: Sequence[float] | None) -> str:

@@ -55,7 +55,7 @@ from common import (
     find_dataset,
     find_file,
     find_object,
-    first_record,
+    first_keys,
     format_signature,
     format_text,
     grouped_names,
@@ -1721,8 +1721,6 @@ class Scorer(NamedTuple):
 
     def score(self, path: Path, dataset: Path | None) -> Results:
         """The results of one prediction file."""
-        if path.suffix == ".csv":
-            dataset = None  # everything stands in it
         benchmark = _benchmark(path, dataset)
         if benchmark == "RxnOptBench" and dataset:
             import rxnopt
@@ -1751,14 +1749,13 @@ class Scorer(NamedTuple):
 
 
 def _benchmark(path: Path, dataset: Path | None) -> str:
-    """The benchmark of a file: a CSV is Prophet Arena's, else the first record of its dataset, or its own, tells."""
+    """The benchmark of a file: a CSV is Prophet Arena's, else the keys of its dataset's first records, or its own."""
     if path.suffix == ".csv":
         return "Prophet Arena"
-    record = first_record(dataset or path)
-    keys = record.keys() if isinstance(record, Mapping) else ()
-    if {"question_type", "options", "meta"} <= set(keys):
+    keys = first_keys(dataset) if dataset else set()
+    if {"question_type", "options", "meta"} <= keys:
         return "RxnOptBench"
-    return "Prophet Arena" if "problem_id" in keys else "FutureX"
+    return "Prophet Arena" if "problem_id" in keys or "problem_id" in first_keys(path) else "FutureX"
 
 
 # --- Report ---
@@ -2148,7 +2145,11 @@ def _run_compare(args: argparse.Namespace, scorer: Scorer) -> int:
 
 
 def _run_check(args: argparse.Namespace) -> int:
-    dataset = RecordFile(find_file(args.check, args.root / "dataset"))
+    path = find_file(args.check, args.root / "dataset")
+    benchmark = _benchmark(path, path)
+    if benchmark != "FutureX":
+        raise InputError(str(path), "expected FutureX questions, the only ones that are checked", benchmark)
+    dataset = RecordFile(path)
     check = check_dataset(dataset)
     if args.json:
         found = {"findings": [finding._asdict() for finding in check.findings], "notes": check.notes}

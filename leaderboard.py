@@ -409,7 +409,7 @@ def _board_cells(table: Mapping[str, Any]) -> tuple[list[str], list[list[str]], 
     """Header, rows and alignment of one table, as text."""
     if "n_events" in table:
         own = [
-            [str(row["rank"]), printable(row["name"]), show_number(row["score"]), show_interval(row["interval"]),
+            [str(row["rank"]), printable(row["name"], 60), show_number(row["score"]), show_interval(row["interval"]),
              str(row["n"])]
             for row in table["rows"]
         ]  # fmt: skip
@@ -481,16 +481,16 @@ def format_csv(board: Mapping[str, Any]) -> str:
     tables = board["tables"]
     levels = list(dict.fromkeys(level for table in tables for level in table.get("level_counts", ()) if level))
     writer.writerow([
-        "benchmark", "dataset", "rank", "name", "overall_score", "overall_low", "overall_high",
+        "benchmark", "dataset", "prediction", "rank", "name", "metric", "score", "low", "high",
         *(f"level_{level}" for level in levels), "n", "missing", "unparsed", "p_above", "significant", "signature",
     ])  # fmt: skip
     for table in tables:
-        own = "n_events" in table  # a Brier score stands in the column of the overall score: the benchmark tells
+        own = "n_events" in table
         for row in table["rows"]:
             low, high = row["interval" if own else "overall_interval"] or (None, None)
             cells = [
-                table["benchmark"], table["dataset"], row["rank"], row["name"],
-                row["score" if own else "overall_score"], low, high,
+                table["benchmark"], table["dataset"], (table if own else row)["prediction"], row["rank"], row["name"],
+                "brier (lower is better)" if own else "overall", row["score" if own else "overall_score"], low, high,
                 *(row.get("level_scores", {}).get(level) for level in levels),
                 row["n"], *(row.get(key) for key in ("missing", "unparsed", "p_above", "significant")),
                 format_signature(table["signature"]),

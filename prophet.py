@@ -54,6 +54,7 @@ from common import (
     Report,
     Results,
     Table,
+    as_text,
     decode_utf8,
     format_signature,
     format_text,
@@ -62,6 +63,7 @@ from common import (
     parse_json,
     printable,
     show_interval,
+    show_number,
 )
 
 VERSION: Final = "1.0.0"
@@ -69,12 +71,16 @@ GAMMAS: Final = (0.0, 0.5, 1.0)  # the seed's figure
 LOG_FLOOR: Final = 0.01
 PRICE_RANGE: Final = (0.005, 0.995)
 SUM_TOLERANCE: Final = 1e-3
+ROUNDING: Final = 1e-12  # of sums and products of decimals: 0.25 * 3 + 0.249, 0.29 * 100
 PLAUSIBLE_SUM: Final = (0.8, 1.25)  # of the probabilities of an exclusive event
 EDGE_TIE: Final = 1e-12  # relative difference of p/q that is a tie at gamma = 0
 RANK_TIE: Final = 1e-9  # of values that share a rank: what the fitted models leave open
 BINS: Final = 10
 CURVE_POINTS: Final = 200  # of a return curve that the results keep
-UNUSABLE: Final = "\0unusable"  # in a problem read from a CSV: why it cannot be used
+UNUSABLE: Final = "\0unusable"  # in a record read from a CSV: why it cannot be used
+UNREADABLE: Final = "\0unreadable"  # in a problem read from a CSV row: why the row says nothing of its event
+ODD: Final = "\0odd"  # in a problem read from a CSV: what its rows disagree about
+MAX_LITERAL: Final = 1_000_000  # characters of a Python literal: parsing takes a hundred times its size
 NAMES_KEPT: Final = 100  # of excluded forecasts; of events all
 CHUNK: Final = 1 << 20  # probabilities scored at a time, so that temporary arrays stay small
 LOWER_IS_BETTER: Final = frozenset({"brier", "ece", "weighted_brier"})
@@ -88,7 +94,10 @@ Bools = NDArray[np.bool_]
 
 def _flat(where: str, values: Mapping[str, ArrayLike], offsets: ArrayLike | None) -> tuple[list[Floats], Ints, Ints]:
     """The values as float arrays of one length, the forecasts' starts and sizes; InputError if they do not fit."""
-    arrays = [np.asarray(value, dtype=float).reshape(-1) for value in values.values()]
+    try:
+        arrays = [np.asarray(value, dtype=float).reshape(-1) for value in values.values()]
+    except (TypeError, ValueError):
+        raise InputError(where, f"{' and '.join(values)} must be arrays of numbers") from None
     size = len(arrays[0])
     ends = np.asarray([0, size] if offsets is None else offsets, dtype=np.int64)
     sizes = np.diff(ends)
@@ -105,7 +114,7 @@ def _flat(where: str, values: Mapping[str, ArrayLike], offsets: ArrayLike | None
 
 def _winning(where: str, values: Floats, outcome: Floats, starts: Ints) -> Floats:
     """The value at the winner of each forecast's event; InputError unless every event has exactly one winner."""
-    if len(starts) and (np.add.reduceat(outcome, starts) != 1).any():
+    if len(starts) and (((outcome != 0) & (outcome != 1)).any() or (np.add.reduceat(outcome, starts) != 1).any()):
         raise InputError(where, "every event must have exactly one winner")
     return _sums(values * outcome, starts)
 
@@ -226,19 +235,19 @@ def expected_calibration_error(
     >>> expected_calibration_error([0.75, 0.75, 0.75, 0.75], [1, 1, 1, 0])
     0.0
     """
-    if bins < 1:
-        raise InputError("bins", "must be at least 1", str(bins))
+    if not isinstance(bins, int) or bins < 1:
+        raise InputError("bins", "must be an integer >= 1", printable(repr(bins), 60))
     (p, o), _, _ = _flat("expected_calibration_error", {"p": p, "outcome": outcome}, range(np.size(p) + 1))
     w = np.ones(len(p)) if weights is None else np.asarray(weights, dtype=float).reshape(-1)
-    if len(w) != len(p):
-        raise InputError("expected_calibration_error", f"'weights' must have {len(p)} values", str(len(w)))
+    if len(w) != len(p) or not ((w > 0) & (w < math.inf)).all():
+        raise InputError("expected_calibration_error", f"'weights' must be {len(p)} positive numbers")
     sums = _bin_sums(p, o, w, np.zeros(len(p), dtype=np.int64), 1, bins)
     return float(_calibration(sums)[0])
 
 
 def _bin_sums(p: Floats, o: Floats, w: Floats, group: Ints, groups: int, bins: int) -> Floats:
     """Per group and bin: count, Σw, Σwp, Σwo; shape (4, groups, bins)."""
-    cell = group * bins + np.minimum((p * bins).astype(np.int64), bins - 1)
+    cell = group * bins + np.minimum((p * bins + ROUNDING * bins).astype(np.int64), bins - 1)
     columns = (None, w, w * p, w * o)
     return np.array([np.bincount(cell, column, groups * bins).reshape(groups, bins) for column in columns], dtype=float)
 
@@ -429,7 +438,10 @@ def fit_irt(forecaster: ArrayLike, problem: ArrayLike, y: ArrayLike, max_iterati
 def _observations(
     where: str, forecaster: ArrayLike, problem: ArrayLike, values: Mapping[str, ArrayLike]
 ) -> tuple[Ints, Ints, list[Floats]]:
-    i, j = np.asarray(forecaster, dtype=np.int64), np.asarray(problem, dtype=np.int64)
+    i, j = np.asarray(forecaster), np.asarray(problem)
+    if i.size and j.size and (i.dtype.kind not in "iu" or j.dtype.kind not in "iu"):
+        raise InputError(where, "forecasters and problems must be numbered by integers", f"{i.dtype} and {j.dtype}")
+    i, j = i.astype(np.int64), j.astype(np.int64)
     arrays, _, _ = _flat(where, values, range(np.size(next(iter(values.values()))) + 1))
     if not len(i) == len(j) == len(arrays[0]) or i.ndim != 1 or j.ndim != 1:
         raise InputError(where, "expected arrays of one length", f"{i.size}, {j.size} and {len(arrays[0])}")
@@ -567,11 +579,11 @@ class _Pool:
         return np.asarray(won - theta * faced + self.prior * (1 - 2 * theta / (1 + theta)))
 
 
-def connected_parts(forecaster: Ints, event: Ints) -> Ints:
-    """For every forecaster the smallest number of one who is connected to it by shared events (numbers from 0)."""
-    label = np.arange(int(forecaster.max()) + 1)
+def connected_parts(forecaster: Ints, event: Ints, count: int) -> Ints:
+    """For each of `count` forecasters the smallest number of one connected to it by shared events (numbers from 0)."""
+    label = np.arange(count)
     while True:
-        lowest = np.full(int(event.max()) + 1, len(label))
+        lowest = np.full(int(event.max(initial=-1)) + 1, count)
         np.minimum.at(lowest, event, label[forecaster])
         new = label.copy()
         np.minimum.at(new, forecaster, lowest[event])
@@ -728,7 +740,8 @@ def parse_time(text: str) -> tuple[float, bool]:
     zone = f"{hours}:{minutes or '00'}" if hours else "+00:00"
     written = f"{day}T{minute or '00:00'}{second or ':00'}.{(fraction or '')[:6]:0<6}{zone}"
     try:  # put together for Python 3.10, which reads neither Z nor two digits of a second
-        return datetime.fromisoformat(written).timestamp(), bool(zulu or hours)
+        moment = datetime.fromisoformat(written).astimezone(timezone.utc)  # OverflowError near the years 1 and 9999
+        return moment.timestamp(), bool(zulu or hours)
     except (ValueError, OverflowError):
         return math.nan, True
 
@@ -763,6 +776,10 @@ def _as_number(value: object) -> float:
     return float(text) if text and len(text) < 400 else math.nan
 
 
+_PROBLEM_FIELDS: Final = frozenset({"problem_id", "options", "correct_answer", "correct_option_idx", "exclusive"})
+_ODD_RULES: Final = {"closing time": "the latest counts", "category": "the first by name counts"}
+
+
 class _Problem(NamedTuple):
     size: int
     winners: frozenset[int]
@@ -775,13 +792,15 @@ def _read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> _Proble
     """The problem, or the reason why it cannot be used."""
     if UNUSABLE in record:
         return str(record[UNUSABLE])
+    for what in sorted(record.get(ODD, ())):
+        notes.warn(f"{what} that differs between the rows of an event, {_ODD_RULES[what]}", name)
     options = record.get("options")
     names = [_as_id(option) for option in options] if isinstance(options, (list, tuple)) else []
     if not names or "" in names:
         return "'options' must be a list of names"
     if len(set(names)) < len(names):
         return "an option is listed twice"
-    if set(record.get(DUPLICATE_KEYS, ())) & {"options", "correct_answer", "correct_option_idx", "exclusive"}:
+    if set(record.get(DUPLICATE_KEYS, ())) & _PROBLEM_FIELDS:
         return "a field is given twice"
     found = _read_winners(record, names)
     if isinstance(found, str):
@@ -789,6 +808,8 @@ def _read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> _Proble
     exclusive = record.get("exclusive")
     if exclusive is not None and not isinstance(exclusive, bool):
         return "'exclusive' must be true or false"
+    if exclusive and len(found) != 1:
+        notes.warn("declared exclusive without exactly one winner, taken as separate markets", name)
     metadata = record.get("metadata")
     closed = record.get("end_date")
     if closed is None and isinstance(metadata, Mapping):
@@ -799,7 +820,7 @@ def _read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> _Proble
         found,
         exclusive is not False and len(names) > 1 and len(found) == 1,
         _read_time(closed, "closing time", name, notes),
-        category.strip() if isinstance(category, str) else "",
+        _as_id(category).strip(),
     )
 
 
@@ -836,7 +857,7 @@ def read_problems(problems: Iterable[Any], notes: Notes) -> tuple[Events, dict[s
     for name, same in sorted(records.items()):
         found = _read_problem(same[0], name, notes) if len(same) == 1 else "problem id used more than once"
         if isinstance(found, str):
-            notes.exclude("event", found, name)
+            notes.exclude("event", found, *[name] * len(same))
         else:
             usable.append((name, found))
     offsets = np.cumsum([0, *(problem.size for _, problem in usable)], dtype=np.int64)
@@ -870,7 +891,9 @@ class _Rows:
         return f"{self.name[at]} on {ids[self.event[at]]}"
 
 
-_FORECAST_FIELDS: Final = frozenset({"problem_id", "username", "timestamp", "prediction", "probs", "odds", "weight"})
+_FORECAST_FIELDS: Final = frozenset(
+    {"problem_id", "username", "timestamp", "prediction", "probs", "odds", "bids", "weight"}
+)
 
 
 def _read_rows(forecasts: Iterable[Any], numbers: Mapping[str, int], sizes: Sequence[int], notes: Notes) -> _Rows:
@@ -885,6 +908,7 @@ def _read_rows(forecasts: Iterable[Any], numbers: Mapping[str, int], sizes: Sequ
         problem = problem if type(problem) is str else _as_id(problem)
         name = name if type(name) is str else _as_id(name)
         p = record.get("prediction")
+        twice = p is not None and record.get("probs") is not None
         p = record.get("probs") if p is None else p
         if type(p) is not list:
             p = p.tolist() if isinstance(p, np.ndarray) else p
@@ -893,6 +917,8 @@ def _read_rows(forecasts: Iterable[Any], numbers: Mapping[str, int], sizes: Sequ
         label = f"{name or f'forecast {position}'} on {problem}"
         if not name or not problem:
             notes.exclude("forecast", "no 'problem_id' or no 'username'", f"forecast {position}")
+        elif UNUSABLE in record:
+            notes.exclude("forecast", record[UNUSABLE], label)
         elif number is None:
             notes.exclude("forecast", "unknown problem id", label)
         elif number < 0:
@@ -901,6 +927,8 @@ def _read_rows(forecasts: Iterable[Any], numbers: Mapping[str, int], sizes: Sequ
             notes.exclude("forecast", "a field is given twice", label)
         elif not isinstance(p, (list, tuple)) or len(p) != sizes[number]:
             notes.exclude("forecast", "expected a probability for every option", label)
+        elif twice and as_text(record["probs"]) != as_text(p):
+            notes.exclude("forecast", "'prediction' and 'probs' disagree", label)
         elif weight is not None and not 1e-100 < _as_number(weight) < 1e100:  # sums of others overflow
             notes.exclude("forecast", "'weight' must be a positive number", label)
         else:
@@ -959,7 +987,17 @@ def read_forecasts(
     mid = q
     if any(bids is not None for bids in rows.bids):
         bids, bidden = _prices(rows.bids, sizes, 0.0)
-        mid = np.where(np.repeat(bidden & priced, sizes), (q + bids) / 2, q)
+        with np.errstate(invalid="ignore"):
+            bidden &= np.logical_and.reduceat((bids <= q) | ~np.repeat(priced, sizes), starts)
+        for at in np.flatnonzero(~bidden).tolist():
+            if rows.bids[at] is not None:
+                notes.warn(
+                    "bids are not a number in [0, odds] for every option: the mid price is the odds",
+                    rows.label(events.ids, at),
+                )  # fmt: skip
+        mid = np.clip(np.where(np.repeat(bidden & priced, sizes), (q + bids) / 2, q), *PRICE_RANGE)
+    q = np.clip(q, *PRICE_RANGE)
+    mid = q if mid is not q and not any(bids is not None for bids in rows.bids) else mid
     if late == "drop":
         for at in np.flatnonzero(keep & (time > events.closed[event])).tolist():
             keep[at] = False
@@ -1062,10 +1100,12 @@ def score_forecasts(
         # From here on exclusive events only, their probabilities summing to 1.
         total = np.add.reduceat(p, ends[:-1])
         exclusive = events.exclusive[event]
-        off = np.abs(total - 1) > SUM_TOLERANCE
+        off = np.abs(total - 1) > SUM_TOLERANCE + ROUNDING
         flags["empty"][at] = exclusive & (total == 0)
         flags["normalised"][at] = exclusive & (total > 0) & off
-        flags["doubtful"][at] = exclusive & ((total < PLAUSIBLE_SUM[0]) | (total > PLAUSIBLE_SUM[1]))
+        flags["doubtful"][at] = exclusive & (
+            (total < PLAUSIBLE_SUM[0] - ROUNDING) | (total > PLAUSIBLE_SUM[1] + ROUNDING)
+        )
         chosen = exclusive & (total > 0)
         p, o, ends = _select(chosen, sizes, p / np.repeat(np.where(off & chosen, total, 1), sizes), o)
         where = low + np.flatnonzero(chosen)
@@ -1090,22 +1130,24 @@ def baselines(events: Events, data: Forecasts) -> tuple[Forecasts, Forecasts]:
     """The market and the crowd as forecasters, one forecast per event, both paid at the event's mean asking price.
 
     market: the mean middle price, normalised for exclusive events (separate markets need not sum to 1) and cut to 1
-    for the others; events with prices only. crowd: the mean of the event's forecasts.
+    for the others; events with prices only. crowd: the mean of the event's forecasts. Forecasts count by their
+    weights in these means, and an event by the mean weight of its forecasts.
     """
     slots = len(events.outcome)
     sizes = events.sizes
 
     def slot_means(values: Floats, chosen: Bools) -> tuple[Floats, Bools]:
-        total, forecasts = np.zeros(slots), np.bincount(data.event[chosen], minlength=len(sizes))
+        total, mass = np.zeros(slots), np.bincount(data.event[chosen], data.weight[chosen], len(sizes))
         cuts = np.unique(np.searchsorted(data.offsets, [*range(0, int(data.offsets[-1]), CHUNK), data.offsets[-1]]))
         for low, high in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
             ends, own = data.offsets[low : high + 1] - data.offsets[low], data.event[low:high]
             slot = np.repeat(events.offsets[own] - ends[:-1], np.diff(ends)) + np.arange(ends[-1])
-            column, slot, _ = _select(
-                chosen[low:high], np.diff(ends), values[data.offsets[low] : data.offsets[high]], slot
+            weight = np.repeat(data.weight[low:high], np.diff(ends))
+            column, slot, weight, _ = _select(
+                chosen[low:high], np.diff(ends), values[data.offsets[low] : data.offsets[high]], slot, weight
             )
-            total += np.bincount(slot, column, slots)
-        return total / np.repeat(np.maximum(forecasts, 1), sizes), forecasts > 0
+            total += np.bincount(slot, column * weight, slots)
+        return total / np.repeat(np.where(mass > 0, mass, 1), sizes), mass > 0
 
     q, priced = slot_means(data.q, data.priced)
     mid, _ = slot_means(data.mid, data.priced)
@@ -1113,16 +1155,17 @@ def baselines(events: Events, data: Forecasts) -> tuple[Forecasts, Forecasts]:
     scale = np.where(events.exclusive, np.add.reduceat(mid, events.offsets[:-1]), 1)
     market = np.minimum(mid / np.repeat(np.where(scale > 0, scale, 1), sizes), 1)
     n = len(sizes)
-    nowhere, ones = np.full(n, math.nan), np.ones(n)
+    nowhere, counts = np.full(n, math.nan), np.bincount(data.event, minlength=n)
+    heft = np.bincount(data.event, data.weight, n) / np.maximum(counts, 1)
     every = Forecasts(
-        ["crowd"], np.arange(n), np.zeros(n, dtype=np.int64), nowhere, ones, priced, events.offsets,
+        ["crowd"], np.arange(n), np.zeros(n, dtype=np.int64), nowhere, heft, priced, events.offsets,
         np.minimum(crowd, 1), q, q,
     )  # fmt: skip
     market_p, market_q, ends = _select(priced, sizes, market, q)
     some = int(priced.sum())
     return every._replace(
         names=["market"], event=np.flatnonzero(priced), forecaster=np.zeros(some, dtype=np.int64), time=nowhere[:some],
-        weight=ones[:some], priced=priced[priced], offsets=ends, p=market_p, q=market_q, mid=market_q,
+        weight=heft[priced], priced=priced[priced], offsets=ends, p=market_p, q=market_q, mid=market_q,
     ), every  # fmt: skip
 
 
@@ -1237,6 +1280,8 @@ class ProphetArenaEvaluator:
         response: str = "brier",
         prior: float = 1.0,
     ) -> None:
+        if not isinstance(gammas, Iterable):
+            raise InputError("gammas", "must be a list of numbers", printable(repr(gammas), 60))
         self.gammas = tuple(dict.fromkeys(_check_gamma(gamma) for gamma in gammas))
         for name, value, lowest in (
             ("bootstrap", bootstrap, 0), ("seed", seed, 0), ("min_events", min_events, 1), ("bins", bins, 1)
@@ -1318,7 +1363,7 @@ class _Evaluation:
         self.policy, self.events, self.data, self.notes = policy, events, data, notes
         self.count = len(data.names)
         self.fits: dict[str, Any] = {"irt": None, "bradley_terry": None}
-        self.labels = [category or "uncategorised" for category in events.category] if any(events.category) else []
+        self.labels = [category or "(none)" for category in events.category] if any(events.category) else []
         self.categories = sorted(set(self.labels))
         number = {name: at for at, name in enumerate(self.categories)}
         of_event = np.array([number[label] for label in self.labels] or [0] * len(events.ids))
@@ -1362,10 +1407,10 @@ class _Evaluation:
 
     # The two models
 
-    def _parts(self, forecaster: Ints, event: Ints, model: str) -> list[list[str]]:
-        """The parts of the comparison graph, largest first; a warning if there are several."""
-        label = connected_parts(forecaster, event)
-        parts = [[self.data.names[at] for at in np.flatnonzero(label == part)] for part in np.unique(label)]
+    def _parts(self, names: Sequence[str], forecaster: Ints, event: Ints, model: str) -> list[list[str]]:
+        """The parts of the comparison graph of `names`, largest first; a warning if there are several."""
+        label = connected_parts(forecaster, event, len(names))
+        parts = [[names[at] for at in np.flatnonzero(label == part).tolist()] for part in np.unique(label)]
         parts.sort(key=lambda part: (-len(part), part))
         if len(parts) > 1:
             shown = [", ".join(printable(name, 40) for name in part[:5]) for part in parts[:5]]
@@ -1398,7 +1443,7 @@ class _Evaluation:
         if self.count < 2:
             self.notes.lines.append("one forecaster only: no IRT, no Bradley–Terry, no rank agreement")
             return
-        parts = self._parts(data.forecaster, data.event, "IRT")
+        parts = self._parts(data.names, data.forecaster, data.event, "IRT")
         irt = self.irt = fit_irt(data.forecaster, data.event, self._responses())
         self.fits["irt"] = {
             "iterations": irt.iterations, "gradient_norm": irt.gradient_norm, "log_likelihood": irt.log_likelihood,
@@ -1410,8 +1455,9 @@ class _Evaluation:
         if len(who) < 2:
             self.notes.lines.append("fewer than two forecasters of exclusive events: no Bradley–Terry")
             return
-        parts = self._parts(data.forecaster[has], np.asarray(j), "Bradley–Terry")
         fit = fit_bradley_terry(i, j, self.scores.p_winner[has], policy.prior)
+        used = fit.used[j]
+        parts = self._parts([data.names[at] for at in who], i[used], j[used], "Bradley–Terry")
         self.strength[who] = fit.strength
         self.notes.exclude(
             "event", "from Bradley–Terry: nobody gave its winner any probability",
@@ -1647,19 +1693,7 @@ def _agreement(columns: Mapping[str, Floats]) -> dict[str, Any]:
 # --- Files ---
 
 _COLUMNS: Final = ("event_ticker", "predictor_name", "market_info", "market_outcome", "prediction")
-_SAID: Final = frozenset({"username", "prediction", "probs"})
 _SENT: Final = ("timestamp", "submission_created_at", "snapshot_time")  # the first that a row has
-
-
-def is_forecast(record: object) -> bool:
-    """Whether a record is a probability forecast rather than a FutureX prediction.
-
-    >>> is_forecast({"problem_id": 7, "username": "ada", "prediction": [0.5, 0.5]})
-    True
-    >>> is_forecast({"id": "7", "prediction": "A"})
-    False
-    """
-    return isinstance(record, Mapping) and "problem_id" in record and bool(_SAID & record.keys())
 
 
 def evaluate_file(evaluator: ProphetArenaEvaluator, path: Path, dataset: Path | None) -> Results:
@@ -1668,8 +1702,9 @@ def evaluate_file(evaluator: ProphetArenaEvaluator, path: Path, dataset: Path | 
     Raises InputError: a file that cannot be read, forecasts without a dataset, nothing that can be scored.
     """
     with _no_collector():
-        if path.suffix.lower() == ".csv":
-            dataset = None
+        if path.suffix == ".csv":
+            if dataset:
+                raise InputError(str(path), "a CSV holds its own events", f"the dataset {dataset.name}")
             problems, forecasts, checksum = read_csv(path)
             results = evaluator.evaluate_all(forecasts, problems, str(path))
         else:
@@ -1697,20 +1732,11 @@ def read_csv(path: Path) -> tuple[list[Any], list[Any], str]:
         raw = path.read_bytes()
     except OSError as error:
         raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
-    csv.field_size_limit(1 << 30)
-    reader = csv.DictReader(io.StringIO(decode_utf8(raw, str(path)), newline=""))
-    rows: list[Any] = []
-    try:
-        missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
-        if missing:
-            raise InputError(str(path), f"expected the columns {', '.join(_COLUMNS)}", f"none named {missing[0]}")
-        rows.extend(reader)
-    except csv.Error as error:
-        raise InputError(str(path), f"not CSV: line {reader.line_num}: {error}") from None
-    cells: dict[str, Any] = {}  # the market of an event stands in every row of it
+    rows = _csv_rows(decode_utf8(raw, str(path)), str(path))
+    cells: dict[str | None, Any] = {}  # the market of an event stands in every row of it
     problems: dict[str, dict[str, Any]] = {}
     forecasts: list[Any] = []
-    for number, row in enumerate(sorted(rows, key=lambda row: [str(row[name]) for name in _COLUMNS]), 1):
+    for number, row in enumerate(rows, 1):
         for name in ("market_info", "market_outcome"):
             if row[name] not in cells:
                 cells[row[name]] = _literal(row[name])
@@ -1718,23 +1744,73 @@ def read_csv(path: Path) -> tuple[list[Any], list[Any], str]:
         ticker = row["event_ticker"] or f"row {number}"
         problem = _csv_problem(ticker, info, cells[row["market_outcome"]], row)
         known = problems.setdefault(ticker, problem)
-        if any(known.get(key) != problem.get(key) for key in ("choices", "correct_answer", UNUSABLE)):
-            known[UNUSABLE] = "its rows differ in options or outcome"
-        known["end_date"] = max(known["end_date"], problem["end_date"])
-        forecasts.append(_csv_forecast(ticker, info, known["options"], row))
+        if known[UNREADABLE] and not problem[UNREADABLE]:
+            known = problems[ticker] = problem
+        _csv_merge(known, problem)
+        forecasts.append(_csv_forecast(ticker, info, known["options"], row, problem[UNREADABLE]))
+    for problem in problems.values():
+        if problem[UNREADABLE]:  # in every row
+            problem[UNUSABLE] = problem[UNREADABLE]
     return list(problems.values()), forecasts, hashlib.sha256(raw).hexdigest()
 
 
+def _csv_rows(text: str, where: str) -> list[dict[str, str | None]]:
+    """The rows, in an order of their own: sums of floats must not depend on that of the file."""
+    limit = csv.field_size_limit(1 << 30)
+    try:
+        reader = csv.DictReader(io.StringIO(text, newline=""), restkey="\0more")
+        columns = list(reader.fieldnames or ())
+        missing = [name for name in _COLUMNS if name not in columns]
+        if missing:
+            raise InputError(where, f"expected the columns {', '.join(_COLUMNS)}", f"none named {missing[0]}")
+        twice = [name for name in columns if columns.count(name) > 1]
+        if twice:
+            raise InputError(where, "expected columns of different names", f"{printable(twice[0], 60)} twice")
+        return sorted(reader, key=lambda row: [str(row.get(name)) for name in [*_COLUMNS, *sorted(columns)]])
+    except csv.Error as error:
+        raise InputError(where, f"not CSV: line {reader.line_num}: {error}") from None
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _csv_merge(known: dict[str, Any], problem: Mapping[str, Any]) -> None:
+    """Hold the rows of one event against each other; an unreadable one has no say."""
+    if problem[UNREADABLE]:
+        return
+    if any(known.get(key) != problem.get(key) for key in ("choices", "correct_answer", UNUSABLE)):
+        known[UNUSABLE] = known.get(UNUSABLE) or "its rows differ in options or outcome"
+    for key in ("category", "end_date"):
+        if known[key] != problem[key]:
+            known.setdefault(ODD, set()).add("closing time" if key == "end_date" else key)
+    known["end_date"] = max(known["end_date"], problem["end_date"], key=lambda text: (parse_time(text)[0], text))
+
+
 def _literal(text: str | None) -> Any:
-    """A cell's JSON or Python literal; None if it is neither."""
+    """A cell's JSON or Python literal; None if it is neither, or if an object in it has a key twice."""
     with contextlib.suppress(InputError):
-        return parse_json(text or "", "")
+        value = parse_json(text or "", "")
+        return None if _has_twice(value) else value
+    if not text or len(text) > MAX_LITERAL:
+        return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "invalid escape sequence", about a stranger's text
-            return ast.literal_eval((text or "").strip())
+            tree = ast.parse(text.strip(), mode="eval")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Dict):
+                keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
+                if len(set(keys)) < len(keys):
+                    return None
+        return ast.literal_eval(tree)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
+
+
+def _has_twice(value: Any) -> bool:
+    """Whether an object in a JSON value, which is not nested deeply, has a key twice with different values."""
+    if isinstance(value, dict):
+        return DUPLICATE_KEYS in value or any(map(_has_twice, value.values()))
+    return isinstance(value, list) and any(map(_has_twice, value))
 
 
 def _csv_problem(ticker: str, info: Any, outcome: Any, row: Mapping[str, str | None]) -> dict[str, Any]:
@@ -1746,11 +1822,12 @@ def _csv_problem(ticker: str, info: Any, outcome: Any, row: Mapping[str, str | N
         "correct_answer": None,
         "category": row.get("category") or "",
         "end_date": row.get("close_time") or "",
+        UNREADABLE: "more cells than columns" if "\0more" in row else "",
     }
     if not options or not isinstance(outcome, dict):
-        return {**problem, UNUSABLE: "'market_info' and 'market_outcome' must be objects with a value per market"}
-    if DUPLICATE_KEYS in info or DUPLICATE_KEYS in outcome:
-        return {**problem, UNUSABLE: "an option is listed twice"}
+        problem[UNREADABLE] = "'market_info' and 'market_outcome' must be objects with a value per market, none twice"
+    if problem[UNREADABLE]:
+        return problem
     won = {str(name): _as_number(int(value) if isinstance(value, bool) else value) for name, value in outcome.items()}
     if not set(won.values()) <= {0.0, 1.0}:
         return {**problem, UNUSABLE: "an outcome is neither 0 nor 1"}
@@ -1761,7 +1838,11 @@ def _csv_problem(ticker: str, info: Any, outcome: Any, row: Mapping[str, str | N
     return problem
 
 
-def _csv_forecast(ticker: str, info: Any, options: Sequence[str], row: Mapping[str, str | None]) -> dict[str, Any]:
+def _csv_forecast(
+    ticker: str, info: Any, options: Sequence[str], row: Mapping[str, str | None], unreadable: str
+) -> dict[str, Any]:
+    if unreadable:
+        return {"problem_id": ticker, "username": row["predictor_name"], UNUSABLE: unreadable}
     said = _literal(row["prediction"])
     pairs = said.get("probabilities") if isinstance(said, dict) else None
     given = [pair for pair in pairs if isinstance(pair, dict)] if isinstance(pairs, list) else []
@@ -1831,7 +1912,7 @@ def report_blocks(results: Mapping[str, Any], sort: str = "brier") -> Report:
     report.append(_intervals_table(rows, metrics, f"{sort}_beats_next"))
     for kind, what in (("spearman", "Spearman"), ("kendall", "Kendall")):
         matrix = results["rank_correlation"]["overall"][kind]
-        cells = [[_title(one), *(_show(matrix[one][other], 3) for other in metrics)] for one in metrics]
+        cells = [[_title(one), *(show_number(matrix[one][other], 3) for other in metrics)] for one in metrics]
         report += ["", f"Rank agreement ({what}), 1 where two metrics rank alike", ""]
         report.append(Table(["", *map(_title, metrics)], cells, "<" + ">" * len(metrics)))
     return [*report, "", *_notes(results)]
@@ -1840,18 +1921,19 @@ def report_blocks(results: Mapping[str, Any], sort: str = "brier") -> Report:
 def _values_table(rows: Iterable[tuple[str, Mapping[str, Any]]], metrics: Sequence[str], ranks: bool) -> Table:
     body = []
     for name, row in rows:
-        cells = [printable(name, 40), str(row["n_events"])]
+        cells = [printable(name, 40), *(str(row[key]) for key in ("n_events", "n_exclusive", "n_priced"))]
         for metric in metrics:
             rank = row.get(f"{metric}_rank") if ranks else None
-            cells.append(_show(row[metric]) + (f" ({rank})" if rank else ""))
+            cells.append(show_number(row[metric]) + (f" ({rank})" if rank else ""))
         body.append(cells)
-    return Table(["Forecaster", "Events", *map(_title, metrics)], body, "<>" + ">" * len(metrics))
+    header = ["Forecaster", "Events", "Exclusive", "Priced", *map(_title, metrics)]
+    return Table(header, body, "<>>>" + ">" * len(metrics))
 
 
 def _intervals_table(rows: Sequence[tuple[str, Mapping[str, Any]]], metrics: Sequence[str], beats: str) -> Table:
     shown = [metric for metric in metrics if any(f"{metric}_interval" in row for _, row in rows)]
     body = [
-        [printable(name, 40), _show(row.get(beats), 3), *(show_interval(row.get(f"{m}_interval")) for m in shown)]
+        [printable(name, 40), show_number(row.get(beats), 3), *(show_interval(row.get(f"{m}_interval")) for m in shown)]
         for name, row in rows
     ]
     return Table(["Forecaster", "Beats next", *map(_title, shown)], body, "<>" + ">" * len(shown))
@@ -1874,7 +1956,3 @@ def _notes(results: Mapping[str, Any]) -> list[str]:
 
 def _title(metric: str) -> str:
     return _TITLES.get(metric) or "Return " + metric.removeprefix("return_")
-
-
-def _show(value: float | None, digits: int = 4) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"

@@ -312,8 +312,8 @@ def test_no_cell_of_the_csv_is_a_formula(hostile_board: Record) -> None:
 def test_csv_says_what_the_board_says(hostile_board: Record) -> None:
     first = next(csv.DictReader(io.StringIO(format_csv(hostile_board))))
     row = rows(hostile_board)[0]
-    assert (first["rank"], first["overall_score"], first["n"], first["level_2"]) == ("1", "0.5", "2", "")
-    assert float(first["overall_low"]) == row["overall_interval"][0]
+    assert (first["rank"], first["score"], first["n"], first["level_2"]) == ("1", "0.5", "2", "")
+    assert float(first["low"]) == row["overall_interval"][0]
 
 
 def test_markdown_of_hostile_names(hostile_board: Record) -> None:

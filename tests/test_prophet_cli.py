@@ -64,7 +64,8 @@ def test_report_and_sort(tmp_path: Path) -> None:
     assert "Leaderboard by Brier" in done.out
     lines = run(tmp_path, "-f", "arena-week1", "--sort", "return_0").out.splitlines()
     assert lines[3] == "Leaderboard by Return 0, ranks in brackets"
-    assert [line.split()[:3] for line in lines[6:8]] == [["good", "2", "2.0000"], ["poor", "2", "0.0000"]]
+    rows = [["good", "2", "2", "2", "2.0000"], ["poor", "2", "2", "2", "0.0000"]]  # events, exclusive, priced
+    assert [line.split()[:5] for line in lines[6:8]] == rows
 
 
 def test_gamma(tmp_path: Path) -> None:
@@ -118,6 +119,8 @@ def test_all_ranks_files_of_every_kind_and_reuses_them(tmp_path: Path) -> None:
     ]  # fmt: skip
     table = list(csv.DictReader(io.StringIO((tmp_path / "evaluation/leaderboard.csv").read_text("utf-8"))))
     assert [row["rank"] for row in table] == ["1", "1", "2", "1", "2"]
+    assert [row["prediction"] for row in table] == ["plain.json", *["other.csv"] * 2, *["arena-week1.json"] * 2]
+    assert table[-1]["metric"] == "brier (lower is better)"
     for text in (done.out, (tmp_path / "evaluation/leaderboard.md").read_text("utf-8")):
         assert not RAW_CONTROL.search(text)
     before = {path.name: path.read_bytes() for path in (tmp_path / "evaluation").iterdir()}
