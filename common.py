@@ -127,6 +127,13 @@ def parse_json(text: str, where: str) -> Any:
         raise InputError(where, "expected records", "JSON nested too deeply") from None
 
 
+def has_repeated_keys(value: Any) -> bool:
+    """Whether an object anywhere in what `parse_json` gave has a key twice with different values."""
+    if isinstance(value, Mapping):
+        return DUPLICATE_KEYS in value or any(map(has_repeated_keys, value.values()))
+    return isinstance(value, list) and any(map(has_repeated_keys, value))
+
+
 def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
     """UTF-8 text, a byte order mark at its start dropped; anything else is an InputError with the byte position.
 

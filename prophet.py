@@ -59,6 +59,7 @@ from common import (
     format_signature,
     format_text,
     grouped_warning,
+    has_repeated_keys,
     number_text,
     parse_json,
     printable,
@@ -1789,7 +1790,7 @@ def _literal(text: str | None) -> Any:
     """A cell's JSON or Python literal; None if it is neither, or if an object in it has a key twice."""
     with contextlib.suppress(InputError):
         value = parse_json(text or "", "")
-        return None if _has_twice(value) else value
+        return None if has_repeated_keys(value) else value
     if not text or len(text) > MAX_LITERAL:
         return None
     try:
@@ -1804,13 +1805,6 @@ def _literal(text: str | None) -> Any:
         return ast.literal_eval(tree)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
-
-
-def _has_twice(value: Any) -> bool:
-    """Whether an object in a JSON value, which is not nested deeply, has a key twice with different values."""
-    if isinstance(value, dict):
-        return DUPLICATE_KEYS in value or any(map(_has_twice, value.values()))
-    return isinstance(value, list) and any(map(_has_twice, value))
 
 
 def _csv_problem(ticker: str, info: Any, outcome: Any, row: Mapping[str, str | None]) -> dict[str, Any]:

@@ -58,6 +58,7 @@ from common import (
     format_signature,
     format_text,
     grouped_warning,
+    has_repeated_keys,
     hash_question,
     hash_questions,
     last_boxed,
@@ -65,6 +66,7 @@ from common import (
     number_text,
     parse_json,
     printable,
+    require_regular,
     run_command,
     show_interval,
     show_number,
@@ -136,6 +138,11 @@ _RATIO: Final = re.compile(rf"(?<![0-9.])({_NUMBER})\s?([:/])\s?({_NUMBER})((?:\
 _BARE_RATIO: Final = re.compile(rf"(?:[edr]r\b\s?[:=]?\s?)?(?:{_ABOUT}\s?)?(?:[<>≤≥]=?\s?)?({_NUMBER})(?:\s[edr]r)?")
 _SINGLE_ISOMER: Final = re.compile(r"(?:only\s|one\s|a\s)?(?:one|single)\s(?:dia|enantio|regio)?(?:stereo)?(?:iso)?mer")
 _RACEMIC: Final = re.compile(r"rac(?:\.|emic|emate)?")
+
+
+_ENANTIO: Final = ("ee", "er")
+_ISOMERS: Final = ("dr", "de", "rr")  # papers write dr where they mean rr
+_NAMED: Final = {"ee": _ENANTIO, "er": _ENANTIO, "dr": _ISOMERS, "rr": _ISOMERS}
 
 
 class YieldCell(NamedTuple):
@@ -241,6 +248,8 @@ def _two_part_yield(front: str, inner: str, fraction: bool) -> YieldCell:
     isolated, problem = _plain_yield(inner, fraction)
     if isolated is None:
         return YieldCell(None, note=problem)
+    if inner.isdecimal() and isolated < value / 2:  # 72% (2), 50.2(3)
+        return YieldCell(None, note="a product label, a deviation or an isolated yield in brackets")
     if isolated > value:
         note = note or problem or "the isolated yield is above the assay yield"
     return YieldCell(value, isolated, note=note or problem)
@@ -263,6 +272,9 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
         return 0.5, ""
     if _SINGLE_ISOMER.fullmatch(text):
         return 1.0, ""
+    word = _SELECTIVITY_WORD.search(text)
+    if word and (word[1] or word[2] + word[3]) not in _NAMED[field]:
+        return None, f"another selectivity than {field}"
     ratios = list(_RATIO.finditer(text))
     if ratios:
         return _ratio_fraction(text, ratios, field)
@@ -426,14 +438,13 @@ class Table(NamedTuple):
     rows: list[Row]
     varying: list[str]
     constant: list[str]
-
-    @property
-    def best(self) -> float:
-        return max(row.effective for row in self.rows)
+    best: float  # effective score
 
 
 _SMILES: Final = re.compile(
-    r"(?:\[[A-Za-z0-9@+:\-*]{1,30}\]|Cl|Br|[BCNOPSFI]|[bcnops]|[-=#:/\\.~()]|[0-9]|%[0-9]{2}){1,2000}"
+    r"""(?: \[[0-9]{0,3}(?:[A-Z][a-z]?|[bcnops]|se|as)@{0,2}(?:H[0-9]?)?(?:[+-][0-9]|[+]{0,3}|-{0,3})(?::[0-9]{1,4})?\]
+    | Cl|Br|[BCNOPSFI]|[bcnops] | [-=\#:/\\.~()] | [0-9] | %[0-9]{2} ){1,2000}""",
+    re.X,
 )
 _SMILES_MARK: Final = re.compile(r"[=#()\[\]0-9]")
 _BLANKS: Final = re.compile(r"[\s\u200b-\u200d\u2060\ufeff]+")
@@ -441,12 +452,14 @@ _BLANKS: Final = re.compile(r"[\s\u200b-\u200d\u2060\ufeff]+")
 
 @lru_cache(maxsize=100_000)
 def is_smiles(text: str) -> bool:
-    """Whether `text` is written like a SMILES of more than a chain: its brackets and ring closures come in pairs.
+    """Whether `text` is written like a SMILES of six atoms or more: its brackets and ring closures come in pairs.
 
-    >>> is_smiles("C1CCCCC1"), is_smiles("PPh3"), is_smiles("(COCl)2"), is_smiles("THF")
-    (True, False, False, False)
+    >>> is_smiles("C1CCCCC1"), is_smiles("PPh3"), is_smiles("(COCl)2"), is_smiles("[bmim][PF6]"), is_smiles("O2/N2")
+    (True, False, False, False, False)
     """
-    if not _SMILES_MARK.search(text) or not _SMILES.fullmatch(text) or text.count("(") != text.count(")"):
+    if sum(map(str.isalpha, text)) < 6 or text.count("(") != text.count(")"):
+        return False
+    if not _SMILES_MARK.search(text) or not _SMILES.fullmatch(text):
         return False
     rings = re.findall(r"%[0-9]{2}|[0-9]", re.sub(r"\[[^\]]*\]", "", text))
     return all(count % 2 == 0 for count in Counter(rings).values())
@@ -494,7 +507,8 @@ def read_conditions(raw: Mapping[str, Any], settings: Settings) -> dict[str, lis
         parts, plain = merged.pop("current_conditions"), []
         for part in parts if isinstance(parts, list) else [parts]:
             if isinstance(part, Mapping) and {"content", "SMILES"}.isdisjoint(part):
-                merged = {**part, **merged}  # what stands beside it is the row's own word
+                own = {key: beside for key, beside in merged.items() if read_items(beside)}
+                merged = {**part, **own}  # what stands beside it is the row's own word, if it says anything
             else:
                 plain.append(part)
         if plain:
@@ -580,14 +594,14 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
     entries = raw["entries"]
     reactants, products = _one_reaction(raw, entries)
     products = _main_first(products, raw.get("main_product_smiles"))
+    if products and not products[0]["content"]:
+        warnings.append(printable(f"{name}: main_product_smiles is none of the products"))
     _require_molecules(reactants, products, settings.reactant_product_require)
-    rows: list[Row] = []
-    for index, entry in enumerate(entries):
-        row = _read_row(entry, index, name, settings, scale == "fraction", warnings)
-        if row:
-            rows.append(row)
+    read = [_read_row(entry, at, name, settings, scale == "fraction", warnings) for at, entry in enumerate(entries)]
+    rows = [row for row in read if isinstance(row, Row)]
     if len(rows) < 2:
-        raise Unused("fewer_than_two_readable_rows", f"{len(rows)} of {len(entries)}")
+        reason = "filter_condition_require" if "condition_require" in read else "fewer_than_two_readable_rows"
+        raise Unused(reason, f"{len(rows)} of {len(entries)}")
     keys = sorted({key for row in rows for key in row.values})
     varying = [key for key in keys if len({row.values.get(key) for row in rows}) > 1]
     if not varying:
@@ -602,6 +616,7 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
         rows=_distinct(rows, varying),
         varying=varying,
         constant=[key for key in keys if key not in varying],
+        best=max(row.effective for row in rows),
     )
 
 
@@ -650,31 +665,34 @@ def _require_molecules(reactants: Sequence[Record], products: Sequence[Record], 
 
 def _read_row(
     entry: object, index: int, name: str, settings: Settings, fraction: bool, warnings: list[str]
-) -> Row | None:
-    """The row, or None if it has no yield or lacks what CONDITION_REQUIRE asks for."""
+) -> Row | str:
+    """The row, or why it is none: "unreadable", "no yield", or "condition_require"."""
     where = f"{name}: entries[{index}]"
     if not isinstance(entry, Mapping):
         warnings.append(printable(f"{where}: expected an object, got {type(entry).__name__}; row not used"))
-        return None
+        return "unreadable"
     if entry.get("entry_idx") is not None:
         where += f" (entry {printable(_item_text(entry['entry_idx']), 20)})"
     conditions, results = entry.get("conditions"), entry.get("results")
+    if has_repeated_keys(entry):
+        warnings.append(printable(f"{where}: a key is given twice with different values; row not used"))
+        return "unreadable"
     for field, value in (("conditions", conditions), ("results", results)):
-        if value is not None and (not isinstance(value, Mapping) or DUPLICATE_KEYS in value):
-            warnings.append(printable(f"{where}: '{field}' must be an object without repeated keys; row not used"))
-            return None
+        if value is not None and not isinstance(value, Mapping):
+            warnings.append(printable(f"{where}: '{field}' must be an object; row not used"))
+            return "unreadable"
     results = results or {}
     scores, effective, notes = read_scores(results, settings, fraction)
     for field, note in notes:
         cell = printable(as_text(results.get(field)), 40)
         warnings.append(printable(f"{where}: {field}: {note}: {cell!r}"))
     if scores is None:
-        return None
+        return "no yield"
     kept = read_conditions(conditions or {}, settings)
     lacking = _lacks_required(kept, settings)
     if lacking:
         warnings.append(printable(f"{where}: {lacking}: an item without {settings.condition_require}; row not used"))
-        return None
+        return "condition_require"
     values = {key: compare_key(items, settings.normalize_conditions) for key, items in kept.items()}
     return Row(index, entry, kept, values, scores, effective)
 
@@ -750,10 +768,10 @@ def build_questions(tables: str | Path | Iterable[Mapping[str, Any]], seed: int 
             table = read_table(_parsed(raw, name), name, chosen, warnings)
             if table.id in seen:
                 raise Unused("duplicate_table_id", f"{table.id} is in {seen[table.id]}")
-            seen[table.id] = name
             questions, tried = _table_questions(table, chosen, seed, not_asked, skipped)
             if not questions:
                 raise Unused("no_question", "no condition has two options that differ in score")
+            seen[table.id] = name
         except Unused as left:
             unused[left.reason] += 1
             unused_tables.append(printable(f"{name}: {left.reason}{': ' if left.detail else ''}{left.detail}"))
@@ -769,7 +787,8 @@ def build_questions(tables: str | Path | Iterable[Mapping[str, Any]], seed: int 
     )  # fmt: skip
     if not build.questions:
         reasons = ", ".join(f"{reason} {count}" for reason, count in build.unused.items()) or "there is no table"
-        raise InputError(str(folder or "tables"), f"no question can be built: {reasons}")
+        hint = " (see --reactant-product-require)" if "filter_reactant_product_require" in build.unused else ""
+        raise InputError(str(folder or "tables"), f"no question can be built: {reasons}{hint}")
     check_build(build)
     return build
 
@@ -777,8 +796,12 @@ def build_questions(tables: str | Path | Iterable[Mapping[str, Any]], seed: int 
 def _table_files(folder: Path) -> Iterator[tuple[str, Path]]:
     if not folder.is_dir():
         raise InputError(str(folder), "expected a folder of table files")
-    files = [(path.relative_to(folder).as_posix(), path) for path in folder.rglob("*.json") if path.is_file()]
-    yield from sorted(files)
+
+    def refuse(error: OSError) -> None:
+        raise InputError(str(error.filename), f"cannot be read: {error.strerror or error}")
+
+    paths = [Path(place) / name for place, _, names in os.walk(folder, onerror=refuse) for name in names]
+    yield from sorted((p.relative_to(folder).as_posix(), p) for p in paths if p.suffix.lower() == ".json")
 
 
 def _named_tables(tables: Iterable[Mapping[str, Any]]) -> list[tuple[str, Any]]:
@@ -795,11 +818,12 @@ def _parsed(raw: Any, name: str) -> Any:
     if not isinstance(raw, Path):
         return raw
     try:
+        require_regular(raw)
         return parse_json(decode_utf8(raw.read_bytes(), name), name)
     except OSError as error:
         raise Unused("unreadable", error.strerror or str(error)) from None
     except InputError as error:
-        raise Unused("unreadable", str(error).removeprefix(f"{name}: ")) from None
+        raise Unused("unreadable", error.expected + (f", got {error.got}" if error.got else "")) from None
 
 
 def _table_questions(
@@ -1013,7 +1037,8 @@ def check_build(build: Build) -> None:
     """Raise RuntimeError if counts do not add up or a question would be refused by the evaluator."""
     counts = build.counts
     references = sum(counts[f"{base}_reference"] for base in BASE_TYPES)
-    _demand(sum(counts.values()) == len(build.questions), "build", "files do not sum to the total")
+    names = {question["id"] for question in build.questions}
+    _demand(len(names) == len(build.questions), "build", "two questions have one id")
     _demand(build.attempts == references + sum(build.skipped.values()), "build", "attempts")
     _demand(build.used + sum(build.unused.values()) == build.tables, "build", "tables")
     for base in BASE_TYPES:
@@ -1279,12 +1304,18 @@ def read_question(record: object, place: str) -> Question:
             raise InputError(place, expected, str(stored))
     exact = [index for index, value in enumerate(effective) if value == best]
     near = [index for index, value in enumerate(effective) if value >= best * (1 - 1e-9)]
-    if not isinstance(answer, list) or (sorted(answer, key=str) not in (sorted(exact, key=str), sorted(near, key=str))):
+    if not isinstance(answer, list) or not _is_one_of(answer, exact, near):
         raise InputError(place, f"'answer' must be {exact}, the options with the best score", as_text(answer)[:60])
     most = max(yields)
     ratios = [value / most for value in yields] if best > 0 else [1.0] * len(options)
     relative = relative if best > 0 else [1.0] * len(options)
     return Question(kind, relative, ratios, answer, f"{kind} {relative} {ratios} {answer}")
+
+
+def _is_one_of(answer: Sequence[object], *allowed: list[int]) -> bool:
+    """Whether `answer` lists just the integers of an allowed list, in any order."""
+    indices = [index for index in answer if type(index) is int]
+    return len(indices) == len(answer) and sorted(indices) in allowed
 
 
 def _aligned(meta: Mapping[str, Any], field: str, size: int, place: str) -> list[float]:
@@ -1302,18 +1333,31 @@ def _check_scores(scores: object, yields: Sequence[float], effective: Sequence[f
     """Effective scores are yields times factors up to 1; the factors are known where `scores` has them."""
     known = scores if isinstance(scores, list) and len(scores) == len(yields) else [None] * len(yields)
     for index, (amount, value, detail) in enumerate(zip(yields, effective, known, strict=True)):
-        expected = amount
-        if isinstance(detail, Mapping) and "enantio_major_fraction" in detail:
-            for field in ("enantio_major_fraction", "dr_major_fraction", "rr_major_fraction"):
-                factor = detail.get(field)
-                expected *= factor if isinstance(factor, (int, float)) else 1.0
-            good = abs(expected - value) <= 1e-6 * max(1.0, expected) and detail.get("yield", amount) == amount
+        if isinstance(detail, Mapping):
+            stated = detail.get("yield", amount)
+            if isinstance(stated, (int, float)) and abs(stated - amount) > 1e-6:
+                expected_yield = f"meta.scores[{index}].yield disagrees with meta.yields[{index}] = {amount:g}"
+                raise InputError(place, expected_yield, f"{stated}")
+            expected = amount * _factor(detail)
+            good = abs(expected - value) <= 1e-6 * max(1.0, expected)
         else:
+            expected = amount
             good = value <= amount * (1 + 1e-6) + 1e-6
         if not good:
             raise InputError(
                 place, f"meta.effective_scores[{index}] disagrees with its yield ({expected:g} at most)", f"{value}"
             )
+
+
+def _factor(detail: Mapping[str, Any]) -> float:
+    """The product of the major fractions in an option's scores: as stored, else as its ee, er, dr and rr say."""
+    stored = ("enantio_major_fraction", "dr_major_fraction", "rr_major_fraction")
+    if stored[0] in detail:
+        fractions = [detail.get(field) for field in stored]
+    else:
+        ee, er, dr, rr = (read_fraction(detail.get(field), field)[0] for field in ("ee", "er", "dr", "rr"))
+        fractions = [er if ee is None else ee, dr, rr]
+    return math.prod(1.0 if value is None else float(value) for value in fractions)
 
 
 def settings() -> dict[str, Any]:
@@ -1362,7 +1406,10 @@ class RxnOptEvaluator:
         collecting = gc.isenabled()
         gc.disable()  # nothing here makes cycles
         try:
-            return self._evaluate({str(name): value for name, value in predictions.items()})
+            by_id = {str(name): value for name, value in predictions.items()}
+            if len(by_id) < len(predictions):
+                raise InputError("prediction", "expected ids that differ as text")
+            return self._evaluate(by_id)
         finally:
             if collecting:
                 gc.enable()
@@ -1792,6 +1839,7 @@ def _fence(text: str) -> str:
 # --- Tables from a spreadsheet ---
 
 _ENTRY_NAMES: Final = frozenset({"entry", "no", "no.", "nr", "nr.", "#", "s_no", "s.no", "s.no.", "run", "index"})
+_OUTCOME: Final = re.compile(r"(?<![a-z])(?:yields?|conv(?:ersion)?|selectivity|[ed][er]|rr)(?![a-z])", re.I)
 _FILE_NAME: Final = re.compile(r"[^\w.+-]+")
 
 
@@ -1831,6 +1879,9 @@ def import_csv(
     if not conditions:
         raise InputError(str(path), "expected a column of conditions", "none beside those named")
     notes.append(f"conditions: {', '.join(conditions)}")
+    outcomes = [name for name in conditions if _OUTCOME.search(name)]
+    if outcomes:
+        notes.append(f"warning: results among the conditions? name them with --ee, … or --drop: {', '.join(outcomes)}")
     groups: dict[tuple[str, ...], list[dict[str, str]]] = {}
     for row in rows:
         groups.setdefault(tuple(row[name].strip() for name in (*reactants, *products, *group)), []).append(row)
@@ -1842,6 +1893,9 @@ def import_csv(
         tables[f"{name}.json"] = _imported_table(
             name, found, columns, reactants, products, group, conditions, entry, fraction
         )
+    molecules = [item for table in tables.values() for item in (*table["reactants"], *table["products"])]
+    if not (reactants and products) or not all(item["SMILES"] for item in molecules):
+        notes.append("reactants and products are not all SMILES: build with --reactant-product-require content or none")
     return tables, notes
 
 
@@ -1865,13 +1919,13 @@ def _imported_table(
         "is_table": True,
         "yield_scale": "fraction" if fraction else "percent",
         "group": {column: first[column] for column in group},
-        "reactants": [_molecule(first[column], True) for column in reactants if first[column].strip()],
-        "products": [_molecule(first[column], True) for column in products if first[column].strip()],
+        "reactants": [_imported_item(column, first[column], True) for column in reactants if first[column].strip()],
+        "products": [_imported_item(column, first[column], True) for column in products if first[column].strip()],
         "entries": [
             {
                 "entry_idx": row[entry] if entry else str(number),
                 "rxn_id": "0",
-                "conditions": {c: [_molecule(row[c], False)] if row[c].strip() else [] for c in conditions},
+                "conditions": {c: [_imported_item(c, row[c], False)] if row[c].strip() else [] for c in conditions},
                 "results": {field: row[column] or None for field, column in columns.items()},
             }
             for number, row in enumerate(rows, 1)
@@ -1879,10 +1933,13 @@ def _imported_table(
     }
 
 
-def _molecule(cell: str, chain: bool) -> Record:
-    """An item; a cell written like a SMILES is one. `chain`: CCO is one too, not only what has a ring or a bond."""
+def _imported_item(column: str, cell: str, molecule: bool) -> Record:
+    """An item; its text is its SMILES, too, if the column's name says so, or if a molecule is written like one.
+
+    CO alone is carbon monoxide or methanol: then only the name of the column tells.
+    """
     text = cell.strip()
-    smiles = is_smiles(text) or (chain and re.fullmatch(r"(?:Cl|Br|[BCNOPSFI.]){1,500}", text) is not None)
+    smiles = "smiles" in column.lower() or (molecule and is_smiles(text))
     return {"content": text, "SMILES": text if smiles else ""}
 
 
@@ -1901,7 +1958,11 @@ def _read_csv(text: str, where: str) -> tuple[list[str], list[dict[str, str]]]:
                 continue
             if len(cells) > len(header):
                 raise InputError(f"{where}: line {reader.line_num}", f"expected {len(header)} cells", str(len(cells)))
-            rows.append(dict(zip(header, [*cells, *[""] * (len(header) - len(cells))], strict=True)))
+            if len(cells) < len(header):
+                raise InputError(f"{where}: line {reader.line_num}", f"expected {len(header)} cells", str(len(cells)))
+            rows.append(dict(zip(header, cells, strict=True)))
+            if any(cell.strip() for name, cell in zip(header, cells, strict=True) if not name):
+                raise InputError(f"{where}: line {reader.line_num}", "expected a name above every cell", "none")
     except csv.Error as error:
         raise InputError(f"{where}: line {reader.line_num}", f"not CSV: {error}") from None
     if not rows:
@@ -2008,8 +2069,12 @@ def _warn(lines: Sequence[str], prefix: str) -> None:
 
 def _run_render(args: argparse.Namespace) -> None:
     records = list(RecordFile(args.dataset))
-    for number, record in enumerate(records, 1):
-        read_question(record, f"{args.dataset}: record {number}")
+    for number, record in enumerate(records, 1):  # a dataset without meta and answer can be rendered, too
+        if not isinstance(record, Mapping) or record.get("id") is None or not isinstance(record.get("options"), list):
+            raise InputError(f"{args.dataset}: record {number}", "expected a question with 'id' and 'options'")
+        if record.get("question_type") not in QUESTION_TYPES:
+            expected = f"'question_type' must be one of {', '.join(QUESTION_TYPES)}"
+            raise InputError(f"{args.dataset}: record {number}", expected, printable(record.get("question_type"), 60))
     if args.id is not None:
         records = [record for record in records if str(record["id"]) == args.id]
         if not records:

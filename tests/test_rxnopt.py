@@ -458,3 +458,42 @@ def test_doctests() -> None:
     result = doctest.testmod(rxnopt)
     assert result.attempted >= 7
     assert result.failed == 0
+
+
+# --- Found by review ---
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([{"yield": 80, "ee": None}, {"yield": 40, "ee": None}], "meta.effective_scores[0] disagrees with its yield"),
+        ([{"yield": 10}, {"yield": 40}], "meta.scores[0].yield disagrees with meta.yields[0] = 80, got 10"),
+        ([{"yield": 80, "ee": "0"}, {"yield": 40}], "meta.effective_scores[0] disagrees with its yield (40 at most)"),
+    ],
+)
+def test_scores_in_the_form_of_the_seed_are_checked(scores: list[Record], message: str) -> None:
+    record = question("t_q1", [20, 40], yields=[80, 40], scores=scores)
+    with pytest.raises(InputError) as caught:
+        RxnOptEvaluator([record])
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("answer", [[True], [1.0], ["1"], [0, 1], []])
+def test_answers_are_integers(answer: list[Any]) -> None:
+    with pytest.raises(InputError, match="'answer' must be"):
+        RxnOptEvaluator([{**question("t_q1", [20, 40]), "answer": answer}])
+
+
+def test_ids_that_are_one_as_text_are_refused() -> None:
+    with pytest.raises(InputError, match="expected ids that differ as text"):
+        RxnOptEvaluator([question("1", [20, 40])]).evaluate_all({1: 0, "1": 1})
+
+
+@pytest.mark.parametrize("cell", ["72% (2)", "85 (3)", "50(2)", "50.2(3)"])
+def test_small_numbers_in_brackets_are_no_isolated_yields(cell: str) -> None:
+    assert (read_yield(cell).value, bool(read_yield(cell).note)) == (None, True)
+
+
+@pytest.mark.parametrize(("cell", "field"), [("dr 3:1", "ee"), ("50% de", "ee"), ("98% ee", "dr"), ("er 95:5", "dr")])
+def test_a_selectivity_of_another_kind_is_missing(cell: str, field: str) -> None:
+    assert read_fraction(cell, field) == (None, f"another selectivity than {field}")
