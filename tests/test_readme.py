@@ -270,6 +270,14 @@ def test_key_table_agrees_with_results(repository: Path) -> None:
     assert items.partition(": ")[2].split(", ") == list(results["items"][0])
 
 
+@pytest.mark.parametrize(("benchmark", "name"), [
+    ("Prophet Arena", "prophet-sample"), ("RxnOptBench", "multiple_choice_all_varying-random"),
+])  # fmt: skip
+def test_key_tables_of_the_other_benchmarks(repository: Path, benchmark: str, name: str) -> None:
+    keys = {span for row in read_table(f"Key of {benchmark} `results`") for span in code_spans(row[0])}
+    assert keys == run_json(repository, "-f", name).keys() - {"name", "prediction", "dataset"}
+
+
 def test_item_and_question_counts_of_the_sample() -> None:
     questions = json.loads((ROOT / "dataset" / "250915.json").read_text(encoding="utf-8"))
     assert f"`dataset/250915.json`: {len(questions)} questions of all levels" in README
