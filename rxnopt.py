@@ -55,6 +55,7 @@ from common import (
     clean,
     decode_utf8,
     dump_json,
+    find_object,
     format_signature,
     format_text,
     grouped_warning,
@@ -1163,59 +1164,69 @@ def _reference_blocks(references: object) -> Iterator[str]:
 
 # --- Replies ---
 
-_INDEX: Final = r"(?<![0-9.,/-])([0-9]{1,6})(?![0-9]|[.,/:-][0-9])"
-_OPTION_WORD: Final = re.compile(rf"(?:\boptions?|选项)[ \t]*(?:[#(:：]|no\.|number)?[ \t]*{_INDEX}", re.I)
-_BARE_INDEX: Final = re.compile(r"[\s(\[#]*([0-9]{1,6})[\s)\].。,]*")
-_STATED: Final = re.compile(  # Answer: 3 · **Answer:** 3 · "answer": 3 · 答案是 3
-    r"""(?:\banswer|\bchoice|答案|选择)["*_]{0,4}[ \t]?(?:\bis\b|[:：=]|是|为)
-    [ \t]*["*_#(]{0,4}[ \t]?(?P<rest>[^\n]{1,200})""",
-    re.I | re.X,
+# A free-standing integer: no part of a range, a decimal, a word or a negative number.
+_INDEX: Final = re.compile(r"(?<![\w.,+/−–—-])[0-9]{1,6}(?![\w%°/−–—-]|[.,:][0-9])", re.ASCII)
+_UNIT: Final = re.compile(  # 30 mA is no index, unless an option is named
+    r"[ ]?(?:[°%μµ]|(?:m?A|V|W|K|C|h|hrs?|hours?|min|minutes?|s|sec|seconds?|days?|m?L|m?mol|m?M|k?g|mg|eq|equiv[a-z]*"
+    r"|ppm|bar|atm|psi|rpm|nm|wt|vol)(?![a-z]))",
+    re.I,
 )
-_LEADING: Final = re.compile(  # 3 · 3. · 2 or 3; not the content of an option: 30 mA
-    r"""[0-9]{1,6} (?: (?:[\s,，、/&;]|and\b|or\b|和|或){1,8} (?:option\s?)? [0-9]{1,6} ){0,20}
-    (?= \s* (?: \Z | [;)\]}*"—–。，(] | [.,:](?!\s?[0-9]) | -\s ))""",
-    re.I | re.X,
-)
+_OPTION: Final = re.compile(r"(?:option|choice|index|number|no\.|选项|选择)s?[\s#(:]{0,3}\Z", re.I)
+_INVISIBLE: Final = re.compile(r"[\u200b-\u200f\u2060\ufeff]")
+_KEYWORD: Final = re.compile(r"\b(?:option|choice|pick|choose|select)(?!s\b)|选", re.I)
+_MARKER: Final = re.compile(r"\b(?:answer|ans)\b|答案", re.I)
+_REASON: Final = re.compile(r"\b(?:because|since|as|due to)\b|因为|由于", re.I)
+_NOT: Final = re.compile(r"\b(?:not|neither|nor|never|no)\b(?!\.)|n['’]t\b|[不非别]", re.I)
+_BARE: Final = re.compile(r"[\s(\[#]*[0-9]{1,6}[\s)\].]*(?:\Z|[:(].*)", re.S)
+_REPLY_KEYS: Final = ("answer", "option", "index", "choice", "prediction")
 _REPLY_FIELDS: Final = ("reply", "response", "output", "completion", "text", "content", "answer", "prediction")
 
 
 def parse_reply(reply: object) -> tuple[int | None, str]:
     r"""(index, "") of a raw reply, or (None, "no index" or "two different indices").
 
-    What is stated as the answer counts: a box, `Answer: 3`, a first or last line that is a number. Without such a
-    statement the options that are named count (`Option 3`).
+    What is stated as the answer counts: a box, a JSON object, what follows "Answer", a first or last line that is a
+    number; else the one option that is named anywhere. What stands there must be one integer, up to the reason, and
+    nothing may be denied. In doubt there is no index: a wrong one would become a score.
 
     >>> parse_reply("Option 1 lacks a base.\nAnswer: 3"), parse_reply("Option 2 or Option 3")
     ((3, ''), (None, 'two different indices'))
     """
-    if number_text(reply).isdecimal():
-        return int(number_text(reply)), ""
     if not isinstance(reply, str):
-        return None, "no index"
-    boxed, any_box = last_boxed(reply)
-    stated = list(_indices_in(clean(boxed))) if any_box else []
-    unclear = any_box and not stated
-    for match in _STATED.finditer(reply):
-        found = list(_indices_in(match["rest"]))
-        unclear = unclear or not found  # "Answer: toluene" after a word about Option 2
-        stated += found
-    lines = [line for line in reply.split("\n") if line.strip()]
-    for line in lines[:1] + lines[-1:]:
-        bare = _BARE_INDEX.fullmatch(line.strip().strip("*`_"))
-        stated += [int(bare[1])] if bare else []
-    if not stated and not unclear:
-        stated = [int(number) for number in _OPTION_WORD.findall(reply)]
-    if not stated:
-        return None, "no index"
-    return (stated[0], "") if len(set(stated)) == 1 else (None, "two different indices")
+        return _one_index([number_text(reply).removesuffix(".0")])
+    text = unicodedata.normalize("NFKC", reply.rpartition("</think>")[2])
+    text = _INVISIBLE.sub("", text.replace("*", "").replace("`", "").replace("$", ""))
+    boxed, any_box = last_boxed(text)
+    record = find_object(text)
+    stated = [clean(boxed)] if any_box else []
+    if not any_box and isinstance(record, dict):
+        stated = [as_text(record[key]) for key in _REPLY_KEYS if key in record]
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    for number, line in enumerate(lines):
+        marker = _MARKER.search(line)
+        if marker and not isinstance(record, dict):
+            rest = line[marker.end() :].lstrip(" :=是为") or "".join(lines[number + 1 : number + 2])
+            stated.append(rest)
+    stated += [line for line in dict.fromkeys(lines[:1] + lines[-1:]) if _BARE.fullmatch(line)]
+    if not stated and _KEYWORD.search(text):
+        stated = [text]
+    return _one_index(stated)
 
 
-def _indices_in(text: str) -> Iterator[int]:
-    """The indices that an answer's text states: the number it begins with, every option it names."""
-    leading = _LEADING.match(text.strip())
-    if leading:
-        yield from map(int, re.findall("[0-9]+", leading[0]))
-    yield from (int(number) for number in _OPTION_WORD.findall(text))
+def _one_index(texts: Sequence[str]) -> tuple[int | None, str]:
+    """The only free-standing integer of statements of which each has one."""
+    found: set[int] = set()
+    for text in texts:
+        text = _REASON.split(text, maxsplit=1)[0]
+        numbers = {
+            int(match[0])
+            for match in _INDEX.finditer(text)
+            if not _UNIT.match(text, match.end()) or _OPTION.search(text, max(0, match.start() - 12), match.start())
+        }
+        if not numbers or _NOT.search(text):
+            return None, "no index"
+        found |= numbers
+    return (found.pop(), "") if len(found) == 1 else (None, "two different indices" if found else "no index")
 
 
 def parse_replies(records: Iterable[Any]) -> tuple[dict[str, int], list[str]]:

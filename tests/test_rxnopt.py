@@ -497,3 +497,14 @@ def test_small_numbers_in_brackets_are_no_isolated_yields(cell: str) -> None:
 @pytest.mark.parametrize(("cell", "field"), [("dr 3:1", "ee"), ("50% de", "ee"), ("98% ee", "dr"), ("er 95:5", "dr")])
 def test_a_selectivity_of_another_kind_is_missing(cell: str, field: str) -> None:
     assert read_fraction(cell, field) == (None, f"another selectivity than {field}")
+
+
+REPLIES: Final = json.loads((Path(__file__).parent / "cases" / "rxnopt_replies.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", REPLIES, ids=[f"{n}-{str(case['reply'])[:30]!r}" for n, case in enumerate(REPLIES)])
+def test_replies_are_read_or_reported(case: Record) -> None:
+    assert len(REPLIES) > 80
+    index, note = parse_reply(case["reply"])
+    assert index == case["expected"]
+    assert bool(note) == (index is None)
