@@ -23,6 +23,7 @@ import time
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -656,6 +657,7 @@ class RecordDigest:
         return self._sha.hexdigest()
 
 
+@lru_cache(maxsize=1 << 17)
 def hash_question(text: str) -> str:
     """A short checksum of what was asked, by which the items of two results are paired."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
