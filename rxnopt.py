@@ -1165,19 +1165,23 @@ def _reference_blocks(references: object) -> Iterator[str]:
 # --- Replies ---
 
 # A free-standing integer: no part of a range, a decimal, a word or a negative number.
-_INDEX: Final = re.compile(r"(?<![\w.,+/−–—-])[0-9]{1,6}(?![\w%°/−–—-]|[.,:][0-9])", re.ASCII)
+_INDEX: Final = re.compile(r"(?<![\w.,+/−–—-])(?<![0-9]:)[0-9]{1,6}(?![\w%°/−–—-]|[.,:][0-9])", re.ASCII)
 _UNIT: Final = re.compile(  # 30 mA is no index, unless an option is named
-    r"[ ]?(?:[°%μµ]|(?:m?A|V|W|K|C|h|hrs?|hours?|min|minutes?|s|sec|seconds?|days?|m?L|m?mol|m?M|k?g|mg|eq|equiv[a-z]*"
-    r"|ppm|bar|atm|psi|rpm|nm|wt|vol)(?![a-z]))",
+    r"[ ]?(?:[°%μµ度]|(?:m?A|V|W|K|C|h|hrs?|hours?|min|minutes?|s|sec|seconds?|days?|m?L|m?mol|m?M|k?g|mg|eq"
+    r"|equiv[a-z]*|ppm|bar|atm|psi|rpm|nm|wt|vol)(?![a-z]))",
     re.I,
 )
 _OPTION: Final = re.compile(r"(?:option|choice|index|number|no\.|选项|选择)s?[\s#(:]{0,3}\Z", re.I)
 _INVISIBLE: Final = re.compile(r"[\u200b-\u200f\u2060\ufeff]")
+_MARKUP: Final = str.maketrans("*`$", "   ")
 _KEYWORD: Final = re.compile(r"\b(?:option|choice|pick|choose|select)(?!s\b)|选", re.I)
 _MARKER: Final = re.compile(r"\b(?:answer|ans)\b|答案", re.I)
-_REASON: Final = re.compile(r"\b(?:because|since|as|due to)\b|因为|由于", re.I)
-_NOT: Final = re.compile(r"\b(?:not|neither|nor|never|no)\b(?!\.)|n['’]t\b|[不非别]", re.I)
-_BARE: Final = re.compile(r"[\s(\[#]*[0-9]{1,6}[\s)\].]*(?:\Z|[:(].*)", re.S)
+_REASON: Final = re.compile(r"\b(?:because|since|(?<!well )as(?! well)|due to)\b|因为|由于", re.I)
+_NOT: Final = re.compile(
+    r"\b(?:not|neither|nor|never|no|worst|wrong|least|if|whether)\b(?!\.)|n['’]t\b|[不非别]|最差|如果|候选", re.I
+)
+_BARE: Final = re.compile(r"[\s(\[#]*[0-9]{1,6}[\s)\].。!]*(?:\Z|[:(].*)", re.S)
+_BOX: Final = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]{1,200})\}")
 _REPLY_KEYS: Final = ("answer", "option", "index", "choice", "prediction")
 _REPLY_FIELDS: Final = ("reply", "response", "output", "completion", "text", "content", "answer", "prediction")
 
@@ -1193,20 +1197,20 @@ def parse_reply(reply: object) -> tuple[int | None, str]:
     ((3, ''), (None, 'two different indices'))
     """
     if not isinstance(reply, str):
-        return _one_index([number_text(reply).removesuffix(".0")])
-    text = unicodedata.normalize("NFKC", reply.rpartition("</think>")[2])
-    text = _INVISIBLE.sub("", text.replace("*", "").replace("`", "").replace("$", ""))
+        reply = as_text(reply) if isinstance(reply, dict) else number_text(reply).removesuffix(".0")
+    text = reply.rpartition("</think>")[2].partition("<think>")[0]
+    text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text).translate(_MARKUP))
     boxed, any_box = last_boxed(text)
     record = find_object(text)
-    stated = [clean(boxed)] if any_box else []
+    stated = [clean(box) for box in (boxed, *_BOX.findall(text))] if any_box else []
     if not any_box and isinstance(record, dict):
         stated = [as_text(record[key]) for key in _REPLY_KEYS if key in record]
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     for number, line in enumerate(lines):
         marker = _MARKER.search(line)
         if marker and not isinstance(record, dict):
-            rest = line[marker.end() :].lstrip(" :=是为") or "".join(lines[number + 1 : number + 2])
-            stated.append(rest)
+            rest, below = line[marker.end() :].lstrip(" :=是为"), lines[number + 1 : number + 2]
+            stated.append(rest or "".join(row for row in below if _BARE.fullmatch(row) or _KEYWORD.match(row)))
     stated += [line for line in dict.fromkeys(lines[:1] + lines[-1:]) if _BARE.fullmatch(line)]
     if not stated and _KEYWORD.search(text):
         stated = [text]
