@@ -997,8 +997,7 @@ def read_forecasts(
                     rows.label(events.ids, at),
                 )  # fmt: skip
         mid = np.clip(np.where(np.repeat(bidden & priced, sizes), (q + bids) / 2, q), *PRICE_RANGE)
-    q = np.clip(q, *PRICE_RANGE)
-    mid = q if mid is not q and not any(bids is not None for bids in rows.bids) else mid
+    np.clip(q, *PRICE_RANGE, out=q)
     if late == "drop":
         for at in np.flatnonzero(keep & (time > events.closed[event])).tolist():
             keep[at] = False
