@@ -589,8 +589,10 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[None]:
 
     If another run holds it: wait for its end, or LockedError.
     """
-    import fcntl
-
+    try:
+        import fcntl
+    except ImportError:
+        raise EvaluationError("--save and --all need a POSIX system: file locks that end with their holder") from None
     path = folder / ".lock"
     try:
         folder.mkdir(parents=True, exist_ok=True)
