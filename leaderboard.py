@@ -54,7 +54,7 @@ from common import (
 )
 
 if TYPE_CHECKING:  # only large folders need processes, and scoring one file should start fast
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 __version__: Final = "1.0.0"
 BOARD: Final = "leaderboard"
@@ -220,7 +220,7 @@ def _settings(min_questions: int) -> dict[str, Any]:
 def _rank_group(systems: list[System], min_questions: int) -> dict[str, Any]:
     first = systems[0]
     counts = {level: len(values) for level, values in first.scores.items()}
-    levels = [level for level, count in counts.items() if count and count >= min_questions]
+    levels = [level for level, count in counts.items() if count and (count >= min_questions or not level)]
     overall = {id(system): stratified_mean(system.strata(levels)) for system in systems}
     # Equal scores may differ in the 17th digit; without a level that counts there is no order but the names'.
     order = sorted(systems, key=lambda system: (-round(overall[id(system)], 12) if levels else 0, system.name))
@@ -791,20 +791,41 @@ def _in_processes(work: Callable[[Task], Outcome], tasks: Sequence[Task], proces
 
     done, pool = 0, _start_pool(processes)
     try:
-        for outcome in pool.map(work, tasks, chunksize=4):
-            yield outcome
+        for future in [pool.submit(work, task) for task in tasks]:
+            yield _result(pool, future)
             done += 1
     except BrokenProcessPool:
         pool = _start_pool(1)
         for task in tasks[done:]:
             try:
-                outcome = pool.submit(work, task).result()
+                outcome = _result(pool, pool.submit(work, task))
             except BrokenProcessPool:
                 outcome = Failure(task.path.name, "the process that scored it was killed (out of memory?)")
                 pool = _start_pool(1)
             yield outcome
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _result(pool: ProcessPoolExecutor, future: Future[Outcome]) -> Outcome:
+    """The outcome; BrokenProcessPool if a process has died.
+
+    A process that dies while it sends a result leaves half a message, on whose rest the executor waits for ever: then
+    the others end, too, and so does the pipe.
+    """
+    from concurrent.futures import TimeoutError as NotYet
+    from concurrent.futures.process import BrokenProcessPool
+
+    while True:
+        try:
+            return future.result(timeout=2.0)
+        except NotYet:
+            processes = list((pool._processes or {}).values())
+            if any(process.exitcode is not None for process in processes):
+                for process in processes:
+                    process.kill()
+                pool._result_queue._writer.close()  # type: ignore[attr-defined]
+                raise BrokenProcessPool from None
 
 
 def _start_pool(processes: int) -> ProcessPoolExecutor:

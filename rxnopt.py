@@ -1465,7 +1465,7 @@ class RxnOptEvaluator:
             "unknown_ids": len(unknown),
             "by_question_type": {kind: self._summary(found) for kind, found in by_type.items() if found},
             "pairs": _pairs(items),
-            "warnings": [grouped_warning(text, names) for text, names in sorted(notes.items())],
+            "warnings": [grouped_warning(text, names) for text, names in sorted(notes.items())] + _one_sided(items),
             "signature": {
                 **settings(),
                 "data_sha256": digest.hex(),
@@ -1554,6 +1554,20 @@ def _pairs(items: Iterable[Record]) -> dict[str, Any]:
         unpaired = len(with_.keys() ^ without.keys())
         compared[kind] = _compare([with_[name] for name in both], [without[name] for name in both], unpaired)
     return compared
+
+
+def _one_sided(items: Iterable[Record]) -> list[str]:
+    """A warning where references were answered and controls were not, or the other way round."""
+    answered = {"_reference": 0, "_reference_control": 0}
+    asked = dict(answered)
+    for item in items:
+        for end in answered:
+            if item["question_type"].endswith(end):
+                asked[end] += 1
+                answered[end] += item["outcome"] == "scored"
+    if all(asked.values()) and not all(answered.values()) and any(answered.values()):
+        return ["only one side of the pairs of references and controls was answered: their difference means nothing"]
+    return []
 
 
 def _compare(with_: Sequence[float], without: Sequence[float], unpaired: int) -> dict[str, Any]:
@@ -1725,7 +1739,7 @@ for the form of an answer.
     python rxnopt.py render DATASET -o prompts.jsonl       one {{"id", "prompt"}} row per question
     (let a model answer each prompt with one 0-based number; rows {{"id", "reply"}})
     python rxnopt.py parse replies.jsonl -o prediction/multiple_choice_single_varying-NAME.json
-    python eval.py -f multiple_choice_single_varying-NAME
+    python eval.py -f multiple_choice_single_varying-NAME --dataset THIS_FOLDER/multiple_choice_single_varying.json
 
 ## 4. Question types
 
@@ -1874,6 +1888,7 @@ def import_csv(
     in the `reactants`, `products` and `group` columns; of the rest, all but `entry` and `drop` are conditions. The
     delimiter is the most frequent of comma, semicolon and tab in the header. Raises InputError (line, column).
     """
+    require_regular(path)
     try:
         text = decode_utf8(path.read_bytes(), str(path))
     except OSError as error:
