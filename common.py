@@ -234,13 +234,18 @@ def require_regular(path: Path) -> None:
         raise InputError(str(path), "expected a regular file")
 
 
-def hash_file(path: Path) -> str:
-    """sha256 of a file's bytes; InputError if it cannot be read."""
+def read_file(path: Path) -> bytes:
+    """A file's bytes; InputError if it cannot be read."""
     require_regular(path)
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return path.read_bytes()
     except OSError as error:
         raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
+
+
+def hash_file(path: Path) -> str:
+    """sha256 of a file's bytes; InputError if it cannot be read."""
+    return hashlib.sha256(read_file(path)).hexdigest()
 
 
 def first_keys(path: Path, count: int = 20) -> set[str]:

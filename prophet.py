@@ -63,6 +63,7 @@ from common import (
     number_text,
     parse_json,
     printable,
+    read_file,
     show_interval,
     show_number,
 )
@@ -1728,10 +1729,7 @@ def read_csv(path: Path) -> tuple[list[Any], list[Any], str]:
     Options and their order are those of `market_info`; rows of one event must agree about them and the outcome. Prices
     are cents: odds = yes_ask/100, bids = yes_bid/100. Raises InputError: no UTF-8, no such columns.
     """
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
+    raw = read_file(path)
     rows = _csv_rows(decode_utf8(raw, str(path)), str(path))
     cells: dict[str | None, Any] = {}  # the market of an event stands in every row of it
     problems: dict[str, dict[str, Any]] = {}

@@ -67,6 +67,7 @@ from common import (
     number_text,
     parse_json,
     printable,
+    read_file,
     require_regular,
     run_command,
     show_interval,
@@ -1592,10 +1593,7 @@ def _compare(with_: Sequence[float], without: Sequence[float], unpaired: int) ->
 def read_prediction(path: Path) -> tuple[dict[str, Any], str]:
     """(`{id: value}`, sha256) of a prediction file; InputError unless it is one JSON object without repeated keys."""
     where = str(path)
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError(where, f"cannot be read: {error.strerror or error}") from None
+    raw = read_file(path)
     text = decode_utf8(raw, where)
     value = parse_json(text, where)
     if not isinstance(value, dict):
@@ -1888,11 +1886,7 @@ def import_csv(
     in the `reactants`, `products` and `group` columns; of the rest, all but `entry` and `drop` are conditions. The
     delimiter is the most frequent of comma, semicolon and tab in the header. Raises InputError (line, column).
     """
-    require_regular(path)
-    try:
-        text = decode_utf8(path.read_bytes(), str(path))
-    except OSError as error:
-        raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
+    text = decode_utf8(read_file(path), str(path))
     header, rows = _read_csv(text, str(path))
     notes = []
     if entry is None:
@@ -2128,10 +2122,7 @@ def _template(path: Path, name: str, language: str) -> str:
     """The template file beside the dataset, which its owner may have edited; the built-in one if there is none."""
     if not path.is_file():
         return make_template(name, language)
-    try:
-        text = decode_utf8(path.read_bytes(), str(path))
-    except OSError as error:
-        raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
+    text = decode_utf8(read_file(path), str(path))
     if "{options}" not in text:
         raise InputError(str(path), "expected a template with {options}")
     return text
