@@ -1,0 +1,1 @@
+"""What every wing needs; imports nothing of ours."""

@@ -1,0 +1,91 @@
+"""Errors with one printable line, what a program may print of a stranger's text, and exit codes."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Final
+
+
+class EvaluationError(Exception):
+    """Root of every error raised on purpose; its text is one line, safe to print."""
+
+    exit_code = 2
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
+
+
+class InputError(EvaluationError):
+    """Input that cannot be used.
+
+    `where` names file and record, `expected` what should stand there, `got` what does.
+    """
+
+    def __init__(self, where: str, expected: str, got: str = "") -> None:
+        super().__init__(where, expected, got)
+        self.where, self.expected, self.got = where, expected, got
+
+    def __str__(self) -> str:
+        return printable(f"{self.where}: {self.expected}" + (f", got {self.got}" if self.got else ""))
+
+
+class LockedError(EvaluationError):
+    """Another run is at work in the same folder."""
+
+    exit_code = 5
+
+
+# Control characters, invisible direction marks and lone surrogates: a terminal must never see them raw.
+UNSAFE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+
+
+def printable(text: object, limit: int | None = None) -> str:
+    r"""`text` on one line, unsafe characters as escapes, cut to `limit` characters with an ellipsis.
+
+    >>> printable("a\x1b[31mb\nc")
+    'a\\x1b[31mb\\nc'
+    """
+    shown = str(text)
+    if limit is not None and len(shown) > limit:
+        shown = shown[: limit - 1] + "…"
+    return UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), shown)
+
+
+def grouped_warning(text: str, names: Sequence[str]) -> str:
+    """One line for a kind of warning: how many records it concerns, and the first five of them."""
+    return f"{text}: {grouped_names(names)}"
+
+
+def grouped_names(names: Sequence[object]) -> str:
+    """How many, and the first five: `2 (a, b)`."""
+    shown = ", ".join(printable(name, 40) for name in names[:5])
+    return f"{len(names)} ({shown}{', …' if len(names) > 5 else ''})"
+
+
+def run_command(program: str, work: Callable[[], int]) -> int:
+    """The exit code of `work`, or of what stopped it, told in one line on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure:
+            reconfigure(errors="backslashreplace")  # a terminal without UTF-8 shows escapes
+    try:
+        try:
+            return work()
+        finally:
+            sys.stdout.flush()
+    except EvaluationError as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print(f"{program}: interrupted", file=sys.stderr)
+        return 130
+    except OSError as error:
+        # What cannot be written must not be tried again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # `eval.py … | head`
+            return 0
+        print(f"{program}: the output cannot be written: {error.strerror}", file=sys.stderr)
+        return 1

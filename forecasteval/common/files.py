@@ -1,0 +1,135 @@
+"""Paths, bytes and safe writing: what a name means, regular files only, atomic replacement."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from .errors import EvaluationError, InputError, printable
+
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+SUFFIXES: Final = (".json", ".jsonl", ".csv")
+
+
+def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
+    """UTF-8 text, a byte order mark at its start dropped; anything else is an InputError with the byte position.
+
+    `position` is where `raw` begins in the file.
+    """
+    if position == 0 and (raw[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in raw[:4]):
+        at = 0 if raw[:1] >= b"\xfe" else raw.index(b"\0")
+        raise InputError(where, f"not UTF-8: byte 0x{raw[at]:02x} at position {at}", "UTF-16 or UTF-32 text")
+    mark = len(BYTE_ORDER_MARK) if position == 0 and raw.startswith(BYTE_ORDER_MARK) else 0
+    try:
+        return raw[mark:].decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = mark + error.start
+        raise InputError(where, f"not UTF-8: byte 0x{raw[at]:02x} at position {position + at}") from None
+
+
+def require_regular(path: Path) -> None:
+    """InputError for what is no file of bytes: reading a pipe would wait for ever."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
+    if not stat.S_ISREG(mode):
+        raise InputError(str(path), "expected a regular file")
+
+
+def read_file(path: Path) -> bytes:
+    """A file's bytes; InputError if it cannot be read."""
+    require_regular(path)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
+
+
+def hash_file(path: Path) -> str:
+    """sha256 of a file's bytes; InputError if it cannot be read."""
+    return hashlib.sha256(read_file(path)).hexdigest()
+
+
+def find_file(name: str, folder: Path) -> Path:
+    """The JSON, JSONL or CSV file that `name` means, with or without extension.
+
+    A name with a separator is a path, any other is looked up in `folder`. Raises InputError: no such file (the
+    nearest names that exist), or two files with one stem.
+    """
+    base = Path(name) if os.sep in name or "/" in name else folder / name
+    found = [path for path in (base, *(base.parent / (base.name + end) for end in SUFFIXES)) if _is_file(path)]
+    if len(found) == 1 or (found and found[0] == base):
+        return found[0]
+    if found:
+        raise InputError(str(base), "expected one file", f"{' and '.join(path.name for path in found)}")
+    try:
+        names = os.listdir(base.parent)
+    except (OSError, ValueError):
+        names = []
+    others = sorted(other for other in names if other.endswith(SUFFIXES) and other[0] != ".")
+    import difflib  # here: it costs more than all the rest of the start-up
+
+    near = difflib.get_close_matches(base.name, others, n=3, cutoff=0.4) or others[:3]
+    hint = f"; there is {', '.join(near)}" if near else ""
+    raise InputError(printable(base, 200), f"no such file{hint}")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name of a thousand characters, a null byte
+        return False
+
+
+def find_dataset(prediction: Path, folder: Path) -> Path | None:
+    """The longest-named file in `folder` whose stem is the prediction's or a prefix of it up to `-`, `_` or `.`.
+
+    None if there is none, and for a CSV, which holds its own events; InputError if two fit equally well, or if the
+    folder is there and cannot be read.
+    """
+    if prediction.suffix == ".csv":
+        return None
+    stem = prediction.stem
+    try:
+        paths = [folder / name for name in sorted(os.listdir(folder))]
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(str(folder), f"cannot be read: {error.strerror or error}") from None
+    fitting = [
+        path
+        for path in paths
+        if path.suffix in SUFFIXES
+        and path.suffix != ".csv"
+        and (stem == path.stem or (stem.startswith(path.stem) and stem[len(path.stem)] in "-_."))
+    ]
+    longest = max((len(path.stem) for path in fitting), default=0)
+    best = [path for path in fitting if len(path.stem) == longest]
+    if len(best) > 1:
+        raise InputError(str(folder), "expected one dataset", " and ".join(path.name for path in best))
+    return best[0] if best else None
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Write `text` so that a kill at any moment leaves the old file or the new one, never a torn one.
+
+    Raises EvaluationError if the folder is read-only or the disk is full; the old file is then intact.
+    """
+    temporary = path.with_name(f".{os.getpid()}-{os.urandom(4).hex()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise EvaluationError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        with contextlib.suppress(OSError):  # it is gone if all went well
+            temporary.unlink()

@@ -1,0 +1,111 @@
+"""Questions of a dataset and predictions for them, brought together by id; checksums of what was asked."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from .errors import InputError, grouped_warning
+from .records import Record, as_text, repeated_keys
+
+_AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
+
+
+def join(
+    questions: Sequence[Any], predictions: Iterable[Any], fields: Iterable[str], where: str
+) -> tuple[list[Any], list[str]]:
+    """The dataset's questions, each with the "answer" of its prediction, and what was noticed on the way.
+
+    Joined by id; where ids repeat, by id and prompt. Rows that stay ambiguous have no answer and are named, as are
+    predictions without a question and `fields` in which a prediction's row differs from its question. Raises
+    InputError if no prediction has an id of the questions.
+    """
+    notes: dict[str, list[str]] = {}
+    rows_of = _rows_by_id(predictions, notes)
+    ids = [str(question.get("id")) if isinstance(question, Mapping) else "" for question in questions]
+    repeated = {name for name, count in Counter(ids).items() if count > 1}
+    if rows_of.keys().isdisjoint(ids):
+        raise InputError(where, "expected predictions for this dataset", "none with an id of it")
+    joined: list[Any] = []
+    used: set[int] = set()
+    for name, question in zip(ids, questions, strict=True):
+        if not isinstance(question, Mapping):
+            joined.append(question)
+            continue
+        rows = rows_of.get(name, [])
+        if len(rows) > 1 or name in repeated:
+            same = [row for row in rows if row.get("prompt") == question.get("prompt")]
+            rows = same if same or name in repeated else rows
+        used.update(map(id, rows))
+        if len({as_text(raw_answer(row)) for row in rows}) > 1 or (not rows and name in rows_of):
+            notes.setdefault(_AMBIGUOUS, []).append(name)
+            rows = []
+        row = rows[0] if rows else {}
+        for field in fields:
+            theirs, ours = row.get(field), question.get(field)
+            if field in row and theirs != ours and str(theirs) != str(ours):  # "4" is level 4
+                notes.setdefault(f"{field} of the file differs from the dataset, the dataset counts", []).append(name)
+        both = {**question, "answer": raw_answer(row), "prediction": None}
+        repeated = repeated_keys(question) + repeated_keys(row)
+        joined.append(Record(both, repeated) if repeated else both)
+    ambiguous = notes.get(_AMBIGUOUS, [])
+    unused = [n for n, rows in rows_of.items() for row in rows if id(row) not in used and n not in ambiguous]
+    if unused:
+        notes["prediction without a question, not used"] = unused
+    return joined, [grouped_warning(text, names) for text, names in notes.items()]
+
+
+def _rows_by_id(predictions: Iterable[Any], notes: dict[str, list[str]]) -> dict[str, list[Mapping[str, Any]]]:
+    rows_of: dict[str, list[Mapping[str, Any]]] = {}
+    for number, record in enumerate(predictions, 1):
+        if isinstance(record, Mapping) and record.get("id") is not None:
+            rows_of.setdefault(str(record["id"]), []).append(record)
+        else:
+            problem = "without id" if isinstance(record, Mapping) else "that is no object"
+            notes.setdefault(f"prediction {problem}, not used", []).append(f"record {number}")
+    return rows_of
+
+
+def raw_answer(record: Mapping[str, Any]) -> Any:
+    """What a record answers: its "answer", or its "prediction" where it has none (None, or a data frame's nan)."""
+    for key in ("answer", "prediction"):
+        answer = record.get(key)
+        if answer is not None and not (isinstance(answer, float) and math.isnan(answer)):
+            return answer
+    return None
+
+
+class RecordDigest:
+    """sha256 over records in their order, taken in batches: hashing one by one costs more than scoring."""
+
+    def __init__(self) -> None:
+        self._sha = hashlib.sha256()
+        self._waiting: list[str] = []
+
+    def add(self, *fields: str) -> None:
+        self._waiting += fields
+        if len(self._waiting) > 20_000:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._sha.update("\0".join([*self._waiting, ""]).encode("utf-8", "surrogatepass"))
+        self._waiting = []
+
+    def hex(self) -> str:
+        self._flush()
+        return self._sha.hexdigest()
+
+
+@lru_cache(maxsize=1 << 17)
+def hash_question(text: str) -> str:
+    """A short checksum of what was asked, by which the items of two results are paired."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def hash_questions(hashes: Iterable[str]) -> str:
+    """sha256 of all `hash_question`s, in any order: equal for results that can be compared."""
+    return hashlib.sha256(" ".join(sorted(hashes)).encode()).hexdigest()

@@ -1,0 +1,218 @@
+"""What a model wrote: boxes, LaTeX and Markdown, list literals, a JSON object in prose."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any, Final
+
+from .records import DECODER
+
+_BOX_TOKEN: Final = re.compile(r"\\(?:boxed|fbox)\s*\{|[{}]")
+_JOINT: Final = re.compile(r"(?:[\s$*]|\\n)*(?:(?:[,，、;；/|&]|and\b|or\b|和|或)(?:[\s$*]|\\n)*){0,2}")
+# `\b`, `\f` and `\t` that a bad JSON escape turned into control characters
+_LOST_BACKSLASH: Final = re.compile(r"[\x08\x0c\t](?=(?:(?<=\x08)oxed|(?<=\x0c)box|(?<=\t)(?:ext|imes))\b)")
+_LOST: Final = {"\x08": "\\b", "\x0c": "\\f", "\t": "\\t"}
+_LIST_MARK: Final = re.compile(r"[,，、;；/|&\n]|\sand\s|和")
+MAX_SPAN: Final = 10_000  # characters; nothing longer is an answer
+_MAX_BRACES: Final = 2_000_000  # that are looked at in one text
+
+
+def last_boxed(text: str) -> tuple[str, bool]:
+    r"""The content of the last non-empty `\boxed{…}` or `\fbox{…}`, and True; without a box the text and False.
+
+    Braces are balanced; a box that never closes takes the rest. Boxes joined only by separators are one list,
+    each on a line. The content is "" if all boxes are empty. Linear in the text.
+
+    >>> last_boxed(r"First \boxed{A}. On reflection \boxed{\text{B}}")
+    ('\\text{B}', True)
+    >>> last_boxed(r"\boxed{A}, \boxed{C}")
+    ('A\nC', True)
+    """
+    if "oxed" not in text and "box" not in text:
+        return text.strip(), False
+    if "\x08" in text or "\x0c" in text or "\t" in text:
+        text = _LOST_BACKSLASH.sub(lambda match: _LOST[match[0]], text)
+    boxes, any_box = _boxes(text)
+    if not any_box:
+        return text.strip(), False
+    if not boxes:
+        return "", True
+    boxes.sort()
+    begin, start, end = boxes.pop()
+    contents, size = [text[start:end].strip()], end - start
+    for before, start, end in reversed(boxes):
+        gap = text[end + 1 : begin] if end < begin and begin - end < 40 else "…"
+        if not _JOINT.fullmatch(gap) or size > MAX_SPAN:  # too long already: will be unparsed
+            break
+        if gap.isspace() and _LIST_MARK.search(text[start:end] + contents[-1]):
+            break  # two whole lists below each other: the last one counts
+        contents.append(text[start:end].strip())
+        begin, size = before, size + end - start
+    return "\n".join(dict.fromkeys(reversed(contents))), True
+
+
+def _boxes(text: str) -> tuple[list[tuple[int, int, int]], bool]:
+    """(begin, start of content, end of content) of every box with content, and whether there is any box."""
+    boxes: list[tuple[int, int, int]] = []
+    opened: list[tuple[int, int]] = []
+    position, last_text, any_box = 0, -1, False
+    for count, token in enumerate(_BOX_TOKEN.finditer(text)):
+        if count > _MAX_BRACES:
+            return [], False
+        if token.start() > position and not text[position : token.start()].isspace():
+            last_text = token.start() - 1
+        position = token.end()
+        if token[0] == "}":
+            if opened:
+                begin, start = opened.pop()
+                if begin >= 0 and last_text >= start:
+                    boxes.append((begin, start, token.start()))
+        elif token[0] == "{":
+            opened.append((-1, -1))
+        else:
+            opened.append(token.span())
+            any_box = True
+    if position < len(text) and not text[position:].isspace():
+        last_text = len(text)
+    boxes.extend((begin, start, len(text)) for begin, start in opened if begin >= 0 and last_text >= start)
+    return boxes, any_box
+
+
+_MARKUP: Final = re.compile(r"[\\$*`{}~\x00-\x1f\x7f]")
+_RAISED: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[①-⑳❶-❿➀-➉]")
+_MATH: Final = re.compile(r"(?<!\\)\$([^$\n]*)(?<!\\)\$")
+_COMMAND: Final = re.compile(r"\\{1,2}([A-Za-z]+)[ \t]*|\\(.?)", re.S)
+_SYMBOLS: Final = {
+    "times": "×", "cdot": "×", "approx": "≈", "sim": "~", "simeq": "≈", "pm": "±", "to": " to ", "ge": ">",
+    "geq": ">", "gt": ">", "le": "<", "leq": "<", "lt": "<", "quad": " ", "qquad": " ", "newline": "\n", "n": "\n",
+    "pounds": "£", "left": "", "right": "", "displaystyle": "", "boxed": "", "fbox": "", "emph": "", "mbox": "",
+    "operatorname": "", "underline": "", "bf": "", "rm": "", "it": "",
+}  # fmt: skip
+_ESCAPES: Final = {",": " ", " ": " ", ";": " ", ":": " ", "!": "", "\\": "\n", "(": "", ")": "", "[": "", "]": ""}
+_TILDE: Final = re.compile(r"(?P<range>(?<=[0-9%万亿元])\s?~\s?(?=[0-9$¥€£+-]))|~")
+_STARS: Final = re.compile(r"\*{2,}|(?<![0-9\s])\*|\*(?!\s*[0-9])")
+_RUNS: Final = re.compile(r"\s{2,}")
+_CONTROLS: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]+")
+_PAIRS: Final = {"(": ")", "[": "]", "{": "}", "【": "】"}
+
+
+def clean(text: str) -> str:
+    r"""The text without LaTeX, Markdown, full-width forms and one pair of brackets around the whole.
+
+    >>> clean(r"$\text{3{,}400\,万元}$"), clean("10⁶"), clean("［Ｒｅｄ］"), clean(r"1. Red\\ 2. Blue")
+    ('3,400 万元', '10^6', 'Red', '1. Red\n2. Blue')
+    """
+    if not text.isascii():
+        if _RAISED.search(text):
+            text = _RAISED.sub(_lower_raised, text)
+        text = unicodedata.normalize("NFKC", text)
+    if _MARKUP.search(text):
+        text = _clean_markup(text)
+    if "  " in text or "\n" in text:  # no pattern below may meet a long run of white space
+        text = _RUNS.sub(lambda run: "\n" if "\n" in run[0] else " ", text)
+    text = text.strip()
+    if text and _PAIRS.get(text[0]) == text[-1] and _encloses(text):
+        text = text[1:-1].strip()
+    return text
+
+
+def _lower_raised(match: re.Match[str]) -> str:
+    plain = "".join(str(unicodedata.digit(char, "")) or {"⁺": "", "⁻": "-"}.get(char, "") for char in match[0])
+    if match[0][0] in "⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹":
+        return "^" + plain
+    return f"{unicodedata.numeric(match[0]):.0f}."
+
+
+def _clean_markup(text: str) -> str:
+    """LaTeX commands, escapes and spaces, `$…$`, Markdown stars and backticks: replaced or dropped, in this order."""
+    text = text.replace("\r\n", "\n")
+    text = _LOST_BACKSLASH.sub(lambda match: _LOST[match[0]], text)
+    text = _MATH.sub(r"\1", text).replace("{,}", ",")
+    if "\\" in text:
+        text = _FRACTION.sub(r"\1/\2", _ENVIRONMENT.sub(" ", text))
+        text = _COMMAND.sub(_replace_command, text)
+    text = _TILDE.sub(lambda match: match["range"] or " ", text)
+    text = _STARS.sub("", text)
+    return _CONTROLS.sub(" ", text.replace("`", "").replace("{", "").replace("}", ""))
+
+
+_FRACTION: Final = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
+_ENVIRONMENT: Final = re.compile(
+    r"\\(?:begin|end)\s*\{[^{}]*\}(?:\{[lcr|]*\})?|\\(?:textcolor|color|colorbox)\s*\{[^{}]*\}"
+)
+
+
+def _replace_command(match: re.Match[str]) -> str:
+    name = match[1]
+    if name is None:
+        return _ESCAPES.get(match[2], match[2])
+    if name in _SYMBOLS:
+        return _SYMBOLS[name]
+    if name.startswith(("text", "math")):
+        return ""
+    return "\n" + name[1:] if name[0] == "n" else " "  # a literal "\n" before a word; \large and the like go
+
+
+def _encloses(text: str) -> bool:
+    """Whether the first bracket's partner is the last character: "(B)" but not "(A), (B)"."""
+    depth = 0
+    for index, char in enumerate(text):
+        depth += (char == text[0]) - (char == text[-1])
+        if depth == 0:
+            return index == len(text) - 1
+    return False
+
+
+# --- Literals and objects ---
+
+_ELEMENT: Final = re.compile(
+    r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([+-]?[0-9.]+(?:e[+-]?[0-9]+)?))\s*(,|\Z)""", re.S | re.I
+)
+_LITERAL_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.S)
+
+
+def parse_literal(text: str) -> tuple[str, ...]:
+    r"""The elements of a list literal of Python or JSON, as text; () if the text is none. Nothing is executed.
+
+    >>> parse_literal("['A', 'It\\'s']"), parse_literal("[4946.0]"), parse_literal("[Red, Green]")
+    (('A', "It's"), ('4946.0',), ())
+    """
+    text = text.strip()
+    if not (text.startswith("[") and text.endswith("]")):
+        return ()
+    body, position = text[1:-1], 0
+    elements: list[str] = []
+    while position < len(body):
+        match = _ELEMENT.match(body, position)
+        if not match:
+            return () if body[position:].strip() else tuple(elements)
+        single, double, number, _ = match.groups()
+        quoted = single if single is not None else double
+        elements.append(number if quoted is None else _LITERAL_ESCAPE.sub(_unescape, quoted))
+        position = match.end()
+    return tuple(elements)
+
+
+def _unescape(match: re.Match[str]) -> str:
+    code = match[1] or match[2]
+    return chr(int(code, 16)) if code else {"n": "\n", "t": "\t", "r": "\r"}.get(match[3], match[3])
+
+
+def find_object(text: str) -> Any:
+    """The JSON object in `text`, which may stand in prose or a fence; None if there is none, or more than one."""
+    found = None
+    position = text.find("{")
+    for _ in range(20):  # text that a model wrote: no more tries than any honest reply needs
+        if position < 0:
+            break
+        try:
+            value, end = DECODER.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            end = position + 1
+        else:
+            if found is not None:
+                return None
+            found = value
+        position = text.find("{", end)
+    return found

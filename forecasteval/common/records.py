@@ -1,0 +1,215 @@
+"""JSON and JSONL files as records, strictly and record by record; JSON to be written."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import numbers
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from .errors import UNSAFE, InputError
+from .files import decode_utf8, require_regular
+
+
+class Record(dict[str, Any]):
+    """An object some of whose keys, `repeated`, were given twice with different values; the last ones stand."""
+
+    def __init__(self, values: Mapping[str, Any], repeated: Iterable[str]) -> None:
+        super().__init__(values)
+        self.repeated = tuple(dict.fromkeys(repeated))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Record, (dict(self), self.repeated)
+
+
+def repeated_keys(value: object) -> tuple[str, ...]:
+    """The keys that an object of a file gives twice with different values."""
+    return value.repeated if isinstance(value, Record) else ()
+
+
+def has_repeated_keys(value: Any) -> bool:
+    """Whether an object anywhere in what `parse_json` gave has a key twice with different values."""
+    if isinstance(value, dict):
+        return isinstance(value, Record) or any(map(has_repeated_keys, value.values()))
+    return isinstance(value, list) and any(map(has_repeated_keys, value))
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) == len(pairs):
+        return record
+    first: dict[str, Any] = {}
+    repeated = [key for key, value in pairs if first.setdefault(key, value) != value]
+    return Record(record, repeated) if repeated else record
+
+
+def _integer(digits: str) -> int | str:
+    """Integers of thousands of digits stay text: Python refuses to convert them."""
+    return int(digits) if len(digits) < 4000 else digits
+
+
+# NaN and Infinity are no JSON, but one of them must not cost the other records: they come through as floats.
+DECODER = json.JSONDecoder(object_pairs_hook=_object)
+_big_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer)
+
+
+def _decode(text: str) -> Any:
+    try:
+        return DECODER.decode(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # "Exceeds the limit (4300 digits) for integer string conversion"
+        return _big_decoder.decode(text)
+
+
+def parse_json(text: str, where: str) -> Any:
+    """`json.loads`, strict and hardened.
+
+    Objects with keys given twice come as `Record`; NaN and Infinity are read as floats, integers of 4,000 digits or
+    more as text. Raises InputError (line, column) for anything that is no JSON.
+    """
+    if not text.strip():
+        raise InputError(where, "expected JSON", "an empty file")
+    try:
+        return _decode(text)
+    except json.JSONDecodeError as error:
+        raise InputError(where, f"not JSON: line {error.lineno} column {error.colno}: {error.msg}") from None
+    except RecursionError:
+        raise InputError(where, "expected records", "JSON nested too deeply") from None
+
+
+class BadRecord:
+    """Stands where a record of a file could not be read, so that the others keep their numbers."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+
+
+class RecordFile:
+    """The records of a JSON or JSONL file, read while it is iterated (once); `sha256` is complete afterwards.
+
+    JSON holds a list of records, or one object: a single record, or `{id: answer}`, which comes as
+    `{"id", "prediction"}` records. JSONL holds a record per line; a line that is no JSON comes as a BadRecord.
+    Raises InputError where nothing can be read: no UTF-8, no JSON, empty, neither list nor object.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._sha = hashlib.sha256()
+
+    @property
+    def sha256(self) -> str:
+        return self._sha.hexdigest()
+
+    def __iter__(self) -> Iterator[Any]:
+        require_regular(self.path)
+        try:
+            if self.path.suffix == ".jsonl":
+                with self.path.open("rb") as file:
+                    yield from self._lines(file)
+            else:
+                yield from self._records(parse_json(self._text(), str(self.path)))
+        except OSError as error:
+            raise InputError(str(self.path), f"cannot be read: {error.strerror or error}") from None
+
+    def _text(self) -> str:
+        """The whole file; in a function of its own, so that its bytes are gone when the records are used."""
+        raw = self.path.read_bytes()
+        self._sha.update(raw)
+        return decode_utf8(raw, str(self.path))
+
+    def _records(self, value: Any) -> Iterator[Any]:
+        if isinstance(value, list):
+            yield from value
+        elif not isinstance(value, dict):
+            raise InputError(str(self.path), "expected a list of records or an object", type(value).__name__)
+        elif "id" in value and {"prompt", "answer", "prediction", "ground_truth"} & value.keys():
+            yield value
+        else:
+            twice = repeated_keys(value)
+            for name, answer in value.items():
+                record = {"id": name, "prediction": answer}
+                yield Record(record, ["prediction"]) if name in twice else record
+
+    def _lines(self, file: Iterable[bytes]) -> Iterator[Any]:
+        """A line ends with a line feed only: U+2028 may stand inside a record. Blank lines are skipped."""
+        position, empty = 0, True
+        for raw in file:
+            self._sha.update(raw)
+            line = decode_utf8(raw, str(self.path), position)
+            position += len(raw)
+            if not line.strip():
+                continue
+            empty = False
+            try:
+                yield _decode(line)
+            except json.JSONDecodeError as error:
+                yield BadRecord(f"not JSON: column {error.colno}: {error.msg}")
+            except RecursionError:
+                yield BadRecord("JSON nested too deeply")
+        if empty:
+            raise InputError(str(self.path), "expected one JSON record per line", "an empty file")
+
+
+def first_keys(path: Path, count: int = 20) -> set[str]:
+    """The keys of the first objects in a JSON or JSONL file, by which its kind is told; what is no object is passed.
+
+    Reads on only where the first piece holds no whole object.
+    """
+    keys: set[str] = set()
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        text = ""
+        for size in (1 << 16, -1):
+            text += file.read(size).decode("utf-8", "replace")
+            position = text.find("{")
+            for _ in range(count):
+                try:
+                    value, end = DECODER.raw_decode(text, position)
+                except (ValueError, RecursionError):
+                    break
+                keys.update(value)
+                position = text.find("{", end)
+            if keys:
+                break
+    return keys
+
+
+def as_text(raw: Any) -> str:
+    """A raw answer as the text of an item: JSON if it is no text, "" if there is none."""
+    if isinstance(raw, str):
+        return raw
+    try:
+        return "" if raw is None else json.dumps(raw, ensure_ascii=False, default=str)
+    except RecursionError:
+        return "(nested too deeply)"
+
+
+def number_text(value: object) -> str:
+    """A finite number (numpy's too, no bool) as Python writes it; "" for anything else."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return ""
+    if isinstance(value, numbers.Integral):
+        return str(int(value)) if abs(int(value)) < 10**4000 else ""
+    return repr(float(value)) if math.isfinite(value) else ""
+
+
+def strict_value(value: Any) -> Any:
+    """The same value with None for every NaN and infinity, which JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: strict_value(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [strict_value(inner) for inner in value]
+    return value
+
+
+def dump_json(value: Any, indent: int | None = None, ascii_only: bool = False) -> str:
+    """Strict JSON with sorted keys; readable Chinese unless `ascii_only`, unsafe characters escaped (`UNSAFE`)."""
+    text = json.dumps(strict_value(value), ensure_ascii=ascii_only, allow_nan=False, sort_keys=True, indent=indent)
+    # Line feeds are the indentation: inside strings json.dumps has escaped them already.
+    return UNSAFE.sub(lambda match: match[0] if match[0] == "\n" else f"\\u{ord(match[0]):04x}", text)

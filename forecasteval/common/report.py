@@ -1,0 +1,110 @@
+"""Reports as lines and tables, for the screen and for notebooks; results that show themselves."""
+
+from __future__ import annotations
+
+import html
+import math
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+
+def display_width(text: str) -> int:
+    """Terminal columns of `text`: wide East Asian characters take two, combining marks none.
+
+    >>> display_width("abc"), display_width("万亿")
+    (3, 4)
+    """
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
+    return len(text) + wide - sum(unicodedata.combining(char) > 0 for char in text)
+
+
+def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
+    """Columns two spaces apart under `header`; `align` holds `<` or `>` for each column."""
+    table = [tuple(header), *(tuple(row) for row in rows)]
+    widths = [max(map(display_width, column)) for column in zip(*table, strict=True)]
+    lines = []
+    for row in table:
+        cells = []
+        for cell, width, side in zip(row, widths, align, strict=True):
+            pad = " " * (width - display_width(cell))
+            cells.append(pad + cell if side == ">" else cell + pad)
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+class Table(NamedTuple):
+    """A table of a report; `align` holds `<` or `>` for each column."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    align: str
+
+
+Report = list["str | Table"]  # lines and tables, top to bottom
+
+
+def format_text(report: Report) -> str:
+    """A report as a screen shows it."""
+    return "\n".join(block if isinstance(block, str) else text_table(*block) for block in report)
+
+
+def format_html(report: Report) -> str:
+    """A report as a notebook shows it; every text is escaped."""
+    parts = []
+    for block in report:
+        if isinstance(block, str):
+            parts.append(f"<div>{html.escape(block)}</div>" if block else "")
+            continue
+        sides = ["left" if side == "<" else "right" for side in block.align]
+        rows = "".join(_html_row("td", row, sides) for row in block.rows)
+        parts.append(f"<table><thead>{_html_row('th', block.header, sides)}</thead><tbody>{rows}</tbody></table>")
+    return "\n".join(filter(None, parts))
+
+
+def _html_row(tag: str, cells: Sequence[str], sides: Sequence[str]) -> str:
+    shown = "".join(
+        f'<{tag} style="text-align: {side}">{html.escape(cell)}</{tag}>'
+        for cell, side in zip(cells, sides, strict=True)
+    )
+    return f"<tr>{shown}</tr>"
+
+
+def show_number(value: float | None, digits: int = 4) -> str:
+    """`digits` decimals; – if there is no number."""
+    return "–" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+
+
+def show_interval(bounds: Sequence[float] | None) -> str:
+    return f"[{bounds[0]:.4f}, {bounds[1]:.4f}]" if bounds else "–"
+
+
+def format_signature(signature: Mapping[str, Any]) -> str:
+    """The signature on one line, checksums cut to 12 digits."""
+    parts = [str(signature["evaluator"])]
+    for key, value in signature.items():
+        if key.endswith("sha256"):
+            parts.append(f"{key.removesuffix('_sha256')}:{value[:12]}")
+        elif isinstance(value, (Mapping, list)):
+            values = value.values() if isinstance(value, Mapping) else value
+            parts.append(f"{key}:" + "/".join(f"{number:g}" for number in values))
+        elif key != "evaluator" and value is not None:
+            parts.append(f"{key}:{value}")
+    return "signature: " + " ".join(parts)
+
+
+class Results(dict[str, Any]):
+    """Results as a plain dict that Jupyter shows as a report, with tables; `blocks` makes the report of it."""
+
+    def __init__(self, values: Mapping[str, Any], blocks: Callable[..., Report]) -> None:
+        super().__init__(values)
+        self._blocks = blocks
+
+    def report(self, **options: Any) -> Report:
+        """The lines and tables; `options` are those of the benchmark's `report_blocks`."""
+        return self._blocks(self, **options)
+
+    def _repr_html_(self) -> str:
+        return format_html(self.report())
