@@ -27,7 +27,7 @@ def join(
     notes: dict[str, list[str]] = {}
     rows_of = _rows_by_id(predictions, notes)
     ids = [str(question.get("id")) if isinstance(question, Mapping) else "" for question in questions]
-    repeated = {name for name, count in Counter(ids).items() if count > 1}
+    shared = {name for name, count in Counter(ids).items() if count > 1}
     if rows_of.keys().isdisjoint(ids):
         raise InputError(where, "expected predictions for this dataset", "none with an id of it")
     joined: list[Any] = []
@@ -37,9 +37,9 @@ def join(
             joined.append(question)
             continue
         rows = rows_of.get(name, [])
-        if len(rows) > 1 or name in repeated:
+        if len(rows) > 1 or name in shared:
             same = [row for row in rows if row.get("prompt") == question.get("prompt")]
-            rows = same if same or name in repeated else rows
+            rows = same if same or name in shared else rows
         used.update(map(id, rows))
         if len({as_text(raw_answer(row)) for row in rows}) > 1 or (not rows and name in rows_of):
             notes.setdefault(_AMBIGUOUS, []).append(name)
