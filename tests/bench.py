@@ -33,7 +33,9 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from eval import FutureXEvaluator  # noqa: E402
-from rxnopt import RxnOptEvaluator, build_files, build_questions, evaluate_file  # noqa: E402
+from forecasteval.rxnopt import RxnOptEvaluator  # noqa: E402
+from forecasteval.rxnopt.builder import build_questions  # noqa: E402
+from forecasteval.rxnopt.output import build_files  # noqa: E402
 
 SEED: Final = 250915
 LEVEL_SHARES: Final = {1: 11, 2: 10, 3: 11, 4: 20}  # questions per level in dataset/250915.json
@@ -315,9 +317,9 @@ def prophet_files(folder: Path, forecasters: int, events: int) -> tuple[Path, Pa
 PROPHET_RUN: Final = """
 import resource, sys, time
 from pathlib import Path
-from prophet import ProphetArenaEvaluator, evaluate_file
+from forecasteval.prophet import ProphetArenaEvaluator
 began = time.perf_counter()
-results = evaluate_file(ProphetArenaEvaluator(), Path(sys.argv[1]), Path(sys.argv[2]))
+results = ProphetArenaEvaluator().evaluate_file(Path(sys.argv[1]), [Path(sys.argv[2])])
 assert results["fits"]["irt"]["converged"] and results["fits"]["bradley_terry"]["converged"]
 print(time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9)
 """
@@ -338,6 +340,8 @@ def measure_prophet(forecasters: int, events: int) -> list[list[str]]:
         load = statistics.median(seconds(lambda: json.loads(raw)) for _ in range(5))
         gc.enable()
     return [[f"{name}, {peak:.2f} GB", f"{took:.2f} s", f"{load:.2f} s", f"{took / load:.2f}", "12"]]
+
+
 # --- RxnOptBench ---
 
 
@@ -389,7 +393,7 @@ def measure_rxnopt(count: int) -> list[list[str]]:
         load = min(seconds(lambda: [json.loads(text) for text in texts]) for _ in range(3))
         data, answers = (json.loads(text) for text in texts)
         library = seconds(lambda: RxnOptEvaluator(data).evaluate_all(answers))
-        whole = seconds(lambda: evaluate_file(prediction, [dataset]))
+        whole = seconds(lambda: RxnOptEvaluator().evaluate_file(prediction, [dataset]))
     return [
         [f"(h) score {count:,} indices", f"{library:.2f} s", f"{load:.2f} s", f"{library / load:.2f}", "3"],
         ["    with reading the files", f"{whole:.2f} s", f"{load:.2f} s", f"{whole / load:.2f}", "3"],

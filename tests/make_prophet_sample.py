@@ -14,7 +14,7 @@ import json
 import math
 import random
 from collections.abc import Callable
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -168,7 +168,7 @@ def make_event(number: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         winners = rng.choices(draft.options, truth)
     else:
         winners = [option for option, logit in zip(draft.options, logits, strict=True) if rng.random() < sigmoid(logit)]
-    closing = datetime(2025, 7, 1, 12, tzinfo=timezone.utc) + timedelta(hours=rng.randrange(90 * 24))
+    closing = datetime(2025, 7, 1, 12, tzinfo=UTC) + timedelta(hours=rng.randrange(90 * 24))
     problem: dict[str, Any] = {
         "problem_id": name,
         "title": draft.title,

@@ -3,7 +3,7 @@ r"""What nightly runs and comparisons are worth, measured.
     python tests/nightly.py                    everything (some minutes)
     python tests/nightly.py --only tests       one of: runs, kills, locks, tests
 
-runs: first and second `eval.py --all` over 1,000 files of 52 questions. kills: SIGKILL at a random moment, then every
+runs: first and second `eval.py nightly` over 1,000 files of 52 questions. kills: SIGKILL at a random moment, then every
 stored file must be whole, and the next run must bring back the same bytes. locks: two runs started together, one must
 go on and one exit with 5. tests: how often the paired tests reject between equal systems (5 % is right), and between
 systems that differ by 0.35 standard deviations. Nothing here is a test: figures depend on machine and seed.
@@ -28,8 +28,8 @@ import numpy as np
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from common import sign_flip_test, stratified_error, stratified_mean, t_tail  # noqa: E402
-from eval import WEIGHTS  # noqa: E402
+from forecasteval.common.statistics import sign_flip_test, stratified_error, stratified_mean, t_tail  # noqa: E402
+from forecasteval.futurex.rules import WEIGHTS  # noqa: E402
 
 SEED: Final = 1
 QUESTIONS: Final = (11, 10, 9, 23)  # per level, as in the benchmark's week of 2025-09-15
@@ -50,19 +50,23 @@ def make_folder(root: Path, count: int) -> None:
 
 
 def start(root: Path, *options: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, str(ROOT / "eval.py"), "--root", str(root), "--all", *options]
+    command = [sys.executable, str(ROOT / "eval.py"), "nightly", "--root", str(root), *options]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def timed_run(root: Path, *options: str) -> float:
     begun = time.perf_counter()
     if start(root, *options).wait():
-        raise SystemExit("eval.py --all failed")
+        raise SystemExit("eval.py nightly failed")
     return time.perf_counter() - begun
 
 
 def read_folder(root: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in (root / "evaluation").iterdir() if path.is_file()}
+    return {
+        path.name: path.read_bytes()
+        for path in (root / "evaluation").iterdir()
+        if path.is_file() and path.name != ".lock"
+    }
 
 
 def measure_runs(root: Path) -> None:
@@ -91,7 +95,7 @@ def measure_kills(root: Path, kills: int) -> None:
         torn += sum(not is_whole(text) for name, text in files.items() if name.endswith(".json"))
     timed_run(root)
     left = read_folder(root)
-    stray = sum(name.endswith(".tmp") for name in left)
+    stray = sum(path.suffix == ".tmp" for path in (root / "evaluation").iterdir())
     print(f"kills: {killed} of {kills} runs killed, {torn} files torn, {lost} results lost, then {stray} strays left,",
           "same bytes" if left == whole else "OTHER BYTES")  # fmt: skip
 

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import pytest
 
-from common import Results
+from cli import ROOT, Record, number, q, write
 from eval import FutureXEvaluator
+from forecasteval.common.report import Results
 from llm_server import LlmServer
-from test_cli import Record, number, q, write
 
 with warnings.catch_warnings():  # Jupyter's own: it announces where its settings will live one day
     own = "jupyter_core|jupyter_client|nbformat|zmq|nbclient"
@@ -24,7 +24,6 @@ with warnings.catch_warnings():  # Jupyter's own: it announces where its setting
     import nbclient
     import nbformat
 
-ROOT: Final = Path(__file__).resolve().parent.parent
 EVIL: Final = "<img src=x onerror=alert(1)>"
 UNSURE: Final = r"\boxed{101 then, after 90 now}"  # the grammar takes the last number, the server's model the first
 
@@ -44,8 +43,6 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             (home / folder).mkdir(exist_ok=True)
             patch.setenv(variable, str(home / folder))
         patch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
-        for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-            patch.delenv(name, raising=False)
         yield home
 
 
@@ -55,7 +52,7 @@ CELLS: Final = [
     sys.path.insert(0, ROOT)
     loop = asyncio.get_running_loop()  # raises if the kernel had none
     from eval import FutureXEvaluator
-    from leaderboard import compare, rank
+    from forecasteval.boards import compare, rank
     """,
     """
     with open("prediction/a.json", encoding="utf-8") as file:

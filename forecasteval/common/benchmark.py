@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from .errors import InputError
 from .report import Results
 
 
@@ -31,3 +32,42 @@ class Benchmark(NamedTuple):
     evaluator: Callable[..., Evaluator]
     options: frozenset[str] = frozenset()
     views: frozenset[str] = frozenset()
+
+
+class Scorer:
+    """Scores files of any of the benchmarks by the options that were given (not None); can go to another process."""
+
+    def __init__(self, benchmarks: Sequence[Benchmark], options: Mapping[str, Any]) -> None:
+        self.benchmarks = {benchmark.name: benchmark for benchmark in benchmarks}
+        self.given = {name: value for name, value in options.items() if value is not None}
+        self._evaluators: dict[str, Evaluator] = {}
+
+    def recognise(self, path: Path, dataset: Path | None) -> Benchmark:
+        """The benchmark of a prediction file: the first that knows it."""
+        return next(benchmark for benchmark in self.benchmarks.values() if benchmark.recognises(path, dataset))
+
+    def score(self, path: Path, *datasets: Path | None) -> Results:
+        """The results of one prediction file."""
+        found = [dataset for dataset in datasets if dataset]
+        benchmark = self.recognise(path, found[0] if found else None)
+        return self._evaluator(benchmark.name).evaluate_file(path, found)
+
+    def settings(self, name: str) -> dict[str, Any]:
+        """The part of a benchmark's signatures that does not depend on the files."""
+        return self._evaluator(name).settings()
+
+    def _evaluator(self, name: str) -> Evaluator:
+        if name not in self._evaluators:
+            benchmark = self.benchmarks[name]
+            options = {option: self.given[option] for option in benchmark.options & self.given.keys()}
+            self._evaluators[name] = benchmark.evaluator(**options)
+        return self._evaluators[name]
+
+    def views(self, name: str) -> dict[str, Any]:
+        """What the options ask of a report; InputError for those that other benchmarks have a use for, but not it."""
+        for option, value in self.given.items():
+            users = [other.name for other in self.benchmarks.values() if option in other.options | other.views]
+            if users and name not in users:
+                flag = f"--{option.rstrip('s') if isinstance(value, list) else option}".replace("_", "-")
+                raise InputError(flag, f"needs a file of {' or '.join(sorted(users))}", name)
+        return {option: self.given[option] for option in self.benchmarks[name].views & self.given.keys()}

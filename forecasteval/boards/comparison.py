@@ -1,0 +1,150 @@
+"""Two systems or more on the same questions: paired differences, their tests, and the questions that decide them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any, Final
+
+from forecasteval import __version__
+from forecasteval.common.errors import InputError, printable
+from forecasteval.common.report import Results
+from forecasteval.common.statistics import (
+    FLIPS,
+    detectable_difference,
+    holm,
+    sign_flip_test,
+    stratified_error,
+    stratified_interval,
+    stratified_mean,
+    t_tail,
+)
+
+from .report import comparison_report
+from .systems import SEED, System, distinct_names, read_difference, read_system, require_same_policy
+
+MOVERS: Final = 10  # questions that are shown to move a difference most
+
+
+def compare(results: Sequence[Mapping[str, Any]]) -> Results:
+    """Compare systems pairwise on the same questions.
+
+    For each pair A, B: the difference of the weighted scores (A − B) with a t interval on the per-question
+    differences (`stratified_error`), the p-value of `sign_flip_test`, Holm's adjustment over all pairs, the smallest
+    difference that so many questions show with 80 % power, wins, ties and losses of A by level, and the questions
+    that move the difference most. Raises InputError for fewer than two results, and for different questions or
+    truths, naming how they differ.
+    """
+    if len(results) < 2:
+        raise InputError("compare", "expected two systems or more", str(len(results)))
+    systems = list(map(read_system, results, distinct_names(results)))
+    for system, result in zip(systems[1:], results[1:], strict=True):
+        _require_same_questions(results[0], result, systems[0].name, system.name)
+        require_same_policy(systems[0], system)
+    levels = [level for level, values in systems[0].scores.items() if values]
+    return Results(
+        {
+            "dataset": results[0].get("dataset"),
+            "n": len(results[0]["items"]),
+            "level_counts": {level: len(systems[0].scores[level]) for level in levels},
+            "systems": [_summary(system, levels) for system in systems],
+            "pairs": _compare_pairs(systems, levels),
+            "signature": {
+                **systems[0].policy, "leaderboard": __version__, "flips": FLIPS, "seed": SEED,
+                "questions_sha256": systems[0].group[2],
+            },
+        },
+        comparison_report,
+    )  # fmt: skip
+
+
+def _summary(system: System, levels: Sequence[str]) -> dict[str, Any]:
+    return {
+        "overall_score": stratified_mean(system.strata(levels)),
+        "overall_interval": stratified_interval(system.strata(levels)),
+        "missing": system.count(levels, "missing"),
+        "unparsed": system.count(levels, "unparsed", "illegal"),
+        **system.row,
+    }
+
+
+def _compare_pairs(systems: Sequence[System], levels: Sequence[str]) -> list[dict[str, Any]]:
+    pairs = list(combinations(systems, 2))
+    differences = [read_difference(a, b, levels) for a, b in pairs]
+    tests = sign_flip_test([difference.parts for difference in differences], seed=SEED)
+    rows = []
+    for (a, b), difference, p, adjusted in zip(pairs, differences, tests, holm(tests), strict=True):
+        error = stratified_error(difference.strata)
+        rows.append({
+            "a": a.name,
+            "b": b.name,
+            "difference": difference.value,
+            "interval": stratified_interval(difference.strata, (-1.0, 1.0)),
+            "p": p,
+            "p_holm": adjusted,
+            "p_t": t_tail(difference.value / error[0], error[1]) if error else None,
+            "detectable": _detectable(error),
+            "levels": {level: _tally(values) for level, (_, values) in zip(levels, difference.strata, strict=True)},
+            "questions": _movers(a, b, levels, difference.parts),
+        })  # fmt: skip
+    return rows
+
+
+def _detectable(error: tuple[float, float] | None) -> float | None:
+    """None if no difference, or none that two scores in [0, 1] can have, would show."""
+    least = detectable_difference(error) if error else math.inf
+    return least if least <= 1 else None
+
+
+def _tally(values: Sequence[float]) -> dict[str, int]:
+    wins, losses = sum(value > 0 for value in values), sum(value < 0 for value in values)
+    return {"wins": wins, "ties": len(values) - wins - losses, "losses": losses}
+
+
+def _movers(a: System, b: System, levels: Sequence[str], parts: Sequence[float]) -> list[dict[str, Any]]:
+    """The questions that add most to a difference, the largest first."""
+    questions = (
+        (name, level, x, y)
+        for level in levels
+        for name, x, y in zip(a.ids[level], a.scores[level], b.scores[level], strict=True)
+    )
+    rows = [
+        {"id": name, "level": level or None, "a": x, "b": y, "adds": part}
+        for (name, level, x, y), part in zip(questions, parts, strict=True)
+        if part
+    ]
+    rows.sort(key=lambda row: (-abs(row["adds"]), str(row["id"])))
+    return rows[:MOVERS]
+
+
+def _require_same_questions(a: Mapping[str, Any], b: Mapping[str, Any], first: str, second: str) -> None:
+    """Raise InputError if two results were not scored on the same questions, truths and sigmas."""
+    where = f"{first}, {second}"
+    if a["benchmark"] != b["benchmark"]:
+        raise InputError(where, "expected the same benchmark", f"{a['benchmark']} and {b['benchmark']}")
+    if a["signature"]["questions_sha256"] == b["signature"]["questions_sha256"]:
+        return
+    ids = [Counter(str(item["id"]) for item in result["items"]) for result in (a, b)]
+    only = [_some((ids[0] - ids[1]).elements()), _some((ids[1] - ids[0]).elements())]
+    if any(only):
+        told = "; ".join(f"only in {name}: {names}" for name, names in zip((first, second), only, strict=True) if names)
+        raise InputError(where, "expected the same questions", told)
+    pairs = list(zip(*(sorted(result["items"], key=_told_apart_by) for result in (a, b)), strict=True))
+    for field in ("level", "truth"):
+        differing = _some(x["id"] for x, y in pairs if x.get(field) != y.get(field))
+        if differing:
+            raise InputError(where, f"expected the same {field}s", f"other ones for {differing}")
+    raise InputError(where, "expected the same questions", "the same ids and truths with another prompt or Std")
+
+
+def _told_apart_by(item: Mapping[str, Any]) -> tuple[str, str, str]:
+    return str(item["id"]), str(item.get("level")), str(item.get("truth"))
+
+
+def _some(names: Iterable[object]) -> str:
+    """The first three names, and how many there are."""
+    listed = sorted(map(str, names))
+    more = f", … ({len(listed)})" if len(listed) > 3 else ""
+    return ", ".join(printable(name, 40) for name in listed[:3]) + more

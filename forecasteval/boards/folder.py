@@ -1,0 +1,181 @@
+"""The nightly run: every file of `prediction/` scored, stored in `evaluation/` and ranked, only what is new anew."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from forecasteval.common.errors import EvaluationError, InputError
+from forecasteval.common.files import SUFFIXES, find_dataset, hash_file, require_regular, write_atomic
+from forecasteval.common.records import dump_json
+from forecasteval.common.report import Results
+
+from .processes import Failure, Task, explain, score_files
+from .ranking import rank_results, ranking_settings
+from .report import board_report, format_csv, format_markdown
+from .store import BOARD, Score, hash_text, lock_folder, read_stored, result_text
+from .systems import Ranking, System, is_degraded, read_result
+
+Signature = Mapping[str, Any]
+Settings = Callable[[str], Signature]
+
+
+def evaluate_folder(
+    root: Path, score: Score, settings: Settings, force: bool = False, min_questions: int = 0, processes: int = 1
+) -> Results:
+    """Score every file of `root/prediction`, store the results and the leaderboard in `root/evaluation`.
+
+    A stored result is reused if its signature still holds: `settings(benchmark)`, the sha256 of its
+    prediction and dataset, and its own. `score` must be picklable if `processes` > 1. Returns the board: `rank` of all
+    results, with `failed` (file, reason, fault), `evaluated` and `reused` (counts), `ignored` (names). Raises
+    LockedError if another run is at work, and EvaluationError if nothing can be read or written.
+    """
+    folder = root / "evaluation"
+    files, failures, ignored = list_predictions(root / "prediction")  # first: a mistyped root is not made
+    with lock_folder(folder):
+        board = {} if force else read_stored(folder / f"{BOARD}.json")[0]
+        plan = _plan(root, files, settings, board, force)
+        failures += plan.failures
+        checksums = plan.checksums
+        fresh: dict[str, System | Ranking] = {}
+        with contextlib.closing(score_files(score, plan.todo, root, processes)) as outcomes:
+            for task, outcome in zip(plan.todo, outcomes, strict=True):
+                if isinstance(outcome, Failure):
+                    failures.append(outcome)
+                    continue
+                text, fresh[task.path.stem] = outcome
+                write_atomic(folder / f"{task.path.stem}.json", text)
+                checksums[task.path.stem] = hash_text(text)
+        failures.sort()
+        ranked = _store_board(folder, board, checksums, fresh, failures, min_questions)
+    return Results(
+        {**ranked, "evaluated": len(fresh), "reused": len(checksums) - len(fresh), "ignored": ignored}, board_report
+    )
+
+
+# --- What is to be done ---
+
+
+def list_predictions(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
+    """The prediction files of a folder by name, those that cannot be used, and the names of what is no such file.
+
+    Hidden files are left out. Raises InputError if there is no prediction file.
+    """
+    try:
+        names = sorted(name for name in os.listdir(folder) if name[0] != ".")
+    except OSError as error:
+        raise InputError(str(folder), f"cannot be read: {error.strerror or error}") from None
+    by_stem: dict[str, list[str]] = {}
+    for name in names:
+        if name.endswith(SUFFIXES):
+            by_stem.setdefault(Path(name).stem, []).append(name)
+    if not by_stem:
+        raise InputError(str(folder), "expected prediction files", "none")
+    files, failures = [], []
+    for stem, same in by_stem.items():
+        problem = f"expected one file with this stem, got {', '.join(same)}" if len(same) > 1 else ""
+        if stem == BOARD:
+            problem = f"expected another name: evaluation/{BOARD}.json is the leaderboard"
+        if problem:
+            failures += [Failure(name, problem) for name in same]
+        else:
+            files.append(folder / same[0])
+    return files, failures, [name for name in names if not name.endswith(SUFFIXES)]
+
+
+class _Plan(NamedTuple):
+    """What a run does with each file; `checksums` are those of the stored results that still hold, by name."""
+
+    todo: list[Task]
+    checksums: dict[str, str]
+    failures: list[Failure]
+
+
+def _plan(root: Path, files: Iterable[Path], settings: Settings, board: Mapping[str, Any], force: bool) -> _Plan:
+    plan = _Plan([], {}, [])
+    known = {row["name"]: row for row in _file_rows(board)}
+    expected = lru_cache(maxsize=None)(lambda benchmark: json.loads(dump_json(settings(benchmark))))  # as stored
+    hash_dataset = lru_cache(maxsize=None)(hash_file)
+    for path in files:
+        try:
+            dataset = find_dataset(path, root / "dataset")
+            task = Task(path, dataset, {"prediction_sha256": hash_file(path)})
+            if dataset:
+                task.checksums["dataset_sha256"] = hash_dataset(dataset)
+            stored = root / "evaluation" / f"{path.stem}.json"
+            if stored.exists():
+                require_regular(stored)
+            checksum = "" if force else _reusable(stored, task, known.get(path.stem), expected)
+        except EvaluationError as error:
+            plan.failures.append(Failure(path.name, explain(error, path, root)))
+            continue
+        if checksum:
+            plan.checksums[path.stem] = checksum
+        else:
+            plan.todo.append(task)
+    return plan
+
+
+def _file_rows(board: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The parts of a board that stand for a file each: rows of systems, and whole tables of forecasters."""
+    for table in board.get("tables", ()):
+        yield from (part for part in (table, *table["rows"]) if "prediction" in part)
+
+
+def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings: Settings) -> str:
+    """The sha256 of a stored file whose signature still holds, and in which no model failed; "" if there is none.
+
+    `known` is its row of the leaderboard: if the file is still the one that was ranked, it need not be read through.
+    Raises InputError if a result of yesterday had a dataset and there is none any more.
+    """
+    checksum = hash_file(path) if path.exists() else ""
+    if known is None or known["file_sha256"] != checksum:
+        stored, checksum = read_stored(path)
+        if not stored:
+            return ""
+        known = {**stored, "degraded": is_degraded(stored)}
+    if known["prediction"] != task.path.name or known["degraded"]:
+        return ""
+    if known["dataset"] and not task.dataset:
+        raise InputError(str(task.path), f"expected its dataset, {known['dataset']}, as before (or --force)", "none")
+    expected = {"dataset_sha256": None, **settings(known["benchmark"]), **task.checksums}
+    holds = all(known["signature"].get(key) == value for key, value in expected.items())
+    return checksum if holds and known["dataset"] == (task.dataset.name if task.dataset else None) else ""
+
+
+# --- The leaderboard ---
+
+
+def _store_board(
+    folder: Path, board: dict[str, Any], checksums: Mapping[str, str], fresh: Mapping[str, System | Ranking],
+    failures: Sequence[Failure], min_questions: int,
+) -> dict[str, Any]:  # fmt: skip
+    """Write leaderboard.json, .csv and .md unless they hold just that already; the board."""
+    failed = [failure._asdict() for failure in failures]
+    inputs = hash_text(dump_json([ranking_settings(min_questions), dict(checksums), failed]))
+    if board.get("inputs_sha256") != inputs:
+        systems = [fresh.get(name) or _read_ranked(folder, name, checksums[name]) for name in sorted(checksums)]
+        new = {**rank_results(systems, min_questions), "failed": failed, "inputs_sha256": inputs}
+        for row in _file_rows(new):
+            row["file_sha256"] = checksums[row["name"]]
+        text = result_text(new)
+        write_atomic(folder / f"{BOARD}.json", text)
+        board = json.loads(text)
+        del board["result_sha256"]
+    for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board))):
+        path = folder / f"{BOARD}.{suffix}"
+        if not (path.is_file() and path.read_bytes() == text.encode()):
+            write_atomic(path, text)
+    return board
+
+
+def _read_ranked(folder: Path, name: str, checksum: str) -> System | Ranking:
+    stored, found = read_stored(folder / f"{name}.json")
+    if found != checksum:
+        raise EvaluationError(f"{folder / name}.json: changed while the leaderboard was made; run again")
+    return read_result(stored)

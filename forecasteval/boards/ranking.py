@@ -1,0 +1,100 @@
+"""Many results as tables: one per dataset, best first, each system tested against the one above it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from forecasteval import __version__
+from forecasteval.common.report import Results
+from forecasteval.common.statistics import FLIPS, mean, sign_flip_test, stratified_interval, stratified_mean
+
+from .report import board_report
+from .systems import (
+    ALPHA,
+    SEED,
+    Ranking,
+    System,
+    distinct_names,
+    read_difference,
+    read_result,
+    require_same_policy,
+)
+
+
+def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0) -> Results:
+    """Rank systems: one table per dataset, best first, ties sharing a rank.
+
+    Levels with fewer than `min_questions` questions are left out (shown as –) and the weights renormalised, as on
+    the public leaderboard. Every system after the first carries the paired difference of the one above minus itself
+    and its p-value (`sign_flip_test`, not adjusted for the number of systems); from 0.05 on it is not significant.
+    Raises InputError if a result leaves missing answers out, and if results on the same questions were not scored by
+    the same version and policies.
+    """
+    names = distinct_names(results)
+    return rank_results(map(read_result, results, names), min_questions)
+
+
+def rank_results(results: Iterable[System | Ranking], min_questions: int) -> Results:
+    """`rank` of what was read already."""
+    groups: dict[tuple[str, str, str], list[System]] = {}
+    own: list[dict[str, Any]] = []
+    for system in results:
+        if isinstance(system, Ranking):
+            own.append(system.table)
+            continue
+        group = groups.setdefault(system.group, [])
+        group.append(system)
+        require_same_policy(group[0], system)
+    tables = [_rank_group(groups[group], min_questions) for group in sorted(groups)]
+    tables += sorted(own, key=lambda table: (table["benchmark"], str(table["dataset"]), table["name"]))
+    return Results({"tables": tables, "leaderboard": ranking_settings(min_questions)}, board_report)
+
+
+def ranking_settings(min_questions: int) -> dict[str, Any]:
+    """What a board depends on besides its results."""
+    return {"version": __version__, "min_questions": min_questions, "flips": FLIPS, "seed": SEED}
+
+
+def _rank_group(systems: list[System], min_questions: int) -> dict[str, Any]:
+    """The table of systems that answered the same questions."""
+    first = systems[0]
+    counts = {level: len(values) for level, values in first.scores.items()}
+    levels = [level for level, count in counts.items() if count and (count >= min_questions or not level)]
+    overall = {id(system): stratified_mean(system.strata(levels)) for system in systems}
+    # Equal scores may differ in the 17th digit; without a level that counts there is no order but the names'.
+    order = sorted(systems, key=lambda system: (-round(overall[id(system)], 12) if levels else 0, system.name))
+    pairs = [read_difference(upper, lower, levels) for upper, lower in pairwise(order)]
+    tests = sign_flip_test([pair.parts for pair in pairs], seed=SEED) if levels else []
+    rows: list[dict[str, Any]] = []
+    for place, system in enumerate(order):
+        row = {
+            "rank": place + 1 if levels else None,
+            "overall_score": overall[id(system)],
+            "overall_interval": stratified_interval(system.strata(levels)),
+            "level_scores": {level: mean(system.scores[level]) if level in levels else math.nan for level in counts},
+            "n": sum(counts[level] for level in levels),
+            "missing": system.count(levels, "missing"),
+            "unparsed": system.count(levels, "unparsed", "illegal"),
+            "difference_above": None,
+            "p_above": None,
+            "significant": None,
+            **system.row,
+        }
+        if place and levels:
+            above, p = pairs[place - 1].value, tests[place - 1]
+            if abs(above) < 1e-12:
+                row["rank"] = rows[-1]["rank"]
+            row.update(difference_above=above, p_above=p, significant=p < ALPHA)
+        rows.append(row)
+    benchmark, dataset, checksum = first.group
+    return {
+        "benchmark": benchmark,
+        "dataset": dataset or None,
+        "level_counts": counts,
+        "weights": {level: first.weights[level] for level in levels},
+        "signature": {**first.policy, "min_questions": min_questions or None, "questions_sha256": checksum},
+        "rows": rows,
+    }

@@ -1,0 +1,129 @@
+"""What ranking and comparison need of a result: its scores by level, or the ranking that it is itself."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from forecasteval.common.errors import InputError
+from forecasteval.common.statistics import stratified_mean
+
+ALPHA: Final = 0.05  # from this p-value on, a difference is not significant
+SEED: Final = 0  # of the sign flips
+
+
+class System(NamedTuple):
+    """One file's result without its texts: by level, in an order that all systems share."""
+
+    name: str
+    group: tuple[str, str, str]  # benchmark, dataset, checksum of the questions
+    policy: dict[str, Any]  # the signature without checksums
+    weights: dict[str, float]
+    scores: dict[str, list[float]]
+    ids: dict[str, list[Any]]
+    outcomes: dict[str, Counter[str]]
+    row: dict[str, Any]
+
+    def strata(self, levels: Sequence[str]) -> list[tuple[float, list[float]]]:
+        return [(self.weights[level], self.scores[level]) for level in levels]
+
+    def count(self, levels: Sequence[str], *outcomes: str) -> int:
+        return sum(self.outcomes[level][outcome] for level in levels for outcome in outcomes)
+
+
+class Ranking(NamedTuple):
+    """One file's own ranking of the forecasters in it, as a table of the leaderboard."""
+
+    table: dict[str, Any]
+
+
+def read_result(results: Mapping[str, Any], name: str | None = None) -> System | Ranking:
+    """What ranking needs of a result; raises InputError as `read_system` does."""
+    if "ranking" not in results:
+        return read_system(results, name)
+    row = _file_row(results, name or str(results.get("name", "forecasts")))
+    return Ranking({**row, "rows": results["ranking"], "n_events": results["n_events"]})
+
+
+def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
+    """The scores of one result; raises InputError if it has none, or if missing answers are left out of it."""
+    signature, name = results["signature"], name or str(results.get("name", "system"))
+    if "items" not in results:
+        raise InputError(name, "expected a result with a score per question", str(results.get("benchmark")))
+    if signature.get("missing", "zero") != "zero":
+        raise InputError(name, "missing answers must score 0: systems are judged on the same questions", "missing skip")
+    weights = {str(level): weight for level, weight in signature.get("weights", {"": 1.0}).items()}
+    scores: dict[str, list[float]] = {level: [] for level in weights}
+    ids: dict[str, list[Any]] = {level: [] for level in weights}
+    outcomes: dict[str, Counter[str]] = {level: Counter() for level in weights}
+    for item in sorted(results["items"], key=_question_key):
+        level = str(item["level"]) if "weights" in signature else ""
+        scores[level].append(item["score"])
+        ids[level].append(item["id"])
+        outcomes[level][item["outcome"]] += 1
+    group = (results["benchmark"], str(results.get("dataset") or ""), signature["questions_sha256"])
+    policy = {key: value for key, value in signature.items() if not key.endswith("sha256")}
+    if "weights" in policy:
+        policy["weights"] = weights
+    return System(name, group, policy, weights, scores, ids, outcomes, _file_row(results, name))
+
+
+def _question_key(item: Mapping[str, Any]) -> tuple[str, float]:
+    # Rows that ask the same twice cannot be told apart: by score, so that the order of a file does not matter.
+    return item["question"], item["score"]
+
+
+def _file_row(results: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """What a board tells of a file, whatever its benchmark."""
+    return {
+        "name": name,
+        "benchmark": results["benchmark"],
+        "dataset": results.get("dataset"),
+        "prediction": results.get("prediction"),
+        "warnings": len(results["warnings"]),
+        "degraded": is_degraded(results),
+        "signature": results["signature"],
+    }
+
+
+def is_degraded(results: Mapping[str, Any]) -> bool:
+    """Whether the language model failed while the file was scored."""
+    llm = results.get("llm")
+    return isinstance(llm, Mapping) and bool(llm.get("degraded"))
+
+
+def distinct_names(results: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The results' names, or `system 1` …; a name that was there before carries its place: `a (2)`."""
+    names: list[str] = []
+    for number, result in enumerate(results, 1):
+        name = str(result.get("name", f"system {number}"))
+        names.append(f"{name} ({number})" if name in names else name)
+    return names
+
+
+def require_same_policy(a: System, b: System) -> None:
+    """Raise InputError, naming the policies, if two systems were not scored alike."""
+    differing = [key for key in {**a.policy, **b.policy} if a.policy.get(key) != b.policy.get(key)]
+    if differing:
+        told = "; ".join(f"{key} {a.policy.get(key)} and {b.policy.get(key)}" for key in differing)
+        raise InputError(f"{a.name}, {b.name}", "expected results of the same version and policies", told)
+
+
+class Difference(NamedTuple):
+    """A's weighted score minus B's: by level what every question differs by, and what it adds to the whole."""
+
+    value: float
+    strata: list[tuple[float, list[float]]]
+    parts: list[float]
+
+
+def read_difference(a: System, b: System, levels: Sequence[str]) -> Difference:
+    """The per-question differences of two systems on the same questions, over `levels`."""
+    strata = [
+        (a.weights[level], [x - y for x, y in zip(a.scores[level], b.scores[level], strict=True)]) for level in levels
+    ]
+    total = math.fsum(weight for weight, values in strata if values)
+    parts = [weight / total / len(values) * value for weight, values in strata for value in values]
+    return Difference(stratified_mean(strata), strata, parts)

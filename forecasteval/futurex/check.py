@@ -1,0 +1,175 @@
+"""Mistakes in a dataset, found before anyone predicts on it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from forecasteval.common.errors import InputError, grouped_warning, printable
+from forecasteval.common.markup import clean
+from forecasteval.common.records import BadRecord, repeated_keys
+from forecasteval.common.report import Report, Table
+from forecasteval.common.statistics import mean
+
+from .answers import read_answer
+from .choices import ChoiceTruth
+from .numbers import parse_number
+from .questions import read_level, read_question, read_raw_truth, read_std
+from .units import NumberTruth, readings
+
+_MANGLED_ID: Final = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+")  # a spreadsheet's 6.85147E+23
+_PAST_VALUE: Final = re.compile(  # "Sep 16: 90.692", "9/17/25: 94.05 dollar", "- 2025-09-17: 3", "9月17日：3"
+    r"""
+    ^ [ \t"]* (?:[-*•][ \t]*)?
+    ( [a-z]{3,9}\.? [ ] [0-9]{1,2} (?:,?[ ][0-9]{4})? | [0-9]{1,2} [ ] [a-z]{3,9}\.? (?:[ ][0-9]{4})?
+    | [0-9]{1,4} [/.-] [0-9]{1,2} [/.-] [0-9]{1,4} | (?:[0-9]{4}年)? [0-9]{1,2}月 [0-9]{1,2}日 )
+    [ \t]* [:：] ( [^\n"]* )
+    """,
+    re.M | re.X | re.I,
+)
+_NOT_COMPARED: Final = "Std not compared, fewer than two past days listed line by line"
+STD_TOLERANCE: Final = 0.02  # relative, beside the rounding of Std as written
+
+
+class Finding(NamedTuple):
+    """What a check has to say of one record of a dataset."""
+
+    kind: str
+    id: str
+    record: int
+    detail: str
+
+
+class Check(NamedTuple):
+    """What a check found in a dataset; `records` is how many there are, `notes` are no findings."""
+
+    records: int
+    findings: list[Finding]
+    notes: list[str]
+
+
+def check_dataset(records: Iterable[Any]) -> Check:
+    """What should be mended in a dataset before anyone predicts on it, in the order of the records.
+
+    Ids given twice or mangled by a spreadsheet; levels, truths and Std that cannot be used; truths that are no
+    option; numeric truths without Std; Std that is 0 or is not the population standard deviation of the past values
+    in "additional values"; dates written in more than one way.
+    """
+    findings: list[Finding] = []
+    number, not_compared = 0, []
+    seen: dict[str, int] = {}
+    dates: dict[str, list[tuple[str, str, int]]] = {}  # by field
+    for number, record in enumerate(records, 1):
+        if not isinstance(record, Mapping):
+            problem = record.problem if isinstance(record, BadRecord) else type(record).__name__
+            findings.append(Finding("no object", "", number, problem))
+            continue
+        name = "" if record.get("id") is None else str(record["id"])
+        problems = []
+        if repeated := repeated_keys(record):  # the keys are a stranger's, and there may be many
+            problems.append(("key given twice with different values", ", ".join(repeated[:5])))
+        if not name:
+            problems.append(("no id", ""))
+        elif seen.setdefault(name, number) != number:
+            problems.append(("id used more than once", f"first in record {seen[name]}"))
+        if _MANGLED_ID.fullmatch(name):
+            problems.append(("id mangled by a spreadsheet", "give ids as text"))
+        problems += _check_question(record)
+        past = _PAST_VALUE.findall(str(record.get("additional values") or ""))
+        for field, date in [("end_time", record.get("end_time")), *_form_examples(past)]:
+            if date:
+                dates.setdefault(field, []).append((str(date), name, number))
+        findings += [Finding(kind, name, number, detail) for kind, detail in problems if kind != _NOT_COMPARED]
+        not_compared += [name for kind, _ in problems if kind == _NOT_COMPARED]
+    for field, rows in dates.items():
+        findings += _check_dates(field, rows)
+    return Check(number, findings, [grouped_warning(_NOT_COMPARED, not_compared)] if not_compared else [])
+
+
+def _check_question(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Problems, each with a detail, of one record's level, truth, options, Std and past values."""
+    truth, std = record.get("ground_truth"), record.get("Std")
+    try:
+        level = read_level(record.get("level"), "")
+    except InputError as error:
+        return [("level not 1–4", error.got)]
+    try:
+        sigma, value = read_std(std, ""), read_raw_truth(truth, "") if truth is not None else ""
+    except InputError as error:
+        return [("Std that is no number >= 0" if "Std" in error.expected else "truth that cannot be read", error.got)]
+    question = read_question(level, str(record.get("prompt") or ""), value, sigma, None)
+    if question.truth is None:
+        given = level <= 2 and read_answer(list(value) if isinstance(value, tuple) else value)
+        return [("truth not among the options" if given else "empty truth", printable(repr(truth), 60))]
+    outside = question.warning and isinstance(question.truth, ChoiceTruth)
+    problems = [("truth not among the options", printable(question.shown, 60))] if outside else []
+    if not isinstance(question.truth, NumberTruth):
+        return problems + ([("Std where the truth is no number", str(std))] if sigma is not None else [])
+    if sigma is None:
+        problems.append(("numeric truth without Std", printable(question.shown, 60)))
+    elif sigma == 0:
+        problems.append(("Std is 0", printable(question.shown, 60)))
+    else:
+        problems += _check_sigma(question.truth, sigma, str(std).strip(), str(record.get("additional values") or ""))
+    return problems
+
+
+def _check_sigma(truth: NumberTruth, sigma: float, written: str, past: str) -> list[tuple[str, str]]:
+    """Compare a Std with the population standard deviation of the days listed in `past`, in the truth's unit."""
+    from decimal import Decimal
+
+    quantities = [quantity for _, text in _PAST_VALUE.findall(past) if (quantity := parse_number(clean(text)))]
+    if len(quantities) < 2:
+        return [(_NOT_COMPARED, "")]
+    values = [
+        min((value for value, _ in readings(quantity, truth)), key=lambda value: abs(truth.quantity.value - value))
+        for quantity in quantities
+    ]
+    centre = mean(values)
+    expected = math.sqrt(mean([(value - centre) ** 2 for value in values]))
+    rounding = 0.5 * 10.0 ** int(Decimal(written).as_tuple().exponent)
+    if abs(sigma - expected) <= max(STD_TOLERANCE * expected, rounding):
+        return []
+    return [("Std differs from the past values", f"{sigma:g}, but {len(values)} days deviate by {expected:.6g}")]
+
+
+def _form_examples(past: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """("additional values", day) for one day in every form that the days are written in."""
+    return [("additional values", day) for day in {_date_form(day): day for day, _ in reversed(past)}.values()]
+
+
+def _date_form(date: str) -> str:
+    return re.sub(r"[0-9]+|[A-Za-z]+", _date_part, date.strip())
+
+
+def _check_dates(field: str, rows: Sequence[tuple[str, str, int]]) -> list[Finding]:
+    """Findings for the dates that are not written as most of them are."""
+    forms = [_date_form(date) for date, _, _ in rows]
+    usual = Counter(forms).most_common(1)[0][0]
+    mostly = f"mostly {printable(usual, 40)}"
+    return [
+        Finding(f"mixed date formats in '{field}'", name, number, f"{printable(date, 40)}, {mostly}")
+        for form, (date, name, number) in zip(forms, rows, strict=True)
+        if form != usual
+    ]
+
+
+def _date_part(match: re.Match[str]) -> str:
+    return "Mon" if match[0].isalpha() else "YYYY" if len(match[0]) == 4 else "N"
+
+
+def check_report(path: Path, check: Check) -> Report:
+    """The findings by kind, each with id and record."""
+    report: Report = [f"Dataset check  {printable(path.name)}"]
+    report += [f"{check.records} records, {len(check.findings)} findings", *check.notes]
+    kinds: dict[str, list[Finding]] = {}
+    for finding in check.findings:
+        kinds.setdefault(finding.kind, []).append(finding)
+    for kind, same in kinds.items():
+        rows = [[f"  {printable(f.id, 40)}", f"record {f.record}", printable(f.detail)] for f in same]
+        report += ["", f"{kind}: {len(same)}", Table(["  Id", "Record", "Detail"], rows, "<<<")]
+    return report

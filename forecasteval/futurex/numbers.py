@@ -1,0 +1,194 @@
+"""Numbers as they are written: digits, powers, scales, units, ranges."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+PERCENT: Final = 0.01
+CURRENCY: Final = r"(?:us|hk|nt|au|ca|cn|s)?\s?\$|[€£¥₹₩]|usd|cny|rmb|hkd|eur|gbp|jpy|人民币|美元|港元|港币"
+DIGITS_PART: Final = r"""
+    (?:0,[0-9]+(?![0-9,])                                       # 0,25
+      |[0-9]{1,3}(?:[,'][0-9]{3}){1,40}(?![0-9])(?:\.[0-9]+)?   # 1,234.5
+      |[0-9]{1,2}(?:,[0-9]{2}){1,40},[0-9]{3}(?![0-9])(?:\.[0-9]+)?  # 12,34,567
+      |[0-9]{1,3}(?:\.[0-9]{3}){1,40},[0-9]{1,2}(?![0-9])       # 1.234,5
+      |[0-9]{1,3}(?:\.[0-9]{3}){2,40}(?![0-9.])                 # 1.234.567
+      |[0-9]+,[0-9]{1,2}(?![0-9,])                              # 1,5
+      |[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"""
+_SCALE_WORDS: Final = {  # English scale words; see scale_of for 十百千万亿
+    "hundred million": 1e8, "hundred thousand": 1e5, "ten thousand": 1e4, "ten million": 1e7,
+    "hundred billion": 1e11, "ten billion": 1e10, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
+    "lakh": 1e5, "crore": 1e7, "k": 1e3, "m": 1e6, "mn": 1e6, "mln": 1e6, "b": 1e9, "bn": 1e9, "bln": 1e9,
+    "t": 1e12, "tn": 1e12, "trn": 1e12,
+}  # fmt: skip
+SCALE: Final = r"""(?:
+     (?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|mill?i?on|bill?ion|trill?ion)s?\b
+    |(?:mn|mln|bn|bln|tn|trn|lakh|crore)s?\b|(?<=[0-9])[kmbt]\b
+    |[十百千]?[万亿]+|[千百])"""
+PERCENT_SIGN: Final = r"(?:%|percent(?:age\s+points?)?\b|per\s+cent\b|pct\b|个?百分点)"
+_PER: Final = r"""(?:\s*(?:/|\bper\b|每)\s*(?:
+     day|week|month|year|share|person|capita|head|ton(?:ne)?|t|kg|g|lb|oz|ounce|barrel|bbl
+    |gallon|litre|liter|unit|hour|h|s|second|mwh|kwh|m²|公斤|千克|吨|斤|克|股|人|天|日|月|年|件|台|辆|张|桶|升|小时|平方米|平米))"""
+UNIT: Final = rf"""(?:(?:(?:
+     (?:(?:us|u\.s\.|hong\s+kong|chinese)\s+)?dollars?|yuan|renminbi|rmb|cny|usd|hkd|eur|euros?|gbp|jpy|yen|won|krw|inr
+    |rupees?|pounds?(?:\s+sterling)?|francs?|chf|aud|cad|sgd|roubles?|rubles?
+    |shares?|points?|pts?|votes?|seats?|people|persons?|users?|cases?|deaths?|outbreaks?|views?|plays?|downloads?
+    |units?|copies|tickets?|tons?|tonnes?|kg|barrels?|bps|basis\s+points?|times)\b
+    |[$€£¥]|°[CF]?|(?:人民|港|美|日|欧|台|韩|澳|加)?[元币](?:人民币)?|英镑|卢比|股|点|人次|人|次|部|家|个|件|条|票|辆|台|吨|公斤|千克|斤|张|只|种|例|起|场|名|位|岁|分|手|桶|度|℃|级|套|册|亩|席|公里|平方米|立方米|米
+    ){_PER}?|{_PER})"""
+_QUANTITY: Final = re.compile(
+    rf"""(?P<sign>[-+−–]|\b(?:minus|negative)\s|负)?\s*(?P<currency>{CURRENCY})?\s*(?P<sign2>[-+−])?
+         (?:(?P<ten>10)\s*(?:\^|\*\*)\s*\(?(?P<ten_power>[-+−]?[0-9]{{1,3}})\)?
+           |(?P<digits>{DIGITS_PART})
+            (?:e(?P<exponent>[-+]?[0-9]{{1,3}})(?![0-9a-z])
+              |\s*[×x*·]\s*10\s*(?:\^|\*\*)\s*\(?(?P<power>[-+−]?[0-9]{{1,3}})\)?)?)
+         (?P<scale>(?:[\s-]*{SCALE}){{1,3}})?
+         (?:\s*(?P<percent>{PERCENT_SIGN}))?
+         (?:\s*(?P<unit>{UNIT}))?""",
+    re.X | re.I,
+)
+_SIMPLE: Final = re.compile(r"(-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,300})(?:\.[0-9]+)?)([^0-9]{0,30})")
+_ABOUT: Final = re.compile(
+    r"""(?:[≈~<>≥≤=\s]|about\b|around\b|approximately\b|approx\b\.?|roughly\b|nearly\b|almost\b|circa\b|ca\.|over\b|above\b|below\b
+       |under\b|(?:more|less|fewer|greater)\s+than\b|at\s+(?:least|most)\b|up\s+to\b|between\b|from\b
+       |大约|大概|约为|约|近|超过|超|不到|不足|至少|最多|介于|从|在)+""",
+    re.X | re.I,
+)
+_TO: Final = re.compile(r"\s*(?:-{1,3}|[–—−~〜]|\bto\b|\band\b|至|到|和|与)\s*", re.I)
+_BETWEEN: Final = re.compile(r"(?:between|介于|在|从|from)\s*\Z", re.I)
+RANGE: Final = re.compile(r"[0-9]\s*(?:[-–—−~]|至|到|to)\s*[0-9]")
+_AFTER: Final = re.compile(r"\s*(?:±|\+\s*/?\s*-|\+-)\s*")
+_END: Final = re.compile(r"[\s.。+]*(?:左右|上下|以上|以下|之间|or\s+so|or\s+more)?[\s.。]*", re.I)
+_SPACED_GROUPS: Final = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})+(?![0-9])")
+
+
+DIGITS: Final = re.compile(r"[0-9]+")
+
+
+class Quantity(NamedTuple):
+    """A number as written: `value` in units of `scale` (1e8 for 亿, 0.01 for %, None if none is stated)."""
+
+    value: float
+    scale: float | None
+    unit: str  # as written, with the currency; "" if none
+
+
+def scale_of(words: str) -> float:
+    """The factor of a chain of scale words: `hundred million` 1e8, `千万` 1e7, `万亿` 1e12."""
+    factor = 1.0
+    for word in re.findall(r"[十百千万亿]|[a-z]+(?:\s+(?:of\s+)?(?=thou|mil|bil|tri)[a-z]+)?", words.lower()):
+        if word in "十百千万亿":
+            factor *= {"十": 10.0, "百": 100.0, "千": 1e3, "万": 1e4, "亿": 1e8}[word]
+        else:
+            parts = [part for part in word.split() if part != "of"]
+            parts = [part if part in _SCALE_WORDS else part.rstrip("s") for part in parts]
+            parts = ["million" if part in ("milion", "millon") else part for part in parts]
+            parts = ["billion" if part == "bilion" else "trillion" if part == "trilion" else part for part in parts]
+            factor *= _SCALE_WORDS[" ".join(parts)]
+    return factor
+
+
+def _quantity(match: re.Match[str]) -> Quantity | None:
+    """The quantity that one match of `_QUANTITY` means; None beyond the range of a float."""
+    digits = match["digits"]
+    if digits is None:
+        value = math.pow(10, min(300, int(match["ten_power"].replace("−", "-"))))
+    else:
+        if re.fullmatch(r"(?:0|[0-9]+),[0-9]{1,2}|0,[0-9]+|[0-9.]+,[0-9]{1,2}", digits):  # decimal comma
+            digits = digits.replace(".", "").replace(",", ".")
+        elif digits.count(".") > 1:
+            digits = digits.replace(".", "")
+        digits = digits.replace(",", "").replace("'", "")
+        value = float(digits)
+        exponent = match["exponent"] or match["power"]
+        if exponent:
+            value = float(f"{digits}e{int(exponent.replace('−', '-'))}")
+    if not math.isfinite(value):
+        return None
+    for sign in (match["sign"], match["sign2"]):
+        if sign and sign.strip().lower() in ("-", "−", "–", "minus", "negative", "负"):
+            value = -value
+    scale = scale_of(match["scale"]) if match["scale"] else None
+    if match["percent"]:
+        scale = (scale or 1.0) * PERCENT
+    return Quantity(value, scale, " ".join(filter(None, (match["currency"], match["unit"]))))
+
+
+@lru_cache(maxsize=4096)
+def _read_tail(tail: str) -> Quantity | None:
+    """Scale and unit that stand behind a simple number; None if they take the whole grammar or are none."""
+    match = _QUANTITY.fullmatch("1" + tail.rstrip(" ."))
+    return _quantity(match) if match else None
+
+
+def parse_number(text: str) -> Quantity | None:
+    """The quantity that the whole text is, or None: sign, currency, digits, power, scale, %, unit, range.
+
+    A range is its middle; `about`, `>` and `± 5` are dropped. `text` is expected to be cleaned.
+
+    >>> parse_number("1.5万亿元"), parse_number("100-120").value, parse_number("7天") is parse_number("36氪")
+    (Quantity(value=1.5, scale=1000000000000.0, unit='元'), 110.0, True)
+    """
+    simple = _SIMPLE.fullmatch(text)
+    if simple:
+        tail = _read_tail(simple[2])
+        if tail is not None:
+            return Quantity(float(simple[1].replace(",", "")), tail.scale, tail.unit)
+    if len(text) > 80 or not DIGITS.search(text):
+        return None
+    if " " in text:
+        text = _SPACED_GROUPS.sub(lambda groups: groups[0].replace(" ", ""), text)
+    about = _ABOUT.match(text)
+    found = read_quantity(text, about.end() if about else 0)
+    if found is None:
+        return None
+    quantity, end = found
+    return quantity if _END.fullmatch(text, end) else None
+
+
+def read_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
+    """The quantity at `position` with added parts (`3亿5000万`), range and `± 5`, and where it ends."""
+    match = _QUANTITY.match(text, position)
+    quantity = _quantity(match) if match else None
+    if not match or not quantity:
+        return None
+    plain = not (match["unit"] or match["percent"])
+    quantity, end = _add_parts(text, quantity, match.end()) if plain else (quantity, match.end())
+    quantity, end = _middle_of_range(text, quantity, end, position)
+    after = _AFTER.match(text, end)
+    error = _QUANTITY.match(text, after.end()) if after else None
+    if error:
+        quantity = quantity._replace(scale=quantity.scale or (_quantity(error) or quantity).scale)
+    return quantity, error.end() if error else end
+
+
+def _add_parts(text: str, quantity: Quantity, end: int) -> tuple[Quantity, int]:
+    """The quantity with the smaller parts that follow it at `end`: `3亿5000万` is 3.5亿."""
+    size = quantity.scale
+    while size and (part := _QUANTITY.match(text, end)) and not part["sign"] and not part["currency"]:
+        more = _quantity(part)
+        if not more or (more.scale or 1.0) >= size:
+            break
+        added = more.value * ((more.scale or 1.0) / (quantity.scale or 1.0))
+        value = quantity.value + math.copysign(added, quantity.value)
+        quantity, end, size = Quantity(value, quantity.scale, more.unit), part.end(), more.scale
+    return quantity, end
+
+
+def _middle_of_range(text: str, low: Quantity, end: int, begin: int) -> tuple[Quantity, int]:
+    """The middle of the range that goes on at `end`, or `low` itself; a scale or unit behind holds for both."""
+    to = _TO.match(text, end)
+    if not to:
+        return low, end
+    signed = to[0] == "--" and low.value < 0  # "-10--6" is a range of negatives, "100--120" has a TeX dash
+    upper = _QUANTITY.match(text, to.end() - signed)
+    high = _quantity(upper) if upper else None
+    if high and low.scale == PERCENT and high.scale is None:
+        return low, end  # "down 5% to 300"
+    if not upper or not high or (to[0].strip() in ("and", "和", "与") and not _BETWEEN.search(text[:begin])):
+        return low, end
+    low = Quantity(low.value, low.scale or high.scale, low.unit or high.unit)
+    factor = (high.scale or 1.0) / (low.scale or 1.0)
+    return low._replace(value=(low.value + high.value * factor) / 2), upper.end()

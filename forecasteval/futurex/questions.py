@@ -1,0 +1,154 @@
+"""A record of a dataset as a question, and one answer to it as a score."""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from forecasteval.common.errors import InputError, printable
+from forecasteval.common.markup import MAX_SPAN
+from forecasteval.common.records import BadRecord, number_text, repeated_keys
+
+from .answers import Answer, read_answer
+from .choices import ChoiceTruth, score_choice
+from .rankings import RankingTruth, score_list, score_names
+from .rules import LEVELS, MISSING, WEIGHTS, Scored, unparsed
+from .truths import Truth, read_choice_truth, read_open_truth
+from .units import NumberTruth, score_quantity
+
+FIELDS: Final = ("prompt", "level", "ground_truth", "Std")  # what a question is scored by
+SHOWN: Final = 500  # characters of a truth or an answer that an item keeps
+CHOICE_KINDS: Final = {1: "single choice", 2: "multiple choice"}
+
+
+class Question(NamedTuple):
+    """What one row of a dataset asks, read once: `truth` is None if there is none to read."""
+
+    level: int
+    kind: str
+    truth: Truth | None
+    shown: str  # the truth as written
+    warning: str
+    digest: str  # what the question's part of the data checksum is taken from
+
+
+@lru_cache(maxsize=1 << 17)
+def read_question(
+    level: int, prompt: str, truth: str | tuple[str, ...], std: float | None, relative_sigma: float | None
+) -> Question:
+    """Read a question's truth, options and units; see `FutureXEvaluator` for `relative_sigma`."""
+    answer = read_answer(list(truth) if isinstance(truth, tuple) else truth)
+    read: Truth | None = None
+    warning = ""
+    if answer:
+        answer = answer._replace(boxed=True)
+        open_ended = level > 2
+        read = read_open_truth(prompt, answer, std, relative_sigma) if open_ended else read_choice_truth(prompt, answer)
+    if isinstance(read, ChoiceTruth) and read.options.prompt and not read.options.labels.issuperset(read.picks):
+        warning = "truth is not among the options"
+    if isinstance(read, RankingTruth) and std is not None:
+        warning = "Std is given but the truth is no number"
+    kind = "number" if isinstance(read, NumberTruth) else "ranking" if level > 2 else CHOICE_KINDS[level]
+    shown = truth if isinstance(truth, str) else json.dumps(truth, ensure_ascii=False)
+    digest = f"{level} {std} {zlib.crc32(prompt.encode('utf-8', 'surrogatepass'))} {shown}"
+    return Question(level, kind, read, shown[:SHOWN], warning, digest)
+
+
+def score_answer(question: Question, answer: Answer | None) -> Scored:
+    """Read one answer as the question's kind asks for and score it."""
+    truth = question.truth
+    if answer is None:
+        return MISSING
+    if not answer.text:
+        return unparsed("no text")
+    if len(answer.text) > MAX_SPAN:
+        return unparsed(f"longer than {MAX_SPAN} characters")
+    if isinstance(truth, ChoiceTruth):
+        return score_choice(question.level, truth, answer)
+    if isinstance(truth, NumberTruth):
+        return score_quantity(truth, answer)
+    if isinstance(truth, RankingTruth):
+        return score_list(truth, answer)
+    return score_names(question.level, truth.names if truth else (), answer)
+
+
+def read_record(record: object, where: str, number: int, relative_sigma: float | None) -> Question:
+    """The question of a record; InputError says what it lacks."""
+    if not isinstance(record, Mapping):
+        problem = record.problem if isinstance(record, BadRecord) else f"got {type(record).__name__}"
+        raise InputError(f"{where}: record {number}", f"expected an object: {problem}")
+    level, prompt = record.get("level"), record.get("prompt")
+    truth, std = record.get("ground_truth"), record.get("Std")
+    if (
+        type(level) is not int
+        or level not in WEIGHTS
+        or type(prompt) is not str
+        or type(truth) is not str
+        or not (std is None or (type(std) is float and 0 <= std < math.inf))
+        or repeated_keys(record)
+    ):
+        place = _place(where, number, record)
+        for key in repeated_keys(record):
+            if key == "id" or key in FIELDS:
+                raise InputError(place, f"'{key}' is given twice with different values")
+        level, std, prompt = read_level(level, place), read_std(std, place), str(prompt or "")
+        truth = read_raw_truth(truth, place)
+    question = read_question(level, prompt, truth, std, relative_sigma)
+    if question.truth is None:
+        place = _place(where, number, record)
+        raise InputError(place, "'ground_truth' must hold a truth", printable(repr(truth), 60))
+    return question
+
+
+def _place(where: str, number: int, record: Mapping[str, Any]) -> str:
+    return f"{where}: record {number} (id {printable(record.get('id'), 60)})"
+
+
+def read_level(level: object, place: str) -> int:
+    value = _as_float(level)
+    if value not in LEVELS:
+        raise InputError(place, "'level' must be 1–4", printable(repr(level), 60))
+    return int(value)
+
+
+def read_std(std: object, place: str) -> float | None:
+    if std is None or std == "":
+        return None
+    value = _as_float(std)
+    if not 0 <= value < math.inf:
+        raise InputError(place, "'Std' must be a number >= 0 or null", printable(repr(std), 60))
+    return value
+
+
+def _as_float(value: object) -> float:
+    """A number or the text of one; nan for anything else."""
+    try:
+        return float(value if isinstance(value, str) else number_text(value))
+    except ValueError:
+        return math.nan
+
+
+def read_raw_truth(truth: object, place: str) -> str | tuple[str, ...]:
+    if isinstance(truth, str):
+        return truth
+    if number_text(truth):
+        return number_text(truth)
+    if isinstance(truth, list) and all(isinstance(part, (str, int, float)) for part in truth):
+        return tuple(map(str, truth))
+    raise InputError(place, "'ground_truth' must be text, a number or a list", printable(repr(truth), 60))
+
+
+def require_questions(records: Iterable[Any], path: Path) -> Iterator[Any]:
+    """The records of a file that has no dataset; InputError if the first is no question itself."""
+    for number, record in enumerate(records, 1):
+        if number == 1 and isinstance(record, Mapping) and not {"level", "ground_truth"} & record.keys():
+            raise InputError(
+                str(path), "expected questions with 'level' and 'ground_truth', or a dataset for it "
+                "(a file in dataset/ whose name begins like this one's, or --dataset)", "neither",
+            )  # fmt: skip
+        yield record

@@ -1,0 +1,99 @@
+"""Numbers in sentences: what is noise, and which of the rest is said."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from .names import IS_CJK
+from .numbers import CURRENCY, DIGITS, PERCENT, PERCENT_SIGN, SCALE, UNIT, Quantity, parse_number, read_quantity
+
+_MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+_INDEX_NAMES: Final = (
+    r"S\s?&\s?P\s?(?:500|100|400|600)|标普\s?500|标准普尔\s?500|Nikkei\s?(?:225)|日经\s?225|(?:CSI|沪深|中证)\s?[0-9]{2,4}|上证\s?[0-9]{2,3}|科创\s?50"
+    r"|创业板\s?[0-9]{2}|深证\s?[0-9]{2,3}|FTSE\s?[0-9]{3}|富时\s?100|Dow\s?30|Nasdaq[\s-]?100|纳斯达克\s?100|纳指\s?100|Russell\s?[0-9]{4}"
+    r"|罗素\s?[0-9]{4}|(?:Euro\s?)?Stoxx\s?[0-9]{2,3}|KOSPI\s?[0-9]{2,3}|DAX\s?[0-9]{2}|CAC\s?40|IBEX\s?35|ASX\s?200|TSX\s?60|Nifty\s?50"
+    r"|TOPIX\s?[0-9]{2,4}|Hang\s?Seng\s?[0-9]{2}|A50|Fortune\s?500|Win(?:dows)?\s?[0-9]{1,2}|51\.LA"
+)
+_NOISE: Final = re.compile(
+    rf"""(?=[^\s,.;:!?'"-])(?:(?<![A-Za-z])|(?![A-Za-z]))(?:  # a glance: nothing begins inside a word
+       \([^()]*\)|\[[^\[\]]*\]|(?i:{_INDEX_NAMES})|(?<![0-9./])[0-9]{{1,9}}\s?/\s?[0-9]{{1,9}}(?![0-9./])
+      |(?<![0-9])(?:19|20)[0-9]{{2}}\s?[-/.年]\s?[0-9]{{1,2}}\s?[-/.月]\s?[0-9]{{1,2}}(?:\s?[日号])?(?![0-9])
+      |(?<![0-9])[0-9]{{1,2}}/[0-9]{{1,2}}/(?:19|20)?[0-9]{{2}}(?![0-9])
+      |(?<![0-9])(?:(?:19|20)?[0-9]{{2}}\s?年\s?)?[0-9]{{1,2}}\s?月(?:\s?[0-9]{{1,2}}\s?[日号])?|(?<![0-9])(?:19|20)[0-9]{{2}}\s?年
+      |(?<![0-9])[0-9]{{1,2}}\s?[日号]
+      |\b{_MONTH}\s?[0-9]{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+(?:19|20)[0-9]{{2}}\b)?
+      |\b[0-9]{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+(?:19|20)[0-9]{{2}}\b)?|\b{_MONTH},?\s+(?:19|20)[0-9]{{2}}\b
+      |(?<![0-9:])[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}})?(?:\s*[AaPp]\.?[Mm]\b\.?)?|\b[0-9]{{1,2}}\s*[AaPp]\.?[Mm]\b\.?
+      |[0-9]{{1,2}}\s?[时点]\s?[0-9]{{1,2}}\s?分|\b(?:GMT|UTC)\s?[+-]\s?[0-9]{{1,2}}(?::[0-9]{{2}})?
+      |(?i:\bout\s+of\s+(?:a\s+)?[0-9][0-9,.]*)
+      |(?i:\b(?:in|by|of|during|since|until|before|after|for|year|fy|cy)\s+(?:the\s+year\s+)?(?:19|20)[0-9]{{2}})\b
+         (?![.,]?[0-9])(?!\s*(?i:{SCALE}|{PERCENT_SIGN}|{UNIT}))
+      |(?i:\bno\.\s?|\btop\s|\brank(?:ed)?\s|\#\s?|第\s?)[0-9]+
+      |(?i:(?<![a-z0-9])(?!(?:usd|rmb|cny|hkd|eur|gbp|jpy|x|e)[0-9])[a-z]+[-_]?[0-9][a-z0-9]*(?:[.-][0-9]+)*))""",
+    re.X,
+)
+
+
+def find_numbers(text: str) -> list[Quantity]:
+    """The quantities that a sentence states, in order.
+
+    Dates, times, bracketed asides, `out of N`, bare years and numbers inside names are no values.
+    """
+    return [quantity for quantity, _ in find_numbers_and_words(text)]
+
+
+def find_numbers_and_words(text: str) -> list[tuple[Quantity, str]]:
+    """The quantities of a sentence, each with the word behind it."""
+    if not DIGITS.search(text):
+        return []
+    text = _NOISE.sub(" ; ", text)
+    found = []
+    position = 0
+    while digit := DIGITS.search(text, position):
+        start = _before_digits(text, digit.start(), position)
+        read = read_quantity(text, start)
+        if not read or read[1] <= digit.start():
+            position = digit.end()
+            continue
+        quantity, position = read
+        glued = text[position : position + 2]
+        if IS_CJK.match(glued) and not _AFTER_NUMBER.match(text, position):
+            continue  # "7天", "36氪": a name
+        if glued[:1].isascii() and (glued[:1].isalnum() or (glued[:1] == "-" and glued[1:].isalpha())):
+            tail = _WORD.match(text, position)  # "23rd", "7-day": part of a word
+            position = tail.end() if tail else position
+            continue
+        word = _WORD.match(text[position + 1 : position + 41])
+        found.append((quantity, word[0].lower() if word else ""))
+    return found
+
+
+_WORD: Final = re.compile(r"[\w-]*")
+_AFTER_NUMBER: Final = re.compile(r"左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时]")
+_BEFORE: Final = re.compile(
+    rf"(?:(?<![A-Za-z0-9_)])[-+−–](?!\s)|\b(?:minus|negative)\s|负)?\s*(?:(?:{CURRENCY})\s*[-+−]?)?\.?\Z", re.I
+)
+
+
+def _before_digits(text: str, digit: int, floor: int) -> int:
+    """Where sign and currency of the number at `digit` begin."""
+    match = _BEFORE.search(text, max(floor, digit - 12), digit)
+    return match.start() if match else digit
+
+
+def read_number(text: str, in_sentence: bool, percent: bool = True) -> tuple[Quantity | None, str]:
+    """The number a text states, and a note: the whole text, or with `in_sentence` the last of its numbers.
+
+    Those with a unit or scale come before those without; percentages only where one is asked for (`percent`).
+    """
+    if "億" in text or "萬" in text:
+        text = text.replace("億", "亿").replace("萬", "万")
+    whole = parse_number(text)
+    if whole or not in_sentence:
+        return whole, ""
+    found = find_numbers(text)
+    marked = [one for one in found if (one.scale or one.unit) and (percent or one.scale != PERCENT)]
+    plain = [one for one in found if percent or one.scale != PERCENT]
+    note = f"last of {len(found)} numbers" if len(found) > 1 else ""
+    return (marked or plain or found)[-1] if found else None, note

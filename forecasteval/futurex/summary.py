@@ -1,0 +1,42 @@
+"""The scores of all questions as one result: level means, their weighted mean, intervals, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from forecasteval.common.statistics import mean, stratified_interval, stratified_mean
+
+from .rules import LEVELS, WEIGHTS
+
+
+def summarise(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Level means and overall_score = Σ w·mean over the levels that have questions, w renormalised.
+
+    A level without questions is nan; an item whose score is None is in no mean, and in `level_missing` all the same.
+    """
+    scores: dict[int, list[float]] = {level: [] for level in LEVELS}
+    answered: dict[int, list[float]] = {level: [] for level in LEVELS}
+    missing, unparsed = dict.fromkeys(LEVELS, 0), dict.fromkeys(LEVELS, 0)
+    for item in items:
+        level, score = item["level"], item["score"]
+        if score is not None:
+            scores[level].append(score)
+        if item["outcome"] == "missing":
+            missing[level] += 1
+        else:
+            answered[level].append(score)
+            unparsed[level] += item["outcome"] == "unparsed"
+    strata = [(WEIGHTS[level], scores[level]) for level in LEVELS]
+    return {
+        "overall_score": stratified_mean(strata),
+        "overall_interval": stratified_interval(strata),
+        "level_scores": {level: mean(scores[level]) for level in LEVELS},
+        "level_counts": {level: len(scores[level]) for level in LEVELS},
+        "level_intervals": {level: stratified_interval([(1.0, scores[level])]) for level in LEVELS},
+        "level_missing": missing,
+        "level_unparsed": unparsed,
+        "missing_count": sum(missing.values()),
+        "unparsed_count": sum(unparsed.values()),
+        "answered_only": stratified_mean([(WEIGHTS[level], answered[level]) for level in LEVELS]),
+    }

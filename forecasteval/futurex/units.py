@@ -1,0 +1,104 @@
+"""The unit a question asks for, what a number may mean in it, and its score."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Final, NamedTuple
+
+from forecasteval.common.markup import clean
+
+from .answers import Answer, question_words
+from .numbers import PERCENT, Quantity, scale_of
+from .rules import EQUAL, Scored, unparsed
+from .sentences import read_number
+
+_IN_SCALE: Final = re.compile(  # no flags and no \bi in front: a literal makes the search fast
+    r"n\s+(?:units\s+of\s+)?(?:(?:USD|US\$|US\s+dollar|RMB|CNY|HKD|HK\$|EUR|yuan)s?\s*)?(?:((?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|million|billion|trillion)s?)\b"
+    r"|percent|%(?!\s*terms))"
+)
+_MONEY: Final = r"(?:USD|US\$|\$|RMB|CNY|HKD|EUR|yuan|dollars?)"
+_BRACKET_SCALE: Final = re.compile(
+    rf"\((?:{_MONEY}\s*)?((?:hundred\s+|ten\s+)?(?:thousand|million|billion|trillion)s?)(?:\s+(?:of\s+)?{_MONEY})?\)"
+)
+_ASKED_SCALE: Final = re.compile(
+    r"(?:多少|几|单位\s*[:：为是]?\s*|以(?=[万亿]+元?[美港]?元?为单位))\s*([十百千]?[万亿]+)(?![科达])"
+)
+_ASKED_PERCENT: Final = re.compile(r"%多少|百分之多少|多少%|百分之几")
+
+
+def question_scale(prompt: str) -> float | None:
+    """The scale a question asks for: `in hundreds of millions of yuan` 1e8, `多少万` 1e4, `%多少` 0.01, or None."""
+    prompt = question_words(prompt)
+    if "illion" in prompt or "housand" in prompt or "%" in prompt or "percent" in prompt:
+        for asked in _IN_SCALE.finditer(prompt):
+            if re.search(r"(?<![A-Za-z0-9])[Ii]\Z", prompt[max(0, asked.start() - 2) : asked.start()]):
+                return scale_of(asked[1]) if asked[1] else PERCENT
+        bracketed = _BRACKET_SCALE.search(prompt)
+        if bracketed:
+            return scale_of(bracketed[1])
+    if not prompt.isascii():
+        chinese = _ASKED_SCALE.search(prompt)
+        if chinese:
+            return scale_of(chinese[1])
+        if _ASKED_PERCENT.search(prompt):
+            return PERCENT
+    return None
+
+
+class NumberTruth(NamedTuple):
+    """Truth of a numeric question; `sigma` and every compared value are in the truth's own unit."""
+
+    quantity: Quantity
+    asked_scale: float | None
+    sigma: float | None
+
+
+def readings(prediction: Quantity, truth: NumberTruth) -> list[tuple[float, str]]:
+    """The values, in the truth's unit, that a prediction may mean, each with its name."""
+    stated = truth.quantity.scale or truth.asked_scale
+    unit = stated or 1.0
+    if prediction.scale is not None:
+        converted = [(prediction.value * (prediction.scale / unit), "converted")]
+        return converted if stated else [*converted, (prediction.value, "face value")]
+    values = [(prediction.value, "")]
+    if truth.asked_scale and truth.asked_scale != unit:
+        values.append((prediction.value * (truth.asked_scale / unit), "in the question's unit"))
+    if unit != 1.0:
+        values.append((prediction.value / unit, "as the full amount"))
+    return values
+
+
+def score_number(truth: float, prediction: float, sigma: float | None) -> float:
+    """max(0, 1 − ((truth − prediction)/sigma)²), in [0, 1]; all three in one unit (seed README, 评分机制).
+
+    With sigma 0 or None: 1 if both are equal to 1e-9 of the larger, else 0.
+
+    >>> score_number(100, 105, 10), score_number(100, 111, 10), score_number(838.34, 838.340, None)
+    (0.75, 0.0, 1.0)
+    """
+    error = truth - prediction
+    if not math.isfinite(error):
+        return 0.0
+    if not sigma:
+        return float(abs(error) <= EQUAL * max(abs(truth), abs(prediction)))
+    ratio = error / sigma
+    return max(0.0, 1.0 - ratio * ratio)
+
+
+def score_quantity(truth: NumberTruth, answer: Answer) -> Scored:
+    """A number: in a box the last one of a sentence, without one only text that is wholly a number."""
+    percent = PERCENT in (truth.quantity.scale, truth.asked_scale)
+    prediction, several = read_number(clean(answer.text), answer.boxed, percent)
+    if not prediction:
+        return unparsed("no number" if answer.boxed else "no box, and not wholly a number")
+    scored = score_reading(truth, prediction)
+    return scored._replace(note="; ".join(filter(None, (several, scored.note)))) if several else scored
+
+
+def score_reading(truth: NumberTruth, prediction: Quantity) -> Scored:
+    """The score of a quantity in the reading that is nearest the truth."""
+    true = truth.quantity.value
+    meant = readings(prediction, truth)
+    value, note = meant[0] if len(meant) == 1 else min(meant, key=lambda reading: abs(true - reading[0]))
+    return Scored(score_number(true, value, truth.sigma), "scored", f"{value + 0.0:.12g}", note)  # + 0.0: no "-0"

@@ -1,0 +1,88 @@
+"""Arrays as callers give them, checked: flat columns of forecasts, numbered observations; and sums over them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from forecasteval.common.errors import InputError, printable
+
+ROUNDING: Final = 1e-12  # of sums and products of decimals: 0.25 * 3 + 0.249, 0.29 * 100
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+def flat_columns(
+    where: str, values: Mapping[str, ArrayLike], offsets: ArrayLike | None
+) -> tuple[list[Floats], Ints, Ints]:
+    """The values as float arrays of one length, the forecasts' starts and sizes; InputError if they do not fit."""
+    try:
+        arrays = [np.asarray(value, dtype=float).reshape(-1) for value in values.values()]
+    except (TypeError, ValueError):
+        raise InputError(where, f"{' and '.join(values)} must be arrays of numbers") from None
+    size = len(arrays[0])
+    ends = np.asarray([0, size] if offsets is None else offsets, dtype=np.int64)
+    sizes = np.diff(ends)
+    if ends.ndim != 1 or len(ends) < 1 or ends[0] != 0 or ends[-1] != size or (sizes < 1).any():
+        raise InputError(where, f"offsets must rise from 0 to {size}", printable(ends.tolist(), 60))
+    for name, array in zip(values, arrays, strict=True):
+        if len(array) != size:
+            raise InputError(where, f"'{name}' must have {size} values like the first array", str(len(array)))
+        bad = ~((array >= 0) & (array <= 1))
+        if bad.any():
+            raise InputError(where, f"'{name}' must lie in [0, 1]", str(array[bad][0]))
+    return arrays, ends[:-1], sizes
+
+
+def observations(
+    where: str, forecaster: ArrayLike, problem: ArrayLike, values: Mapping[str, ArrayLike]
+) -> tuple[Ints, Ints, list[Floats]]:
+    """Who answered what, and the values; InputError unless both are numbered from 0 without gaps."""
+    i, j = np.asarray(forecaster), np.asarray(problem)
+    if i.size and j.size and (i.dtype.kind not in "iu" or j.dtype.kind not in "iu"):
+        raise InputError(where, "forecasters and problems must be numbered by integers", f"{i.dtype} and {j.dtype}")
+    i, j = i.astype(np.int64), j.astype(np.int64)
+    arrays, _, _ = flat_columns(where, values, range(np.size(next(iter(values.values()))) + 1))
+    if not len(i) == len(j) == len(arrays[0]) or i.ndim != 1 or j.ndim != 1:
+        raise InputError(where, "expected arrays of one length", f"{i.size}, {j.size} and {len(arrays[0])}")
+    if not len(i):
+        raise InputError(where, "expected observations", "none")
+    if i.min() < 0 or j.min() < 0 or (np.bincount(i) == 0).any() or (np.bincount(j) == 0).any():
+        raise InputError(where, "forecasters and problems must be numbered from 0 without gaps")
+    return i, j, arrays
+
+
+def segment_sums(values: Floats, starts: Ints) -> Floats:
+    """The sum of every forecast's values."""
+    return np.asarray(np.add.reduceat(values, starts)) if len(starts) else np.zeros(0)
+
+
+def sums_by_index(index: Ints, values: Floats, size: int) -> Floats:
+    """The sums of `values` by index, `size` of them."""
+    return np.asarray(np.bincount(index, values, size), dtype=float)
+
+
+def select(chosen: Bools, sizes: Ints, *columns: NDArray[Any]) -> tuple[Any, ...]:
+    """The flat columns at the chosen forecasts, and their offsets."""
+    positions = np.repeat(chosen, sizes)
+    return (*(column[positions] for column in columns), np.append(0, np.cumsum(sizes[chosen])))
+
+
+def weighted_means(values: Floats, weight: Floats, row: Ints, rows: int) -> tuple[Floats, Ints]:
+    """Σ w x / Σ w and the count of every row, over the values that are not nan; nan where there are none."""
+    has = ~np.isnan(values)
+    counts = np.bincount(row[has], minlength=rows)
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(row[has], (weight * values)[has], rows) / np.bincount(row[has], weight[has], rows)
+    return means, counts
+
+
+def plain_number(value: Any) -> float | None:
+    """A float as results hold it: None for nan."""
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,161 @@
+"""Problems as arrays: options, winners, and whether an event is exclusive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from forecasteval.common.records import BadRecord, repeated_keys
+
+from .arrays import Bools, Floats, Ints, select
+from .fields import read_id, read_time
+from .notes import Notes, Refusal
+
+
+class Events(NamedTuple):
+    """Events in the order of their ids; the options of event e stand at offsets[e]:offsets[e + 1] of `outcome`."""
+
+    ids: list[str]
+    offsets: Ints
+    outcome: Floats
+    exclusive: Bools
+    closed: Floats
+    category: list[str]
+
+    @property
+    def sizes(self) -> Ints:
+        return np.diff(self.offsets)
+
+    def slots(self, event: Ints, ends: Ints) -> Ints:
+        """Where in `outcome` the options of some forecasts stand: of the events `event`, with the offsets `ends`."""
+        return np.repeat(self.offsets[event] - ends[:-1], np.diff(ends)) + np.arange(ends[-1])
+
+    def subset(self, chosen: Ints) -> Events:
+        """The events at these positions, in rising order."""
+        mask = np.zeros(len(self.ids), dtype=bool)
+        mask[chosen] = True
+        outcome, offsets = select(mask, self.sizes, self.outcome)
+        return Events(
+            [self.ids[at] for at in chosen], offsets, outcome, self.exclusive[chosen], self.closed[chosen],
+            [self.category[at] for at in chosen],
+        )  # fmt: skip
+
+    def classes(self) -> dict[str, int]:
+        """How many events are exclusive, and why the others are not."""
+        winners = np.add.reduceat(self.outcome, self.offsets[:-1])
+        single = self.sizes == 1
+        return {
+            "exclusive": int(self.exclusive.sum()),
+            "several winners": int((~single & (winners > 1)).sum()),
+            "no winner": int((~single & (winners == 0)).sum()),
+            "one option": int(single.sum()),
+            "declared not exclusive": int((~single & ~self.exclusive & (winners == 1)).sum()),
+        }
+
+
+_FIELDS: Final = frozenset({"problem_id", "options", "correct_answer", "correct_option_idx", "exclusive"})
+
+
+class _Problem(NamedTuple):
+    size: int
+    winners: frozenset[int]
+    exclusive: bool
+    closed: float
+    category: str
+
+
+def _read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> _Problem | str:
+    """The problem, or the reason why it cannot be used."""
+    options = record.get("options")
+    names = [read_id(option) for option in options] if isinstance(options, (list, tuple)) else []
+    if not names or "" in names:
+        return "'options' must be a list of names"
+    if len(set(names)) < len(names):
+        return "an option is listed twice"
+    if _FIELDS.intersection(repeated_keys(record)):
+        return "a field is given twice"
+    found = _read_winners(record, names)
+    if isinstance(found, str):
+        return found
+    exclusive = record.get("exclusive")
+    if exclusive is not None and not isinstance(exclusive, bool):
+        return "'exclusive' must be true or false"
+    if exclusive and len(found) != 1:
+        notes.warn("declared exclusive without exactly one winner, taken as separate markets", name)
+    metadata = record.get("metadata")
+    closed = record.get("end_date")
+    if closed is None and isinstance(metadata, Mapping):
+        closed = metadata.get("end_date")
+    return _Problem(
+        len(names),
+        found,
+        exclusive is not False and len(names) > 1 and len(found) == 1,
+        read_time(closed, "closing time", name, notes),
+        read_id(record.get("category")).strip(),
+    )
+
+
+def _read_winners(record: Mapping[str, Any], options: Sequence[str]) -> frozenset[int] | str:
+    """The winners' positions (one, a list, or an empty list for none), or the reason why there are none."""
+    answer, index = record.get("correct_answer"), record.get("correct_option_idx")
+    if answer is None and index is None:
+        return "no correct answer"
+    readings = []
+    if answer is not None:
+        texts = [read_id(text) for text in (answer if isinstance(answer, (list, tuple)) else [answer])]
+        if not set(texts) <= set(options):
+            return "a winner is not among the options"
+        readings.append(frozenset(options.index(text) for text in texts))
+    if index is not None:
+        numbers = index if isinstance(index, (list, tuple)) else [index]
+        if not all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n < len(options) for n in numbers):
+            return "a winner is not among the options"
+        readings.append(frozenset(numbers))
+    return readings[0] if len(set(readings)) == 1 else "'correct_answer' and 'correct_option_idx' disagree"
+
+
+def read_problems(problems: Iterable[Any], notes: Notes) -> tuple[Events, dict[str, int]]:
+    """The usable events, and the number of every id that the problems name, -1 for those that cannot be used."""
+    records: dict[str, list[Mapping[str, Any] | Refusal]] = {}
+    for number, record in enumerate(problems, 1):
+        name = _name(record)
+        if name:
+            records.setdefault(name, []).append(record)
+        else:
+            reason = record.problem if isinstance(record, BadRecord) else "no object with 'problem_id'"
+            notes.exclude("event", reason, f"problem {number}")
+    usable: list[tuple[str, _Problem]] = []
+    for name, (record, *others) in sorted(records.items()):
+        if others:
+            found: _Problem | str = "problem id used more than once"
+        else:
+            found = record.reason if isinstance(record, Refusal) else _read_problem(record, name, notes)
+        if isinstance(found, str):
+            notes.exclude("event", found, *[name] * (1 + len(others)))
+        else:
+            usable.append((name, found))
+    events = _as_arrays(usable)
+    return events, {**dict.fromkeys(records, -1), **{name: number for number, name in enumerate(events.ids)}}
+
+
+def _name(record: object) -> str:
+    if isinstance(record, Refusal):
+        return record.problem_id
+    return read_id(record.get("problem_id")) if isinstance(record, Mapping) else ""
+
+
+def _as_arrays(usable: Sequence[tuple[str, _Problem]]) -> Events:
+    offsets = np.cumsum([0, *(problem.size for _, problem in usable)], dtype=np.int64)
+    outcome = np.zeros(int(offsets[-1]))
+    for start, (_, problem) in zip(offsets, usable, strict=False):
+        outcome[[int(start) + winner for winner in problem.winners]] = 1
+    return Events(
+        [name for name, _ in usable],
+        offsets,
+        outcome,
+        np.array([problem.exclusive for _, problem in usable], dtype=bool),
+        np.array([problem.closed for _, problem in usable], dtype=float),
+        [problem.category for _, problem in usable],
+    )

@@ -1,0 +1,159 @@
+"""Scores of single forecasts: Brier, log, spherical, return; calibration. Flat arrays, each function checks its own.
+
+Forecast i has the positions offsets[i]:offsets[i + 1] of the arrays.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from forecasteval.common.errors import InputError, printable
+from forecasteval.common.records import number_text
+
+from .arrays import ROUNDING, Floats, Ints, flat_columns, segment_sums
+
+LOG_FLOOR: Final = 0.01
+PRICE_RANGE: Final = (0.005, 0.995)
+EDGE_TIE: Final = 1e-12  # relative difference of p/q that is a tie at gamma = 0
+BINS: Final = 10
+
+
+def winner_values(where: str, values: Floats, outcome: Floats, starts: Ints) -> Floats:
+    """The value at the winner of each forecast's event; InputError unless every event has exactly one winner."""
+    if len(starts) and (((outcome != 0) & (outcome != 1)).any() or (np.add.reduceat(outcome, starts) != 1).any()):
+        raise InputError(where, "every event must have exactly one winner")
+    return segment_sums(values * outcome, starts)
+
+
+def brier_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None) -> Floats:
+    """(1/n) Σ (p - o)² of each forecast, in [0, 1]; 0 is perfect.
+
+    p, outcome: flat arrays of equal length, probabilities and 0/1; forecast i has the positions
+    offsets[i]:offsets[i + 1] (m + 1 offsets; None: one forecast). Returns m scores. p need not sum to 1, and an event
+    may have several winners or none. Raises InputError: values outside [0, 1], lengths that do not fit. Source: seed.
+
+    >>> brier_score([0.5, 0.5, 1, 0, 0], [1, 0, 1, 0, 0], offsets=[0, 2, 5]).tolist()
+    [0.25, 0.0]
+    """
+    (p, o), starts, sizes = flat_columns("brier_score", {"p": p, "outcome": outcome}, offsets)
+    return segment_sums((p - o) ** 2, starts) / sizes
+
+
+def log_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None) -> Floats:
+    """ln max(p_c, 0.01) of each forecast, c the winner, in [ln 0.01, 0]; 0 is perfect.
+
+    Shapes as in `brier_score`; exactly one winner per event. p is used as it is. The floor makes the score improper
+    for true probabilities below about 0.027: reporting less (or more) than the truth costs nothing there. Source: seed.
+
+    >>> log_score([1, 0], [1, 0]).tolist()
+    [0.0]
+    """
+    (p, o), starts, _ = flat_columns("log_score", {"p": p, "outcome": outcome}, offsets)
+    return np.log(np.maximum(winner_values("log_score", p, o, starts), LOG_FLOOR))
+
+
+def spherical_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None) -> Floats:
+    """p_c / ‖p‖₂ of each forecast, c the winner, in [0, 1]; 1 is perfect, and p of zeros scores 0.
+
+    Shapes and errors as in `log_score`; no scale of p matters. Source: Gneiting and Raftery, JASA 102 (2007) 359–378.
+
+    >>> spherical_score([0.75, 0.0, 1.0], [1, 0, 0]).tolist()
+    [0.6]
+    """
+    (p, o), starts, _ = flat_columns("spherical_score", {"p": p, "outcome": outcome}, offsets)
+    norm = np.sqrt(segment_sums(p * p, starts))
+    norm[norm == 0] = 1.0
+    return winner_values("spherical_score", p, o, starts) / norm
+
+
+def check_gamma(gamma: object) -> float:
+    if not number_text(gamma) or not 0 <= float(gamma) <= 1:  # type: ignore[arg-type]
+        raise InputError("gamma", "must be a number in [0, 1]", printable(repr(gamma), 60))
+    return float(gamma)  # type: ignore[arg-type]
+
+
+def crra_stake(p: ArrayLike, q: ArrayLike, gamma: float, offsets: ArrayLike | None = None) -> Floats:
+    """How a bettor who believes p spreads one dollar at prices q: a* maximises Σ p_k U_γ(a_k/q_k), Σ a = 1, a ≥ 0.
+
+    U_γ(w) = w^(1-γ)/(1-γ), ln w at γ = 1. a*_k ∝ q_k (p_k/q_k)^(1/γ), computed in logarithms: γ = 1 gives a = p/Σp;
+    γ = 0 stakes all on the largest p/q, ties (relative 1e-12) sharing in proportion to q, which is the limit γ → 0.
+
+    p, q: flat arrays (`brier_score`) in [0, 1]; prices are clipped to [0.005, 0.995] here. Returns the flat stakes.
+    Raises InputError: γ outside [0, 1], a forecast with Σp = 0. Source: seed (its closed form is derived here).
+
+    >>> crra_stake([0.75, 0.25], [0.5, 0.5], gamma=1).tolist()
+    [0.75, 0.25]
+    >>> crra_stake([0.75, 0.25], [0.5, 0.125], gamma=0).tolist()
+    [0.0, 1.0]
+    """
+    gamma = check_gamma(gamma)
+    (p, q), starts, sizes = flat_columns("crra_stake", {"p": p, "q": q}, offsets)
+    if not len(starts):
+        return p
+    total = np.add.reduceat(p, starts)
+    if (total <= 0).any():
+        raise InputError("crra_stake", "every forecast must have a positive sum", "0")
+    if gamma == 1:
+        return np.asarray(p / np.repeat(total, sizes))
+    q = np.clip(q, *PRICE_RANGE)
+    with np.errstate(divide="ignore", over="ignore"):  # ln 0, and anything over a tiny gamma, is -inf: no stake
+        edge = np.log(p) - np.log(q)
+        behind = edge - np.repeat(np.maximum.reduceat(edge, starts), sizes)
+        behind[behind > -EDGE_TIE] = 0.0  # else rounding would break the ties of a tiny gamma
+        stake = q * (np.exp(behind / gamma) if gamma else behind == 0)
+    return np.asarray(stake / np.repeat(np.add.reduceat(stake, starts), sizes))
+
+
+def average_return(
+    p: ArrayLike, q: ArrayLike, outcome: ArrayLike, gamma: float, offsets: ArrayLike | None = None
+) -> Floats:
+    """a*_c / q_c of each forecast: what one dollar staked by `crra_stake` pays gross; its mean is the average return.
+
+    1 is the stake back, 0 its loss. Shapes as in `brier_score`; exactly one winner per event; q is clipped as in
+    `crra_stake`. The seed's text calls a*_c itself the payoff, which leaves out the price that its own utility (over
+    a/q) divides by: one dollar on an option at 0.25 buys four contracts of one dollar.
+
+    >>> average_return([0.75, 0.25], [0.5, 0.5], [1, 0], gamma=1).tolist()
+    [1.5]
+    """
+    (flat_p, flat_q, o), starts, _ = flat_columns("average_return", {"p": p, "q": q, "outcome": outcome}, offsets)
+    paid = crra_stake(flat_p, flat_q, gamma, offsets) / np.clip(flat_q, *PRICE_RANGE)
+    return winner_values("average_return", paid, o, starts)
+
+
+def expected_calibration_error(
+    p: ArrayLike, outcome: ArrayLike, bins: int = BINS, weights: ArrayLike | None = None
+) -> float:
+    """Σ_b (n_b/N) |mean p - mean o| over `bins` uniform bins of [0, 1] (1 in the last); in [0, 1], 0 is calibrated.
+
+    p, outcome: arrays of N probabilities and 0/1, every option of every event; weights: N positive ones (1).
+    nan if N = 0. Raises InputError: values outside [0, 1], bins < 1. Source: Naeini et al., AAAI 2015.
+
+    >>> expected_calibration_error([0.75, 0.75, 0.75, 0.75], [1, 1, 1, 0])
+    0.0
+    """
+    if not isinstance(bins, int) or bins < 1:
+        raise InputError("bins", "must be an integer >= 1", printable(repr(bins), 60))
+    (p, o), _, _ = flat_columns("expected_calibration_error", {"p": p, "outcome": outcome}, range(np.size(p) + 1))
+    w = np.ones(len(p)) if weights is None else np.asarray(weights, dtype=float).reshape(-1)
+    if len(w) != len(p) or not ((w > 0) & (w < math.inf)).all():
+        raise InputError("expected_calibration_error", f"'weights' must be {len(p)} positive numbers")
+    sums = bin_sums(p, o, w, np.zeros(len(p), dtype=np.int64), 1, bins)
+    return float(calibration_errors(sums)[0])
+
+
+def bin_sums(p: Floats, o: Floats, w: Floats, group: Ints, groups: int, bins: int) -> Floats:
+    """Per group and bin: count, Σw, Σwp, Σwo; shape (4, groups, bins)."""
+    cell = group * bins + np.minimum((p * bins + ROUNDING * bins).astype(np.int64), bins - 1)
+    columns = (None, w, w * p, w * o)
+    return np.array([np.bincount(cell, column, groups * bins).reshape(groups, bins) for column in columns], dtype=float)
+
+
+def calibration_errors(sums: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        error: Floats = np.abs(sums[2] - sums[3]).sum(axis=1) / sums[1].sum(axis=1)
+    return error

@@ -1,0 +1,56 @@
+"""RxnOptBench: which reaction conditions are best? Build the questions from tables, render them, score the answers.
+
+A paper's optimisation table (conditions and results, row by row) becomes multiple choice questions whose options are
+graded: an option's effective score is
+
+    effective = yield * enantio * dr * rr        each factor the major fraction, 1 where the table gives none
+
+and a picked option earns effective / best effective of the options. A `single_varying` question changes one
+condition, an `all_varying` question all that vary; the `_reference` forms also show up to five results of the same
+table, and every one of them has a `_reference_control` twin without.
+
+    python eval.py rxnopt import experiments.csv -o tables --yield yield_percent
+    python eval.py rxnopt build tables -o questions
+    python eval.py rxnopt render questions/multiple_choice_single_varying.json -o prompts.jsonl
+    python eval.py rxnopt parse replies.jsonl -o prediction/multiple_choice_single_varying-NAME.json
+    python eval.py -f multiple_choice_single_varying-NAME
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from forecasteval.common.benchmark import Benchmark, Evaluator
+from forecasteval.common.records import first_keys
+
+from .kinds import NAME
+
+if TYPE_CHECKING:
+    from .scoring import RxnOptEvaluator
+
+__all__ = ["BENCHMARK", "RxnOptEvaluator", "make_evaluator", "recognises"]
+
+
+def recognises(path: Path, dataset: Path | None) -> bool:
+    """Whether a prediction file is one of RxnOptBench: its dataset has the keys of its questions. No CSV is."""
+    return path.suffix != ".csv" and dataset is not None and {"question_type", "options", "meta"} <= first_keys(dataset)
+
+
+def make_evaluator() -> Evaluator:
+    """An evaluator that takes its datasets with each file."""
+    from .scoring import RxnOptEvaluator
+
+    return RxnOptEvaluator()
+
+
+BENCHMARK: Final = Benchmark(NAME, recognises, make_evaluator, options=frozenset(), views=frozenset({"items"}))
+
+
+def __getattr__(name: str) -> Any:
+    """`RxnOptEvaluator`, imported when it is asked for: a command that scores another benchmark pays nothing."""
+    if name == "RxnOptEvaluator":
+        from .scoring import RxnOptEvaluator
+
+        return RxnOptEvaluator
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,133 @@
+"""A folder of tables, or tables at hand, into all questions they give, with every count of the report."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from forecasteval.common.errors import InputError, printable
+from forecasteval.common.files import decode_utf8, require_regular
+from forecasteval.common.records import dump_json, parse_json
+
+from .items import item_text
+from .kinds import QUESTION_TYPES
+from .questions import Asked, ask
+from .settings import Settings, make_settings
+from .tables import Unused, read_table
+
+
+class Build(NamedTuple):
+    """What `build_questions` made: questions by file order, and every count of the report."""
+
+    questions: list[dict[str, Any]]
+    tables: int
+    used: int
+    unused: dict[str, int]  # reason -> tables
+    unused_tables: list[str]  # "file: reason: detail"
+    not_asked: dict[str, int]  # reason -> single_varying and all_varying questions that a table does not give
+    attempts: int  # questions for which references were looked for
+    skipped: dict[str, int]  # reason -> attempts without `_ref` question
+    warnings: list[str]
+    settings: Settings
+    seed: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Questions per type."""
+        found = Counter(question["question_type"] for question in self.questions)
+        return {kind: found[kind] for kind in QUESTION_TYPES}
+
+    @property
+    def references(self) -> int:
+        """Questions with references; as many others are their controls."""
+        return sum(count for kind, count in self.counts.items() if kind.endswith("_reference"))
+
+
+def build_questions(tables: str | Path | Iterable[Mapping[str, Any]], seed: int = 0, **settings: Any) -> Build:
+    """Questions from a folder of table files (read recursively), or from tables.
+
+    `settings` are those of `Settings`. The result depends on the tables, the settings and the seed alone: not on the
+    order of files, on the hash seed or on the clock. Raises InputError for a bad setting, a folder that cannot be
+    read and tables that give no question at all.
+    """
+    chosen = make_settings(settings)
+    folder = Path(tables) if isinstance(tables, (str, Path)) else None
+    named = _table_files(folder) if folder else _named_tables(tables)  # type: ignore[arg-type]
+    warnings: list[str] = []
+    asked: list[Asked] = []
+    unused: list[tuple[str, str]] = []
+    used: dict[str, str] = {}
+    for name, raw in named:
+        try:
+            table = read_table(_parsed(raw, name), name, chosen, warnings)
+            if table.id in used:
+                raise Unused("duplicate_table_id", f"{table.id} is in {used[table.id]}")
+            asked.append(ask(table, chosen, seed))
+            if not asked[-1].questions:
+                raise Unused("no_question", "no condition has two options that differ in score")
+            used[table.id] = name
+        except Unused as left:
+            line = f"{name}: {left.reason}{': ' if left.detail else ''}{left.detail}"
+            unused.append((left.reason, printable(line)))
+    questions = [question for of_table in asked for question in of_table.questions]
+    build = Build(
+        questions=sorted(questions, key=lambda question: QUESTION_TYPES.index(question["question_type"])),
+        tables=len(used) + len(unused),
+        used=len(used),
+        unused=_added([Counter(reason for reason, _ in unused)]),
+        unused_tables=[line for _, line in unused],
+        not_asked=_added(of_table.not_asked for of_table in asked),
+        attempts=sum(of_table.attempts for of_table in asked),
+        skipped=_added(of_table.skipped for of_table in asked),
+        warnings=warnings,
+        settings=chosen,
+        seed=seed,
+    )
+    if not build.questions:
+        reasons = ", ".join(f"{reason} {count}" for reason, count in build.unused.items()) or "there is no table"
+        hint = " (see --reactant-product-require)" if "filter_reactant_product_require" in build.unused else ""
+        raise InputError(str(folder or "tables"), f"no question can be built: {reasons}{hint}")
+    return build
+
+
+def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for found in counts:
+        total.update(found)
+    return dict(sorted(total.items()))
+
+
+def _table_files(folder: Path) -> Iterator[tuple[str, Path]]:
+    if not folder.is_dir():
+        raise InputError(str(folder), "expected a folder of table files")
+
+    def refuse(error: OSError) -> None:
+        raise InputError(str(error.filename), f"cannot be read: {error.strerror or error}")
+
+    paths = [Path(place) / name for place, _, names in os.walk(folder, onerror=refuse) for name in names]
+    yield from sorted((p.relative_to(folder).as_posix(), p) for p in paths if p.suffix.lower() == ".json")
+
+
+def _named_tables(tables: Iterable[Mapping[str, Any]]) -> list[tuple[str, Any]]:
+    """Tables by a name of their own, in an order that is not that of the argument."""
+    named = []
+    for table in tables:
+        own = table.get("source_file") or table.get("root_img_name") if isinstance(table, Mapping) else None
+        named.append((item_text(own) or "table", dump_json(table), table))
+    named.sort(key=lambda entry: entry[:2])
+    return [(name, table) for name, _, table in named]
+
+
+def _parsed(raw: Any, name: str) -> Any:
+    if not isinstance(raw, Path):
+        return raw
+    try:
+        require_regular(raw)
+        return parse_json(decode_utf8(raw.read_bytes(), name), name)
+    except OSError as error:
+        raise Unused("unreadable", error.strerror or str(error)) from None
+    except InputError as error:
+        raise Unused("unreadable", error.expected + (f", got {error.got}" if error.got else "")) from None

@@ -1,0 +1,229 @@
+"""The command line `rxnopt import|build|render|parse`: spreadsheet → tables → questions → prompts; replies → picks."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from forecasteval import __version__
+from forecasteval.common.errors import InputError, printable
+from forecasteval.common.files import decode_utf8, read_file, write_atomic
+from forecasteval.common.records import RecordFile, dump_json
+from forecasteval.common.report import text_table
+
+from .builder import build_questions
+from .cells import SELECTIVITIES
+from .kinds import QUESTION_TYPES, dataset_name, template_of
+from .output import make_statistics, write_build
+from .prompts import LANGUAGES, make_template, render_question
+from .replies import parse_replies
+from .settings import SETTING_HELP, Settings
+from .spreadsheets import import_csv
+
+SHOWN_WARNINGS: Final = 30  # on the screen; the report has all of them
+Add = Callable[..., Any]  # a parser's add_argument
+
+_EXAMPLES: Final = {
+    "": """\
+  {0} rxnopt import experiments.csv -o tables --yield yield_percent
+  {0} rxnopt build tables -o questions --reactant-product-require content
+  {0} rxnopt render questions/multiple_choice_all_varying.json -o prompts.jsonl
+  {0} rxnopt parse replies.jsonl -o prediction/multiple_choice_all_varying-NAME.json
+
+What was parsed is scored like any other file, against the dataset that was built:
+  {0} -f multiple_choice_all_varying-NAME --dataset questions/multiple_choice_all_varying.json""",
+    "import": """\
+  {0} rxnopt import experiments.csv -o tables --yield yield_percent --ee ee --group substrate
+  {0} rxnopt import runs.csv -o tables --yield y --fraction --reactants aryl amine --products product --drop date""",
+    "build": """\
+  {0} rxnopt build dataset/rxnopt-tables -o /tmp/questions
+  {0} rxnopt build tables -o questions --reactant-product-require none --year-filter 2019""",
+    "render": """\
+  {0} rxnopt render dataset/multiple_choice_all_varying.json -o prompts.jsonl
+  {0} rxnopt render questions/multiple_choice_single_varying.json --id TABLE_q1 --language zh""",
+    "parse": """\
+  {0} rxnopt parse replies.jsonl -o prediction/multiple_choice_all_varying-NAME.json
+
+A line of REPLIES is {{"id": "TABLE_q1", "reply": "Answer: 2"}}, or what a batch interface returned.""",
+}
+
+
+def run(argv: Sequence[str], program: str) -> int:
+    """Run `import`, `build`, `render` or `parse`; 0 if it did its work.
+
+    Raises InputError for what cannot be read, EvaluationError for what cannot be written, and SystemExit (argparse)
+    for bad usage.
+    """
+    args = build_parser(program).parse_args(argv)
+    args.run(args, program)
+    return 0
+
+
+def build_parser(program: str) -> argparse.ArgumentParser:
+    """The commands and their options; `program` is what stands before `rxnopt` on the command line."""
+    what = "Make RxnOptBench questions of tables, prompts of questions, and a prediction of replies."
+    parser = argparse.ArgumentParser(prog=f"{program} rxnopt", description=what, **_examples("", program))
+    parser.add_argument("--version", action="version", version=f"{program} rxnopt {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, text, add_options, work in (
+        ("import", "table files from a CSV of experiments", _import_options, _run_import),
+        ("build", "questions from a folder of tables", _build_options, _run_build),
+        ("render", "prompts of a dataset, as {id, prompt} rows", _render_options, _run_render),
+        ("parse", "a prediction from raw replies", _parse_options, _run_parse),
+    ):
+        what = text[0].upper() + text[1:] + "."
+        command = commands.add_parser(name, help=text, description=what, **_examples(name, program))
+        command.set_defaults(run=work)
+        add_options(command.add_argument)
+    return parser
+
+
+def _examples(command: str, program: str) -> dict[str, Any]:
+    """The examples below a command's options, as options of its parser."""
+    line = f"python {program}" if program.endswith(".py") else program
+    epilog = f"examples:\n{_EXAMPLES[command].format(line)}"
+    return {"epilog": epilog, "formatter_class": argparse.RawDescriptionHelpFormatter}
+
+
+# --- import ---
+
+
+def _import_options(add: Add) -> None:
+    add("table", metavar="TABLE", type=Path, help="CSV file: a row of names, then an experiment per row")
+    add("-o", "--output", metavar="TABLES_DIR", type=Path, required=True, help="folder for the table files")
+    add("--yield", dest="yield_ratio", metavar="COL", help="column of the yield")
+    add("--isolated-yield", metavar="COL", help="column of the isolated yield, if there are two")
+    for field in SELECTIVITIES:
+        add(f"--{field}", metavar="COL", help=f"column of the {field}")
+    for field in ("reactants", "products", "group", "drop"):
+        what = {"group": "a table for each combination of these", "drop": "columns that are no conditions"}
+        add(f"--{field}", metavar="COL", nargs="+", default=[], help=what.get(field, f"columns of {field}"))
+    add("--entry", metavar="COL", help="column of the entry number (default: entry, no, s_no, run, …)")
+    add("--fraction", action="store_true", help="yields are shares of 1")
+
+
+def _run_import(args: argparse.Namespace, program: str) -> None:
+    fields = ("isolated_yield", "yield_ratio", *SELECTIVITIES)
+    columns = {field: getattr(args, field) for field in fields if getattr(args, field)}
+    if not columns.keys() & {"isolated_yield", "yield_ratio"}:
+        raise InputError("--yield", "expected the column of the yield")
+    tables, notes = import_csv(
+        args.table, columns, args.reactants, args.products, args.group, args.drop, args.entry, args.fraction
+    )
+    taken = [name for name in tables if os.path.lexists(args.output / name)]
+    if taken:
+        raise InputError(str(args.output / taken[0]), "the file must not exist yet")
+    for name, table in tables.items():
+        write_atomic(args.output / name, dump_json(table, indent=1) + "\n")
+    for note in notes:
+        print(printable(note))
+    print(f"{sum(len(t['entries']) for t in tables.values())} rows in {len(tables)} tables in {printable(args.output)}")
+
+
+# --- build ---
+
+
+def _build_options(add: Add) -> None:
+    add("tables", metavar="TABLES_DIR", type=Path, help="folder of table files (JSON), read recursively")
+    add("-o", "--output", metavar="OUT_DIR", type=Path, required=True, help="folder to make; it must not exist")
+    add("--seed", metavar="N", type=int, default=0, help="decides the order of options (0)")
+    add("--language", choices=LANGUAGES, default="en", help="of the prompts (en)")
+    for name, default in Settings._field_defaults.items():
+        shown = ",".join(default) if isinstance(default, tuple) else str(default).lower()
+        add("--" + name.replace("_", "-"), dest=name, metavar="VALUE", help=f"{SETTING_HELP[name]} ({shown})")
+
+
+def _run_build(args: argparse.Namespace, program: str) -> None:
+    given = {name: getattr(args, name) for name in Settings._fields if getattr(args, name) is not None}
+    if os.path.lexists(args.output):  # before the work, not only after it
+        raise InputError(str(args.output), "the output folder must not exist yet")
+    build = build_questions(args.tables, args.seed, **given)
+    write_build(build, args.output, args.language)
+    _warn(build.unused_tables, f"{program}: not used: ")
+    _warn(build.warnings, f"{program}: warning: ")
+    rows = [[dataset_name(kind), str(count)] for kind, count in build.counts.items()]
+    print(text_table(["Dataset", "Questions"], [*rows, ["total", str(len(build.questions))]], "<>"))
+    print(f"\n{make_statistics(build)}\n{printable(args.output)} is written; report.md says what is in it.")
+
+
+def _warn(lines: Sequence[str], prefix: str) -> None:
+    for line in lines[:SHOWN_WARNINGS]:
+        print(f"{prefix}{printable(line)}", file=sys.stderr)
+    if len(lines) > SHOWN_WARNINGS:
+        print(f"{prefix}{len(lines) - SHOWN_WARNINGS} more, see report.md", file=sys.stderr)
+
+
+# --- render ---
+
+
+def _render_options(add: Add) -> None:
+    add("dataset", metavar="DATASET", type=Path, help="file of questions, JSON or JSONL")
+    add("--id", metavar="ID", help="this question only")
+    add("--language", choices=LANGUAGES, default="en", help="where no prompt_*.txt lies beside DATASET (en)")
+    add("-o", "--output", metavar="FILE", type=Path, help="JSONL file to write (default: the screen)")
+
+
+def _run_render(args: argparse.Namespace, program: str) -> None:
+    records = _read_questions(args.dataset, args.id)
+    templates = {
+        name: _template(args.dataset.parent / f"prompt_{name}.txt", name, args.language)
+        for name in sorted({template_of(record["question_type"]) for record in records})
+    }
+    rows = (
+        {"id": record["id"], "prompt": render_question(record, templates[template_of(record["question_type"])])}
+        for record in records
+    )
+    if args.output:
+        write_atomic(args.output, "".join(dump_json(row) + "\n" for row in rows))
+    else:
+        for row in rows:
+            print(dump_json(row, ascii_only=True))
+
+
+def _read_questions(dataset: Path, wanted: str | None) -> list[Mapping[str, Any]]:
+    """The questions of a dataset, or the one of an id; a dataset without meta and answer can be rendered, too."""
+    records = list(RecordFile(dataset))
+    for number, record in enumerate(records, 1):
+        if not isinstance(record, Mapping) or record.get("id") is None or not isinstance(record.get("options"), list):
+            raise InputError(f"{dataset}: record {number}", "expected a question with 'id' and 'options'")
+        if record.get("question_type") not in QUESTION_TYPES:
+            expected = f"'question_type' must be one of {', '.join(QUESTION_TYPES)}"
+            raise InputError(f"{dataset}: record {number}", expected, printable(record.get("question_type"), 60))
+    if wanted is None:
+        return records
+    found = [record for record in records if str(record["id"]) == wanted]
+    if not found:
+        raise InputError(str(dataset), f"no question {printable(wanted, 60)}")
+    return found
+
+
+def _template(path: Path, name: str, language: str) -> str:
+    """The template file beside the dataset, which its owner may have edited; the built-in one if there is none."""
+    if not path.is_file():
+        return make_template(name, language)
+    text = decode_utf8(read_file(path), str(path))
+    if "{options}" not in text:
+        raise InputError(str(path), "expected a template with {options}")
+    return text
+
+
+# --- parse ---
+
+
+def _parse_options(add: Add) -> None:
+    add("replies", metavar="REPLIES", type=Path, help="JSONL rows {id, reply}")
+    add("-o", "--output", metavar="FILE", type=Path, required=True, help="prediction to write")
+
+
+def _run_parse(args: argparse.Namespace, program: str) -> None:
+    prediction, warnings = parse_replies(RecordFile(args.replies))
+    for warning in warnings:
+        print(f"{program}: warning: {printable(warning)}", file=sys.stderr)
+    if not prediction:
+        raise InputError(str(args.replies), "expected replies with an index", "none")
+    write_atomic(args.output, dump_json(prediction, indent=1) + "\n")
+    print(f"{len(prediction)} indices in {printable(args.output)}")

@@ -1,0 +1,59 @@
+"""A result of RxnOptBench as lines and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from forecasteval.common.errors import printable
+from forecasteval.common.report import Report, Table, format_signature, show_interval, show_number
+
+from .kinds import METRICS, NAME, QUESTION_TYPES
+
+
+def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
+    """The report's lines and tables."""
+    report: Report = [f"{NAME}  {printable(results.get('name', ''))}".rstrip()]
+    report += [f"{results['n']} questions, dataset {printable(results.get('dataset') or 'given')}", ""]
+    kinds = results["by_question_type"]
+    rows = [_score_row(kind, kinds[kind]) for kind in QUESTION_TYPES if kind in kinds]
+    rows += [_score_row("Overall", results)]
+    header = ["", "Relative", "95% interval", "Uniform", "Exact", "Yield ratio", "n", "Missing", "Illegal"]
+    report += [Table(header, rows, "<>>>>>>>>"), ""]
+    answered = results["answered_only"]["avg_relative_score"]
+    report.append(f"Missing and illegal answers score 0. Over answered questions only: {show_number(answered)}.")
+    if results["coerced"]:
+        report.append(f"Read from text or fractions: {results['coerced']}.")
+    if results["pairs"]["overall"]["pairs"]:
+        report += ["", _pair_table(results["pairs"])]
+    report += [f"warning: {printable(warning)}" for warning in results["warnings"]]
+    if items:
+        header = ["Id", "Type", "Score", "Outcome", "Read", "Answer", "Note"]
+        shown = [
+            [printable(i["id"], 60), i["question_type"], show_number(i["score"]), i["outcome"],
+             "" if i["read"] is None else str(i["read"]), printable(i["answer"], 20), i["note"]]
+            for i in results["items"]
+        ]  # fmt: skip
+        report += ["", Table(header, shown, "<<><><<")]
+    return [*report, "", format_signature(results["signature"])]
+
+
+def _score_row(name: str, summary: Mapping[str, Any]) -> list[str]:
+    relative = METRICS[0]
+    numbers_ = [summary["uniform_guess"][relative], *(summary[metric] for metric in METRICS[1:])]
+    return [
+        name, show_number(summary[relative]), show_interval(summary["intervals"][relative]),
+        *map(show_number, numbers_), *(str(summary[key]) for key in ("n", "missing", "illegal")),
+    ]  # fmt: skip
+
+
+def _pair_table(pairs: Mapping[str, Any]) -> Table:
+    header = ["Reference against control", "Reference", "Control", "Difference", "95% interval", "p", "Pairs", "W/T/L"]
+    rows = []
+    for kind, pair in pairs.items():
+        if pair["pairs"]:
+            counts = "/".join(str(pair[key]) for key in ("wins", "ties", "losses"))
+            values = [show_number(pair[key]) for key in ("reference_mean", "control_mean", "mean_difference")]
+            shown = [*values, show_interval(pair["interval"]), show_number(pair["p_value"]), str(pair["pairs"]), counts]
+            rows.append([kind, *shown])
+    return Table(header, rows, "<>>>>>>>")

@@ -1,0 +1,137 @@
+"""Rows of a table: conditions that count, results as an effective score, and why a row is no option."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from forecasteval.common.errors import printable
+from forecasteval.common.records import as_text, has_repeated_keys
+
+from .cells import ROUND, SELECTIVITIES, is_empty, read_fraction, read_yield
+from .items import Item, compare_key, item_text, read_items
+from .settings import Settings
+
+
+class Row(NamedTuple):
+    """A row that can be an option: its place in the table, conditions as printed and as compared, results."""
+
+    number: int  # in entries, from 0
+    entry: Mapping[str, Any]
+    conditions: dict[str, list[Item]]  # only keys that have a value
+    values: dict[str, Any]  # key -> what is compared
+    scores: dict[str, Any]
+    effective: float
+
+
+def read_conditions(raw: Mapping[str, Any], settings: Settings) -> dict[str, list[Item]]:
+    """The conditions of a row that count, by key; keys without a value are left out."""
+    merged = dict(raw)
+    if settings.expand_current_conditions and "current_conditions" in merged:
+        parts, plain = merged.pop("current_conditions"), []
+        for part in parts if isinstance(parts, list) else [parts]:
+            if isinstance(part, Mapping) and {"content", "SMILES"}.isdisjoint(part):
+                own = {key: beside for key, beside in merged.items() if read_items(beside)}
+                merged = {**part, **own}  # what stands beside it is the row's own word, if it says anything
+            else:
+                plain.append(part)
+        if plain:
+            merged["current_conditions"] = plain
+    wanted = settings.condition_keys
+    return {
+        key: items
+        for key, value in merged.items()
+        if key not in settings.condition_keys_blacklist and (wanted is None or key in wanted)
+        if (items := read_items(value))
+    }
+
+
+def read_scores(
+    results: Mapping[str, Any], settings: Settings, fraction: bool
+) -> tuple[dict[str, Any] | None, float, list[tuple[str, str]]]:
+    """(scores or None where there is no yield, effective score, notes as (field, text)) of a row's results."""
+    notes: list[tuple[str, str]] = []
+    direct: dict[str, float] = {}
+    split: dict[str, float] = {}
+    selectivity = {field: results.get(field) for field in SELECTIVITIES}
+    for field in settings.yield_field_priority:
+        cell = read_yield(results.get(field), fraction)
+        if cell.note:
+            notes.append((field, cell.note))
+        if cell.value is None:
+            continue
+        if cell.isolated is None:
+            direct[field] = cell.value
+        else:
+            split.setdefault("yield_ratio" if field == "isolated_yield" else field, cell.value)
+            split.setdefault("isolated_yield", cell.isolated)
+        for name, text in cell.selectivity:
+            if is_empty(selectivity[name]):
+                selectivity[name] = text
+    yields = {**split, **direct}
+    found = [yields[field] for field in settings.yield_field_priority if field in yields]
+    factors: dict[str, float | None] = {}
+    for field, cell_value in selectivity.items():
+        factors[field], note = read_fraction(cell_value, field)
+        if note:
+            notes.append((field, note))
+    if not found:
+        return None, 0.0, notes
+    enantio = factors["ee"] if factors["ee"] is not None else factors["er"]
+    effective = found[0]
+    for factor in (enantio, factors["dr"], factors["rr"]):
+        effective *= 1.0 if factor is None else factor
+    scores = {
+        "yield": found[0],
+        **selectivity,
+        "enantio_major_fraction": enantio,
+        "dr_major_fraction": factors["dr"],
+        "rr_major_fraction": factors["rr"],
+    }
+    return scores, round(effective, ROUND), notes
+
+
+def read_row(
+    entry: object, index: int, name: str, settings: Settings, fraction: bool, warnings: list[str]
+) -> Row | str:
+    """The row, or why it is none: "unreadable", "no yield", or "condition_require"."""
+    where = f"{name}: entries[{index}]"
+    if not isinstance(entry, Mapping):
+        warnings.append(printable(f"{where}: expected an object, got {type(entry).__name__}; row not used"))
+        return "unreadable"
+    if entry.get("entry_idx") is not None:
+        where += f" (entry {printable(item_text(entry['entry_idx']), 20)})"
+    conditions, results = entry.get("conditions"), entry.get("results")
+    if has_repeated_keys(entry):
+        warnings.append(printable(f"{where}: a key is given twice with different values; row not used"))
+        return "unreadable"
+    for field, value in (("conditions", conditions), ("results", results)):
+        if value is not None and not isinstance(value, Mapping):
+            warnings.append(printable(f"{where}: '{field}' must be an object; row not used"))
+            return "unreadable"
+    results = results or {}
+    scores, effective, notes = read_scores(results, settings, fraction)
+    for field, note in notes:
+        cell = printable(as_text(results.get(field)), 40)
+        warnings.append(printable(f"{where}: {field}: {note}: {cell!r}"))
+    if scores is None:
+        return "no yield"
+    kept = read_conditions(conditions or {}, settings)
+    lacking = _lacks_required(kept, settings)
+    if lacking:
+        warnings.append(printable(f"{where}: {lacking}: an item without {settings.condition_require}; row not used"))
+        return "condition_require"
+    values = {key: compare_key(items, settings.normalize_conditions) for key, items in kept.items()}
+    return Row(index, entry, kept, values, scores, effective)
+
+
+def _lacks_required(conditions: Mapping[str, Sequence[Item]], settings: Settings) -> str:
+    """The first key with an item that lacks the required field, or ""."""
+    if settings.condition_require == "none":
+        return ""
+    smiles = settings.condition_require == "smiles"
+    for key, items in conditions.items():
+        exempt = smiles and key in settings.smiles_exempt_keys
+        if not exempt and not all(item["SMILES" if smiles else "content"].strip() for item in items):
+            return key
+    return ""

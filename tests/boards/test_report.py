@@ -1,0 +1,119 @@
+"""Hostile names on the screen, in HTML, CSV and Markdown; both kinds of tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import Final
+
+import pytest
+
+from boards_folders import rows, score, system
+from cli import EVIL, RAW_CONTROL, Record, q
+from forecasteval.boards import compare, rank
+from forecasteval.boards.report import board_report, comparison_report, format_csv, format_markdown
+from forecasteval.common.report import format_html, format_text
+
+HOSTILE: Final = [
+    "=cmd|'/c calc'!A1", "+1+1", "-2+3", "@SUM(A1)", "\t=1", " =1", "＝1", '"a",b', "|a|",
+    "<img src=x onerror=alert(1)>",
+    "[x](javascript:alert(1))", "![x](http://h)", "`a`", "**a**", "_a_", "# a", "https:x", "www.a.com", "a@b.c", "&lt;",
+    "a\\|b", EVIL, "甲\u200b", "$x$", "~~a~~", "$(id)", "%s{0}",
+]  # fmt: skip
+
+
+@pytest.fixture
+def hostile_board() -> Record:
+    board = dict(rank([{**system(name, True, False), "name": name} for name in HOSTILE]))
+    board["failed"] = [{"file": name, "reason": f"expected {name}", "fault": False} for name in HOSTILE]
+    return board
+
+
+def test_no_cell_of_the_csv_is_a_formula(hostile_board: Record) -> None:
+    text = format_csv(hostile_board)
+    assert not RAW_CONTROL.search(text)
+    table = list(csv.DictReader(io.StringIO(text)))
+    assert len(table) == len(HOSTILE)
+    for row in table:
+        assert None not in row
+        for cell in row.values():
+            assert not re.match(r"\s*[-=+@＝＋－＠|%\t\r]", cell), cell
+    names = {row["name"] for row in table}
+    assert {"'=cmd|'/c calc'!A1", "'-2+3", '"a",b', "a@b.c"} <= names  # nothing else changes
+
+
+def test_csv_says_what_the_board_says(hostile_board: Record) -> None:
+    first = next(csv.DictReader(io.StringIO(format_csv(hostile_board))))
+    row = rows(hostile_board)[0]
+    assert (first["rank"], first["score"], first["n"], first["level_2"]) == ("1", "0.5", "2", "")
+    assert float(first["low"]) == row["overall_interval"][0]
+
+
+def test_markdown_of_hostile_names(hostile_board: Record) -> None:
+    text = format_markdown(hostile_board)
+    assert not RAW_CONTROL.search(text)
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    plain = re.sub(r"\\[!-/:-@\[-`{-~]", "", "\n".join(lines))  # without what is escaped
+    bars = [len(re.findall(r"\|", line)) for line in plain.splitlines()]
+    header = bars[0]
+    assert set(bars[: len(HOSTILE) + 2]) == {header}  # one row each, no cell more
+    assert set(bars[len(HOSTILE) + 2 :]) == {3}
+    for forbidden in ("<", "](", "`", "**", "_", "&", "www.", "http:", "https:", "@", "$", "~"):
+        assert forbidden not in plain
+
+
+def test_html_and_screen_of_hostile_names(hostile_board: Record) -> None:
+    html = format_html(board_report(hostile_board))
+    assert "<img" not in html
+    assert "&lt;img src=x onerror=alert(1)&gt;" in html
+    assert not RAW_CONTROL.search(html + format_text(board_report(hostile_board)))
+
+
+def test_report_of_hostile_names_has_nothing_raw() -> None:
+    evil = "\x1b[2J\u202e<b>|"
+    report = format_text(comparison_report(compare([score([q(evil)], evil), score([q(evil, answer="B")], "b" + evil)])))
+    assert "\x1b" not in report
+    assert "\u202e" not in report
+    assert "\\x1b[2J" in report
+
+
+# --- A table of the forecasters in one file ---
+
+
+@pytest.fixture
+def arena_board() -> Record:
+    rows = [
+        {"rank": 1, "name": "=a|", "score": 0.1, "interval": (0.05, 0.15), "n": 3},
+        {"rank": 2, "name": "b", "score": 0.25, "interval": None, "n": 2},
+    ]
+    arena = {
+        "name": "week", "benchmark": "Arena", "prediction": "week.csv", "n_events": 3, "warnings": ["w"],
+        "signature": {"evaluator": "Arena 1"}, "ranking": rows,
+    }  # fmt: skip
+    return {**rank([arena, system("s", True, False)]), "failed": []}
+
+
+def test_forecasters_on_the_screen(arena_board: Record) -> None:
+    lines = format_text(board_report(arena_board)).splitlines()
+    assert "Leaderboard  Arena, week, 3 events, 1 warnings" in lines
+    assert [line.split() for line in lines if line.startswith("   2")] == [["2", "b", "0.2500", "–", "2"]]
+    assert not any("≈" in line for line in lines)
+
+
+def test_forecasters_in_csv_beside_systems(arena_board: Record) -> None:
+    last, first, second = csv.DictReader(io.StringIO(format_csv(arena_board)))
+    assert [first[key] for key in ("benchmark", "dataset", "prediction", "rank", "name", "metric", "score")] == [
+        "Arena", "", "week.csv", "1", "'=a|", "brier (lower is better)", "0.1",
+    ]  # fmt: skip
+    assert [first[key] for key in ("low", "high", "level_1", "n", "missing", "p_above", "signature")] == [
+        "0.05", "0.15", "", "3", "", "", "signature: Arena 1",
+    ]  # fmt: skip
+    assert (second["low"], second["high"]) == ("", "")
+    assert (last["name"], last["metric"], last["level_1"], last["missing"]) == ("s", "overall", "0.5", "0")
+
+
+def test_forecasters_in_markdown(arena_board: Record) -> None:
+    text = format_markdown(arena_board)
+    assert "| 1 | =a\\| | 0.1000 | [0.0500, 0.1500] | 3 |" in text
+    assert text.count("≈") == 1  # explained below the table of systems only

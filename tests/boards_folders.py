@@ -1,0 +1,94 @@
+"""Folders of small predictions, and what their evaluation holds, for the tests of the boards."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from cli import RAW_CONTROL, Done, Record, q, question, write
+from eval import FutureXEvaluator
+from forecasteval.boards.folder import evaluate_folder
+from forecasteval.boards.store import Score
+
+BOARD_FILES: Final = ["leaderboard.csv", "leaderboard.json", "leaderboard.md"]
+Stamp = tuple[bytes, int, int]
+
+
+def score(records: list[Record], name: str = "", **policies: Any) -> Record:
+    results = FutureXEvaluator(**policies).evaluate_all(records)
+    return {"name": name, **results} if name else dict(results)
+
+
+def scorer(evaluator: FutureXEvaluator) -> Score:
+    """The function that scores a file against its dataset, if it has one."""
+    return lambda path, dataset: evaluator.evaluate_file(path, [dataset] if dataset else [])
+
+
+def system(name: str, *right: bool, level: int = 1) -> Record:
+    """A system with these answers, right or wrong, at one level."""
+    return score([q(f"q{n:02}", level=level, answer="A" if yes else "B") for n, yes in enumerate(right)], name)
+
+
+def rows(board: Mapping[str, Any]) -> list[Record]:
+    """The rows of the only table."""
+    assert len(board["tables"]) == 1
+    return list(board["tables"][0]["rows"])
+
+
+def column(board: Mapping[str, Any], key: str) -> list[Any]:
+    return [row[key] for row in rows(board)]
+
+
+def snapshot(root: Path) -> dict[str, Stamp]:
+    """Bytes, time and identity of every file of evaluation/, and the folder's own time."""
+    folder = root / "evaluation"
+    taken = {p.name: (p.read_bytes(), p.stat().st_mtime_ns, p.stat().st_ino) for p in folder.iterdir()}
+    taken.pop(".lock", None)  # whose time some systems change, and which Windows removes
+    return {**taken, ".": (b"", folder.stat().st_mtime_ns, folder.stat().st_ino)}
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    """The files of evaluation/ but the lock."""
+    return {path.name: path.read_bytes() for path in (root / "evaluation").iterdir() if path.name != ".lock"}
+
+
+def stored(root: Path, name: str = "leaderboard") -> Any:
+    record = json.loads((root / "evaluation" / f"{name}.json").read_text("utf-8"), parse_constant=pytest.fail)
+    assert re.fullmatch("[0-9a-f]{64}", record.pop("result_sha256"))
+    return record
+
+
+def counts(done: Done) -> tuple[int, int, int]:
+    """(scored, unchanged, failed) as the last line of a run says."""
+    match = re.fullmatch(r"(\d+) files scored, (\d+) unchanged, (\d+) failed(; not read.*)?", done.out.splitlines()[-1])
+    assert match, done.out + done.err
+    return int(match[1]), int(match[2]), int(match[3])
+
+
+def folder_of(root: Path, **answers: str) -> Path:
+    """A dataset d of four questions, and a prediction d-NAME for each text of answers."""
+    write(root, {"dataset/d.json": [question(f"q{place}") for place in range(4)]})
+    return write(root, {
+        f"prediction/d-{name}.json": {f"q{place}": letter for place, letter in enumerate(text)}
+        for name, text in answers.items()
+    })  # fmt: skip
+
+
+def evaluate(root: Path, score: Score | None = None, **options: Any) -> Record:
+    evaluator = FutureXEvaluator()
+    return evaluate_folder(root, score or scorer(evaluator), lambda benchmark: evaluator.settings(), **options)
+
+
+def failures(done: Done, code: int = 3) -> list[str]:
+    """The lines on stderr of a run in which files failed."""
+    assert done.code == code, done.err
+    assert "Traceback" not in done.err
+    assert not RAW_CONTROL.search(done.out + done.err)
+    lines = done.err.splitlines()
+    assert all(line.startswith("eval.py: ") for line in lines)
+    return [line.removeprefix("eval.py: ") for line in lines]

@@ -1,0 +1,45 @@
+"""Errors of one printable line, and what of a stranger's text may reach a terminal."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forecasteval.common.errors import UNSAFE, EvaluationError, InputError, printable
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain 甲 é 😀", "plain 甲 é 😀"),
+        ("a\x1b[31mb", "a\\x1b[31mb"),
+        ("a\nb\tc\r\x00", "a\\nb\\tc\\r\\x00"),
+        ("\x7f\x9b\x85", "\\x7f\\x9b\\x85"),
+        ("\u202e\u2066\u2028\u200b\ufeff", "\\u202e\\u2066\\u2028\\u200b\\ufeff"),
+        ("\ud800", "\\ud800"),
+        (None, "None"),
+        (["\x1b"], "['\\x1b']"),
+    ],
+)
+def test_printable(text: object, shown: str) -> None:
+    assert printable(text) == shown
+
+
+@given(st.text(st.characters(), max_size=30), st.integers(2, 20))
+def test_printable_is_one_safe_line_for_any_text(text: str, limit: int) -> None:
+    shown = printable(text)
+    shown.encode("utf-8")
+    assert len((shown + "x").splitlines()) == 1
+    assert not UNSAFE.search(shown)
+    if len(text) > limit:
+        assert printable(text, limit) == printable(text[: limit - 1]) + "…"
+    else:
+        assert printable(text, limit) == shown
+
+
+def test_input_error_is_one_safe_line() -> None:
+    error = InputError("p\n.json", "expected \x1b", "'\u202e'")
+    assert str(error) == "p\\n.json: expected \\x1b, got '\\u202e'"
+    assert (error.where, error.expected, error.got) == ("p\n.json", "expected \x1b", "'\u202e'")
+    assert isinstance(error, EvaluationError)

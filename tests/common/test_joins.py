@@ -1,0 +1,99 @@
+"""Questions and predictions brought together by id, and checksums by which results are compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from forecasteval.common.errors import InputError
+from forecasteval.common.joins import RecordDigest, hash_question, hash_questions, join, raw_answer
+from forecasteval.common.records import Record, repeated_keys
+
+
+def ask(name: object, prompt: str = "Who?") -> dict[str, Any]:
+    return {"id": name, "prompt": prompt, "level": 1}
+
+
+def answers(questions: list[Any], predictions: list[Any]) -> tuple[list[Any], list[str]]:
+    rows, notes = join(questions, predictions, ["level"], "p.json")
+    return [row["answer"] for row in rows], notes
+
+
+def test_by_id_in_the_order_of_the_questions() -> None:
+    predictions = [{"id": "2", "prediction": "B"}, {"id": 1, "prediction": "A"}]
+    assert answers([ask(1), ask("2"), ask("3")], predictions) == (["A", "B", None], [])
+
+
+def test_shared_ids_are_told_apart_by_their_prompts() -> None:
+    questions = [ask("x", "Who?"), ask("x", "Where?")]
+    predictions = [{"id": "x", "prompt": "Where?", "answer": "there"}, {"id": "x", "prompt": "Who?", "answer": "he"}]
+    assert answers(questions, predictions) == (["he", "there"], [])
+    assert answers(questions, [{"id": "x", "answer": "he"}]) == (
+        [None, None],
+        ["ambiguous prediction, counted as missing: 2 (x, x)"],
+    )
+
+
+def test_two_answers_to_one_question() -> None:
+    same = [{"id": "x", "answer": "A"}, {"id": "x", "answer": "A"}]
+    assert answers([ask("x")], same) == (["A"], [])
+    other = [{"id": "x", "answer": "A"}, {"id": "x", "answer": "B"}, {"id": "y", "answer": "B"}]
+    assert answers([ask("x"), ask("y")], other) == (
+        [None, "B"],
+        ["ambiguous prediction, counted as missing: 1 (x)"],
+    )
+
+
+def test_what_is_not_used_is_named() -> None:
+    predictions = [{"id": "x", "answer": "A", "level": "1"}, {"id": "z"}, {"answer": "A"}, 7]
+    assert answers([ask("x")], predictions)[1] == [
+        "prediction without id, not used: 1 (record 3)",
+        "prediction that is no object, not used: 1 (record 4)",
+        "prediction without a question, not used: 1 (z)",
+    ]
+
+
+def test_the_fields_of_the_dataset_count() -> None:
+    note = "level of the file differs from the dataset, the dataset counts: 1 (x)"
+    assert answers([ask("x")], [{"id": "x", "answer": "A", "level": 2}]) == (["A"], [note])
+
+
+def test_keys_given_twice_stay_known() -> None:
+    (row,), _ = join([ask("x")], [Record({"id": "x", "answer": "A"}, ["answer"])], [], "p.json")
+    assert repeated_keys(row) == ("answer",)
+
+
+def test_predictions_for_another_dataset() -> None:
+    with pytest.raises(InputError, match="expected predictions for this dataset, got none with an id of it"):
+        join([ask("x")], [{"id": "y"}], [], "p.json")
+
+
+@pytest.mark.parametrize(
+    ("record", "answer"),
+    [
+        ({"answer": "A", "prediction": "B"}, "A"),
+        ({"answer": None, "prediction": "B"}, "B"),
+        ({"answer": float("nan"), "prediction": 7}, 7),
+        ({"answer": ""}, ""),
+        ({}, None),
+    ],
+)
+def test_raw_answer(record: dict[str, Any], answer: object) -> None:
+    assert raw_answer(record) == answer
+
+
+def test_checksums_of_questions() -> None:
+    hashes = [hash_question(text) for text in ("a", "b", "\ud800")]
+    assert len({*hashes}) == 3
+    assert hash_questions(hashes) == hash_questions(hashes[::-1]) != hash_questions(hashes[:2])
+
+
+def test_digest_does_not_depend_on_its_batches() -> None:
+    one, many = RecordDigest(), RecordDigest()
+    fields = [str(n) for n in range(30_000)]
+    one.add(*fields)
+    for field in fields:
+        many.add(field)
+    assert one.hex() == many.hex()
+    assert RecordDigest().hex() != one.hex()

@@ -1,0 +1,146 @@
+"""JSON and JSONL read record by record, and JSON that is strict and safe to print."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import pickle
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forecasteval.common.errors import UNSAFE, InputError
+from forecasteval.common.records import (
+    BadRecord,
+    Record,
+    RecordFile,
+    dump_json,
+    has_repeated_keys,
+    parse_json,
+    repeated_keys,
+)
+
+BOM: Final = b"\xef\xbb\xbf"
+
+
+# --- Writing ---
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (math.nan, "null"),
+        (math.inf, "null"),
+        ([-math.inf, 1.5], "[null, 1.5]"),
+        ({"b": (math.nan, {"c": math.nan}), "a": None}, '{"a": null, "b": [null, {"c": null}]}'),
+        ({1: 0.1, 4: math.nan}, '{"1": 0.1, "4": null}'),
+        ("甲😀é", '"甲😀é"'),
+        ("\x1b\x7f\x9b", '"\\u001b\\u007f\\u009b"'),
+        ("\u202e\u2028\ufeff", '"\\u202e\\u2028\\ufeff"'),
+        ({"\ud800": "\udfff"}, '{"\\ud800": "\\udfff"}'),
+        ("line\nfeed\\n", '"line\\nfeed\\\\n"'),
+        (np.float64("nan"), "null"),
+        (True, "true"),
+    ],
+)
+def test_dump_json(value: object, text: str) -> None:
+    assert dump_json(value) == text
+
+
+def test_dump_json_indented() -> None:
+    assert dump_json({"b": ["\n\x85"], "a": 1}, indent=1) == '{\n "a": 1,\n "b": [\n  "\\n\\u0085"\n ]\n}'
+
+
+any_text = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from(["\ud800", "\x1b", "\x9b", "\u2028"]))
+
+
+any_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | any_text,
+    lambda inner: st.lists(inner) | st.dictionaries(any_text, inner),
+    max_leaves=10,
+)
+
+
+@given(any_json, st.sampled_from([None, 1]))
+def test_dump_json_round_trip(value: Any, indent: int | None) -> None:
+    text = dump_json(value, indent)
+    assert json.loads(text) == value
+    assert not UNSAFE.search(text.replace("\n", ""))
+    assert indent is not None or "\n" not in text
+    text.encode("utf-8")
+
+
+# --- Reading ---
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "records"),
+    [
+        ("p.json", b'[{"id": 1}, 2]', [{"id": 1}, 2]),
+        ("p.json", BOM + b"[1]", [1]),
+        ("p.json", b'{"id": "x", "prediction": "A"}', [{"id": "x", "prediction": "A"}]),
+        ("p.json", b'{"x": "A", "y": [1]}', [{"id": "x", "prediction": "A"}, {"id": "y", "prediction": [1]}]),
+        ("p.json", b"[Infinity]", [float("inf")]),
+        ("p.json", b"[" + b"7" * 5000 + b", 7]", ["7" * 5000, 7]),
+        ("p.jsonl", b'{"id": 1}\n\n \n{"id": 2}', [{"id": 1}, {"id": 2}]),
+        ("p.jsonl", BOM + b'{"id": 1}\r\n{"id": 2}\r\n', [{"id": 1}, {"id": 2}]),
+        ("p.jsonl", '{"id": "a\u2028b\x85c"}\n7'.encode(), [{"id": "a\u2028b\x85c"}, 7]),
+        ("p.jsonl", b"7" * 5000 + b"\n7\n", ["7" * 5000, 7]),
+    ],
+)
+def test_record_file(tmp_path: Path, name: str, content: bytes, records: list[object]) -> None:
+    (tmp_path / name).write_bytes(content)
+    file = RecordFile(tmp_path / name)
+    assert list(file) == records
+    assert file.sha256 == hashlib.sha256(content).hexdigest()
+
+
+def test_bad_line_keeps_its_place(tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl").write_bytes(b"1\n{]\n" + b"[" * 100_000 + b"\n4\n")
+    first, broken, deep, last = RecordFile(tmp_path / "p.jsonl")
+    assert (first, last) == (1, 4)
+    assert isinstance(broken, BadRecord)
+    assert "column 2" in broken.problem
+    assert isinstance(deep, BadRecord)
+    assert "nested" in deep.problem
+
+
+def test_bytes_of_a_long_file_are_counted_from_its_start(tmp_path: Path) -> None:
+    content = b'"a"\n' * 1000 + b'"\xff"\n'
+    (tmp_path / "p.jsonl").write_bytes(content)
+    with pytest.raises(InputError, match="0xff at position 4001"):
+        list(RecordFile(tmp_path / "p.jsonl"))
+
+
+def test_record_file_that_is_gone(tmp_path: Path) -> None:
+    for name in ("p.json", "p.jsonl"):
+        with pytest.raises(InputError, match="No such file"):
+            list(RecordFile(tmp_path / name))
+
+
+# --- Keys given twice ---
+
+
+def test_a_key_given_twice_is_no_key_of_the_record() -> None:
+    record = parse_json('{"id": 1, "level": 1, "level": 2, "id": 1}', "here")
+    assert record == {"id": 1, "level": 2}
+    assert repeated_keys(record) == ("level",)
+    assert type(parse_json('{"id": 1, "id": 1}', "here")) is dict  # the same twice means the same
+
+
+def test_repeated_keys_go_along_to_another_process() -> None:
+    record = pickle.loads(pickle.dumps(Record({"a": 2}, ["a", "a"])))
+    assert (record, repeated_keys(record)) == ({"a": 2}, ("a",))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [('{"a": {"b": 1}}', False), ('[1, {"a": [{"b": 1, "b": 2}]}]', True), ('{"a": 1, "a": 2}', True), ("7", False)],
+)
+def test_repeated_keys_anywhere(text: str, found: bool) -> None:
+    assert has_repeated_keys(parse_json(text, "here")) is found

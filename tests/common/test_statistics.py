@@ -1,0 +1,310 @@
+"""Student's t, stratified means and paired tests against scipy, numpy, brute force and hand computation."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Final
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from forecasteval.common.statistics import (
+    EXACT_FLIPS,
+    FLIPS,
+    detectable_difference,
+    holm,
+    mean,
+    sign_flip_test,
+    stratified_error,
+    stratified_interval,
+    stratified_mean,
+    t_quantile,
+    t_tail,
+    variance,
+)
+from oracles import brute_force, naive_holm
+
+DFS: Final = (0.5, 0.7, 1.0, 1.5, 2.0, 3.3, 5.0, 10.0, 29.0, 100.0, 1e3, 1e4, 12345.6, 1e5, 1e6)
+Strata = list[tuple[float, list[float]]]
+# Differences without rounding noise: sums of a few of them are exact, so that brute force counts the same ties.
+EXACT: Final = st.integers(-8, 8).map(lambda value: value / 16)
+
+
+# --- Student's t ---
+
+
+@pytest.mark.parametrize("df", DFS)
+@pytest.mark.parametrize("p", [0.501, 0.6, 0.75, 0.9, 0.95, 0.975, 0.995, 0.9999, 1 - 1e-9])
+def test_t_quantile(p: float, df: float) -> None:
+    assert t_quantile(p, df) == pytest.approx(stats.t.ppf(p, df), rel=1e-7)
+
+
+@pytest.mark.parametrize("df", DFS)
+def test_t_quantile_of_the_middle_is_zero(df: float) -> None:
+    assert t_quantile(0.5, df) == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("df", DFS)
+@pytest.mark.parametrize("t", [0.0, 1e-12, 1e-6, 0.01, 0.5, 1.0, 1.7, 1.96, 2.5, 6.0, 50.0, 1e6])
+def test_t_tail(t: float, df: float) -> None:
+    assert t_tail(t, df) == pytest.approx(2 * stats.t.sf(t, df), rel=1e-7, abs=1e-300)
+
+
+@given(st.floats(0.5, 1e6), st.floats(0, 30))
+def test_t_tail_anywhere(df: float, t: float) -> None:
+    assert t_tail(t, df) == pytest.approx(2 * stats.t.sf(t, df), rel=1e-7)
+
+
+# --- Stratified mean and interval ---
+
+
+def interval_by_numpy(strata: Strata) -> tuple[float, float]:
+    """Welch and Satterthwaite from the textbook, with numpy and scipy."""
+    used = [(weight, np.asarray(values, dtype=float)) for weight, values in strata if weight and values]
+    weights = np.array([weight for weight, _ in used]) / sum(weight for weight, _ in used)
+    sizes = np.array([len(values) for _, values in used])
+    parts = weights**2 * np.array([values.var(ddof=1) for _, values in used]) / sizes
+    df = parts.sum() ** 2 / (parts**2 / (sizes - 1)).sum()
+    low, high = stats.t.interval(0.95, df, weights @ [values.mean() for _, values in used], np.sqrt(parts.sum()))
+    return max(0.0, float(low)), min(1.0, float(high))
+
+
+unit = st.floats(0, 1, width=16)
+
+
+strata_lists = st.lists(
+    st.tuples(st.sampled_from([0.1, 0.2, 0.3, 0.4]), st.lists(unit, min_size=2)), min_size=1, max_size=5
+)
+
+
+@given(strata_lists)
+def test_interval_against_numpy(strata: Strata) -> None:
+    assume(any(np.var(values) > 1e-12 for _, values in strata))
+    assert stratified_interval(strata) == pytest.approx(interval_by_numpy(strata), rel=1e-7, abs=1e-9)
+
+
+def test_interval_of_a_known_sample() -> None:
+    # mean 0.5, s² = 1/3, n = 4, t(0.975, 3) = 3.18245 (printed tables): 0.5 ± 3.18245 * sqrt(1/12), clipped
+    assert stratified_interval([(0.4, [0.0, 0.0, 1.0, 1.0])]) == (0.0, 1.0)
+    wide = stratified_interval([(0.4, [0.0, 0.0, 1.0, 1.0])], bounds=(-9, 9))
+    assert wide == pytest.approx((0.5 - 0.91869, 0.5 + 0.91869), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "strata",
+    [
+        pytest.param([], id="no strata"),
+        pytest.param([(0.1, []), (0.2, [])], id="no values"),
+        pytest.param([(1.0, [0.5])], id="one value"),
+        pytest.param([(0.1, [0.0, 1.0]), (0.4, [1.0])], id="one value in one stratum"),
+        pytest.param([(1.0, [1.0, 1.0, 1.0])], id="no variance"),
+        pytest.param([(0.1, [0.0] * 9), (0.4, [1.0] * 9)], id="no variance in any"),
+        pytest.param([(0.1, [0.1] * 9), (0.3, [0.7] * 7)], id="no variance but rounding"),
+        pytest.param([(0.0, [0.0, 1.0])], id="no weight"),
+    ],
+)
+def test_no_interval(strata: Strata) -> None:
+    assert stratified_interval(strata) is None
+
+
+@pytest.mark.parametrize("ignored", [(0.3, []), (0.0, [0.5]), (0.0, [0.0, 1.0])], ids=repr)
+def test_stratum_without_values_or_weight_counts_nothing(ignored: tuple[float, list[float]]) -> None:
+    strata = [(0.1, [0.2, 0.5, 0.9]), (0.4, [0.0, 1.0, 1.0])]
+    assert stratified_interval([*strata, ignored]) == stratified_interval(strata)
+    assert stratified_mean([*strata, ignored]) == stratified_mean(strata)
+
+
+def test_a_stratum_without_variance_still_weighs() -> None:
+    strata = [(0.1, [1.0, 1.0]), (0.4, [0.4, 0.6, 0.5])]
+    assert stratified_interval(strata) == pytest.approx(interval_by_numpy(strata), rel=1e-9)
+
+
+@given(strata_lists, st.randoms(use_true_random=False))
+def test_order_changes_no_bit(strata: Strata, rng: random.Random) -> None:
+    shuffled = [(weight, rng.sample(values, len(values))) for weight, values in rng.sample(strata, len(strata))]
+    assert stratified_interval(shuffled) == stratified_interval(strata)
+    assert stratified_mean(shuffled) == stratified_mean(strata)
+
+
+@pytest.mark.parametrize(
+    ("strata", "expected"),
+    [
+        ([(0.1, [1.0]), (0.2, []), (0.4, [0.0, 0.5])], (0.1 * 1 + 0.4 * 0.25) / 0.5),
+        ([(0.3, [0.25, 0.75])], 0.5),
+        ([(0.1, [1.0]), (0.2, [0.0]), (0.3, [1.0]), (0.4, [0.5])], 0.6),
+    ],
+)
+def test_stratified_mean(strata: Strata, expected: float) -> None:
+    assert stratified_mean(strata) == pytest.approx(expected, rel=1e-15)
+
+
+def test_means_of_nothing_are_nan() -> None:
+    assert math.isnan(mean([]))
+    assert math.isnan(stratified_mean([(0.1, []), (0.2, [])]))
+
+
+@given(st.lists(unit, min_size=2))
+def test_mean_and_variance_against_numpy(values: list[float]) -> None:
+    assert mean(values) == pytest.approx(np.mean(values), rel=1e-12)
+    assert variance(values) == pytest.approx(np.var(values, ddof=1), rel=1e-9, abs=1e-15)
+
+
+# --- Sign flips ---
+
+
+@given(st.lists(EXACT, max_size=9))
+def test_sign_flips_are_exact_where_they_are_few(parts: list[float]) -> None:
+    assert sign_flip_test([parts]) == [brute_force(parts)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sign_flips_exact_against_scipy(seed: int) -> None:
+    parts = np.random.default_rng(seed).normal(0.2, 0.5, EXACT_FLIPS - 1)
+    oracle = stats.permutation_test(
+        (parts, np.zeros_like(parts)), lambda x, y, axis: np.sum(x - y, axis=axis), permutation_type="samples",
+        n_resamples=np.inf, vectorized=True,
+    )  # fmt: skip
+    assert sign_flip_test([parts.tolist()])[0] == pytest.approx(oracle.pvalue, abs=1e-12)
+
+
+@pytest.mark.parametrize(("seed", "shift"), [(0, 0.0), (1, 0.1), (2, 0.2), (3, 0.3)])
+def test_random_sign_flips_against_scipy(seed: int, shift: float) -> None:
+    parts = np.random.default_rng(seed).normal(shift, 0.5, 40)
+    oracle = stats.permutation_test(
+        (parts, np.zeros_like(parts)), lambda x, y, axis: np.sum(x - y, axis=axis), permutation_type="samples",
+        n_resamples=20_000, vectorized=True, batch=2000, random_state=seed,
+    )  # fmt: skip
+    p = sign_flip_test([parts.tolist()])[0]
+    error = math.sqrt(p * (1 - p) * (1 / FLIPS + 1 / 20_000))
+    assert abs(p - oracle.pvalue) < 5 * error + 1e-3
+
+
+def test_p_is_never_zero_and_a_pattern_of_one_sign_is_the_rarest() -> None:
+    assert sign_flip_test([[1.0] * 60]) == [1 / (1 + FLIPS)]
+    assert sign_flip_test([[1.0] * EXACT_FLIPS]) == [2 / 2**EXACT_FLIPS]
+    assert 1 / (1 + FLIPS) <= sign_flip_test([[1.0] * (EXACT_FLIPS + 1)])[0] < 5 / FLIPS  # all signs: 2 / 2^14
+
+
+@pytest.mark.parametrize("parts", [[], [0.0], [0.0] * 100], ids=len)
+def test_no_difference_has_p_one(parts: list[float]) -> None:
+    assert sign_flip_test([parts]) == [1.0]
+
+
+def test_a_sum_of_zero_has_p_one() -> None:
+    assert sign_flip_test([[0.1, 0.2, -0.3], [0.3, -0.1, -0.2]]) == [1.0, 1.0]
+    assert sign_flip_test([[0.1, -0.1] * 30]) == [1.0]
+
+
+def test_rounding_hides_no_tie() -> None:
+    # 0.1 + 0.2 + 0.3 depends on the order in the 17th digit; all patterns but the two of one sign are smaller
+    assert sign_flip_test([[0.1, 0.2, 0.3]]) == [0.25]
+    assert sign_flip_test([[0.1, 0.7, -0.8, 0.3, 0.3]]) == [brute_force([1.0, 7.0, -8.0, 3.0, 3.0])]
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=40))
+@settings(max_examples=40)
+def test_the_other_direction_has_the_same_p(parts: list[float]) -> None:
+    assert sign_flip_test([[-part for part in parts]]) == sign_flip_test([parts])
+
+
+@given(st.lists(st.lists(st.floats(-1, 1), min_size=20, max_size=20), min_size=2, max_size=5))
+@settings(max_examples=30)
+def test_other_pairs_change_no_p(rows: list[list[float]]) -> None:
+    assert sign_flip_test(rows) == [sign_flip_test([row])[0] for row in rows]
+
+
+def test_blocks_change_no_p(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(5).normal(0.1, 1, (3, 70)).tolist()
+    whole = sign_flip_test(rows)
+    monkeypatch.setattr("forecasteval.common.statistics._BLOCK", 70 * 33)
+    assert sign_flip_test(rows) == whole
+
+
+def test_seed_and_flips_count() -> None:
+    row = np.random.default_rng(6).normal(0.2, 1, 50).tolist()
+    assert sign_flip_test([row], seed=1) != sign_flip_test([row], seed=2)
+    assert sign_flip_test([row], flips=99)[0] * 100 == pytest.approx(round(sign_flip_test([row], flips=99)[0] * 100))
+
+
+def test_the_test_keeps_its_level() -> None:
+    """Equal systems, 11/10/9/23 questions: about 5 % of p-values are below 0.05."""
+    rng = np.random.default_rng(7)
+    weights = np.repeat([0.1 / 11, 0.2 / 10, 0.3 / 9, 0.4 / 23], [11, 10, 9, 23])
+    p_values = sign_flip_test((rng.normal(0, 1, (400, 53)) * weights).tolist(), flips=1000)
+    assert 8 <= sum(p < 0.05 for p in p_values) <= 36  # binomial(400, 0.05): each side less than 1 in 2,000
+    assert 0.45 < float(np.mean(p_values)) < 0.55
+
+
+@pytest.mark.parametrize(
+    ("p_values", "adjusted"),
+    [
+        ([], []),
+        ([0.03], [0.03]),
+        ([0.01, 0.02, 0.03, 0.04], [0.04, 0.06, 0.06, 0.06]),
+        ([0.04, 0.01, 0.03, 0.005], [0.06, 0.03, 0.06, 0.02]),
+        ([0.9, 0.8], [1.0, 1.0]),
+        ([0.02, 0.02], [0.04, 0.04]),
+    ],
+)
+def test_holm_by_hand(p_values: list[float], adjusted: list[float]) -> None:
+    assert holm(p_values) == pytest.approx(adjusted, abs=1e-15)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_against_its_definition(p_values: list[float]) -> None:
+    assert holm(p_values) == naive_holm(p_values)
+    assert all(adjusted >= p for adjusted, p in zip(holm(p_values), p_values, strict=True))
+
+
+def test_stratified_error_by_hand() -> None:
+    # Values 0, 1: s² = 1/2; values 0, 0, 3: s² = 3. Weights 1/4 and 3/4: V = 1/16·1/4 + 9/16·1.
+    error = stratified_error([(0.1, [0.0, 1.0]), (0.3, [0.0, 0.0, 3.0])])
+    assert error is not None
+    assert error[0] == pytest.approx(math.sqrt(1 / 64 + 9 / 16))
+    assert error[1] == pytest.approx((1 / 64 + 9 / 16) ** 2 / ((1 / 64) ** 2 / 1 + (9 / 16) ** 2 / 2))
+
+
+@given(st.lists(st.floats(-1, 1), min_size=3, max_size=30).filter(lambda values: np.std(values) > 1e-6))
+def test_one_stratum_is_the_paired_t_test(values: list[float]) -> None:
+    error = stratified_error([(0.4, values)])
+    assert error is not None
+    oracle = stats.ttest_1samp(values, 0.0)
+    assert error == pytest.approx((stats.sem(values), len(values) - 1))
+    assert stratified_interval([(0.4, values)], (-9, 9)) == pytest.approx(tuple(oracle.confidence_interval()), rel=1e-6)
+
+
+@pytest.mark.parametrize(("shape", "df"), [("equal", None), ("welch", None)])
+def test_two_strata_are_welch(shape: str, df: None) -> None:
+    """Two strata of equal weight, one with its sign turned: Welch's test of two means, halved."""
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(0, 1, 9), rng.normal(0.5, 2 if shape == "welch" else 1, 14)
+    error = stratified_error([(0.5, x.tolist()), (0.5, (-y).tolist())])
+    oracle = stats.ttest_ind(x, y, equal_var=False)
+    assert error is not None
+    assert error[1] == pytest.approx(oracle.df)
+    assert stratified_mean([(0.5, x.tolist()), (0.5, (-y).tolist())]) / error[0] == pytest.approx(oracle.statistic)
+
+
+@pytest.mark.parametrize("strata", [[], [(1.0, [0.5])], [(1.0, [1.0, 0.0]), (1.0, [0.3])], [(1.0, [0.3, 0.3])]])
+def test_nothing_measures_the_error(strata: list[tuple[float, list[float]]]) -> None:
+    assert stratified_error(strata) is None
+
+
+@pytest.mark.parametrize("df", [5.0, 12.0, 30.0, 200.0])
+@pytest.mark.parametrize("power", [0.8, 0.9])
+def test_detectable_difference_has_that_power(df: float, power: float) -> None:
+    difference = detectable_difference((0.07, df), power)
+    critical = stats.t.ppf(0.975, df)
+    reached = stats.nct.sf(critical, df, difference / 0.07) + stats.nct.cdf(-critical, df, difference / 0.07)
+    assert reached == pytest.approx(power, abs=0.03 if df < 10 else 0.015)
+
+
+def test_detectable_difference_by_simulation() -> None:
+    rng = np.random.default_rng(11)
+    difference = detectable_difference((1 / math.sqrt(40), 39.0))
+    found = stats.ttest_1samp(rng.normal(difference, 1, (4000, 40)), 0, axis=1).pvalue < 0.05
+    assert float(np.mean(found)) == pytest.approx(0.8, abs=0.03)

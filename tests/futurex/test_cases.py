@@ -1,0 +1,66 @@
+"""The tables of worked cases, through the library and through the command line."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from cli import CASES, Record, read_json, run, write
+from eval import FutureXEvaluator
+
+TABLES: Final = {name: read_json(CASES / f"{name}.json") for name in ("futurex", "more", "answers")}
+SMALLEST: Final = {"futurex": 132, "more": 260, "answers": 67}
+ROWS: Final = [
+    pytest.param(table, index, id=f"{table}-{case['name']}")
+    for table, cases in TABLES.items()
+    for index, case in enumerate(cases)
+]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_tables_are_whole(table: str) -> None:
+    """A table that lost its rows would make every case below pass."""
+    cases = TABLES[table]
+    assert len(cases) >= SMALLEST[table]
+    assert len({case["name"] for case in cases}) == len(cases)
+    for case in cases:
+        assert {"name", "level", "prompt", "ground_truth", "Std", "answer", "score", "why"} <= case.keys()
+        assert 0 <= case["score"] <= 1
+        assert case.get("outcome", "scored") in ("scored", "missing", "unparsed")
+        assert case["score"] == 0 or case.get("outcome", "scored") == "scored"
+
+
+def check(case: Record, item: Record) -> None:
+    told = f"{case['answer']!r} against {case['ground_truth']!r}: read {item['read']!r}, {item['outcome']}"
+    assert item["score"] == pytest.approx(case["score"], abs=1e-4), f"{told} ({case['why']})"
+    assert item["outcome"] == case.get("outcome", item["outcome"]), f"{told} ({case['why']})"
+
+
+@pytest.mark.parametrize(("table", "index"), ROWS)
+def test_case_in_python(table: str, index: int) -> None:
+    case = TABLES[table][index]
+    evaluator = FutureXEvaluator()
+    (item,) = evaluator.evaluate_all([{**case, "id": "case"}])["items"]
+    check(case, item)
+    assert evaluator.evaluate_prediction(case["answer"], case) == item["score"]
+
+
+@pytest.fixture(scope="module")
+def cli_items(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Record]]:
+    """The items of every table, each scored by one run of the command line."""
+    root = tmp_path_factory.mktemp("cases")
+    found: dict[str, list[Record]] = {}
+    for table, cases in TABLES.items():
+        rows = [{"id": f"{table} {number}", **case} for number, case in enumerate(cases)]
+        write(root, {f"prediction/{table}.json": rows})
+        found[table] = run(root, "-f", table, "--json").json["items"]
+    return found
+
+
+@pytest.mark.parametrize(("table", "index"), ROWS)
+def test_case_on_the_command_line(table: str, index: int, cli_items: dict[str, list[Record]]) -> None:
+    items = cli_items[table]
+    assert len(items) == len(TABLES[table])
+    assert items[index]["id"] == f"{table} {index}"
+    check(TABLES[table][index], items[index])

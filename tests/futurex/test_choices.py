@@ -1,0 +1,90 @@
+"""The picks of an answer: labels in any dress, options' texts, Yes and No; single choice and F1."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from forecasteval.futurex.answers import Answer
+from forecasteval.futurex.choices import ChoiceTruth, read_picks, score_choice, score_f1, score_single
+from forecasteval.futurex.options import Options, label_set
+
+THREE: Final = Options(label_set(3), "Who?\nA. Harbour Town\nB. Draw\nC. Lakeside, or the Hills")
+YES: Final = Options(label_set(2), "Will it?\nA. Yes\nB. No")
+BARE: Final = Options(frozenset(), "")
+LETTERS: Final = Options(label_set(26), "")
+
+PICKS: Final = {
+    "label": (THREE, "B", ["B"]),
+    "small letter": (THREE, "b", ["B"]),
+    "labels": (THREE, "A, C", ["A", "C"]),
+    "labels side by side": (THREE, "AC", ["A", "C"]),
+    "labels with spaces": (THREE, "A C", ["A", "C"]),
+    "brackets": (THREE, "(B)", ["B"]),
+    "a full stop": (THREE, "B.", ["B"]),
+    "a word in front": (THREE, "Option B", ["B"]),
+    "a Chinese word in front": (THREE, "选项B", ["B"]),
+    "lead-in": (THREE, "The final answer is B", ["B"]),
+    "label and text": (THREE, "B. Draw", ["B"]),
+    "text": (THREE, "draw", ["B"]),
+    "text and label": (THREE, "Draw (B)", ["B"]),
+    "text and aside": (THREE, "Draw (most likely)", ["B"]),
+    "a text with a separator": (THREE, "Lakeside, or the Hills", ["C"]),
+    "label and a text with a separator": (THREE, "C. Lakeside, or the Hills", ["C"]),
+    "texts": (THREE, "Draw, Lakeside, or the Hills", ["B", "C"]),
+    "a list": (THREE, "['A', 'Draw']", ["A", "B"]),
+    "past the last label": (THREE, "E", ["E"]),
+    "no option": (THREE, "Zebra", ["?zebra"]),
+    "a label and no option": (THREE, "A, Zebra", ["A", "?zebra"]),
+    "yes": (YES, "yes", ["A"]),
+    "no in Chinese": (YES, "不会", ["B"]),
+    "yes with a tail": (YES, "Yes, it will", ["A"]),
+    "yes and no": (YES, "Yes or no", ["?yes or no"]),
+    "yes without options": (BARE, "Yes", ["Yes"]),
+    "no without options": (BARE, "否", ["No"]),
+    "letters without options": (LETTERS, "A, c", ["A", "C"]),
+}
+
+
+@pytest.mark.parametrize(("options", "text", "wanted"), PICKS.values(), ids=PICKS)
+def test_picks_in_a_box(options: Options, text: str, wanted: list[str]) -> None:
+    assert read_picks(Answer(text, (), True), options) == wanted
+
+
+def test_labels_beyond_letters_are_taken_as_they_stand() -> None:
+    many = Options(label_set(40), "Who?" + "".join(f"\n{chr(65 + n)}. Player {n + 1}" for n in range(40)))
+    assert read_picks(Answer("`, \\, b", (), True), many) == ["`", "\\", "b"]
+    assert read_picks(Answer("B, b", (), True), many) == ["B", "b"]
+
+
+def test_single_choice_is_all_or_nothing() -> None:
+    assert score_single(frozenset("A"), frozenset("A")) == 1
+    assert score_single(frozenset("AB"), frozenset("A")) == 0
+    assert score_single(frozenset("A"), frozenset("AB")) == 0
+
+
+@pytest.mark.parametrize(
+    ("matched", "picks", "truths", "score"), [(2, 2, 2, 1.0), (1, 2, 2, 0.5), (1, 1, 3, 0.5), (0, 4, 2, 0.0)]
+)
+def test_f1(matched: int, picks: int, truths: int, score: float) -> None:
+    assert score_f1(matched, picks, truths) == score
+
+
+@pytest.mark.parametrize(
+    ("level", "text", "boxed", "outcome", "score"),
+    [
+        (1, "A", True, "scored", 0.0),
+        (2, "A", True, "scored", 2 / 3),
+        (2, "A, B", True, "scored", 1.0),
+        (1, "B, A", True, "scored", 1.0),
+        (2, "A, A", True, "scored", 2 / 3),
+        (2, "A, B, Zebra", True, "scored", 0.8),
+        (2, "Zebra", True, "unparsed", 0.0),
+        (2, "A, Zebra", False, "unparsed", 0.0),
+        (2, "A, B", False, "scored", 1.0),
+    ],
+)
+def test_score_choice(level: int, text: str, boxed: bool, outcome: str, score: float) -> None:
+    scored = score_choice(level, ChoiceTruth(THREE, frozenset("AB")), Answer(text, (), boxed))
+    assert (scored.outcome, scored.score) == (outcome, score)

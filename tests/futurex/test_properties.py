@@ -1,0 +1,200 @@
+"""What holds for any question and any answer: scores in [0, 1], a perfect answer scores 1, order changes nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from cli import asked, box, shares
+from eval import FutureXEvaluator
+from forecasteval.common.errors import InputError
+from forecasteval.common.markup import clean, last_boxed, parse_literal
+from forecasteval.common.records import dump_json
+from forecasteval.futurex.lists import item_count, split_items
+from forecasteval.futurex.names import read_name, same_name
+from forecasteval.futurex.numbers import parse_number
+from forecasteval.futurex.sentences import find_numbers
+from forecasteval.futurex.units import question_scale
+from kinds import KINDS, MANY
+
+LEVELS: Final = (1, 2, 3, 4)
+OUTCOMES: Final = {"scored", "missing", "unparsed"}
+FRAGMENTS: Final = (
+    *"ABCb`[]\\^_(){}<>$%~*#@\"'“”《》【】-–—−±≈,，、;；/|&:：.。 \n\t\b\f\0",
+    *("\\boxed{", "\\fbox{", "\x08oxed{", "\x0cbox{", "\text{", "\\text{", "\\times", "\\\\", "\\n", "{,}", "\\,"),
+    *("0", "1", "5", "12", "1,234", "999", "1e9", "1e999", "10^", "10^400", "９", "²", "⁻³", "①", "½", "٣", "𝟙", "٫"),
+    *("million", "hundred ", "billion", "k", "m", "bn", "万", "亿", "千", "负", "元", "股", "天", "%", " yuan"),
+    *(" and ", " to ", "between ", "about ", "约", "至", "和", " by ", " - ", "out of ", "in 2026", "Sep 23, "),
+    *("1. ", "2) ", "6th: ", "第6名：", "#3 ", "No. 4 ", "Rank 15: ", "1、", "18: ", "S&P 500", "沪深300", "36氪"),
+    *("Yes", "no", "是", "否", "Option B", "选项B", "The answer is ", "Red", "Blue", "Petra", "甲组", "İ", "ﬁ"),
+    *("['", "', '", "']", '["', "[1.5]", "'", "\\'", "\\x4", "\\u12", "\ud800", "\u200b", "\ufeff", "\x1b[31m"),
+)
+ANY_TEXT: Final = st.one_of(
+    st.text(st.characters(exclude_categories=())),
+    st.lists(st.sampled_from(FRAGMENTS), max_size=12).map("".join),
+    st.lists(st.sampled_from(FRAGMENTS), max_size=12).map(lambda parts: box("".join(parts))),
+)
+ANY_JSON: Final = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+EVALUATOR: Final = FutureXEvaluator()
+thorough = settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+
+
+def check_results(results: dict[str, Any]) -> None:
+    (item,) = results["items"]
+    assert 0 <= item["score"] <= 1
+    assert item["outcome"] in OUTCOMES
+    assert item["outcome"] == "scored" or item["score"] == 0
+    assert 0 <= results["overall_score"] <= 1
+    dump_json(results)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@thorough
+@given(answer=ANY_TEXT)
+def test_any_text_scores_between_0_and_1(kind: str, answer: str) -> None:
+    check_results(EVALUATOR.evaluate_all([{**KINDS[kind], "answer": answer}]))
+
+
+@thorough
+@given(kind=st.sampled_from(sorted(KINDS)), answer=ANY_JSON)
+def test_any_json_value_scores_between_0_and_1(kind: str, answer: object) -> None:
+    check_results(EVALUATOR.evaluate_all([{**KINDS[kind], "answer": answer}]))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@thorough
+@given(prompt=ANY_TEXT, truth=ANY_TEXT, answer=ANY_TEXT, std=st.sampled_from([None, 0.0, 5.0, 1e-300, 1e300]))
+def test_any_question_scores_or_is_refused(level: int, prompt: str, truth: str, answer: str, std: float | None) -> None:
+    try:
+        results = EVALUATOR.evaluate_all([asked(level, truth, answer, std, prompt)])
+    except InputError:
+        return
+    check_results(results)
+
+
+@thorough
+@given(text=ANY_TEXT)
+def test_parsers_never_raise(text: str) -> None:
+    last_boxed(text)
+    parse_literal(text)
+    cleaned = clean(text)
+    for part in (text, cleaned):
+        for quantity in filter(None, [parse_number(part), *find_numbers(part)]):
+            assert math.isfinite(quantity.value)
+        assert all(split_items(part))
+        assert item_count(part) is None or item_count(part) > 0
+        scale = question_scale(part)
+        assert scale is None or 0 < scale < math.inf
+        name = read_name(part)
+        assert same_name(name, name)
+
+
+NAMES: Final = (
+    "Petra Vandermoss", "Dov Marchetti", "Onyx Tide", "Salt/Pepper Kit", "fernlab/tidewalker", "Null_Harbour",
+    "Frozen 2", "731", "7天", "36氪", "熊猫计划2", "白鹭P5 DM", "鲸歌生物-W", "Sunrise (The Games)", "云蹄", "Straße 9",
+    "Owl", "Model Y", "Quiet Engines", "慢车开往鹤汀",
+)  # fmt: skip
+
+
+@thorough
+@given(kind=st.sampled_from(sorted(KINDS)))
+def test_truth_itself_is_a_perfect_answer(kind: str) -> None:
+    row = KINDS[kind]
+    assert EVALUATOR.evaluate_prediction(box(row["ground_truth"]), row) == 1
+
+
+@thorough
+@given(names=st.lists(st.sampled_from(NAMES), min_size=1, max_size=8, unique=True), data=st.data())
+def test_ranking_truth_is_a_perfect_answer(names: list[str], data: st.DataObject) -> None:
+    """In every way of writing a list, for the truth and for the answer."""
+    ways: list[Callable[[list[str]], str]] = [
+        repr,
+        lambda items: json.dumps(items, ensure_ascii=False),
+        ", ".join,
+        "、".join,
+        "\n".join,
+        lambda items: "\n".join(f"{rank}. {name}" for rank, name in enumerate(items, 1)),
+        lambda items: "，".join(f"第{rank}名：{name}" for rank, name in enumerate(items, 6)),
+        lambda items: " ".join(f"{rank}th: {name}" for rank, name in enumerate(items, 6)),
+    ]
+    literal_first = ways[:2] if len(names) == 1 else ways  # "731" alone would be a number
+    truth = data.draw(st.sampled_from(literal_first))(names)
+    answer = data.draw(st.sampled_from(ways))(names)
+    assume(names != ["731"])
+    assert EVALUATOR.evaluate_prediction(box(truth), asked(3, truth)) == 1
+    assert EVALUATOR.evaluate_prediction(box(answer), asked(3, truth)) == 1
+
+
+@thorough
+@given(picks=st.sets(st.integers(0, 33), min_size=1, max_size=34), level=st.sampled_from([1, 2]))
+def test_choice_truth_is_a_perfect_answer(picks: set[int], level: int) -> None:
+    labels = [chr(65 + pick) for pick in sorted(picks)]
+    row = asked(level, repr(labels), prompt=MANY)
+    texts = [f"Player {pick + 1}" for pick in sorted(picks)]
+    for answer in (box(repr(labels)), box(", ".join(labels)), box(", ".join(texts)), labels):
+        assert EVALUATOR.evaluate_prediction(answer, row) == 1, answer
+
+
+DECIMALS: Final = st.integers(-(10**9), 10**9).map(lambda cents: f"{cents // 100}.{cents % 100:02d}")
+UNITS: Final = ("", "%", " million", " billion yuan", "亿元", "万", " yuan", " points", "元", " million shares", "万亿")
+
+
+@thorough
+@given(
+    value=DECIMALS,
+    unit=st.sampled_from(UNITS),
+    std=st.sampled_from([None, 0.0, 3.5]),
+    prompt=st.sampled_from(["", "in hundreds of millions of yuan?", "多少万元？", "%多少？", "in ten thousand yuan?"]),
+)
+def test_number_truth_is_a_perfect_answer(value: str, unit: str, std: float | None, prompt: str) -> None:
+    truth = value + unit
+    assert EVALUATOR.evaluate_prediction(box(truth), asked(4, truth, None, std, prompt)) == 1
+    sentence = f"The value on March 5, 2026 (GMT+8) will be {truth}."
+    if std is not None:
+        assert EVALUATOR.evaluate_prediction(box(truth), asked(4, sentence, None, std, prompt)) == 1
+
+
+@thorough
+@given(truth=DECIMALS, one=DECIMALS, other=DECIMALS, std=st.floats(1e-3, 1e9))
+def test_smaller_error_never_scores_less(truth: str, one: str, other: str, std: float) -> None:
+    near, far = sorted((one, other), key=lambda text: abs(float(text) - float(truth)))
+    row = asked(4, truth, None, std)
+    near_score, far_score = (EVALUATOR.evaluate_prediction(box(text), row) for text in (near, far))
+    assert near_score >= far_score
+    error = (float(near) - float(truth)) / std
+    assert near_score == pytest.approx(max(0, 1 - error * error), abs=1e-9)
+
+
+@thorough
+@given(
+    truth=st.lists(st.sampled_from(NAMES), min_size=1, max_size=6),
+    predicted=st.lists(st.sampled_from(NAMES), min_size=1, max_size=10),
+)
+def test_every_item_of_a_ranking_is_matched_once(truth: list[str], predicted: list[str]) -> None:
+    """No two of NAMES are the same, so that the multisets' intersection counts; duplicates included."""
+    assume(truth != ["731"])
+    common_items = sum((Counter(truth) & Counter(predicted)).values())
+    wanted = 1 if truth == predicted else 0.8 * common_items / len(truth)
+    assert EVALUATOR.evaluate_prediction(box(repr(predicted)), asked(3, repr(truth))) == pytest.approx(wanted)
+
+
+@thorough
+@given(data=st.data())
+def test_order_of_questions_changes_nothing(data: st.DataObject) -> None:
+    answers = st.one_of(ANY_TEXT, st.sampled_from(["Yes", "B", "A, B", "46,300", "30%", "Red, Blue", "Petra"]))
+    drawn = data.draw(st.lists(st.tuples(st.sampled_from(sorted(KINDS)), answers), min_size=2, max_size=25))
+    rows = [{**KINDS[kind], "answer": answer} for kind, answer in drawn]
+    rows += [asked(4, "100", box(str(100 + number / 7)), 10.0) for number in range(data.draw(st.integers(0, 9)))]
+    mixed = data.draw(st.permutations(rows))
+    assert shares(EVALUATOR.evaluate_all(rows)) == shares(EVALUATOR.evaluate_all(mixed))

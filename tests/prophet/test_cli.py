@@ -1,0 +1,139 @@
+"""Prophet Arena through `eval.py`: recognised by its records, reported, stored, ranked beside other files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from forecasteval.boards.ranking import rank
+from forecasteval.prophet import ProphetArenaEvaluator
+from test_cli import EVIL, RAW_CONTROL, Record, assert_refused, q, run, write
+
+PROBLEMS: Final[list[Record]] = [
+    {"problem_id": "e1", "options": ["Ada", "Bea", "Cy"], "correct_answer": "Ada", "end_date": "2025-09-18T00:00:00Z"},
+    {"problem_id": "e2", "options": ["Yes", "No"], "correct_answer": "No", "end_date": "2025-09-19T00:00:00Z"},
+]
+FORECASTS: Final[list[Record]] = [
+    {"problem_id": name, "username": who, "timestamp": "2025-09-11T09:00:00Z", "prediction": p, "odds": odds}
+    for name, who, p, odds in (
+        ("e1", "good", [0.7, 0.2, 0.1], [0.5, 0.3, 0.2]), ("e2", "good", [0.1, 0.9], [0.5, 0.5]),
+        ("e1", "poor", [0.1, 0.2, 0.7], [0.5, 0.3, 0.2]), ("e2", "poor", [0.8, 0.2], [0.5, 0.5]),
+    )
+]  # fmt: skip
+
+
+def folder(root: Path, suffix: str = "json") -> Path:
+    return write(root, {"dataset/arena.json": PROBLEMS, f"prediction/arena-week1.{suffix}": FORECASTS})
+
+
+def as_csv(rows: list[tuple[str, str, list[float]]]) -> str:
+    """Rows (event, who, p of A and B) in the Prophet Arena form; A wins."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(
+        ["event_ticker", "predictor_name", "submission_id", "category", "close_time", "market_info", "market_outcome",
+         "prediction"]
+    )  # fmt: skip
+    for event, who, p in rows:
+        market = {name: {"yes_ask": "52", "yes_bid": "48"} for name in "AB"}
+        said = {"probabilities": [{"market": name, "probability": x} for name, x in zip("AB", p, strict=True)]}
+        outcome = str({"A": 1, "B": 0})  # a Python literal, as the original files have it
+        writer.writerow([event, who, "s", "Sports", "2025-09-18T00:00:00Z", json.dumps(market), outcome, str(said)])
+    return text.getvalue()
+
+
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+def test_file_is_recognised_and_scored_as_in_python(tmp_path: Path, suffix: str) -> None:
+    folder(tmp_path, suffix)
+    printed = run(tmp_path, "-f", "arena-week1", "--json").json
+    results = ProphetArenaEvaluator().evaluate_all(FORECASTS, PROBLEMS)
+    assert printed["forecasters"] == json.loads(json.dumps(results["forecasters"]))
+    assert (printed["benchmark"], printed["name"], printed["dataset"]) == ("Prophet Arena", "arena-week1", "arena.json")
+    assert printed["forecasters"]["good"]["brier"] == pytest.approx((0.14 / 3 + 0.01) / 2)
+
+
+def test_report_and_sort(tmp_path: Path) -> None:
+    folder(tmp_path)
+    done = run(tmp_path, "-f", "arena-week1")
+    assert (done.code, done.err) == (0, "")
+    assert "Leaderboard by Brier" in done.out
+    lines = run(tmp_path, "-f", "arena-week1", "--sort", "return_0").out.splitlines()
+    assert lines[3] == "Leaderboard by Return 0, ranks in brackets"
+    rows = [["good", "2", "2", "2", "2.0000"], ["poor", "2", "2", "2", "0.0000"]]  # events, exclusive, priced
+    assert [line.split()[:5] for line in lines[6:8]] == rows
+
+
+def test_gamma(tmp_path: Path) -> None:
+    folder(tmp_path)
+    printed = run(tmp_path, "-f", "arena-week1", "--gamma", "0.25", "--json").json
+    assert printed["signature"]["gammas"] == [0.25]
+    assert "return_0.25" in printed["forecasters"]["good"]
+    assert "return_0" not in printed["forecasters"]["good"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["-f", "arena-week1", "--sort", "fame"], ["--sort", "expected one of brier, log", "fame"]),
+        (["-f", "arena-week1", "--gamma", "1.5"], ["gamma", "must be a number in [0, 1]"]),
+        (["-f", "arena-week1", "--items"], ["--items: needs a file of FutureX", "got Prophet Arena"]),
+        (["-f", "arena-week1", "--missing", "skip"], ["--missing: needs a file of FutureX, got Prophet Arena"]),
+        (["-f", "plain", "--sort", "log"], ["--sort: needs a file of Prophet Arena, got FutureX"]),
+        (["-f", "lost"], ["expected a dataset of problems"]),
+        (["-f", "broken.csv"], ["expected the columns", "none named event_ticker"]),
+        (["compare", "arena-week1", "plain"], ["expected a result with a score per question"]),
+        (["nightly", "--sort", "log"], ["unrecognized arguments: --sort log"]),
+    ],
+)
+def test_refused(tmp_path: Path, options: list[str], words: list[str]) -> None:
+    folder(tmp_path)
+    write(tmp_path, {"prediction/plain.json": [q()], "prediction/lost.json": FORECASTS})
+    write(tmp_path, {"prediction/broken.csv": "a,b\n"})
+    assert_refused(run(tmp_path, *options), *words)
+
+
+def test_csv_needs_no_dataset(tmp_path: Path) -> None:
+    rows = [("e1", "a", [0.9, 0.1]), ("e1", "b", [0.4, 0.6]), ("e2", "a", [0.8, 0.2]), ("e2", "b", [0.5, 0.5])]
+    write(tmp_path, {"prediction/arena.csv": as_csv(rows).encode(), "dataset/arena.json": [q("x")]})
+    printed = run(tmp_path, "-f", "arena", "--json").json
+    assert printed["dataset"] is None
+    assert printed["forecasters"]["a"]["brier"] == pytest.approx((0.01 + 0.04) / 2)
+    assert printed["forecasters"]["a"]["return_0"] == pytest.approx(1 / 0.52)
+
+
+def test_all_ranks_files_of_every_kind_and_reuses_them(tmp_path: Path) -> None:
+    folder(tmp_path)
+    rows = [("e1", "a", [0.9, 0.1]), ("e1", EVIL, [0.4, 0.6])]
+    write(tmp_path, {"prediction/plain.json": [q()], "prediction/other.csv": as_csv(rows).encode()})
+    done = run(tmp_path, "nightly")
+    assert (done.code, done.err) == (0, "")
+    board = json.loads((tmp_path / "evaluation/leaderboard.json").read_text("utf-8"))
+    names = [(table["benchmark"], [row["name"] for row in table["rows"]]) for table in board["tables"]]
+    assert names == [
+        ("FutureX", ["plain"]), ("Prophet Arena", ["a", EVIL]), ("Prophet Arena", ["good", "poor"]),
+    ]  # fmt: skip
+    table = list(csv.DictReader(io.StringIO((tmp_path / "evaluation/leaderboard.csv").read_text("utf-8"))))
+    assert [row["rank"] for row in table] == ["1", "1", "2", "1", "2"]
+    assert [row["prediction"] for row in table] == ["plain.json", *["other.csv"] * 2, *["arena-week1.json"] * 2]
+    assert table[-1]["metric"] == "brier (lower is better)"
+    for text in (done.out, (tmp_path / "evaluation/leaderboard.md").read_text("utf-8")):
+        assert not RAW_CONTROL.search(text)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "evaluation").iterdir()}
+    assert run(tmp_path, "nightly").out.splitlines()[-1] == "0 files scored, 3 unchanged, 0 failed"
+    assert {path.name: path.read_bytes() for path in (tmp_path / "evaluation").iterdir()} == before
+    again = run(tmp_path, "nightly", "--gamma", "0.5").out.splitlines()[-1]
+    assert again == "2 files scored, 1 unchanged, 0 failed"
+
+
+def test_results_show_themselves_and_rank() -> None:
+    hostile = [{**forecast, "username": "<script>alert(1)</script>"} for forecast in FORECASTS[:2]] + FORECASTS[2:]
+    results: Any = ProphetArenaEvaluator().evaluate_all(hostile, PROBLEMS)
+    page = results._repr_html_()
+    assert "<table>" in page
+    assert "<script>" not in page
+    assert [row["rank"] for row in rank([results])["tables"][0]["rows"]] == [1, 2]

@@ -1,0 +1,288 @@
+"""The evaluator: known skill is found, nothing depends on order, any input gives a result or one line."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import make_prophet_sample
+from forecasteval.common.errors import InputError
+from forecasteval.prophet import ProphetArenaEvaluator
+from prophet_data import DATASET, GOOD, GOOD_PROBLEM, PREDICTION, ROOT, SAMPLE, Row, evaluate, sample_results
+
+
+def test_sample_files_are_those_of_the_generator() -> None:
+    problems, forecasts = SAMPLE
+    assert DATASET.read_text(encoding="utf-8") == make_prophet_sample.render(problems)
+    assert PREDICTION.read_text(encoding="utf-8") == make_prophet_sample.render(forecasts)
+    sizes = [len(problem["options"]) for problem in problems]
+    assert (len(problems), min(sizes), max(sizes)) == (200, 2, 30)
+    assert sum(len(problem["correct_answer"]) > 1 for problem in problems if not problem.get("exclusive", True)) >= 3
+
+
+def test_known_skill_is_found() -> None:
+    rows = sample_results()["forecasters"]
+    for metric, sign in (("brier", 1), ("log", -1), ("spherical", -1), ("irt_ability", -1), ("weighted_brier", 1)):
+        values = [sign * rows[name][metric] for name in make_prophet_sample.SKILLS]
+        assert stats.spearmanr(range(12), values).statistic > 0.9, metric
+    for name, row in rows.items():
+        for metric in ("brier", "log", "spherical", "return_0", "return_0.5", "return_1", "weighted_brier"):
+            low, high = row[f"{metric}_interval"]
+            assert low <= row[metric] <= high, (name, metric)
+    assert sample_results()["fits"]["irt"]["converged"]
+    assert sample_results()["fits"]["bradley_terry"]["converged"]
+
+
+def test_results_are_plain() -> None:
+    """Strict JSON that reads back as the same value: no NaN, no numpy type, no tuple, no number for a key."""
+    assert json.loads(json.dumps(sample_results(), allow_nan=False)) == sample_results()
+
+
+def test_results_are_means_of_scores() -> None:
+    """Brier, return and discrimination-weighted Brier of one forecaster, the slow way."""
+    problems, forecasts = SAMPLE
+    known = {problem["problem_id"]: problem for problem in problems}
+    rows = [row for row in forecasts if row["username"] == "meridian-small"]
+    brier, returns, weights = [], [], []
+    for row in rows:
+        problem = known[row["problem_id"]]
+        answers = problem["correct_answer"]
+        answers = answers if isinstance(answers, list) else [answers]
+        won = [float(option in answers) for option in problem["options"]]
+        brier.append(sum((p - o) ** 2 for p, o in zip(row["prediction"], won, strict=True)) / len(won))
+        weights.append(sample_results()["problems"][row["problem_id"]]["discrimination"])
+        if problem.get("exclusive", True):
+            at = won.index(1)
+            returns.append(row["prediction"][at] / sum(row["prediction"]) / min(0.995, max(0.005, row["odds"][at])))
+    got = sample_results()["forecasters"]["meridian-small"]
+    assert got["brier"] == pytest.approx(np.mean(brier), rel=1e-12)
+    assert got["weighted_brier"] == pytest.approx(np.average(brier, weights=weights), rel=1e-12)
+    assert got["return_1"] == pytest.approx(np.mean(returns), rel=1e-3)  # sums within 0.001 of 1 stay as they are
+    assert got["n_events"] == len(brier)
+    assert got["n_priced"] == len(returns)
+    assert sample_results()["return_curve"]["meridian-small"]["return_1"][-1] == pytest.approx(
+        got["return_1"], rel=1e-12
+    )
+    by_category = [
+        (entry["forecasters"]["meridian-small"]["n_events"], entry["forecasters"]["meridian-small"]["brier"])
+        for entry in sample_results()["by_category"].values()
+    ]
+    assert sum(n * mean for n, mean in by_category) / len(brier) == pytest.approx(got["brier"], rel=1e-12)
+    ece = sum(
+        b["n"] * abs(b["mean_probability"] - b["frequency"])
+        for b in sample_results()["reliability"]["meridian-small"]
+        if b["n"]
+    ) / sum(b["n"] for b in sample_results()["reliability"]["meridian-small"])
+    assert got["ece"] == pytest.approx(ece, rel=1e-9)
+
+
+def test_input_order_changes_nothing() -> None:
+    problems, forecasts = (list(rows) for rows in SAMPLE)
+    extra = {"problem_id": "nowhere", "username": "ada", "prediction": [1]}
+    first = evaluate([*forecasts, extra, {**forecasts[0], "prediction": [math.nan] * 9}], problems)
+    rng = random.Random(1)
+    rng.shuffle(problems)
+    shuffled = [*forecasts, extra, {**forecasts[0], "prediction": [math.nan] * 9}]
+    rng.shuffle(shuffled)
+    assert evaluate(shuffled, problems) == first
+
+
+def test_option_order_changes_no_score() -> None:
+    problems, forecasts = SAMPLE
+    rng = random.Random(2)
+    orders = {p["problem_id"]: rng.sample(range(len(p["options"])), len(p["options"])) for p in problems}
+    turned = [{**p, "options": [p["options"][k] for k in orders[p["problem_id"]]]} for p in problems]
+    rows = [
+        {**row, **{key: [row[key][k] for k in orders[row["problem_id"]]] for key in ("prediction", "odds", "bids")}}
+        for row in forecasts
+    ]
+    one, other = evaluate(forecasts, problems), evaluate(rows, turned)
+    for name, row in one["forecasters"].items():
+        for metric, value in row.items():
+            if isinstance(value, float):
+                assert other["forecasters"][name][metric] == pytest.approx(value, abs=1e-6), (name, metric)
+
+
+def test_duplicated_events_change_no_mean() -> None:
+    problems, forecasts = SAMPLE
+    twice = [{**row, "problem_id": f"{row['problem_id']}-again"} for row in problems]
+    rows = [{**row, "problem_id": f"{row['problem_id']}-again"} for row in forecasts]
+    one, other = evaluate(forecasts, problems), evaluate(forecasts + rows, problems + twice)
+    for name, row in one["forecasters"].items():
+        for metric in ("brier", "log", "spherical", "return_0", "return_0.5", "return_1", "ece"):
+            assert other["forecasters"][name][metric] == pytest.approx(row[metric], rel=1e-12)
+
+
+def test_shared_resamples() -> None:
+    """A twin has the same interval and beats its original in half of the resamples; more noise changes nobody else."""
+    problems, forecasts = SAMPLE
+    twin = [{**row, "username": "twin"} for row in forecasts if row["username"] == "harbor-9b"]
+    alone, both = evaluate(forecasts, problems), evaluate(forecasts + twin, problems)
+    rows = both["forecasters"]
+    assert rows["twin"]["brier_interval"] == pytest.approx(rows["harbor-9b"]["brier_interval"], rel=1e-12)
+    assert rows["twin"]["brier_rank"] == rows["harbor-9b"]["brier_rank"] == 1
+    assert rows["twin"]["bradley_terry_rank"] == rows["harbor-9b"]["bradley_terry_rank"]
+    assert rows["harbor-9b"]["brier_beats_next"] == 0.5
+    assert alone["forecasters"]["coin-and-dice"]["brier_interval"] == pytest.approx(
+        rows["coin-and-dice"]["brier_interval"], rel=1e-12
+    )
+
+
+JUNK: Final = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3), max_leaves=6,
+)  # fmt: skip
+
+
+FIELD: Final = {
+    "problem_id": st.sampled_from(["1", 1, 2, "x"]) | JUNK,
+    "username": st.sampled_from(["ada", "bob"]) | JUNK,
+    "timestamp": st.sampled_from(["2025-01-01T00:00:00Z", "2025-01-02", "soon"]) | JUNK,
+    "prediction": st.lists(st.floats(0, 1), min_size=2, max_size=2) | JUNK,
+    "odds": st.lists(st.floats(0, 1), min_size=2, max_size=2) | JUNK,
+    "bids": st.lists(st.floats(0, 1), min_size=2, max_size=2) | JUNK,
+    "weight": st.floats(0, 2) | JUNK,
+}
+
+
+@settings(max_examples=150)
+@given(st.lists(st.fixed_dictionaries({}, optional=FIELD) | JUNK, max_size=6), st.lists(
+    st.fixed_dictionaries({}, optional={
+        "problem_id": st.sampled_from([1, 2]) | JUNK, "options": st.just(["A", "B"]) | JUNK,
+        "correct_answer": st.sampled_from(["A", ["A", "B"], []]) | JUNK, "exclusive": JUNK, "end_date": JUNK,
+        "category": JUNK, "metadata": JUNK,
+    }) | JUNK, max_size=4))  # fmt: skip
+def test_any_input_gives_a_result_or_one_line(forecasts: list[Any], problems: list[Any]) -> None:
+    good = [{"problem_id": "y", "options": ["A", "B"], "correct_option_idx": 0}]
+    rows = [{"problem_id": "y", "username": name, "prediction": [0.5, 0.5]} for name in ("ada", "zoe")]
+    results = evaluate([*forecasts, *rows], [*problems, *good], bootstrap=5)
+    assert json.loads(json.dumps(results, allow_nan=False)) == results
+    counted = sum(entry["count"] for entry in results["excluded"] if not entry["reason"].startswith("from "))
+    unused = sum(entry["count"] for entry in results["excluded"] if entry["what"] == "event")
+    unused -= sum(e["count"] for e in results["excluded"] if e["what"] == "event" and e["reason"].startswith("from "))
+    assert results["n_forecasts"] + counted - unused == len(forecasts) + 2  # nothing goes missing
+    if not results["forecasters"].keys() - {"ada", "zoe"} and results["n_forecasts"] == 2:
+        with pytest.raises(InputError, match="expected forecasts that fit the problems"):
+            evaluate(forecasts, problems, bootstrap=0)
+
+
+BAD_OPTIONS: Final = {
+    "gamma above": ({"gammas": [1.5]}, "gamma: must be a number in [0, 1], got 1.5"),
+    "gamma nan": ({"gammas": [math.nan]}, "gamma: must be a number in [0, 1], got nan"),
+    "gamma text": ({"gammas": ["0"]}, "gamma: must be a number in [0, 1], got '0'"),
+    "bootstrap": ({"bootstrap": -1}, "bootstrap: must be an integer >= 0, got -1"),
+    "seed": ({"seed": 0.5}, "seed: must be an integer >= 0, got 0.5"),
+    "min_events": ({"min_events": 0}, "min_events: must be an integer >= 1, got 0"),
+    "bins": ({"bins": True}, "bins: must be an integer >= 1, got True"),
+    "repeats": ({"repeats": "first"}, "repeats: must be last or mean, got 'first'"),
+    "late": ({"late": "never"}, "late: must be keep or drop, got 'never'"),
+    "response": ({"response": "log"}, "response: must be brier or correct, got 'log'"),
+    "prior": ({"prior": 0}, "prior: must be a positive number, got 0"),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS.values(), ids=BAD_OPTIONS)
+def test_bad_option(options: Row, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        ProphetArenaEvaluator(**options)
+    assert str(caught.value) == message
+
+
+BAD_CALLS: Final = {
+    "nothing": (lambda: evaluate([], [GOOD_PROBLEM]), "forecasts: expected forecasts that fit the problems, got none"),
+    "nothing fits": (
+        lambda: evaluate([{**GOOD[0], "problem_id": 8}, 5], [GOOD_PROBLEM]),
+        "forecasts: expected forecasts that fit the problems, got no object: 1; unknown problem id: 1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), BAD_CALLS.values(), ids=BAD_CALLS)
+def test_bad_call(call: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_file_and_python_agree() -> None:
+    results = ProphetArenaEvaluator().evaluate_file(PREDICTION, [DATASET])
+    named = [results[key] for key in ("name", "prediction", "dataset")]
+    assert named == ["prophet-sample", "prophet-sample.json", "prophet-sample.json"]
+    assert results["forecasters"] == sample_results()["forecasters"]
+    assert {"dataset_sha256", "prediction_sha256", "data_sha256"} <= results["signature"].keys()
+
+
+def test_jsonl_equals_json(tmp_path: Path) -> None:
+    path = tmp_path / "prophet-sample.jsonl"
+    lines = [json.dumps(row, ensure_ascii=False) for row in SAMPLE[1]]
+    path.write_text("\n".join([*lines, "{not JSON"]), encoding="utf-8")
+    results = ProphetArenaEvaluator().evaluate_file(path, [DATASET])
+    assert results["forecasters"] == sample_results()["forecasters"]
+    assert results["excluded"][-1]["reason"].startswith("not JSON: column 2")
+
+
+BAD_FILES: Final = {
+    "columns": ("x.csv", b"a,b\n1,2\n", "x.csv: expected the columns event_ticker, predictor_name, market_info, "
+                "market_outcome, prediction, got none named event_ticker"),
+    "empty csv": ("x.csv", b"", "x.csv: expected the columns event_ticker, predictor_name, market_info, "
+                  "market_outcome, prediction, got none named event_ticker"),
+    "utf-16": ("x.csv", b"\xff\xfea\0", "x.csv: not UTF-8: byte 0xff at position 0, got UTF-16 or UTF-32 text"),
+    "not json": ("x.json", b"[1,", "x.json: not JSON: line 1 column 4: Expecting value"),
+    "object": ("x.json", b"{}", "x.json: expected forecasts that fit the problems, got none"),
+    "no file": ("y.json", None, "y.json: cannot be read: No such file or directory"),
+    "no csv": ("y.csv", None, "y.csv: cannot be read: No such file or directory"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BAD_FILES.values(), ids=BAD_FILES)
+def test_bad_file(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        ProphetArenaEvaluator().evaluate_file(tmp_path / name, [] if name.endswith("csv") else [DATASET])
+    assert str(caught.value).removeprefix(f"{tmp_path}{os.sep}") == message
+
+
+def test_no_dataset() -> None:
+    with pytest.raises(InputError, match="expected a dataset of problems for it"):
+        ProphetArenaEvaluator().evaluate_file(PREDICTION)
+
+
+def test_several_datasets() -> None:
+    with pytest.raises(InputError) as caught:
+        ProphetArenaEvaluator().evaluate_file(PREDICTION, [DATASET, DATASET])
+    assert str(caught.value) == "--dataset: several need RxnOptBench questions, got Prophet Arena"
+
+
+def test_csv_with_a_dataset(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a CSV holds its own events, got the dataset prophet-sample"):
+        ProphetArenaEvaluator().evaluate_file(tmp_path / "x.csv", [DATASET])
+
+
+def test_hash_seed_changes_nothing() -> None:
+    code = (
+        "import sys, json; sys.path[:0] = [sys.argv[1], sys.argv[1] + '/tests']\n"
+        "import make_prophet_sample as m\n"
+        "from forecasteval.prophet import ProphetArenaEvaluator\n"
+        "print(json.dumps(ProphetArenaEvaluator(bootstrap=50).evaluate_file(m.PREDICTION, [m.DATASET])))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", code, str(ROOT)], capture_output=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("0", "1")
+    }  # fmt: skip
+    assert len(outputs) == 1

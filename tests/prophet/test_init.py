@@ -1,0 +1,56 @@
+"""The front door of the wing: cheap to import, everything public is there, files are recognised."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import forecasteval.prophet as prophet
+from forecasteval import __version__
+from prophet_data import DATASET, PREDICTION, ROOT
+
+
+def test_import_is_cheap() -> None:
+    """The command line asks every wing what it knows of a file."""
+    code = "import sys, forecasteval.prophet; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_everything_public_is_there() -> None:
+    assert all(getattr(prophet, name) for name in prophet.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = prophet.nothing
+
+
+@pytest.mark.parametrize(
+    ("name", "record", "dataset", "expected"),
+    [
+        ("x.csv", {"a": 1}, None, True),
+        ("x.json", {"problem_id": 1}, None, True),
+        ("x.json", {"id": 1}, {"problem_id": 1}, True),
+        ("x.json", {"id": 1}, None, False),
+        ("x.json", {"id": 1}, {"id": 1}, False),
+    ],
+)
+def test_recognises(tmp_path: Path, name: str, record: Any, dataset: Any, expected: bool) -> None:
+    path, questions = tmp_path / name, tmp_path / "dataset.json"
+    path.write_text(json.dumps([record]), encoding="utf-8")
+    questions.write_text(json.dumps([dataset]), encoding="utf-8")
+    assert prophet.BENCHMARK.recognises(path, questions if dataset else None) is expected
+
+
+def test_benchmark_makes_an_evaluator() -> None:
+    evaluator = prophet.BENCHMARK.evaluator()
+    assert evaluator.settings()["gammas"] == [0, 0.5, 1]
+    assert evaluator.settings()["evaluator"] == f"Prophet Arena {__version__}"
+    assert prophet.BENCHMARK.evaluator(gammas=None).settings() == evaluator.settings()
+    results = prophet.BENCHMARK.evaluator(gammas=(0.25,)).evaluate_file(PREDICTION, [DATASET])
+    assert results["benchmark"] == prophet.BENCHMARK.name
+    assert results["signature"]["gammas"] == [0.25]
+    assert prophet.BENCHMARK.options == {"gammas"}
+    assert any("Leaderboard by Log" in str(block) for block in results.report(sort="log"))

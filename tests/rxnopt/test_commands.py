@@ -1,0 +1,257 @@
+"""The command line, called in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pytest
+
+from forecasteval import __version__
+from forecasteval.common.errors import run_command
+from forecasteval.rxnopt import RxnOptEvaluator, commands, output
+from forecasteval.rxnopt.kinds import QUESTION_TYPES
+from forecasteval.rxnopt.settings import Settings
+from make_rxnopt_samples import SEED
+from rxnopt_tables import RAW_CONTROL, ROOT, build, by_id, simple, write
+
+
+class Done(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(*args: object) -> Done:
+    """One command as `eval.py` calls it, in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = run_command("eval.py", lambda: commands.run([*map(str, args)], "eval.py"))
+        except SystemExit as error:  # argparse: help, version, or options that are none
+            code = int(error.code or 0)
+    done = Done(code, out.getvalue(), err.getvalue())
+    assert not RAW_CONTROL.search(done.out + done.err)
+    return done
+
+
+def test_from_a_spreadsheet_to_a_score(tmp_path: Path) -> None:
+    rows = [f"{base},{solvent},{17 * n % 101}" for n, (base, solvent) in enumerate(
+        (b, s) for b in ("K2CO3", "Cs2CO3", "Et3N", "DBU") for s in ("DMF", "THF", "EtOH")
+    )]  # fmt: skip
+    sheet = write(tmp_path / "x.csv", "\n".join(["base,solvent,y", *rows]) + "\n")
+    done = run("import", sheet, "-o", tmp_path / "tables", "--yield", "y")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[::2] == ["conditions: base, solvent", f"12 rows in 1 tables in {tmp_path}/tables"]
+    assert "build with --reactant-product-require content or none" in done.out
+    done = run("build", tmp_path / "tables", "-o", tmp_path / "q", "--reactant-product-require", "none")
+    assert done.code == 0, done.err
+    dataset = tmp_path / "q" / "multiple_choice_all_varying_reference.json"
+    done = run("render", dataset, "-o", tmp_path / "prompts.jsonl")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    prompts = [json.loads(line) for line in (tmp_path / "prompts.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [sorted(row) for row in prompts] == [["id", "prompt"]]
+    replies = write(
+        tmp_path / "r.jsonl", "".join(json.dumps({"id": p["id"], "reply": "Answer: 1"}) + "\n" for p in prompts)
+    )
+    done = run("parse", replies, "-o", tmp_path / "p.json")
+    assert (done.code, done.out) == (0, f"1 indices in {tmp_path}/p.json\n")
+    assert RxnOptEvaluator().evaluate_file(tmp_path / "p.json", [dataset])["answered_only"]["n"] == 1
+
+
+def test_the_output_folder_is_whole(tmp_path: Path) -> None:
+    done = run("build", ROOT / "dataset" / "rxnopt-tables", "-o", tmp_path / "q", "--seed", SEED)
+    assert done.code == 0, done.err
+    names = sorted(path.name for path in (tmp_path / "q").iterdir())
+    assert len(names) == 6 + 4 + 6 + 1
+    assert [path.name for path in tmp_path.iterdir()] == ["q"]
+    report = (tmp_path / "q" / "report.md").read_text(encoding="utf-8")
+    for number, title in enumerate(
+        ["Where to begin", "Which file for what", "Shortest workflow", "Question types", "Scoring", "Files", "Fields",
+         "Predictions", "References", "Settings", "Statistics", "Samples"], 1,
+    ):  # fmt: skip
+        assert f"\n## {number}. {title}\n" in report
+    assert not [name for name in names if name != "report.md" and f"`{name}`" not in report]
+    for kind in QUESTION_TYPES:
+        questions = json.loads((tmp_path / "q" / f"multiple_choice_{kind}.json").read_text(encoding="utf-8"))
+        assert f"| `multiple_choice_{kind}.json` | `{kind}` | {len(questions)} |" in report
+        example = tmp_path / "q" / f"example_prediction_multiple_choice_{kind}.json"
+        found = RxnOptEvaluator().evaluate_file(example, [tmp_path / "q" / f"multiple_choice_{kind}.json"])
+        assert (found["n"], found["missing"], found["illegal"]) == (len(questions), 0, 0)
+        assert f"### {kind}" in report
+    assert "filter_is_table: 1" in report
+    assert "giese_photoredox.json: entries[9] (entry 10): yield_ratio: cannot be read as one yield: 'complex'" in report
+    again = run("build", ROOT / "dataset" / "rxnopt-tables", "-o", tmp_path / "q")
+    assert (again.code, again.out) == (2, "")
+    assert again.err == f"eval.py: {tmp_path}/q: the output folder must not exist yet\n"
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+
+    def fail(path: Path, text: str) -> None:
+        if len(written) == 3:
+            raise KeyboardInterrupt
+        path.parent.mkdir(parents=True, exist_ok=True)
+        written.append(path.name)
+        path.write_text(text, encoding="utf-8")
+
+    monkeypatch.setattr(output, "write_atomic", fail)
+    assert run("build", ROOT / "dataset" / "rxnopt-tables", "-o", tmp_path / "q").code == 130
+    assert len(written) == 3
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bad_files_in_the_folder_do_not_cost_the_others(tmp_path: Path) -> None:
+    folder = tmp_path / "tables"
+    (folder / "deep" / "er").mkdir(parents=True)
+    write(folder / "deep" / "er" / "good.json", json.dumps(simple("good", [1, 2, 3])))
+    write(folder / "a.json", "{")
+    write(folder / "b.json", "")
+    (folder / "c.json").write_bytes(b"\xff\xfe{}")
+    write(folder / "d.json", '{"SOURCES": 1}')
+    write(folder / "e.json", "[" * 100_000)
+    write(folder / "f.json", json.dumps(simple("good", [1, 2])))
+    write(folder / "g.json", '{"entries": [], "entries": [1]}')
+    write(folder / "h.json", json.dumps({**simple("h", [1, 2]), "entries": [1, {"conditions": 3}, {"results": []}]}))
+    write(folder / "notes.txt", "no table")
+    done = run("build", folder, "-o", tmp_path / "q")
+    assert done.code == 0
+    assert "- tables: 9, used 1, not used 8\n" in done.out
+    for line in (
+        "not used: a.json: unreadable: not JSON: line 1 column 2: Expecting property name enclosed in double quotes",
+        "not used: b.json: unreadable: expected JSON, got an empty file",
+        "not used: c.json: unreadable: not UTF-8: byte 0xff at position 0, got UTF-16 or UTF-32 text",
+        "not used: d.json: not_a_table: expected an object with a list 'entries'",
+        "not used: e.json: unreadable: expected records, got JSON nested too deeply",
+        "not used: f.json: duplicate_table_id: good is in deep/er/good.json",
+        "not used: g.json: not_a_table: 'entries' is given twice with different values",
+        "not used: h.json: fewer_than_two_readable_rows: 0 of 3",
+        "warning: h.json: entries[0]: expected an object, got int; row not used",
+        "warning: h.json: entries[1]: 'conditions' must be an object; row not used",
+        "warning: h.json: entries[2]: 'results' must be an object; row not used",
+    ):
+        assert f"eval.py: {line}\n" in done.err
+
+
+def test_hostile_tables_are_safe_on_the_screen_and_in_the_report(tmp_path: Path) -> None:
+    evil = "../../etc/\x1b[2J\u202e`| <script>{{ 7 * 7 }}{% endfor %}\n```\n# heading"
+    made = simple(evil, [1, 2, "\x1b]0;x\x07"])
+    made["source_file"], made["doi"] = evil, evil
+    for entry in made["entries"]:
+        entry["conditions"][evil] = [{"content": f"{evil} {entry['entry_idx']}", "SMILES": evil}]
+    (tmp_path / "tables").mkdir()
+    write(tmp_path / "tables" / "x.json", json.dumps(made))
+    done = run("build", tmp_path / "tables", "-o", tmp_path / "q", "--condition-keys-blacklist", "`|,x")
+    assert done.code == 0, done.err
+    assert {path.name for path in tmp_path.iterdir()} == {"tables", "q"}
+    for path in (tmp_path / "q").iterdir():
+        assert not RAW_CONTROL.search(path.read_text(encoding="utf-8"))
+    report = (tmp_path / "q" / "report.md").read_text(encoding="utf-8")
+    assert "\n# heading" not in report
+    assert "<script>{{ 7 * 7 }}{% endfor %}" in report
+    done = run("render", tmp_path / "q" / "multiple_choice_all_varying.json")
+    assert (done.code, done.out.count("\n")) == (0, 1)
+
+
+BAD_COMMANDS: Final[list[tuple[list[str], str]]] = [
+    (["build", "nowhere", "-o", "out"], "nowhere: expected a folder of table files"),
+    (["build", "empty", "-o", "out"], "empty: no question can be built: there is no table"),
+    (["build", "empty", "-o", "empty"], "empty: the output folder must not exist yet"),
+    (["build", "empty", "-o", "out", "--min-reference-options", "0"],
+     "--min-reference-options: expected fewest references of a question, got '0'"),
+    (["render", "nowhere.json"], "nowhere.json: cannot be read: No such file or directory"),
+    (["render", "q.json", "--id", "\x1b[2J"], "q.json: no question \\x1b[2J"),
+    (["render", "futurex.json"], "futurex.json: record 1: expected a question with 'id' and 'options'"),
+    (["render", "t/q.json"], "t/prompt_all_varying.txt: expected a template with {options}"),
+    (["parse", "none.jsonl", "-o", "p.json"], "none.jsonl: expected replies with an index, got none"),
+    (["import", "t.csv", "-o", "tables"], "--yield: expected the column of the yield"),
+    (["import", "t.csv", "-o", "tables", "--yield", "nope"], "t.csv: no column nope, got base, y"),
+    (["import", "t.csv", "-o", "taken", "--yield", "y"], "taken/t.json: the file must not exist yet"),
+    (["import", "no.csv", "-o", "tables", "--yield", "y"], "no.csv: cannot be read: No such file or directory"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "message"), BAD_COMMANDS, ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else ""
+)
+def test_bad_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], message: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("empty", "t", "taken"):
+        Path(folder).mkdir()
+    question = by_id(build(simple("s", [1, 2])))["s_q2"]
+    for name in ("q.json", "t/q.json"):
+        write(Path(name), json.dumps([question]))
+    write(Path("t/prompt_all_varying.txt"), "Which?")
+    write(Path("futurex.json"), json.dumps([{"id": "1", "prompt": "?", "level": 1}]))
+    write(Path("none.jsonl"), '{"id": "a", "reply": "no idea"}\n')
+    write(Path("t.csv"), "base,y\nK,1\n")
+    write(Path("taken/t.json"), "{}")
+    before = sorted(path for path in tmp_path.rglob("*"))
+    done = run(*command)
+    assert (done.code, done.out, done.err.splitlines()[-1]) == (2, "", f"eval.py: {message}")
+    assert sorted(path for path in tmp_path.rglob("*")) == before
+
+
+def test_usage(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run("--version").out == f"eval.py rxnopt {__version__}\n"
+    for words in ([], ["build"], ["nothing"]):
+        assert run(*words).code == 2
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = run("build", "--help").out
+    for name in Settings._fields:
+        assert f"--{name.replace('_', '-')} VALUE" in shown
+
+
+@pytest.mark.parametrize("command", ["", "import", "build", "render", "parse"])
+@pytest.mark.parametrize(("program", "line"), [("eval.py", "python eval.py"), ("forecasteval", "forecasteval")])
+def test_help_has_examples_that_parse(
+    capsys: pytest.CaptureFixture[str], command: str, program: str, line: str
+) -> None:
+    parser = commands.build_parser(program)
+    with pytest.raises(SystemExit):
+        parser.parse_args([command, "--help"] if command else ["--help"])
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"usage: {program} rxnopt {command}".rstrip() + " [-h]")
+    prefix = f"  {line} rxnopt {command}".rstrip() + " "
+    examples = [row.removeprefix(f"  {line} rxnopt ") for row in shown.splitlines() if row.startswith(prefix)]
+    assert len(examples) >= (4 if not command else 1)
+    for example in examples:
+        assert parser.parse_args(example.split()).run
+
+
+def test_render_uses_the_template_beside_the_dataset_and_one_id(tmp_path: Path) -> None:
+    made = build(simple("s", [1, 2]), simple("u", [3, 4]))
+    path = write(tmp_path / "d.json", json.dumps(made.questions))
+    write(tmp_path / "prompt_all_varying.txt", "Mine: {options}{unknown}")
+    done = run("render", path, "--id", "u_q2")
+    (row,) = map(json.loads, done.out.splitlines())
+    assert row["id"] == "u_q2"
+    assert re.fullmatch(r"Mine: Option 0:\n- base: base \d\n\nOption 1:\n- base: base \d\{unknown\}", row["prompt"])
+    chinese = run("render", path, "--id", "u_q1", "--language", "zh")
+    assert "只输出一个数字" in json.loads(chinese.out)["prompt"]
+
+
+def test_rendering_needs_neither_meta_nor_answer(tmp_path: Path) -> None:
+    questions = build(simple("t", [10, 20, 30])).questions
+    blind = [{key: q[key] for key in ("id", "question_type", "input", "options")} for q in questions]
+    for name, rows in (("full", questions), ("blind", blind)):
+        write(tmp_path / f"{name}.json", json.dumps(rows))
+        assert run("render", tmp_path / f"{name}.json", "-o", tmp_path / f"{name}.jsonl").code == 0
+    assert (tmp_path / "full.jsonl").read_bytes() == (tmp_path / "blind.jsonl").read_bytes()
+
+
+def test_only_the_first_warnings_are_shown(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    write(tmp_path / "tables" / "t.json", json.dumps(simple("t", [1, 2, *["complex"] * 40])))
+    done = run("build", tmp_path / "tables", "-o", tmp_path / "q")
+    assert done.err.count("cannot be read as one yield") == commands.SHOWN_WARNINGS == 30
+    assert done.err.endswith("\neval.py: warning: 10 more, see report.md\n")
+    report = (tmp_path / "q" / "report.md").read_text(encoding="utf-8")
+    assert report.count("cannot be read as one yield") == 40

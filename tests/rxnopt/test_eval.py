@@ -1,0 +1,113 @@
+"""RxnOptBench through `eval.py`: told by its dataset, reported, stored, ranked, compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from cli import Record, assert_refused, q, run, write
+from forecasteval.rxnopt import RxnOptEvaluator
+
+KIND: Final = "single_varying"
+
+
+def choice(name: str, *effective: float, kind: str = KIND) -> Record:
+    """A question whose options have these yields, and no selectivities."""
+    best = max(effective)
+    return {
+        "id": name, "question_type": kind, "options": [{"base": f"base {n}"} for n in range(len(effective))],
+        "answer": [n for n, value in enumerate(effective) if value == best],
+        "meta": {
+            "yields": list(effective), "effective_scores": list(effective),
+            "option_relative_scores": [round(value / best, 6) for value in effective],
+        },
+    }  # fmt: skip
+
+
+QUESTIONS: Final = [choice("t_q1", 80, 40), choice("t_q2", 30, 60, 90), choice("t_q3", 10, 100)]
+
+
+def folder(root: Path, **predictions: Any) -> Path:
+    """A dataset `rxn` and the predictions rxn-NAME."""
+    write(root, {"dataset/rxn.json": QUESTIONS})
+    return write(root, {f"prediction/rxn-{name}.json": answers for name, answers in predictions.items()})
+
+
+def test_file_is_told_by_its_dataset_and_scored_as_in_python(tmp_path: Path) -> None:
+    answers = {"t_q1": 1, "t_q2": "2", "t_q9": 0}
+    folder(tmp_path, a=answers)
+    printed = run(tmp_path, "-f", "rxn-a", "--json").json
+    results = RxnOptEvaluator(QUESTIONS).evaluate_all(answers)
+    for key in ("avg_relative_score", "exact_match_accuracy", "missing", "illegal", "coerced", "unknown_ids", "items"):
+        assert printed[key] == json.loads(json.dumps(results[key])), key
+    assert printed["avg_relative_score"] == pytest.approx((0.5 + 1 + 0) / 3)
+    assert (printed["missing"], printed["coerced"], printed["unknown_ids"]) == (1, 1, 1)
+    assert (printed["benchmark"], printed["dataset"]) == ("RxnOptBench", "rxn.json")
+
+
+def test_report_and_items(tmp_path: Path) -> None:
+    folder(tmp_path, a={"t_q1": 0, "t_q2": 7})
+    done = run(tmp_path, "-f", "rxn-a", "--items")
+    assert (done.code, done.err) == (0, "")
+    rows = [line.split() for line in done.out.splitlines()]
+    # 1, illegal, missing; a uniform guess gets (0.75 + 2/3 + 0.55)/3
+    assert ["Overall", "0.3333", "[0.0000,", "1.0000]", "0.6556", "0.3333", "0.3333", "3", "1", "1"] in rows
+    assert ["t_q2", KIND, "0.0000", "illegal", "7"] in [row[:5] for row in rows]
+
+
+def test_several_datasets_and_pairs(tmp_path: Path) -> None:
+    reference = choice("t_q1_ref", 50, 100, kind="single_varying_reference")
+    control = choice("t_q1_ref_control", 100, 50, kind="single_varying_reference_control")
+    write(tmp_path, {"dataset/r.json": [reference], "dataset/c.json": [control]})
+    write(tmp_path, {"prediction/r-x.json": {"t_q1_ref": 1, "t_q1_ref_control": 1}})
+    printed = run(tmp_path, "-f", "r-x", "--dataset", "r", "--dataset", "c", "--json").json
+    pair = printed["pairs"]["overall"]
+    assert (pair["pairs"], pair["reference_mean"], pair["control_mean"], pair["wins"]) == (1, 1, 0.5, 1)
+    assert printed["dataset"] == "c.json, r.json"
+    one = run(tmp_path, "-f", "r-x", "--json").json  # r-x belongs to r
+    assert (one["n"], one["unknown_ids"], one["pairs"]["overall"]["pairs"]) == (1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("rxn-list", [], ["expected one object {id: option index}", "list"]),
+        ("rxn-other", [], ["expected predictions for this dataset", "none with an id of it"]),
+        ("rxn-a", ["--missing", "skip"], ["--missing: needs a file of FutureX, got RxnOptBench"]),
+        ("rxn-a", ["--sort", "brier"], ["--sort: needs a file of Prophet Arena, got RxnOptBench"]),
+        ("plain", ["--dataset", "plain", "--dataset", "rxn"], ["--dataset: several need RxnOptBench", "FutureX"]),
+        ("wrong-a", [], ["dataset/wrong.json: record 1 (id t_q1)", "option_relative_scores[1] must be", "0.5"]),
+    ],
+)
+def test_refused(tmp_path: Path, name: str, options: list[str], words: list[str]) -> None:
+    folder(tmp_path, a={"t_q1": 0}, list=[0, 1], other={"x": 1})
+    wrong = choice("t_q1", 80, 40)
+    wrong["meta"]["option_relative_scores"] = [1.0, 0.6]
+    write(tmp_path, {"dataset/wrong.json": [wrong], "prediction/wrong-a.json": {"t_q1": 0}})
+    write(tmp_path, {"dataset/plain.json": [q("x")], "prediction/plain.json": [q("x")]})
+    assert_refused(run(tmp_path, "-f", name, *options), *words)
+
+
+def test_nightly_ranks_and_reuses(tmp_path: Path) -> None:
+    folder(tmp_path, best={"t_q1": 0, "t_q2": 2, "t_q3": 1}, poor={"t_q1": 1, "t_q2": 0, "t_q3": True})
+    write(tmp_path, {"prediction/plain.json": [q()]})
+    assert run(tmp_path, "nightly").code == 0
+    board = json.loads((tmp_path / "evaluation/leaderboard.json").read_text("utf-8"))
+    (table,) = [table for table in board["tables"] if table["benchmark"] == "RxnOptBench"]
+    rows = [(row["rank"], row["name"], round(row["overall_score"], 4), row["unparsed"]) for row in table["rows"]]
+    assert rows == [(1, "rxn-best", 1.0, 0), (2, "rxn-poor", round((0.5 + 1 / 3) / 3, 4), 1)]
+    assert table["rows"][1]["p_above"] == 0.25  # three questions differ: 2/2³
+    assert run(tmp_path, "nightly").out.splitlines()[-1] == "0 files scored, 3 unchanged, 0 failed"
+
+
+def test_compare(tmp_path: Path) -> None:
+    folder(tmp_path, a={"t_q1": 0, "t_q2": 2, "t_q3": 1}, b={"t_q1": 1, "t_q2": 2, "t_q3": 0})
+    pair = run(tmp_path, "compare", "rxn-a", "rxn-b", "--json").json["pairs"][0]
+    assert pair["difference"] == pytest.approx((0.5 + 0 + 0.9) / 3)
+    assert pair["levels"] == {"": {"wins": 2, "ties": 1, "losses": 0}}
+    assert [row["id"] for row in pair["questions"]] == ["t_q3", "t_q1"]
+    shown = run(tmp_path, "compare", "rxn-a", "rxn-b").out
+    assert "2/1/0" in shown

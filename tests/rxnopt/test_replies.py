@@ -1,0 +1,75 @@
+"""Replies: the one index that is stated, or a report why there is none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forecasteval.rxnopt.replies import parse_replies, parse_reply
+from linear import assert_linear
+from rxnopt_tables import CASES, Record
+
+MORE: Final = json.loads((CASES / "rxnopt_more.json").read_text(encoding="utf-8"))
+
+
+REPLIES: Final = json.loads((CASES / "rxnopt_replies.json").read_text(encoding="utf-8"))
+
+
+def shown(case: Record) -> str:
+    return repr(case["reply"])[:40]
+
+
+def test_the_tables_of_cases_are_not_empty() -> None:
+    assert len(REPLIES) > 80
+    assert len(MORE["replies"]) > 10
+
+
+@pytest.mark.parametrize("case", MORE["replies"], ids=shown)
+def test_replies(case: Record) -> None:
+    assert parse_reply(case["reply"]) == (case.get("index"), case.get("note", ""))
+
+
+@pytest.mark.parametrize("case", REPLIES, ids=[f"{n}-{str(case['reply'])[:30]!r}" for n, case in enumerate(REPLIES)])
+def test_replies_are_read_or_reported(case: Record) -> None:
+    index, note = parse_reply(case["reply"])
+    assert index == case["expected"]
+    assert bool(note) == (index is None)
+
+
+@given(st.one_of(st.text(), st.integers(), st.floats(), st.none(), st.lists(st.text())))
+def test_any_reply_gives_an_index_or_a_note(reply: object) -> None:
+    index, note = parse_reply(reply)
+    assert (index is None) == bool(note)
+    assert index is None or index >= 0
+
+
+def test_replies_by_id() -> None:
+    batch = {"custom_id": "b", "response": {"body": {"choices": [{"message": {"content": "Answer: 1"}}]}}}
+    rows = [
+        {"id": "a", "reply": "0"}, batch, {"id": "c", "text": "Option 1 or Option 2"}, {"id": "d", "reply": None},
+        {"id": "e", "reply": "1"}, {"id": "e", "reply": "2"}, {"reply": "1"}, {"id": "a", "reply": "Answer: 0"}, 7,
+    ]  # fmt: skip
+    assert parse_replies(rows) == (
+        {"a": 0, "b": 1},
+        [
+            "two different indices, left out: 2 (c, e)",
+            "no index, left out: 1 (d)",
+            "reply without id, not used: 2 (record 7, record 9)",
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    "piece", [" ", "a,", "5-", "(", "3a (", "r", "95:", "[a", "<sup>", "5 or ", "option 5 ", "\\u"]
+)
+def test_replies_take_linear_time(piece: str) -> None:
+    def make(length: int, run: int) -> Callable[[], object]:
+        text = f"{run}{piece * (length // len(piece))}"
+        return lambda: [parse_reply(text), parse_reply(f"answer: {text}")]
+
+    assert_linear(make, 20_000)

@@ -1,0 +1,82 @@
+"""Tables: which of them are used, and which of their rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from forecasteval.common.errors import InputError
+from rxnopt_tables import Row, build, by_id, simple, table
+
+
+def test_table_filters_and_reasons() -> None:
+    good = simple("good", [1, 2, 3], year=2015)
+    bad = [
+        simple("a", [1, 2], is_table=False),
+        simple("b", [1, 2], products=[]),
+        simple("c", [1, 2], reactants=[{"content": "x", "SMILES": ""}]),
+        simple("d", [5, 5]),
+        simple("e", [5, "complex"]),
+        table("f", [({"base": "K"}, {"yield_ratio": n}) for n in range(3)]),
+        {"root_img_name": "g", "rows": []},
+        simple("h", [1, 2], yield_scale="permille"),
+        simple("good", [7, 8]),
+    ]
+    bad[8]["source_file"] = "z.json"
+    other = simple("i", [1, 2])
+    other["entries"][0]["products"] = [{"content": "", "SMILES": "C"}]
+    other["entries"][1]["products"] = [{"content": "", "SMILES": "CC"}]
+    made = build(good, *bad, other)
+    assert made.unused == {
+        "duplicate_table_id": 1, "fewer_than_two_readable_rows": 1, "filter_is_table": 1,
+        "filter_reactant_product_require": 2, "filter_same_reactants_products": 1, "no_question": 1,
+        "no_varying_condition": 1, "not_a_table": 2,
+    }  # fmt: skip
+    assert made.used + sum(made.unused.values()) == made.tables == 11
+    assert "z.json: duplicate_table_id: good is in good.json" in made.unused_tables
+    assert "h.json: not_a_table: 'yield_scale' must be percent or fraction, got 'permille'" in made.unused_tables
+    assert made.warnings == [
+        "e.json: entries[1] (entry 2): yield_ratio: cannot be read as one yield: 'complex'"
+    ]  # fmt: skip
+    assert build(good, *bad[1:3], reactant_product_require="none").used == 3
+
+
+@pytest.mark.parametrize(
+    ("wanted", "used"), [("none", 4), ("2015", 2), (2016, 1), ("2015,2020", 2), ("[2015]", 1), ([2020], 1)]
+)
+def test_year_filter(wanted: object, used: int) -> None:
+    years = {"a": 2015, "b": "2020", "c": None, "d": "in press"}
+    tables = [simple(name, [1, 2], year=year) for name, year in years.items()]
+    assert build(*tables, year_filter=wanted).used == used
+
+
+def test_the_main_product_and_all_products() -> None:
+    products = [{"content": "minor", "SMILES": "CC"}, {"content": "major", "SMILES": "CO"}]
+    made = simple("t", [1, 2], products=products, main_product_smiles="CO")
+    question = by_id(build(made))["t_q1"]
+    assert question["input"]["products"] == [products[1]]
+    assert question["meta"]["main_product_smiles"] == "CO"
+    assert by_id(build(made, input_products_mode="all"))["t_q1"]["input"]["products"] == products[::-1]
+
+
+def test_a_fraction_scale_only_where_the_table_declares_it() -> None:
+    percent, fraction = (
+        by_id(build(simple("t", [0.5, 1], **more)))["t_q1"] for more in ({}, {"yield_scale": "fraction"})
+    )
+    assert (percent["meta"]["best_yield"], fraction["meta"]["best_yield"]) == (1, 100)
+
+
+def test_rows_without_what_is_required_have_a_reason_of_their_own() -> None:
+    with pytest.raises(InputError, match="filter_condition_require 1"):
+        build(simple("t", [1, 2, 3]), condition_require="smiles")
+
+
+def test_equal_conditions_keep_the_best_row_then_the_first() -> None:
+    rows: list[Row] = [
+        ({"base": "K"}, {"yield_ratio": 10}), ({"base": "ｋ "}, {"yield_ratio": 30}),
+        ({"base": "K"}, {"yield_ratio": 30}), ({"base": "Na"}, {"yield_ratio": 20}),
+    ]  # fmt: skip
+    question = by_id(build(table("t", rows)))["t_q1"]
+    assert sorted(entry["row_index"] for entry in question["meta"]["option_source_entries"]) == [1, 3]
+    assert question["meta"]["total_entries_in_source_table"] == 4
+    exact = by_id(build(table("t", rows), normalize_conditions="false"))["t_q1"]
+    assert sorted(entry["row_index"] for entry in exact["meta"]["option_source_entries"]) == [1, 2, 3]

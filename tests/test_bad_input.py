@@ -1,0 +1,279 @@
+"""Files, records and answers that are bad: the documented exit code and one line, or a warning, never a traceback."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from cli import (
+    BOM,
+    RAW_CONTROL,
+    assert_refused,
+    item,
+    number,
+    q,
+    question,
+    raw,
+    run,
+    run_process,
+    warning,
+    write,
+)
+
+HUGE: Final = "9" * 5000  # more digits than int() converts
+
+
+# --- Files that cannot be read ---
+
+LATIN: Final = json.dumps([q("café")], ensure_ascii=False)
+AT: Final = LATIN.index("é")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        pytest.param("p.json", '[{"id": 1},\n {"id" 2}]', ["p.json", "line 2", "column 8"], id="not JSON"),
+        pytest.param("p.json", json.dumps([q()])[:-1], ["p.json", "line 1", "column"], id="torn"),
+        pytest.param("p.json", json.dumps([q()]) + "]", ["line 1", "Extra data"], id="extra data"),
+        pytest.param("p.json", b"", ["p.json", "empty"], id="empty"),
+        pytest.param("p.json", b" \n\n", ["p.json", "empty"], id="blank"),
+        pytest.param("p.json", BOM, ["p.json", "empty"], id="byte order mark only"),
+        pytest.param("p.jsonl", b"", ["p.jsonl", "empty"], id="empty JSONL"),
+        pytest.param("p.jsonl", b"\n \n", ["p.jsonl", "empty"], id="blank JSONL"),
+        pytest.param("p.jsonl", BOM, ["p.jsonl", "empty"], id="byte order mark only, JSONL"),
+        pytest.param("p.json", b"[]", ["p.json", "question"], id="no records"),
+        pytest.param("p.json", b"{}", ["p.json", "question"], id="no records in an object"),
+        pytest.param("p.json", LATIN.encode("utf-16"), ["not UTF-8", "UTF-16", "byte 0"], id="UTF-16"),
+        pytest.param("p.jsonl", LATIN.encode("utf-16"), ["not UTF-8", "UTF-16", "byte 0"], id="UTF-16 JSONL"),
+        pytest.param("p.json", LATIN.encode("latin-1"), ["not UTF-8", "0xe9", f"position {AT}"], id="latin-1"),
+        pytest.param("p.json", BOM + LATIN.encode("latin-1"), ["0xe9", f"position {AT + 3}"], id="latin-1, BOM"),
+        pytest.param(
+            "p.jsonl", json.dumps(q()).encode() + b"\n" + LATIN[1:-1].encode("latin-1"),
+            ["not UTF-8", "0xe9", f"position {len(json.dumps(q())) + AT}"], id="latin-1 on line 2",
+        ),
+        pytest.param(
+            "p.jsonl", BOM + LATIN[1:-1].encode("latin-1"), ["0xe9", f"position {AT + 2}"], id="latin-1 JSONL, BOM"
+        ),
+        pytest.param("p.json", b"17", ["p.json", "list", "object", "got int"], id="top level number"),
+        pytest.param("p.json", b'"q7"', ["p.json", "list", "object", "got str"], id="top level text"),
+        pytest.param("p.json", b"null", ["p.json", "list", "object", "got"], id="top level null"),
+        pytest.param("p.json", b"NaN", ["p.json", "list", "object", "got"], id="top level NaN"),
+        pytest.param("p.json", b"[" * 100_000, ["p.json", "nested too deeply"], id="deep list"),
+        pytest.param("p.json", b'{"a":' * 100_000, ["p.json", "nested too deeply"], id="deep object"),
+        pytest.param("p.json", raw(answer="[" * 10**5 + "]" * 10**5), ["nested too deeply"], id="deep answer"),
+        pytest.param("p.jsonl", [q(), "[" * 100_000], ["record 2", "nested too deeply"], id="deep line"),
+        pytest.param("p.jsonl", [q(), '{"id": "q8", '], ["record 2", "not JSON", "column"], id="torn line"),
+    ],
+)  # fmt: skip
+def test_unreadable_file(tmp_path: Path, name: str, content: object, words: list[str]) -> None:
+    assert_refused(run(write(tmp_path, {f"prediction/{name}": content}), "-f", "p"), *words)
+
+
+def test_unreadable_dataset_is_the_file_that_is_named(tmp_path: Path) -> None:
+    write(tmp_path, {"dataset/d.json": "[{]", "prediction/d-x.json": {"q7": "A"}})
+    assert_refused(run(tmp_path, "-f", "d-x"), "d.json", "line 1 column 3")
+
+
+# --- Records that cannot be scored ---
+
+LEVELS_REFUSED: Final = [5, 0, -1, 2.5, True, "five", "", None, ..., [1], {}]
+STDS_REFUSED: Final = [-1, -0.5, "-1", "NaN", "inf", "wide", True, [3], {}]
+RAW_REFUSED: Final = {
+    "Std NaN": ("Std", raw(Std="NaN"), "nan"),
+    "Std Infinity": ("Std", raw(Std="Infinity"), "inf"),
+    "Std -Infinity": ("Std", raw(Std="-Infinity"), "inf"),
+    "Std overflows": ("Std", raw(Std="1e999"), "inf"),
+    "Std of 400 digits": ("Std", raw(Std="9" * 400), "9"),
+    "Std of 5,000 digits": ("Std", raw(Std=HUGE), "9"),
+    "level NaN": ("level", raw(level="NaN"), "nan"),
+    "level of 400 digits": ("level", raw(level="9" * 400), "9"),
+    "level of 5,000 digits": ("level", raw(level=HUGE), "9"),
+    "truth NaN": ("ground_truth", raw(ground_truth="NaN"), "nan"),
+    "id twice": ("id", raw(id='"q8", "id": "q7"'), "twice"),
+    "level twice": ("level", raw(level='4, "level": 3'), "twice"),
+    "prompt twice": ("prompt", raw(prompt='"x", "prompt": "y"'), "twice"),
+    "truth twice": ("ground_truth", raw(ground_truth='"1", "ground_truth": "2"'), "twice"),
+    "Std twice": ("Std", raw(Std='1, "Std": 2'), "twice"),
+}
+
+
+@pytest.mark.parametrize("level", LEVELS_REFUSED, ids=repr)
+@pytest.mark.parametrize("in_dataset", [True, False], ids=["dataset", "own"])
+def test_refused_level(tmp_path: Path, level: object, in_dataset: bool) -> None:
+    got = "None" if level is ... else repr(level)
+    words = ["record 2", "q7", "'level'", "1–4", f"got {got}"]
+    if in_dataset:
+        write(tmp_path, {"dataset/p.json": [question("q1"), question(level=level)]})
+    write(tmp_path, {"prediction/p.json": {"q1": "A"} if in_dataset else [q("q1"), q(level=level)]})
+    assert_refused(run(tmp_path, "-f", "p"), "dataset/p.json" if in_dataset else "prediction/p.json", *words)
+
+
+@pytest.mark.parametrize("std", STDS_REFUSED, ids=repr)
+def test_refused_std(tmp_path: Path, std: object) -> None:
+    write(tmp_path, {"prediction/p.json": [q("q1"), number(Std=std)]})
+    assert_refused(run(tmp_path, "-f", "p"), "p.json", "record 2", "q7", "'Std'", "number", f"got {std!r}")
+
+
+@pytest.mark.parametrize("truth", [..., None, "", "  ", r"\boxed{}", [], {}, True, "[]"], ids=repr)
+@pytest.mark.parametrize("level", [1, 4])
+def test_refused_truth(tmp_path: Path, truth: object, level: int) -> None:
+    write(tmp_path, {"prediction/p.json": [q("q1"), q(level=level, ground_truth=truth)]})
+    assert_refused(run(tmp_path, "-f", "p"), "p.json", "record 2", "q7", "'ground_truth'", "got ")
+
+
+@pytest.mark.parametrize(("field", "content", "got"), RAW_REFUSED.values(), ids=RAW_REFUSED)
+def test_refused_raw_json(tmp_path: Path, field: str, content: str, got: str) -> None:
+    done = run(write(tmp_path, {"prediction/p.json": content}), "-f", "p")
+    assert_refused(done, "p.json", "record 2", "q7", f"'{field}'")
+    assert got in done.err.lower()
+
+
+@pytest.mark.parametrize("record", [7, "text", None, ["q7", "A"], True], ids=repr)
+def test_record_that_is_no_object(tmp_path: Path, record: object) -> None:
+    write(tmp_path, {"prediction/p.json": [q(), record]})
+    words = ["p.json", "record 2", "object", f"got {type(record).__name__}"]
+    assert_refused(run(tmp_path, "-f", "p"), *words)
+    write(tmp_path, {"dataset/p.json": [question(), record]})
+    assert_refused(run(tmp_path, "-f", "p"), "dataset/p.json", *words[1:])
+
+
+@pytest.mark.parametrize("record", [7, None, ["A"], {"prediction": "A"}, {"id": None, "prediction": "A"}], ids=repr)
+def test_bad_prediction_row_never_fails_the_dataset(tmp_path: Path, record: object) -> None:
+    questions = [question("q1"), question("q7")]
+    write(tmp_path, {"dataset/p.json": questions, "prediction/p.json": [{"id": "q1", "prediction": "A"}, record]})
+    results = run(tmp_path, "-f", "p", "--json").json
+    assert (item(results, "q1")["score"], item(results, "q7")["outcome"]) == (1.0, "missing")
+    assert "record 2" in warning(results, "prediction", "not used")
+
+
+def test_record_without_id_is_named_and_scored(tmp_path: Path) -> None:
+    results = run(write(tmp_path, {"prediction/p.json": [q(), q(...)]}), "-f", "p", "--json").json
+    assert results["overall_score"] == 1.0
+    assert results["level_counts"]["1"] == 2
+    assert "record 2" in warning(results, "without id")
+
+
+@pytest.mark.parametrize("level", ["4", 4.0, 4], ids=repr)
+def test_accepted_level(tmp_path: Path, level: object) -> None:
+    results = run(write(tmp_path, {"prediction/p.json": [number(level=level)]}), "-f", "p", "--json").json
+    assert results["level_counts"] == {"1": 0, "2": 0, "3": 0, "4": 1}
+    assert results["level_scores"] == {"1": None, "2": None, "3": None, "4": 1.0}
+    assert results["overall_score"] == 1.0
+
+
+@pytest.mark.parametrize(("std", "score"), [("4", 0.75), (4, 0.75), (4.0, 0.75), (0, 0.0), (None, 0.0)], ids=repr)
+def test_accepted_std(tmp_path: Path, std: object, score: float) -> None:
+    write(tmp_path, {"prediction/p.json": [number(Std=std, answer="102")]})
+    assert run(tmp_path, "-f", "p", "--json").json["overall_score"] == pytest.approx(score)
+
+
+@pytest.mark.parametrize("encode", [lambda text: BOM + text, lambda text: text.replace(b"\n", b"\r\n")])
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+def test_windows_files_are_read(tmp_path: Path, encode: Callable[[bytes], bytes], suffix: str) -> None:
+    text = "\n".join(json.dumps(q(name), ensure_ascii=False) + ("," * (suffix == "json")) for name in ("甲", "乙"))
+    content = encode((f"[{text[:-1]}]\n" if suffix == "json" else text + "\n").encode())
+    results = run(write(tmp_path, {f"prediction/p.{suffix}": content}), "-f", "p", "--json").json
+    assert [entry["id"] for entry in results["items"]] == ["甲", "乙"]
+
+
+# --- Answers that cannot be read ---
+
+NEVER_FAILS: Final = {
+    "5,000 digits": HUGE,
+    "400 digits": "9" * 400,
+    "4,299 digits": "9" * 4299,
+    "minus 5,000 digits": "-" + HUGE,
+    "5,000 digits as text": f'"{HUGE}"',
+    "5,000 digits in a list": f"[{HUGE}, 3]",
+    "exponent": "1e999",
+    "huge exponent as text": r'"\\boxed{1e99999}"',
+    "huge power": r'"\\boxed{10^999999999}"',
+    "NaN": "NaN",
+    "-Infinity": "-Infinity",
+    "bool": "true",
+    "object": '{"answer": {"value": 1}}',
+    "object twice": '{"a": 1, "a": 2}',
+    "empty list": "[]",
+    "list of null": "[null, null]",
+    "lone surrogate": r'"\\boxed{\ud800}"',
+    "NUL": r'"\\boxed{\u0000}"',
+    "only braces": '"' + "{" * 100_000 + '"',
+    "open brackets": '"' + r"\\boxed{" + "[" * 100_000 + '"',
+}
+
+
+def file_with_answers(answer: str) -> str:
+    """A good answer, and three questions of other kinds with this one as raw JSON."""
+    names = number("q3", level=3, ground_truth="Red, Green", answer="@")
+    records = [q("q1"), q("q2", level=2, answer="@"), names, number("q4", answer="@")]
+    return json.dumps(records).replace('"@"', answer)
+
+
+@pytest.mark.parametrize("answer", NEVER_FAILS.values(), ids=NEVER_FAILS)
+def test_bad_answer_never_fails_the_file(tmp_path: Path, answer: str) -> None:
+    write(tmp_path, {"prediction/p.json": file_with_answers(answer)})
+    done = run(tmp_path, "-f", "p", "--items", "--save")
+    assert (done.code, done.err) == (0, "")
+    results = json.loads((tmp_path / "evaluation" / "p.json").read_text("utf-8"), parse_constant=pytest.fail)
+    assert [entry["score"] for entry in results["items"]] == [1.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("depth", [100, 300, 480, 900, 970])
+@pytest.mark.parametrize(("before", "within", "after"), [("[", "", "]"), ('{"a":', "1", "}")], ids=["list", "object"])
+def test_nested_answer_never_fails_the_file(tmp_path: Path, depth: int, before: str, within: str, after: str) -> None:
+    """In a process of its own: how deep Python may still go when the answer is read, and when it is written."""
+    write(tmp_path, {"prediction/p.json": file_with_answers(before * depth + within + after * depth)})
+    done = run_process(tmp_path, "-f", "p", "--items", "--save")
+    assert (done.code, done.err) == (0, "")
+    results = json.loads((tmp_path / "evaluation" / "p.json").read_text("utf-8"), parse_constant=pytest.fail)
+    assert [entry["score"] for entry in results["items"]] == [1.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("piece", [r"\boxed{", r"\boxed{}", "1,", "A ", "$", "("])
+def test_answer_of_a_megabyte(tmp_path: Path, piece: str) -> None:
+    answer = piece * (1_000_000 // len(piece))
+    results = run(write(tmp_path, {"prediction/p.json": [q("q1"), number(answer=answer)]}), "-f", "p", "--json").json
+    assert item(results, "q7")["outcome"] in ("missing", "unparsed")
+    assert item(results, "q1")["score"] == 1.0
+    assert len(item(results, "q7")["answer"]) <= 500
+
+
+@pytest.mark.parametrize("form", ["own", "rows", "map"])
+def test_answer_given_twice_is_unparsed(tmp_path: Path, form: str) -> None:
+    write(tmp_path, {"prediction/own.json": raw(answer='"100", "answer": "99"')})
+    for name, content in {
+        "rows": '[{"id": "q1", "prediction": "A"}, {"id": "q7", "prediction": "100", "prediction": "99"}]',
+        "map": '{"q1": "A", "q7": "100", "q7": "99"}',
+    }.items():
+        dataset = [question("q1"), number(answer=...)]
+        write(tmp_path, {f"prediction/{name}.json": content, f"dataset/{name}.json": dataset})
+    results = run(tmp_path, "-f", form, "--json").json
+    assert (item(results, "q7")["outcome"], item(results, "q1")["score"]) == ("unparsed", 1.0)
+    assert results["unparsed_count"] == 1
+    assert "q7" in warning(results, "twice")
+
+
+def test_same_key_twice_with_one_value_is_no_conflict(tmp_path: Path) -> None:
+    write(tmp_path, {"prediction/p.json": raw(answer='"100", "answer": "100"', level='4, "level": 4')})
+    assert item(run(tmp_path, "-f", "p", "--json").json, "q7")["score"] == 1.0
+
+
+def test_ids_used_twice_both_count_and_are_named(tmp_path: Path) -> None:
+    write(tmp_path, {"prediction/p.json": [q("q7"), q("q7", answer="B"), q("q8")]})
+    results = run(tmp_path, "-f", "p", "--json").json
+    assert results["level_counts"]["1"] == 3
+    assert results["overall_score"] == pytest.approx(2 / 3)
+    assert "q7" in warning(results, "more than once")
+    assert "q8" not in warning(results, "more than once")
+
+
+@pytest.mark.parametrize("field", ["id", "prompt", "ground_truth", "answer"])
+def test_lone_surrogates(tmp_path: Path, field: str) -> None:
+    record = q(**{field: "\ud800"}, level=3) if field != "id" else q("\ud800")
+    root = write(tmp_path, {"prediction/p.json": [q("q1"), record]})
+    assert len(run(root, "-f", "p", "--json", "--save").json["items"]) == 2
+    assert not RAW_CONTROL.search(run(root, "-f", "p", "--items").out)
