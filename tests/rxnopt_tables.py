@@ -10,9 +10,10 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from forecasteval.rxnopt import RxnOptEvaluator
-from forecasteval.rxnopt.builder import Build, build_questions
+from forecasteval.rxnopt.builder import Build, _named_tables, build_questions
 from forecasteval.rxnopt.items import compare_key, read_items
 from forecasteval.rxnopt.kinds import BASE_TYPES
+from forecasteval.rxnopt.questions import ask
 from forecasteval.rxnopt.settings import Settings
 from forecasteval.rxnopt.tables import Table, Unused, read_table
 
@@ -135,17 +136,20 @@ def check_build(made: Build, tables: Iterable[Mapping[str, Any]]) -> None:
     for base in BASE_TYPES:
         assert counts[f"{base}_reference"] == counts[f"{base}_reference_control"]
     RxnOptEvaluator(made.questions)
-    checked = 0
-    for raw in tables:
+    found = by_id(made)
+    used: set[str] = set()
+    for name, raw in _named_tables(tables):
         try:
-            table_ = read_table(raw, "a table", made.settings, [])
+            table_ = read_table(raw, name, made.settings, [])
         except Unused:
             continue
-        origin = table_.id, table_.source_file
-        own = [q for q in made.questions if (q["meta"]["parent_table_id"], q["meta"]["source_file"]) == origin]
-        check_questions(table_, own, made.settings)
-        checked += len(own)
-    assert checked >= len(made.questions)
+        questions = ask(table_, made.settings, made.seed).questions
+        if questions and table_.id not in used:  # of two tables with one id the first counts
+            used.add(table_.id)
+            assert all(found.pop(question["id"]) == question for question in questions)
+            check_questions(table_, questions, made.settings)
+    assert not found, "questions of no table"
+    assert len(used) == made.used
 
 
 def check_questions(table: Table, questions: Sequence[Record], settings: Settings) -> None:

@@ -174,3 +174,11 @@ def test_the_committed_samples_are_what_the_script_writes() -> None:
         assert (ROOT / name).read_text(encoding="utf-8") == text, name
     committed = {f"dataset/rxnopt-tables/{path.name}" for path in (ROOT / "dataset" / "rxnopt-tables").iterdir()}
     assert committed == {name for name in files if "rxnopt-tables" in name}
+
+
+def test_what_is_not_asked_is_counted_over_all_tables() -> None:
+    lonely: list[Row] = [({"base": f"b{n}", "ligand": f"l{n}"}, {"yield_ratio": n}) for n in range(3)]
+    equal: list[Row] = [({"base": f"b{n}"}, {"yield_ratio": 5}) for n in range(3)]
+    made = build(table("a", equal), table("b", lonely), table("c", lonely))
+    # of a: base and all_varying tie; of b and c: no two rows differ in base alone, or in ligand alone
+    assert made.not_asked == {"all_options_tie": 2, "fewer_than_two_options": 4}

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from rxnopt_tables import ROOT
+from forecasteval.rxnopt.output import build_files
+from make_rxnopt_samples import SEED, make_tables
+from rxnopt_tables import ROOT, build
 
 IMPORTS: Final = (
     "from pathlib import Path; from forecasteval.rxnopt.builder import build_questions; "
@@ -30,3 +32,19 @@ def test_bytes_do_not_depend_on_the_hash_seed_or_on_file_names_order(tmp_path: P
         subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=ROOT, env=variables, check=True)
         outputs.append({path.name: path.read_bytes() for path in (tmp_path / f"out-{name}").iterdir()})
     assert outputs[0] == outputs[1]
+
+
+def test_the_report_counts_and_names_what_is_there() -> None:
+    made = build(*make_tables(), seed=SEED)
+    report = build_files(made)["report.md"]
+    found, skipped = sum(q["id"].endswith("_ref") for q in made.questions), sum(made.skipped.values())
+    assert min(found, skipped) > 0
+    assert f"\n- references looked for: {made.attempts}, found {found}, skipped {skipped}\n" in report
+    for kind, template in (
+        ("all_varying", "all_varying"),
+        ("all_varying_reference", "all_varying_reference"),
+        ("all_varying_reference_control", "all_varying"),
+    ):
+        name = f"multiple_choice_{kind}.json"
+        row = f"| `{name}` | `{kind}` | {made.counts[kind]} | `prompt_{template}.txt` | `example_prediction_{name}` |"
+        assert f"\n{row}\n" in report

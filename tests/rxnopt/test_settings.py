@@ -13,7 +13,8 @@ from forecasteval.rxnopt.settings import SETTING_HELP, Settings, make_settings
 BAD_SETTINGS: Final = [
     ("year_filter", "soon"), ("condition_require", "name"), ("normalize_conditions", "yes"),
     ("balance_max_imbalance_ratio", "0.5"), ("min_reference_options", "2.5"), ("min_reference_options", "0"),
-    ("reference_low_mid_fraction", "nan"), ("yield_field_priority", ""), ("year_filter", "[2019, true]"),
+    ("reference_low_mid_fraction", "nan"), ("reference_low_mid_fraction", "1.5"),
+    ("yield_field_priority", ""), ("year_filter", "[2019, true]"),
 ]  # fmt: skip
 
 

@@ -97,3 +97,10 @@ def test_blank_rows_and_columns_without_a_name(tmp_path: Path, text: str, messag
     tables, _ = import_csv(path, {"yield_ratio": "y"})
     (entry,) = tables["t.json"]["entries"]
     assert (list(entry["conditions"]), entry["results"]) == (["a"], {"yield_ratio": "2"})
+
+
+def test_a_condition_is_a_smiles_only_where_its_column_says_so(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "ligand,ligand smiles,y\nC1CCCCC1P,C1CCCCC1P,5\n")
+    tables, _ = import_csv(path, {"yield_ratio": "y"})
+    conditions = tables["t.json"]["entries"][0]["conditions"]
+    assert [conditions[name][0]["SMILES"] for name in ("ligand", "ligand smiles")] == ["", "C1CCCCC1P"]
