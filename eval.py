@@ -36,23 +36,21 @@ from forecasteval.common.benchmark import Benchmark, Scorer
 from forecasteval.common.errors import (
     EvaluationError,
     InputError,
-    grouped_names,
     grouped_warning,
-    printable,
     run_command,
 )
-from forecasteval.common.files import SUFFIXES, find_dataset, find_file
-from forecasteval.common.joins import RecordDigest, hash_question, hash_questions, join, raw_answer
-from forecasteval.common.records import RecordFile, as_text, dump_json, number_text, repeated_keys
+from forecasteval.common.files import find_dataset, find_file, score_unchanged
+from forecasteval.common.joins import join
+from forecasteval.common.records import RecordFile, dump_json, number_text
 from forecasteval.common.report import Results, format_text
-from forecasteval.futurex.answers import read_answer
-from forecasteval.futurex.questions import FIELDS, SHOWN, read_record, require_questions, score_answer
+from forecasteval.futurex.items import Scoring
+from forecasteval.futurex.questions import FIELDS, require_questions
 from forecasteval.futurex.report import report_blocks
-from forecasteval.futurex.rules import LLM_POLICIES, MISSING_POLICIES, WEIGHTS
+from forecasteval.futurex.rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS, WEIGHTS
 from forecasteval.futurex.summary import summarise
 
 if TYPE_CHECKING:
-    from forecasteval.futurex.llm_units import Unclear
+    from forecasteval.futurex.llm_readers import Reader
 
 DEFAULT_PREDICTION: Final = "250915-random"
 DEFAULT_MODEL: Final = "gpt-4o-mini"
@@ -68,39 +66,54 @@ PROGRAM: Final = "forecasteval" if Path(sys.argv[0]).stem == "forecasteval" else
 class FutureXEvaluator:
     """Scores FutureX predictions; one evaluator serves any number of files.
 
-    missing: "zero" scores a missing answer 0 (default), "skip" leaves it out of the means (the paper's practice).
-    relative_sigma: sigma as a share of |truth| for numeric questions without Std (0.05 is the benchmark's 2026
-    scorer); None asks for equality there.
+    rules: a rule set, "readme" (default), "official-2026" or "paper" (docs/scoring.md); the next two go with readme.
+    missing: "zero" scores a missing answer 0, "skip" leaves it out of the means.
+    relative_sigma: sigma as a share of |truth| for numbers without Std; None asks for equality there.
 
     With an `api_key`, a language model (`model` at `base_url`, or OPENAI_BASE_URL, or OpenAI) reads numbers:
-    llm_policy "unsure" asks about those that the grammar cannot settle, "always" about all of them. `workers` calls
-    run at a time, replies are kept in the SQLite file `cache` (none by default), `deadline` seconds bound a run.
+    llm_policy "unsure" asks about those that the grammar cannot settle, "always" about all of them. `llm_names` lets it
+    also match names that the rules leave, for which it is sent true names. `workers` calls run at a time, replies are
+    kept in the SQLite file `cache` (none by default), `deadline` seconds bound a run: a call of evaluate_all, or with
+    `one_run` all that the evaluator does.
     """
+
+    one_run = False
 
     def __init__(
         self,
         api_key: str | None = None,
         base_url: str | None = None,
-        missing: str = "zero",
+        missing: str | None = None,
         relative_sigma: float | None = None,
+        rules: str = "readme",
         model: str = DEFAULT_MODEL,
         llm_policy: str = "unsure",
+        llm_names: bool = False,
         workers: int = 8,
         cache: str | Path | None = None,
         deadline: float = 900.0,
     ) -> None:
-        if missing not in MISSING_POLICIES:
+        if rules not in RULE_SETS:
+            raise InputError("rules", f"must be one of {', '.join(RULE_SETS)}", repr(rules))
+        if missing not in (None, *MISSING_POLICIES):
             raise InputError("missing", "must be zero or skip", repr(missing))
         if relative_sigma is not None and not (number_text(relative_sigma) and relative_sigma > 0):
             raise InputError("relative_sigma", "must be a positive number", repr(relative_sigma))
         if llm_policy not in LLM_POLICIES:
             raise InputError("llm_policy", "must be unsure or always", repr(llm_policy))
-        self.missing, self.relative_sigma, self._reader = missing, relative_sigma, None
+        if llm_names and not api_key:
+            raise InputError("llm_names", "needs a language model: expected an api_key", "none")
+        own = {"missing": missing, "relative_sigma": relative_sigma}
+        given: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
+        if given and rules != "readme":
+            raise InputError(", ".join(given), f"settled by the rule set {rules}: can only be given with readme")
+        self.rule_set, self.rules = rules, RULE_SETS[rules]._replace(**given)
+        self._readers: dict[str, Reader] = {}
         if api_key:
-            from forecasteval.futurex.llm_units import make_reader
+            from forecasteval.futurex.llm_readers import make_readers
 
             server = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_SERVER
-            self._reader = make_reader(api_key, server, model, llm_policy, workers, cache, deadline)
+            self._readers = make_readers(api_key, server, model, llm_policy, llm_names, workers, cache, deadline)
 
     def evaluate_prediction(self, answer: object, question: Mapping[str, Any]) -> float:
         """The score of one answer to one question of the dataset, in [0, 1]; missing and unparsed score 0.
@@ -126,67 +139,24 @@ class FutureXEvaluator:
                 gc.enable()
 
     def _evaluate(self, data: Iterable[Mapping[str, Any]], where: str) -> Results:
-        items: list[dict[str, Any]] = []
-        notes: dict[str, list[str]] = {}
-        seen: set[str] = set()
-        digest = RecordDigest()
-        pending: dict[int, Unclear] = {}
-        unboxed = 0
-        for number, record in enumerate(data, 1):
-            question = read_record(record, where, number, self.relative_sigma)
-            name = record.get("id")
-            shown = f"record {number}" if name is None else str(name)
-            if name is None:
-                notes.setdefault("record without id", []).append(shown)
-            elif shown in seen:
-                notes.setdefault("id used more than once, every row counts", []).append(shown)
-            seen.add(shown)
-            if question.warning:
-                notes.setdefault(question.warning, []).append(shown)
-            raw = record.get("answer")
-            if type(raw) is not str:
-                raw = raw_answer(record)
-            if not {"answer", "prediction"}.isdisjoint(repeated_keys(record)):
-                notes.setdefault("answer is given twice, unparsed", []).append(shown)
-                raw = {}
-            answer = read_answer(raw)
-            score, outcome, read, note = score_answer(question, answer)
-            unboxed += bool(answer and not answer.boxed and outcome == "scored")
-            if self._reader and (unclear := self._reader.unclear(answer, question.truth, record.get("prompt"))):
-                pending[len(items)] = unclear
-            text = raw if type(raw) is str else as_text(raw)
-            digest.add(shown, question.digest, text)
-            items.append({
-                "id": name,
-                "level": question.level,
-                "kind": question.kind,
-                "question": hash_question(f"{shown} {question.digest}"),
-                "score": None if self.missing == "skip" and outcome == "missing" else score,
-                "outcome": outcome,
-                "truth": question.shown,
-                "answer": text[:SHOWN],
-                "read": read[:SHOWN],
-                "note": note,
-                "decided_by": "grammar",
-            })  # fmt: skip
-        if not items:
-            raise InputError(where, "expected questions", "none")
-        asked = self._reader.decide(pending, items) if self._reader else None
-        warnings = [grouped_warning(text, names) for text, names in notes.items()]
-        if self._reader and asked:
-            warnings += self._reader.warnings(asked)
-        checksums = {
-            "data_sha256": digest.hex(),
-            "questions_sha256": hash_questions(item["question"] for item in items),
-        }
+        if not self.one_run:
+            for reader in self._readers.values():
+                reader.client.begin()
+        scoring = Scoring(self.rules, where, review=bool(self._readers))
+        scoring.add_all(data)
+        asked = {name: reader.decide(scoring.answered, scoring.items) for name, reader in self._readers.items()}
+        warnings = [grouped_warning(text, names) for text, names in scoring.notes.items()]
+        warnings += [line for name, reader in self._readers.items() for line in reader.warnings(asked[name])]
         values = {
             "benchmark": "FutureX",
-            **summarise(items),
-            "unboxed_count": unboxed,
+            **summarise(scoring.items, self.rules.renormalised),
+            "unboxed_count": scoring.unboxed_count,
+            "no_sigma_count": scoring.no_sigma_count,
             "warnings": warnings,
-            "llm": asked,
-            "signature": {**self.settings(), **checksums},
-            "items": items,
+            "llm": asked.get("llm"),
+            "llm_names": asked.get("llm_names"),
+            "signature": {**self.settings(), **scoring.checksums()},
+            "items": scoring.items,
         }
         return Results(values, report_blocks)
 
@@ -199,23 +169,28 @@ class FutureXEvaluator:
             questions = RecordFile(dataset)
             rows, notes = join(list(questions), predictions, FIELDS, str(path))
             results = self.evaluate_all(rows, str(dataset))
-            results["warnings"] = notes + results["warnings"]
+            results["warnings"] = questions.warnings + notes + results["warnings"]
             results["signature"]["dataset_sha256"] = questions.sha256
         else:
             results = self.evaluate_all(require_questions(predictions, path), str(path))
+        results["warnings"] = predictions.warnings + results["warnings"]
         results["signature"]["prediction_sha256"] = predictions.sha256
         files = {"name": path.stem, "prediction": path.name, "dataset": dataset.name if dataset else None}
         return Results({**files, **results}, report_blocks)
 
     def settings(self) -> dict[str, Any]:
         """The part of a signature that does not depend on the data."""
-        no_model = dict.fromkeys(("llm_model", "llm_server", "llm_policy", "llm_prompt"))
+        settings: dict[str, Any] = dict.fromkeys(("llm_model", "llm_server", "llm_policy", "llm_prompt", "llm_names"))
+        for reader in self._readers.values():
+            settings.update(reader.settings())
         return {
             "evaluator": f"FutureX {__version__}",
             "weights": dict(WEIGHTS),
-            "missing": self.missing,
-            "relative_sigma": self.relative_sigma,
-            **(self._reader.settings() if self._reader else no_model),
+            "rules": self.rule_set,
+            "fixed_weights": None if self.rules.renormalised else True,
+            "missing": self.rules.missing,
+            "relative_sigma": self.rules.relative_sigma,
+            **settings,
         }
 
 
@@ -230,14 +205,21 @@ def _futurex(root: Path, llm: str | None = None, no_cache: bool = False, **optio
     if not key:
         raise InputError("--llm", "expected a key in the environment variable OPENAI_API_KEY", "none")
     cache = None if no_cache else root / "evaluation" / "llm-cache.sqlite3"
-    return FutureXEvaluator(api_key=key, model=llm, cache=cache, **options)
+    evaluator = FutureXEvaluator(api_key=key, model=llm, cache=cache, **options)
+    evaluator.one_run = True
+    return evaluator
 
 
 # --- Benchmarks ---
 
 
 def _scorer(args: argparse.Namespace) -> Scorer:
-    options = frozenset({"missing", "relative_sigma", "llm", "llm_policy", "workers", "no_cache"})
+    for name in ("llm_policy", "llm_names", "workers", "no_cache"):
+        if getattr(args, name, None) is not None and getattr(args, "llm", None) is None:
+            raise InputError(f"--{name}".replace("_", "-"), "needs --llm MODEL")
+    if getattr(args, "workers", None) is not None and args.workers < 1:
+        raise InputError("--workers", "expected 1 or more", str(args.workers))
+    options = frozenset({"rules", "missing", "relative_sigma", "llm", "llm_policy", "llm_names", "workers", "no_cache"})
     own = Benchmark("FutureX", futurex.recognises, partial(_futurex, args.root), options, frozenset({"items"}))
     return Scorer((rxnopt.BENCHMARK, prophet.BENCHMARK, own), vars(args))
 
@@ -264,6 +246,7 @@ _NIGHTLY: Final = f"""\
 examples:
   {PROGRAM} nightly                       what did not change since the last run is not scored again
   {PROGRAM} nightly --min-questions 10    leave levels with fewer questions out of the ranking
+  {PROGRAM} nightly --verify              score all again: is what is stored what comes out?
   {PROGRAM} nightly --root /data/futurex --json"""
 _COMPARE: Final = f"""\
 examples:
@@ -273,6 +256,10 @@ _CHECK: Final = f"""\
 examples:
   {PROGRAM} check 250915
   {PROGRAM} check drafts/251001.json --json"""
+
+
+# Rule sets by which systems can be ranked: they are judged on the same questions.
+_RANKED: Final = tuple(name for name, rules in RULE_SETS.items() if rules.missing == "zero")
 
 
 def _parser(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
@@ -290,12 +277,14 @@ def _parser(command: str, description: str, epilog: str) -> argparse.ArgumentPar
     return parser
 
 
-def _add_policies(parser: argparse.ArgumentParser) -> None:
+def _add_policies(parser: argparse.ArgumentParser, rules: Iterable[str]) -> None:
     """The options that a score depends on; None where they were not given."""
     futurex = parser.add_argument_group("FutureX").add_argument
+    futurex("--rules", choices=rules, help="rule set (readme); see docs/scoring.md")
     futurex("--relative-sigma", metavar="X", type=float, help="sigma = X * |truth| where a number has no Std")
     futurex("--llm", metavar="MODEL", help="ask a language model about unclear numbers (key: OPENAI_API_KEY)")
     futurex("--llm-policy", choices=LLM_POLICIES, help="which numbers: the unsure ones (default) or all")
+    futurex("--llm-names", action="store_true", default=None, help="let it match names, too: sends it true names")
     futurex("--workers", metavar="N", type=int, help="calls to the language model at a time (8)")
     futurex("--no-cache", action="store_true", default=None, help="keep no replies in evaluation/llm-cache.sqlite3")
     arena = parser.add_argument_group("Prophet Arena").add_argument
@@ -314,7 +303,7 @@ def _score_parser() -> argparse.ArgumentParser:
     add("--save", action="store_true", help="write evaluation/NAME.json")
     add("--missing", choices=MISSING_POLICIES, help="FutureX: missing answers score 0 (default) or are left out")
     add("--sort", metavar="METRIC", help="Prophet Arena: the metric that orders the leaderboard (brier)")
-    _add_policies(parser)
+    _add_policies(parser, RULE_SETS)
     return parser
 
 
@@ -341,9 +330,9 @@ def score(argv: Sequence[str]) -> int:
 
 def _score_name(args: argparse.Namespace, scorer: Scorer, name: str) -> Results:
     path, folder = find_file(name, args.root / "prediction"), args.root / "dataset"
-    named: list[Path | None] = [find_file(dataset, folder) for dataset in args.dataset or ()]
+    named: list[Path | None] = [p for dataset in args.dataset or () for p in rxnopt.find_datasets(dataset, folder)]
     dataset, *more = named or [find_dataset(path, folder)]
-    return store.score_unchanged(lambda path, dataset: scorer.score(path, dataset, *more), path, dataset)
+    return score_unchanged(lambda path, dataset: scorer.score(path, dataset, *more), path, dataset)
 
 
 def _exit_code(failed: int, scored: int) -> int:
@@ -352,29 +341,17 @@ def _exit_code(failed: int, scored: int) -> int:
 
 def nightly(argv: Sequence[str]) -> int:
     """Score what is new in prediction/, write results and leaderboard to evaluation/."""
-    from forecasteval.boards.folder import evaluate_folder
+    from forecasteval.boards import commands
 
     described = "Score every file of prediction/ that is new or changed, write evaluation/ and its leaderboard."
     parser = _parser("nightly", described, _NIGHTLY)
-    parser.add_argument("--force", action="store_true", help="score everything anew")
-    parser.add_argument("--min-questions", metavar="N", type=int, default=0, help="leave smaller levels out")
-    _add_policies(parser)
+    commands.add_options(parser)
+    _add_policies(parser, _RANKED)
     args = parser.parse_args(argv)
-    if args.min_questions < 0:
-        raise InputError("--min-questions", "expected a number >= 0", str(args.min_questions))
     scorer = _scorer(args)
-    # A language model has threads of its own, and counts its failures in a row.
-    processes = 1 if args.llm else os.cpu_count() or 1
-    board = evaluate_folder(args.root, scorer.score, scorer.settings, args.force, args.min_questions, processes)
-    failed = board["failed"]
-    for entry in failed:
-        print(printable(f"{PROGRAM}: {entry['file']}: {entry['reason']}"), file=sys.stderr)
-    counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"
-    if board["ignored"]:
-        counts += f"; not read, as they are no {', '.join(SUFFIXES)}: {grouped_names(board['ignored'])}"
-    print(dump_json(board, ascii_only=True) if args.json else format_text([*board.report(), counts]))
-    fault = any(entry["fault"] for entry in failed)
-    return 1 if fault else _exit_code(len(failed), board["evaluated"] + board["reused"])
+    if (args.root / "prediction").is_dir():  # a mistyped root is told first
+        scorer.require_usable_options()
+    return commands.nightly(args, scorer, PROGRAM)
 
 
 def compare(argv: Sequence[str]) -> int:
@@ -384,7 +361,7 @@ def compare(argv: Sequence[str]) -> int:
     parser = _parser("compare", "Test the differences of systems on the same questions, pair by pair.", _COMPARE)
     parser.add_argument("file", metavar="NAME", nargs="+", help="file in prediction/, or a path; two or more")
     parser.add_argument("--dataset", metavar="NAME", action="append", help="file in dataset/, or a path")
-    _add_policies(parser)
+    _add_policies(parser, _RANKED)
     args = parser.parse_args(argv)
     scorer = _scorer(args)
     results = [_score_name(args, scorer, name) for name in args.file]

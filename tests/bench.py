@@ -1,6 +1,7 @@
 r"""How fast `eval.py` is, against `json.loads` of the same bytes.
 
     python tests/bench.py                      everything but the million
+    python tests/bench.py --against ../before  FutureX of another checkout, too
     python tests/bench.py --systems 5 --million
     python tests/bench.py --prophet            Prophet Arena only: 20 forecasters and 10,000 events
     python tests/bench.py --prophet 200        the peak memory with 200 forecasters
@@ -23,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -200,33 +201,58 @@ def show(rows: list[list[str]]) -> None:
     print(flush=True)
 
 
-def measure_library(count: int, systems: int) -> list[list[str]]:
-    """(a) first sight of every question, and (b) one question set, many systems."""
+LIBRARY_RUN: Final = """
+import gc, json, sys, time
+sys.path.insert(0, sys.argv[1])
+from eval import FutureXEvaluator
+def seconds(work):
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+evaluator, files = FutureXEvaluator(), sys.argv[2:]
+for file in files:
+    raw = open(file, "rb").read()
+    load = min(seconds(lambda: json.loads(raw)) for _ in range(5))
+    data = json.loads(raw)
+    few = min(seconds(lambda: FutureXEvaluator().evaluate_all([{**row, "prompt": f"{row['prompt']} {n}"}
+                                                               for row in data[:53]])) for n in range(20))
+    print(load, seconds(lambda: evaluator.evaluate_all(data)), few)
+"""
+
+
+def measure_library(count: int, systems: int, roots: Sequence[Path]) -> list[list[str]]:
+    """(a) first sight of every question, (b) a further system on the same questions, (c) one file of 53 questions.
+
+    In CPU seconds; each checkout of `roots` in a process of its own.
+    """
     drawn = list(questions(count))
+    table = []
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder) / f"{system}.json" for system in range(max(2, systems))]
+        for system, file in enumerate(files):
+            rng = random.Random(f"{SEED} {system}")
+            rows = [{**row, "answer": answer(rng, answers)} for _, row, answers in drawn]
+            file.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
+        size = files[0].stat().st_size
+        print(f"{count:,} questions, {size / 1e6:.0f} MB, {size // count} bytes each, {len(files)} systems\n")
+        for root in roots:
+            command = [sys.executable, "-c", LIBRARY_RUN, str(root.resolve()), *map(str, files)]
+            printed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+            runs = [tuple(map(float, line.split())) for line in printed.splitlines()]
+            load, first, few = runs[0]
+            later = statistics.median(scored / loaded for loaded, scored, _ in runs[1:])
+            name = f" ({root.resolve().name})" if len(roots) > 1 else ""
+            table += [
+                [f"(a) distinct questions{name}", f"{first:.2f} s", f"{load:.2f} s", f"{first / load:.2f}", "8.5"],
+                [f"(b) a further system{name}", "", "", f"{later:.2f}", "6"],
+                [f"(c) 53 questions{name}", f"{few * 1e3:.2f} ms", "", "", "2.5 ms"],
+            ]
     by_kind: dict[str, list[Row]] = defaultdict(list)
-    loads, scoring = [], []
-    evaluator = FutureXEvaluator()
-    for system in range(systems):
-        rng = random.Random(f"{SEED} {system}")
-        text = json.dumps([{**row, "answer": answer(rng, answers)} for _, row, answers in drawn], ensure_ascii=False)
-        raw = text.encode()
-        loads.append(statistics.median(seconds(lambda raw=raw: json.loads(raw)) for _ in range(3)))
-        data = json.loads(raw)
-        scoring.append(seconds(lambda data=data: evaluator.evaluate_all(data)))
-        if system == 0:
-            size = len(raw)
-            for (kind, _, _), row in zip(drawn, data, strict=True):
-                by_kind[kind].append(row)
-        del text, raw, data
-    rest = scoring[1:] or scoring
-    print(f"{count:,} questions, {size / 1e6:.0f} MB, {size // count} bytes each, {systems} systems\n")
+    rng = random.Random(SEED)
+    for kind, row, answers in drawn[:20_000]:
+        by_kind[kind].append({**row, "answer": answer(rng, answers)})
     show(kind_table(by_kind))
-    per_system, load, later = statistics.mean(scoring), statistics.mean(loads), statistics.mean(rest)
-    return [
-        ["(a) distinct questions", f"{scoring[0]:.2f} s", f"{loads[0]:.2f} s", f"{scoring[0] / loads[0]:.2f}", "6"],
-        [f"(b) {systems} systems, each", f"{per_system:.2f} s", f"{load:.2f} s", f"{per_system / load:.2f}", "3"],
-        ["    the second to last", f"{later:.2f} s", f"{load:.2f} s", f"{later / load:.2f}", ""],
-    ]
+    return table
 
 
 def kind_table(by_kind: dict[str, list[Row]]) -> list[list[str]]:
@@ -247,7 +273,7 @@ def kind_table(by_kind: dict[str, list[Row]]) -> list[list[str]]:
 
 
 def measure_start(runs: int = 7) -> list[list[str]]:
-    """(c) the whole process for the shipped file, against two imports."""
+    """The whole process for the shipped file, against two imports."""
 
     def median(*command: str) -> float | None:
         if subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, check=False).returncode:
@@ -259,10 +285,10 @@ def measure_start(runs: int = 7) -> list[list[str]]:
 
     whole, imports = median("eval.py", "-f", "250915-random"), median("-c", "import numpy, openai")
     if whole is None:
-        return [["(c) eval.py -f 250915-random", "failed", "", "", "0.5"]]
+        return [["eval.py -f 250915-random", "failed", "", "", "0.5"]]
     if imports is None:
-        return [["(c) eval.py -f 250915-random", f"{whole:.3f} s", "numpy or openai missing", "", "0.5"]]
-    return [["(c) eval.py -f 250915-random", f"{whole:.3f} s", f"{imports:.3f} s", f"{whole / imports:.2f}", "0.5"]]
+        return [["eval.py -f 250915-random", f"{whole:.3f} s", "numpy or openai missing", "", "0.5"]]
+    return [["eval.py -f 250915-random", f"{whole:.3f} s", f"{imports:.3f} s", f"{whole / imports:.2f}", "0.5"]]
 
 
 def measure_million(count: int) -> list[list[str]]:
@@ -403,11 +429,14 @@ def measure_rxnopt(count: int) -> list[list[str]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--questions", type=int, default=100_000)
-    parser.add_argument("--systems", type=int, default=20)
+    parser.add_argument("--systems", type=int, default=4)
     parser.add_argument("--million", action="store_true", help="also score --million-count questions as JSONL")
     parser.add_argument("--million-count", type=int, default=1_000_000)
     parser.add_argument("--prophet", metavar="N", type=int, nargs="?", const=20, help="only this, N forecasters (20)")
     parser.add_argument("--events", type=int, default=10_000, help="events of --prophet")
+    parser.add_argument(
+        "--against", metavar="DIR", type=Path, nargs="*", default=[], help="other checkouts, for (a)-(c)"
+    )
     args = parser.parse_args()
     table = [["", "eval.py", "against", "ratio", "target"]]
     if args.prophet:
@@ -416,7 +445,7 @@ def main() -> None:
     table += measure_start()
     if args.million:
         table += measure_million(args.million_count)
-    table += measure_library(args.questions, max(1, args.systems))
+    table += measure_library(args.questions, args.systems, [ROOT, *args.against])
     table += measure_prophet(20, args.events)
     table += measure_build() + measure_rxnopt(args.questions)
     show(table)

@@ -2,6 +2,7 @@
 
 import functools
 import os
+import random
 import ssl
 from collections.abc import Iterator
 
@@ -10,7 +11,8 @@ from hypothesis import settings
 
 from llm_server import LlmServer
 
-settings.register_profile("patient", deadline=None)  # no test may depend on how loaded the machine is
+# No test may depend on how loaded the machine is, nor on what an earlier run left on the disk.
+settings.register_profile("patient", deadline=None, database=None)
 settings.load_profile("patient")
 
 for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
@@ -22,6 +24,17 @@ def _certificates() -> Iterator[None]:
     """No test speaks TLS, but every client of a model loads certificates, for 30 ms: once is enough."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl, "create_default_context", functools.cache(ssl.create_default_context))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _retries_of_others() -> Iterator[None]:
+    """The SDK's retries wait as long as random() says, in threads that outlive a deadline and then meddle with the
+    random state that hypothesis watches in another test."""
+    import openai._base_client as sdk
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sdk, "random", random.Random(0).random, raising=False)
         yield
 
 

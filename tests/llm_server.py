@@ -98,7 +98,12 @@ def error(status: int, message: str = "no", headers: dict[str, str] = NO_RETRY) 
 
 
 def honest(asked: Asked) -> Reply:
-    """A model that reads the first number of a span as it stands there, and the billion of the probe."""
+    """A model that reads the first number of a span as it stands there, and the billion of the probe.
+
+    It takes no two names for the same.
+    """
+    if "span" not in asked.data:
+        return completion('{"same": false}')
     number = LITERAL.search(asked.span)
     return answer(number[0] if number else "", 1e9 if "billion" in asked.span else 1)
 

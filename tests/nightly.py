@@ -5,16 +5,18 @@ r"""What nightly runs and comparisons are worth, measured.
 
 runs: first and second `eval.py nightly` over 1,000 files of 52 questions. kills: SIGKILL at a random moment, then every
 stored file must be whole, and the next run must bring back the same bytes. locks: two runs started together, one must
-go on and one exit with 5. tests: how often the paired tests reject between equal systems (5 % is right), and between
-systems that differ by 0.35 standard deviations. Nothing here is a test: figures depend on machine and seed.
+go on and one exit with 5. tests: how often paired tests reject between systems that are equally good (5 % is right),
+and between others. Nothing here is a test: figures depend on machine and seed.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,12 +30,17 @@ import numpy as np
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from forecasteval.common.statistics import sign_flip_test, stratified_error, stratified_mean, t_tail  # noqa: E402
+from forecasteval.common.statistics import (  # noqa: E402
+    sign_flip_test,
+    skewness_test,
+    stratified_error,
+    stratified_mean,
+    t_tail,
+)
 from forecasteval.futurex.rules import WEIGHTS  # noqa: E402
 
 SEED: Final = 1
 QUESTIONS: Final = (11, 10, 9, 23)  # per level, as in the benchmark's week of 2025-09-15
-SHIFT: Final = 0.35  # standard deviations
 
 
 def make_folder(root: Path, count: int) -> None:
@@ -51,7 +58,7 @@ def make_folder(root: Path, count: int) -> None:
 
 def start(root: Path, *options: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, str(ROOT / "eval.py"), "nightly", "--root", str(root), *options]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
 
 def timed_run(root: Path, *options: str) -> float:
@@ -78,26 +85,33 @@ def measure_runs(root: Path) -> None:
 
 
 def measure_kills(root: Path, kills: int) -> None:
-    """Kill runs that redo everything; torn: a file that is no whole JSON; lost: one that is gone."""
+    """Kill runs that redo everything; torn: a file that is no whole JSON; lost: one that is gone.
+
+    Every other run works in processes, and its whole group is killed.
+    """
     timed_run(root)
     whole = read_folder(root)
-    longest = timed_run(root, "--force")
+    longest = {"": timed_run(root, "--force"), "--time-limit=60": timed_run(root, "--force", "--time-limit=60")}
     rng = random.Random(SEED)
     torn = lost = killed = 0
-    for _ in range(kills):
-        run = start(root, "--force")
-        time.sleep(rng.uniform(0.05, longest))
+    for number in range(kills):
+        option = [*longest][number % 2]
+        run = start(root, "--force", *filter(None, [option]))
+        time.sleep(rng.uniform(0.05, longest[option]))
         killed += run.poll() is None
-        run.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(run.pid, signal.SIGKILL) if option else run.kill()
         run.wait()
         files = read_folder(root)
         lost += len(whole.keys() - files.keys())
         torn += sum(not is_whole(text) for name, text in files.items() if name.endswith(".json"))
+    time.sleep(1)
+    semaphores = len(list(Path("/dev/shm").glob("sem.loky-*")))
     timed_run(root)
     left = read_folder(root)
     stray = sum(path.suffix == ".tmp" for path in (root / "evaluation").iterdir())
-    print(f"kills: {killed} of {kills} runs killed, {torn} files torn, {lost} results lost, then {stray} strays left,",
-          "same bytes" if left == whole else "OTHER BYTES")  # fmt: skip
+    print(f"kills: {killed} of {kills} runs killed, {torn} files torn, {lost} results lost, then {stray} strays and")
+    print(f"{semaphores} semaphores left,", "same bytes" if left == whole else "OTHER BYTES")
 
 
 def is_whole(text: bytes) -> bool:
@@ -125,37 +139,74 @@ def draw_scores(rng: np.random.Generator, level: int, count: int) -> np.ndarray[
     return np.where(rng.random(count) < 0.4, 0.0, rng.choice([0.8 / 3, 1.6 / 3, 0.8, 1, 0.93, 0.5], count))
 
 
-def draw_differences(rng: np.random.Generator, normal: bool, shift: float) -> list[list[float]]:
-    """Per level the differences of two systems: normal with standard deviation 1 and mean `shift`, or of scores."""
-    return [
-        (rng.normal(shift, size=count) if normal else draw_scores(rng, level, count) - draw_scores(rng, level, count))
-        .tolist()
-        for level, count in enumerate(QUESTIONS, 1)
-    ]  # fmt: skip
+def draw_differences(rng: np.random.Generator, kind: str, sizes: Sequence[int]) -> list[np.ndarray[Any, Any]]:
+    """Per level the differences of two systems that are equally good."""
+
+    def draw(level: int, count: int) -> np.ndarray[Any, Any]:
+        if kind == "as in the benchmark":
+            return draw_scores(rng, level, count) - draw_scores(rng, level, count)
+        if kind == "normal":
+            return rng.normal(0, 0.3, count)
+        if kind == "heavy tails (t, 2 df)":
+            return rng.standard_t(2, count) * 0.1
+        if kind == "80 % ties":
+            return np.where(rng.random(count) < 0.8, 0, rng.choice([-1, 1], count) * rng.random(count))
+        if kind == "skewed (exponential)":
+            return (rng.exponential(1, count) - 1) * 0.2
+        return np.where(rng.random(count) < 0.95, 0.05, -0.95)
+
+    return [draw(level if len(sizes) > 1 else 4, count) for level, count in enumerate(sizes, 1)]
+
+
+KINDS: Final = (
+    "normal", "as in the benchmark", "80 % ties", "heavy tails (t, 2 df)", "skewed (exponential)",
+    "+.05 in 95 %, −.95 in 5 %",
+)  # fmt: skip
+SIZES: Final = ((10,), (20,), (50,), (150,), (500,), QUESTIONS, (40, 40, 40, 40))
 
 
 def measure_tests(simulations: int) -> None:
-    for name, normal, shift in (
-        ("equal, normal differences", True, 0.0), ("equal, scores as in the benchmark", False, 0.0),
-        (f"shifted by {SHIFT} s.d., normal", True, SHIFT),
-    ):  # fmt: skip
-        rng = np.random.default_rng(SEED)
-        flips: list[float] = []
-        plain: list[float] = []
-        for batch in range(simulations // 100):  # its own signs for every hundred
-            strata = [
-                list(zip(WEIGHTS.values(), draw_differences(rng, normal, shift), strict=True)) for _ in range(100)
+    """Type I errors, and the power where 2.8 standard errors are added (80 % for a t test of many questions)."""
+    for shift in (0.0, 2.8, -2.8):
+        print("tests: equally good" if not shift else f"tests: shifted by {shift:+} standard errors")
+        for kind in KINDS:
+            for sizes in SIZES if not shift else SIZES[1:4] + SIZES[5:6]:
+                rejected = rejections(simulations, kind, sizes, shift)
+                told = ", ".join(f"{name} {100 * share:.1f}" for name, share in rejected.items())
+                print(f"  {kind}, {'/'.join(map(str, sizes))} questions: {told} %", flush=True)
+
+
+def rejections(simulations: int, kind: str, sizes: Sequence[int], shift: float) -> dict[str, float]:
+    """How often each test finds p < 0.05."""
+    rng = np.random.default_rng(SEED)
+    weights = list(WEIGHTS.values()) if len(sizes) > 1 else [1.0]
+    many = draw_differences(rng, kind, [100_000] * len(sizes))
+    error = sum(w * w * values.var() / n for w, values, n in zip(weights, many, sizes, strict=True)) ** 0.5
+    counts = dict.fromkeys(("sign flips", "t", "skewness", "both"), 0)
+    for batch in range(max(1, simulations // 100)):  # its own signs for every hundred
+        strata = [
+            [
+                (w, (x + shift * error).tolist())
+                for w, x in zip(weights, draw_differences(rng, kind, sizes), strict=True)
             ]
-            parts = [[weight / len(values) * value for weight, values in one for value in values] for one in strata]
-            flips += sign_flip_test(parts, seed=batch)
-            plain += map(t_test, strata)
-        rejected = [sum(p < 0.05 for p in values) / simulations for values in (flips, plain)]
-        print(f"tests: {name}: sign flips reject {rejected[0]:.2%}, t test {rejected[1]:.2%} of {simulations:,}")
+            for _ in range(min(100, simulations))
+        ]
+        parts = [[weight / len(values) * value for weight, values in one for value in values] for one in strata]
+        flips = sign_flip_test(parts, flips=2000, seed=batch)
+        for one, p in zip(strata, flips, strict=True):
+            t, corrected = t_test(one), skewness_test(one)
+            skewness = t if corrected is None else corrected
+            tests = {"sign flips": p, "t": t, "skewness": skewness, "both": max(p, skewness)}
+            for name, value in tests.items():
+                counts[name] += value < 0.05
+    return {name: count / simulations for name, count in counts.items()}
 
 
 def t_test(strata: Sequence[tuple[float, Sequence[float]]]) -> float:
     error = stratified_error(strata)
-    return t_tail(stratified_mean(strata) / error[0], error[1]) if error else 1.0
+    if error is None:  # no difference at all, or the same everywhere
+        return 0.0 if stratified_mean(strata) else 1.0
+    return t_tail(stratified_mean(strata) / error[0], error[1])
 
 
 def main() -> None:
@@ -170,7 +221,7 @@ def main() -> None:
                 if name == "runs":
                     measure_runs(Path(folder))
                 elif name == "kills":
-                    measure_kills(Path(folder), 200)
+                    measure_kills(Path(folder), 300)
                 else:
                     measure_locks(Path(folder), 50)
     if only in (None, "tests"):

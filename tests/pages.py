@@ -131,6 +131,8 @@ def copy_repository(folder: Path, page: str) -> Path:
     copy = folder / "repository"
     for name in ("dataset", "prediction"):
         shutil.copytree(ROOT / name, copy / name)
+    (copy / "docs").mkdir()
+    shutil.copy(ROOT / "docs" / "experiments.xlsx", copy / "docs")
     text = read(page)
     for block in read_blocks(text) + read_blocks(read(FILES_FROM[page]) if page in FILES_FROM else ""):
         if block.file:

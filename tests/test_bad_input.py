@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -28,6 +29,14 @@ HUGE: Final = "9" * 5000  # more digits than int() converts
 
 
 # --- Files that cannot be read ---
+
+
+def test_a_pipe_as_dataset_is_refused(tmp_path: Path) -> None:
+    """Who opens it to see what it holds waits for ever: in a process, which can be ended."""
+    write(tmp_path, {"prediction/d-x.json": {"q7": "A"}, "dataset/other.json": [question()]})
+    os.mkfifo(tmp_path / "dataset/d.json")
+    assert_refused(run_process(tmp_path, "-f", "d-x"), "d.json", "a pipe or device")
+
 
 LATIN: Final = json.dumps([q("café")], ensure_ascii=False)
 AT: Final = LATIN.index("é")

@@ -242,6 +242,7 @@ def test_relative_sigma(tmp_path: Path, sigma: str | None, score: float) -> None
         (["--llm", ""], "--llm"),
         (["--workers", "many"], "many"),
         (["--llm-policy", "never"], "never"),
+        (["--rules", "strict"], "strict"),
         (["--gamma", "much"], "much"),
         (["nightly", "--min-questions", "-1"], "--min-questions: expected a number >= 0, got -1"),
         (["nightly", "--min-questions", "many"], "many"),
@@ -256,16 +257,19 @@ def test_bad_options(tmp_path: Path, options: list[str], word: str) -> None:
 # --- Commands ---
 
 COMMANDS: Final = ("", "nightly", "compare", "check")
-POLICIES: Final = ("--relative-sigma", "--llm", "--llm-policy", "--workers", "--no-cache", "--gamma")
+POLICIES: Final = (
+    *("--rules", "--relative-sigma", "--llm", "--llm-policy", "--llm-names", "--workers", "--no-cache", "--gamma"),
+)
 OPTIONS: Final = {
     "": ("--file", "--dataset", "--items", "--save", "--missing", "--sort", *POLICIES),
-    "nightly": ("--force", "--min-questions", *POLICIES),
+    "nightly": ("--force", "--verify", "--min-questions", "--memory-limit", "--time-limit", *POLICIES),
     "compare": ("--dataset", *POLICIES),
     "check": (),
 }  # besides --json, --root and --version, which all have
 VALUES: Final = {
     "--file": ["a"], "--dataset": ["d"], "--missing": ["skip"], "--sort": ["ece"], "--relative-sigma": ["0.05"],
-    "--llm": ["m"], "--llm-policy": ["always"], "--workers": ["2"], "--gamma": ["1"], "--min-questions": ["1"],
+    "--rules": ["official-2026"], "--llm": ["m"], "--llm-policy": ["always"], "--workers": ["2"],
+    "--gamma": ["1"], "--min-questions": ["1"],
 }  # fmt: skip
 OPERANDS: Final = {"": [], "nightly": [], "compare": ["a", "b"], "check": ["d"]}
 
@@ -392,7 +396,7 @@ def test_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("forecasteval.boards.store.score_unchanged", interrupt)
+    monkeypatch.setattr("eval.score_unchanged", interrupt)
     done = run(example(tmp_path), "-f", "a")
     assert (done.code, done.out, done.err) == (130, "", "eval.py: interrupted\n")
 

@@ -21,12 +21,13 @@ from eval import FutureXEvaluator
 from forecasteval import __version__
 from forecasteval.boards.comparison import compare
 from forecasteval.boards.processes import POOL_BYTES
-from forecasteval.common.llm import MAX_FAILURES
+from forecasteval.common.breaker import MAX_FAILURES
 from forecasteval.common.markup import MAX_SPAN
 from forecasteval.common.statistics import FLIPS
+from forecasteval.futurex.llm_names import MAX_LENGTH, MAX_WORDS
 from forecasteval.futurex.options import MAX_OPTIONS
 from forecasteval.futurex.questions import SHOWN
-from forecasteval.futurex.rules import EQUAL, PARTIAL_RANKING, WEIGHTS
+from forecasteval.futurex.rules import EQUAL, PARTIAL_RANKING, RULE_SETS, WEIGHTS, ZERO_SIGMA
 from forecasteval.prophet import ProphetArenaEvaluator
 from forecasteval.prophet.scores import BINS, LOG_FLOOR
 from forecasteval.rxnopt.replies import parse_reply
@@ -50,7 +51,16 @@ OUTPUTS: Final = {  # what is shown of which command, page by page
     "docs/nightly.md": ["python eval.py nightly", "python eval.py compare 250915-careful 250915-random"],
     "docs/prophet.md": [],
     "docs/python.md": [],
-    "docs/rxnopt.md": ["python eval.py -f multiple_choice_single_varying-random"],
+    "docs/rxnopt.md": [
+        "python eval.py -f multiple_choice_single_varying-random",
+        'python eval.py rxnopt import docs/experiments.xlsx -o tables --yield "yield (%)" --ee "ee (%)" '
+        '--reactants-smiles CC1CCCCC1=O Brc1ccccc1 --products-smiles "CC1(c2ccccc2)CCCCC1=O"',
+        "python eval.py rxnopt build tables -o questions",
+        "python eval.py rxnopt render questions/multiple_choice_single_varying.json --id experiments_q2",
+        "python eval.py rxnopt parse replies.jsonl -o prediction/multiple_choice_single_varying-mymodel.json",
+        "python eval.py -f multiple_choice_single_varying-mymodel "
+        "--dataset questions/multiple_choice_single_varying.json",
+    ],
     "docs/scoring.md": ["python eval.py -f example --items", "python eval.py -f example-rows --missing skip"],
 }
 
@@ -221,7 +231,8 @@ def test_json_rows_of_readme_answer_questions_of_the_dataset(copies: Any) -> Non
     ("arguments", "expected", "shown"),
     [
         (["-f", "example"], 0.72, "0.1 + 0.16 + 0.16 + 0.3 = 0.72"),
-        (["-f", "example-map"], 0.72, "`example-map` scores the same"),
+        (["-f", "example-map"], 0.72, "`example-map` and `example-table` score the same"),
+        (["-f", "example-table"], 0.72, "`example-map` and `example-table` score the same"),
         (["-f", "example-rows"], 0.56, "0.1 + 0.16 + 0 + 0.3 = 0.56"),
         (["-f", "example-rows", "--missing", "skip"], 0.8, "0.56 / 0.7 = 0.8"),
     ],
@@ -279,12 +290,13 @@ def test_constants_are_the_ones_stated() -> None:
     scoring, python, prophet = read("docs/scoring.md"), read("docs/python.md"), read("docs/prophet.md")
     assert f"more than {MAX_SPAN:,} characters is unparsed" in scoring
     assert f"first {MAX_OPTIONS} are read" in scoring
+    assert f"at most\n  {MAX_LENGTH} characters and {MAX_WORDS} words" in scoring
     assert f"w = {', '.join(map(str, WEIGHTS.values()))} for levels 1–4" in scoring
     assert f"else {PARTIAL_RANKING} · matched / k" in scoring
     assert f"(relative difference {EQUAL:.0e}".replace("e-0", "e-") in scoring
     assert f"After {MAX_FAILURES} failures in a row" in scoring
     assert f"cut at {SHOWN} characters" in python
-    assert f"flipped {FLIPS:,} times" in read("docs/nightly.md")
+    assert f"flipped {FLIPS:,} times" in " ".join(read("docs/nightly.md").split())
     assert f"From {POOL_BYTES / 1e6:g} MB of files on" in read("docs/nightly.md")
     settings = ProphetArenaEvaluator()
     assert f"{settings.bootstrap:,} resamples of the events" in prophet
@@ -303,6 +315,20 @@ def test_measures_are_not_converted(truth: str, answer: str, shown: str) -> None
     question = {"id": "x", "level": 4, "prompt": "", "ground_truth": truth, "Std": STD}
     assert shown in read("docs/scoring.md")
     assert FutureXEvaluator().evaluate_prediction(answer, question) == 0.75
+
+
+def test_rule_sets_are_the_ones_of_the_table() -> None:
+    (header,) = [table[0] for table in read_tables(read("docs/scoring.md")) if table[0][0] == "What"]
+    assert [code_spans(cell)[0] for cell in header[1:]] == list(RULE_SETS)
+    rows = {row[0]: row[1:] for row in read_table("docs/scoring.md", "What")}
+    official = RULE_SETS["official-2026"]
+    (sigma,) = [cells[1] for what, cells in rows.items() if what.startswith("σ")]
+    assert f"{official.relative_sigma:.0%}".replace("%", " %") in sigma
+    assert f"{ZERO_SIGMA} if the truth is 0" in sigma
+    missing = {"zero": "score 0", "skip": "are left out"}
+    assert rows["missing answers"] == [missing[rules.missing] for rules in RULE_SETS.values()]
+    shares = {True: "the others share their weight", False: "keep their weight and add 0"}
+    assert rows["levels without questions"] == [shares[rules.renormalised] for rules in RULE_SETS.values()]
 
 
 # --- What is told of odd input ---
@@ -400,7 +426,7 @@ def test_exit_code_table_agrees_with_help_and_docstring() -> None:
         listed = " ".join(text.lower().partition("exit codes: ")[2].split()).rstrip(".")
         assert [(int(code), meaning) for code, meaning in re.findall(r"(\d+) ([^,]+)", listed)] == table
     codes = {code for code, _ in table}
-    assert {int(code) for code, _ in read_table("docs/nightly.md", "Exit code of `nightly`")} == codes - {CHECKS}
+    assert {int(code) for code, _ in read_table("docs/nightly.md", "Exit code of `nightly`")} == codes
 
 
 def test_commands_are_those_of_the_program() -> None:

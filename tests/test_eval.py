@@ -297,7 +297,7 @@ def test_random_sample_comes_from_its_generator() -> None:
 
 def test_hash_seeds_give_the_same_bytes(tmp_path: Path) -> None:
     """Sets of picks must never decide a score or what is shown; the cases hold every kind of pick."""
-    cases = [case for table in ("futurex", "more") for case in read_json(CASES / f"{table}.json")]
+    cases = [case for table in ("futurex", "futurex2", "page", "more") for case in read_json(CASES / f"{table}.json")]
     write(tmp_path, {"cases.json": [{**case, "id": str(number)} for number, case in enumerate(cases)]})
     names = ("-f", "250915-random", "-f", "250915-careful", "-f", str(tmp_path / "cases.json"))
     runs = {run_process(ROOT, *names, "--json", PYTHONHASHSEED=str(seed)) for seed in range(5)}

@@ -15,7 +15,7 @@ from forecasteval.common.statistics import (
     FLIPS,
     detectable_difference,
     holm,
-    sign_flip_test,
+    paired_test,
     stratified_error,
     stratified_interval,
     stratified_mean,
@@ -32,7 +32,7 @@ def compare(results: Sequence[Mapping[str, Any]]) -> Results:
     """Compare systems pairwise on the same questions.
 
     For each pair A, B: the difference of the weighted scores (A − B) with a t interval on the per-question
-    differences (`stratified_error`), the p-value of `sign_flip_test`, Holm's adjustment over all pairs, the smallest
+    differences (`stratified_error`), the p-value of `paired_test`, Holm's adjustment over all pairs, the smallest
     difference that so many questions show with 80 % power, wins, ties and losses of A by level, and the questions
     that move the difference most. Raises InputError for fewer than two results, and for different questions or
     truths, naming how they differ.
@@ -63,7 +63,7 @@ def compare(results: Sequence[Mapping[str, Any]]) -> Results:
 def _summary(system: System, levels: Sequence[str]) -> dict[str, Any]:
     return {
         "overall_score": stratified_mean(system.strata(levels)),
-        "overall_interval": stratified_interval(system.strata(levels)),
+        "overall_interval": stratified_interval(system.strata(levels), (0.0, system.share)),
         "missing": system.count(levels, "missing"),
         "unparsed": system.count(levels, "unparsed", "illegal"),
         **system.row,
@@ -73,7 +73,7 @@ def _summary(system: System, levels: Sequence[str]) -> dict[str, Any]:
 def _compare_pairs(systems: Sequence[System], levels: Sequence[str]) -> list[dict[str, Any]]:
     pairs = list(combinations(systems, 2))
     differences = [read_difference(a, b, levels) for a, b in pairs]
-    tests = sign_flip_test([difference.parts for difference in differences], seed=SEED)
+    tests = paired_test([one.strata for one in differences], [one.parts for one in differences], SEED)
     rows = []
     for (a, b), difference, p, adjusted in zip(pairs, differences, tests, holm(tests), strict=True):
         error = stratified_error(difference.strata)
@@ -81,7 +81,7 @@ def _compare_pairs(systems: Sequence[System], levels: Sequence[str]) -> list[dic
             "a": a.name,
             "b": b.name,
             "difference": difference.value,
-            "interval": stratified_interval(difference.strata, (-1.0, 1.0)),
+            "interval": stratified_interval(difference.strata, (-a.share, a.share)),
             "p": p,
             "p_holm": adjusted,
             "p_t": t_tail(difference.value / error[0], error[1]) if error else None,

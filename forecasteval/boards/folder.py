@@ -8,54 +8,61 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import SUFFIXES, find_dataset, hash_file, require_regular, write_atomic
 from forecasteval.common.records import dump_json
 from forecasteval.common.report import Results
 
+from .limits import NO_LIMITS, Limits
 from .processes import Failure, Task, explain, score_files
 from .ranking import rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
 from .store import BOARD, Score, hash_text, lock_folder, read_stored, result_text
 from .systems import Ranking, System, is_degraded, read_result
 
+_LONGEST_NAME: Final = 255  # bytes that file systems allow
 Signature = Mapping[str, Any]
 Settings = Callable[[str], Signature]
 
 
 def evaluate_folder(
-    root: Path, score: Score, settings: Settings, force: bool = False, min_questions: int = 0, processes: int = 1
-) -> Results:
+    root: Path, score: Score, settings: Settings, force: bool = False, min_questions: int = 0, processes: int = 0,
+    limits: Limits = NO_LIMITS,
+) -> Results:  # fmt: skip
     """Score every file of `root/prediction`, store the results and the leaderboard in `root/evaluation`.
 
     A stored result is reused if its signature still holds: `settings(benchmark)`, the sha256 of its
-    prediction and dataset, and its own. `score` must be picklable if `processes` > 1. Returns the board: `rank` of all
-    results, with `failed` (file, reason, fault), `evaluated` and `reused` (counts), `ignored` (names). Raises
-    LockedError if another run is at work, and EvaluationError if nothing can be read or written.
+    prediction and dataset, and its own. `score` must be picklable if there are `processes`. Returns the board: `rank`
+    of all results, with `failed` (file, reason, fault), `evaluated` and `reused` (counts), `ignored` (names),
+    `llm_failures` (by kind, the files of degraded results and how often) and `notes`. Raises LockedError if another
+    run is at work, and EvaluationError if nothing can be read or written.
     """
     folder = root / "evaluation"
     files, failures, ignored = list_predictions(root / "prediction")  # first: a mistyped root is not made
-    with lock_folder(folder):
+    with lock_folder(folder) as note:
         board = {} if force else read_stored(folder / f"{BOARD}.json")[0]
         plan = _plan(root, files, settings, board, force)
         failures += plan.failures
         checksums = plan.checksums
         fresh: dict[str, System | Ranking] = {}
-        with contextlib.closing(score_files(score, plan.todo, root, processes)) as outcomes:
+        llm_failures: dict[str, dict[str, int]] = {}
+        with contextlib.closing(score_files(score, plan.todo, root, processes, limits)) as outcomes:
             for task, outcome in zip(plan.todo, outcomes, strict=True):
                 if isinstance(outcome, Failure):
                     failures.append(outcome)
                     continue
-                text, fresh[task.path.stem] = outcome
-                write_atomic(folder / f"{task.path.stem}.json", text)
-                checksums[task.path.stem] = hash_text(text)
+                fresh[task.path.stem] = outcome.system
+                for kind, count in outcome.llm_failures.items():
+                    llm_failures.setdefault(kind, {})[task.path.name] = count
+                write_atomic(folder / f"{task.path.stem}.json", outcome.text)
+                checksums[task.path.stem] = hash_text(outcome.text)
         failures.sort()
         ranked = _store_board(folder, board, checksums, fresh, failures, min_questions)
-    return Results(
-        {**ranked, "evaluated": len(fresh), "reused": len(checksums) - len(fresh), "ignored": ignored}, board_report
-    )
+    counts = {"evaluated": len(fresh), "reused": len(checksums) - len(fresh)}
+    told = {"ignored": ignored, "llm_failures": llm_failures, "notes": [note] if note else []}
+    return Results({**ranked, **counts, **told}, board_report)
 
 
 # --- What is to be done ---
@@ -79,6 +86,8 @@ def list_predictions(folder: Path) -> tuple[list[Path], list[Failure], list[str]
     files, failures = [], []
     for stem, same in by_stem.items():
         problem = f"expected one file with this stem, got {', '.join(same)}" if len(same) > 1 else ""
+        if len(os.fsencode(f"{stem}.json")) > _LONGEST_NAME:
+            problem = f"expected a shorter name: that of its result has more than {_LONGEST_NAME} bytes"
         if stem == BOARD:
             problem = f"expected another name: evaluation/{BOARD}.json is the leaderboard"
         if problem:

@@ -9,7 +9,7 @@ from typing import Any
 
 from forecasteval import __version__
 from forecasteval.common.report import Results
-from forecasteval.common.statistics import FLIPS, mean, sign_flip_test, stratified_interval, stratified_mean
+from forecasteval.common.statistics import FLIPS, mean, paired_test, stratified_interval, stratified_mean
 
 from .report import board_report
 from .systems import (
@@ -29,7 +29,7 @@ def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0) -> Result
 
     Levels with fewer than `min_questions` questions are left out (shown as –) and the weights renormalised, as on
     the public leaderboard. Every system after the first carries the paired difference of the one above minus itself
-    and its p-value (`sign_flip_test`, not adjusted for the number of systems); from 0.05 on it is not significant.
+    and its p-value (`paired_test`, not adjusted for the number of systems); from 0.05 on it is not significant.
     Raises InputError if a result leaves missing answers out, and if results on the same questions were not scored by
     the same version and policies.
     """
@@ -67,13 +67,13 @@ def _rank_group(systems: list[System], min_questions: int) -> dict[str, Any]:
     # Equal scores may differ in the 17th digit; without a level that counts there is no order but the names'.
     order = sorted(systems, key=lambda system: (-round(overall[id(system)], 12) if levels else 0, system.name))
     pairs = [read_difference(upper, lower, levels) for upper, lower in pairwise(order)]
-    tests = sign_flip_test([pair.parts for pair in pairs], seed=SEED) if levels else []
+    tests = paired_test([pair.strata for pair in pairs], [pair.parts for pair in pairs], SEED) if levels else []
     rows: list[dict[str, Any]] = []
     for place, system in enumerate(order):
         row = {
             "rank": place + 1 if levels else None,
             "overall_score": overall[id(system)],
-            "overall_interval": stratified_interval(system.strata(levels)),
+            "overall_interval": stratified_interval(system.strata(levels), (0.0, system.share)),
             "level_scores": {level: mean(system.scores[level]) if level in levels else math.nan for level in counts},
             "n": sum(counts[level] for level in levels),
             "missing": system.count(levels, "missing"),

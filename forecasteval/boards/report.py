@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import printable, told_apart
 from forecasteval.common.report import Report, Table, format_signature, show_interval, show_number
 
 from .systems import ALPHA
@@ -38,10 +38,10 @@ def _forecasters(table: Mapping[str, Any]) -> View:
     """The forecasters of one file, by Brier score."""
     notes = f", {table['warnings']} warnings" if table["warnings"] else ""
     title = f"{table['benchmark']}, {printable(table['name'])}, {table['n_events']} events{notes}"
+    names = told_apart([row["name"] for row in table["rows"]], 60)
     rows = [
-        [str(row["rank"]), printable(row["name"], 60), show_number(row["score"]), show_interval(row["interval"]),
-         str(row["n"])]
-        for row in table["rows"]
+        [str(row["rank"]), name, show_number(row["score"]), show_interval(row["interval"]), str(row["n"])]
+        for name, row in zip(names, table["rows"], strict=True)
     ]  # fmt: skip
     lines = [
         _line(table, {**row, "prediction": table["prediction"]}, "brier (lower is better)", row["score"],
@@ -60,15 +60,16 @@ def _systems(table: Mapping[str, Any]) -> View:
     levels = [level for level in table["level_counts"] if level]
     header = ["Rank", "System", "Overall", "95% interval", *(f"Level {level}" for level in levels)]
     header += ["n", "Missing", "Unparsed", "p above", "Notes"]
+    names = told_apart([row["name"] for row in table["rows"]])
     rows = [
         [
-            "–" if row["rank"] is None else str(row["rank"]), printable(row["name"]),
+            "–" if row["rank"] is None else str(row["rank"]), name,
             show_number(row["overall_score"]), show_interval(row["overall_interval"]),
             *(show_number(row["level_scores"][level]) for level in levels),
             str(row["n"]), str(row["missing"]), str(row["unparsed"]),
             show_number(row["p_above"]), _notes(row),
         ]
-        for row in table["rows"]
+        for name, row in zip(names, table["rows"], strict=True)
     ]  # fmt: skip
     lines = [_line(table, row, "overall", row["overall_score"], row["overall_interval"]) for row in table["rows"]]
     return View(title, Table(header, rows, "><>>" + ">" * len(levels) + ">>>><"), lines, True)

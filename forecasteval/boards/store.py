@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import re
@@ -20,38 +21,6 @@ from forecasteval.common.report import Results
 BOARD: Final = "leaderboard"  # the stem that no result may have
 
 Score = Callable[[Path, "Path | None"], Results]
-
-
-# --- Scoring a file that somebody may be writing ---
-
-
-def score_unchanged(score: Score, path: Path, dataset: Path | None) -> Results:
-    """`score(path, dataset)`, once more if a file changed meanwhile (size, time or identity).
-
-    Raises InputError if it changed again, and what `score` raises for files that stay as they are.
-    """
-    for last in (False, True):
-        before = _stamps(path, dataset)
-        try:
-            results = score(path, dataset)
-        except EvaluationError:
-            if last or _stamps(path, dataset) == before:
-                raise
-            continue
-        if _stamps(path, dataset) == before:
-            return results
-    raise InputError(str(path), "expected files that stay as they are", "a change while it was read, twice")
-
-
-def _stamps(*paths: Path | None) -> list[tuple[int, int, int] | None]:
-    stamps: list[tuple[int, int, int] | None] = []
-    for path in paths:
-        try:
-            status = path.stat() if path else None
-        except OSError:  # `score` will say so
-            status = None
-        stamps.append((status.st_size, status.st_mtime_ns, status.st_ino) if status else None)
-    return stamps
 
 
 # --- Stored results ---
@@ -100,21 +69,27 @@ def hash_text(text: str) -> str:
 
 # --- The lock ---
 
+_NO_LOCKS: Final = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP)
+
 # What `write_atomic` and the processes of a nightly run write into before it is whole.
 _TEMPORARY: Final = re.compile(r"\.[0-9]+-[0-9a-z_]{8}\.tmp")
 
 
 @contextlib.contextmanager
-def lock_folder(folder: Path, wait: bool = False) -> Iterator[None]:
+def lock_folder(folder: Path, wait: bool = False) -> Iterator[str]:
     """Hold `folder/.lock`, which the system releases when its holder dies, and sweep what a killed holder left.
 
-    If another run holds it: wait for its end, or LockedError. EvaluationError if the folder cannot be written.
+    Without `fcntl` it is `.soft-lock`, whose being there is the lock: it would take the empty `.lock`, which stays
+    when its holder has gone, for one that is held. What it yields is "", or a note that this file system has no such
+    locks. If another run holds it: wait for its end, or LockedError. EvaluationError if the folder cannot be written.
     """
-    path = folder / ".lock"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # without flock (a system, a disk) filelock warns and finds another way
-        from filelock import FileLock, Timeout
+    path, note = folder / ".lock", ""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")  # without flock (a system, a disk) filelock warns and finds another way
+        from filelock import FileLock, SoftFileLock, Timeout
 
+        if issubclass(FileLock, SoftFileLock):
+            path = folder / ".soft-lock"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             lock = FileLock(path)
@@ -123,10 +98,14 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[None]:
             raise LockedError(f"{folder}: another run is at work here") from None
         except (OSError, NotImplementedError) as error:  # a disk that has no locks
             reason = getattr(error, "strerror", None) or error
-            raise EvaluationError(f"{path}: cannot be written: {reason}") from None
+            missing = getattr(error, "errno", None) in _NO_LOCKS
+            problem = "this file system has no locks" if missing else "cannot be written"
+            raise EvaluationError(f"{path}: {problem}: {reason}") from None
+    if any("soft" in str(warning.message).lower() for warning in told):
+        note = f"{path}: this file system has no locks: a run that is killed here leaves its lock; remove it by hand"
     try:
         _sweep(folder)
-        yield
+        yield note
     finally:
         lock.release()
 

@@ -21,13 +21,14 @@ class System(NamedTuple):
     group: tuple[str, str, str]  # benchmark, dataset, checksum of the questions
     policy: dict[str, Any]  # the signature without checksums
     weights: dict[str, float]
+    share: float  # of the weights that count: below 1 where a level without questions keeps its weight
     scores: dict[str, list[float]]
     ids: dict[str, list[Any]]
     outcomes: dict[str, Counter[str]]
     row: dict[str, Any]
 
     def strata(self, levels: Sequence[str]) -> list[tuple[float, list[float]]]:
-        return [(self.weights[level], self.scores[level]) for level in levels]
+        return [(self.weights[level], [self.share * score for score in self.scores[level]]) for level in levels]
 
     def count(self, levels: Sequence[str], *outcomes: str) -> int:
         return sum(self.outcomes[level][outcome] for level in levels for outcome in outcomes)
@@ -67,7 +68,9 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
     policy = {key: value for key, value in signature.items() if not key.endswith("sha256")}
     if "weights" in policy:
         policy["weights"] = weights
-    return System(name, group, policy, weights, scores, ids, outcomes, _file_row(results, name))
+    counted = sum(weight for level, weight in weights.items() if scores[level])
+    share = counted / sum(weights.values()) if signature.get("fixed_weights") else 1.0
+    return System(name, group, policy, weights, share, scores, ids, outcomes, _file_row(results, name))
 
 
 def _question_key(item: Mapping[str, Any]) -> tuple[str, float]:
@@ -89,9 +92,20 @@ def _file_row(results: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def is_degraded(results: Mapping[str, Any]) -> bool:
-    """Whether the language model failed while the file was scored."""
-    llm = results.get("llm")
-    return isinstance(llm, Mapping) and bool(llm.get("degraded"))
+    """Whether the language model's server failed while the file was scored."""
+    return any(told.get("degraded") for told in _told_by_model(results))
+
+
+def failures_of_model(results: Mapping[str, Any]) -> dict[str, int]:
+    """How often the language model failed in a degraded result, by kind."""
+    counts: Counter[str] = Counter()
+    for told in _told_by_model(results):
+        counts.update(told["failures"] if told.get("degraded") else {})
+    return dict(sorted(counts.items()))
+
+
+def _told_by_model(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [told for key in ("llm", "llm_names") if isinstance(told := results.get(key), Mapping)]
 
 
 def distinct_names(results: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -122,7 +136,8 @@ class Difference(NamedTuple):
 def read_difference(a: System, b: System, levels: Sequence[str]) -> Difference:
     """The per-question differences of two systems on the same questions, over `levels`."""
     strata = [
-        (a.weights[level], [x - y for x, y in zip(a.scores[level], b.scores[level], strict=True)]) for level in levels
+        (a.weights[level], [a.share * (x - y) for x, y in zip(a.scores[level], b.scores[level], strict=True)])
+        for level in levels
     ]
     total = math.fsum(weight for weight, values in strata if values)
     parts = [weight / total / len(values) * value for weight, values in strata for value in values]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from .errors import InputError
+from .files import require_regular
 from .report import Results
 
 
@@ -34,6 +37,18 @@ class Benchmark(NamedTuple):
     views: frozenset[str] = frozenset()
 
 
+@cache
+def hash_code() -> str:
+    """sha256 of the code that scores: `eval.py` and every file of the package. An edited rule is another evaluator."""
+    package = Path(__file__).resolve().parent.parent
+    digest = hashlib.sha256()
+    files = [path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    for path in [package.parent / "eval.py", *sorted(files)]:
+        digest.update(f"{path.relative_to(package.parent).as_posix()}\0".encode())
+        digest.update(path.read_bytes() if path.is_file() else b"")
+    return digest.hexdigest()
+
+
 class Scorer:
     """Scores files of any of the benchmarks by the options that were given (not None); can go to another process."""
 
@@ -43,18 +58,31 @@ class Scorer:
         self._evaluators: dict[str, Evaluator] = {}
 
     def recognise(self, path: Path, dataset: Path | None) -> Benchmark:
-        """The benchmark of a prediction file: the first that knows it."""
+        """The benchmark of a prediction file: the first that knows it; InputError for what is no file of bytes."""
+        for each in filter(None, (path, dataset)):
+            require_regular(each)  # before anybody opens it: a pipe would wait for ever
         return next(benchmark for benchmark in self.benchmarks.values() if benchmark.recognises(path, dataset))
 
     def score(self, path: Path, *datasets: Path | None) -> Results:
         """The results of one prediction file."""
         found = [dataset for dataset in datasets if dataset]
         benchmark = self.recognise(path, found[0] if found else None)
-        return self._evaluator(benchmark.name).evaluate_file(path, found)
+        results = self._evaluator(benchmark.name).evaluate_file(path, found)
+        results["signature"]["code_sha256"] = hash_code()
+        return results
 
     def settings(self, name: str) -> dict[str, Any]:
         """The part of a benchmark's signatures that does not depend on the files."""
-        return self._evaluator(name).settings()
+        return {**self._evaluator(name).settings(), "code_sha256": hash_code()}
+
+    def __reduce__(self) -> tuple[Any, ...]:  # without evaluators: another process makes its own
+        return Scorer, (tuple(self.benchmarks.values()), self.given)
+
+    def require_usable_options(self) -> None:
+        """InputError if an evaluator cannot be made of the options that were given for it."""
+        for name, benchmark in self.benchmarks.items():
+            if benchmark.options & self.given.keys():
+                self._evaluator(name)
 
     def _evaluator(self, name: str) -> Evaluator:
         if name not in self._evaluators:

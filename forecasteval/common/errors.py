@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -65,8 +66,45 @@ def grouped_names(names: Sequence[object]) -> str:
     return f"{len(names)} ({shown}{', …' if len(names) > 5 else ''})"
 
 
+# White space, and what is drawn as nothing.
+_INVISIBLE: Final = re.compile(
+    r"[\s\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+)
+
+
+def told_apart(names: Sequence[str], limit: int | None = None) -> list[str]:
+    r"""`printable` names; those that only their Unicode form or invisible characters distinguish, with escapes.
+
+    >>> told_apart(["caf\u00e9", "cafe\u0301", "b"])
+    ['caf\\xe9', 'cafe\\u0301', 'b']
+    """
+    if all(map(str.isascii, names)):
+        return [printable(name, limit) for name in names]
+    looks = [_INVISIBLE.sub("", UNSAFE.sub("", unicodedata.normalize("NFKC", name))) for name in names]
+    same: dict[str, set[str]] = {}
+    for name, look in zip(names, looks, strict=True):
+        same.setdefault(look, set()).add(name)
+    return [
+        printable(name if len(same[look]) == 1 else ascii(name)[1:-1], limit)
+        for name, look in zip(names, looks, strict=True)
+    ]
+
+
+def _open_streams() -> None:
+    """Stand in for streams that were closed (`>&-`): else the next file gets their number, and what is printed."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number, this one
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for as long as we live
+
+
 def run_command(program: str, work: Callable[[], int]) -> int:
     """The exit code of `work`, or of what stopped it, told in one line on stderr."""
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure:

@@ -1,4 +1,4 @@
-"""Paths, bytes and safe writing: what a name means, regular files only, atomic replacement."""
+"""Paths, bytes and safe writing: what a name means, regular files only, files that change, atomic replacement."""
 
 from __future__ import annotations
 
@@ -6,13 +6,28 @@ import contextlib
 import hashlib
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from .errors import EvaluationError, InputError, printable
 
+T = TypeVar("T")
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 SUFFIXES: Final = (".json", ".jsonl", ".csv")
+_PACKED: Final = {  # what it is, and what to do
+    **dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".zip"), "a compressed file; unpack it first"),
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "a spreadsheet; save it as CSV with the columns id and answer"),
+    ".parquet": "a Parquet file; write it as JSON Lines first",
+}
+_MAGIC: Final = {  # what such files begin with, whatever their names say
+    b"\x1f\x8b": _PACKED[".gz"],
+    b"BZh": _PACKED[".bz2"],
+    b"\xfd7zXZ": _PACKED[".xz"],
+    b"\x28\xb5\x2f\xfd": _PACKED[".zst"],
+    b"PK\x03\x04": "a compressed file or spreadsheet; unpack it, or save it as CSV with the columns id and answer",
+    b"PAR1": _PACKED[".parquet"],
+}
 
 
 def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
@@ -20,6 +35,9 @@ def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
 
     `position` is where `raw` begins in the file.
     """
+    packed = next((told for magic, told in _MAGIC.items() if raw.startswith(magic)), "") if position == 0 else ""
+    if packed:
+        raise InputError(where, "expected text", packed)
     if position == 0 and (raw[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in raw[:4]):
         at = 0 if raw[:1] >= b"\xfe" else raw.index(b"\0")
         raise InputError(where, f"not UTF-8: byte 0x{raw[at]:02x} at position {at}", "UTF-16 or UTF-32 text")
@@ -37,8 +55,17 @@ def require_regular(path: Path) -> None:
         mode = path.stat().st_mode
     except OSError as error:
         raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
+    if stat.S_ISDIR(mode):
+        raise InputError(str(path), "expected a file", "a folder; name a file in it")
     if not stat.S_ISREG(mode):
-        raise InputError(str(path), "expected a regular file")
+        raise InputError(str(path), "expected a regular file", "a pipe or device; write what it gives to a file first")
+
+
+def require_plain(path: Path) -> None:
+    """InputError for what is no regular file, or a packed one by its name."""
+    require_regular(path)
+    if path.suffix in _PACKED:
+        raise InputError(str(path), f"expected {', '.join(SUFFIXES)}", _PACKED[path.suffix])
 
 
 def read_file(path: Path) -> bytes:
@@ -52,7 +79,12 @@ def read_file(path: Path) -> bytes:
 
 def hash_file(path: Path) -> str:
     """sha256 of a file's bytes; InputError if it cannot be read."""
-    return hashlib.sha256(read_file(path)).hexdigest()
+    require_regular(path)
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
 
 
 def find_file(name: str, folder: Path) -> Path:
@@ -67,6 +99,8 @@ def find_file(name: str, folder: Path) -> Path:
         return found[0]
     if found:
         raise InputError(str(base), "expected one file", f"{' and '.join(path.name for path in found)}")
+    if _exists(base):
+        require_plain(base)  # says what it is instead
     try:
         names = os.listdir(base.parent)
     except (OSError, ValueError):
@@ -74,6 +108,9 @@ def find_file(name: str, folder: Path) -> Path:
     others = sorted(other for other in names if other.endswith(SUFFIXES) and other[0] != ".")
     import difflib  # here: it costs more than all the rest of the start-up
 
+    packed = sorted(other for other in names if Path(other).suffix in _PACKED and other.startswith(base.name))
+    if packed:
+        require_plain(base.parent / packed[0])
     near = difflib.get_close_matches(base.name, others, n=3, cutoff=0.4) or others[:3]
     hint = f"; there is {', '.join(near)}" if near else ""
     raise InputError(printable(base, 200), f"no such file{hint}")
@@ -86,13 +123,31 @@ def _is_file(path: Path) -> bool:
         return False
 
 
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def csv_header(path: Path) -> list[str]:
+    """The names in the first row of a CSV; none if it cannot be read."""
+    import csv  # here: most commands read none
+
+    with contextlib.suppress(OSError, ValueError, csv.Error, InputError):
+        require_regular(path)
+        with path.open(encoding="utf-8-sig", newline="") as table:
+            return next(csv.reader(table), [])
+    return []
+
+
 def find_dataset(prediction: Path, folder: Path) -> Path | None:
     """The longest-named file in `folder` whose stem is the prediction's or a prefix of it up to `-`, `_` or `.`.
 
-    None if there is none, and for a CSV, which holds its own events; InputError if two fit equally well, or if the
-    folder is there and cannot be read.
+    None if there is none, and for a CSV without ids, which holds its own events; InputError if two fit equally well, or
+    if the folder is there and cannot be read.
     """
-    if prediction.suffix == ".csv":
+    if prediction.suffix == ".csv" and "id" not in csv_header(prediction):
         return None
     stem = prediction.stem
     try:
@@ -133,3 +188,32 @@ def write_atomic(path: Path, text: str) -> None:
     finally:
         with contextlib.suppress(OSError):  # it is gone if all went well
             temporary.unlink()
+
+
+def score_unchanged(score: Callable[[Path, Path | None], T], path: Path, dataset: Path | None) -> T:
+    """`score(path, dataset)`, once more if a file changed meanwhile (size, time or identity).
+
+    Raises InputError if it changed again, and what `score` raises for files that stay as they are.
+    """
+    for last in (False, True):
+        before = _stamps(path, dataset)
+        try:
+            results = score(path, dataset)
+        except EvaluationError:
+            if last or _stamps(path, dataset) == before:
+                raise
+            continue
+        if _stamps(path, dataset) == before:
+            return results
+    raise InputError(str(path), "expected files that stay as they are", "a change while it was read, twice")
+
+
+def _stamps(*paths: Path | None) -> list[tuple[int, int, int] | None]:
+    stamps: list[tuple[int, int, int] | None] = []
+    for path in paths:
+        try:
+            status = path.stat() if path else None
+        except OSError:  # `score` will say so
+            status = None
+        stamps.append((status.st_size, status.st_mtime_ns, status.st_ino) if status else None)
+    return stamps

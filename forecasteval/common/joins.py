@@ -6,12 +6,14 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final
 
-from .errors import InputError, grouped_warning
+from .errors import InputError, grouped_warning, printable
 from .records import Record, as_text, repeated_keys
 
+_QUESTION_KEYS: Final = frozenset(
+    {"id", "prompt", "level", "ground_truth", "Std", "end_time", "additional values", "Description"}
+)
 _AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
 
 
@@ -25,11 +27,12 @@ def join(
     InputError if no prediction has an id of the questions.
     """
     notes: dict[str, list[str]] = {}
-    rows_of = _rows_by_id(predictions, notes)
+    rows_of, unlabelled, answers = _rows_by_id(predictions, notes)
     ids = [str(question.get("id")) if isinstance(question, Mapping) else "" for question in questions]
     shared = {name for name, count in Counter(ids).items() if count > 1}
     if rows_of.keys().isdisjoint(ids):
-        raise InputError(where, "expected predictions for this dataset", "none with an id of it")
+        raise InputError(where, "expected predictions for this dataset", _no_id(ids, list(rows_of), unlabelled))
+    notes.update(answers.warnings(where, sum(map(len, rows_of.values()))))
     joined: list[Any] = []
     used: set[int] = set()
     for name, question in zip(ids, questions, strict=True):
@@ -59,15 +62,59 @@ def join(
     return joined, [grouped_warning(text, names) for text, names in notes.items()]
 
 
-def _rows_by_id(predictions: Iterable[Any], notes: dict[str, list[str]]) -> dict[str, list[Mapping[str, Any]]]:
+def _rows_by_id(
+    predictions: Iterable[Any], notes: dict[str, list[str]]
+) -> tuple[dict[str, list[Mapping[str, Any]]], Counter[str], AnswerKeys]:
+    """Rows by id, the keys of rows without one, and what is known of their answers."""
     rows_of: dict[str, list[Mapping[str, Any]]] = {}
+    keys: Counter[str] = Counter()
+    answers = AnswerKeys()
     for number, record in enumerate(predictions, 1):
         if isinstance(record, Mapping) and record.get("id") is not None:
             rows_of.setdefault(str(record["id"]), []).append(record)
+            answers.add(record, str(record["id"]))
         else:
+            keys.update(record if isinstance(record, Mapping) else ())
             problem = "without id" if isinstance(record, Mapping) else "that is no object"
             notes.setdefault(f"prediction {problem}, not used", []).append(f"record {number}")
-    return rows_of
+    return rows_of, keys, answers
+
+
+def _no_id(ids: Sequence[str], theirs: Sequence[str], keys: Counter[str]) -> str:
+    """Why no prediction has an id of the dataset, with the nearest thing that is there."""
+    import difflib
+
+    named = [key for key in keys if key.lower().replace("_", "").endswith("id")]
+    if not theirs:
+        return f"no 'id', but {', '.join(printable(key, 40) for key in (named or list(keys))[:5]) or 'nothing'}"
+    folded = {name.casefold(): name for name in ids}
+    near = difflib.get_close_matches(theirs[0].casefold(), list(folded), n=1)
+    nearest = f", nearest {printable(folded[near[0]], 40)}" if near else f", which has {printable(ids[0], 40)}"
+    return f"none with an id of it: {printable(theirs[0], 40)}{nearest}"
+
+
+class AnswerKeys:
+    """Records that carry neither "answer" nor "prediction": where all do, nothing must be scored as missing."""
+
+    def __init__(self) -> None:
+        self._lacking: list[str] = []
+        self._keys: Counter[str] = Counter()
+
+    def add(self, record: Mapping[str, Any], name: str) -> None:
+        """Look at one record."""
+        if "answer" not in record and "prediction" not in record:
+            self._lacking.append(name)
+            self._keys.update(record.keys())
+
+    def warnings(self, where: str, count: int) -> dict[str, list[str]]:
+        """The names of those that lack both; InputError, with the keys that are there, if all `count` records do."""
+        if count and len(self._lacking) == count:
+            others = [key for key, _ in self._keys.most_common() if key not in _QUESTION_KEYS]
+            there = [printable(repr(str(key)), 40) for key in others]
+            raise InputError(
+                where, "expected 'answer' or 'prediction' in the records", ", ".join(there[:8]) or "neither"
+            )
+        return {"record with neither 'answer' nor 'prediction', missing": self._lacking} if self._lacking else {}
 
 
 def raw_answer(record: Mapping[str, Any]) -> Any:
@@ -100,7 +147,6 @@ class RecordDigest:
         return self._sha.hexdigest()
 
 
-@lru_cache(maxsize=1 << 17)
 def hash_question(text: str) -> str:
     """A short checksum of what was asked, by which the items of two results are paired."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

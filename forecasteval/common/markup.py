@@ -8,14 +8,29 @@ from typing import Any, Final
 
 from .records import DECODER
 
-_BOX_TOKEN: Final = re.compile(r"\\(?:boxed|fbox)\s*\{|[{}]")
-_JOINT: Final = re.compile(r"(?:[\s$*]|\\n)*(?:(?:[,，、;；/|&]|and\b|or\b|和|或)(?:[\s$*]|\\n)*){0,2}")
+# What opens a box, and the brackets that must balance in it; the second to fourth form only where the first is absent.
+_BOXES: Final = tuple(
+    (re.compile(rf"{head}\s*{opened}|[{opened}{closed}]"), closed[-1])
+    for head, opened, closed in (
+        (r"\\(?:boxed|fbox)", r"\{", r"\}"),
+        (r"(?<![\\A-Za-z])(?:boxed|fbox)", r"\{", r"\}"),  # a lost backslash
+        (r"\\(?:boxed|fbox)", r"\(", r"\)"),
+        (r"\\(?:boxed|fbox)", r"\[", r"\]"),
+    )
+)
+_BARE_BOX: Final = re.compile(r"\\(?:boxed|fbox)\s+([^\s{}()\[\]]+)")
+_JOINT: Final = re.compile(r"(?:[\s$*]|\\n)*(?:(?:[,，、;；/|&+]|and\b|or\b|和|或|与|以及)(?:[\s$*]|\\n)*){0,2}")
 # `\b`, `\f` and `\t` that a bad JSON escape turned into control characters
 _LOST_BACKSLASH: Final = re.compile(r"[\x08\x0c\t](?=(?:(?<=\x08)oxed|(?<=\x0c)box|(?<=\t)(?:ext|imes))\b)")
 _LOST: Final = {"\x08": "\\b", "\x0c": "\\f", "\t": "\\t"}
 _LIST_MARK: Final = re.compile(r"[,，、;；/|&\n]|\sand\s|和")
 MAX_SPAN: Final = 10_000  # characters; nothing longer is an answer
 _MAX_BRACES: Final = 2_000_000  # that are looked at in one text
+
+
+def drop_invisible(text: str) -> str:
+    """The text without zero-width characters and byte order marks."""
+    return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
 def last_boxed(text: str) -> tuple[str, bool]:
@@ -29,13 +44,18 @@ def last_boxed(text: str) -> tuple[str, bool]:
     >>> last_boxed(r"\boxed{A}, \boxed{C}")
     ('A\nC', True)
     """
+    text = drop_invisible(text)
     if "oxed" not in text and "box" not in text:
         return text.strip(), False
     if "\x08" in text or "\x0c" in text or "\t" in text:
         text = _LOST_BACKSLASH.sub(lambda match: _LOST[match[0]], text)
-    boxes, any_box = _boxes(text)
-    if not any_box:
-        return text.strip(), False
+    for token, closing in _BOXES:
+        boxes, any_box = _find_boxes(text, token, closing)
+        if any_box:
+            break
+    else:
+        bare = _BARE_BOX.findall(text)
+        return (bare[-1].rstrip(",.;"), True) if bare else (text.strip(), False)
     if not boxes:
         return "", True
     boxes.sort()
@@ -52,23 +72,23 @@ def last_boxed(text: str) -> tuple[str, bool]:
     return "\n".join(dict.fromkeys(reversed(contents))), True
 
 
-def _boxes(text: str) -> tuple[list[tuple[int, int, int]], bool]:
+def _find_boxes(text: str, opening: re.Pattern[str], closing: str) -> tuple[list[tuple[int, int, int]], bool]:
     """(begin, start of content, end of content) of every box with content, and whether there is any box."""
     boxes: list[tuple[int, int, int]] = []
     opened: list[tuple[int, int]] = []
     position, last_text, any_box = 0, -1, False
-    for count, token in enumerate(_BOX_TOKEN.finditer(text)):
+    for count, token in enumerate(opening.finditer(text)):
         if count > _MAX_BRACES:
             return [], False
         if token.start() > position and not text[position : token.start()].isspace():
             last_text = token.start() - 1
         position = token.end()
-        if token[0] == "}":
+        if token[0] == closing:
             if opened:
                 begin, start = opened.pop()
                 if begin >= 0 and last_text >= start:
                     boxes.append((begin, start, token.start()))
-        elif token[0] == "{":
+        elif len(token[0]) == 1:
             opened.append((-1, -1))
         else:
             opened.append(token.span())
@@ -84,35 +104,41 @@ _RAISED: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[①-⑳�
 _MATH: Final = re.compile(r"(?<!\\)\$([^$\n]*)(?<!\\)\$")
 _COMMAND: Final = re.compile(r"\\{1,2}([A-Za-z]+)[ \t]*|\\(.?)", re.S)
 _SYMBOLS: Final = {
-    "times": "×", "cdot": "×", "approx": "≈", "sim": "~", "simeq": "≈", "pm": "±", "to": " to ", "ge": ">",
-    "geq": ">", "gt": ">", "le": "<", "leq": "<", "lt": "<", "quad": " ", "qquad": " ", "newline": "\n", "n": "\n",
-    "pounds": "£", "left": "", "right": "", "displaystyle": "", "boxed": "", "fbox": "", "emph": "", "mbox": "",
-    "operatorname": "", "underline": "", "bf": "", "rm": "", "it": "",
+    "times": "×", "cdot": "×", "approx": "≈", "sim": "~", "simeq": "≈", "pm": "±", "to": "→", "rightarrow": "→",
+    "Rightarrow": "→", "ge": ">", "geq": ">", "gt": ">", "le": "<", "leq": "<", "lt": "<", "quad": " ", "qquad": " ",
+    "newline": "\n", "n": "\n", "pounds": "£", "left": "", "right": "", "displaystyle": "", "boxed": "", "fbox": "",
+    "emph": "", "mbox": "", "operatorname": "", "underline": "", "bf": "", "rm": "", "it": "",
 }  # fmt: skip
 _ESCAPES: Final = {",": " ", " ": " ", ";": " ", ":": " ", "!": "", "\\": "\n", "(": "", ")": "", "[": "", "]": ""}
 _TILDE: Final = re.compile(r"(?P<range>(?<=[0-9%万亿元])\s?~\s?(?=[0-9$¥€£+-]))|~")
 _STARS: Final = re.compile(r"\*{2,}|(?<![0-9\s])\*|\*(?!\s*[0-9])")
 _RUNS: Final = re.compile(r"\s{2,}")
 _CONTROLS: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]+")
-_PAIRS: Final = {"(": ")", "[": "]", "{": "}", "【": "】"}
+_INVISIBLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff]+")
+_HYPHENS: Final = re.compile("[\u2010\u2011\u2212]")  # NFKC leaves two of them
+_ODD: Final = re.compile("[\u200b-\u200d\u2060\ufeff\u2010\u2011\u2212²³¹⁰⁴-⁹⁺⁻①-⑳❶-❿➀-➉]")
+_BRACKETS: Final = {"(": ")", "[": "]", "{": "}", "【": "】"}
+_QUOTES: Final = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "』"}  # no 《》: they are part of a title
 
 
 def clean(text: str) -> str:
-    r"""The text without LaTeX, Markdown, full-width forms and one pair of brackets around the whole.
+    r"""The text without LaTeX, Markdown, invisible and full-width forms and one pair of brackets or quotes around it.
 
     >>> clean(r"$\text{3{,}400\,万元}$"), clean("10⁶"), clean("［Ｒｅｄ］"), clean(r"1. Red\\ 2. Blue")
     ('3,400 万元', '10^6', 'Red', '1. Red\n2. Blue')
     """
     if not text.isascii():
-        if _RAISED.search(text):
-            text = _RAISED.sub(_lower_raised, text)
+        if _ODD.search(text):
+            text = _RAISED.sub(_lower_raised, _HYPHENS.sub("-", _INVISIBLE.sub("", text)))
         text = unicodedata.normalize("NFKC", text)
     if _MARKUP.search(text):
         text = _clean_markup(text)
     if "  " in text or "\n" in text:  # no pattern below may meet a long run of white space
         text = _RUNS.sub(lambda run: "\n" if "\n" in run[0] else " ", text)
     text = text.strip()
-    if text and _PAIRS.get(text[0]) == text[-1] and _encloses(text):
+    if text and _BRACKETS.get(text[0]) == text[-1] and _encloses(text):
+        text = text[1:-1].strip()
+    if len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and not {text[0], text[-1]} & set(text[1:-1]):
         text = text[1:-1].strip()
     return text
 
@@ -126,15 +152,21 @@ def _lower_raised(match: re.Match[str]) -> str:
 
 def _clean_markup(text: str) -> str:
     """LaTeX commands, escapes and spaces, `$…$`, Markdown stars and backticks: replaced or dropped, in this order."""
-    text = text.replace("\r\n", "\n")
-    text = _LOST_BACKSLASH.sub(lambda match: _LOST[match[0]], text)
-    text = _MATH.sub(r"\1", text).replace("{,}", ",")
+    controls = not text.isprintable()
+    if controls:
+        text = _LOST_BACKSLASH.sub(lambda match: _LOST[match[0]], text.replace("\r\n", "\n"))
+    if text.count("$") > 1:
+        text = _MATH.sub(r"\1", text)
+    text = text.replace("{,}", ",")
     if "\\" in text:
         text = _FRACTION.sub(r"\1/\2", _ENVIRONMENT.sub(" ", text))
         text = _COMMAND.sub(_replace_command, text)
-    text = _TILDE.sub(lambda match: match["range"] or " ", text)
-    text = _STARS.sub("", text)
-    return _CONTROLS.sub(" ", text.replace("`", "").replace("{", "").replace("}", ""))
+    if "~" in text:
+        text = _TILDE.sub(lambda match: match["range"] or " ", text)
+    if "*" in text:
+        text = _STARS.sub("", text)
+    text = text.replace("`", "").replace("{", "").replace("}", "")
+    return _CONTROLS.sub(" ", text) if controls else text
 
 
 _FRACTION: Final = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
@@ -151,6 +183,8 @@ def _replace_command(match: re.Match[str]) -> str:
         return _SYMBOLS[name]
     if name.startswith(("text", "math")):
         return ""
+    if match[0].startswith("\\\\"):
+        return "\n" + match[0][2:]  # a line break, and a word
     return "\n" + name[1:] if name[0] == "n" else " "  # a literal "\n" before a word; \large and the like go
 
 
@@ -179,7 +213,7 @@ def parse_literal(text: str) -> tuple[str, ...]:
     (('A', "It's"), ('4946.0',), ())
     """
     text = text.strip()
-    if not (text.startswith("[") and text.endswith("]")):
+    if text[:1] != "[" or text[-1] != "]":
         return ()
     body, position = text[1:-1], 0
     elements: list[str] = []

@@ -9,10 +9,10 @@ import math
 import numbers
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from .errors import UNSAFE, InputError
-from .files import decode_utf8, require_regular
+from .files import BYTE_ORDER_MARK, csv_header, decode_utf8, require_plain, require_regular
 
 
 class Record(dict[str, Any]):
@@ -82,6 +82,9 @@ def parse_json(text: str, where: str) -> Any:
         raise InputError(where, "expected records", "JSON nested too deeply") from None
 
 
+WRAPPERS: Final = ("data", "predictions", "results")  # under which a list of records may stand
+
+
 class BadRecord:
     """Stands where a record of a file could not be read, so that the others keep their numbers."""
 
@@ -90,15 +93,17 @@ class BadRecord:
 
 
 class RecordFile:
-    """The records of a JSON or JSONL file, read while it is iterated (once); `sha256` is complete afterwards.
+    """The records of a JSON, JSONL or CSV file, read while it is iterated (once); `sha256` is complete afterwards.
 
-    JSON holds a list of records, or one object: a single record, or `{id: answer}`, which comes as
-    `{"id", "prediction"}` records. JSONL holds a record per line; a line that is no JSON comes as a BadRecord.
-    Raises InputError where nothing can be read: no UTF-8, no JSON, empty, neither list nor object.
+    JSON holds a list of records (perhaps under "data", "predictions" or "results"), or one object: a single record, or
+    `{id: answer}`, which comes as `{"id", "prediction"}` records. JSONL holds a record per line; a line that is no JSON
+    comes as a BadRecord. JSONL named `.json`, and the other way round, is read with one of the `warnings`. A CSV has
+    its fields in the first row. Raises InputError where nothing can be read: no UTF-8, no JSON, empty, neither list nor
+    object.
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self.warnings = path, list[str]()
         self._sha = hashlib.sha256()
 
     @property
@@ -106,13 +111,15 @@ class RecordFile:
         return self._sha.hexdigest()
 
     def __iter__(self) -> Iterator[Any]:
-        require_regular(self.path)
+        require_plain(self.path)
         try:
-            if self.path.suffix == ".jsonl":
+            if self.path.suffix == ".jsonl" and not _begins_list(self.path):
                 with self.path.open("rb") as file:
-                    yield from self._lines(file)
+                    yield from self._lines(self._hashed(file))
+            elif self.path.suffix == ".csv":
+                yield from self._rows()
             else:
-                yield from self._records(parse_json(self._text(), str(self.path)))
+                yield from self._whole(self._text())
         except OSError as error:
             raise InputError(str(self.path), f"cannot be read: {error.strerror or error}") from None
 
@@ -122,7 +129,38 @@ class RecordFile:
         self._sha.update(raw)
         return decode_utf8(raw, str(self.path))
 
+    def _hashed(self, file: Iterable[bytes]) -> Iterator[bytes]:
+        for line in file:
+            self._sha.update(line)
+            yield line
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        import csv  # here: most commands read none
+        import io
+
+        try:
+            yield from csv.DictReader(io.StringIO(self._text(), newline=""), strict=True)
+        except csv.Error as error:
+            raise InputError(str(self.path), f"not CSV: {error}") from None
+
+    def _whole(self, text: str) -> Iterator[Any]:
+        """The records of one JSON value, or of lines under the name of `.json`."""
+        try:
+            value = parse_json(text, str(self.path))
+        except InputError:
+            if not _holds_lines(text):
+                raise
+            self.warnings.append(f"{self.path.name}: read as JSON Lines, whatever its name says")
+            yield from self._lines(line.encode() for line in text.splitlines(keepends=True))
+            return
+        if self.path.suffix == ".jsonl":
+            self.warnings.append(f"{self.path.name}: read as one JSON list, whatever its name says")
+        yield from self._records(value)
+
     def _records(self, value: Any) -> Iterator[Any]:
+        if isinstance(value, dict):
+            lists = [inner for key in WRAPPERS if _holds_objects(inner := value.get(key))]
+            value = lists[0] if lists else value
         if isinstance(value, list):
             yield from value
         elif not isinstance(value, dict):
@@ -139,7 +177,6 @@ class RecordFile:
         """A line ends with a line feed only: U+2028 may stand inside a record. Blank lines are skipped."""
         position, empty = 0, True
         for raw in file:
-            self._sha.update(raw)
             line = decode_utf8(raw, str(self.path), position)
             position += len(raw)
             if not line.strip():
@@ -155,26 +192,53 @@ class RecordFile:
             raise InputError(str(self.path), "expected one JSON record per line", "an empty file")
 
 
+def _begins_list(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(64).removeprefix(BYTE_ORDER_MARK).lstrip()[:1] == b"["
+
+
+def _holds_lines(text: str) -> bool:
+    """Whether the first of several lines is a JSON object by itself."""
+    first, _, rest = text.strip().partition("\n")
+    try:
+        return bool(rest) and isinstance(_decode(first), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _holds_objects(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(inner, dict) for inner in value)
+
+
 def first_keys(path: Path, count: int = 20) -> set[str]:
     """The keys of the first objects in a JSON or JSONL file, by which its kind is told; what is no object is passed.
 
-    Reads on only where the first piece holds no whole object.
+    Reads on only where the first piece holds no whole object. Of a CSV the names in its first row.
     """
-    keys: set[str] = set()
-    with contextlib.suppress(OSError), path.open("rb") as file:
-        text = ""
-        for size in (1 << 16, -1):
-            text += file.read(size).decode("utf-8", "replace")
-            position = text.find("{")
-            for _ in range(count):
-                try:
-                    value, end = DECODER.raw_decode(text, position)
-                except (ValueError, RecursionError):
+    if path.suffix == ".csv":
+        return set(csv_header(path))
+    keys, text = set[str](), ""
+    with contextlib.suppress(OSError, InputError):  # who reads the file will say so
+        require_regular(path)
+        with path.open("rb") as file:
+            for size in (1 << 16, -1):
+                text += file.read(size).decode("utf-8", "replace")
+                keys = _keys_of_first(text, count)
+                if keys:
                     break
-                keys.update(value)
-                position = text.find("{", end)
-            if keys:
-                break
+    return keys
+
+
+def _keys_of_first(text: str, count: int) -> set[str]:
+    keys: set[str] = set()
+    position = text.find("{")
+    for _ in range(count):
+        try:
+            value, end = DECODER.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            break
+        keys.update(value)
+        position = text.find("{", end)
     return keys
 
 

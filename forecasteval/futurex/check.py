@@ -19,6 +19,7 @@ from .answers import read_answer
 from .choices import ChoiceTruth
 from .numbers import parse_number
 from .questions import read_level, read_question, read_raw_truth, read_std
+from .rules import Rules
 from .units import NumberTruth, readings
 
 _MANGLED_ID: Final = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+")  # a spreadsheet's 6.85147E+23
@@ -101,7 +102,7 @@ def _check_question(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         sigma, value = read_std(std, ""), read_raw_truth(truth, "") if truth is not None else ""
     except InputError as error:
         return [("Std that is no number >= 0" if "Std" in error.expected else "truth that cannot be read", error.got)]
-    question = read_question(level, str(record.get("prompt") or ""), value, sigma, None)
+    question = read_question(level, str(record.get("prompt") or ""), value, sigma, Rules())
     if question.truth is None:
         given = level <= 2 and read_answer(list(value) if isinstance(value, tuple) else value)
         return [("truth not among the options" if given else "empty truth", printable(repr(truth), 60))]

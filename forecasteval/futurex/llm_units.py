@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from forecasteval.common.errors import printable
-from forecasteval.common.llm import SERVER_FAILURES, ModelClient
-from forecasteval.common.markup import MAX_SPAN, clean, find_object
+from forecasteval.common.llm import ModelClient
+from forecasteval.common.markup import MAX_SPAN, find_object
 
 from .answers import Answer, question_words
+from .items import Answered
+from .llm_usage import Usage
 from .numbers import CURRENCY, DIGITS, DIGITS_PART, PERCENT, Quantity, parse_number
 from .sentences import find_numbers_and_words
 from .units import NumberTruth, score_reading
@@ -120,25 +121,6 @@ def read_reply(reply: str, span: str) -> Quantity | None:
 PROBE: Final = "about 12.5 billion yuan"  # the span of the first call, which finds the form of reply a server knows
 
 
-class Unclear(NamedTuple):
-    """A number that the model is to read: the truth it is scored by, the span it stands in, the message about it."""
-
-    truth: NumberTruth
-    span: str
-    prompt: str
-
-
-def make_reader(
-    api_key: str, server: str, model: str, policy: str, workers: int, cache: str | Path | None, deadline: float
-) -> UnitReader:
-    """A reader over one client; see `FutureXEvaluator` for the parameters."""
-    client = ModelClient(
-        api_key, server, model, INSTRUCTIONS, REPLY_SCHEMA, f"numbers {PROMPT_VERSION}",
-        workers=workers, cache=Path(cache) if cache else None, deadline=deadline,
-    )  # fmt: skip
-    return UnitReader(client, policy)
-
-
 class UnitReader:
     """Reads the numbers of answers with a language model; `policy` is "unsure" or "always" (which numbers)."""
 
@@ -154,51 +136,41 @@ class UnitReader:
             "llm_prompt": PROMPT_VERSION,
         }
 
-    def unclear(self, answer: Answer | None, truth: object, question: object) -> Unclear | None:
-        """What the model is to be asked about an answer; None if the grammar decides."""
-        if not answer or not answer.text or len(answer.text) > MAX_SPAN or not isinstance(truth, NumberTruth):
-            return None
-        text = clean(answer.text)
+    def span(self, answer: Answer) -> str:
+        """What the model is to read of an answer; "" if the grammar decides."""
+        if not answer.text or len(answer.text) > MAX_SPAN:
+            return ""
+        text = answer.cleaned
         readable = answer.boxed or parse_number(text) is not None  # prose without a box is not searched
-        if not text or not readable or (self.policy == "unsure" and is_settled(text)):
-            return None
-        span = cut_span(text)
-        return Unclear(truth, span, build_prompt(truth, str(question or ""), span))
+        return cut_span(text) if readable and (self.policy == "always" or not is_settled(text)) else ""
 
-    def decide(self, pending: Mapping[int, Unclear], items: list[dict[str, Any]]) -> dict[str, Any]:
-        """Let the model decide the pending items, by their index; what it was asked, and what became of it."""
-        client = self.client
-        calls, before = client.calls, dict(client.tokens)
+    def decide(self, answered: Iterable[Answered], items: list[dict[str, Any]]) -> dict[str, Any]:
+        """Let the model decide unclear items; what it was asked, and what became of it."""
+        usage = Usage(self.client)
         counts = dict.fromkeys(("answered", "refused", "changed"), 0)
-        failures: dict[str, int] = {}
+        pending = [
+            (one.place, one.truth, span, one.prompt)
+            for one in answered
+            if isinstance(one.truth, NumberTruth) and (span := self.span(one.answer))
+        ]
+        prompts = [build_prompt(truth, prompt, span) for _, truth, span, prompt in pending]
         probe = build_prompt(NumberTruth(Quantity(1.0, 1e9, "yuan"), None, None), "", PROBE)
-        prompts = [unclear.prompt for unclear in pending.values()]
-        replies = client.read(prompts, probe, lambda reply: bool(read_reply(reply, PROBE)))
-        for (index, unclear), (reply, failure) in zip(pending.items(), replies, strict=True):
-            quantity = None if failure else read_reply(reply, unclear.span)
-            if failure:
-                failures[failure] = failures.get(failure, 0) + 1
-            elif quantity is None:
-                counts["refused"] += 1
-            else:
-                item, scored = items[index], score_reading(unclear.truth, quantity)
+        spans = {probe: PROBE, **{prompt: span for prompt, (_, _, span, _) in zip(prompts, pending, strict=True)}}
+        replies = self.client.read(prompts, probe, lambda prompt, reply: bool(read_reply(reply, spans[prompt])))
+        for (index, truth, span, _), (reply, failure) in zip(pending, replies, strict=True):
+            quantity = None if failure else read_reply(reply, span)
+            if quantity:
+                item, scored = items[index], score_reading(truth, quantity)
                 counts["answered"] += 1
                 counts["changed"] += scored.score != item["score"]
                 item.update(scored._asdict(), decided_by="model")
-        return {
-            "asked": len(pending),
-            **counts,
-            "failures": failures,
-            "degraded": not failures.keys().isdisjoint(SERVER_FAILURES),
-            "calls": client.calls - calls,
-            "tokens": {key: count - before[key] for key, count in client.tokens.items()},
-        }
+            else:
+                counts["refused"] += not failure
+        return {"asked": len(pending), **counts, **usage.report(replies)}
 
     def warnings(self, asked: Mapping[str, Any]) -> list[str]:
         """What a reader must know of the cache, and of a model that did not do all it was asked for."""
-        lines = self.client.cache.warnings + _model_warnings(asked)
-        self.client.cache.warnings.clear()
-        return lines
+        return self.client.warnings() + _model_warnings(asked)
 
 
 def _model_warnings(asked: Mapping[str, Any]) -> list[str]:
@@ -206,11 +178,11 @@ def _model_warnings(asked: Mapping[str, Any]) -> list[str]:
     failures = asked["failures"]
     lines = []
     if "key refused" in failures:
-        lines.append("the language model's server refused the key (401 or 403); the grammar decided instead")
+        lines.append("the language model's server refused the key (401); the grammar decided instead")
     if "no such model" in failures:
         lines.append("the language model's server does not know the model (404); the grammar decided instead")
     if "no address" in failures:
-        lines.append("the language model's address (OPENAI_BASE_URL) does not begin with http:// or https://")
+        lines.append("the language model's address (OPENAI_BASE_URL) is no http:// or https:// address")
     if asked["refused"]:
         lines.append(
             f"{asked['refused']} replies of the language model were refused: no JSON object with a known scale and a "
@@ -219,6 +191,7 @@ def _model_warnings(asked: Mapping[str, Any]) -> list[str]:
     if failures:
         kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(failures.items()))
         lines.append(f"the language model failed for {sum(failures.values())} of {asked['asked']} numbers: {kinds}")
+    lines += [f'the language model\'s server says ({kind}): "{reason}"' for kind, reason in asked["reasons"].items()]
     if asked["degraded"]:
         lines.append("this result is degraded: another run may give another score")
     return lines

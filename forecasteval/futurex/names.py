@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Final
 
 CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _QUOTES: Final = re.compile(r"[\"'“”‘’„«»《》〈〉「」『』`´]")
@@ -16,22 +18,42 @@ _HEDGE: Final = re.compile(
     r"|\band\s*\Z|\s[-–—]\s.*\s[-–—]\s|[,;?!]|(?:非|不是|不会是|或者?|而是)\Z"
 )
 _BRACKETED: Final = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
+_ACCENTED: Final = re.compile(r"[\u00df-\u024f\u1e00-\u1eff]")
+_STROKES: Final = dict(zip("łøđħŧıƚɫ", "lodhtill", strict=True))
 _TAIL: Final = re.compile(r"\s+by\s+|\s+[-–—]\s+|(?<=[》”\"」』])\s*[-–—]+\s*")
 
 
-class Name(NamedTuple):
-    """A name as it compares: `spaced` after folding, `key` also without spaces beside CJK characters."""
+class Name:
+    """A name as it compares: `spaced` after folding, `key` also without spaces beside CJK characters.
 
-    text: str
-    spaced: str
-    key: str
-    aliases: tuple[str, ...]  # keys of its bracketed parts and of the part outside the brackets
-    heads: tuple[str, ...]  # keys of what stands before ` by AUTHOR` or ` - AUTHOR`
+    A `plain` one holds letters, digits and blanks only.
+    """
+
+    __slots__ = ("_others", "key", "plain", "spaced", "text")
+
+    def __init__(self, text: str, spaced: str, plain: bool) -> None:
+        self.text, self.spaced, self.plain, self.key = text, spaced, plain, key_of(spaced)
+        self._others: tuple[tuple[str, ...], str | None] | None = None
+
+    @property
+    def others(self) -> tuple[tuple[str, ...], str | None]:
+        """Other keys: of the bracketed part and of the rest (`Sunrise (2024)`), and of what is before ` by AUTHOR`."""
+        if self._others is None:
+            inside = [next(filter(None, groups), "") for groups in _BRACKETED.findall(self.text)]
+            alone = len(inside) == 1 and not _HEDGE.match(inside[0])
+            parts = [*inside, _BRACKETED.sub(" ", self.text)] if alone else []
+            aliases = (key for key in (key_of(fold(part)) for part in parts) if any(map(str.isalpha, key)))
+            folded = self.text.casefold()
+            tail = _TAIL.search(folded)
+            self._others = tuple(aliases), key_of(fold(folded[: tail.start()])) if tail else None
+        return self._others
 
 
 def fold(text: str) -> str:
-    """Case, quotes, slashes, a leading `@` and trailing full stops do not matter in a name."""
+    """Case, accents, quotes, slashes, a leading `@` and trailing full stops do not matter in a name."""
     folded = text.casefold()
+    if not folded.isascii():
+        folded = _ACCENTED.sub(lambda match: _without_accent(match[0]), folded)
     if _QUOTES.search(folded):
         folded = _QUOTES.sub("", folded)
     folded = folded.replace("/", " ").rstrip(" .。\n").lstrip()
@@ -40,60 +62,55 @@ def fold(text: str) -> str:
     return " ".join(folded.split()) if "  " in folded or "\n" in folded else folded
 
 
+@lru_cache(maxsize=1024)
+def _without_accent(letter: str) -> str:
+    """The letter alone; a stroke through it is an accent, too, though Unicode does not take it apart."""
+    plain = "".join(char for char in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(char))
+    return _STROKES.get(plain, plain)
+
+
 def key_of(spaced: str) -> str:
     """A folded name without the spaces beside CJK characters."""
     return spaced if spaced.isascii() or " " not in spaced else _CJK_SPACE.sub("", spaced)
 
 
+@lru_cache(maxsize=1 << 15)  # a name of the truth stands in many answers
 def read_name(text: str) -> Name:
     """The name's comparable form; `text` is expected to be cleaned.
 
-    >>> read_name('《Panda  Plan》.').key, read_name("许 二 木").key, read_name("Sunrise (2024)").aliases
-    ('panda plan', '许二木', ('sunrise',))
+    >>> read_name('《Panda  Plan》.').key, read_name("许 二 木").key, read_name("Łódź (2024)").others[0]
+    ('panda plan', '许二木', ('lodz',))
     """
-    if text.replace(" ", "").isalnum() and " by " not in text:  # most names
-        spaced = text.casefold()
-        return Name(text, spaced, key_of(spaced), (), ())
-    spaced = fold(text)
-    aliases: tuple[str, ...] = ()
-    heads: tuple[str, ...] = ()
-    if "(" in text or "[" in text or "【" in text:
-        inside = [next(filter(None, groups), "") for groups in _BRACKETED.findall(text)]
-        parts = [*inside, _BRACKETED.sub(" ", text)] if len(inside) == 1 and not _HEDGE.match(inside[0]) else []
-        aliases = tuple(key for key in (key_of(fold(part)) for part in parts) if any(map(str.isalpha, key)))
-    if " by " in spaced or "-" in text or "–" in text or "—" in text:
-        folded = text.casefold()
-        tail = _TAIL.search(folded)
-        heads = (key_of(fold(folded[: tail.start()])),) if tail else ()
-    return Name(text, spaced, key_of(spaced), aliases, heads)
+    plain = text.replace(" ", "").isalnum() and " by " not in text.lower()  # most names
+    return Name(text, text.lower() if plain and text.isascii() else fold(text), plain)
 
 
 def same_name(true: Name, predicted: Name) -> bool:
     """Whether two names mean the same thing (spec: equal, bracketed alias, author tail, or something in front)."""
-    if true.key == predicted.key:
+    one, other = true.key, predicted.key
+    if one == other:
         return True
-    if true.key in predicted.aliases or predicted.key in true.aliases or true.key in predicted.heads:
-        return True
-    longer, shorter = (true, predicted) if len(true.key) > len(predicted.key) else (predicted, true)
-    if not longer.key.endswith(shorter.key) or not any(map(str.isalpha, shorter.key)):
+    if not (true.plain and predicted.plain):
+        aliases, head = predicted.others
+        if one in aliases or one == head or other in true.others[0]:
+            return True
+    longer, shorter = (true, predicted) if len(one) > len(other) else (predicted, true)
+    cut = len(longer.key) - len(shorter.key)
+    if not cut or not longer.key.endswith(shorter.key) or not any(map(str.isalpha, shorter.key)):
         return False
-    if longer is predicted and _names_two(longer, longer.key[: len(longer.key) - len(shorter.key)]):
+    if longer is predicted and (_names_two(true.text, predicted.text) or _HEDGE.search(longer.key[:cut])):
         return False
-    if len(shorter.key) > 1 and IS_CJK.match(shorter.key):
-        return len(longer.key) > len(shorter.key)
-    return _is_boundary(longer, len(longer.key) - len(shorter.key))
+    return (len(shorter.key) > 1 and bool(IS_CJK.match(shorter.key))) or _is_boundary(longer, cut)
 
 
-def _names_two(name: Name, front: str) -> bool:
-    """Whether what stands in front hedges or denies: `Silver Fox or Red Kite`, `Silver Fox / Red Kite`, not `a/b`."""
-    slashed = "/" in name.text and " - " not in name.text and " " in name.text.rpartition("/")[0]
-    return slashed or bool(_HEDGE.search(front))
+def _names_two(true: str, predicted: str) -> bool:
+    """Whether a slash parts two names: `Silver Fox / Red Kite`, but not `a/b` nor `GitHub: a/b` where a/b is true."""
+    slashed = predicted.count("/") > true.count("/") and " - " not in predicted
+    return slashed and " " in predicted.rpartition("/")[0]
 
 
 def _is_boundary(name: Name, cut: int) -> bool:
     """Whether a word begins at `cut` of the key, in the text before spaces were removed."""
-    if cut == 0:
-        return False
     before, after = name.key[cut - 1], name.key[cut]
     if not (before.isalnum() and after.isalnum()):
         return True
@@ -110,53 +127,22 @@ def _is_boundary(name: Name, cut: int) -> bool:
     return False
 
 
-def count_matches(truth: Sequence[Name], predicted: Sequence[Name]) -> int:
-    """How many true names are found among the predicted ones, each of both used once at most.
+def match_names(
+    truth: Sequence[Name], predicted: Sequence[Name], same: Callable[[Name, Name], bool] = same_name
+) -> tuple[list[Name], list[Name]]:
+    """The true names and the predicted ones that are left when each is matched at most once.
 
-    Exact matches are made first; among the rest as many as possible (augmenting paths).
+    Exact matches are made first, then those of the names that have the fewest to choose from.
     """
-    free: dict[str, list[int]] = {}
-    for index, name in enumerate(predicted):
-        free.setdefault(name.key, []).append(index)
-    rest = []
-    for name in truth:
-        if free.get(name.key):
-            free[name.key].pop()
-        else:
-            rest.append(name)
-    if not rest:
-        return len(truth)
-    left = [index for indices in free.values() for index in indices]
-    edges = [[index for index in left if _may_match(name, predicted[index])] for name in rest]
-    owner: dict[int, int] = {}
-    for root, found in enumerate(edges):
-        if found:
-            _augment(root, edges, owner)
-    return len(truth) - len(rest) + len(owner)
-
-
-def _may_match(true: Name, predicted: Name) -> bool:
-    """`same_name`, after a glance at the last characters that settles most pairs."""
-    if true.key[-1:] != predicted.key[-1:] and not (true.aliases or predicted.aliases or predicted.heads):
-        return False
-    return same_name(true, predicted)
-
-
-def _augment(root: int, edges: Sequence[Sequence[int]], owner: dict[int, int]) -> None:
-    """Give true name `root` a predicted one, moving earlier owners if that helps (breadth first)."""
-    came_from: dict[int, int] = {}
-    queue = [root]
-    for true in queue:
-        for index in edges[true]:
-            if index in came_from:
-                continue
-            came_from[index] = true
-            if index not in owner:
-                while True:
-                    true = came_from[index]
-                    previous = next((i for i, t in owner.items() if t == true), None)
-                    owner[index] = true
-                    if previous is None:
-                        return
-                    index = previous
-            queue.append(owner[index])
+    free: dict[str, list[Name]] = {}
+    for name in predicted:
+        free.setdefault(name.key, []).append(name)
+    rest = [name for name in truth if not (free.get(name.key) and free[name.key].pop())]
+    left = [name for names in free.values() for name in names]
+    choices = [(true, fitting) for true in rest if (fitting := [name for name in left if same(true, name)])]
+    for true, fitting in sorted(choices, key=lambda choice: len(choice[1])):
+        match = next((name for name in fitting if name in left), None)
+        if match:
+            left.remove(match)
+            rest.remove(true)
+    return rest, left

@@ -7,7 +7,10 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from .numerals import NUMERAL, ONE, write_digits
+
 PERCENT: Final = 0.01
+BASIS_POINTS: Final = re.compile(r"bps?|basis\s+points?|个?基点", re.I)
 CURRENCY: Final = r"(?:us|hk|nt|au|ca|cn|s)?\s?\$|[€£¥₹₩]|usd|cny|rmb|hkd|eur|gbp|jpy|人民币|美元|港元|港币"
 DIGITS_PART: Final = r"""
     (?:0,[0-9]+(?![0-9,])                                       # 0,25
@@ -18,25 +21,27 @@ DIGITS_PART: Final = r"""
       |[0-9]+,[0-9]{1,2}(?![0-9,])                              # 1,5
       |[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"""
 _SCALE_WORDS: Final = {  # English scale words; see scale_of for 十百千万亿
-    "hundred million": 1e8, "hundred thousand": 1e5, "ten thousand": 1e4, "ten million": 1e7,
-    "hundred billion": 1e11, "ten billion": 1e10, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
+    "ten": 10.0, "hundred": 100.0, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
     "lakh": 1e5, "crore": 1e7, "k": 1e3, "m": 1e6, "mn": 1e6, "mln": 1e6, "b": 1e9, "bn": 1e9, "bln": 1e9,
-    "t": 1e12, "tn": 1e12, "trn": 1e12,
+    "t": 1e12, "tn": 1e12, "trn": 1e12, "milion": 1e6, "millon": 1e6, "milon": 1e6, "bilion": 1e9, "trilion": 1e12,
 }  # fmt: skip
 SCALE: Final = r"""(?:
      (?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|mill?i?on|bill?ion|trill?ion)s?\b
     |(?:mn|mln|bn|bln|tn|trn|lakh|crore)s?\b|(?<=[0-9])[kmbt]\b
     |[十百千]?[万亿]+|[千百])"""
 PERCENT_SIGN: Final = r"(?:%|percent(?:age\s+points?)?\b|per\s+cent\b|pct\b|个?百分点)"
-_PER: Final = r"""(?:\s*(?:/|\bper\b|每)\s*(?:
-     day|week|month|year|share|person|capita|head|ton(?:ne)?|t|kg|g|lb|oz|ounce|barrel|bbl
+MONEY: Final = (
+    r"(?:(?:us|hong\s+kong|chinese)\s+)?dollars?|yuan|renminbi|rmb|cny|usd|hkd|eur|euros?|gbp|jpy|yen|won|krw|inr|rupees?"
+    r"|pounds?(?:\s+sterling)?|francs?|chf|aud|cad|sgd|roubles?|rubles?"
+)
+_PER: Final = rf"""(?:\s*(?:/|\bper\b|每)\s*(?:
+     [0-9]{{1,6}}\s?(?:units?\s+of\s+)?(?:(?:{MONEY})\b|[美欧日港英]?[元镑])
+    |day|week|month|year|share|person|capita|head|ton(?:ne)?|t|kg|g|lb|oz|ounce|barrel|bbl
     |gallon|litre|liter|unit|hour|h|s|second|mwh|kwh|m²|公斤|千克|吨|斤|克|股|人|天|日|月|年|件|台|辆|张|桶|升|小时|平方米|平米))"""
 UNIT: Final = rf"""(?:(?:(?:
-     (?:(?:us|u\.s\.|hong\s+kong|chinese)\s+)?dollars?|yuan|renminbi|rmb|cny|usd|hkd|eur|euros?|gbp|jpy|yen|won|krw|inr
-    |rupees?|pounds?(?:\s+sterling)?|francs?|chf|aud|cad|sgd|roubles?|rubles?
-    |shares?|points?|pts?|votes?|seats?|people|persons?|users?|cases?|deaths?|outbreaks?|views?|plays?|downloads?
-    |units?|copies|tickets?|tons?|tonnes?|kg|barrels?|bps|basis\s+points?|times)\b
-    |[$€£¥]|°[CF]?|(?:人民|港|美|日|欧|台|韩|澳|加)?[元币](?:人民币)?|英镑|卢比|股|点|人次|人|次|部|家|个|件|条|票|辆|台|吨|公斤|千克|斤|张|只|种|例|起|场|名|位|岁|分|手|桶|度|℃|级|套|册|亩|席|公里|平方米|立方米|米
+     u\.s\.\s+dollars?|{MONEY}|shares?|points?|pts?|votes?|seats?|people|persons?|users?|cases?|deaths?|outbreaks?|views?|plays?|downloads?
+    |units?|copies|tickets?|tons?|tonnes?|kg|barrels?|bps?|basis\s+points?|times)\b
+    |[$€£¥]|°[CF]?|(?:人民|港|美|日|欧|台|韩|澳|加)?[元币](?:人民币)?|英镑|卢比|个?基点|股|点|人次|人|次|部|家|个|件|条|票|辆|台|吨|公斤|千克|斤|张|只|种|例|起|场|名|位|岁|分|手|桶|度|℃|级|套|册|亩|席|公里|平方米|立方米|米
     ){_PER}?|{_PER})"""
 _QUANTITY: Final = re.compile(
     rf"""(?P<sign>[-+−–]|\b(?:minus|negative)\s|负)?\s*(?P<currency>{CURRENCY})?\s*(?P<sign2>[-+−])?
@@ -56,7 +61,7 @@ _ABOUT: Final = re.compile(
        |大约|大概|约为|约|近|超过|超|不到|不足|至少|最多|介于|从|在)+""",
     re.X | re.I,
 )
-_TO: Final = re.compile(r"\s*(?:-{1,3}|[–—−~〜]|\bto\b|\band\b|至|到|和|与)\s*", re.I)
+_TO: Final = re.compile(r"\s*(?:-{1,3}|[–—−~〜→]|\bto\b|\band\b|至|到|和|与)\s*", re.I)
 _BETWEEN: Final = re.compile(r"(?:between|介于|在|从|from)\s*\Z", re.I)
 RANGE: Final = re.compile(r"[0-9]\s*(?:[-–—−~]|至|到|to)\s*[0-9]")
 _AFTER: Final = re.compile(r"\s*(?:±|\+\s*/?\s*-|\+-)\s*")
@@ -64,6 +69,7 @@ _END: Final = re.compile(r"[\s.。+]*(?:左右|上下|以上|以下|之间|or\s+
 _SPACED_GROUPS: Final = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})+(?![0-9])")
 
 
+_DIGIT: Final = re.compile(rf"[0-9{ONE}十]")
 DIGITS: Final = re.compile(r"[0-9]+")
 
 
@@ -78,15 +84,12 @@ class Quantity(NamedTuple):
 def scale_of(words: str) -> float:
     """The factor of a chain of scale words: `hundred million` 1e8, `千万` 1e7, `万亿` 1e12."""
     factor = 1.0
-    for word in re.findall(r"[十百千万亿]|[a-z]+(?:\s+(?:of\s+)?(?=thou|mil|bil|tri)[a-z]+)?", words.lower()):
+    for word in re.findall(r"[十百千万亿]|(?:(?:hundred|ten)s?\s+(?:of\s+)?)?[a-z]+", words.lower()):
         if word in "十百千万亿":
             factor *= {"十": 10.0, "百": 100.0, "千": 1e3, "万": 1e4, "亿": 1e8}[word]
         else:
-            parts = [part for part in word.split() if part != "of"]
-            parts = [part if part in _SCALE_WORDS else part.rstrip("s") for part in parts]
-            parts = ["million" if part in ("milion", "millon") else part for part in parts]
-            parts = ["billion" if part == "bilion" else "trillion" if part == "trilion" else part for part in parts]
-            factor *= _SCALE_WORDS[" ".join(parts)]
+            parts = [part if part in _SCALE_WORDS else part.rstrip("s") for part in word.split() if part != "of"]
+            factor *= math.prod(_SCALE_WORDS[part] for part in parts)
     return factor
 
 
@@ -131,13 +134,17 @@ def parse_number(text: str) -> Quantity | None:
     >>> parse_number("1.5万亿元"), parse_number("100-120").value, parse_number("7天") is parse_number("36氪")
     (Quantity(value=1.5, scale=1000000000000.0, unit='元'), 110.0, True)
     """
+    if not _DIGIT.search(text):
+        return None
     simple = _SIMPLE.fullmatch(text)
     if simple:
         tail = _read_tail(simple[2])
         if tail is not None:
             return Quantity(float(simple[1].replace(",", "")), tail.scale, tail.unit)
-    if len(text) > 80 or not DIGITS.search(text):
+    if len(text) > 80:
         return None
+    if not text.isascii() and NUMERAL.search(text):
+        text = write_digits(text)
     if " " in text:
         text = _SPACED_GROUPS.sub(lambda groups: groups[0].replace(" ", ""), text)
     about = _ABOUT.match(text)
@@ -159,8 +166,6 @@ def read_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
     quantity, end = _middle_of_range(text, quantity, end, position)
     after = _AFTER.match(text, end)
     error = _QUANTITY.match(text, after.end()) if after else None
-    if error:
-        quantity = quantity._replace(scale=quantity.scale or (_quantity(error) or quantity).scale)
     return quantity, error.end() if error else end
 
 
@@ -185,7 +190,7 @@ def _middle_of_range(text: str, low: Quantity, end: int, begin: int) -> tuple[Qu
     signed = to[0] == "--" and low.value < 0  # "-10--6" is a range of negatives, "100--120" has a TeX dash
     upper = _QUANTITY.match(text, to.end() - signed)
     high = _quantity(upper) if upper else None
-    if high and low.scale == PERCENT and high.scale is None:
+    if high and PERCENT in (low.scale, high.scale) and low.scale not in (None, high.scale):
         return low, end  # "down 5% to 300"
     if not upper or not high or (to[0].strip() in ("and", "和", "与") and not _BETWEEN.search(text[:begin])):
         return low, end

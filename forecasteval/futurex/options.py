@@ -3,93 +3,107 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import Final
 
 from forecasteval.common.markup import clean
 
 from .names import fold, key_of
 
 MAX_OPTIONS: Final = 62  # A to ~ in ASCII order
-
-
-SEPARATOR: Final = re.compile(r"\s*[,，、;；/|&\n]\s*(?:and\s+)?|\s+and\s+|\s*和\s*", re.I)
-_OPTION: Final = re.compile(r"(?:[-•*]\s+)?[*(]*([!-~])[*]*[.)、:：．][*]*\s*(.*)")  # A. text, (A) text, **A.** text
-_SECOND_OPTION: Final = re.compile(r"B[.)、:：．]")
-LEAD_IN: Final = re.compile(
-    r"(?:the\s+outcome\s+be\s+)|(?:(?:the|my|our)\s+)?(?:(?:final|predicted|correct|best|most\s+likely)\s+)*"
-    r"(?:answer|prediction|choice|outcome|result)s?(?:\s+(?:is|are|will\s+be|would\s+be)\s*:?|\s*:)\s*"
-    r"|(?:both|options?|choices?|选项)\s*:?\s*(?=\S(?:\W|\Z))"
-    r"|(?:最终|我的|正确)*(?:答案|预测|选择|结果)(?:是|为|选|:)+\s*",
-    re.I,
-)
 YES_NO: Final = {
-    "yes": "Yes", "是": "Yes", "是的": "Yes", "会": "Yes",
-    "no": "No", "否": "No", "不": "No", "不是": "No", "不会": "No",
+    "yes": "Yes", "true": "Yes", "是": "Yes", "是的": "Yes", "会": "Yes",
+    "no": "No", "false": "No", "否": "No", "不": "No", "不是": "No", "不会": "No",
 }  # fmt: skip
 
-
-class Options(NamedTuple):
-    """What may be picked: the labels, and the prompt that holds the options ("" if there are none in it)."""
-
-    labels: frozenset[str]
-    prompt: str
-
-
-def count_options(prompt: str) -> int:
-    """How many options a prompt lists; see `read_options`."""
-    count, position = 0, prompt.find("\nA.")
-    while position >= 0 and count < MAX_OPTIONS:
-        count += 1
-        position = prompt.find(f"\n{chr(65 + count)}.", position + 3)
-    if count > 1:
-        return count
-    return len(read_options(prompt)) if _SECOND_OPTION.search(prompt) else 0
+_STARTS: Final = tuple(f"\n{chr(65 + number)}." for number in range(MAX_OPTIONS + 1))
+_MARK: Final = r"(?:[-•*]\s+)?[*(]*([!-~])[*]*[.)、:：．][*]*"  # A. text, (A) text, **A.** text
+_LINES: Final = re.compile(rf"^[^\S\n]*{_MARK}[^\S\n]*([^\n]*)", re.M)
+_INLINE: Final = re.compile(rf"\|\s*{_MARK}\s*([^|]*)")  # question | A. text | B. text
+_SECOND: Final = re.compile(r"B[*]*[.)、:：．]")
+SEPARATOR: Final = re.compile(r"[,，、;；/|&\n](?:\s*and\s)?|\s(?:and|\+)\s|\+(?=\w\b)(?<=\b\w\+)|和|与|以及", re.I)
+_DASHES: Final = re.compile(r"\s*[-–—]\s*")
+LEAD_IN: Final = re.compile(
+    r"(?=[tmofpcbar最我正答预选结])(?:(?:the\s+outcome\s+be\s+)|(?:(?:the|my|our)\s+)?(?:(?:final|predicted|correct|best|most\s+likely)\s+)*"
+    r"(?:answer|prediction|choice|outcome|result)s?(?:\s+(?:is|are|will\s+be|would\s+be)\s*:?|\s*:)\s*"
+    r"|(?:both|options?|choices?|选项)\s*:?\s*(?=\S(?:\W|\Z))"
+    r"|(?:最终|我的|正确)*(?:答案|预测|选择|结果)(?:是|为|选|:)+\s*)",
+    re.I,
+)
 
 
-def read_options(prompt: str) -> tuple[str, ...]:
-    r"""The options' texts in a prompt, labelled A, B, … on lines of their own (or inline after ` | `).
+class Options:
+    """What may be picked: `labels`, and where in the `prompt` their texts stand (nowhere: the labels stand alone)."""
+
+    def __init__(self, labels: frozenset[str], prompt: str = "", spans: Sequence[tuple[int, int]] = ()) -> None:
+        self.labels, self._prompt, self.spans = labels, prompt, spans
+
+    @cached_property
+    def index(self) -> dict[str, str]:
+        """Label by option text, yes and no under every name; a text that two options share stands for neither."""
+        if not self.spans:
+            return {} if self.labels else YES_NO
+        index: dict[str, str] = {}
+        shared = set()
+        for number, text in enumerate(self._texts):
+            key, label = choice_key(text), chr(ord("A") + number)
+            if index.setdefault(key, label) != label:
+                shared.add(key)
+            if key in YES_NO:
+                index.update((name, label) for name, meaning in YES_NO.items() if meaning == YES_NO[key])
+        return {key: label for key, label in index.items() if key not in shared}
+
+    @cached_property
+    def width(self) -> int:
+        """How many separators one option's text holds at most."""
+        return max((len(SEPARATOR.findall(text)) for text in self._texts), default=0)
+
+    def find_verbatim(self, text: str) -> str:
+        """The label of the only option that stands in the prompt just as `text`; "" if there is none."""
+        found = [n for n, (begin, end) in enumerate(self.spans) if self._prompt[begin:end].strip() == text]
+        return chr(ord("A") + found[0]) if len(found) == 1 else ""
+
+    def is_text_of(self, text: str, label: str) -> bool:
+        """Whether `text` is the option of this label."""
+        begin, end = self.spans[ord(label) - ord("A")]
+        return choice_key(text) == choice_key(clean(self._prompt[begin:end]))
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return [clean(self._prompt[begin:end]) for begin, end in self.spans]
+
+
+def find_options(prompt: str) -> list[tuple[int, int]]:
+    r"""Where the options' texts stand in a prompt, labelled A, B, … on lines of their own (or inline after ` | `).
 
     Past Z the labels go on in ASCII order: `[ \ ] ^ _`, the backtick, a, b, … Empty if there are none.
     """
-    for break_ in ("\n", "|"):
-        texts: list[str] = []
-        for line in map(str.strip, prompt.split(break_)):
-            option = _OPTION.match(line)
-            if option and option[1] == chr(65 + len(texts)):
-                texts.append(option[2])
-        if len(texts) > 1:
-            return tuple(texts[:MAX_OPTIONS])
-    return ()
+    spans: list[tuple[int, int]] = []
+    begin = prompt.find("\nA.")  # the usual form, without a pattern
+    while begin >= 0 and len(spans) < MAX_OPTIONS:
+        end = prompt.find("\n", begin + 3)
+        spans.append((begin + 3, len(prompt) if end < 0 else end))
+        begin = prompt.find(_STARTS[len(spans)], begin + 3)
+    if len(spans) < 2 and _SECOND.search(prompt):
+        for lines in (_LINES, _INLINE):
+            spans = []
+            for match in lines.finditer(prompt):
+                if match[1] == chr(65 + len(spans)):
+                    spans.append(match.span(2))
+            if len(spans) > 1:
+                break
+    return spans[:MAX_OPTIONS] if len(spans) > 1 else []
 
 
 def choice_key(text: str) -> str:
-    """The form in which an option's text and a token compare: `the outcome be Lower` is `lower`."""
+    """The form in which an option's text and a token compare: `the outcome be $10 – $20` is `10-20`."""
     lead = LEAD_IN.match(text)
-    return key_of(fold(text[lead.end() :] if lead and lead.end() < len(text) else text).replace("$", ""))
-
-
-@lru_cache(maxsize=1 << 14)
-def option_index(options: Options) -> tuple[dict[str, str], int]:
-    """Label by option text (yes and no under every name), and how many separators one text holds at most.
-
-    A text that two options share stands for neither.
-    """
-    if not options.prompt:
-        return ({} if options.labels else YES_NO), 0
-    index: dict[str, str] = {}
-    shared = set()
-    width = 0
-    for number, text in enumerate(map(clean, read_options(options.prompt))):
-        key, label = choice_key(text), chr(ord("A") + number)
-        width = max(width, len(SEPARATOR.findall(text)))
-        if index.setdefault(key, label) != label:
-            shared.add(key)
-        if key in YES_NO:
-            index.update((name, label) for name, meaning in YES_NO.items() if meaning == YES_NO[key])
-    return {key: label for key, label in index.items() if key not in shared}, width
+    key = key_of(fold(text[lead.end() :] if lead and lead.end() < len(text) else text)).replace("$", "")
+    return _DASHES.sub("-", key) if "-" in key or "–" in key or "—" in key else key
 
 
 @lru_cache(maxsize=128)
 def label_set(count: int) -> frozenset[str]:
+    """The labels of so many options."""
     return frozenset(chr(ord("A") + number) for number in range(min(count, MAX_OPTIONS)))

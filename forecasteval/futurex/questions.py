@@ -15,11 +15,11 @@ from forecasteval.common.markup import MAX_SPAN
 from forecasteval.common.records import BadRecord, number_text, repeated_keys
 
 from .answers import Answer, read_answer
-from .choices import ChoiceTruth, score_choice
-from .rankings import RankingTruth, score_list, score_names
-from .rules import LEVELS, MISSING, WEIGHTS, Scored, unparsed
+from .choices import ChoiceTruth
+from .rankings import RankingTruth
+from .rules import LEVELS, MISSING, WEIGHTS, Rules, Scored, unparsed
 from .truths import Truth, read_choice_truth, read_open_truth
-from .units import NumberTruth, score_quantity
+from .units import NumberTruth
 
 FIELDS: Final = ("prompt", "level", "ground_truth", "Std")  # what a question is scored by
 SHOWN: Final = 500  # characters of a truth or an answer that an item keeps
@@ -38,18 +38,21 @@ class Question(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 17)
-def read_question(
-    level: int, prompt: str, truth: str | tuple[str, ...], std: float | None, relative_sigma: float | None
-) -> Question:
-    """Read a question's truth, options and units; see `FutureXEvaluator` for `relative_sigma`."""
-    answer = read_answer(list(truth) if isinstance(truth, tuple) else truth)
+def read_question(level: int, prompt: str, truth: str | tuple[str, ...], std: float | None, rules: Rules) -> Question:
+    """Read a question's truth, options and units as a rule set has them."""
+    answer = read_answer(list(truth) if isinstance(truth, tuple) else truth, boxed=True)
     read: Truth | None = None
     warning = ""
     if answer:
-        answer = answer._replace(boxed=True)
-        open_ended = level > 2
-        read = read_open_truth(prompt, answer, std, relative_sigma) if open_ended else read_choice_truth(prompt, answer)
-    if isinstance(read, ChoiceTruth) and read.options.prompt and not read.options.labels.issuperset(read.picks):
+        if level > 2:
+            read = read_open_truth(prompt, answer, std, rules)
+        else:
+            read = read_choice_truth(level, prompt, answer, rules)
+    if (
+        isinstance(read, ChoiceTruth)
+        and read.options.spans
+        and (read.picks.unknown or not read.options.labels.issuperset(read.picks.labels))
+    ):
         warning = "truth is not among the options"
     if isinstance(read, RankingTruth) and std is not None:
         warning = "Std is given but the truth is no number"
@@ -68,29 +71,23 @@ def score_answer(question: Question, answer: Answer | None) -> Scored:
         return unparsed("no text")
     if len(answer.text) > MAX_SPAN:
         return unparsed(f"longer than {MAX_SPAN} characters")
-    if isinstance(truth, ChoiceTruth):
-        return score_choice(question.level, truth, answer)
-    if isinstance(truth, NumberTruth):
-        return score_quantity(truth, answer)
-    if isinstance(truth, RankingTruth):
-        return score_list(truth, answer)
-    return score_names(question.level, truth.names if truth else (), answer)
+    return truth.score(answer) if truth else unparsed("no truth")
 
 
-def read_record(record: object, where: str, number: int, relative_sigma: float | None) -> Question:
+def read_record(record: object, where: str, number: int, rules: Rules) -> Question:
     """The question of a record; InputError says what it lacks."""
-    if not isinstance(record, Mapping):
+    if not isinstance(record, (dict, Mapping)):
         problem = record.problem if isinstance(record, BadRecord) else f"got {type(record).__name__}"
         raise InputError(f"{where}: record {number}", f"expected an object: {problem}")
     level, prompt = record.get("level"), record.get("prompt")
     truth, std = record.get("ground_truth"), record.get("Std")
-    if (
-        type(level) is not int
-        or level not in WEIGHTS
-        or type(prompt) is not str
-        or type(truth) is not str
-        or not (std is None or (type(std) is float and 0 <= std < math.inf))
-        or repeated_keys(record)
+    if not (
+        type(level) is int
+        and level in WEIGHTS
+        and type(prompt) is str
+        and type(truth) is str
+        and (std is None or (type(std) is float and 0 <= std < math.inf))
+        and type(record) is dict
     ):
         place = _place(where, number, record)
         for key in repeated_keys(record):
@@ -98,7 +95,7 @@ def read_record(record: object, where: str, number: int, relative_sigma: float |
                 raise InputError(place, f"'{key}' is given twice with different values")
         level, std, prompt = read_level(level, place), read_std(std, place), str(prompt or "")
         truth = read_raw_truth(truth, place)
-    question = read_question(level, prompt, truth, std, relative_sigma)
+    question = read_question(level, prompt, truth, std, rules)
     if question.truth is None:
         place = _place(where, number, record)
         raise InputError(place, "'ground_truth' must hold a truth", printable(repr(truth), 60))

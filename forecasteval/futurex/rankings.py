@@ -2,75 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
-from forecasteval.common.markup import clean, parse_literal
+from forecasteval.common.markup import clean
 
 from .answers import Answer
 from .choices import score_f1
-from .lists import looks_like_names, read_items
-from .names import Name, count_matches, read_name, same_name
+from .lists import ITEM_SEPARATOR, looks_like_names, read_items
+from .names import Name, match_names, read_name, same_name
 from .options import SEPARATOR
 from .rules import PARTIAL_RANKING, Scored, unparsed
 
-
-class NameTruth(NamedTuple):
-    """Truth of a choice that has neither options nor labels: names."""
-
-    names: tuple[Name, ...]
+Same = Callable[[Name, Name], bool]  # whether a true and a predicted name mean the same
 
 
-class RankingTruth(NamedTuple):
-    """Truth of a ranking: names, best first, and their keys."""
+class NameTruth:
+    """Truth of a choice that has neither options nor labels: names, each picked once; `exact` ones score 1 or 0."""
 
-    names: tuple[Name, ...]
-    keys: frozenset[str]
+    def __init__(self, names: tuple[Name, ...], exact: bool) -> None:
+        self.names, self.exact = names, exact
+
+    def read(self, answer: Answer) -> tuple[Name, ...] | str:
+        """The picked names, or why there are none."""
+        text = answer.cleaned
+        elements = answer.elements
+        whole = read_name(text)
+        if not elements and any(name.key == whole.key for name in self.names):  # one name with "and" or "/" in it
+            return (whole,)
+        if not answer.boxed and not looks_like_names(text):
+            return "no box, and no list of names"
+        tokens = map(clean, elements) if elements else map(str.strip, SEPARATOR.split(text))
+        return tuple({name.key: name for name in map(read_name, tokens) if name.key}.values()) or "no name"
+
+    def compare(self, predicted: Sequence[Name], same: Same = same_name) -> Scored:
+        """F1 of the names, or only a whole 1 of it."""
+        matched = len(self.names) - len(match_names(self.names, predicted, same)[0])
+        score = score_f1(matched, len(predicted), len(self.names))
+        return Scored(float(score == 1.0) if self.exact else score, "scored", _show(predicted), "")
+
+    def score(self, answer: Answer) -> Scored:
+        """See `compare`; unparsed if there is no name, or if bare text reads as prose."""
+        read = self.read(answer)
+        return unparsed(read) if isinstance(read, str) else self.compare(read)
 
 
-def score_ranking(truth: Sequence[Name], predicted: Sequence[Name]) -> tuple[float, int]:
+class RankingTruth:
+    """Truth of a ranking: names, best first; `ordered` unless any order will do, `whole` if no part of it counts."""
+
+    __slots__ = ("_compounds", "_keys", "names", "ordered", "whole")
+
+    def __init__(self, names: tuple[Name, ...], ordered: bool = True, whole: bool = False) -> None:
+        self.names, self.ordered, self.whole = names, ordered, whole
+        self._keys = frozenset([name.key for name in names])
+        holds_separator = ITEM_SEPARATOR.search(" ".join([name.text for name in names]))
+        self._compounds = [name.text for name in names if ITEM_SEPARATOR.search(name.text)] if holds_separator else []
+
+    def read(self, answer: Answer) -> tuple[Name, ...] | str:
+        """The predicted names, best first, or why there are none."""
+        if not answer.boxed and not looks_like_names(answer.cleaned):
+            return "no box, and no list of names"
+        return read_items(answer, "", len(self.names), self._keys, self._compounds) or "no name"
+
+    def compare(self, predicted: Sequence[Name], same: Same = same_name) -> Scored:
+        """The score of `score_ranking` with its note."""
+        score, matched = score_ranking(self.names, predicted, same)
+        if not self.ordered and matched == len(self.names) == len(predicted):
+            score = 1.0
+        if self.whole and score < 1:
+            score = 0.0
+        note = f"{matched} of {len(self.names)} matched" if score < 1 else ""
+        if len(predicted) > len(self.names):
+            note += f"; {len(predicted)} items for {len(self.names)}"
+        return Scored(score, "scored", _show(predicted), note)
+
+    def score(self, answer: Answer) -> Scored:
+        """See `compare`; unparsed if there is no name, or if bare text reads as prose."""
+        read = self.read(answer)
+        return unparsed(read) if isinstance(read, str) else self.compare(read)
+
+
+def _show(names: Sequence[Name]) -> str:
+    return " | ".join([name.text for name in names])
+
+
+def score_ranking(truth: Sequence[Name], predicted: Sequence[Name], same: Same = same_name) -> tuple[float, int]:
     """1 if the lists agree item by item and in length, else 0.8·matched/k, and the number matched.
 
     k = len(truth) true items; all predicted items count, whatever their order (seed README, 评分机制).
     """
-    if len(truth) == len(predicted) and all(map(same_name, truth, predicted)):
-        true_keys, keys = [name.key for name in truth], [name.key for name in predicted]
+    true_keys, keys = [name.key for name in truth], [name.key for name in predicted]
+    if true_keys == keys:
+        return 1.0, len(truth)
+    if len(keys) == len(true_keys) and all(map(same, truth, predicted)):
         # "Quill Falcon, Falcon" is no "Falcon, Quill Falcon": exact matches come first
         pairs = zip(true_keys, keys, strict=True)
-        if true_keys == keys or all(t == k or (t not in keys and k not in true_keys) for t, k in pairs):
+        if all(t == k or (t not in keys and k not in true_keys) for t, k in pairs):
             return 1.0, len(truth)
-    matched = count_matches(truth, predicted)
+    matched = len(truth) - len(match_names(truth, predicted, same)[0])
     return PARTIAL_RANKING * (matched / len(truth)), matched
-
-
-def score_names(level: int, truth: Sequence[Name], answer: Answer) -> Scored:
-    """Level 1 or 2 by names, each picked once: F1, of which level 1 takes only a whole 1."""
-    text = clean(answer.text)
-    elements = answer.elements or parse_literal(answer.text)
-    whole = read_name(text)
-    if not elements and any(name.key == whole.key for name in truth):  # one name with "and" or "/" in it
-        predicted: tuple[Name, ...] = (whole,)
-    elif answer.boxed or looks_like_names(text):
-        tokens = map(clean, elements) if elements else SEPARATOR.split(text)
-        predicted = tuple({name.key: name for name in map(read_name, tokens) if name.key}.values())
-    else:
-        return unparsed("no box, and no list of names")
-    if not predicted:
-        return unparsed("no name")
-    matched = count_matches(truth, predicted)
-    score = score_f1(matched, len(predicted), len(truth))
-    return Scored(score if level == 2 else float(score == 1.0), "scored", " | ".join(n.text for n in predicted), "")
-
-
-def score_list(truth: RankingTruth, answer: Answer) -> Scored:
-    """A ranking: see `score_ranking`; unparsed if there is no name, or if bare text reads as prose."""
-    if not answer.boxed and not looks_like_names(clean(answer.text)):
-        return unparsed("no box, and no list of names")
-    predicted = read_items(answer, "", len(truth.names), truth.keys)
-    if not predicted:
-        return unparsed("no name")
-    score, matched = score_ranking(truth.names, predicted)
-    note = f"{matched} of {len(truth.names)} matched" if score < 1 else ""
-    if len(predicted) > len(truth.names):
-        note += f"; {len(predicted)} items for {len(truth.names)}"
-    return Scored(score, "scored", " | ".join(name.text for name in predicted), note)

@@ -34,13 +34,23 @@ def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
     report.append(f"Missing answers {policy}. Over answered questions only: {show_number(results['answered_only'])}.")
     if results["unboxed_count"]:
         report.append(f"Read without a box: {results['unboxed_count']}.")
+    report.append(_sigma_line(results["no_sigma_count"], results["signature"]["rules"]))
     if results["llm"]:
         report.append(_model_line(results["llm"]))
+    if results["llm_names"]:
+        report.append(_names_line(results["llm_names"]))
     report += [f"warning: {warning}" for warning in results["warnings"]]
     if items:
         report += ["", items_table(results["items"])]
     report += ["", format_signature(results["signature"])]
     return report
+
+
+def _sigma_line(count: int, rules: str) -> str:
+    if not count:
+        return "Numbers without a sigma: 0."
+    remedy = " (--relative-sigma 0.05 gives them one)" if rules == "readme" else ""
+    return f"Numbers without a sigma: {count}; only an equal value scores there{remedy}."
 
 
 def _model_line(asked: Mapping[str, Any]) -> str:
@@ -49,6 +59,13 @@ def _model_line(asked: Mapping[str, Any]) -> str:
         f"Language model: asked about {asked['asked']} numbers, answered {asked['answered']}, refused by validation "
         f"{asked['refused']}, failed {sum(asked['failures'].values())}; {asked['changed']} scores changed; "
         f"{asked['calls']} calls, {tokens['prompt']} + {tokens['completion']} tokens."
+    )
+
+
+def _names_line(asked: Mapping[str, Any]) -> str:
+    return (
+        f"Language model, names: asked about {asked['asked']} pairs, the same {asked['same']}, names refused for their "
+        f"decoy {asked['refused']}; {asked['changed']} scores changed; {asked['calls']} calls."
     )
 
 

@@ -1,4 +1,4 @@
-"""Levels, weights and what can become of an answer: the numbers of the benchmark in one place."""
+"""Levels, weights, rule sets, and what can become of an answer: the numbers of the benchmark in one place."""
 
 from __future__ import annotations
 
@@ -10,6 +10,28 @@ MISSING_POLICIES: Final = ("zero", "skip")
 LLM_POLICIES: Final = ("unsure", "always")  # which numbers a language model reads
 PARTIAL_RANKING: Final = 0.8  # seed README, 评分机制
 EQUAL: Final = 1e-9  # relative difference of numbers that count as equal where there is no sigma
+ZERO_SIGMA: Final = 0.01  # sigma of a truth 0 where sigma is a share of the truth
+
+
+class Rules(NamedTuple):
+    """A rule set: in what published scores of the benchmark differ."""
+
+    missing: str = "zero"  # missing answers score 0, or are left out ("skip")
+    renormalised: bool = True  # levels without questions give their weight to the others
+    relative_sigma: float | None = None  # sigma as a share of |truth| where Std is missing
+    std_counts: bool = True  # else that share is sigma whatever Std says
+    by_truths: bool = False  # levels 1 and 2 both: exact where one option is true, F1 where several are
+    lone_name: bool = False  # one true name scores 1 or 0, never a part
+    label_sets: bool = False  # option labels as the truth of level 3 or 4 score 1 in any order
+
+
+RULE_SETS: Final = {
+    "readme": Rules(),  # the seed README
+    "official-2026": Rules(  # the benchmark's scorer of 2026, where it needs no model
+        renormalised=False, relative_sigma=0.05, std_counts=False, by_truths=True, lone_name=True, label_sets=True
+    ),
+    "paper": Rules(missing="skip"),  # arXiv 2508.11987
+}
 
 
 class Scored(NamedTuple):
@@ -25,4 +47,5 @@ MISSING: Final = Scored(0.0, "missing", "", "")
 
 
 def unparsed(note: str) -> Scored:
+    """An answer from which nothing legal can be read, and why."""
     return Scored(0.0, "unparsed", "", note)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .names import IS_CJK
-from .numbers import CURRENCY, DIGITS, PERCENT, PERCENT_SIGN, SCALE, UNIT, Quantity, parse_number, read_quantity
+from .names import CJK, IS_CJK
+from .numbers import CURRENCY, DIGITS, MONEY, PERCENT, PERCENT_SIGN, SCALE, UNIT, Quantity, parse_number, read_quantity
+from .numerals import NUMERAL, ONE, write_digits
 
 _MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 _INDEX_NAMES: Final = (
@@ -15,23 +16,41 @@ _INDEX_NAMES: Final = (
     r"|罗素\s?[0-9]{4}|(?:Euro\s?)?Stoxx\s?[0-9]{2,3}|KOSPI\s?[0-9]{2,3}|DAX\s?[0-9]{2}|CAC\s?40|IBEX\s?35|ASX\s?200|TSX\s?60|Nifty\s?50"
     r"|TOPIX\s?[0-9]{2,4}|Hang\s?Seng\s?[0-9]{2}|A50|Fortune\s?500|Win(?:dows)?\s?[0-9]{1,2}|51\.LA"
 )
-_NOISE: Final = re.compile(
-    rf"""(?=[^\s,.;:!?'"-])(?:(?<![A-Za-z])|(?![A-Za-z]))(?:  # a glance: nothing begins inside a word
-       \([^()]*\)|\[[^\[\]]*\]|(?i:{_INDEX_NAMES})|(?<![0-9./])[0-9]{{1,9}}\s?/\s?[0-9]{{1,9}}(?![0-9./])
-      |(?<![0-9])(?:19|20)[0-9]{{2}}\s?[-/.年]\s?[0-9]{{1,2}}\s?[-/.月]\s?[0-9]{{1,2}}(?:\s?[日号])?(?![0-9])
-      |(?<![0-9])[0-9]{{1,2}}/[0-9]{{1,2}}/(?:19|20)?[0-9]{{2}}(?![0-9])
-      |(?<![0-9])(?:(?:19|20)?[0-9]{{2}}\s?年\s?)?[0-9]{{1,2}}\s?月(?:\s?[0-9]{{1,2}}\s?[日号])?|(?<![0-9])(?:19|20)[0-9]{{2}}\s?年
-      |(?<![0-9])[0-9]{{1,2}}\s?[日号]
-      |\b{_MONTH}\s?[0-9]{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+(?:19|20)[0-9]{{2}}\b)?
-      |\b[0-9]{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+(?:19|20)[0-9]{{2}}\b)?|\b{_MONTH},?\s+(?:19|20)[0-9]{{2}}\b
-      |(?<![0-9:])[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}})?(?:\s*[AaPp]\.?[Mm]\b\.?)?|\b[0-9]{{1,2}}\s*[AaPp]\.?[Mm]\b\.?
-      |[0-9]{{1,2}}\s?[时点]\s?[0-9]{{1,2}}\s?分|\b(?:GMT|UTC)\s?[+-]\s?[0-9]{{1,2}}(?::[0-9]{{2}})?
-      |(?i:\bout\s+of\s+(?:a\s+)?[0-9][0-9,.]*)
-      |(?i:\b(?:in|by|of|during|since|until|before|after|for|year|fy|cy)\s+(?:the\s+year\s+)?(?:19|20)[0-9]{{2}})\b
-         (?![.,]?[0-9])(?!\s*(?i:{SCALE}|{PERCENT_SIGN}|{UNIT}))
-      |(?i:\bno\.\s?|\btop\s|\brank(?:ed)?\s|\#\s?|第\s?)[0-9]+
-      |(?i:(?<![a-z0-9])(?!(?:usd|rmb|cny|hkd|eur|gbp|jpy|x|e)[0-9])[a-z]+[-_]?[0-9][a-z0-9]*(?:[.-][0-9]+)*))""",
-    re.X,
+_YEAR: Final = r"(?:19|20)[0-9]{2}"
+_NOISE_KINDS: Final = {  # each begins where a word may begin
+    "aside": r"\([^()]*\)|\[[^\[\]]*\]",
+    "index name": rf"(?i:{_INDEX_NAMES})",
+    "fraction": r"(?<![0-9./])[0-9]{1,9}\s?/\s?[0-9]{1,9}(?![0-9./])",
+    "date in digits": rf"(?<![0-9]){_YEAR}\s?[-/.年]\s?[0-9]{{1,2}}\s?[-/.月]\s?[0-9]{{1,2}}(?:\s?[日号])?(?![0-9])"
+    r"|(?<![0-9])[0-9]{1,2}/[0-9]{1,2}/(?:19|20)?[0-9]{2}(?![0-9])",
+    "quarter or half": rf"(?<![0-9])(?:{_YEAR}\s?年?\s?)?(?:第?[一二三四1-4]季度|[上下]半年)"
+    rf"|(?<![0-9]){_YEAR}\s?[QH][1-4]\b|\b(?:[QH][1-4]|[1-4][QH])\b(?:,?\s?(?:of\s+)?{_YEAR}\b)?"
+    rf"|(?i:\b(?:first|second|third|fourth|1st|2nd|3rd|4th)\s+(?:quarter|half)\b(?:\s+(?:of\s+)?{_YEAR}\b)?)",
+    "Chinese date": rf"(?<![0-9])(?:(?:19|20)?[0-9]{{2}}\s?年\s?)?[0-9]{{1,2}}\s?月(?:\s?[0-9]{{1,2}}\s?[日号])?"
+    rf"|(?<![0-9]){_YEAR}\s?年|(?<![0-9])[0-9]{{1,2}}\s?[日号]",
+    "month": rf"\b{_MONTH}\s?[0-9]{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+{_YEAR}\b)?"
+    rf"|\b[0-9]{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+{_YEAR}\b)?|\b{_MONTH},?\s+{_YEAR}\b",
+    "clock": r"(?<![0-9:])[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:\s*[AaPp]\.?[Mm]\b\.?)?"
+    r"|\b[0-9]{1,2}\s*[AaPp]\.?[Mm]\b\.?"
+    r"|[0-9]{1,2}\s?[时点]\s?[0-9]{1,2}\s?分|\b(?:GMT|UTC)\s?[+-]\s?[0-9]{1,2}(?::[0-9]{2})?",
+    "out of": r"(?i:\bout\s+of\s+(?:a\s+)?(?:possible\s+)?[0-9][0-9,.]*)",
+    "what a price is per": r"(?i:(?:/|\bper\s|每)\s*[0-9][0-9,]*\s?"
+    rf"(?:units?\s+of\s+)?(?:(?:{MONEY})\b|[美欧日港英]?[元镑]))",
+    "bare year": rf"(?i:\b(?:in|by|of|during|since|until|before|after|for|year|fy|cy)\s+(?:the\s+year\s+)?{_YEAR})\b"
+    rf"(?![.,]?[0-9])(?!\s*(?i:{SCALE}|{PERCENT_SIGN}|{UNIT}))",
+    "rank": r"(?i:\bno\.\s?|\btop\s|\brank(?:ed)?\s|\#\s?|第\s?)[0-9]+",
+    "part of a name": r"(?i:(?<![a-z0-9])(?!(?:usd|rmb|cny|hkd|eur|gbp|jpy|x|e)[0-9])"
+    r"[a-z]+[-_]?[0-9][a-z0-9]*(?:[.-][0-9]+)*)",
+}
+_NOISE: Final = re.compile(  # after a glance: nothing begins inside a word
+    rf"(?=[^\s,.;:!?'\"-])(?:(?<![A-Za-z])|(?![A-Za-z]))(?:{'|'.join(_NOISE_KINDS.values())})", re.X
+)
+_AFTER_NUMBER: Final = re.compile(r"左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时]")
+# A numeral of two characters or more that says of what; one alone may be anything (一个月, 三体, 十点, 三万里).
+_SAID: Final = re.compile(
+    rf"""(?=百分之|[{ONE}十](?:[{ONE}十百千万亿]|点[{ONE}]))(?:{NUMERAL.pattern})
+         (?(percent)|(?:(?=\s*(?:{UNIT})|(?:{_AFTER_NUMBER.pattern}))|(?<=[万亿])(?![{CJK}])))""",
+    re.X | re.I,
 )
 
 
@@ -45,6 +64,8 @@ def find_numbers(text: str) -> list[Quantity]:
 
 def find_numbers_and_words(text: str) -> list[tuple[Quantity, str]]:
     """The quantities of a sentence, each with the word behind it."""
+    if not text.isascii():
+        text = _SAID.sub(lambda numeral: write_digits(numeral[0]), text)
     if not DIGITS.search(text):
         return []
     text = _NOISE.sub(" ; ", text)
@@ -58,7 +79,7 @@ def find_numbers_and_words(text: str) -> list[tuple[Quantity, str]]:
             continue
         quantity, position = read
         glued = text[position : position + 2]
-        if IS_CJK.match(glued) and not _AFTER_NUMBER.match(text, position):
+        if IS_CJK.match(glued) and not (quantity.unit or quantity.scale or _AFTER_NUMBER.match(text, position)):
             continue  # "7天", "36氪": a name
         if glued[:1].isascii() and (glued[:1].isalnum() or (glued[:1] == "-" and glued[1:].isalpha())):
             tail = _WORD.match(text, position)  # "23rd", "7-day": part of a word
@@ -70,7 +91,6 @@ def find_numbers_and_words(text: str) -> list[tuple[Quantity, str]]:
 
 
 _WORD: Final = re.compile(r"[\w-]*")
-_AFTER_NUMBER: Final = re.compile(r"左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时]")
 _BEFORE: Final = re.compile(
     rf"(?:(?<![A-Za-z0-9_)])[-+−–](?!\s)|\b(?:minus|negative)\s|负)?\s*(?:(?:{CURRENCY})\s*[-+−]?)?\.?\Z", re.I
 )

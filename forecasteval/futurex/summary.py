@@ -10,10 +10,11 @@ from forecasteval.common.statistics import mean, stratified_interval, stratified
 from .rules import LEVELS, WEIGHTS
 
 
-def summarise(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Level means and overall_score = Σ w·mean over the levels that have questions, w renormalised.
+def summarise(items: Sequence[Mapping[str, Any]], renormalised: bool = True) -> dict[str, Any]:
+    """Level means and overall_score = Σ w·mean over the levels that have questions.
 
-    A level without questions is nan; an item whose score is None is in no mean, and in `level_missing` all the same.
+    w is renormalised over them, or else a level without questions counts as 0. The mean of such a level is nan; an
+    item whose score is None is in no mean, and in `level_missing` all the same.
     """
     scores: dict[int, list[float]] = {level: [] for level in LEVELS}
     answered: dict[int, list[float]] = {level: [] for level in LEVELS}
@@ -28,9 +29,11 @@ def summarise(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             answered[level].append(score)
             unparsed[level] += item["outcome"] == "unparsed"
     strata = [(WEIGHTS[level], scores[level]) for level in LEVELS]
+    share = 1.0 if renormalised else sum(weight for weight, values in strata if values) / sum(WEIGHTS.values())
+    interval = stratified_interval(strata)
     return {
-        "overall_score": stratified_mean(strata),
-        "overall_interval": stratified_interval(strata),
+        "overall_score": stratified_mean(strata) * share,
+        "overall_interval": tuple(bound * share for bound in interval) if interval else None,
         "level_scores": {level: mean(scores[level]) for level in LEVELS},
         "level_counts": {level: len(scores[level]) for level in LEVELS},
         "level_intervals": {level: stratified_interval([(1.0, scores[level])]) for level in LEVELS},
@@ -38,5 +41,5 @@ def summarise(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "level_unparsed": unparsed,
         "missing_count": sum(missing.values()),
         "unparsed_count": sum(unparsed.values()),
-        "answered_only": stratified_mean([(WEIGHTS[level], answered[level]) for level in LEVELS]),
+        "answered_only": stratified_mean([(WEIGHTS[level], answered[level]) for level in LEVELS]) * share,
     }

@@ -3,58 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from forecasteval.common.markup import clean, parse_literal
+from typing import Final
 
 from .answers import Answer
-from .choices import ChoiceTruth, exact_tokens, read_picks
+from .choices import ChoiceTruth, Picks, exact_tokens, read_picks
 from .lists import NO_NAME, read_items
 from .names import read_name
 from .numbers import RANGE
-from .options import SEPARATOR, YES_NO, Options, count_options, label_set
+from .options import SEPARATOR, YES_NO, Options, find_options, label_set
 from .rankings import NameTruth, RankingTruth
+from .rules import ZERO_SIGMA, Rules
 from .sentences import read_number
 from .units import NumberTruth, question_scale
 
 Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth
+_YES_OR_NO: Final = Options(frozenset())
 
 
-def read_choice_truth(prompt: str, answer: Answer) -> Truth | None:
+def read_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules) -> Truth | None:
     """The truth of level 1 or 2: among the prompt's options, Yes or No, bare labels, else names; None if empty."""
-    count = count_options(prompt)
-    if count:
-        options = Options(label_set(count), prompt)
-        picks = frozenset(read_picks(answer, options))
-        return ChoiceTruth(options, picks) if picks else None
+    spans = find_options(prompt)
+    if spans:
+        options = Options(label_set(len(spans)), prompt, spans)
+        picks = read_picks(answer, options)
+        return _choice(level, options, picks, rules) if any(picks) else None
     if answer.text.lower() in YES_NO:
-        return ChoiceTruth(Options(frozenset(), ""), frozenset([YES_NO[answer.text.lower()]]))
-    tokens: Sequence[str] = answer.elements or parse_literal(answer.text)
+        return _choice(level, _YES_OR_NO, Picks(frozenset([YES_NO[answer.text.lower()]])), rules)
+    tokens: Sequence[str] = answer.elements
     if not tokens:
         tokens = exact_tokens(answer.text)
         if not all(len(token) == 1 and token.isascii() for token in tokens):
-            tokens = SEPARATOR.split(clean(answer.text))
+            tokens = SEPARATOR.split(answer.cleaned)
     tokens = [token.strip(" .") or token for token in tokens if token.strip()]
     if not tokens:
         return None
     if all(token.lower() in YES_NO for token in tokens):
-        return ChoiceTruth(Options(frozenset(), ""), frozenset(YES_NO[token.lower()] for token in tokens))
+        return _choice(level, _YES_OR_NO, Picks(frozenset(YES_NO[token.lower()] for token in tokens)), rules)
     if all(len(token) == 1 and "A" <= token <= "~" for token in tokens):
-        options = Options(label_set(max(26, *(ord(token) - 64 for token in tokens))), "")
-        return ChoiceTruth(options, frozenset(tokens))
+        options = Options(label_set(max(26, *(ord(token) - 64 for token in tokens))))
+        return _choice(level, options, Picks(frozenset(tokens)), rules)
     names = tuple(name for name in map(read_name, tokens) if not NO_NAME.fullmatch(name.key))
-    return NameTruth(names) if names else None
+    return NameTruth(names, len(names) == 1 if rules.by_truths else level == 1) if names else None
 
 
-def read_open_truth(prompt: str, answer: Answer, std: float | None, relative_sigma: float | None) -> Truth | None:
+def _choice(level: int, options: Options, picks: Picks, rules: Rules) -> ChoiceTruth:
+    count = len(picks.labels) + len(picks.unknown)
+    return ChoiceTruth(options, picks, count == 1 if rules.by_truths else level == 1)
+
+
+def read_open_truth(prompt: str, answer: Answer, std: float | None, rules: Rules) -> Truth | None:
     """The truth of level 3 or 4: a number if it reads as one, else a ranking; None if empty."""
-    elements = answer.elements or parse_literal(answer.text)
-    if len(elements) < 2:
-        text = clean(elements[0] if elements else answer.text)
-        quantity, _ = read_number(text, in_sentence=std is not None)
-        if quantity and (std is not None or not RANGE.search(text)):  # without Std, "2-1" is a result, no number
-            sigma = std
-            if std is None and relative_sigma is not None:
-                sigma = relative_sigma * abs(quantity.value) or 0.01
-            return NumberTruth(quantity, question_scale(prompt), sigma)
+    if len(answer.elements) < 2:
+        quantity, _ = read_number(answer.cleaned, in_sentence=std is not None)
+        if quantity and (std is not None or not RANGE.search(answer.cleaned)):  # without Std, "2-1" is a result
+            return NumberTruth(quantity, question_scale(prompt), _sigma(quantity.value, std, rules))
     names = read_items(answer, prompt)
-    return RankingTruth(names, frozenset(name.key for name in names)) if names else None
+    labels = rules.label_sets and {name.text for name in names} <= label_set(len(find_options(prompt)))
+    return RankingTruth(names, ordered=not labels, whole=rules.lone_name and len(names) == 1) if names else None
+
+
+def _sigma(truth: float, std: float | None, rules: Rules) -> float | None:
+    """What a question's error is measured by: its Std, or a share of the truth; None asks for equality."""
+    if rules.relative_sigma is None or (std is not None and rules.std_counts):
+        return std
+    return rules.relative_sigma * abs(truth) or ZERO_SIGMA

@@ -6,10 +6,8 @@ import math
 import re
 from typing import Final, NamedTuple
 
-from forecasteval.common.markup import clean
-
 from .answers import Answer, question_words
-from .numbers import PERCENT, Quantity, scale_of
+from .numbers import BASIS_POINTS, PERCENT, Quantity, scale_of
 from .rules import EQUAL, Scored, unparsed
 from .sentences import read_number
 
@@ -53,11 +51,22 @@ class NumberTruth(NamedTuple):
     asked_scale: float | None
     sigma: float | None
 
+    def score(self, answer: Answer) -> Scored:
+        """The score of the number: in a box the last one of a sentence, without one only of a text that is one."""
+        percent = PERCENT in (self.quantity.scale, self.asked_scale)
+        prediction, several = read_number(answer.cleaned, answer.boxed, percent)
+        if not prediction:
+            return unparsed("no number" if answer.boxed else "no box, and not wholly a number")
+        scored = score_reading(self, prediction)
+        return scored._replace(note="; ".join(filter(None, (several, scored.note)))) if several else scored
+
 
 def readings(prediction: Quantity, truth: NumberTruth) -> list[tuple[float, str]]:
     """The values, in the truth's unit, that a prediction may mean, each with its name."""
     stated = truth.quantity.scale or truth.asked_scale
     unit = stated or 1.0
+    if stated == PERCENT and prediction.scale is None and BASIS_POINTS.fullmatch(prediction.unit):
+        return [(prediction.value * 0.01, "basis points")]
     if prediction.scale is not None:
         converted = [(prediction.value * (prediction.scale / unit), "converted")]
         return converted if stated else [*converted, (prediction.value, "face value")]
@@ -84,16 +93,6 @@ def score_number(truth: float, prediction: float, sigma: float | None) -> float:
         return float(abs(error) <= EQUAL * max(abs(truth), abs(prediction)))
     ratio = error / sigma
     return max(0.0, 1.0 - ratio * ratio)
-
-
-def score_quantity(truth: NumberTruth, answer: Answer) -> Scored:
-    """A number: in a box the last one of a sentence, without one only text that is wholly a number."""
-    percent = PERCENT in (truth.quantity.scale, truth.asked_scale)
-    prediction, several = read_number(clean(answer.text), answer.boxed, percent)
-    if not prediction:
-        return unparsed("no number" if answer.boxed else "no box, and not wholly a number")
-    scored = score_reading(truth, prediction)
-    return scored._replace(note="; ".join(filter(None, (several, scored.note)))) if several else scored
 
 
 def score_reading(truth: NumberTruth, prediction: Quantity) -> Scored:

@@ -88,8 +88,8 @@ def __getattr__(name: str) -> object:
 
 
 def recognises(path: Path, dataset: Path | None) -> bool:
-    """Whether a file holds forecasts: a CSV does; else its dataset's first records tell, or its own."""
-    if path.suffix == ".csv":
+    """Whether a file holds forecasts: a CSV without ids does; else its dataset's first records tell, or its own."""
+    if path.suffix == ".csv" and "id" not in first_keys(path):
         return True
     return any("problem_id" in first_keys(file) for file in (dataset, path) if file)
 

@@ -9,7 +9,7 @@ and a picked option earns effective / best effective of the options. A `single_v
 condition, an `all_varying` question all that vary; the `_reference` forms also show up to five results of the same
 table, and every one of them has a `_reference_control` twin without.
 
-    python eval.py rxnopt import experiments.csv -o tables --yield yield_percent
+    python eval.py rxnopt import experiments.xlsx -o tables --yield yield_percent
     python eval.py rxnopt build tables -o questions
     python eval.py rxnopt render questions/multiple_choice_single_varying.json -o prompts.jsonl
     python eval.py rxnopt parse replies.jsonl -o prediction/multiple_choice_single_varying-NAME.json
@@ -18,23 +18,35 @@ table, and every one of them has a `_reference_control` twin without.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.benchmark import Benchmark, Evaluator
+from forecasteval.common.files import find_file
 from forecasteval.common.records import first_keys
 
-from .kinds import NAME
+from .kinds import NAME, QUESTION_TYPES, dataset_name
 
 if TYPE_CHECKING:
     from .scoring import RxnOptEvaluator
 
-__all__ = ["BENCHMARK", "RxnOptEvaluator", "make_evaluator", "recognises"]
+__all__ = ["BENCHMARK", "RxnOptEvaluator", "find_datasets", "make_evaluator", "recognises"]
 
 
 def recognises(path: Path, dataset: Path | None) -> bool:
     """Whether a prediction file is one of RxnOptBench: its dataset has the keys of its questions. No CSV is."""
     return path.suffix != ".csv" and dataset is not None and {"question_type", "options", "meta"} <= first_keys(dataset)
+
+
+def find_datasets(name: str, folder: Path) -> list[Path]:
+    """The dataset that a name means, as `find_file`; of a folder that `build` wrote, its files that have questions."""
+    for place in (folder / name, Path(name)):
+        if os.path.isdir(place):
+            paths = [place / dataset_name(kind) for kind in QUESTION_TYPES]
+            if found := [path for path in paths if first_keys(path)]:
+                return found
+    return [find_file(name, folder)]
 
 
 def make_evaluator() -> Evaluator:

@@ -16,7 +16,7 @@ from .items import item_text
 from .kinds import QUESTION_TYPES
 from .questions import Asked, ask
 from .settings import Settings, make_settings
-from .tables import Unused, read_table
+from .tables import Table, Unused, read_table
 
 
 class Build(NamedTuple):
@@ -30,6 +30,9 @@ class Build(NamedTuple):
     not_asked: dict[str, int]  # reason -> single_varying and all_varying questions that a table does not give
     attempts: int  # questions for which references were looked for
     skipped: dict[str, int]  # reason -> attempts without `_ref` question
+    capped: dict[str, int]  # questions with fewer options than there are, and options left out
+    merged: int  # rows that went into another with equal conditions
+    conflicts: list[str]  # equal conditions whose scores are far apart
     warnings: list[str]
     settings: Settings
     seed: int
@@ -46,6 +49,14 @@ class Build(NamedTuple):
         return sum(count for kind, count in self.counts.items() if kind.endswith("_reference"))
 
 
+class NoQuestionsError(InputError):
+    """No table gives a question; `build` says what was read and why."""
+
+    def __init__(self, where: str, expected: str, build: Build) -> None:
+        super().__init__(where, expected)
+        self.build = build
+
+
 def build_questions(tables: str | Path | Iterable[Mapping[str, Any]], seed: int = 0, **settings: Any) -> Build:
     """Questions from a folder of table files (read recursively), or from tables.
 
@@ -60,9 +71,11 @@ def build_questions(tables: str | Path | Iterable[Mapping[str, Any]], seed: int 
     asked: list[Asked] = []
     unused: list[tuple[str, str]] = []
     used: dict[str, str] = {}
+    read: list[Table] = []
     for name, raw in named:
         try:
             table = read_table(_parsed(raw, name), name, chosen, warnings)
+            read.append(table)
             if table.id in used:
                 raise Unused("duplicate_table_id", f"{table.id} is in {used[table.id]}")
             asked.append(ask(table, chosen, seed))
@@ -82,6 +95,9 @@ def build_questions(tables: str | Path | Iterable[Mapping[str, Any]], seed: int 
         not_asked=_added(of_table.not_asked for of_table in asked),
         attempts=sum(of_table.attempts for of_table in asked),
         skipped=_added(of_table.skipped for of_table in asked),
+        capped=_added([{"questions": 0, "options": 0}, *(of_table.capped for of_table in asked)]),
+        merged=sum(table.merged for table in read),
+        conflicts=[conflict for table in read for conflict in table.conflicts],
         warnings=warnings,
         settings=chosen,
         seed=seed,
@@ -89,7 +105,7 @@ def build_questions(tables: str | Path | Iterable[Mapping[str, Any]], seed: int 
     if not build.questions:
         reasons = ", ".join(f"{reason} {count}" for reason, count in build.unused.items()) or "there is no table"
         hint = " (see --reactant-product-require)" if "filter_reactant_product_require" in build.unused else ""
-        raise InputError(str(folder or "tables"), f"no question can be built: {reasons}{hint}")
+        raise NoQuestionsError(str(folder or "tables"), f"no question can be built: {reasons}{hint}", build)
     return build
 
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import html
 import math
-import numbers
 import re
 import unicodedata
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from forecasteval.common.records import number_text
@@ -18,41 +16,50 @@ from forecasteval.common.records import number_text
 MAX_CELL: Final = 200  # characters; no result of a table is longer
 ROUND: Final = 6  # decimals of effective and relative scores: [1.0, 0.587629] in the seed
 SELECTIVITIES: Final = ("ee", "er", "dr", "rr")
+UNREADABLE: Final = "cannot be read as one yield"
 
 _FOOTNOTES: Final = r"[a-z](?:\s?[,;]\s?[a-z])*(?![a-z])"  # 27 c · 54f · 61 f , g
-_NUMBER: Final = r"(?:[0-9]{1,12}(?:\.[0-9]{0,12})?|\.[0-9]{1,12})"
+_NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?"  # 9.5E+01 · 4.35920116829955
 _ABOUT: Final = r"(?:~|≈|ca\b\.?|circa\b|about\b|approx(?:imately)?\b\.?)"
-_BRACKETED_NOTE: Final = re.compile(r"\[[a-z*,;\s]{1,12}\]|<sup>[^<>]*</sup>")
 _LOST_ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})")  # "71\\u201377": a JSON escape that was escaped again
-_MARKS: Final = re.compile(r"[*†‡§¶#]")
+_NOTE_MARKS: Final = re.compile(r"\[[a-z*,;\s]{1,12}\]|<sup>[^<>]*</sup>|\^\{?[a-z0-9*,]{1,5}\}?|[*†‡§¶#]")
 _SIGNS: Final = str.maketrans(
-    {"∶": ":", "−": "-", "–": "-", "—": "-", "‒": "-", "―": "-", "∼": "~", "⩾": "≥", "⩽": "≤", "’": "'", "′": "'"}
-)
+    {"∶": ":", "−": "-", "–": "-", "—": "-", "‒": "-", "―": "-", "∼": "~", "⩾": "≥", "⩽": "≤", "’": "'", "′": "'",
+     "[": "(", "]": ")"}
+)  # fmt: skip
 _MISSING: Final = frozenset({
     "", "-", "--", "---", "/", "n/a", "n.a.", "na", "nan", "none", "null", "not determined", "not reported",
 })  # fmt: skip
 _MISSING_SELECTIVITY: Final = _MISSING | {"nd", "n.d.", "n. d.", "n.d", "nr", "n.r.", "n.r", "not detected"}
-_LABEL: Final = r"[0-9]{1,3}[a-z]{1,3}'{0,3}"
+
+# A cell is its text and up to three brackets: 80 (77) · 88 [82]c · 90% (95% ee) (3a)
+_PARTS: Final = re.compile(rf"([^()]+)((?:\([^()]*\)\s?(?:{_FOOTNOTES})?\s?){{1,3}})")
 _LABELLED: Final = re.compile(
-    rf"(?:(?:product|compound)\s)?{_LABEL}\s?(?::\s?(?P<plain>[^()]+)|\((?P<inner>[^()]+)\)\s?(?:{_FOOTNOTES})?)"
+    rf"(?:(?:product|compound)\s)?([0-9]{{1,3}})[a-z]{{1,3}}'{{0,3}}\s?(?::\s?([^()]+)|\(([^()]+)\)\s?(?:{_FOOTNOTES})?)"
 )
-_PARTS: Final = re.compile(rf"(?P<front>[^()]+)\((?P<inner>[^()]*)\)\s?(?:{_FOOTNOTES})?")
+_ZERO: Final = (
+    r"traces?(?:\samounts?)?|tr\b\.?|n\.?\s?d\b\.?|n\.?\s?r\b\.?"
+    r"|(?:not?|none)\s(?:detected|observed|formed|found|reaction|product)"
+)
 _PLAIN_YIELD: Final = re.compile(
     rf"""(?:yield\s?(?:[:=]\s?|of\s)?)?
-    (?: (?P<zero>traces?(?:\samounts?)?|tr\b\.?|n\.?\s?d\b\.?|n\.?\s?r\b\.?|not?\s(?:detected|reaction|product))
+    (?: (?P<zero>{_ZERO})
       | (?P<quantitative>quant(?:itative)?\b\.?)
       | (?:{_ABOUT}\s?)? (?:(?P<bound>[<>≤≥])=?\s?)? (?P<low>-?{_NUMBER})\s?%?
-        (?: \s?(?:-|\bto\b)\s?(?P<high>{_NUMBER})\s?%? | \s?(?:±|\+/-)\s?{_NUMBER}\s?%? | \+ )?
+        (?: \s?(?:-|~|\bto\b)\s?(?P<high>{_NUMBER})\s?%? | \s?(?:±|\+/-)\s?{_NUMBER}\s?%? | \+ )?
     )
     (?:\s?(?:isolated\s|nmr\s|gc\s|hplc\s)?(?:yield|isolated|nmr|gc|hplc)\b)?
     (?:\s?(?:{_FOOTNOTES}))?""",
     re.X,
 )
-_ASIDE: Final = re.compile(
-    rf"(?:by\s)?(?:(?:isolated|nmr|gc|hplc|lc)(?:\syield)?|{_FOOTNOTES}|±\s?{_NUMBER}\s?%?|{_NUMBER}\s?%?\sbrsm)|"
+_ISOLATED: Final = re.compile(
+    rf"(?:isolated(?:\syield)?\s?[:=]?\s?)?([<>≤≥~]?\s?{_NUMBER}\s?%?)\s?(?:isolated(?:\syield)?|{_FOOTNOTES})?"
 )
-_LETTERED: Final = re.compile(r"(?P<number>[0-9]{1,3})[a-z]{1,3}'{0,3}")
-_SELECTIVITY_WORD: Final = re.compile(r"\b(ee|er|dr|rr|de)\b|\b([edr])\.([re])\.")
+_UNIT: Final = re.compile(r".*[0-9](?:\s?[gh]|\s[dsvw])")  # (24 h), (1.2 g): no footnotes
+_PRODUCT: Final = re.compile(r"([0-9]{1,3})[a-z]{1,3}'{0,3}")
+
+_DOTTED: Final = re.compile(r"\b([edr])\.\s?([er])\b\.?")  # e.e.
+_SELECTIVITY_WORD: Final = re.compile(r"\b(?:ee|er|dr|rr|de)\b")
 _EXCESS: Final = re.compile(
     rf"""(?:(?:ee|de)\b\s?[:=]?\s?)? (?P<open>\()? (?:{_ABOUT}\s?)? (?:[<>≤≥]=?\s?)? (?P<low>[+-]?{_NUMBER})\s?%?
     (?: \s?-\s?(?P<high>{_NUMBER})\s?%? | \s?±\s?{_NUMBER}\s?%? )? (?(open)\s?\))
@@ -60,12 +67,14 @@ _EXCESS: Final = re.compile(
     (?: [\s,;()+-] | (?<![a-z])(?:ee|de|[ra]?[rs]|[a-z])(?![a-z]) ){{0,20}}""",
     re.X,
 )
-_RATIO: Final = re.compile(rf"(?<![0-9.])({_NUMBER})\s?([:/])\s?({_NUMBER})((?:\s?\2\s?{_NUMBER}){{0,3}})(?![0-9.])")
+_RATIO: Final = re.compile(  # 95:5 · 76%/24% · 1 : >20 · 10:1:1
+    rf"(?<![0-9.])({_NUMBER})\s?%?\s?([:/])\s?[<>≤≥~]?\s?({_NUMBER})((?:\s?%?\s?\2\s?{_NUMBER}){{0,3}})\s?%?(?![0-9.])"
+)
+_PAIR: Final = re.compile(r"[^=]{1,40}=|(?<![a-z0-9])([a-z]+[0-9]+'*|[0-9]+[a-z]+'*)[/:][a-z0-9]+'*")  # C2/C3 = 15:1
+_ISOMERIC: Final = re.compile(rf"\b(?:[ez][/:][ez]|[bl][/:][bl]|cis|trans|syn|anti|endo|exo)\b|{_PAIR.pattern}")
 _BARE_RATIO: Final = re.compile(rf"(?:[edr]r\b\s?[:=]?\s?)?(?:{_ABOUT}\s?)?(?:[<>≤≥]=?\s?)?({_NUMBER})(?:\s[edr]r)?")
 _SINGLE_ISOMER: Final = re.compile(r"(?:only\s|one\s|a\s)?(?:one|single)\s(?:dia|enantio|regio)?(?:stereo)?(?:iso)?mer")
 _RACEMIC: Final = re.compile(r"rac(?:\.|emic|emate)?")
-
-
 _ENANTIO: Final = ("ee", "er")
 _ISOMERS: Final = ("dr", "de", "rr")  # papers write dr where they mean rr
 _NAMED: Final = {"ee": _ENANTIO, "er": _ENANTIO, "dr": _ISOMERS, "rr": _ISOMERS}
@@ -84,23 +93,30 @@ def cell_text(cell: object) -> str | None:
     """A cell in lower case, ASCII signs, no footnote marks, single blanks; None if it is neither text nor number."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""
-    if isinstance(cell, str):
-        text = cell[: MAX_CELL + 1]
-    elif number_text(cell) and isinstance(cell, numbers.Real):
-        return number_text(cell) if isinstance(cell, numbers.Integral) else f"{float(cell):.12f}".rstrip("0")
-    else:
-        return None
-    text = html.unescape(_LOST_ESCAPE.sub(lambda match: chr(int(match[1], 16)), text))
+    if not isinstance(cell, str):
+        return number_text(cell) or None
+    text = html.unescape(_LOST_ESCAPE.sub(lambda match: chr(int(match[1], 16)), cell[: MAX_CELL + 1]))
     if not text.isascii():  # "95²" is 95 with a footnote: NFKC would make it 952
         text = "".join(char for char in text if not unicodedata.decomposition(char).startswith("<super>"))
-        text = unicodedata.normalize("NFKC", text).translate(_SIGNS)
-    text = _MARKS.sub("", _BRACKETED_NOTE.sub("", " ".join(text.lower().split())))
-    return " ".join(text.split())
+        text = unicodedata.normalize("NFKC", text)
+    text = _NOTE_MARKS.sub("", " ".join(text.lower().split())).translate(_SIGNS)
+    return " ".join(_DOTTED.sub(r"\1\2", text).split())
 
 
 def is_empty(cell: object) -> bool:
     """Whether an ee, er, dr or rr cell is blank, a dash, or says that nothing was determined."""
     return cell_text(cell) in _MISSING_SELECTIVITY
+
+
+def split_brackets(text: str) -> tuple[str, list[str]]:
+    """(text in front, what stands in its brackets) of a cell's text."""
+    parts = _PARTS.fullmatch(text)
+    return (
+        (parts[1].strip(), [inner.strip() for inner in re.findall(r"\(([^()]*)\)", parts[2])]) if parts else (text, [])
+    )
+
+
+# --- Yields ---
 
 
 def read_yield(cell: object, fraction: bool = False) -> YieldCell:
@@ -111,41 +127,41 @@ def read_yield(cell: object, fraction: bool = False) -> YieldCell:
 
     >>> read_yield("27 c").value, read_yield("40–50").value, read_yield("80(77)").isolated, read_yield("78, 75").value
     (27.0, 45.0, 77.0, None)
+    >>> read_yield("95 (n.d.)").value, read_yield("75% (24 h)").value, read_yield("90 (95% ee)").selectivity
+    (95.0, 75.0, (('ee', '95% ee'),))
     """
     text = cell_text(cell)
     if text is None or len(text) > MAX_CELL:
         return YieldCell(None, note="expected a yield")
     if text in _MISSING:
         return YieldCell(None)
-    if "conv" in text:
-        return YieldCell(None, note="a conversion is no yield")
     label = _LABELLED.fullmatch(text)
-    if label:
-        value, note = _plain_yield(label["plain"] or label["inner"], fraction)
+    inner = label[2] or label[3] if label else ""
+    if label and (int(label[1]) < 30 or re.search("[0-9]", inner)):  # 3aa (trace), but "95a (n.d.)" is a footnote
+        value, note = _plain_yield(inner, fraction)
         if value is not None:  # else "88b (3.7:1)": a footnote and a ratio
             return YieldCell(value, note=note)
-    parts = _PARTS.fullmatch(text)
-    if parts:
-        return _two_part_yield(parts["front"].strip(), parts["inner"].strip(), fraction)
-    value, note = _plain_yield(text, fraction)
-    return YieldCell(value, note=note)
+    front, brackets = split_brackets(re.sub(r"^\(([^()]+)\)", r"\1", text))  # (85): isolated, and nothing else
+    value, note = _plain_yield(front, fraction)
+    if value is None:
+        return YieldCell(None, note="a conversion is no yield" if "conv" in front else note)
+    return _add_brackets(YieldCell(value, note=note), ",".join(brackets), "%" in front, fraction)
 
 
 def _plain_yield(text: str, fraction: bool) -> tuple[float | None, str]:
     """(percent, note) of text without brackets."""
     match = _PLAIN_YIELD.fullmatch(text.strip())
     if not match or (match["bound"] and match["high"]):
-        return None, "cannot be read as one yield"
+        return None, UNREADABLE
     if match["zero"]:
         return 0.0, ""
     if match["quantitative"]:
         return 100.0, ""
     value = float(match["low"])
     if match["high"]:
-        value = (value + float(match["high"])) / 2
+        value = round((value + float(match["high"])) / 2, ROUND)
     if fraction and "%" not in text:
-        value *= 100
-    value = round(value, ROUND)
+        value = round(value * 100, ROUND)
     if value > 150:
         return None, "a yield above 150 % is missing"
     if match["bound"] in ("<", "≤"):
@@ -155,35 +171,43 @@ def _plain_yield(text: str, fraction: bool) -> tuple[float | None, str]:
     return (0.0, "a negative yield is read as 0") if value < 0 else (value, "")
 
 
-def _two_part_yield(front: str, inner: str, fraction: bool) -> YieldCell:
-    """`80(77)`, `88% (3.7:1)`, `80% (95% ee)`, `2% (2a)`, `75 (nmr)`."""
-    value, note = _plain_yield(front, fraction)
-    if value is None:
-        return YieldCell(None, note=note)
-    word = _SELECTIVITY_WORD.search(inner)
-    if word or _RATIO.fullmatch(inner.lstrip("<>≥≤~ ")):
-        name = (word[1] or word[2] + word[3]) if word else "dr"
-        field = "dr" if name == "de" else name
-        if read_fraction(inner, field)[0] is None:
-            return YieldCell(None, note="cannot be read as one yield")
-        return YieldCell(value, selectivity=((field, inner),), note=note)
-    lettered = _LETTERED.fullmatch(inner)
-    if lettered:  # 62 (56b) is an isolated yield with a footnote, 72% (2a) names the product
-        number = int(lettered["number"])
-        if "%" in front and number < 10:
-            return YieldCell(value, note=note)
-        if "%" in front or number < 10 or number < value / 2:
-            return YieldCell(None, note="a product label or an isolated yield in brackets")
-    elif _ASIDE.fullmatch(inner):
-        return YieldCell(value, note=note)
-    isolated, problem = _plain_yield(inner, fraction)
-    if isolated is None:
-        return YieldCell(None, note=problem)
-    if inner.isdecimal() and isolated < value / 2:  # 72% (2), 50.2(3)
-        return YieldCell(None, note="a product label, a deviation or an isolated yield in brackets")
-    if isolated > value:
-        note = note or problem or "the isolated yield is above the assay yield"
-    return YieldCell(value, isolated, note=note or problem)
+def _add_brackets(cell: YieldCell, inner: str, percent: bool, fraction: bool) -> YieldCell:
+    """The cell with what stands in its brackets: selectivities, one isolated yield; units and words are asides."""
+    front = cell.value or 0.0
+    for part in filter(None, map(str.strip, re.split("[,;]", inner))):
+        word = _SELECTIVITY_WORD.search(part)
+        number = _ISOLATED.fullmatch(part)
+        if word or _RATIO.fullmatch(part.lstrip("<>≥≤~ ")) or (_RATIO.search(part) and _ISOMERIC.search(part)):
+            field = word[0].replace("de", "dr") if word else "dr"
+            if read_fraction(part, field)[0] is None or field in dict(cell.selectivity):
+                cell = cell._replace(note=f"{part} in brackets cannot be read as one {field}")
+            else:
+                cell = cell._replace(selectivity=(*cell.selectivity, (field, part)))
+        elif number and not _UNIT.fullmatch(part) and not _is_label(part, front, percent):
+            isolated, problem = _plain_yield(number[1], fraction)
+            if isolated is None or cell.isolated is not None or isolated < front / 2:  # 72% (2), 50.2(3)
+                cell = cell._replace(note=f"{part} in brackets is not read as the isolated yield")
+                continue
+            if percent and _PRODUCT.fullmatch(part):
+                problem = f"{part} in brackets is read as the isolated yield, not as a label"
+            elif isolated > front:
+                problem = problem or "the isolated yield is above the assay yield"
+            cell = cell._replace(isolated=isolated, note=cell.note or problem)
+        elif _RATIO.search(part):  # perhaps of solvents
+            cell = cell._replace(note=f"{part} in brackets is not read")
+    return cell
+
+
+def _is_label(text: str, front: float, percent: bool) -> bool:
+    """Whether a number with letters is a product's: `2a` in "62 (2a)" and "0% (2a)", but not `56b` in "62 (56b)"."""
+    label = _PRODUCT.fullmatch(text)
+    if not label:
+        return False
+    number = int(label[1])
+    return number < 10 or not front / 2 <= number <= front or (percent and number < 30)
+
+
+# --- Selectivities ---
 
 
 def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
@@ -204,11 +228,16 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
     if _SINGLE_ISOMER.fullmatch(text):
         return 1.0, ""
     word = _SELECTIVITY_WORD.search(text)
-    if word and (word[1] or word[2] + word[3]) not in _NAMED[field]:
+    if word and word[0] not in _NAMED[field]:
         return None, f"another selectivity than {field}"
-    ratios = list(_RATIO.finditer(text))
-    if ratios:
-        return _ratio_fraction(text, ratios, field)
+    ratio = _RATIO.search(text)
+    if ratio:
+        rest = _PAIR.sub("", text[: ratio.start()]) + text[ratio.end() :]
+        if re.search("[0-9]", rest):  # two ratios, or a number that nobody explained
+            return None, f"cannot be read as one {field}"
+        parts = [float(part) for part in re.findall(_NUMBER, ratio[0])]
+        total = sum(parts)
+        return (max(parts) / total, "") if 0 < total < math.inf else (None, f"{field} of {ratio[0]} is missing")
     excess = _EXCESS.fullmatch(text)
     if excess and (field == "ee" or re.search(r"\b[ed]e\b", text)):
         value = abs(float(excess["low"]))
@@ -216,16 +245,23 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
             value = (value + float(excess["high"])) / 2
         return ((100 + value) / 200, "") if value <= 100 else (None, f"{field} above 100 % is missing")
     bare = _BARE_RATIO.fullmatch(text) if field != "ee" else None
-    if not bare or float(bare[1]) == 0:
+    if not bare or not 0 < float(bare[1]) < math.inf:
         return None, f"cannot be read as {field}"
     r = float(bare[1])
     return max(r, 1.0) / (r + 1), f"{bare[1]} is read as {bare[1]}:1" if 50 <= r <= 100 else ""
 
 
-def _ratio_fraction(text: str, ratios: Sequence[re.Match[str]], field: str) -> tuple[float | None, str]:
-    ratio = ratios[0]
-    rest = text[: ratio.start()] + text[ratio.end() :]
-    if len(ratios) > 1 or re.search(r"[0-9]", rest):  # two ratios, or a number that nobody explained
-        return None, f"cannot be read as one {field}"
-    parts = [float(part) for part in re.findall(_NUMBER, ratio[0])]
-    return (max(parts) / sum(parts), "") if sum(parts) > 0 else (None, f"{field} of nothing to nothing is missing")
+def show_fraction(fraction: float, field: str, cell: object = None) -> str:
+    """A selectivity as a prompt shows it: as printed where that is plain, else of the major fraction that was read.
+
+    >>> show_fraction(0.95, "ee", "90[d]"), show_fraction(0.75, "dr", "3 : 1"), show_fraction(0.75, "dr", "dr 3:1 (x)")
+    ('90%', '3:1', '75:25')
+    """
+    text = (cell_text(cell) or "").replace(" ", "")
+    if field == "ee":
+        return (
+            f"{text.rstrip('%')}%" if re.fullmatch(rf"[<>≤≥]?-?{_NUMBER}%?", text) else f"{200 * fraction - 100:.6g}%"
+        )
+    if re.fullmatch(rf"[<>≤≥]?{_NUMBER}(?::{_NUMBER})+", text):
+        return text
+    return f"{100 * fraction:.6g}:{100 - 100 * fraction:.6g}"

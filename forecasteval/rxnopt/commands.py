@@ -15,14 +15,15 @@ from forecasteval.common.files import decode_utf8, read_file, write_atomic
 from forecasteval.common.records import RecordFile, dump_json
 from forecasteval.common.report import text_table
 
-from .builder import build_questions
+from .builder import Build, NoQuestionsError, build_questions
 from .cells import SELECTIVITIES
+from .experiments import YIELDS, Constants
+from .imports import Layout, import_file
 from .kinds import QUESTION_TYPES, dataset_name, template_of
 from .output import make_statistics, write_build
-from .prompts import LANGUAGES, make_template, render_question
+from .prompts import LANGUAGES, make_template, render_prompts
 from .replies import parse_replies
-from .settings import SETTING_HELP, Settings
-from .spreadsheets import import_csv
+from .settings import DUPLICATES, SETTING_HELP, Settings
 
 SHOWN_WARNINGS: Final = 30  # on the screen; the report has all of them
 Add = Callable[..., Any]  # a parser's add_argument
@@ -37,14 +38,15 @@ _EXAMPLES: Final = {
 What was parsed is scored like any other file, against the dataset that was built:
   {0} -f multiple_choice_all_varying-NAME --dataset questions/multiple_choice_all_varying.json""",
     "import": """\
-  {0} rxnopt import experiments.csv -o tables --yield yield_percent --ee ee --group substrate
+  {0} rxnopt import experiments.xlsx -o tables --yield yield_percent --ee ee --group substrate
   {0} rxnopt import runs.csv -o tables --yield y --fraction --reactants aryl amine --products product --drop date""",
     "build": """\
   {0} rxnopt build dataset/rxnopt-tables -o /tmp/questions
   {0} rxnopt build tables -o questions --reactant-product-require none --year-filter 2019""",
     "render": """\
   {0} rxnopt render dataset/multiple_choice_all_varying.json -o prompts.jsonl
-  {0} rxnopt render questions/multiple_choice_single_varying.json --id TABLE_q1 --language zh""",
+  {0} rxnopt render questions/multiple_choice_single_varying.json --id TABLE_q1 --language zh
+  {0} rxnopt render dataset/multiple_choice_all_varying.json -o prompts.jsonl --permutations 4 --shots 2""",
     "parse": """\
   {0} rxnopt parse replies.jsonl -o prediction/multiple_choice_all_varying-NAME.json
 
@@ -70,7 +72,7 @@ def build_parser(program: str) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"{program} rxnopt {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, text, add_options, work in (
-        ("import", "table files from a CSV of experiments", _import_options, _run_import),
+        ("import", "table files from a sheet of experiments", _import_options, _run_import),
         ("build", "questions from a folder of tables", _build_options, _run_build),
         ("render", "prompts of a dataset, as {id, prompt} rows", _render_options, _run_render),
         ("parse", "a prediction from raw replies", _parse_options, _run_parse),
@@ -93,27 +95,39 @@ def _examples(command: str, program: str) -> dict[str, Any]:
 
 
 def _import_options(add: Add) -> None:
-    add("table", metavar="TABLE", type=Path, help="CSV file: a row of names, then an experiment per row")
+    add("table", metavar="TABLE", type=Path, help="CSV, TSV or .xlsx of experiments, or an ORD dataset as .json")
     add("-o", "--output", metavar="TABLES_DIR", type=Path, required=True, help="folder for the table files")
     add("--yield", dest="yield_ratio", metavar="COL", help="column of the yield")
     add("--isolated-yield", metavar="COL", help="column of the isolated yield, if there are two")
     for field in SELECTIVITIES:
         add(f"--{field}", metavar="COL", help=f"column of the {field}")
-    for field in ("reactants", "products", "group", "drop"):
-        what = {"group": "a table for each combination of these", "drop": "columns that are no conditions"}
-        add(f"--{field}", metavar="COL", nargs="+", default=[], help=what.get(field, f"columns of {field}"))
-    add("--entry", metavar="COL", help="column of the entry number (default: entry, no, s_no, run, …)")
+    for field, what in (
+        ("reactants", "columns of reactants"),
+        ("products", "columns of products"),
+        ("group", "a table for each combination of these, which its prompts show"),
+        ("drop", "columns that are no conditions"),
+        ("conditions", "columns that are conditions (default: all others but results and row numbers)"),
+        ("reactants-smiles", "reactants of every experiment"),
+        ("products-smiles", "products of every experiment"),
+    ):
+        add(f"--{field}", metavar="SMILES" if "-" in field else "COL", nargs="+", default=[], help=what)
+    add("--entry", metavar="COL", help="column of the entry number (default: one named entry, no, run, …)")
+    add("--sheet", metavar="NAME", help="sheet of the workbook (default: its first)")
+    add("--doi", metavar="DOI", default="", help="where the experiments were published")
+    add("--year", metavar="N", type=int, help="and when")
+    add("--duplicates", choices=DUPLICATES, default="median", help="rows with equal conditions (median)")
     add("--fraction", action="store_true", help="yields are shares of 1")
 
 
 def _run_import(args: argparse.Namespace, program: str) -> None:
-    fields = ("isolated_yield", "yield_ratio", *SELECTIVITIES)
-    columns = {field: getattr(args, field) for field in fields if getattr(args, field)}
-    if not columns.keys() & {"isolated_yield", "yield_ratio"}:
-        raise InputError("--yield", "expected the column of the yield")
-    tables, notes = import_csv(
-        args.table, columns, args.reactants, args.products, args.group, args.drop, args.entry, args.fraction
+    results = {field: getattr(args, field) for field in (*YIELDS, *SELECTIVITIES) if getattr(args, field)}
+    layout = Layout(
+        results, args.reactants, args.products, args.group, args.drop, args.entry, args.conditions, sheet=args.sheet
     )
+    constants = Constants(
+        args.fraction, args.duplicates, args.doi, args.year, args.reactants_smiles, args.products_smiles
+    )
+    tables, notes = import_file(args.table, layout, constants)
     taken = [name for name in tables if os.path.lexists(args.output / name)]
     if taken:
         raise InputError(str(args.output / taken[0]), "the file must not exist yet")
@@ -131,7 +145,7 @@ def _build_options(add: Add) -> None:
     add("tables", metavar="TABLES_DIR", type=Path, help="folder of table files (JSON), read recursively")
     add("-o", "--output", metavar="OUT_DIR", type=Path, required=True, help="folder to make; it must not exist")
     add("--seed", metavar="N", type=int, default=0, help="decides the order of options (0)")
-    add("--language", choices=LANGUAGES, default="en", help="of the prompts (en)")
+    add("--language", choices=LANGUAGES, default="en", help="of the prompts and of report.md (en)")
     for name, default in Settings._field_defaults.items():
         shown = ",".join(default) if isinstance(default, tuple) else str(default).lower()
         add("--" + name.replace("_", "-"), dest=name, metavar="VALUE", help=f"{SETTING_HELP[name]} ({shown})")
@@ -141,13 +155,22 @@ def _run_build(args: argparse.Namespace, program: str) -> None:
     given = {name: getattr(args, name) for name in Settings._fields if getattr(args, name) is not None}
     if os.path.lexists(args.output):  # before the work, not only after it
         raise InputError(str(args.output), "the output folder must not exist yet")
-    build = build_questions(args.tables, args.seed, **given)
+    try:
+        build = build_questions(args.tables, args.seed, **given)
+    except NoQuestionsError as error:
+        _warn_of(error.build, program)
+        raise
     write_build(build, args.output, args.language)
-    _warn(build.unused_tables, f"{program}: not used: ")
-    _warn(build.warnings, f"{program}: warning: ")
+    _warn_of(build, program)
     rows = [[dataset_name(kind), str(count)] for kind, count in build.counts.items()]
     print(text_table(["Dataset", "Questions"], [*rows, ["total", str(len(build.questions))]], "<>"))
     print(f"\n{make_statistics(build)}\n{printable(args.output)} is written; report.md says what is in it.")
+
+
+def _warn_of(build: Build, program: str) -> None:
+    _warn(build.unused_tables, f"{program}: not used: ")
+    _warn(build.conflicts, f"{program}: warning: ")
+    _warn(build.warnings, f"{program}: warning: ")
 
 
 def _warn(lines: Sequence[str], prefix: str) -> None:
@@ -164,19 +187,22 @@ def _render_options(add: Add) -> None:
     add("dataset", metavar="DATASET", type=Path, help="file of questions, JSON or JSONL")
     add("--id", metavar="ID", help="this question only")
     add("--language", choices=LANGUAGES, default="en", help="where no prompt_*.txt lies beside DATASET (en)")
+    add("--permutations", metavar="K", type=int, default=1, help="each question in K orders of its options (1)")
+    add("--shots", metavar="N", type=int, default=0, help="solved questions of other tables before each (0)")
     add("-o", "--output", metavar="FILE", type=Path, help="JSONL file to write (default: the screen)")
 
 
 def _run_render(args: argparse.Namespace, program: str) -> None:
+    if not 1 <= args.permutations <= 1000:
+        raise InputError("--permutations", "expected a number from 1 to 1000", str(args.permutations))
+    if args.shots < 0:
+        raise InputError("--shots", "expected a number from 0", str(args.shots))
     records = _read_questions(args.dataset, args.id)
     templates = {
         name: _template(args.dataset.parent / f"prompt_{name}.txt", name, args.language)
         for name in sorted({template_of(record["question_type"]) for record in records})
     }
-    rows = (
-        {"id": record["id"], "prompt": render_question(record, templates[template_of(record["question_type"])])}
-        for record in records
-    )
+    rows = render_prompts(records, templates, args.permutations, args.shots, args.id or "")
     if args.output:
         write_atomic(args.output, "".join(dump_json(row) + "\n" for row in rows))
     else:
@@ -185,7 +211,7 @@ def _run_render(args: argparse.Namespace, program: str) -> None:
 
 
 def _read_questions(dataset: Path, wanted: str | None) -> list[Mapping[str, Any]]:
-    """The questions of a dataset, or the one of an id; a dataset without meta and answer can be rendered, too."""
+    """The questions of a dataset, which has the wanted one; one without meta and answer can be rendered, too."""
     records = list(RecordFile(dataset))
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping) or record.get("id") is None or not isinstance(record.get("options"), list):
@@ -193,12 +219,9 @@ def _read_questions(dataset: Path, wanted: str | None) -> list[Mapping[str, Any]
         if record.get("question_type") not in QUESTION_TYPES:
             expected = f"'question_type' must be one of {', '.join(QUESTION_TYPES)}"
             raise InputError(f"{dataset}: record {number}", expected, printable(record.get("question_type"), 60))
-    if wanted is None:
-        return records
-    found = [record for record in records if str(record["id"]) == wanted]
-    if not found:
+    if wanted is not None and all(str(record["id"]) != wanted for record in records):
         raise InputError(str(dataset), f"no question {printable(wanted, 60)}")
-    return found
+    return records
 
 
 def _template(path: Path, name: str, language: str) -> str:

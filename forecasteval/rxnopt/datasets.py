@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import BadRecord, RecordFile, as_text, repeated_keys
@@ -13,11 +13,16 @@ from forecasteval.common.statistics import mean
 
 from .kinds import QUESTION_TYPES
 
+ALL_CONDITIONS: Final = "(all that vary)"  # what an all_varying question asks about
+_NUMBERS: Final = ("yields", "effective_scores", "option_relative_scores")
+_PER_OPTION: Final = (*_NUMBERS, "scores", "option_source_entries")
+
 
 class Question(NamedTuple):
     """What scoring needs of a question: per option relative score and yield ratio, the indices of the best."""
 
     kind: str
+    key: str  # the condition that it asks about
     relative: list[float]
     ratios: list[float]
     answer: list[int]
@@ -35,23 +40,20 @@ class Questions:
 
     def __init__(self, datasets: str | Path | Iterable[Any]) -> None:
         given = [datasets] if isinstance(datasets, (str, Path)) else list(datasets)
+        files = [RecordFile(Path(source)) for source in given if isinstance(source, (str, Path))]
         found: dict[str, Question] = {}
-        digests: list[str] = []
-        self.names: list[str] = []
+        for file in files:
+            _add_questions(file, str(file.path), found)
         for source in given:
-            if isinstance(source, (str, Path)):
-                file = RecordFile(Path(source))
-                _add_questions(file, str(source), found)
-                self.names.append(Path(source).name)
-                digests.append(file.sha256)
-            elif isinstance(source, list):
+            if isinstance(source, list):
                 _add_questions(source, "dataset", found)
         _add_questions((source for source in given if not isinstance(source, (str, Path, list))), "dataset", found)
+        self.names = sorted(file.path.name for file in files)
         if not found:
             raise InputError(", ".join(self.names) or "dataset", "expected questions", "none")
-        self.names.sort()
-        joined = "\n".join(sorted(digests)).encode()
-        self.sha256 = digests[0] if len(digests) == 1 else hashlib.sha256(joined).hexdigest() if digests else None
+        digests = sorted(file.sha256 for file in files)
+        joined = hashlib.sha256("\n".join(digests).encode()).hexdigest() if digests else None
+        self.sha256 = digests[0] if len(digests) == 1 else joined
         self.by_id = dict(sorted(found.items()))
 
 
@@ -72,20 +74,19 @@ def read_question(record: object, place: str) -> Question:
     place = f"{place} (id {printable(record.get('id'), 60)})"
     _check_fields(record, place)
     kind, meta, answer, size = record["question_type"], record["meta"], record.get("answer"), len(record["options"])
-    yields = _aligned(meta, "yields", size, place)
-    effective = _aligned(meta, "effective_scores", size, place)
-    relative = _aligned(meta, "option_relative_scores", size, place)
-    best = max(effective)
+    yields, effective, relative = (_numbers(meta, field, place) for field in _NUMBERS)
     _check_scores(yields, effective, relative, place)
+    best, most = max(effective), max(yields)
     exact = [index for index, value in enumerate(effective) if value == best]
     near = [index for index, value in enumerate(effective) if value >= best * (1 - 1e-9)]
-    if not isinstance(answer, list) or not _is_one_of(answer, exact, near):
+    indices = [index for index in answer if type(index) is int] if isinstance(answer, list) else []
+    if not isinstance(answer, list) or len(indices) < len(answer) or sorted(indices) not in (exact, near):
         raise InputError(place, f"'answer' must be {exact}, the options with the best score", as_text(answer)[:60])
-    most = max(yields)
     ratios = [value / most for value in yields] if best > 0 else [1.0] * size
     relative = relative if best > 0 else [1.0] * size
-    uniform = mean(relative), len(set(answer)) / size, mean(ratios)
-    return Question(kind, relative, ratios, answer, uniform, f"{kind} {relative} {ratios} {answer}")
+    uniform = mean(relative), len(set(indices)) / size, mean(ratios)
+    key = as_text(record.get("target_key")) or ALL_CONDITIONS
+    return Question(kind, key, relative, ratios, indices, uniform, f"{kind} {relative} {ratios} {answer}")
 
 
 def _check_fields(record: Mapping[str, Any], place: str) -> None:
@@ -102,13 +103,15 @@ def _check_fields(record: Mapping[str, Any], place: str) -> None:
         raise InputError(place, "'meta' must be an object")
     if twice := repeated_keys(record) + repeated_keys(meta):
         raise InputError(place, f"'{twice[0]}' is given twice with different values")
+    for field in _PER_OPTION:
+        values = meta.get(field)
+        if (field in meta or field in _NUMBERS) and (not isinstance(values, list) or len(values) != len(options)):
+            got = f"{len(values)} values" if isinstance(values, list) else type(values).__name__
+            raise InputError(place, f"meta.{field} must hold one value for each of {len(options)} options", got)
 
 
-def _aligned(meta: Mapping[str, Any], field: str, size: int, place: str) -> list[float]:
-    values = meta.get(field)
-    if not isinstance(values, list) or len(values) != size:
-        got = f"{len(values)} values" if isinstance(values, list) else type(values).__name__
-        raise InputError(place, f"meta.{field} must hold a number for each of {size} options", got)
+def _numbers(meta: Mapping[str, Any], field: str, place: str) -> list[float]:
+    values: list[float] = meta[field]
     for value in values:
         if type(value) not in (int, float) or not 0 <= value <= 1e9:
             raise InputError(place, f"meta.{field} must hold numbers from 0", printable(repr(value), 40))
@@ -118,17 +121,10 @@ def _aligned(meta: Mapping[str, Any], field: str, size: int, place: str) -> list
 def _check_scores(yields: Sequence[float], effective: Sequence[float], relative: Sequence[float], place: str) -> None:
     """Effective scores are yields times factors up to 1; relative scores are effective / best to six decimals."""
     best = max(effective)
-    for index, (amount, value) in enumerate(zip(yields, effective, strict=True)):
+    for index, (amount, value, stored) in enumerate(zip(yields, effective, relative, strict=True)):
         if value > amount * (1 + 1e-6) + 1e-6:
             expected = f"meta.effective_scores[{index}] disagrees with its yield ({amount:g} at most)"
             raise InputError(place, expected, f"{value}")
-    for index, (value, stored) in enumerate(zip(effective, relative, strict=True)):
         if best > 0 and abs(value / best - stored) > 1.000001e-6:
             expected = f"option_relative_scores[{index}] must be effective / best = {value / best:.6f}"
             raise InputError(place, expected, str(stored))
-
-
-def _is_one_of(answer: Sequence[object], *allowed: list[int]) -> bool:
-    """Whether `answer` lists just the integers of an allowed list, in any order."""
-    indices = [index for index in answer if type(index) is int]
-    return len(indices) == len(answer) and sorted(indices) in allowed

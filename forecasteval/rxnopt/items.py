@@ -15,38 +15,42 @@ ABSENT: Final = "—"
 Item = dict[str, str]
 
 _SMILES: Final = re.compile(
-    r"""(?: \[[0-9]{0,3}(?:[A-Z][a-z]?|[bcnops]|se|as)@{0,2}(?:H[0-9]?)?(?:[+-][0-9]|[+]{0,3}|-{0,3})(?::[0-9]{1,4})?\]
-    | Cl|Br|[BCNOPSFI]|[bcnops] | [-=\#:/\\.~()] | [0-9] | %[0-9]{2} ){1,2000}""",
-    re.X,
+    r"(?:\[[0-9]{0,3}(?:[A-Z][a-z]?|[bcnops]|se|as)[@H0-9+:-]{0,9}\]|Cl|Br|[BCNOPSFIbcnops]|[-=#:/\\.~()0-9%]){1,2000}"
 )
-_SMILES_MARK: Final = re.compile(r"[=#()\[\]0-9]")
 _BLANKS: Final = re.compile(r"[\s\u200b-\u200d\u2060\ufeff]+")
+_SIGNS: Final = str.maketrans("−–—‒―‐‑º˚", "-------°°")
+_FOOTNOTE: Final = re.compile(r"(?:\[[a-z](?:,[a-z])*\]|\^[a-z]|[*†‡§¶])$")  # 1 [m]
 
 
 @lru_cache(maxsize=100_000)
 def is_smiles(text: str) -> bool:
-    """Whether `text` is written like a SMILES of six atoms or more: its brackets and ring closures come in pairs.
+    """Whether `text` is written like a SMILES of six letters or more: its brackets and ring closures come in pairs.
 
     >>> is_smiles("C1CCCCC1"), is_smiles("PPh3"), is_smiles("(COCl)2"), is_smiles("[bmim][PF6]"), is_smiles("O2/N2")
     (True, False, False, False, False)
     """
     if sum(map(str.isalpha, text)) < 6 or text.count("(") != text.count(")"):
         return False
-    if not _SMILES_MARK.search(text) or not _SMILES.fullmatch(text):
+    if not re.search(r"[=#()\[\]0-9]", text) or not _SMILES.fullmatch(text):
         return False
-    rings = re.findall(r"%[0-9]{2}|[0-9]", re.sub(r"\[[^\]]*\]", "", text))
-    return all(count % 2 == 0 for count in Counter(rings).values())
+    rings = Counter(re.findall(r"%[0-9]{2}|[0-9]", re.sub(r"\[[^\]]*\]", "", text)))
+    return all(count % 2 == 0 for count in rings.values())
 
 
 @lru_cache(maxsize=100_000)
 def fold(text: str) -> str:
-    """`text` as it is compared: NFKC, without blanks, without case unless case is chemistry.
+    """`text` as it is compared: NFKC, one minus sign, no blanks, no footnote, no case unless case is chemistry.
 
-    >>> fold("DMF ") == fold("dmf"), fold("80 °C") == fold("80°C"), fold("C1CCCCC1") == fold("c1ccccc1")
-    (True, True, False)
+    >>> fold("DMF ") == fold("dmf"), fold("−10 °C") == fold("-10°C"), fold("1 [m]") == fold("1")
+    (True, True, True)
+    >>> fold("C1CCCCC1") == fold("c1ccccc1")
+    False
     """
+    text = text.translate(_SIGNS)
+    if not text.isascii():  # "1ᵃ" carries a footnote, "Cu²⁺" a charge
+        text = "".join(c for c in text if not (c.isalpha() and unicodedata.decomposition(c).startswith("<super>")))
     text = _BLANKS.sub("", unicodedata.normalize("NFKC", text))
-    return text if is_smiles(text) else text.casefold()
+    return text if is_smiles(text) else _FOOTNOTE.sub("", text.casefold()) or text.casefold()
 
 
 def read_items(value: object) -> list[Item]:

@@ -1,7 +1,8 @@
-"""What all rooms call things: the six kinds of questions, the three metrics, the files of a kind."""
+"""What all rooms call things: the six kinds of questions, the metrics, ids, the files of a kind."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 NAME: Final = "RxnOptBench"
@@ -19,3 +20,37 @@ def dataset_name(kind: str) -> str:
 def template_of(question_type: str) -> str:
     """The prompt template that a question type uses; a control uses that of the plain question."""
     return question_type.removesuffix("_reference_control")
+
+
+def table_of(name: str) -> str:
+    """The table of a question, from its id.
+
+    >>> table_of("t_q1_q12_ref_control"), table_of("no question of ours")
+    ('t_q1', 'no question of ours')
+    """
+    return re.sub(r"_q[0-9]+(?:_ref(?:_control)?)?$", "", name)
+
+
+# --- A question in several orders of its options: ids NAME@1/K to NAME@K/K ---
+
+
+def order_id(name: str, number: int, orders: int) -> str:
+    """The id of a question in one of several orders; its own id where there is one."""
+    return name if orders == 1 else f"{name}@{number}/{orders}"
+
+
+def split_id(name: str) -> tuple[str, int, int]:
+    """(id of the question, number of the order, how many there are).
+
+    >>> split_id("t_q1@2/3"), split_id("t_q1"), split_id("t_q1@4/3")
+    (('t_q1', 2, 3), ('t_q1', 1, 1), ('t_q1@4/3', 1, 1))
+    """
+    match = re.fullmatch(r"(.*)@([0-9]{1,4})/([0-9]{1,4})", name, re.S)
+    if not match or not 1 <= int(match[2]) <= int(match[3]):
+        return name, 1, 1
+    return match[1], int(match[2]), int(match[3])
+
+
+def rotation(number: int, orders: int, size: int) -> int:
+    """By how many places an order begins later: every option comes first about equally often."""
+    return (number - 1) * size // orders

@@ -5,11 +5,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from .rows import Row
 from .settings import Settings
 from .tables import Table
+
+NOT_ASKED_REASONS: Final = ("fewer_than_two_options", "all_options_tie")
+SKIP_REASONS: Final = (
+    "not_enough_effective_options", "not_enough_reference_candidates", "no_reference_candidate",
+    "no_non_top_score_group", "all_options_tie",
+)  # fmt: skip
 
 
 def largest_group(table: Table, key: str) -> list[Row]:
@@ -19,6 +25,21 @@ def largest_group(table: Table, key: str) -> list[Row]:
     for row in table.rows:  # rows have different conditions, so a group never has a value of `key` twice
         groups.setdefault(tuple(row.values.get(name) for name in others), []).append(row)
     return max(groups.values(), key=len)
+
+
+def cap(rows: Sequence[Row], most: int) -> list[Row]:
+    """At most `most` rows: from the lowest effective score to the best in even steps, so that the best always stays.
+
+    A prompt with every experiment of a large screening sheet has hundreds of thousands of characters.
+    """
+    if len(rows) <= most:
+        return list(rows)
+    return _spread(sorted(rows, key=lambda row: (row.effective, row.number)), most)
+
+
+def _spread(rows: Sequence[Row], size: int) -> list[Row]:
+    step = (len(rows) - 1) / max(1, size - 1)
+    return [rows[round(i * step)] for i in range(size)]
 
 
 def balance(rows: list[Row], varying: Sequence[str], settings: Settings) -> list[Row]:
@@ -83,8 +104,7 @@ def choose_references(
         size = min(size, len(options) - spare)
     if size < settings.min_reference_options:
         return [], "not_enough_reference_candidates"
-    step = (len(below) - 1) / max(1, size - 1)
-    return [below[round(i * step)] for i in range(size)], ""
+    return _spread(below, size), ""
 
 
 def all_tie(rows: Sequence[Row]) -> bool:

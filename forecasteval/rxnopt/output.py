@@ -15,8 +15,10 @@ from forecasteval.common.records import dump_json
 
 from .builder import Build
 from .kinds import NAME, QUESTION_TYPES, TEMPLATES, dataset_name, template_of
+from .options import NOT_ASKED_REASONS, SKIP_REASONS
 from .prompts import make_template, render_question
 from .settings import SETTING_HELP
+from .tables import UNUSED_REASONS
 from .wording import fill
 
 
@@ -67,10 +69,11 @@ def make_report(build: Build, language: str = "en") -> str:
     ]
     values = build.settings._asdict().items()
     return fill(
-        "report.md.j2",
+        f"report.{language}.md.j2",
         build=build,
         settings=build.settings,
         evaluator=f"{NAME} {__version__}",
+        counts=count_reasons(build),
         kinds=kinds,
         setting_rows=[(name.upper(), dump_json(value), SETTING_HELP[name]) for name, value in values],
     )
@@ -78,7 +81,16 @@ def make_report(build: Build, language: str = "en") -> str:
 
 def make_statistics(build: Build) -> str:
     """How many tables and questions there are, and how many were left out for which reason."""
-    return fill("statistics.md.j2", build=build)
+    return fill("statistics.en.md.j2", build=build, counts=count_reasons(build))
+
+
+def count_reasons(build: Build) -> dict[str, dict[str, int]]:
+    """The counts of a build by reason, with those that did not occur."""
+    return {
+        "unused": {**dict.fromkeys(UNUSED_REASONS, 0), **build.unused},
+        "not_asked": {**dict.fromkeys(NOT_ASKED_REASONS, 0), **build.not_asked},
+        "skipped": {**dict.fromkeys(SKIP_REASONS, 0), **build.skipped},
+    }
 
 
 def _sample(question: Mapping[str, Any], language: str) -> str:

@@ -2,63 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from forecasteval.common.statistics import mean, stratified_error, stratified_interval, t_tail
+from forecasteval.common.statistics import clustered_error, clustered_interval, mean, t_tail
 
-from .kinds import BASE_TYPES
+from .kinds import BASE_TYPES, table_of
 
 _SIDES: Final = {"_reference": "_ref", "_reference_control": "_ref_control"}  # end of the type -> end of the id
 
 
-def compare_pairs(items: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """References against their controls, for all questions and for both kinds apart.
-
-    Questions pair up by id; the order of options differs within a pair, so scores are compared, never indices.
-    """
+def compare_pairs(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """References against their controls, for all questions and for both kinds apart; questions pair up by id."""
     sides: dict[str, dict[str, tuple[str, float]]] = {end: {} for end in _SIDES}
-    for item in items:
-        for end, suffix in _SIDES.items():
-            if item["question_type"].endswith(end):
-                base = item["question_type"].removesuffix(end)
-                sides[end][item["id"].removesuffix(suffix)] = (base, item["score"])
+    for end, item in _of_pairs(items):
+        base = item["question_type"].removesuffix(end)
+        sides[end][item["id"].removesuffix(_SIDES[end])] = (base, item["score"])
     compared = {}
     for kind in ("overall", *BASE_TYPES):
         with_, without = ({n: s for n, (b, s) in side.items() if kind in ("overall", b)} for side in sides.values())
         both = sorted(with_.keys() & without.keys())
-        unpaired = len(with_.keys() ^ without.keys())
-        compared[kind] = _compare([with_[name] for name in both], [without[name] for name in both], unpaired)
+        compared[kind] = {
+            "pairs": len(both),
+            "unpaired": len(with_.keys() ^ without.keys()),
+            "reference_mean": mean([with_[name] for name in both]),
+            "control_mean": mean([without[name] for name in both]),
+            **_compare([with_[name] - without[name] for name in both], list(map(table_of, both))),
+        }
     return compared
 
 
-def _compare(with_: Sequence[float], without: Sequence[float], unpaired: int) -> dict[str, Any]:
-    """Paired difference of scores, reference − control, with Student's t interval and two-sided p-value."""
-    differences = [one - other for one, other in zip(with_, without, strict=True)]
-    difference, error = mean(differences), stratified_error([(1.0, differences)])
+def _compare(differences: Sequence[float], tables: Sequence[str]) -> dict[str, Any]:
+    """Paired difference of scores, reference − control, with t interval and p-value, both clustered by table."""
+    difference, error = mean(differences), clustered_error(differences, tables)
     return {
-        "pairs": len(differences),
-        "unpaired": unpaired,
-        "reference_mean": mean(with_),
-        "control_mean": mean(without),
         "mean_difference": difference,
-        "interval": stratified_interval([(1.0, differences)], bounds=(-1.0, 1.0)),
-        "p_value": t_tail(abs(difference) / error[0], len(differences) - 1) if error else None,
+        "interval": clustered_interval(differences, tables, bounds=(-1.0, 1.0)),
+        "p_value": t_tail(abs(difference) / error[0], error[1]) if error else None,
         "wins": sum(value > 1e-9 for value in differences),
         "ties": sum(abs(value) <= 1e-9 for value in differences),
         "losses": sum(value < -1e-9 for value in differences),
     }
 
 
-def warn_one_sided(items: Iterable[Mapping[str, Any]]) -> list[str]:
+def warn_one_sided(items: Sequence[Mapping[str, Any]]) -> list[str]:
     """A warning where references were answered and controls were not, or the other way round."""
-    answered = dict.fromkeys(_SIDES, 0)
-    asked = dict.fromkeys(_SIDES, 0)
-    for item in items:
-        for end in _SIDES:
-            if item["question_type"].endswith(end):
-                asked[end] += 1
-                answered[end] += item["outcome"] == "scored"
-    if all(asked.values()) and not all(answered.values()) and any(answered.values()):
+    asked = {end for end, _ in _of_pairs(items)}
+    answered = {end for end, item in _of_pairs(items) if item["outcome"] == "scored"}
+    if len(asked) == 2 and len(answered) == 1:
         return ["only one side of the pairs of references and controls was answered: their difference means nothing"]
     return []
+
+
+def _of_pairs(items: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The items that are one side of a pair, with the end of their type."""
+    return [(end, item) for item in items for end in _SIDES if item["question_type"].endswith(end)]

@@ -6,21 +6,26 @@ that file's own placeholders are filled literally, in one pass, so that nothing 
 
 from __future__ import annotations
 
+import hashlib
+import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import as_text
 
+from .cells import SELECTIVITIES
 from .items import ABSENT, read_items
+from .kinds import order_id, rotation, table_of, template_of
 from .wording import fill
 
 LANGUAGES: Final = ("en", "zh")
-LABELS: Final = {"reagents": "试剂 (reagents)", "solvents": "溶剂 (solvents)"}  # seed, 样本展示
+LABELS: Final = {"reagents": "试剂 (reagents)", "solvents": "溶剂 (solvents)"}  # seed, 样本展示; in Chinese prompts
 _FIELDS: Final = (
     "reactants", "products", "constant_conditions", "fixed_conditions", "reference_conditions", "options",
 )  # fmt: skip
+_CHINESE: Final = re.compile("[\u4e00-\u9fff]")
 _PLACEHOLDER: Final = re.compile(r"\{(" + "|".join(_FIELDS) + r")\}")
 
 
@@ -37,15 +42,63 @@ def render_question(question: Mapping[str, Any], template: str) -> str:
     """
     given = question.get("input")
     given = given if isinstance(given, Mapping) else {}
+    labels = LABELS if _CHINESE.search(template) else {}
     texts = {
         "reactants": _item_lines(given.get("reactants")),
         "products": _item_lines(given.get("products")),
-        "constant_conditions": condition_lines(given.get("constant_conditions")),
-        "fixed_conditions": condition_lines(given.get("fixed_conditions")),
-        "reference_conditions": "\n\n".join(_reference_blocks(given.get("reference_conditions"))),
-        "options": "\n\n".join(f"Option {i}:\n{condition_lines(o)}" for i, o in enumerate(question["options"])),
+        "constant_conditions": condition_lines(given.get("constant_conditions"), labels),
+        "fixed_conditions": condition_lines(given.get("fixed_conditions"), labels),
+        "reference_conditions": "\n\n".join(_reference_blocks(given.get("reference_conditions"), labels)),
+        "options": "\n\n".join(f"Option {i}:\n{condition_lines(o, labels)}" for i, o in enumerate(question["options"])),
     }
     return _PLACEHOLDER.sub(lambda match: texts[match[1]], template)
+
+
+def render_prompts(
+    questions: Sequence[Mapping[str, Any]],
+    templates: Mapping[str, str],
+    orders: int = 1,
+    shots: int = 0,
+    only: str = "",
+) -> Iterator[dict[str, str]]:
+    """`{"id", "prompt"}` rows of questions, or of the one whose id is `only`.
+
+    Each comes in `orders` orders of its options, under the ids of `order_id`, and after `shots` questions of its type
+    from other tables with their answers. InputError if there are not so many tables.
+    """
+    pools: dict[str, list[Mapping[str, Any]]] = {}
+    for question in questions:
+        pools.setdefault(question["question_type"], []).append(question)
+    for question in questions:
+        name, kind, options = str(question["id"]), question["question_type"], question["options"]
+        if only and name != only:
+            continue
+        template = templates[template_of(kind)]
+        before = "".join(
+            f"{render_question(shot, template).rstrip()}\n\n{shot['answer'][0]}\n\n---\n\n"
+            for shot in _choose_shots(name, pools[kind], shots)
+        )
+        for number in range(1, orders + 1):
+            first = rotation(number, orders, len(options))
+            rotated = {**question, "options": [*options[first:], *options[:first]]}
+            yield {"id": order_id(name, number, orders), "prompt": before + render_question(rotated, template)}
+
+
+def _choose_shots(name: str, pool: Sequence[Mapping[str, Any]], count: int) -> list[Mapping[str, Any]]:
+    """Questions of as many other tables, drawn by the id; a reference and its control get those of the same tables."""
+    if not count:
+        return []
+    seed = hashlib.sha256(f"shots\0{name.removesuffix('_control')}".encode()).digest()
+    found: dict[str, Mapping[str, Any]] = {}
+    for size in (min(len(pool), 50 * count), len(pool)):  # a few are enough, unless most are of one table
+        found = {}
+        for question in random.Random(seed).sample(pool, size):
+            table, answer = table_of(str(question["id"])), question.get("answer")
+            if table != table_of(name) and isinstance(answer, list) and answer:
+                found.setdefault(table, question)
+            if len(found) == count:
+                return list(found.values())
+    raise InputError("--shots", f"expected answers to questions of {count} other tables", str(len(found)))
 
 
 def show_items(value: object) -> str:
@@ -57,19 +110,23 @@ def show_items(value: object) -> str:
     return "; ".join(shown) or ABSENT
 
 
-def condition_lines(conditions: object) -> str:
+def condition_lines(conditions: object, labels: Mapping[str, str]) -> str:
     """`- key: value`, a line for each condition."""
     if not isinstance(conditions, Mapping) or not conditions:
         return f"- {ABSENT}"
-    return "\n".join(f"- {LABELS.get(k) or printable(k)}: {show_items(conditions[k])}" for k in sorted(conditions))
+    return "\n".join(f"- {labels.get(k) or printable(k)}: {show_items(conditions[k])}" for k in sorted(conditions))
 
 
 def _item_lines(value: object) -> str:
     return "\n".join(f"- {show_items([item])}" for item in read_items(value)) or f"- {ABSENT}"
 
 
-def _reference_blocks(references: object) -> Iterator[str]:
+def _reference_blocks(references: object, labels: Mapping[str, str]) -> Iterator[str]:
+    """`Reference 1 (yield=59.0%, ee=90%):` and the conditions of that experiment."""
     for number, reference in enumerate(references if isinstance(references, list) else [], 1):
         if isinstance(reference, Mapping):
-            amount, conditions = as_text(reference.get("yield")), reference.get("conditions")
-            yield f"Reference {number} (yield={printable(amount)}%):\n{condition_lines(conditions)}"
+            amount = reference.get("yield")
+            amount = as_text(round(amount, 2) if isinstance(amount, float) else amount)
+            known = "".join(f", {field}={as_text(reference[field])}" for field in SELECTIVITIES if field in reference)
+            conditions = condition_lines(reference.get("conditions"), labels)
+            yield f"Reference {number} (yield={printable(amount)}%{printable(known)}):\n{conditions}"

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from .cells import ROUND
-from .options import all_tie, balance, choose_references, largest_group
-from .rows import Row
+from .options import all_tie, balance, cap, choose_references, largest_group
+from .rows import Row, shown_scores
 from .settings import Settings
 from .tables import Table
 
@@ -24,6 +24,7 @@ class Asked(NamedTuple):
     not_asked: Counter[str]  # single_varying and all_varying questions that the table does not give
     attempts: int  # questions for which references were looked for
     skipped: Counter[str]  # attempts that gave no `_ref` question
+    capped: Counter[str]  # questions that do not offer all their options, and options that are left out
 
 
 class Draft(NamedTuple):
@@ -38,7 +39,7 @@ class Draft(NamedTuple):
 
 def ask(table: Table, settings: Settings, seed: int) -> Asked:
     """The questions of a table: one for each condition that varies, then one for all of them."""
-    asked = Asked([], Counter(), 0, Counter())
+    asked = Asked([], Counter(), 0, Counter(), Counter())
     attempts = 0
     for number, key in enumerate([*table.varying, None], 1):
         options = balance(table.rows, table.varying, settings) if key is None else largest_group(table, key)
@@ -46,7 +47,7 @@ def ask(table: Table, settings: Settings, seed: int) -> Asked:
         if reason:
             asked.not_asked[reason] += 1
             continue
-        asked.questions.append(write_question(table, Draft(number, key, "", options), settings, seed))
+        drafts: list[tuple[str, Sequence[Row], Sequence[Row]]] = [("", options, ())]
         attempts += 1
         references, reason = choose_references(table, options, key is None, settings)
         left = [row for row in options if row not in references] if key is None else options
@@ -54,17 +55,23 @@ def ask(table: Table, settings: Settings, seed: int) -> Asked:
             reason = "all_options_tie"
         if reason:
             asked.skipped[reason] += 1
-            continue
-        for form, shown in (("_reference", references), ("_reference_control", [])):
-            asked.questions.append(write_question(table, Draft(number, key, form, left, shown), settings, seed))
+        else:
+            drafts += [("_reference", left, references), ("_reference_control", left, ())]
+        for form, rows, shown in drafts:
+            offered = cap(rows, settings.max_options)
+            asked.capped.update(questions=len(offered) < len(rows), options=len(rows) - len(offered))
+            asked.questions.append(write_question(table, Draft(number, key, form, offered, shown), settings, seed))
     return asked._replace(attempts=attempts)
 
 
 def write_question(table: Table, draft: Draft, settings: Settings, seed: int) -> dict[str, Any]:
-    """The record of a question; its options are shuffled by a generator seeded from the seed and the id."""
+    """The record of a question; its options are shuffled by a generator seeded from the seed and the id.
+
+    A control has the order of its twin: a model that always says 0 must not tell them apart.
+    """
     name = f"{table.id}_q{draft.number}{_ID_SUFFIXES[draft.form]}"
     order = sorted(draft.options, key=lambda row: row.number)
-    digest = hashlib.sha256(f"{seed}\0{name}".encode()).digest()
+    digest = hashlib.sha256(f"{seed}\0{name.removesuffix('_control')}".encode()).digest()
     random.Random(int.from_bytes(digest, "big")).shuffle(order)
     shown = table.varying if draft.key is None else [draft.key]
     best = max(row.effective for row in order)
@@ -94,7 +101,10 @@ def _given(table: Table, draft: Draft, settings: Settings) -> dict[str, Any]:
     if draft.references:
         every = sorted([*table.constant, *table.varying])
         given["reference_conditions"] = [
-            {"conditions": {key: row.conditions.get(key, []) for key in every}, "yield": row.scores["yield"]}
+            {
+                "conditions": {key: row.conditions.get(key, []) for key in every},
+                **(shown_scores(row.scores) if settings.reference_form == "full" else {"yield": row.scores["yield"]}),
+            }
             for row in draft.references
         ]
     return given

@@ -23,22 +23,31 @@ _INVISIBLE: Final = re.compile(r"[\u200b-\u200f\u2060\ufeff]")
 _MARKUP: Final = str.maketrans("*`$", "   ")
 _KEYWORD: Final = re.compile(r"\b(?:option|choice|pick|choose|select)(?!s\b)|选", re.I)
 _MARKER: Final = re.compile(r"\b(?:answer|ans)\b|答案", re.I)
+_STATED: Final = re.compile(r"^(?:[ :=是为]|is\b|would be\b){1,6}", re.I)  # between "answer" and what it is
 _REASON: Final = re.compile(r"\b(?:because|since|(?<!well )as(?! well)|due to)\b|因为|由于", re.I)
 _NOT: Final = re.compile(
     r"\b(?:not|neither|nor|never|no|worst|wrong|least|if|whether)\b(?!\.)|n['’]t\b|[不非别]|最差|如果|候选", re.I
 )
-_BARE: Final = re.compile(r"[\s(\[#]*[0-9]{1,6}[\s)\].。!]*(?:\Z|[:(].*)", re.S)
+# A line that is an option's number and nothing else: `3.` · `"3"` · `(3)` · `Option 0`
+_BARE: Final = re.compile(r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*[:#]?\s*)?[0-9]{1,6}[\s)\].。!,;:\"']*", re.I)
+# … and with words behind it: `3: water` · `3) K3PO4` · `3 - because` · `Option 0 (water)`
+_LED: Final = re.compile(r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*#?)?[0-9]{1,6}(?:\s?[:(（]|\)\s|\s[-–—]\s).*", re.I)
+_REFUSAL: Final = re.compile(
+    r"\b(?:cannot|can['’]t|can not|unable to|won['’]t|not able to|refuse|decline|sorry|as an ai)\b|抱歉|无法|不能|拒绝",
+    re.I,
+)
 _BOX: Final = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]{1,200})\}")
 _REPLY_KEYS: Final = ("answer", "option", "index", "choice", "prediction")
 _REPLY_FIELDS: Final = ("reply", "response", "output", "completion", "text", "content", "answer", "prediction")
 
 
 def parse_reply(reply: object) -> tuple[int | None, str]:
-    r"""(index, "") of a raw reply, or (None, "no index" or "two different indices").
+    r"""(index, "") of a raw reply, or (None, "no index", "two different indices" or "refusal").
 
     What is stated as the answer counts: a box, a JSON object, what follows "Answer", a first or last line that is a
-    number; else the one option that is named anywhere. What stands there must be one integer, up to the reason, and
-    nothing may be denied. In doubt there is no index: a wrong one would become a score.
+    number; else the one line that begins with a number, or the one option that is named anywhere. What stands there
+    must be one integer, up to the reason, and nothing may be denied. In doubt there is no index: a wrong one would
+    become a score.
 
     >>> parse_reply("Option 1 lacks a base.\nAnswer: 3"), parse_reply("Option 2 or Option 3")
     ((3, ''), (None, 'two different indices'))
@@ -52,16 +61,26 @@ def parse_reply(reply: object) -> tuple[int | None, str]:
     stated = [clean(box) for box in (boxed, *_BOX.findall(text))] if any_box else []
     if not any_box and isinstance(record, dict):
         stated = [as_text(record[key]) for key in _REPLY_KEYS if key in record]
-    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    lines = [" ".join(line.split()) for line in text.split("\n") if line.strip()]
     for number, line in enumerate(lines):
         marker = _MARKER.search(line)
         if marker and not isinstance(record, dict):
-            rest, below = line[marker.end() :].lstrip(" :=是为"), lines[number + 1 : number + 2]
-            stated.append(rest or "".join(row for row in below if _BARE.fullmatch(row) or _KEYWORD.match(row)))
-    stated += [line for line in dict.fromkeys(lines[:1] + lines[-1:]) if _BARE.fullmatch(line)]
-    if not stated and _KEYWORD.search(text):
-        stated = [text]
-    return _one_index(stated)
+            rest, below = _STATED.sub("", line[marker.end() :]), lines[number + 1 : number + 2]
+            stated.append(_head(rest) or "".join(row for row in below if _BARE.fullmatch(row) or _KEYWORD.match(row)))
+    heads = [_head(line) if _KEYWORD.match(line) else _REASON.split(line, maxsplit=1)[0] for line in lines]
+    stated += [head for head in dict.fromkeys(heads[:1] + heads[-1:]) if _BARE.fullmatch(head)]
+    led = [head for head in heads if _LED.fullmatch(head)]
+    if not stated and (len(led) == 1 or _KEYWORD.search(text)):
+        stated = led if len(led) == 1 and led[0] in (heads[0], heads[-1]) else [text]
+    index, note = _one_index(stated)
+    return index, "refusal" if index is None and _REFUSAL.search(text) else note
+
+
+def _head(text: str) -> str:
+    """A statement without its reasons: `Option 0` of "Option 0. Option 1 lacks a base" and of "Option 0, because …"."""
+    text = _REASON.split(text, maxsplit=1)[0]
+    sentence = re.split(r"[.。;]\s", text, maxsplit=1)[0]
+    return sentence if _BARE.fullmatch(sentence) else text
 
 
 def _one_index(texts: Sequence[str]) -> tuple[int | None, str]:

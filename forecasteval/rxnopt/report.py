@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from forecasteval.common.errors import printable
 from forecasteval.common.report import Report, Table, format_signature, show_interval, show_number
 
 from .kinds import METRICS, NAME, QUESTION_TYPES
 
+MOST_PARTS: Final = 10  # rows of a breakdown
+
 
 def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
     """The report's lines and tables."""
     report: Report = [f"{NAME}  {printable(results.get('name', ''))}".rstrip()]
-    report += [f"{results['n']} questions, dataset {printable(results.get('dataset') or 'given')}", ""]
+    from_tables = f"{results['n']} questions of {results['tables']} table{'s' * (results['tables'] != 1)}"
+    report += [f"{from_tables}, dataset {printable(results.get('dataset') or 'given')}", ""]
     kinds = results["by_question_type"]
     rows = [_score_row(kind, kinds[kind]) for kind in QUESTION_TYPES if kind in kinds]
     rows += [_score_row("Overall", results)]
@@ -26,12 +29,15 @@ def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
         report.append(f"Read from text or fractions: {results['coerced']}.")
     if results["pairs"]["overall"]["pairs"]:
         report += ["", _pair_table(results["pairs"])]
+    for key, title in (("by_target_key", "Condition asked about"), ("by_option_count", "Options")):
+        if len(results[key]) > 1:
+            report += ["", _part_table(title, results[key])]
     report += [f"warning: {printable(warning)}" for warning in results["warnings"]]
     if items:
         header = ["Id", "Type", "Score", "Outcome", "Read", "Answer", "Note"]
         shown = [
             [printable(i["id"], 60), i["question_type"], show_number(i["score"]), i["outcome"],
-             "" if i["read"] is None else str(i["read"]), printable(i["answer"], 20), i["note"]]
+             _shown_index(i["read"]), printable(i["answer"], 20), i["note"]]
             for i in results["items"]
         ]  # fmt: skip
         report += ["", Table(header, shown, "<<><><<")]
@@ -45,6 +51,32 @@ def _score_row(name: str, summary: Mapping[str, Any]) -> list[str]:
         name, show_number(summary[relative]), show_interval(summary["intervals"][relative]),
         *map(show_number, numbers_), *(str(summary[key]) for key in ("n", "missing", "illegal")),
     ]  # fmt: skip
+
+
+def _shown_index(read: int | Sequence[int | None] | None) -> str:
+    """`2`, or `2, –, 0` for several orders of the options."""
+    return (
+        ", ".join("–" if i is None else str(i) for i in read)
+        if isinstance(read, list)
+        else ""
+        if read is None
+        else str(read)
+    )
+
+
+def _part_table(title: str, parts: Mapping[str, Any]) -> Table:
+    """The largest parts of the questions, in their order."""
+    least = sorted((part["n"] for part in parts.values()), reverse=True)[:MOST_PARTS][-1]
+    rows = [
+        [
+            printable(name.strip(), 40),
+            *(show_number(part[key]) for key in ("avg_relative_score", "uniform_guess")),
+            str(part["n"]),
+        ]
+        for name, part in parts.items()
+        if part["n"] >= least
+    ][:MOST_PARTS]
+    return Table([title, "Relative", "Uniform", "n"], rows, "<>>>")
 
 
 def _pair_table(pairs: Mapping[str, Any]) -> Table:

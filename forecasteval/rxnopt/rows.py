@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from statistics import median
+from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
 from forecasteval.common.records import as_text, has_repeated_keys
 
-from .cells import ROUND, SELECTIVITIES, is_empty, read_fraction, read_yield
+from .cells import ROUND, SELECTIVITIES, is_empty, read_fraction, read_yield, show_fraction
 from .items import Item, compare_key, item_text, read_items
 from .settings import Settings
+
+FACTORS: Final = {"ee": "enantio_major_fraction", "dr": "dr_major_fraction", "rr": "rr_major_fraction"}
 
 
 class Row(NamedTuple):
@@ -78,17 +82,40 @@ def read_scores(
     if not found:
         return None, 0.0, notes
     enantio = factors["ee"] if factors["ee"] is not None else factors["er"]
-    effective = found[0]
-    for factor in (enantio, factors["dr"], factors["rr"]):
-        effective *= 1.0 if factor is None else factor
-    scores = {
-        "yield": found[0],
-        **selectivity,
-        "enantio_major_fraction": enantio,
-        "dr_major_fraction": factors["dr"],
-        "rr_major_fraction": factors["rr"],
-    }
-    return scores, round(effective, ROUND), notes
+    fractions = zip(FACTORS.values(), (enantio, factors["dr"], factors["rr"]), strict=True)
+    scores = {"yield": found[0], **selectivity, **dict(fractions)}
+    return scores, _effective(scores), notes
+
+
+def _effective(scores: Mapping[str, Any]) -> float:
+    """yield * enantio * dr * rr; a missing factor is 1."""
+    known = [scores[key] for key in FACTORS.values() if scores[key] is not None]
+    return round(float(math.prod([scores["yield"], *known])), ROUND)
+
+
+def shown_scores(scores: Mapping[str, Any]) -> dict[str, Any]:
+    """What a reference shows: the yield, and every selectivity that is scored.
+
+    >>> known = {"enantio_major_fraction": 0.95, "dr_major_fraction": 0.75, "rr_major_fraction": None}
+    >>> shown_scores({"yield": 80.0, "ee": "90[d]", "er": None, "dr": "3:1", "rr": "", **known})
+    {'yield': 80.0, 'ee': '90%', 'dr': '3:1'}
+    """
+    shown = {"yield": scores["yield"]}
+    for name, key in FACTORS.items():
+        if scores[key] is not None:
+            field = "er" if name == "ee" and read_fraction(scores["ee"], "ee")[0] is None else name
+            shown[field] = show_fraction(scores[key], field, scores[field])
+    return shown
+
+
+def median_row(rows: Sequence[Row]) -> Row:
+    """The first of rows with equal conditions, with the median of each quantity; effective is made of those."""
+    scores = {**rows[0].scores, "yield": round(median(row.scores["yield"] for row in rows), ROUND)}
+    for field, key in FACTORS.items():
+        known = [row.scores[key] for row in rows if row.scores[key] is not None]
+        scores[key] = median(known) if known else None
+        scores[field] = show_fraction(scores[key], field) if known else None
+    return rows[0]._replace(scores={**scores, "er": None}, effective=_effective(scores))
 
 
 def read_row(

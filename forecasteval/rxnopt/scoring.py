@@ -12,7 +12,7 @@ import math
 import numbers
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,18 +22,21 @@ from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.joins import RecordDigest, hash_question, hash_questions
 from forecasteval.common.records import as_text, parse_json
 from forecasteval.common.report import Results
-from forecasteval.common.statistics import mean, stratified_interval, variance
+from forecasteval.common.statistics import clustered_error, clustered_interval, mean
 
 from .datasets import Question, Questions
-from .kinds import METRICS, NAME, QUESTION_TYPES
+from .kinds import METRICS, NAME, QUESTION_TYPES, rotation, split_id, table_of
 from .pairs import compare_pairs, warn_one_sided
 from .report import report_blocks
 
 MAX_ANSWER: Final = 200  # characters that an item shows of an answer
+Given = tuple[int, dict[int, Any]]  # how many orders of its options a question came in, the answer in each
+Answers = dict[str, Given]
 _FIELDS: Final = ("score", "exact", "yield_ratio")  # of an item, whose means METRICS are, in their order
-_NOTHING: Final = object()
+_NOTHING: Final[Given] = (1, {})
 _COERCED: Final = "index written as text or with a fraction, read"
 _ILLEGAL: Final = "no index of an option, scores 0"
+_SOME_ORDERS: Final = "answered in some orders only, 0 in the others"
 
 
 class RxnOptEvaluator:
@@ -54,7 +57,8 @@ class RxnOptEvaluator:
         """The results of `{id: option index}` against the evaluator's own datasets; the docs list every key.
 
         avg_relative_score is the mean of effective / best effective of the picked options, exact_match_accuracy that
-        of picks among the best, avg_yield_ratio that of yield / best yield, each in [0, 1] with Student's t interval.
+        of picks among the best, avg_yield_ratio that of yield / best yield, each in [0, 1] with Student's t interval,
+        clustered by table. Ids NAME@1/3 to NAME@3/3 answer a question in three orders of its options.
         """
         if self._questions is None:
             raise InputError("RxnOptEvaluator", "expected datasets", "none")
@@ -78,21 +82,22 @@ class RxnOptEvaluator:
         return Results({**files, **results}, report_blocks)
 
     def _evaluate(self, questions: Questions, predictions: Mapping[Any, Any]) -> Results:
-        by_id = _by_text(predictions)
         asked = questions.by_id
-        items = [_score_item(name, question, by_id.get(name, _NOTHING)) for name, question in asked.items()]
-        unknown = sorted(by_id.keys() - asked.keys())
+        answers, unknown = _by_question(predictions, asked)
+        items = [_score_item(name, question, answers.get(name, _NOTHING)) for name, question in asked.items()]
         by_type = {kind: [item for item in items if item["question_type"] == kind] for kind in QUESTION_TYPES}
         values = {
             "benchmark": NAME,
             **_summary(items, asked),
             "unknown_ids": len(unknown),
             "by_question_type": {kind: _summary(found, asked) for kind, found in by_type.items() if found},
+            "by_target_key": _break_down(items, asked, lambda question: question.key),
+            "by_option_count": _break_down(items, asked, lambda question: _size_class(len(question.relative))),
             "pairs": compare_pairs(items),
             "warnings": _warnings(items, unknown) + warn_one_sided(items),
             "signature": {
                 **self.settings(),
-                "data_sha256": _digest(items, asked, by_id),
+                "data_sha256": _digest(items, asked, answers),
                 "questions_sha256": hash_questions(item["question"] for item in items),
             },
             "items": items,
@@ -100,13 +105,26 @@ class RxnOptEvaluator:
         return Results(values, report_blocks)
 
 
-def _by_text(predictions: Mapping[Any, Any]) -> dict[str, Any]:
+def _by_question(predictions: Mapping[Any, Any], asked: Mapping[str, Question]) -> tuple[Answers, list[str]]:
+    """(the answers to each question, ids that belong to no question)."""
     if not isinstance(predictions, Mapping):
         raise InputError("prediction", "expected one object {id: option index}", type(predictions).__name__)
-    by_id = {str(name): value for name, value in predictions.items()}
-    if len(by_id) < len(predictions):
+    if len({str(name) for name in predictions}) < len(predictions):
         raise InputError("prediction", "expected ids that differ as text")
-    return by_id
+    answers: Answers = {}
+    unknown = []
+    for name, value in predictions.items():
+        name = str(name)
+        base, number, orders = (name, 1, 1) if name in asked else split_id(name)
+        if base not in asked:
+            unknown.append(name)
+            continue
+        known, found = answers.setdefault(base, (orders, {}))
+        if known != orders:
+            place = f"prediction: {printable(name, 60)}"
+            raise InputError(place, "expected one number of orders for a question", f"{known} and {orders}")
+        found[number] = value
+    return answers, sorted(unknown)
 
 
 # --- One question ---
@@ -120,8 +138,6 @@ def read_index(raw: object, size: int) -> tuple[int | None, str]:
     """
     if type(raw) is int:
         return (raw, "") if 0 <= raw < size else (None, _ILLEGAL)
-    if raw is _NOTHING:
-        return None, ""
     index, note = -1, _COERCED
     if isinstance(raw, str) and re.fullmatch(r"\s?[0-9]{1,9}\s?", raw, re.ASCII):
         index = int(raw)
@@ -132,57 +148,71 @@ def read_index(raw: object, size: int) -> tuple[int | None, str]:
     return (index, note) if 0 <= index < size else (None, _ILLEGAL)
 
 
-def _score_item(name: str, question: Question, raw: object) -> dict[str, Any]:
-    index, note = read_index(raw, len(question.relative))
+def _score_item(name: str, question: Question, given: Given) -> dict[str, Any]:
+    """The scores of a question: of an answer, or the mean over all orders of its options, 0 where one has none."""
+    size, (orders, answers) = len(question.relative), given
+    read = {number: read_index(raw, size) for number, raw in sorted(answers.items())}
+    picked = [
+        None if index is None else (index + rotation(number, orders, size)) % size
+        for number, (index, _) in read.items()
+    ]
+    hits = [index for index in picked if index is not None]
+    notes = list(dict.fromkeys(note for _, note in read.values() if note))
+    if 0 < len(hits) < orders:
+        notes.append(_SOME_ORDERS)
     return {
         "id": name,
         "question_type": question.kind,
         "question": hash_question(f"{name} {question.digest}"),
-        "score": 0.0 if index is None else float(question.relative[index]),
-        "exact": 0.0 if index is None else float(index in question.answer),
-        "yield_ratio": 0.0 if index is None else question.ratios[index],
-        "outcome": "scored" if index is not None else "missing" if raw is _NOTHING else "illegal",
-        "read": index,
-        "answer": _answer_text(raw)[:MAX_ANSWER],
-        "note": note,
+        "score": math.fsum(question.relative[index] for index in hits) / orders,
+        "exact": sum(index in question.answer for index in hits) / orders,
+        "yield_ratio": math.fsum(question.ratios[index] for index in hits) / orders,
+        "outcome": "scored" if hits else "illegal" if answers else "missing",
+        "read": picked if orders > 1 else picked[0] if picked else None,
+        "answer": _answer_text(given, "; ")[:MAX_ANSWER],
+        "note": "; ".join(notes),
     }
 
 
-def _answer_text(raw: object) -> str:
-    return "" if raw is _NOTHING else raw if type(raw) is str else as_text(raw)
+def _answer_text(given: Given, between: str) -> str:
+    return between.join(raw if type(raw) is str else as_text(raw) for _, raw in sorted(given[1].items()))
 
 
 # --- All of them ---
 
 
-def _digest(items: Iterable[Mapping[str, Any]], asked: Mapping[str, Question], by_id: Mapping[str, Any]) -> str:
+def _digest(items: Iterable[Mapping[str, Any]], asked: Mapping[str, Question], answers: Answers) -> str:
     """sha256 of what was asked, answered and made of it; an answer counts whole, not as an item shows it."""
     digest = RecordDigest()
     for item in items:
         name = item["id"]
-        digest.add(name, asked[name].digest, item["outcome"] + _answer_text(by_id.get(name, _NOTHING)))
+        text = item["outcome"] + _answer_text(answers.get(name, _NOTHING), "\0")
+        digest.add(name, asked[name].digest, text)
     return digest.hex()
 
 
 def _warnings(items: Iterable[Mapping[str, Any]], unknown: Sequence[str]) -> list[str]:
     notes: dict[str, list[str]] = {}
     for item in items:
-        if item["note"]:
-            notes.setdefault(item["note"], []).append(item["id"])
+        for note in filter(None, item["note"].split("; ")):
+            notes.setdefault(note, []).append(item["id"])
     if unknown:
         notes["prediction without a question, not used"] = list(unknown)
     return [grouped_warning(text, names) for text, names in sorted(notes.items())]
 
 
 def _summary(items: Sequence[Mapping[str, Any]], asked: Mapping[str, Question]) -> dict[str, Any]:
+    """Means with errors that are clustered by table: the questions of a table share its rows."""
     answered = [item for item in items if item["outcome"] == "scored"]
     columns = {metric: [item[field] for item in items] for metric, field in zip(METRICS, _FIELDS, strict=True)}
+    tables = [table_of(item["id"]) for item in items]
     uniform = zip(*(asked[item["id"]].uniform for item in items), strict=True)
     return {
         "n": len(items),
+        "tables": len(set(tables)),
         **{metric: mean(values) for metric, values in columns.items()},
-        "intervals": {metric: stratified_interval([(1.0, values)]) for metric, values in columns.items()},
-        "standard_errors": {metric: _standard_error(values) for metric, values in columns.items()},
+        "intervals": {metric: clustered_interval(values, tables) for metric, values in columns.items()},
+        "standard_errors": {metric: _standard_error(values, tables) for metric, values in columns.items()},
         "uniform_guess": {metric: mean(values) for metric, values in zip(METRICS, uniform, strict=True)},
         "answered_only": {
             "n": len(answered),
@@ -190,13 +220,36 @@ def _summary(items: Sequence[Mapping[str, Any]], asked: Mapping[str, Question]) 
         },
         "missing": sum(item["outcome"] == "missing" for item in items),
         "illegal": sum(item["outcome"] == "illegal" for item in items),
-        "coerced": sum(item["note"] == _COERCED for item in items),
+        "coerced": sum(_COERCED in item["note"] for item in items),
     }
 
 
-def _standard_error(values: Sequence[float]) -> float | None:
-    """None for fewer than two values; 0 for equal ones, where `stratified_error` says that nothing measures it."""
-    return math.sqrt(variance(values) / len(values)) if len(values) > 1 else None
+def _standard_error(values: Sequence[float], tables: Sequence[str]) -> float | None:
+    """None for fewer than two tables; 0 for equal values, where `clustered_error` says that nothing measures it."""
+    error = clustered_error(values, tables)
+    return error[0] if error else 0.0 if len(set(tables)) > 1 else None
+
+
+def _break_down(
+    items: Iterable[Mapping[str, Any]], asked: Mapping[str, Question], part_of: Callable[[Question], str]
+) -> dict[str, dict[str, Any]]:
+    """n, avg_relative_score and what a uniform guess gets, for each part of the questions."""
+    parts: dict[str, list[Mapping[str, Any]]] = {}
+    for item in items:
+        parts.setdefault(part_of(asked[item["id"]]), []).append(item)
+    return {
+        part: {
+            "n": len(found),
+            "avg_relative_score": mean([item["score"] for item in found]),
+            "uniform_guess": mean([asked[item["id"]].uniform[0] for item in found]),
+        }
+        for part, found in sorted(parts.items())
+    }
+
+
+def _size_class(size: int) -> str:
+    """2, 3, 4, 5–9, 10–20 or more options, as text that sorts."""
+    return f" {size}" if size < 5 else " 5–9" if size < 10 else "10–20" if size <= 20 else "over 20"
 
 
 # --- Prediction files ---

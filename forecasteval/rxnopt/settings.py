@@ -10,9 +10,11 @@ from typing import Any, Final, NamedTuple
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import number_text
 
+DUPLICATES: Final = ("best", "median", "drop")
+
 
 class Settings(NamedTuple):
-    """The builder's settings (seed, section 10); on the command line with hyphens."""
+    """The builder's settings (seed, section 10, and the last three); on the command line with hyphens."""
 
     year_filter: int | tuple[int, ...] | None = None
     condition_keys: tuple[str, ...] | None = None
@@ -34,26 +36,26 @@ class Settings(NamedTuple):
     max_reference_options: int = 5
     min_reference_remaining_effective_options: int = 5
     reference_low_mid_fraction: float = 0.6666666666666666
+    max_options: int = 20
+    duplicates: str | None = None
+    reference_form: str = "full"
 
 
 # --- Readers: a value, typed or as text, or a ValueError ---
 
 
-def _word(value: Any) -> str:
-    return value.strip().lower() if isinstance(value, str) else ""
-
-
 def _one_of(*words: str) -> Callable[[Any], str]:
     def read(value: Any) -> str:
-        if _word(value) not in words:
+        word = str(value).strip().lower()
+        if word not in words:
             raise ValueError(value)
-        return _word(value)
+        return word
 
     return read
 
 
 def _flag(value: Any) -> bool:
-    return value if isinstance(value, bool) else _one_of("true", "false")(value) == "true"
+    return _one_of("true", "false")(value) == "true"
 
 
 def _number(low: float, high: float = 1e9) -> Callable[[Any], float]:
@@ -66,11 +68,14 @@ def _number(low: float, high: float = 1e9) -> Callable[[Any], float]:
     return read
 
 
-def _count(value: Any) -> int:
-    number = _number(1)(value)
-    if not number.is_integer():
-        raise ValueError(value)
-    return int(number)
+def _count(low: int) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        number = _number(low)(value)
+        if not number.is_integer():
+            raise ValueError(value)
+        return int(number)
+
+    return read
 
 
 def _words(value: Any) -> tuple[str, ...]:
@@ -101,48 +106,40 @@ def _years(value: Any) -> int | tuple[int, ...]:
 
 
 def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: None if value is None or _word(value) == "none" else read(value)
+    return lambda value: None if value is None or str(value).strip().lower() == "none" else read(value)
 
 
+_REQUIRED: Final = _one_of("content", "smiles", "none")
 _READERS: Final[dict[str, tuple[Callable[[Any], Any], str]]] = {
-    "year_filter": (
-        _or_none(_years),
-        "none, N (published in N or later), or a list of years: 2019,2021 or [2019]",
-    ),
+    "year_filter": (_or_none(_years), "none, N (published in N or later), or a list of years: 2019,2021 or [2019]"),
     "condition_keys": (_or_none(_words), "none (all keys that occur) or the list of keys to use"),
-    "condition_require": (
-        _one_of("content", "smiles", "none"),
-        "what every item of a row must have: content, smiles or none",
-    ),
+    "condition_require": (_REQUIRED, "what every item of a row must have: content, smiles or none"),
     "smiles_exempt_keys": (_words, "keys whose items need no SMILES where --condition-require is smiles"),
-    "reactant_product_require": (
-        _one_of("smiles", "content", "none"),
-        "what every reactant and product must have: smiles, content or none",
-    ),
+    "reactant_product_require": (_REQUIRED, "what every reactant and product must have: smiles, content or none"),
     "input_products_mode": (_one_of("main_only", "all"), "products shown: main_only or all"),
     "yield_field_priority": (_some_words, "result fields that hold the yield, the first readable one counts"),
     "expand_current_conditions": (_flag, "lift the keys inside current_conditions (true or false)"),
     "condition_keys_blacklist": (_words, "keys that are no conditions"),
-    "normalize_conditions": (
-        _flag,
-        "compare conditions regardless of width, blanks, case and item order (true or false)",
-    ),
-    "balance_all_varying_options": (
-        _flag,
-        "even out how often values occur in all_varying options (true or false)",
-    ),
+    "normalize_conditions": (_flag, "compare conditions regardless of width, blanks, case and order (true or false)"),
+    "balance_all_varying_options": (_flag, "even out how often values occur in all_varying options (true or false)"),
     "balance_max_imbalance_ratio": (_number(1), "most frequent / least frequent value that is left alone, >= 1"),
-    "balance_min_options": (_count, "options that balancing always leaves"),
-    "min_reference_options": (_count, "fewest references of a question"),
-    "max_reference_options": (_count, "most references of a question"),
+    "balance_min_options": (_count(1), "options that balancing always leaves"),
+    "min_reference_options": (_count(1), "fewest references of a question"),
+    "max_reference_options": (_count(1), "most references of a question"),
     "min_reference_remaining_effective_options": (
-        _count,
+        _count(1),
         "options that an all_varying question keeps beside its references",
     ),
     "reference_low_mid_fraction": (
         _number(1e-9, 1),
         "share of the candidates, from the lowest up, that may be references, in (0, 1]",
     ),
+    "max_options": (_count(2), "most options of a question; of more, the best and an even spread of the rest stay"),
+    "duplicates": (
+        _or_none(_one_of(*DUPLICATES)),
+        "rows with equal conditions: best, median or drop; none: what the table says, else best",
+    ),
+    "reference_form": (_one_of("full", "seed"), "references show every scored quantity (full) or the yield (seed)"),
 }
 SETTING_HELP: Final = {name: text for name, (_, text) in _READERS.items()}
 

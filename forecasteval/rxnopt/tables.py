@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
 from forecasteval.common.records import number_text, repeated_keys
 
 from .items import Item, fold, item_text, read_items
-from .rows import Row, read_row
-from .settings import Settings
+from .rows import Row, median_row, read_row
+from .settings import DUPLICATES, Settings
+
+CONFLICT: Final = 20.0  # points of the effective score
+UNUSED_REASONS: Final = (
+    "unreadable", "not_a_table", "filter_is_table", "filter_year", "filter_reactant_product_require",
+    "filter_same_reactants_products", "filter_condition_require", "fewer_than_two_readable_rows",
+    "no_varying_condition", "duplicate_table_id", "no_question",
+)  # fmt: skip
 
 
 class Table(NamedTuple):
@@ -27,6 +34,8 @@ class Table(NamedTuple):
     varying: list[str]
     constant: list[str]
     best: float  # effective score
+    merged: int  # rows that went into another with equal conditions, or were dropped with it
+    conflicts: list[str]  # equal conditions whose scores are more than CONFLICT points apart
 
 
 class Unused(Exception):  # noqa: N818 - no error: how a table leaves the builder, counted under `reason`
@@ -50,6 +59,9 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
     scale = raw.get("yield_scale", "percent")
     if scale not in ("percent", "fraction"):
         raise Unused("not_a_table", f"'yield_scale' must be percent or fraction, got {scale!r}")
+    duplicates = settings.duplicates or raw.get("duplicates") or "best"
+    if duplicates not in DUPLICATES:
+        raise Unused("not_a_table", f"'duplicates' must be {', '.join(DUPLICATES)}, got {duplicates!r}")
     entries = raw["entries"]
     reactants, products = _one_reaction(raw, entries)
     products = _main_first(products, raw.get("main_product_smiles"))
@@ -57,8 +69,9 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
         warnings.append(printable(f"{name}: main_product_smiles is none of the products"))
     _require_molecules(reactants, products, settings.reactant_product_require)
     read = [read_row(entry, at, name, settings, scale == "fraction", warnings) for at, entry in enumerate(entries)]
-    rows = [row for row in read if isinstance(row, Row)]
-    if len(rows) < 2:
+    readable = [row for row in read if isinstance(row, Row)]
+    rows, conflicts = _distinct(readable, duplicates, name)
+    if len(rows if duplicates == "drop" else readable) < 2:
         reason = "filter_condition_require" if "condition_require" in read else "fewer_than_two_readable_rows"
         raise Unused(reason, f"{len(rows)} of {len(entries)}")
     keys = sorted({key for row in rows for key in row.values})
@@ -72,10 +85,12 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
         entries=len(entries),
         reactants=reactants,
         products=products,
-        rows=_distinct(rows, varying),
+        rows=rows,
         varying=varying,
         constant=[key for key in keys if key not in varying],
         best=max(row.effective for row in rows),
+        merged=len(readable) - len(rows),
+        conflicts=conflicts,
     )
 
 
@@ -122,11 +137,24 @@ def _require_molecules(reactants: Sequence[Item], products: Sequence[Item], requ
             raise Unused("filter_reactant_product_require", f"a {side} without {field}" if items else f"no {side}")
 
 
-def _distinct(rows: Iterable[Row], varying: Sequence[str]) -> list[Row]:
-    """Of rows with equal conditions the one with the highest effective score, then the first."""
-    best: dict[tuple[Any, ...], Row] = {}
+def _distinct(rows: Iterable[Row], duplicates: str, name: str) -> tuple[list[Row], list[str]]:
+    """(rows whose conditions differ, conflicts): of equal conditions the best row, their median, or none.
+
+    Repeats that agree are one row whatever `duplicates` says.
+    """
+    groups: dict[frozenset[Any], list[Row]] = {}
     for row in rows:
-        key = tuple(row.values.get(name) for name in varying)
-        if key not in best or row.effective > best[key].effective:
-            best[key] = row
-    return sorted(best.values(), key=lambda row: row.number)
+        groups.setdefault(frozenset(row.values.items()), []).append(row)
+    kept, conflicts = [], []
+    for group in groups.values():
+        group.sort(key=lambda row: (-row.effective, row.number))
+        best, low = group[0], group[-1].effective
+        if best.effective - low > CONFLICT:
+            places = ", ".join(str(number) for number in sorted(row.number for row in group))
+            span = f"effective {low:g} to {best.effective:g}"
+            conflicts.append(printable(f"{name}: entries[{places}]: equal conditions, {span} ({duplicates})"))
+        if best.effective == low or duplicates == "best":
+            kept.append(best)
+        elif duplicates == "median":
+            kept.append(median_row(sorted(group, key=lambda row: row.number)))
+    return sorted(kept, key=lambda row: row.number), conflicts

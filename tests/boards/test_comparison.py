@@ -18,6 +18,7 @@ from cli import Record, assert_refused, number, q, question, run, run_process, w
 from forecasteval.boards import compare, rank
 from forecasteval.boards.comparison import MOVERS
 from forecasteval.common.errors import InputError
+from forecasteval.common.statistics import skewness_test
 from oracles import brute_force, naive_holm
 
 
@@ -49,7 +50,11 @@ def test_pair_by_hand() -> None:
     weights = {1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4}
     assert pair["difference"] == pytest.approx(0.1 / 3 + 0.2 * 0 + 0.3 * 0.25 / 3 + 0.4 * 1.5 / 4)
     parts = [weights[level] * value / len(values) for level, values in differences.items() for value in values]
-    assert pair["p"] == pytest.approx(brute_force([round(part * 240) / 1.0 for part in parts]))
+    flips = brute_force([round(part * 240) / 1.0 for part in parts])
+    corrected = skewness_test([(weights[level], values) for level, values in differences.items()])
+    assert corrected is not None
+    assert corrected > flips
+    assert pair["p"] == pytest.approx(corrected)
     assert pair["p_holm"] == pair["p"]
     variance = sum(weights[n] ** 2 * np.var(values, ddof=1) / len(values) for n, values in differences.items())
     df = variance**2 / sum(
@@ -243,13 +248,14 @@ def test_compare_prints_the_table(tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
     rows = [line.split() for line in done.out.splitlines()]
     assert ["d-a", "1.0000", "–", "0", "0"] in rows
-    # A wins 6 of 8, the rest are ties: p = 2/2^6; sd of the differences √(1.5/7), t(7) = 2.3646
+    # A wins 6 of 8, the rest are ties: sd of the differences √(1.5/7), t(7) = 2.3646; p is 2/2^6 by flips, and larger
+    # with t = 4.583 and g = (0.75·0.25³ − 0.25·0.75³)/8² / (1.5/7/8)^1.5 = −0.3341, so T = 2.5858
     half = 2.364624 * math.sqrt(1.5 / 7 / 8)
-    assert ["d-a", "d-b", "+0.7500", f"[{0.75 - half:.4f},", "1.0000]", "0.0312", "0.0312"] in [row[:7] for row in rows]
+    assert ["d-a", "d-b", "+0.7500", f"[{0.75 - half:.4f},", "1.0000]", "0.0362", "0.0362"] in [row[:7] for row in rows]
     assert "6/2/0" in done.out
     assert ["q2", "1", "1.0000", "0.0000", "+0.1250"] in rows
     comparison = run(tmp_path, "compare", "d-a", "d-b", "--json").json
-    assert comparison["pairs"][0]["p"] == 2 / 2**6
+    assert comparison["pairs"][0]["p"] == pytest.approx(2 * stats.t.sf(2.58582, 7), rel=1e-3)
     assert comparison["systems"][0]["signature"]["prediction_sha256"]
     assert not (tmp_path / "evaluation").exists()
 

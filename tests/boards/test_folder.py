@@ -6,11 +6,12 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +36,7 @@ from forecasteval.boards import folder
 from forecasteval.boards.folder import evaluate_folder
 from forecasteval.common.errors import EvaluationError
 from forecasteval.common.files import write_atomic
+from forecasteval.common.report import Results
 from llm_server import LlmServer, error, honest
 
 
@@ -342,7 +344,8 @@ def break_folder(root: Path) -> dict[str, str]:
         "d-other.json": "none with an id of it", "level.json": "'level' must be 1–4",
         "leaderboard.json": "another name",
         "twice.json": "twice.json, twice.jsonl", "twice.jsonl": "twice.json, twice.jsonl",
-        "evil\\x1b[2J\\x1b.json": "not JSON", "folder.json": "regular file", "fifo.json": "regular file",
+        "evil\\x1b[2J\\x1b.json": "not JSON", "folder.json": "a folder; name a file in it",
+        "fifo.json": "a pipe or device",
         "broken.json": "No such file", "loop.json": "symbolic links",
     }  # fmt: skip
 
@@ -458,7 +461,123 @@ def test_strange_names_are_scored_and_reused(tmp_path: Path) -> None:
     assert snapshot(tmp_path) == before
 
 
+def test_an_internal_fault_is_told_and_is_exit_code_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder_of(tmp_path, a="AAAA", b="ABAB")
+    evaluate_file = FutureXEvaluator.evaluate_file
+
+    def stumble(evaluator: FutureXEvaluator, path: Path, datasets: Sequence[Path] = ()) -> Results:
+        if path.stem == "d-a":
+            raise KeyError("oops")
+        return evaluate_file(evaluator, path, datasets)
+
+    monkeypatch.setattr(FutureXEvaluator, "evaluate_file", stumble)
+    done = run(tmp_path, "nightly")
+    assert (done.code, counts(done)) == (1, (1, 0, 1))
+    assert done.err == "eval.py: d-a.json: internal fault, please report it: KeyError: 'oops'\n"
+    assert column(stored(tmp_path), "name") == ["d-b"]
+
+
+@pytest.mark.parametrize("model", [True, False])
+def test_one_process_asks_a_language_model(
+    tmp_path: Path, server: LlmServer, monkeypatch: pytest.MonkeyPatch, model: bool
+) -> None:
+    """It has threads of its own, and one count of failures in a row."""
+    folder_of(tmp_path, a="AAAA")
+    seen: list[int] = []
+    score_files = folder.score_files
+
+    def watch(score: Any, tasks: Any, root: Path, processes: int, *more: Any) -> Any:
+        seen.append(processes)
+        return score_files(score, tasks, root, processes, *more)
+
+    monkeypatch.setattr(folder, "score_files", watch)
+    monkeypatch.setattr(os, "cpu_count", lambda: 7)
+    options = ["--llm", "m"] if model else []
+    assert run(tmp_path, "nightly", *options, OPENAI_BASE_URL=server.url).code == 0
+    assert seen == [1 if model else 7]
+
+
+def test_a_name_that_is_too_long_for_its_result_costs_only_itself(tmp_path: Path) -> None:
+    """255 bytes with .csv are 256 with .json."""
+    folder_of(tmp_path, a="AAAA")
+    names = ["x" * 251, "é" * 125 + "x"]
+    write(tmp_path, {f"prediction/{name}.csv": "a,b\n" for name in names})
+    done = run(tmp_path, "nightly")
+    lines = failures(done)
+    assert [line.split(": ")[1] for line in lines] == 2 * ["expected a shorter name"]
+    assert counts(done) == (1, 0, 2)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+@pytest.mark.parametrize("command", [["nightly"], ["-f", "e-x"], ["compare", "e-x", "d-a"]], ids=lambda words: words[0])
+def test_a_dataset_that_would_be_read_for_ever(tmp_path: Path, kind: str, command: list[str]) -> None:
+    folder_of(tmp_path, a="AAAA")
+    write(tmp_path, {"prediction/e-x.json": {"q0": "A"}})
+    if kind == "pipe":
+        os.mkfifo(tmp_path / "dataset/e.json")
+    else:
+        (tmp_path / "dataset/e.json").symlink_to("/dev/zero")
+    done = run(tmp_path, *command)
+    assert (done.code, "dataset/e.json: expected a regular file" in done.err) == (
+        3 if command[0] == "nightly" else 2,
+        True,
+    )
+
+
+def test_names_that_look_alike_are_told_apart(tmp_path: Path) -> None:
+    names = ["caf\u00e9", "cafe\u0301", "run", "run\u00ad", "r\u2060un", "ｒｕｎ"]
+    write(tmp_path, {f"prediction/{name}.json": [q()] for name in names})
+    out = run(tmp_path, "nightly").out
+    for shown in ("caf\\xe9", "cafe\\u0301", " run ", "run\\xad", "r\\u2060un", "\\uff52\\uff55\\uff4e"):
+        assert shown in out
+
+
+@pytest.mark.parametrize("name", ["futurex/numbers.py", "rxnopt/templates/report.md.j2", "../eval.py"])
+def test_an_edited_rule_reuses_no_result(tmp_path: Path, name: str) -> None:
+    """A copy of the program, one file of which changes between two nights."""
+    shutil.copytree(ROOT / "forecasteval", tmp_path / "forecasteval", ignore=shutil.ignore_patterns("__pycache__"))
+    for file in ("eval.py", "pyproject.toml"):
+        shutil.copy(ROOT / file, tmp_path)
+    folder_of(tmp_path, a="AAAA")
+
+    def night() -> str:
+        command = [sys.executable, "-B", str(tmp_path / "eval.py"), "nightly"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
+
+    assert [night(), night()] == ["1 files scored, 0 unchanged, 0 failed", "0 files scored, 1 unchanged, 0 failed"]
+    with (tmp_path / "forecasteval" / name).open("a", encoding="utf-8") as file:
+        file.write("\n")
+    assert night() == "1 files scored, 0 unchanged, 0 failed"
+
+
 # --- Usage ---
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--llm", "x"], ["--llm", "OPENAI_API_KEY"]),
+        (["--relative-sigma", "0"], ["relative_sigma", "positive", "got 0.0"]),
+        (["--gamma", "2"], ["gamma: ", "got 2.0"]),
+        (["--rules", "official-2026", "--relative-sigma", "0.05"], ["relative_sigma", "official-2026"]),
+    ],
+    ids=" ".join,
+)
+def test_unusable_policies_touch_nothing(tmp_path: Path, options: list[str], words: list[str]) -> None:
+    folder_of(tmp_path, a="AAAA", b="ABAB")
+    assert run(tmp_path, "nightly").code == 0
+    write(tmp_path, {"prediction/d-c.json": {"q0": "A"}})
+    before = snapshot(tmp_path)
+    done = run(tmp_path, "nightly", *options)
+    assert_refused(done, *words)
+    assert done.err.count("\n") == 1
+    assert snapshot(tmp_path) == before
+
+
+def test_a_mistyped_root_is_not_made(tmp_path: Path, server: LlmServer) -> None:
+    done = run(tmp_path, "nightly", "--root", str(tmp_path / "nowhere"), "--llm", "m", OPENAI_BASE_URL=server.url)
+    assert_refused(done, "nowhere/prediction", "No such file")
+    assert not (tmp_path / "nowhere").exists()
 
 
 @pytest.mark.parametrize(

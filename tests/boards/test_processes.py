@@ -18,7 +18,7 @@ import pytest
 
 from boards_folders import column, contents, evaluate
 from cli import ROOT, q, write
-from forecasteval.boards import folder, processes
+from forecasteval.boards import folder, pool, processes
 from forecasteval.common.errors import EvaluationError
 
 WORKER: Final = """
@@ -64,6 +64,7 @@ def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 PROGRAM: Final = """
+import signal
 import sys
 from pathlib import Path
 from forecasteval.boards import folder, processes
@@ -75,10 +76,11 @@ def run():
     from worker_for_test import score
     settings = FutureXEvaluator().settings
     evaluate_folder(Path(sys.argv[1]), score, lambda benchmark: settings(), processes=int(sys.argv[2]))
-    assert sys.argv[2] != "1" or "joblib" not in sys.modules  # it is slow to import
+    assert sys.argv[2] != "0" or "joblib" not in sys.modules  # it is slow to import
     return 0
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, if it is below nohup
     from eval import FutureXEvaluator
     processes.POOL_BYTES = 0
     sys.exit(run_command("program.py", run))
@@ -104,7 +106,7 @@ def many(root: Path) -> Path:
 
 def test_one_process_or_two_on_any_hash_seed(tmp_path: Path) -> None:
     outcomes = []
-    for root, count, seed in (("a", 1, "1"), ("b", 2, "2")):
+    for root, count, seed in (("a", 0, "1"), ("b", 2, "2")):
         process = start(tmp_path, many(tmp_path / root), count, PYTHONHASHSEED=seed)
         assert process.communicate(timeout=60) == ("", "")
         assert process.returncode == 0
@@ -184,6 +186,20 @@ def test_no_process_stays_behind(tmp_path: Path, blow: str) -> None:
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()  # closes the pipes and waits
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="semaphores are files on Linux")
+def test_a_killed_group_leaves_no_semaphores(tmp_path: Path) -> None:
+    """Parent, workers and whoever else is in the group, at once."""
+    root = write(tmp_path / "root", {f"prediction/slow{n}.json": [q()] for n in range(4)})
+    process = start(tmp_path, root, 2)
+    wait_until(lambda: len(worker_pids(root)) == 2)
+    mine = f"sem.loky-{process.pid}-*"
+    assert list(Path("/dev/shm").glob(mine))
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=60)
+    wait_until(lambda: not list(Path("/dev/shm").glob(mine)))
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
@@ -197,6 +213,6 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 def test_the_pool_does_not_talk_to_the_user() -> None:
     """What joblib warns of in a thread would go to stderr, or stop the thread where warnings are errors."""
-    with processes._pool():
+    with pool.pool():
         told = "A worker stopped while some jobs were given to the executor."
         warnings.warn_explicit(told, UserWarning, "x.py", 1, module="joblib.externals.loky.process_executor")

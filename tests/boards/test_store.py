@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import subprocess
@@ -17,8 +18,9 @@ import pytest
 from boards_folders import column, contents, counts, evaluate, folder_of, scorer, snapshot, stored
 from cli import ROOT, assert_refused, q, question, run, write
 from eval import FutureXEvaluator
-from forecasteval.boards.store import lock_folder, read_stored, save_results, score_unchanged
+from forecasteval.boards.store import lock_folder, read_stored, save_results
 from forecasteval.common.errors import EvaluationError, InputError, LockedError
+from forecasteval.common.files import score_unchanged
 
 SCORE: Final = scorer(FutureXEvaluator())
 
@@ -223,9 +225,26 @@ def test_lock_on_a_disk_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         pass
 
 
-def test_without_fcntl(tmp_path: Path) -> None:
-    """As on Windows, whose own lock cannot be tried here: filelock finds another way, and says nothing of it."""
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_disk_without_locks_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("filelock.FileLock._acquire", refuse)
+    told = f"this file system has no locks: {os.strerror(number)}$"
+    with pytest.raises(EvaluationError, match=told), lock_folder(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_without_fcntl(tmp_path: Path, before: bool) -> None:
+    """As on Windows, whose own lock cannot be tried here: filelock finds another way, and stderr says what that means.
+
+    Also after a run that had fcntl, whose lock file is empty and stays.
+    """
     folder_of(tmp_path, a="AAAA")
+    if before:
+        write(tmp_path, {"evaluation/.lock": ""})
     code = (
         "import sys; sys.modules['fcntl'] = None\n"
         "from eval import main\n"
@@ -233,7 +252,8 @@ def test_without_fcntl(tmp_path: Path) -> None:
     )
     command = [sys.executable, "-W", "error", "-c", code, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=True)
-    assert done.stderr == "0 0\n"
+    told = "this file system has no locks: a run that is killed here leaves its lock; remove it by hand"
+    assert done.stderr == f"eval.py: {tmp_path}/evaluation/.soft-lock: {told}\n0 0\n"
     assert done.stdout.count("1 unchanged, 0 failed") == 1
     assert stored(tmp_path, "d-a")["overall_score"] == 1
 

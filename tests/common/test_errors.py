@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forecasteval.common.errors import UNSAFE, EvaluationError, InputError, printable
+from cli import ROOT, q, write
+from forecasteval.common.errors import UNSAFE, EvaluationError, InputError, printable, told_apart
 
 
 @pytest.mark.parametrize(
@@ -43,3 +49,39 @@ def test_input_error_is_one_safe_line() -> None:
     assert str(error) == "p\\n.json: expected \\x1b, got '\\u202e'"
     assert (error.where, error.expected, error.got) == ("p\n.json", "expected \x1b", "'\u202e'")
     assert isinstance(error, EvaluationError)
+
+
+# --- Names that look alike, streams that are closed ---
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["a", "b"], ["a", "b"]),
+        (["é", "b"], ["é", "b"]),
+        (["é", "e\u0301"], ["\\xe9", "e\\u0301"]),
+        (["a", "a\u200b", "a\u00ad", "a\ufe0f"], ["a", "a\\u200b", "a\\xad", "a\\ufe0f"]),
+        (["a b", "a\u00a0b", "ab"], ["a b", "a\\xa0b", "ab"]),
+        (["模型", "模型"], ["模型", "模型"]),
+        (["\x1b[2J", "é"], ["\\x1b[2J", "é"]),
+    ],
+)
+def test_told_apart(names: list[str], shown: list[str]) -> None:
+    assert told_apart(names) == shown
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell's way to close streams")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_closed_streams(tmp_path: Path, closed: str) -> None:
+    """No traceback, and what would be printed gets into no file that is opened later."""
+    write(tmp_path, {"prediction/a.json": [q()], "prediction/bad.json": "{"})
+    command = f'exec "$0" "$1" nightly --root "$2" {closed}'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable, str(ROOT / "eval.py"), str(tmp_path)], capture_output=True, text=True
+    )
+    assert done.returncode == 3
+    assert "Traceback" not in done.stderr
+    assert (done.stdout == "") == (">&-" in closed.replace("2>&-", ""))
+    for path in (tmp_path / "evaluation").iterdir():
+        assert b"files scored" not in path.read_bytes()
+        assert b"eval.py:" not in path.read_bytes()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forecasteval.common.errors import EvaluationError, InputError
-from forecasteval.common.files import find_dataset, find_file, write_atomic
+from forecasteval.common.files import find_dataset, find_file, require_plain, write_atomic
 
 # --- Writing ---
 
@@ -120,3 +120,45 @@ def test_find_file_names_the_nearest_and_no_hidden_file(tmp_path: Path) -> None:
     assert str(caught.value).endswith("250915-randon: no such file; there is 250915-random.json")
     with pytest.raises(InputError, match=r"no such file$"):
         find_file("x", tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("p.json.gz", "a compressed file; unpack it first"),
+        ("p.zip", "a compressed file; unpack it first"),
+        ("p.xlsx", "a spreadsheet; save it as CSV with the columns id and answer"),
+        ("p.parquet", "a Parquet file; write it as JSON Lines first"),
+    ],
+)
+def test_packed_files_are_named_as_what_they_are(tmp_path: Path, name: str, told: str) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(InputError, match=told):
+        find_file("p", tmp_path)
+    with pytest.raises(InputError, match=told):
+        require_plain(tmp_path / name)
+    (tmp_path / "p.json").touch()
+    assert find_file("p", tmp_path) == tmp_path / "p.json"
+
+
+def test_folders_and_pipes_are_named_as_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "p").mkdir()
+    os.mkfifo(tmp_path / "q.json")
+    with pytest.raises(InputError, match="expected a file, got a folder; name a file in it"):
+        find_file("p", tmp_path)
+    with pytest.raises(InputError, match="got a pipe or device; write what it gives to a file first"):
+        find_file("q.json", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("header", "found"),
+    [("id,answer", True), ("\ufeffid,answer", True), ("event_ticker,prediction", False), ("", False)],
+)
+def test_a_csv_with_ids_has_a_dataset(tmp_path: Path, header: str, found: bool) -> None:
+    """One without holds events of its own."""
+    folder = tmp_path / "dataset"
+    folder.mkdir()
+    (folder / "p.json").touch()
+    (folder / "p.csv").touch()  # no dataset
+    (tmp_path / "p-x.csv").write_text(header + "\n", encoding="utf-8")
+    assert find_dataset(tmp_path / "p-x.csv", folder) == (folder / "p.json" if found else None)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from forecasteval.common.errors import InputError
-from forecasteval.common.joins import RecordDigest, hash_question, hash_questions, join, raw_answer
+from forecasteval.common.joins import AnswerKeys, RecordDigest, hash_question, hash_questions, join, raw_answer
 from forecasteval.common.records import Record, repeated_keys
 
 
@@ -50,6 +50,7 @@ def test_what_is_not_used_is_named() -> None:
     assert answers([ask("x")], predictions)[1] == [
         "prediction without id, not used: 1 (record 3)",
         "prediction that is no object, not used: 1 (record 4)",
+        "record with neither 'answer' nor 'prediction', missing: 1 (z)",
         "prediction without a question, not used: 1 (z)",
     ]
 
@@ -97,3 +98,60 @@ def test_digest_does_not_depend_on_its_batches() -> None:
         many.add(field)
     assert one.hex() == many.hex()
     assert RecordDigest().hex() != one.hex()
+
+
+# --- Rows without answers ---
+
+
+def test_rows_that_lack_both_keys_are_named_and_all_of_them_are_an_error() -> None:
+    keys = AnswerKeys()
+    lacking = {"c": {"response": "A", "id": "c"}, "d": {"output": "A", "id": "d"}}
+    for name, record in ({"a": {"answer": None}, "b": {"prediction": ""}} | lacking).items():
+        keys.add(record, name)
+    assert keys.warnings("p.json", 4) == {"record with neither 'answer' nor 'prediction', missing": ["c", "d"]}
+    with pytest.raises(InputError) as error:
+        keys.warnings("p.json", 2)
+    assert str(error.value) == "p.json: expected 'answer' or 'prediction' in the records, got 'response', 'output'"
+
+
+def test_keys_of_questions_are_no_candidates() -> None:
+    keys = AnswerKeys()
+    keys.add(
+        {"id": 1, "prompt": "?", "level": 1, "ground_truth": "A", "Std": 1, "end_time": "", "Description": ""}, "a"
+    )
+    with pytest.raises(InputError, match=r"got neither$"):
+        keys.warnings("p.json", 1)
+
+
+def test_the_commonest_keys_are_named_first() -> None:
+    keys = AnswerKeys()
+    for number in range(3):
+        keys.add({"rare": 1, "often": 1} if not number else {"often": 1}, str(number))
+    with pytest.raises(InputError, match=r"got 'often', 'rare'$"):
+        keys.warnings("p.json", 3)
+
+
+def test_no_record_lacks_nothing() -> None:
+    assert AnswerKeys().warnings("p.json", 0) == {}
+
+
+def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
+    with pytest.raises(InputError, match=r"p\.json: expected 'answer' or 'prediction' in the records, got 'response'"):
+        join([ask("x"), ask("y")], [{"id": "x", "response": "A"}], [], "p.json")
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([{"ID": "x", "answer": "A"}], "no 'id', but ID"),
+        ([{"answer": "A", "task_id": 1, "user_id": 2}], "no 'id', but task_id, user_id"),
+        ([{"answer": "A", "text": "t"}], "no 'id', but answer, text"),
+        ([7], "no 'id', but nothing"),
+        ([{"id": "X", "answer": "A"}], "none with an id of it: X, nearest x"),
+        ([{"id": "q", "answer": "A"}], "none with an id of it: q, which has x"),
+    ],
+)
+def test_ids_that_fit_nothing(rows: list[Any], told: str) -> None:
+    with pytest.raises(InputError) as error:
+        join([ask("x")], rows, [], "p.json")
+    assert str(error.value) == f"p.json: expected predictions for this dataset, got {told}"

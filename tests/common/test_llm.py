@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 import socket
 import subprocess
 import sys
@@ -88,7 +89,7 @@ REPLIES: Final[dict[str, tuple[Reply, str]]] = {  # "answered", "refused" or the
     "wrong types": (completion('{"number": ["101"], "scale": {}, "unit": 7}'), "refused"),
     "list": (completion("[1, 2]"), "refused"),
     "nothing of use": (completion("101"), "refused"),
-    "deep": (completion('{"number":' * 20_000), "refused"),
+    "deep": (completion('{"number":' * 4_000), "refused"),
     "surrogate": (completion('{"number": "101", "scale": 1, "unit": "\ud800"}'), "any"),
     "empty": (completion(""), "empty"),
     "blank": (completion(" \n"), "empty"),
@@ -109,13 +110,13 @@ REPLIES: Final[dict[str, tuple[Reply, str]]] = {  # "answered", "refused" or the
     "200 half JSON": (Reply(completion(GOOD).body[:80]), "bad body"),
     "400": (error(400), "bad request"),
     "401": (error(401), "key refused"),
-    "403": (error(403), "key refused"),
+    "403": (error(403), "forbidden"),
     "404": (error(404, "The model `m` does not exist"), "no such model"),
     "429": (error(429), "rate limit"),
     "429 with Retry-After": (error(429, headers={"retry-after": "1", **NO_RETRY}), "rate limit"),
     "500": (error(500), "server error"),
     "503 without JSON": (Reply(b"oops", 503, NO_RETRY, "text/plain"), "server error"),
-    "302 to nowhere": (Reply(status=302), "bad request"),
+    "302 to nowhere": (Reply(status=302), "redirect"),
 }
 
 
@@ -138,7 +139,7 @@ def test_reply(server: LlmServer, tmp_path: Path, name: str, first: bool) -> Non
     kept = ReplyCache(cache)
     rows = kept._connection.execute("SELECT count(*) FROM replies").fetchone()[0]
     kept.close()
-    assert rows == asked["answered"] + asked["refused"]
+    assert rows == asked["answered"]
     dump_json(results)
     format_text(results.report(items=True))
 
@@ -175,6 +176,15 @@ def test_retry_heals(server: LlmServer, fault: Reply) -> None:
     assert (len(server.requests), results["llm"]["calls"]) == (5, 2)
 
 
+def test_retries_leave_the_random_state_alone(server: LlmServer) -> None:
+    """Else one that goes on in its thread behind a deadline fails a hypothesis test of another file (conftest.py)."""
+    server.script = lambda asked: Reply(drop=True) if asked.number == 1 else honest(asked)
+    before = random.getstate()
+    assert evaluate(server)["items"][0]["decided_by"] == "model"
+    assert len(server.requests) == 3
+    assert random.getstate() == before
+
+
 # --- Failures of the connection, and the deadline: all at the same time ---
 
 
@@ -185,9 +195,9 @@ def evaluate_hastily(script: Script | None, deadline: float) -> Record:
         url = server.url if script else f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
         server.script = script or honest
         evaluator = FutureXEvaluator("key", url, deadline=deadline)
-        client = evaluator._reader.client
+        client = evaluator._readers["llm"].client
         if deadline > 1:
-            client._client = client._client.with_options(max_retries=1)
+            client._host._client = client._host._client.with_options(max_retries=1)
         return evaluator.evaluate_all([question()])
 
 
@@ -279,12 +289,13 @@ def test_key_travels_in_one_header_only(server: LlmServer) -> None:
         assert CANARY not in f"{asked.path} {asked.headers} {asked.raw!r}"
 
 
-def test_key_does_not_follow_a_redirect(server: LlmServer) -> None:
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirects_are_not_followed(server: LlmServer, status: int) -> None:
     with LlmServer() as other:
-        server.script = lambda asked: Reply(status=307, headers={"location": f"{other.url}/chat/completions"})
-        evaluate(server, key=CANARY)
-        assert other.requests, "the SDK follows redirects"
-        assert CANARY not in str(other.requests)
+        server.script = after_probe(Reply(status=status, headers={"location": f"{other.url}/chat/completions"}))
+        results = evaluate(server, key=CANARY)
+        assert other.requests == []
+        assert (results["llm"]["failures"], results["llm"]["degraded"]) == ({"redirect": 1}, True)
 
 
 def files_below(folder: Path) -> bytes:
@@ -325,7 +336,8 @@ def test_key_is_nowhere(
     assert trace
     assert any(CANARY in asked.headers["authorization"] for asked in server.requests)
     seen = [done.out, done.err, *capfd.readouterr(), caplog.text, dump_json(results), trace, repr(evaluator)]
-    seen += [repr(vars(evaluator)), repr(vars(evaluator._reader.client)), repr(evaluator._reader.client._client)]
+    client = evaluator._readers["llm"].client
+    seen += [repr(vars(evaluator)), repr(vars(client)), repr(client._host._client), repr(vars(client._host))]
     assert CANARY not in "".join(seen)
     assert CANARY.encode() not in files_below(tmp_path)
     assert b"llm_server" in files_below(tmp_path / "evaluation")
@@ -348,7 +360,7 @@ def test_odd_keys_and_addresses_are_not_shown(server: LlmServer, capfd: pytest.C
 @pytest.mark.parametrize("base", ["http://user:hunter2@{}", "user:hunter2@{}", "http://user:hunter2@{}?key=hunter2"])
 def test_password_in_the_address_is_not_shown(server: LlmServer, base: str) -> None:
     evaluator = FutureXEvaluator(CANARY, base.format(server.url.removeprefix("http://")), deadline=1)
-    shown = repr(vars(evaluator._reader.client)) + dump_json(evaluator.evaluate_all([question(r"\boxed{7}")]))
+    shown = repr(vars(evaluator._readers["llm"].client)) + dump_json(evaluator.evaluate_all([question(r"\boxed{7}")]))
     assert "hunter2" not in shown
 
 

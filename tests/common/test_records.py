@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,12 +17,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cli import ROOT
 from forecasteval.common.errors import UNSAFE, InputError
 from forecasteval.common.records import (
     BadRecord,
     Record,
     RecordFile,
     dump_json,
+    first_keys,
     has_repeated_keys,
     parse_json,
     repeated_keys,
@@ -144,3 +149,94 @@ def test_repeated_keys_go_along_to_another_process() -> None:
 )
 def test_repeated_keys_anywhere(text: str, found: bool) -> None:
     assert has_repeated_keys(parse_json(text, "here")) is found
+
+
+# --- Wrappers, names that lie, CSV ---
+
+ROW: Final = {"id": "a", "answer": "A"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "records", "warned"),
+    [
+        ("p.json", {"data": [ROW]}, [ROW], ""),
+        ("p.json", {"model": "m", "predictions": [ROW, ROW]}, [ROW, ROW], ""),
+        ("p.json", {"results": [ROW], "id": "run"}, [ROW], ""),
+        ("p.json", {"data": [], "results": [ROW]}, [ROW], ""),
+        ("p.json", {"data": ["A"]}, [{"id": "data", "prediction": ["A"]}], ""),  # an answer to the question "data"
+        ("p.json", {"data": []}, [{"id": "data", "prediction": []}], ""),
+        ("p.json", {"rows": [ROW]}, [{"id": "rows", "prediction": [ROW]}], ""),
+        ("p.jsonl", [ROW, ROW], [ROW, ROW], "p.jsonl: read as one JSON list, whatever its name says"),
+        (
+            "p.json",
+            '{"id": 1}\n{"id": 2}\n',
+            [{"id": 1}, {"id": 2}],
+            "p.json: read as JSON Lines, whatever its name says",
+        ),
+        (
+            "p.json",
+            '{"id": 1}\r\n\r\n{"id": 2}',
+            [{"id": 1}, {"id": 2}],
+            "p.json: read as JSON Lines, whatever its name says",
+        ),
+        ("p.csv", "id,answer\na,A\n", [ROW], ""),
+        ("p.csv", 'answer,id\n"A",a\n', [ROW], ""),
+        ("p.csv", 'id,answer\na,"x, y\nz"\n', [{"id": "a", "answer": "x, y\nz"}], ""),
+    ],
+)
+def test_records_wherever_they_stand(
+    tmp_path: Path, name: str, content: Any, records: list[object], warned: str
+) -> None:
+    text = content if isinstance(content, str) else json.dumps(content)
+    for mark in (b"", BOM):
+        (tmp_path / name).write_bytes(mark + text.encode())
+        file = RecordFile(tmp_path / name)
+        assert list(file) == records
+        assert file.warnings == ([warned] if warned else [])
+        assert file.sha256 == hashlib.sha256(mark + text.encode()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "text", ['{"id": 1', '{"id": 1}\x00', "7\n8\n", "[1]\n[2]\n", '{"id": 1} {"id": 2}', "{]\n{}\n"]
+)
+def test_what_is_no_json_stays_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "p.json").write_text(text)
+    with pytest.raises(InputError, match="not JSON"):
+        list(RecordFile(tmp_path / "p.json"))
+
+
+def test_lines_of_a_json_file_keep_their_places(tmp_path: Path) -> None:
+    (tmp_path / "p.json").write_text('{"id": 1}\n{]\n{"id": 3}\n')
+    first, broken, last = RecordFile(tmp_path / "p.json")
+    assert (first, last) == ({"id": 1}, {"id": 3})
+    assert isinstance(broken, BadRecord)
+
+
+def test_first_keys(tmp_path: Path) -> None:
+    for name, text, keys in [
+        ("a.json", '[{"id": 1, "x": {"inner": 1}}]', {"id", "x"}),
+        ("b.jsonl", '{"id": 1}\n{"y": 1}\n', {"id", "y"}),
+        ("c.csv", "\ufeffid,answer\n1,A\n", {"id", "answer"}),
+        ("d.json", "[]", set()),
+        ("e.csv", "", set()),
+    ]:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        assert first_keys(tmp_path / name) >= keys, name
+    assert first_keys(tmp_path / "none.json") == set()
+    assert first_keys(tmp_path / "none.csv") == set()
+
+
+@pytest.mark.parametrize("name", ["pipe.json", "pipe.jsonl", "pipe.csv", "folder.json", "folder.csv", "nobody.json"])
+def test_what_is_no_file_has_no_keys(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name.startswith("pipe"):
+        os.mkfifo(path)
+    elif name.startswith("folder"):
+        path.mkdir()
+    code = (
+        "import pathlib, sys; from forecasteval.common.records import first_keys; "
+        "print(first_keys(pathlib.Path(sys.argv[1])))"
+    )
+    command = [sys.executable, "-c", code, str(path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "set()\n"

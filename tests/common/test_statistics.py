@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -15,10 +16,14 @@ from scipy import stats
 from forecasteval.common.statistics import (
     EXACT_FLIPS,
     FLIPS,
+    clustered_error,
+    clustered_interval,
     detectable_difference,
     holm,
     mean,
+    paired_test,
     sign_flip_test,
+    skewness_test,
     stratified_error,
     stratified_interval,
     stratified_mean,
@@ -239,6 +244,64 @@ def test_the_test_keeps_its_level() -> None:
     assert 0.45 < float(np.mean(p_values)) < 0.55
 
 
+# --- Skewness ---
+
+
+@given(st.lists(st.floats(-1, 1), min_size=4, max_size=30).filter(lambda values: np.std(values) > 1e-3))
+def test_skewness_of_one_stratum(values: list[float]) -> None:
+    """Hall's transformation of scipy's t and skewness, where they do not pull too far apart."""
+    oracle = stats.ttest_1samp(values, 0.0)
+    n, t = len(values), float(oracle.statistic)
+    g = stats.skew(values) * math.sqrt((n - 1) / n) ** 3 / math.sqrt(n)
+    assume(g * t > -2)
+    transformed = t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6
+    assert skewness_test([(0.3, values)]) == pytest.approx(2 * stats.t.sf(abs(transformed), n - 1), rel=1e-6, abs=1e-12)
+
+
+def test_skewness_of_strata_by_hand() -> None:
+    """Two strata as their linear combination: third central moments 0 and 2, over n² with w³."""
+    strata = [(0.1, [0.0, 1.0]), (0.3, [0.0, 0.0, 3.0])]
+    variance_ = 1 / 64 + 9 / 16
+    t = (0.25 * 0.5 + 0.75 * 1.0) / math.sqrt(variance_)
+    g = 0.75**3 * 2 / 9 / variance_**1.5
+    transformed = t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6
+    df = variance_**2 / ((1 / 64) ** 2 + (9 / 16) ** 2 / 2)
+    assert skewness_test(strata) == pytest.approx(2 * stats.t.sf(transformed, df))
+
+
+@given(strata_lists)
+def test_skewness_of_the_other_direction(strata: Strata) -> None:
+    turned = [(weight, [-value for value in values]) for weight, values in strata]
+    assert (skewness_test(turned) or 0.0) == pytest.approx(skewness_test(strata) or 0.0, rel=1e-9, abs=1e-12)
+
+
+def test_more_wins_are_no_weaker_case_but_for_a_little() -> None:
+    """Ten questions, wins and ties; without the bound nine wins would have p = 0.007, and seven of eight 0.15."""
+    wins = [[1.0] * count + [0.0] * (10 - count) for count in range(3, 11)]
+    p_values = paired_test([[(1.0, values)] for values in wins], wins)
+    assert all(later < p + 0.005 for p, later in pairwise(p_values))
+    assert paired_test([[(1.0, [1.0] * 7 + [0.0])]], [[1.0] * 7 + [0.0]])[0] == 2 / 2**7
+
+
+@pytest.mark.parametrize("values", [[0.5], [0.25] * 20])
+def test_where_nothing_measures_skewness_the_flips_decide(values: list[float]) -> None:
+    assert skewness_test([(1.0, values)]) is None
+    assert paired_test([[(1.0, values)]], [values]) == sign_flip_test([values])
+
+
+def test_paired_test_keeps_its_level_where_flips_do_not() -> None:
+    """Small gains on 95 % of the questions, and losses that outweigh them on 5 %."""
+    rng = np.random.default_rng(9)
+    sizes, weights = (11, 10, 9, 23), (0.1, 0.2, 0.3, 0.4)
+    many = [[np.where(rng.random(n) < 0.95, 0.05, -0.95).tolist() for n in sizes] for _ in range(400)]
+    strata = [list(zip(weights, one, strict=True)) for one in many]
+    parts = [[w / len(values) * value for w, values in one for value in values] for one in strata]
+    alone = sum(p < 0.05 for p in sign_flip_test(parts)) / 400
+    both = sum(p < 0.05 for p in paired_test(strata, parts)) / 400
+    assert alone > 0.15
+    assert both < 0.1
+
+
 @pytest.mark.parametrize(
     ("p_values", "adjusted"),
     [
@@ -308,3 +371,35 @@ def test_detectable_difference_by_simulation() -> None:
     difference = detectable_difference((1 / math.sqrt(40), 39.0))
     found = stats.ttest_1samp(rng.normal(difference, 1, (4000, 40)), 0, axis=1).pvalue < 0.05
     assert float(np.mean(found)) == pytest.approx(0.8, abs=0.03)
+
+
+# --- Clusters ---
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 4)), min_size=1, max_size=30))
+def test_clustered_errors_against_the_sandwich(rows: list[tuple[float, int]]) -> None:
+    """The cluster-robust variance of a regression on a constant, with matrices."""
+    values, clusters = np.array([v for v, _ in rows]), np.array([c for _, c in rows])
+    error = clustered_error([v for v, _ in rows], [c for _, c in rows])
+    groups = sorted(set(clusters))
+    if len(groups) < 2:
+        assert error is None
+        return
+    x, residuals = np.ones((len(values), 1)), values - values.mean()
+    bread = np.linalg.inv(x.T @ x)
+    scores = [x[clusters == g].T @ residuals[clusters == g] for g in groups]
+    meat = sum(np.outer(s, s) for s in scores) * len(groups) / (len(groups) - 1)
+    expected = (bread @ meat @ bread)[0, 0]
+    if error is None:
+        assert expected < 1e-25
+    else:
+        assert error == (pytest.approx(math.sqrt(expected), rel=1e-6), len(groups) - 1)
+
+
+def test_clusters_of_one_are_the_plain_error() -> None:
+    values = [0.1, 0.5, 0.4, 0.9]
+    assert clustered_error(values, range(4)) == (pytest.approx(stats.sem(values)), 3.0)
+    low, high = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
+    assert clustered_interval(values, range(4), (-9.0, 9.0)) == (pytest.approx(low), pytest.approx(high))
+    assert clustered_interval(values, range(4)) == (0.0, 1.0)
+    assert clustered_interval(values, "aaaa") is None

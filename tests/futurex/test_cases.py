@@ -9,8 +9,8 @@ import pytest
 from cli import CASES, Record, read_json, run, write
 from eval import FutureXEvaluator
 
-TABLES: Final = {name: read_json(CASES / f"{name}.json") for name in ("futurex", "more", "answers")}
-SMALLEST: Final = {"futurex": 132, "more": 260, "answers": 67}
+TABLES: Final = {name: read_json(CASES / f"{name}.json") for name in ("futurex", "futurex2", "page", "more", "answers")}
+SMALLEST: Final = {"futurex": 132, "futurex2": 42, "page": 340, "more": 260, "answers": 67}
 ROWS: Final = [
     pytest.param(table, index, id=f"{table}-{case['name']}")
     for table, cases in TABLES.items()

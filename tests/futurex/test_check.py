@@ -265,7 +265,7 @@ def test_huge_past_values_take_linear_time(piece: str) -> None:
         records = [past(f"{attempt} " + piece * (size // len(piece)), 2)]
         return lambda: check_dataset(records)
 
-    assert_linear(make, 5_000)
+    assert_linear(make, 2_000)
 
 
 def test_many_forms_of_dates_take_linear_time() -> None:
@@ -274,7 +274,7 @@ def test_many_forms_of_dates_take_linear_time() -> None:
         records = [question(str(n), end_time=form) for n, form in enumerate(forms)]
         return lambda: check_dataset(records)
 
-    assert_linear(make, 500)
+    assert_linear(make, 2_000)
 
 
 @given(st.lists(st.one_of(

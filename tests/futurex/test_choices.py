@@ -6,14 +6,21 @@ from typing import Final
 
 import pytest
 
+from forecasteval.common.markup import parse_literal
 from forecasteval.futurex.answers import Answer
-from forecasteval.futurex.choices import ChoiceTruth, read_picks, score_choice, score_f1, score_single
-from forecasteval.futurex.options import Options, label_set
+from forecasteval.futurex.choices import ChoiceTruth, Picks, read_picks, score_f1, score_multiple, score_single
+from forecasteval.futurex.options import Options, find_options, label_set
 
-THREE: Final = Options(label_set(3), "Who?\nA. Harbour Town\nB. Draw\nC. Lakeside, or the Hills")
-YES: Final = Options(label_set(2), "Will it?\nA. Yes\nB. No")
-BARE: Final = Options(frozenset(), "")
-LETTERS: Final = Options(label_set(26), "")
+
+def options_of(prompt: str) -> Options:
+    spans = find_options(prompt)
+    return Options(label_set(len(spans)), prompt, spans)
+
+
+THREE: Final = options_of("Who?\nA. Harbour Town\nB. Draw\nC. Lakeside, or the Hills")
+YES: Final = options_of("Will it?\nA. Yes\nB. No")
+BARE: Final = Options(frozenset())
+LETTERS: Final = Options(label_set(26))
 
 PICKS: Final = {
     "label": (THREE, "B", ["B"]),
@@ -40,7 +47,8 @@ PICKS: Final = {
     "yes": (YES, "yes", ["A"]),
     "no in Chinese": (YES, "不会", ["B"]),
     "yes with a tail": (YES, "Yes, it will", ["A"]),
-    "yes and no": (YES, "Yes or no", ["?yes or no"]),
+    "yes, and no": (YES, "Yes, no", ["A", "B"]),
+    "yes or no": (YES, "Yes or no", ["?yes or no"]),
     "yes without options": (BARE, "Yes", ["Yes"]),
     "no without options": (BARE, "否", ["No"]),
     "letters without options": (LETTERS, "A, c", ["A", "C"]),
@@ -49,19 +57,32 @@ PICKS: Final = {
 
 @pytest.mark.parametrize(("options", "text", "wanted"), PICKS.values(), ids=PICKS)
 def test_picks_in_a_box(options: Options, text: str, wanted: list[str]) -> None:
-    assert read_picks(Answer(text, (), True), options) == wanted
+    assert read_picks(Answer(text, parse_literal(text), True), options) == picks(*wanted)
+
+
+def picks(*tokens: str) -> Picks:
+    """Labels as they are, others with a question mark in front."""
+    unknown = frozenset(token[1:] for token in tokens if token[0] == "?" and len(token) > 1)
+    return Picks(frozenset(token for token in tokens if token[1:] not in unknown or token == "?"), unknown)
 
 
 def test_labels_beyond_letters_are_taken_as_they_stand() -> None:
-    many = Options(label_set(40), "Who?" + "".join(f"\n{chr(65 + n)}. Player {n + 1}" for n in range(40)))
-    assert read_picks(Answer("`, \\, b", (), True), many) == ["`", "\\", "b"]
-    assert read_picks(Answer("B, b", (), True), many) == ["B", "b"]
+    many = options_of("Who?" + "".join(f"\n{chr(65 + n)}. Player {n + 1}" for n in range(40)))
+    assert read_picks(Answer("`, \\, b", (), True), many) == picks("`", "\\", "b")
+    assert read_picks(Answer("B, b", (), True), many) == picks("B", "b")
 
 
 def test_single_choice_is_all_or_nothing() -> None:
-    assert score_single(frozenset("A"), frozenset("A")) == 1
-    assert score_single(frozenset("AB"), frozenset("A")) == 0
-    assert score_single(frozenset("A"), frozenset("AB")) == 0
+    assert score_single(picks("A"), picks("A")) == 1
+    assert score_single(picks("A", "B"), picks("A")) == 0
+    assert score_single(picks("A"), picks("A", "B")) == 0
+    assert score_single(picks("A", "?zebra"), picks("A")) == 0
+
+
+def test_unknown_picks_are_wrong_ones() -> None:
+    assert score_multiple(picks("A", "?zebra"), picks("A")) == pytest.approx(2 / 3)
+    assert score_multiple(picks("A", "?zebra"), picks("A", "?zebra")) == 1.0  # a truth outside the options
+    assert score_multiple(picks("?zebra"), picks("A")) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -86,5 +107,5 @@ def test_f1(matched: int, picks: int, truths: int, score: float) -> None:
     ],
 )
 def test_score_choice(level: int, text: str, boxed: bool, outcome: str, score: float) -> None:
-    scored = score_choice(level, ChoiceTruth(THREE, frozenset("AB")), Answer(text, (), boxed))
+    scored = ChoiceTruth(THREE, picks("A", "B"), exact=level == 1).score(Answer(text, (), boxed))
     assert (scored.outcome, scored.score) == (outcome, score)

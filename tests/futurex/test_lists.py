@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from forecasteval.futurex.answers import Answer
+from forecasteval.futurex.answers import Answer, read_answer
 from forecasteval.futurex.lists import item_count, looks_like_names, read_items, split_items
 
 SPLITS: Final = {
@@ -28,6 +28,7 @@ SPLITS: Final = {
     "a version": ("Claude 3.7, Red", ["Claude 3.7", "Red"]),
     "a title with a comma": ("1. Red, White\n2. Blue", ["Red, White", "Blue"]),
     "a title with a colon": ("300: Rise, Red", ["300: Rise", "Red"]),
+    "a label's look-alike where commas separate": ("1. Ocean 2. The Return, 2. Blue", ["Ocean 2. The Return", "Blue"]),
     # _BULLET
     "dashes": ("- Red\n- Blue", ["Red", "Blue"]),
     "bullets": ("• Red\n• Blue", ["Red", "Blue"]),
@@ -92,7 +93,9 @@ def test_elements_of_a_list_are_never_split() -> None:
     assert [name.text for name in read_items(Answer("", ("Red, Blue and Green", "–", "7"), True))] == [
         "Red, Blue and Green", "7",
     ]  # fmt: skip
-    assert [name.text for name in read_items(Answer("['Salt, Pepper', '1. Red']", (), True))] == [
+    answer = read_answer("['Salt, Pepper', '1. Red']")
+    assert answer is not None
+    assert [name.text for name in read_items(answer)] == [
         "Salt, Pepper", "1. Red",
     ]  # fmt: skip
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import pytest
 
+from forecasteval.futurex import numbers
 from forecasteval.futurex.numbers import Quantity, parse_number, scale_of
 
 NUMBERS: Final = {  # text: value, scale, unit
@@ -51,6 +53,9 @@ NUMBERS: Final = {  # text: value, scale, unit
     "between 1 and 2": (1.5, None, ""),
     "34至36亿元": (35, 1e8, "元"),
     "90万-1.1百万": (100, 1e4, ""),
+    "5 thousand million yuan": (5, 1e9, "yuan"),
+    "5k million": (5, 1e9, ""),
+    "5 hundred trillion": (5, 1e14, ""),
 }
 
 
@@ -61,6 +66,13 @@ def test_number(text: str) -> None:
     assert quantity is not None
     assert quantity._replace(value=0) == Quantity(0, scale, unit)
     assert quantity.value == pytest.approx(value, rel=1e-12)
+
+
+def test_the_short_way_reads_what_the_grammar_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [*NUMBERS, "-1,234.50 yuan", "5 Red", "5.", "05", "5 million yuan.", "5  %"]
+    short = [parse_number(text) for text in texts]
+    monkeypatch.setattr(numbers, "_SIMPLE", re.compile("(?!)"))
+    assert [parse_number(text) for text in texts] == short
 
 
 @pytest.mark.parametrize(
@@ -91,6 +103,11 @@ def test_no_number(text: str) -> None:
         ("hundred million", 1e8),
         ("hundreds of millions", 1e8),
         ("ten thousand", 1e4),
+        ("thousand billion", 1e12),
+        ("thousands of millions", 1e9),
+        ("k million", 1e9),
+        ("hundred trillion", 1e14),
+        ("million million million", 1e18),
         ("milion", 1e6),
         ("万亿", 1e12),
         ("千万", 1e7),

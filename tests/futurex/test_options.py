@@ -10,10 +10,8 @@ from forecasteval.futurex.options import (
     MAX_OPTIONS,
     Options,
     choice_key,
-    count_options,
+    find_options,
     label_set,
-    option_index,
-    read_options,
 )
 
 PROMPTS: Final = {
@@ -31,15 +29,14 @@ PROMPTS: Final = {
 
 
 @pytest.mark.parametrize(("prompt", "wanted"), PROMPTS.values(), ids=PROMPTS)
-def test_read_options(prompt: str, wanted: tuple[str, ...]) -> None:
-    assert read_options(prompt) == wanted
-    assert count_options(prompt) == len(wanted)
+def test_find_options(prompt: str, wanted: tuple[str, ...]) -> None:
+    assert tuple(prompt[begin:end].strip(" *") for begin, end in find_options(prompt)) == wanted
 
 
 def test_labels_go_on_past_z() -> None:
     labels = [chr(65 + number) for number in range(70)]
     prompt = "Who?" + "".join(f"\n{label}. Player {label}" for label in labels)
-    assert count_options(prompt) == len(read_options(prompt)) == MAX_OPTIONS == 62
+    assert len(find_options(prompt)) == MAX_OPTIONS == 62
     assert label_set(30) == frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^")
     assert max(label_set(100)) == "~"
 
@@ -60,16 +57,17 @@ def test_choice_key(text: str, wanted: str) -> None:
     assert choice_key(text) == wanted
 
 
-def index(*texts: str) -> tuple[dict[str, str], int]:
+def options(*texts: str) -> Options:
     prompt = "Which?" + "".join(f"\n{chr(65 + number)}. {text}" for number, text in enumerate(texts))
-    return option_index(Options(label_set(len(texts)), prompt))
+    return Options(label_set(len(texts)), prompt, find_options(prompt))
 
 
 def test_index_of_options() -> None:
-    assert index("the outcome be Lower", "Same") == ({"lower": "A", "same": "B"}, 0)
-    assert index("Red, Blue and Green", "Red")[1] == 2  # separators in the longest
-    assert index("Red", "Red", "Blue")[0] == {"blue": "C"}  # "Red" stands for neither
-    assert index("No", "Yes")[0] == {
-        "no": "A", "否": "A", "不": "A", "不是": "A", "不会": "A",
-        "yes": "B", "是": "B", "是的": "B", "会": "B",
+    assert options("the outcome be Lower", "Same").index == {"lower": "A", "same": "B"}
+    assert options("Red, Blue and Green", "Red").width == 2  # separators in the longest
+    assert options("Lower", "Same").width == 0
+    assert options("Red", "Red", "Blue").index == {"blue": "C"}  # "Red" stands for neither
+    assert options("No", "Yes").index == {
+        "no": "A", "false": "A", "否": "A", "不": "A", "不是": "A", "不会": "A",
+        "yes": "B", "true": "B", "是": "B", "是的": "B", "会": "B",
     }  # fmt: skip

@@ -11,8 +11,9 @@ from cli import PROMPT, asked, box, question
 from forecasteval.common.errors import InputError
 from forecasteval.common.markup import MAX_SPAN
 from forecasteval.common.records import Record as Repeated
-from forecasteval.futurex.answers import read_answer
+from forecasteval.futurex.answers import Answer, read_answer
 from forecasteval.futurex.questions import read_question, read_record, require_questions, score_answer
+from forecasteval.futurex.rules import Rules
 from forecasteval.futurex.truths import read_choice_truth, read_open_truth
 from forecasteval.futurex.units import NumberTruth
 from kinds import KINDS
@@ -28,7 +29,7 @@ KIND_OF: Final = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_kind(name: str) -> None:
-    read = read_record(KINDS[name], "d.json", 1, None)
+    read = read_record(KINDS[name], "d.json", 1, Rules())
     assert read.kind == KIND_OF[name]
     assert read.truth is not None
     assert read.warning == ("Std is given but the truth is no number" if name == "Std but names" else "")
@@ -36,7 +37,7 @@ def test_kind(name: str) -> None:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_truth_scores_1_and_an_answer_past_the_limit_is_unparsed(name: str) -> None:
-    read = read_record(KINDS[name], "d.json", 1, None)
+    read = read_record(KINDS[name], "d.json", 1, Rules())
     assert score_answer(read, read_answer(box(KINDS[name]["ground_truth"]))).score == 1
     assert score_answer(read, read_answer("A" * (MAX_SPAN + 1)))[:2] == (0, "unparsed")
     assert score_answer(read, None)[:2] == (0, "missing")
@@ -44,17 +45,23 @@ def test_truth_scores_1_and_an_answer_past_the_limit_is_unparsed(name: str) -> N
 
 
 def test_truth_outside_the_options_is_a_warning() -> None:
-    assert read_question(1, PROMPT, "D", None, None).warning == "truth is not among the options"
-    assert read_question(1, PROMPT, "C", None, None).warning == ""
+    assert read_question(1, PROMPT, "D", None, Rules()).warning == "truth is not among the options"
+    assert read_question(1, PROMPT, "C", None, Rules()).warning == ""
 
 
 def test_digest_tells_questions_apart() -> None:
-    plain = read_question(4, "How many?", "5", 1.0, None)
+    plain = read_question(4, "How many?", "5", 1.0, Rules())
     others = [
-        read_question(3, "How many?", "5", 1.0, None), read_question(4, "How much?", "5", 1.0, None),
-        read_question(4, "How many?", "6", 1.0, None), read_question(4, "How many?", "5", 2.0, None),
+        read_question(3, "How many?", "5", 1.0, Rules()), read_question(4, "How much?", "5", 1.0, Rules()),
+        read_question(4, "How many?", "6", 1.0, Rules()), read_question(4, "How many?", "5", 2.0, Rules()),
     ]  # fmt: skip
     assert len({plain.digest, *(other.digest for other in others)}) == 5
+
+
+def read_box(text: str) -> Answer:
+    answer = read_answer(box(text))
+    assert answer is not None
+    return answer
 
 
 @pytest.mark.parametrize(
@@ -62,7 +69,7 @@ def test_digest_tells_questions_apart() -> None:
     [("100", 3.0, 0.05, 3.0), ("100", None, 0.05, 5.0), ("0", None, 0.05, 0.01), ("100", None, None, None)],
 )
 def test_sigma(truth: str, std: float | None, relative: float | None, sigma: float | None) -> None:
-    read = read_open_truth("", read_answer(box(truth)), std, relative)
+    read = read_open_truth("", read_box(truth), std, Rules(relative_sigma=relative))
     assert isinstance(read, NumberTruth)
     assert read.sigma == sigma
 
@@ -78,12 +85,14 @@ def test_sigma(truth: str, std: float | None, relative: float | None, sigma: flo
     ],
 )
 def test_result_of_a_match_is_no_number(truth: str, std: float | None, number: bool) -> None:
-    assert isinstance(read_open_truth("", read_answer(box(truth)), std, None), NumberTruth) is number
+    assert isinstance(read_open_truth("", read_box(truth), std, Rules()), NumberTruth) is number
 
 
 @pytest.mark.parametrize("truth", [",", " , ", "[]", "[' ']"])
 def test_truth_that_holds_nothing(truth: str) -> None:
-    assert read_choice_truth("", read_answer(truth)) is None
+    answer = read_answer(truth)
+    assert answer is not None
+    assert read_choice_truth(2, "", answer, Rules()) is None
 
 
 REFUSED: Final[dict[str, tuple[Any, str]]] = {
@@ -105,19 +114,19 @@ REFUSED: Final[dict[str, tuple[Any, str]]] = {
 @pytest.mark.parametrize(("record", "told"), REFUSED.values(), ids=REFUSED)
 def test_what_a_record_lacks(record: Any, told: str) -> None:
     with pytest.raises(InputError) as error:
-        read_record(record, "d.json", 3, None)
+        read_record(record, "d.json", 3, Rules())
     assert str(error.value) == told
 
 
 @pytest.mark.parametrize("level", ["4", 4.0, 4])
 @pytest.mark.parametrize("std", ["2", 2, 2.0])
 def test_numbers_as_text_are_read(level: object, std: object) -> None:
-    read = read_record({**asked(4, 100), "level": level, "Std": std, "prompt": None}, "d.json", 1, None)
-    assert read == read_record(asked(4, "100", None, 2.0), "d.json", 1, None)
+    read = read_record({**asked(4, 100), "level": level, "Std": std, "prompt": None}, "d.json", 1, Rules())
+    assert read == read_record(asked(4, "100", None, 2.0), "d.json", 1, Rules())
 
 
 def test_other_keys_given_twice_do_not_matter() -> None:
-    assert read_record(Repeated(question(), ["end_time"]), "d.json", 1, None).kind == "single choice"
+    assert read_record(Repeated(question(), ["end_time"]), "d.json", 1, Rules()).kind == "single choice"
 
 
 def test_file_without_dataset_must_hold_questions() -> None:

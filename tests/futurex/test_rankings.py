@@ -6,10 +6,10 @@ import pytest
 
 from forecasteval.futurex.answers import Answer
 from forecasteval.futurex.names import read_name
-from forecasteval.futurex.rankings import RankingTruth, score_list, score_names, score_ranking
+from forecasteval.futurex.rankings import NameTruth, RankingTruth, score_ranking
 
 TRUTH = tuple(map(read_name, ("Red", "Blue", "Green")))
-RANKING = RankingTruth(TRUTH, frozenset(name.key for name in TRUTH))
+RANKING = RankingTruth(TRUTH)
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def test_an_alias_that_is_another_name_does_not_make_a_list_right() -> None:
         ("–", True, "unparsed", 0.0, "no name"),
     ],
 )
-def test_score_list(text: str, boxed: bool, outcome: str, score: float, note: str) -> None:
-    scored = score_list(RANKING, Answer(text, (), boxed))
+def test_score_of_a_list(text: str, boxed: bool, outcome: str, score: float, note: str) -> None:
+    scored = RANKING.score(Answer(text, (), boxed))
     assert (scored.outcome, scored.score, scored.note) == (outcome, score, note)
 
 
@@ -63,14 +63,15 @@ def test_score_list(text: str, boxed: bool, outcome: str, score: float, note: st
         (1, "Red, Blue", 0.0),
     ],
 )
-def test_score_names(level: int, text: str, score: float) -> None:
-    assert score_names(level, TRUTH, Answer(text, (), True))[:2] == (score, "scored")
+def test_score_of_names(level: int, text: str, score: float) -> None:
+    assert NameTruth(TRUTH, exact=level == 1).score(Answer(text, (), True))[:2] == (score, "scored")
 
 
 def test_one_name_with_an_and_in_it() -> None:
-    assert score_names(1, (read_name("Salt and Pepper"),), Answer("Salt and Pepper", (), True)).score == 1
+    assert NameTruth((read_name("Salt and Pepper"),), exact=True).score(Answer("Salt and Pepper", (), True)).score == 1
 
 
 def test_names_without_a_box_must_look_like_names() -> None:
-    assert score_names(2, TRUTH, Answer("I guess Red", (), False)).outcome == "unparsed"
-    assert score_names(2, TRUTH, Answer(",", (), True)).outcome == "unparsed"
+    names = NameTruth(TRUTH, exact=False)
+    assert names.score(Answer("I guess Red", (), False)).outcome == "unparsed"
+    assert names.score(Answer(",", (), True)).outcome == "unparsed"

@@ -45,6 +45,8 @@ ANSWERS: Final[list[tuple[str, int, str, Callable[[int], str]]]] = [
     ("backspaces", LONG, "one option", repeated("\x08", after="oxed{B}")),
     ("backslashes", LONG, "one option", repeated("\\", after="boxed{B}")),
     ("prose without a box", LONG, "ranking", repeated("word ")),
+    ("names without a box", SPAN, "ranking", repeated("Red. b, ")),
+    ("words without a box", SPAN, "some names", repeated("will ")),
     ("commas without a box", LONG, "ranking", repeated(",")),
     ("a number of megabytes", LONG, "number", repeated("9")),
     ("digits in a box", SPAN, "number", boxed("9")),
@@ -100,7 +102,63 @@ ANSWERS: Final[list[tuple[str, int, str, Callable[[int], str]]]] = [
     ("tildes", SPAN, "number", boxed("5~")),
     ("a literal that breaks", SPAN, "ranking", boxed("'a', ", "[", "]")),
     ("escapes in a literal", SPAN, "ranking", boxed("\\", "['", "']")),
+    ("boxes without backslashes", LONG, "one option", repeated("boxed{")),
+    ("closed boxes without backslashes", LONG, "some options", repeated("boxed{A}, ")),
+    ("round boxes", LONG, "one option", repeated(r"\boxed(")),
+    ("square boxes", LONG, "one option", repeated(r"\boxed[A], ")),
+    ("bare boxes", LONG, "one option", repeated(r"\boxed ")),
+    ("spaces behind a bare box", LONG, "one option", repeated(" ", r"\boxed", "A")),
+    ("invisible characters", LONG, "one option", repeated("\u200b", r"\boxed{", "B}")),
+    ("odd hyphens", SPAN, "number", boxed("\u2010", after="5")),
+    ("asides", SPAN, "one option", boxed("(a) ", "B ")),
+    ("asides that never close", SPAN, "one option", boxed("(", "B ")),
+    ("asides in square brackets", SPAN, "one option", boxed("[", "B ", "]")),
+    ("reasons", SPAN, "one option", boxed("so ", "B, because ")),
+    ("reasons with commas", SPAN, "one option", boxed("so, ", "B, because ")),
+    ("reasons in Chinese", SPAN, "one option", boxed("因为", "B，")),
+    ("spaces behind a reason's comma", SPAN, "one option", boxed(" ", "B,", "so it is now")),
+    ("plus signs", SPAN, "34 options", boxed(" + ", "A", "`")),
+    ("and past Z", SPAN, "34 options", boxed(" and ", "A", "`")),
+    ("以及 past Z", SPAN, "34 options", boxed("以及", "A", "`")),
+    ("a wrapper past Z", SPAN, "34 options", boxed("A；", r"\text{", "}")),
+    ("open wrappers past Z", SPAN, "34 options", boxed(r"\text{", "A, ")),
+    ("dollars past Z", SPAN, "34 options", boxed("$A, ")),
+    ("dashes of an option", SPAN, "some options", boxed(" – ", "At least 2.00%")),
+    ("spaces around a dash", SPAN, "some options", boxed(" ", "Less", "- than")),
+    ("titles side by side", SPAN, "ranking", boxed("《a》")),
+    ("spaces between titles", SPAN, "ranking", boxed(" ", "《a》", "《b》")),
+    ("arrows", SPAN, "ranking", boxed("a > ")),
+    ("arrows without names", SPAN, "ranking", boxed("->")),
+    ("brackets with numbers", SPAN, "ranking", boxed("（1）a ")),
+    ("Chinese ordinals", SPAN, "Chinese ranking", boxed("第一名：a，")),
+    ("ordinals without names", SPAN, "Chinese ranking", boxed("第十")),
+    ("以及 in a list", SPAN, "Chinese ranking", boxed("a以及", "b、")),
+    ("a true name of separators", SPAN, "a comma in a name", boxed("Paper, Ink, ")),
+    ("parts of a true name", SPAN, "a comma in a name", boxed("Paper, ")),
+    ("accents", SPAN, "ranking", boxed("é")),
+    ("combining accents", SPAN, "ranking", boxed("\u0301", "e")),
+    ("slashes", SPAN, "ranking", boxed("a/b ")),
+    ("words before a repository", SPAN, "ranking", boxed("a: ", after="b/c")),
+    ("abbreviations without a box", SPAN, "ranking", repeated("Mrs. ")),
+    ("exclamations without a box", SPAN, "ranking", repeated("Ah! ", after=", b")),
+    ("quotes around it all", SPAN, "ranking", boxed('"')),
+    ("numerals", SPAN, "number", boxed("百")),
+    ("numerals that add", SPAN, "number", boxed("一亿二万")),
+    ("zeros", SPAN, "number", boxed("零")),
+    ("decimals", SPAN, "number", boxed("一点")),
+    ("百分之", SPAN, "number", boxed("百分之")),
+    ("ordinals before numerals", SPAN, "number", boxed("第十二")),
+    ("numerals with units", SPAN, "number", boxed("十五家 ")),
+    ("errors in percent", SPAN, "number", boxed("5 ± 2% ")),
+    ("quarters", SPAN, "number", boxed("Q2 2026 ")),
+    ("quarters in Chinese", SPAN, "number", boxed("第二季度")),
+    ("years without a quarter", SPAN, "number", boxed("2026 ")),
+    ("prices per", SPAN, "number", boxed("per 100 ")),
+    ("每", SPAN, "number", boxed("每100")),
+    ("basis points", SPAN, "percent", boxed("25 bps ")),
+    ("spaces before basis points", SPAN, "percent", boxed(" ", "25", "basis points")),
 ]  # fmt: skip
+ALL_KINDS: Final = {**KINDS, "a comma in a name": asked(3, "['Paper, Ink', 'Owls, Inc.', 'Red']")}
 # pattern, level, Std: texts of any length as truths, answered with a short box
 TRUTHS: Final = [
     ("Red, ", 3, None), ("1. Red 2. Blue ", 3, None), ("(", 3, None), ('"a', 3, None), ("《", 3, None),
@@ -108,14 +166,18 @@ TRUTHS: Final = [
     ("300. a, ", 3, None),
     ("9", 4, 5.0), ("123 ", 4, 5.0), ("Jan 1 ", 4, 5.0), ("(1 ", 4, 5.0), ("a1-", 4, 5.0), ("12,", 4, 5.0),
     ("1亿2万", 4, 5.0), ("hundred ", 4, 5.0), ("-", 4, 5.0), (" ", 4, 5.0), ("$ ", 4, 5.0), ("1-2-", 4, 5.0),
-    ("a", 4, 5.0),
+    ("a", 4, 5.0), ("百", 4, 5.0), ("一亿二万", 4, 5.0), ("十五家 ", 4, 5.0), ("Q2 2026 ", 4, 5.0), ("每100", 4, 5.0),
+    ("《a》", 3, None), ("a > ", 3, None), ("（1）a ", 3, None), ("第一名：a，", 3, None), ("é", 3, None),
+    ("a/b ", 3, None),
     ("A,", 2, None), ("A", 1, None), ("\\boxed{", 1, None), ("the final ", 1, None), ("'a', ", 3, None),
 ]  # fmt: skip
 PROMPTS: Final = [
     ("\nA. x\nB. y", 2), ("in ", 4), ("in hundreds of ", 4), ("rank 6 ", 3), ("第 ", 3), ("多少", 4), ("A. | ", 1),
     ("\n", 1), ("rank from 1 to ", 3), ("in units of ten ", 4), ("1 ", 3), ("单位: ", 4),
+    ("on millions ", 4), ("on % ", 4), ("(million ", 4),
 ]  # fmt: skip
 NAME_PATTERNS: Final = (
+    *("é", "e\u0301", "a/", "a: ", "A By "),
     *("a", "a ", "甲 ", " ", "(a", "(a)", "a by ", "a - ", "@", ".", "《", "-", "a.", "İ", "[a] ", "【"),
 )
 
@@ -124,7 +186,7 @@ NAME_PATTERNS: Final = (
 def test_answers_take_linear_time(size: int, kind: str, text: Callable[[int], str]) -> None:
     def make(length: int, run: int) -> Callable[[], object]:
         answer = text(length if size > SPAN else length - 40)
-        return lambda: EVALUATOR.evaluate_prediction(answer, KINDS[kind])
+        return lambda: EVALUATOR.evaluate_prediction(answer, ALL_KINDS[kind])
 
     assert_linear(make, size)
 

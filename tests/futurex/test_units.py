@@ -9,7 +9,7 @@ import pytest
 
 from forecasteval.futurex.answers import Answer
 from forecasteval.futurex.numbers import Quantity
-from forecasteval.futurex.units import NumberTruth, question_scale, readings, score_number, score_quantity
+from forecasteval.futurex.units import NumberTruth, question_scale, readings, score_number
 
 SCALES: Final = {
     "What is the turnover in hundreds of millions of yuan?": 1e8,
@@ -97,7 +97,7 @@ def test_score_number(true: float, predicted: float, sigma: float | None, score:
         ("-0", True, "scored", 0.0, "0", ""),
     ],
 )
-def test_score_quantity(text: str, boxed: bool, outcome: str, score: float, read: str, note: str) -> None:
-    scored = score_quantity(truth(100, None, None, 10.0), Answer(text, (), boxed))
+def test_score_of_a_number(text: str, boxed: bool, outcome: str, score: float, read: str, note: str) -> None:
+    scored = truth(100, None, None, 10.0).score(Answer(text, (), boxed))
     assert (scored.outcome, scored.read, scored.note) == (outcome, read, note)
     assert scored.score == pytest.approx(score)

@@ -79,11 +79,6 @@ def test_more_fractions(case: Record) -> None:
     assert note == case.get("note", "")
 
 
-@pytest.mark.parametrize("cell", ["72% (2)", "85 (3)", "50(2)", "50.2(3)"])
-def test_small_numbers_in_brackets_are_no_isolated_yields(cell: str) -> None:
-    assert (read_yield(cell).value, bool(read_yield(cell).note)) == (None, True)
-
-
 @pytest.mark.parametrize(("cell", "field"), [("dr 3:1", "ee"), ("50% de", "ee"), ("98% ee", "dr"), ("er 95:5", "dr")])
 def test_a_selectivity_of_another_kind_is_missing(cell: str, field: str) -> None:
     assert read_fraction(cell, field) == (None, f"another selectivity than {field}")

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import json
 import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import openpyxl
 import pytest
 
 from forecasteval import __version__
 from forecasteval.common.errors import run_command
-from forecasteval.rxnopt import RxnOptEvaluator, commands, output
+from forecasteval.rxnopt import RxnOptEvaluator, commands, find_datasets, output
+from forecasteval.rxnopt.builder import build_questions
 from forecasteval.rxnopt.kinds import QUESTION_TYPES
+from forecasteval.rxnopt.output import make_report
 from forecasteval.rxnopt.settings import Settings
+from forecasteval.rxnopt.sheets import read_sheet
 from make_rxnopt_samples import SEED
+from pages import read, read_tables
 from rxnopt_tables import RAW_CONTROL, ROOT, build, by_id, simple, write
 
 
@@ -41,28 +47,99 @@ def run(*args: object) -> Done:
     return done
 
 
-def test_from_a_spreadsheet_to_a_score(tmp_path: Path) -> None:
-    rows = [f"{base},{solvent},{17 * n % 101}" for n, (base, solvent) in enumerate(
-        (b, s) for b in ("K2CO3", "Cs2CO3", "Et3N", "DBU") for s in ("DMF", "THF", "EtOH")
-    )]  # fmt: skip
-    sheet = write(tmp_path / "x.csv", "\n".join(["base,solvent,y", *rows]) + "\n")
-    done = run("import", sheet, "-o", tmp_path / "tables", "--yield", "y")
+def sheet(path: Path) -> Path:
+    """A screen of 4 bases in 3 solvents, as a chemist keeps it: in a workbook, with results in more than one column."""
+    book = openpyxl.Workbook()
+    book.active.append(["Entry", "base", "solvent", "yield (%)", "ee (%)", "conv."])
+    rows = itertools.product(["K2CO3", "Cs2CO3", "Et3N", "DBU"], ["DMF", "THF", "EtOH"])
+    for n, (base, solvent) in enumerate(rows):
+        book.active.append([n + 1, base, solvent, 17 * n % 101 + 1 / 3, "nd" if n == 3 else 90 + n % 5, 99])
+    book.save(path)
+    return path
+
+
+@pytest.mark.parametrize("orders", [1, 3])
+def test_from_a_spreadsheet_to_a_score(tmp_path: Path, orders: int) -> None:
+    path = sheet(tmp_path / "x.xlsx")
+    options = ("--yield", "yield (%)", "--ee", "ee (%)", "--reactants-smiles", "CCBr", "--products-smiles", "CCO")
+    done = run("import", path, "-o", tmp_path / "tables", *options)
     assert (done.code, done.err) == (0, "")
-    assert done.out.splitlines()[::2] == ["conditions: base, solvent", f"12 rows in 1 tables in {tmp_path}/tables"]
-    assert "build with --reactant-product-require content or none" in done.out
-    done = run("build", tmp_path / "tables", "-o", tmp_path / "q", "--reactant-product-require", "none")
+    assert done.out.splitlines() == [
+        "column 'Entry' is read as the entry number", "conditions: base, solvent",
+        "no conditions, unless --conditions says so: results (--ee, --er, --dr and --rr score them): conv.",
+        f"12 rows in 1 tables in {tmp_path}/tables",
+    ]  # fmt: skip
+    done = run("build", tmp_path / "tables", "-o", tmp_path / "q")
+    assert (done.code, done.err) == (0, "")
+    files = [tmp_path / "q" / f"multiple_choice_{kind}.json" for kind in QUESTION_TYPES]
+    prompts = tmp_path / "prompts.jsonl"
+    replies = []
+    for dataset in files:
+        done = run("render", dataset, "-o", prompts, "--permutations", orders)
+        assert (done.code, done.out, done.err) == (0, "", "")
+        best = {q["id"]: q["answer"][0] for q in json.loads(dataset.read_text("utf-8"))}
+        options_of = {q["id"]: q["options"] for q in json.loads(dataset.read_text("utf-8"))}
+        for row in map(json.loads, prompts.read_text("utf-8").splitlines()):
+            name = row["id"].partition("@")[0]
+            wanted = "\n".join(f"- {k}: {v[0]['content']}" for k, v in sorted(options_of[name][best[name]].items()))
+            blocks = row["prompt"].partition("## Options\n")[2].split("\n\n")
+            (index,) = [n for n, block in enumerate(blocks) if block == f"Option {n}:\n{wanted}"]
+            replies.append(json.dumps({"id": row["id"], "reply": f"Option {index}\nOption {index + 1} is too weak."}))
+    write(tmp_path / "r.jsonl", "\n".join(replies))
+    done = run("parse", tmp_path / "r.jsonl", "-o", tmp_path / "p.json")
+    assert (done.code, done.out) == (0, f"{len(replies)} indices in {tmp_path}/p.json\n")
+    found = RxnOptEvaluator().evaluate_file(tmp_path / "p.json", find_datasets(str(tmp_path / "q"), tmp_path))
+    assert (found["n"], found["missing"], found["unknown_ids"]) == (len(replies) // orders, 0, 0)
+    assert found["avg_relative_score"] == found["exact_match_accuracy"] == 1.0
+
+
+def test_a_build_without_questions_says_what_it_could_not_read(tmp_path: Path) -> None:
+    write(tmp_path / "t.json", json.dumps(simple("t", ["complex", "yes", 5])))
+    done = run("build", tmp_path, "-o", tmp_path / "q")
+    assert done.code == 2
+    assert done.err.splitlines() == [
+        "eval.py: not used: t.json: fewer_than_two_readable_rows: 1 of 3",
+        "eval.py: warning: t.json: entries[0] (entry 1): yield_ratio: cannot be read as one yield: 'complex'",
+        "eval.py: warning: t.json: entries[1] (entry 2): yield_ratio: cannot be read as one yield: 'yes'",
+        f"eval.py: {tmp_path}: no question can be built: fewer_than_two_readable_rows 1",
+    ]
+
+
+def test_the_chinese_report(tmp_path: Path) -> None:
+    done = run("build", ROOT / "dataset" / "rxnopt-tables", "-o", tmp_path / "q", "--language", "zh")
     assert done.code == 0, done.err
-    dataset = tmp_path / "q" / "multiple_choice_all_varying_reference.json"
-    done = run("render", dataset, "-o", tmp_path / "prompts.jsonl")
-    assert (done.code, done.out, done.err) == (0, "", "")
-    prompts = [json.loads(line) for line in (tmp_path / "prompts.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [sorted(row) for row in prompts] == [["id", "prompt"]]
-    replies = write(
-        tmp_path / "r.jsonl", "".join(json.dumps({"id": p["id"], "reply": "Answer: 1"}) + "\n" for p in prompts)
-    )
-    done = run("parse", replies, "-o", tmp_path / "p.json")
-    assert (done.code, done.out) == (0, f"1 indices in {tmp_path}/p.json\n")
-    assert RxnOptEvaluator().evaluate_file(tmp_path / "p.json", [dataset])["answered_only"]["n"] == 1
+    report = (tmp_path / "q" / "report.md").read_text(encoding="utf-8")
+    titles = [
+        "先看什么",
+        "文件导航",
+        "最短工作流",
+        "题型",
+        "评分",
+        "文件",
+        "JSON 字段",
+        "预测",
+        "Reference 规则",
+        "构建设置",
+        "统计",
+        "样本",
+    ]
+    assert [line for line in report.splitlines() if line.startswith("## ")][:12] == [
+        f"## {n}. {title}" for n, title in enumerate(titles, 1)
+    ]
+    for name in Settings._fields:  # each with a meaning in Chinese
+        assert re.search(rf"\| {name.upper()} \| `.*` \| .*[\u4e00-\u9fff]", report)
+    english = make_report(build_questions(ROOT / "dataset" / "rxnopt-tables"))
+    numbers = [[int(n) for n in re.findall(r": (\d+)$", text, re.M)] for text in (report, english)]
+    assert numbers[0] == numbers[1] != []
+    assert "- reagents: " not in report
+
+
+def test_reasons_that_did_not_occur_are_listed(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    write(tmp_path / "tables" / "t.json", json.dumps(simple("t", [1, 2, 3])))
+    out = run("build", tmp_path / "tables", "-o", tmp_path / "q").out
+    for reason in ("filter_year: 0", "unreadable: 0", "no_non_top_score_group: 0", "fewer_than_two_options: 0"):
+        assert f"  - {reason}\n" in out
 
 
 def test_the_output_folder_is_whole(tmp_path: Path) -> None:
@@ -171,6 +248,9 @@ BAD_COMMANDS: Final[list[tuple[list[str], str]]] = [
     (["render", "futurex.json"], "futurex.json: record 1: expected a question with 'id' and 'options'"),
     (["render", "t/q.json"], "t/prompt_all_varying.txt: expected a template with {options}"),
     (["parse", "none.jsonl", "-o", "p.json"], "none.jsonl: expected replies with an index, got none"),
+    (["render", "q.json", "--permutations", "0"], "--permutations: expected a number from 1 to 1000, got 0"),
+    (["render", "q.json", "--shots", "-1"], "--shots: expected a number from 0, got -1"),
+    (["render", "q.json", "--shots", "1"], "--shots: expected answers to questions of 1 other tables, got 0"),
     (["import", "t.csv", "-o", "tables"], "--yield: expected the column of the yield"),
     (["import", "t.csv", "-o", "tables", "--yield", "nope"], "t.csv: no column nope, got base, y"),
     (["import", "t.csv", "-o", "taken", "--yield", "y"], "taken/t.json: the file must not exist yet"),
@@ -255,3 +335,9 @@ def test_only_the_first_warnings_are_shown(tmp_path: Path) -> None:
     assert done.err.endswith("\neval.py: warning: 10 more, see report.md\n")
     report = (tmp_path / "q" / "report.md").read_text(encoding="utf-8")
     assert report.count("cannot be read as one yield") == 40
+
+
+def test_the_sheet_of_the_docs_is_the_one_that_is_shown() -> None:
+    found = read_sheet(ROOT / "docs" / "experiments.xlsx")
+    header, *rows = next(table for table in read_tables(read("docs/rxnopt.md")) if table[0][0] == "Entry")
+    assert (found.header, [list(row.values()) for row in found.rows]) == (header, rows)

@@ -26,8 +26,8 @@ BAD_DATA: Final[list[tuple[Record, str]]] = [
     ({"answer": [1]}, "'answer' must be [0], the options with the best score, got [1]"),
     ({"answer": [0, 1]}, "'answer' must be [0], the options with the best score, got [0, 1]"),
     ({"answer": 0}, "'answer' must be [0], the options with the best score, got 0"),
-    ({"yields": [97.0]}, "meta.yields must hold a number for each of 2 options, got 1 values"),
-    ({"yields": None}, "meta.yields must hold a number for each of 2 options, got NoneType"),
+    ({"yields": [97.0]}, "meta.yields must hold one value for each of 2 options, got 1 values"),
+    ({"yields": None}, "meta.yields must hold one value for each of 2 options, got NoneType"),
     ({"yields": [97.0, True]}, "meta.yields must hold numbers from 0, got True"),
     ({"yields": [97.0, math.nan]}, "meta.yields must hold numbers from 0, got nan"),
     ({"yields": [10.0, 57.0]}, "meta.effective_scores[0] disagrees with its yield (10 at most), got 97.0"),
@@ -62,6 +62,16 @@ def test_other_bad_datasets(tmp_path: Path) -> None:
     path.write_text(json.dumps(DATA[0]) + "\n{", encoding="utf-8")
     with pytest.raises(InputError, match=r"record 2: expected an object: not JSON: column 2"):
         RxnOptEvaluator([path])
+
+
+@pytest.mark.parametrize(
+    "field", ["yields", "effective_scores", "option_relative_scores", "scores", "option_source_entries"]
+)
+def test_every_array_of_meta_is_as_long_as_the_options(field: str) -> None:
+    record = copy.deepcopy(by_id(build(simple("t", [1, 2])))["t_q1"])
+    record["meta"][field] = record["meta"][field][:1]
+    with pytest.raises(InputError, match=f"meta.{field} must hold one value for each of 2 options, got 1 values"):
+        RxnOptEvaluator([record])
 
 
 @pytest.mark.parametrize("answer", [[True], [1.0], ["1"], [0, 1], []])

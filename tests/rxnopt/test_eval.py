@@ -53,8 +53,13 @@ def test_report_and_items(tmp_path: Path) -> None:
     done = run(tmp_path, "-f", "rxn-a", "--items")
     assert (done.code, done.err) == (0, "")
     rows = [line.split() for line in done.out.splitlines()]
-    # 1, illegal, missing; a uniform guess gets (0.75 + 2/3 + 0.55)/3
-    assert ["Overall", "0.3333", "[0.0000,", "1.0000]", "0.6556", "0.3333", "0.3333", "3", "1", "1"] in rows
+    # 1, illegal, missing; a uniform guess gets (0.75 + 2/3 + 0.55)/3; one table says nothing about another
+    assert ["Overall", "0.3333", "–", "0.6556", "0.3333", "0.3333", "3", "1", "1"] in rows
+    assert ["3", "questions", "of", "1", "table,", "dataset", "rxn.json"] in rows
+    assert [row for row in rows if row[:1] in (["2"], ["3"])][1:] == [
+        ["2", "0.5000", "0.6500", "2"],
+        ["3", "0.0000", "0.6667", "1"],
+    ]
     assert ["t_q2", KIND, "0.0000", "illegal", "7"] in [row[:5] for row in rows]
 
 
@@ -69,6 +74,22 @@ def test_several_datasets_and_pairs(tmp_path: Path) -> None:
     assert printed["dataset"] == "c.json, r.json"
     one = run(tmp_path, "-f", "r-x", "--json").json  # r-x belongs to r
     assert (one["n"], one["unknown_ids"], one["pairs"]["overall"]["pairs"]) == (1, 1, 0)
+
+
+def test_a_folder_of_datasets(tmp_path: Path) -> None:
+    """`--dataset FOLDER` takes the files of a build, but for those without a question."""
+    kinds = ("single_varying", "single_varying_reference", "single_varying_reference_control")
+    for kind, end in zip(kinds, ("", "_ref", "_ref_control"), strict=True):
+        write(tmp_path, {f"built/multiple_choice_{kind}.json": [choice(f"t_q1{end}", 100, 50, kind=kind)]})
+    write(tmp_path, {"built/multiple_choice_all_varying.json": [], "built/example_prediction_x.json": {"t_q1": 0}})
+    write(tmp_path, {"prediction/all.json": {"t_q1": 0, "t_q1_ref": 0, "t_q1_ref_control": 1}})
+    printed = run(tmp_path, "-f", "all", "--dataset", str(tmp_path / "built"), "--json").json
+    assert (printed["n"], printed["missing"], printed["pairs"]["overall"]["pairs"]) == (3, 0, 1)
+    assert list(printed["by_question_type"]) == list(kinds)
+    assert printed["dataset"].count("multiple_choice_") == 3
+    write(tmp_path, {"dataset/built/multiple_choice_all_varying.json": [choice("t_q1", 1, 2, kind="all_varying")]})
+    assert run(tmp_path, "-f", "all", "--dataset", "built", "--json").json["n"] == 1  # as other names, in dataset/
+    assert_refused(run(tmp_path, "-f", "all", "--dataset", str(tmp_path / "prediction")), "a folder; name a file in it")
 
 
 @pytest.mark.parametrize(

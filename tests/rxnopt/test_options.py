@@ -52,6 +52,19 @@ def test_balancing() -> None:
     assert sorted(entry["row_index"] for entry in last["meta"]["option_source_entries"]) == [0, 1, 3, 4, 5]
 
 
+def test_large_screens_are_capped_with_the_best_and_an_even_spread() -> None:
+    made = build(simple("t", [(37 * n) % 101 for n in range(101)]))  # 0 to 100 in some order
+    plain, reference, control = (by_id(made)[f"t_q2{end}"] for end in ("", "_ref", "_ref_control"))
+    assert sorted(plain["meta"]["yields"]) == [round(n * 100 / 19) for n in range(20)]
+    assert sorted(reference["meta"]["yields"])[-1] == 100
+    assert len(reference["options"]) == 20
+    assert reference["options"] == control["options"]
+    assert len(by_id(made)["t_q1"]["options"]) == 20
+    assert made.capped == {"questions": 4, "options": 2 * 81 + 2 * (96 - 20)}
+    assert len(by_id(build(simple("t", [1, 2, 3, 4]), max_options=2))["t_q2"]["options"]) == 2
+    assert build(simple("t", [1, 2, 3, 4])).capped == {"questions": 0, "options": 0}
+
+
 def test_single_references_are_rows_outside_that_are_no_better() -> None:
     rows: list[Row] = [({"base": f"b{n}", "solvents": "THF"}, {"yield_ratio": 40 + n}) for n in range(4)]
     rows += [({"base": "x", "solvents": f"s{n}"}, {"yield_ratio": y}) for n, y in enumerate([5, 43, 90, 10, 42, 20, 7])]
@@ -82,7 +95,7 @@ def test_skip_reasons_of_references() -> None:
 
 def test_references_of_all_varying_are_evenly_spaced_and_leave_five() -> None:
     def chosen(count: int, **settings_: Any) -> list[float]:
-        question = by_id(build(simple("t", list(range(count)), **{}), **settings_))["t_q2_ref"]
+        question = by_id(build(simple("t", list(range(count)), **{}), max_options=100, **settings_))["t_q2_ref"]
         assert len(question["options"]) == count - len(question["input"]["reference_conditions"])
         return [reference["yield"] for reference in question["input"]["reference_conditions"]]
 

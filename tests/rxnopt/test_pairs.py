@@ -15,12 +15,12 @@ def test_pairs_against_scipy() -> None:
     for n in range(12):
         kind = "single_varying" if n < 8 else "all_varying"
         for end, suffix in (("_reference", "_ref"), ("_reference_control", "_ref_control")):
-            data.append(question(f"t_q{n}{suffix}", [100.0, 30.0 + n, 50.0], kind + end))
-            prediction[f"t_q{n}{suffix}"] = (n * (7 if end == "_reference" else 5)) % 3
+            data.append(question(f"t{n}_q1{suffix}", [100.0, 30.0 + n, 50.0], kind + end))
+            prediction[f"t{n}_q1{suffix}"] = (n * (7 if end == "_reference" else 5)) % 3
     data.append(question("lonely_q1_ref", [1.0, 2.0], "single_varying_reference"))
     found = RxnOptEvaluator(data).evaluate_all(prediction)
     scores = {item["id"]: item["score"] for item in found["items"]}
-    one, other = ([scores[f"t_q{n}_ref{end}"] for n in range(12)] for end in ("", "_control"))
+    one, other = ([scores[f"t{n}_q1_ref{end}"] for n in range(12)] for end in ("", "_control"))
     pairs = found["pairs"]["overall"]
     assert (pairs["pairs"], pairs["unpaired"]) == (12, 1)
     assert pairs["mean_difference"] == pytest.approx(np.mean(one) - np.mean(other))
@@ -40,3 +40,19 @@ def test_answers_to_one_side_only_are_warned_about(answered: list[str], warned: 
     found = RxnOptEvaluator(data).evaluate_all({f"t_q1_ref{end}": 0 for end in answered})
     text = "only one side of the pairs of references and controls was answered: their difference means nothing"
     assert found["warnings"] == ([text] if warned else [])
+
+
+def test_pairs_of_a_table_are_no_independent_pairs() -> None:
+    """Two tables of six equal pairs know as much as two pairs: scipy's t test over the tables' means."""
+    data, prediction = [], {}
+    for n in range(12):
+        for end, suffix in (("_reference", "_ref"), ("_reference_control", "_ref_control")):
+            name = f"t{n % 2}_q{n}{suffix}"
+            data.append(question(name, [100.0, 50.0, 20.0], "single_varying" + end))
+            prediction[name] = 0 if end == "_reference" else 1 + n % 2
+    pair = RxnOptEvaluator(data).evaluate_all(prediction)["pairs"]["overall"]
+    test = stats.ttest_1samp([0.5, 0.8], 0)
+    assert pair["mean_difference"] == pytest.approx(0.65)
+    assert pair["p_value"] == pytest.approx(test.pvalue)
+    low, high = test.confidence_interval()
+    assert pair["interval"] == (pytest.approx(max(-1, low)), pytest.approx(min(1, high)))

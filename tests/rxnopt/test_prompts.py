@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
+from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.kinds import QUESTION_TYPES, template_of
-from forecasteval.rxnopt.prompts import make_template, render_question
-from rxnopt_tables import RAW_CONTROL, Row, build, by_id, table, worked_example
+from forecasteval.rxnopt.prompts import make_template, render_prompts, render_question
+from rxnopt_tables import RAW_CONTROL, Row, build, by_id, simple, table, worked_example
 
 
 def test_its_prompt() -> None:
@@ -19,13 +21,77 @@ def test_its_prompt() -> None:
     assert (
         "Reference 2 (yield=32.0%):\n- Anode(+): Zn\n- Cathode(-): C\n- Constant_Current: 30 mA\n"
         "- Electrolyte: NaI (0.1 M)\n- Main_Mode: Constant\n- Reaction_Type: Integrated Cell Reaction\n"
-        "- reaction_temperature: rt\n- reaction_time: 4 h\n- 试剂 (reagents): NaI ([I-].[Na+])\n"
-        "- 溶剂 (solvents): PS-750-M\n- speed: 800 rpm\n"
+        "- reaction_temperature: rt\n- reaction_time: 4 h\n- reagents: NaI ([I-].[Na+])\n"
+        "- solvents: PS-750-M\n- speed: 800 rpm\n"
     ) in prompt
     first = question["options"][0]
-    assert f"Option 0:\n- Electrolyte: {first['Electrolyte'][0]['content']}\n- 试剂 (reagents): " in prompt
+    assert f"Option 0:\n- Electrolyte: {first['Electrolyte'][0]['content']}\n- reagents: " in prompt
+    assert prompt.isascii() or not re.search("[\u4e00-\u9fff]", prompt)
+    chinese = render_question(question, make_template("all_varying_reference", "zh"))
+    assert "- 试剂 (reagents): NaI ([I-].[Na+])\n- 溶剂 (solvents): PS-750-M\n" in chinese
     assert "Option 5" not in prompt
     assert "0-based number" in prompt.splitlines()[-1]
+
+
+def test_references_show_what_is_scored() -> None:
+    """A reference of 90 % yield and no ee is worse than one of 60 % and 99 % ee."""
+    results = [(90, "0", "3 : 1"), (60, "99[d]", "dr = 15:1"), (50, None, ""), *((n, 50, "1:1") for n in range(8))]
+    rows: list[Row] = [
+        ({"base": f"b{n}"}, {"yield_ratio": y, "ee": ee, "dr": dr}) for n, (y, ee, dr) in enumerate(results)
+    ]
+    made = table("t", rows)
+
+    def shown(**chosen: Any) -> list[str]:
+        question = by_id(build(made, reference_low_mid_fraction=1, max_reference_options=9, **chosen))["t_q2_ref"]
+        prompt = render_question(question, make_template("all_varying_reference"))
+        return re.findall(r"Reference \d+ \((.*)\)", prompt)
+
+    full = shown(min_reference_remaining_effective_options=2)
+    assert "yield=0.0%, ee=50%, dr=1:1" in full
+    assert "yield=90.0%, ee=0%, dr=3:1" in full
+    assert all(re.fullmatch(r"yield=[0-9.]+%", text) for text in shown(reference_form="seed"))
+    assert len(shown(reference_form="seed")) > 1
+
+
+def test_orders_rotate_the_options() -> None:
+    question = by_id(build(simple("t", [1, 2, 3])))["t_q2"]
+    rows = list(render_prompts([question], {"all_varying": "{options}"}, orders=3))
+    assert [row["id"] for row in rows] == ["t_q2@1/3", "t_q2@2/3", "t_q2@3/3"]
+    orders = [re.findall(r"base (\d)", row["prompt"]) for row in rows]
+    assert orders == [orders[0], [*orders[0][1:], orders[0][0]], [orders[0][2], *orders[0][:2]]]
+    assert [row["id"] for row in render_prompts([question], {"all_varying": "{options}"})] == ["t_q2"]
+
+
+def test_shots_are_solved_questions_of_other_tables() -> None:
+    made = build(*(worked_example() | {"root_img_name": f"t{n}"} for n in range(4)))
+    templates = {template_of(kind): make_template(template_of(kind)) for kind in QUESTION_TYPES}
+    plain = {row["id"]: row["prompt"] for row in render_prompts(made.questions, templates)}
+    rows = {row["id"]: row["prompt"] for row in render_prompts(made.questions, templates, shots=2)}
+    used = {}
+    for name, prompt in rows.items():
+        *shots, own = prompt.split("\n\n---\n\n")
+        assert own == plain[name]
+        ids = [next(i for i, text in plain.items() if shot.startswith(text.rstrip())) for shot in shots]
+        for shot, other in zip(shots, ids, strict=True):
+            assert shot.splitlines()[-1] == str(by_id(made)[other]["answer"][0])
+        used[name] = shots
+        assert len(shots) == 2
+    assert used["t0_q4"] != used["t1_q4"]
+    one = list(render_prompts(made.questions, templates, shots=2, only="t1_q4"))
+    assert one == [{"id": "t1_q4", "prompt": rows["t1_q4"]}]
+    with pytest.raises(InputError, match="--shots: expected answers to questions of 4 other tables, got 3"):
+        list(render_prompts(made.questions, templates, shots=4))
+
+
+def test_shots_come_from_other_tables_only() -> None:
+    made = build(*(simple(name, list(values)) for name, values in {"a": [1, 2], "b": [3, 4], "c": [5, 6]}.items()))
+    templates = {"single_varying": "{options}", "all_varying": "{options}"}
+    for row in render_prompts(made.questions, templates, shots=2):
+        (own,) = [q for q in made.questions if q["id"] == row["id"]]
+        assert row["prompt"].count("Option 0") == 3
+        answers = [int(part.splitlines()[-1]) for part in row["prompt"].split("\n\n---\n\n")[:-1]]
+        others = [q for q in made.questions if q["question_type"] == own["question_type"] and q["id"] != own["id"]]
+        assert sorted(answers) == sorted(q["answer"][0] for q in others)
 
 
 def test_cells_cannot_break_a_template() -> None:

@@ -28,6 +28,8 @@ def test_the_worked_example_of_the_seed() -> None:
     control = made["10_1002_anie_202416132_si_4_table_1_q4_ref_control"]
     assert "reference_conditions" not in control["input"]
     assert sorted(control["meta"]["yields"]) == [28, 40, 45, 47, 59]
+    assert control["options"] == question["options"]  # in the same order
+    assert control["answer"] == question["answer"]
     assert control["input"]["constant_conditions"] == question["input"]["constant_conditions"]
 
 

@@ -52,6 +52,7 @@ def test_replies_by_id() -> None:
     batch = {"custom_id": "b", "response": {"body": {"choices": [{"message": {"content": "Answer: 1"}}]}}}
     rows = [
         {"id": "a", "reply": "0"}, batch, {"id": "c", "text": "Option 1 or Option 2"}, {"id": "d", "reply": None},
+        {"id": "f", "reply": "Sorry, I cannot answer."},
         {"id": "e", "reply": "1"}, {"id": "e", "reply": "2"}, {"reply": "1"}, {"id": "a", "reply": "Answer: 0"}, 7,
     ]  # fmt: skip
     assert parse_replies(rows) == (
@@ -59,7 +60,8 @@ def test_replies_by_id() -> None:
         [
             "two different indices, left out: 2 (c, e)",
             "no index, left out: 1 (d)",
-            "reply without id, not used: 2 (record 7, record 9)",
+            "refusal, left out: 1 (f)",
+            "reply without id, not used: 2 (record 8, record 10)",
         ],
     )
 

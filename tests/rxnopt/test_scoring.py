@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,7 @@ from forecasteval.common.records import dump_json
 from forecasteval.common.report import format_text
 from forecasteval.rxnopt import RxnOptEvaluator
 from forecasteval.rxnopt.kinds import METRICS, QUESTION_TYPES, dataset_name
+from forecasteval.rxnopt.prompts import render_prompts
 from forecasteval.rxnopt.scoring import read_index
 from rxnopt_tables import CASES, DATA, ROOT, Record, question, write
 
@@ -196,3 +198,90 @@ def test_an_evaluator_without_datasets_says_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expected datasets, got none"):
         RxnOptEvaluator().evaluate_all({"a": 0})
     assert RxnOptEvaluator().settings() == {"evaluator": f"RxnOptBench {__version__}", "missing": "zero"}
+
+
+# --- Tables, orders, parts ---
+
+
+def test_errors_are_clustered_by_table_against_scipy() -> None:
+    """Equal clusters: the error of the mean of the tables' means, as scipy has it."""
+    data = [question(f"t{t}_q{n}{end}", [100.0, 80.0, 30.0, 10.0], kind)
+            for t in range(4) for n in range(3)
+            for end, kind in (("", "all_varying"), ("_ref", "all_varying_reference"))]  # fmt: skip
+    prediction = {q["id"]: (int(q["id"][1]) + int(q["id"][4])) % 4 for q in data}
+    found = RxnOptEvaluator(data).evaluate_all(prediction)
+    means = [np.mean([i["score"] for i in found["items"] if i["id"].startswith(f"t{t}_")]) for t in range(4)]
+    low, high = stats.t.interval(0.95, 3, np.mean(means), stats.sem(means))
+    assert found["tables"] == 4
+    assert found["standard_errors"]["avg_relative_score"] == pytest.approx(stats.sem(means))
+    assert found["intervals"]["avg_relative_score"] == (pytest.approx(max(0, low)), pytest.approx(min(1, high)))
+    one = RxnOptEvaluator(data[:6]).evaluate_all(prediction)
+    assert (one["tables"], one["intervals"]["avg_relative_score"], one["standard_errors"]["avg_relative_score"]) == (
+        1, None, None,
+    )  # fmt: skip
+
+
+def test_orders_are_averaged_and_mapped_back() -> None:
+    data = [question("t_q1", [100.0, 50.0, 10.0]), question("u_q1", [40.0, 80.0])]
+    evaluator = RxnOptEvaluator(data)
+    answers = {"t_q1@1/3": 0, "t_q1@2/3": 0, "t_q1@3/3": 0, "u_q1@1/3": 1, "u_q1@2/3": 1, "u_q1@3/3": 0}
+    found = evaluator.evaluate_all(answers)
+    items = {item["id"]: item for item in found["items"]}
+    assert items["t_q1"]["read"] == [0, 1, 2]
+    assert items["t_q1"]["score"] == pytest.approx(1.6 / 3)  # always the first: what a blind guess gets
+    assert items["t_q1"]["exact"] == pytest.approx(1 / 3)
+    assert items["u_q1"]["read"] == [1, 1, 1]
+    assert (found["missing"], found["unknown_ids"], found["coerced"]) == (0, 0, 0)
+    del answers["t_q1@3/3"]
+    answers["t_q1@2/3"] = 7
+    found = evaluator.evaluate_all(answers)
+    assert found["items"][0]["score"] == pytest.approx(1 / 3)  # what is not answered stays in the mean
+    assert "answered in some orders only, 0 in the others: 1 (t_q1)" in found["warnings"]
+    assert "no index of an option, scores 0: 1 (t_q1)" in found["warnings"]
+    assert evaluator.evaluate_all({"t_q1@1/2": 9, "t_q1@2/2": None})["illegal"] == 1
+    for mixed in ({"t_q1": 0, "t_q1@2/3": 0}, {"t_q1@1/2": 0, "t_q1@2/3": 0}):
+        with pytest.raises(InputError, match="expected one number of orders for a question, got"):
+            evaluator.evaluate_all(mixed)
+    assert evaluator.evaluate_all({"t_q1@4/3": 0, "x@1/2": 0})["unknown_ids"] == 2
+    assert "0, 1, 2" in format_text(evaluator.evaluate_all({f"t_q1@{n}/3": 0 for n in (1, 2, 3)}).report(items=True))
+
+
+def test_an_id_of_a_dataset_is_never_an_order() -> None:
+    found = RxnOptEvaluator([question("a@1/2", [10.0, 20.0])]).evaluate_all({"a@1/2": 1})
+    assert (found["avg_relative_score"], found["unknown_ids"]) == (1.0, 0)
+
+
+@given(st.integers(2, 12), st.integers(1, 30), st.data())
+def test_rendered_orders_mean_what_scoring_takes_them_for(size: int, orders: int, data: st.DataObject) -> None:
+    record = {**question("t_q1", [float(n + 1) for n in range(size)]), "options": [{"n": str(n)} for n in range(size)]}
+    picked = data.draw(st.lists(st.integers(0, size - 1), min_size=orders, max_size=orders))
+    prediction = {}
+    for row, pick in zip(render_prompts([record], {"single_varying": "{options}"}, orders), picked, strict=True):
+        shown = [int(n) for n in re.findall(r"- n: (\d+)", row["prompt"])]
+        prediction[row["id"]] = shown.index(pick)
+    item = RxnOptEvaluator([record]).evaluate_all(prediction)["items"][0]
+    assert item["read"] == (picked if orders > 1 else picked[0])
+
+
+def test_a_model_that_always_says_0_is_a_blind_guess_in_all_orders() -> None:
+    data = [question(f"t{n}_q1", [float((7 * n + 3 * i) % 11 + 1) for i in range(2 + n % 4)]) for n in range(20)]
+    rows = {f"{q['id']}@{k}/60": 0 for q in data for k in range(1, 61)}  # 60: a multiple of 2, 3, 4 and 5
+    found = RxnOptEvaluator(data).evaluate_all(rows)
+    assert found["avg_relative_score"] == pytest.approx(found["uniform_guess"]["avg_relative_score"])
+
+
+def test_parts_by_condition_and_by_number_of_options() -> None:
+    data = [
+        {**question("t_q1", [10.0, 20.0]), "target_key": "base"},
+        {**question("t_q2", [10.0] * 3 + [20.0] * 3), "target_key": "ligand"},
+        question("t_q3", [20.0, 10.0], "all_varying"),
+        question("t_q4", [float(n) for n in range(1, 31)], "all_varying"),
+    ]
+    found = RxnOptEvaluator(data).evaluate_all({"t_q1": 0, "t_q2": 5, "t_q3": 0})
+    parts = {key: (part["n"], part["avg_relative_score"]) for key, part in found["by_target_key"].items()}
+    assert parts == {"(all that vary)": (2, 0.5), "base": (1, 0.5), "ligand": (1, 1.0)}
+    sizes = {key: (part["n"], part["avg_relative_score"]) for key, part in found["by_option_count"].items()}
+    assert sizes == {" 2": (2, 0.75), " 5–9": (1, 1.0), "over 20": (1, 0.0)}
+    assert found["by_target_key"]["ligand"]["uniform_guess"] == 0.75
+    text = format_text(found.report())
+    assert "Condition asked about  Relative  Uniform  n\n(all that vary)          0.5000" in text

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from forecasteval.common.errors import InputError
-from rxnopt_tables import Row, build, by_id, simple, table
+from forecasteval.rxnopt.output import build_files, make_statistics
+from rxnopt_tables import Record, Row, build, by_id, simple, table
 
 
 def test_table_filters_and_reasons() -> None:
@@ -68,6 +71,46 @@ def test_a_fraction_scale_only_where_the_table_declares_it() -> None:
 def test_rows_without_what_is_required_have_a_reason_of_their_own() -> None:
     with pytest.raises(InputError, match="filter_condition_require 1"):
         build(simple("t", [1, 2, 3]), condition_require="smiles")
+
+
+def conflicting(**more: Any) -> Record:
+    cells = [("K", 10, 90), ("K", 60, 50), ("K", 32, None), ("Na", 20, None), ("Na", 20, None), ("Cs", 50, 0)]
+    return table("t", [({"base": b}, {"yield_ratio": y, "ee": ee}) for b, y, ee in cells], **more)
+
+
+def test_duplicates_are_merged_as_asked_and_conflicts_are_named() -> None:
+    def scores(**chosen: Any) -> dict[str, float]:
+        question = by_id(made := build(conflicting(), **chosen))["t_q1"]
+        assert made.merged == len(conflicting()["entries"]) - len(question["options"])
+        assert len(made.conflicts) == 1
+        names = [option["base"][0]["content"] for option in question["options"]]
+        return dict(zip(names, question["meta"]["effective_scores"], strict=True))
+
+    assert scores() == scores(duplicates="best") == {"K": 45.0, "Na": 20.0, "Cs": 25.0}
+    # yields 10, 32, 60; major fractions 0.95 and 0.75
+    assert scores(duplicates="median") == {"K": 27.2, "Na": 20.0, "Cs": 25.0}
+    assert scores(duplicates="drop") == {"Na": 20.0, "Cs": 25.0}
+    made = build(conflicting(duplicates="median"))
+    assert made.conflicts == ["t.json: entries[0, 1, 2]: equal conditions, effective 9.5 to 45 (median)"]
+    assert "t.json: entries[0, 1, 2]: equal conditions, effective 9.5 to 45 (median)" in build_files(made)["report.md"]
+    assert "which are one row now: 3; conditions whose results are more than 20 points apart: 1" in make_statistics(
+        made
+    )
+
+
+def test_a_median_is_shown_as_it_is_scored() -> None:
+    cells = [(10, "90"), (30, "95[b]")]
+    rows: list[Row] = [({"base": "K", "solvents": "THF"}, {"yield_ratio": y, "ee": ee}) for y, ee in cells]
+    rows += [({"base": "Na", "solvents": s}, {"yield_ratio": y}) for s, y in [("THF", 90), ("DMF", 95), ("EtOH", 80)]]
+    rows += [({"base": "Cs", "solvents": "DMF"}, {"yield_ratio": 25})]
+    made = by_id(build(table("t", rows), duplicates="median", reference_low_mid_fraction=1))["t_q2_ref"]
+    shown = [{k: r[k] for k in r.keys() - {"conditions"}} for r in made["input"]["reference_conditions"]]
+    assert shown == [{"yield": 20.0, "ee": "92.5%"}, {"yield": 25.0}]
+
+
+def test_duplicates_of_a_table_are_a_known_word() -> None:
+    made = build(simple("good", [1, 2]), simple("bad", [1, 2], duplicates="mean"))
+    assert made.unused_tables == ["bad.json: not_a_table: 'duplicates' must be best, median, drop, got 'mean'"]
 
 
 def test_equal_conditions_keep_the_best_row_then_the_first() -> None:

@@ -1,0 +1,98 @@
+"""The command line of the nightly run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Any
+
+from forecasteval.common.benchmark import Scorer
+from forecasteval.common.errors import InputError, grouped_names, printable
+from forecasteval.common.files import SUFFIXES
+from forecasteval.common.records import dump_json
+from forecasteval.common.report import Report, format_text
+
+from .folder import evaluate_folder
+from .limits import Limits, read_limits
+from .processes import Failure
+from .verify import Verification, verify_folder
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `nightly` alone."""
+    add = parser.add_argument
+    add("--force", action="store_true", help="score everything anew")
+    add("--verify", action="store_true", help="score everything anew, write nothing, and report what differs")
+    add("--min-questions", metavar="N", type=int, default=0, help="leave smaller levels out")
+    add("--memory-limit", metavar="MB", type=int, help="of each file: who needs more fails, and nobody else")
+    add("--time-limit", metavar="S", type=float, help="of each file, in seconds")
+
+
+def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
+    """Score what is new, or verify what is stored; the exit code."""
+    if args.min_questions < 0:
+        raise InputError("--min-questions", "expected a number >= 0", str(args.min_questions))
+    if args.verify and (args.force or args.min_questions):
+        raise InputError("--verify", "cannot be combined", "--force or --min-questions")
+    limits = read_limits(args.memory_limit, args.time_limit)
+    # A language model has threads of its own, and one breaker and deadline for all files.
+    processes = 1 if args.llm else os.cpu_count() or 1
+    if args.verify:
+        return _verify(args, scorer, program, processes, limits)
+    board = evaluate_folder(args.root, scorer.score, scorer.settings, args.force, args.min_questions, processes, limits)
+    failed = [Failure(**entry) for entry in board["failed"]]
+    _tell_failed(program, failed)
+    for line in [*_told_by_model(board["llm_failures"]), *board["notes"]]:
+        print(printable(f"{program}: {line}"), file=sys.stderr)
+    counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"
+    if board["ignored"]:
+        counts += f"; not read, as they are no {', '.join(SUFFIXES)}: {grouped_names(board['ignored'])}"
+    print(dump_json(board, ascii_only=True) if args.json else format_text([*board.report(), counts]))
+    if any(failure.fault for failure in failed):
+        return 1
+    if not board["evaluated"] + board["reused"]:
+        return 2
+    return 3 if failed or board["llm_failures"] else 0
+
+
+def _tell_failed(program: str, failed: list[Failure]) -> None:
+    for failure in failed:
+        print(printable(f"{program}: {failure.file}: {failure.reason}"), file=sys.stderr)
+
+
+def _told_by_model(failures: dict[str, dict[str, int]]) -> list[str]:
+    """A line per kind of failure of a language model, and what becomes of the results."""
+    lines = [
+        f"the language model failed: {kind}: questions {sum(files.values())}, files {grouped_names(sorted(files))}"
+        for kind, files in sorted(failures.items())
+    ]
+    degraded = sorted({name for files in failures.values() for name in files})
+    if degraded:
+        lines.append(f"degraded results, which the next run makes again: {grouped_names(degraded)}")
+    return lines
+
+
+def _verify(args: argparse.Namespace, scorer: Scorer, program: str, processes: int, limits: Limits) -> int:
+    found = verify_folder(args.root, scorer.score, processes, limits)
+    _tell_failed(program, found.failed)
+    print(dump_json(_as_json(found), ascii_only=True) if args.json else format_text(_report(found)))
+    if any(failure.fault for failure in found.failed):
+        return 1
+    if found.differences:
+        return 4
+    return 0 if not found.failed else 3 if found.same else 2
+
+
+def _as_json(found: Verification) -> dict[str, Any]:
+    return {**found._asdict(), "failed": [failure._asdict() for failure in found.failed]}
+
+
+def _report(found: Verification) -> Report:
+    lines: Report = [
+        f"{printable(name)}: {printable(line)}" for name, told in found.differences.items() for line in told
+    ]
+    if found.unstored:
+        lines.append(f"not stored yet: {grouped_names(found.unstored)}")
+    counts = f"{found.same} results come out as they are stored, {len(found.differences)} files differ"
+    return [*lines, f"{counts}, {len(found.failed)} failed"]

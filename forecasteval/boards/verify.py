@@ -1,0 +1,119 @@
+"""Stored results scored once more: what does not come out as it stands there was damaged, forged or is out of date."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from forecasteval.common.errors import EvaluationError, InputError
+from forecasteval.common.files import find_dataset
+from forecasteval.common.records import dump_json
+
+from .folder import list_predictions
+from .limits import NO_LIMITS, Limits
+from .processes import Failure, Task, explain, score_files
+from .ranking import rank_results
+from .report import format_csv, format_markdown
+from .store import BOARD, Score, lock_folder, read_stored
+from .systems import Ranking, System
+
+_MAY_DIFFER: Final = ("warnings", "calls", "tokens", "reasons", "file_sha256", "degraded")  # from run to run
+_SHOWN: Final = 6  # differences of a file
+
+
+class Verification(NamedTuple):
+    """How many results came out as they are stored; what differs, by file; what is not stored; what failed."""
+
+    same: int
+    differences: dict[str, list[str]]
+    unstored: list[str]
+    failed: list[Failure]
+
+
+def verify_folder(root: Path, score: Score, processes: int = 0, limits: Limits = NO_LIMITS) -> Verification:
+    """Score every file of `root/prediction` and compare with `root/evaluation`, the leaderboard too; writes nothing.
+
+    Raises LockedError if another run is at work, and EvaluationError if nothing can be read.
+    """
+    folder = root / "evaluation"
+    files, failed, _ = list_predictions(root / "prediction")
+    if not folder.is_dir():
+        raise InputError(str(folder), "expected stored results", "none")
+    with lock_folder(folder):
+        tasks: list[Task] = []
+        unstored = []
+        for path in files:
+            try:
+                if not (folder / f"{path.stem}.json").exists():
+                    unstored.append(path.name)
+                    continue
+                tasks.append(Task(path, find_dataset(path, root / "dataset"), {}))
+            except EvaluationError as error:
+                failed.append(Failure(path.name, explain(error, path, root)))
+        differences: dict[str, list[str]] = {}
+        systems: list[System | Ranking] = []
+        with contextlib.closing(score_files(score, tasks, root, processes, limits)) as outcomes:
+            for task, outcome in zip(tasks, outcomes, strict=True):
+                if isinstance(outcome, Failure):
+                    failed.append(outcome)
+                    continue
+                systems.append(outcome.system)
+                told = _compare_stored(folder / f"{task.path.stem}.json", json.loads(outcome.text))
+                if told:
+                    differences[f"{task.path.stem}.json"] = told
+        same = len(systems) - len(differences)
+        if not (failed or unstored):
+            differences.update(_compare_board(folder, systems))
+    return Verification(same, differences, unstored, sorted(failed))
+
+
+def _compare_stored(path: Path, new: dict[str, Any]) -> list[str]:
+    stored, _ = read_stored(path)
+    if not stored:
+        return ["it is damaged: no JSON, or not what its result_sha256 says"]
+    del new["result_sha256"]
+    return _shorten(list(_differences(stored, new)))
+
+
+def _compare_board(folder: Path, systems: list[System | Ranking]) -> dict[str, list[str]]:
+    """What is wrong with the three files of the leaderboard."""
+    board, _ = read_stored(folder / f"{BOARD}.json")
+    if not board:
+        return {f"{BOARD}.json": ["it is damaged: no JSON, or not what its result_sha256 says"]}
+    ranked = rank_results(systems, board.get("leaderboard", {}).get("min_questions", 0))
+    told = _shorten(list(_differences(board.get("tables"), json.loads(dump_json(ranked))["tables"], "tables")))
+    found = {f"{BOARD}.json": told} if told else {}
+    for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board))):
+        path = folder / f"{BOARD}.{suffix}"
+        if not (path.is_file() and path.read_bytes() == text.encode()):
+            found[path.name] = [f"it is not what {BOARD}.json says"]
+    return found
+
+
+def _shorten(told: list[str]) -> list[str]:
+    return told if len(told) <= _SHOWN else [*told[: _SHOWN - 1], f"and {len(told) - _SHOWN + 1} more"]
+
+
+def _differences(stored: Any, new: Any, where: str = "") -> Iterator[str]:
+    """Where two JSON values differ, from outside to inside."""
+    if isinstance(stored, dict) and isinstance(new, dict):
+        for key in sorted({*stored, *new} - {*_MAY_DIFFER}, key=lambda key: (key != "signature", key)):
+            yield from _differences(stored.get(key), new.get(key), f"{where}.{key}".lstrip("."))
+    elif isinstance(stored, list) and isinstance(new, list) and len(stored) == len(new):
+        for place, (a, b) in enumerate(zip(stored, new, strict=True)):
+            yield from _differences(a, b, f"{where}[{_name(a) or place}]")
+    elif stored != new:
+        yield f"{where}: {_show(stored)} is stored, {_show(new)} comes out"
+
+
+def _name(value: Any) -> str:
+    """By what a reader finds an item of a list again."""
+    found = (value.get("id") or value.get("name")) if isinstance(value, Mapping) else None
+    return found if isinstance(found, str) else ""
+
+
+def _show(value: Any) -> str:
+    return f"{len(value)} entries" if isinstance(value, (list, dict)) else json.dumps(value, ensure_ascii=False)[:60]

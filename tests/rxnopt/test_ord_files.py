@@ -1,0 +1,107 @@
+"""Open Reaction Database datasets, in both spellings of their keys."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forecasteval.common.errors import InputError
+from forecasteval.rxnopt.builder import build_questions
+from forecasteval.rxnopt.experiments import Constants
+from forecasteval.rxnopt.imports import Layout, import_file
+from forecasteval.rxnopt.ord_files import is_ord, read_reactions
+from rxnopt_tables import VALUES, Record, by_id, write
+
+
+def component(role: str, name: str, smiles: str, **amount: Any) -> Record:
+    identifiers = [{"type": "SMILES", "value": smiles}, {"type": "NAME", "value": name}]
+    return {"identifiers": identifiers, "reactionRole": role, "amount": amount}
+
+
+def reaction(base: str, percent: float, **measured: Any) -> Record:
+    """A reaction as the Open Reaction Database writes it (protobuf JSON of reaction.proto)."""
+    halide = component("REACTANT", "bromobenzene", "Brc1ccccc1", moles={"value": 0.1, "units": "MILLIMOLE"})
+    ee = {"type": "SELECTIVITY", "selectivity": {"type": "EE"}, "percentage": {"value": 90}}
+    return {
+        "reactionId": f"ord-{base}",
+        "inputs": {
+            "m1": {"components": [halide, component("SOLVENT", "DMF", "CN(C)C=O")]},
+            "m2": {"components": [component("REAGENT", base, "O", moles={"value": 0.2, "units": "MILLIMOLE"})]},
+        },
+        "conditions": {"temperature": {"setpoint": {"value": 80, "units": "CELSIUS"}}},
+        "outcomes": [{
+            "reactionTime": {"value": 12, "units": "HOUR"},
+            "products": [
+                {"identifiers": [{"type": "SMILES", "value": "C"}], "measurements": []},
+                {
+                    "identifiers": [{"type": "SMILES", "value": "Oc1ccccc1"}], "isDesiredProduct": True,
+                    "measurements": [{"type": "IDENTITY"}, {"type": "YIELD", "percentage": {"value": percent}}, ee],
+                },
+            ],
+        }],
+        "provenance": {"doi": "10.1/x"},
+    }  # fmt: skip
+
+
+DATASET = {"name": "screen", "reactions": [reaction("K2CO3", 43.5), reaction("Cs2CO3", 90.25)]}
+
+
+def snake(value: Any) -> Any:
+    """The same with the names of the .proto file."""
+    if isinstance(value, dict):
+        return {re.sub("([A-Z])", lambda m: "_" + m[1].lower(), key): snake(v) for key, v in value.items()}
+    return [snake(v) for v in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("spelled", [DATASET, snake(DATASET)])
+def test_a_dataset_becomes_a_table(tmp_path: Path, spelled: Record) -> None:
+    tables, notes = import_file(write(tmp_path / "ord.json", json.dumps(spelled)), Layout({}), Constants())
+    ((_, table),) = tables.items()
+    assert notes == []
+    assert (table["doi"], table["reactants"]) == ("10.1/x", [{"content": "bromobenzene", "SMILES": "Brc1ccccc1"}])
+    assert table["products"] == [{"content": "Oc1ccccc1", "SMILES": "Oc1ccccc1"}]
+    first = table["entries"][0]
+    assert (first["entry_idx"], first["results"]) == ("ord-K2CO3", {"yield_ratio": 43.5, "ee": 90})
+    shown = {key: items[0]["content"] for key, items in first["conditions"].items() if items}
+    assert shown == {"reagents": "K2CO3 (0.2 mmol)", "solvents": "DMF", "temperature": "80 °C", "time": "12 h"}
+    question = by_id(build_questions([table]))["ord_q1"]
+    assert question["target_key"] == "reagents"
+    assert sorted(question["meta"]["effective_scores"]) == [41.325, 85.7375]
+
+
+def test_other_json_is_refused(tmp_path: Path) -> None:
+    for value, message in [([1], "expected a dataset of the Open Reaction Database, got other JSON"),
+                           ({"reactions": []}, "expected reactions, got none")]:  # fmt: skip
+        path = write(tmp_path / "x.json", json.dumps(value))
+        with pytest.raises(InputError) as caught:
+            import_file(path, Layout({}))
+        assert str(caught.value) == f"{path}: {message}"
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_no_json_breaks_the_reader(data: st.DataObject) -> None:
+    """Any part of a dataset may be anything."""
+    value: Any = copy.deepcopy(DATASET)
+    at: Any = value
+    for _ in range(data.draw(st.integers(1, 9))):
+        keys = list(at) if isinstance(at, dict) else list(range(len(at)))
+        key = data.draw(st.sampled_from(keys))
+        if not isinstance(at[key], (dict, list)) or not at[key]:
+            break
+        parent, at = at, at[key]
+    else:
+        key, at = key, parent
+    at[key] = data.draw(VALUES)
+    if is_ord(value):
+        try:
+            read_reactions(value, "x")
+        except InputError as error:
+            assert str(error) == "x: expected reactions, got none"  # noqa: PT017 - one of two good ends

@@ -1,0 +1,144 @@
+"""Sheets: text and workbooks as rows, or one line that says where they are broken."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import zipfile
+from pathlib import Path
+
+import openpyxl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forecasteval.common.errors import InputError
+from forecasteval.rxnopt import sheets
+from forecasteval.rxnopt.sheets import read_sheet
+from rxnopt_tables import write
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,a\n1,2\n", ": line 1: the column a is there twice"),
+        ("a,b\n1,2,3\n", ": line 2: expected 2 cells, got 3"),
+        ("a,b\n", ": expected a header and rows, got none"),
+        ("", ": expected a header and rows, got none"),
+        ('a,b\n"1"x,2\n', ": line 2: not CSV: ',' expected after '\"'"),
+        ("a,y,,\n1,2,x,\n", ": line 2: expected a name above every cell, got none"),
+        ("a,y\n\n1\n", ": line 3: expected 2 cells, got 1"),
+        ('a,y\n\n"1"x,2\n', ": line 3: not CSV: ',' expected after '\"'"),
+        ("a\0b\n1,2", ": expected text or a workbook (.xlsx), got another kind of file"),
+    ],
+)
+def test_bad_sheets(tmp_path: Path, text: str, message: str) -> None:
+    path = write(tmp_path / "t.csv", text)
+    with pytest.raises(InputError) as caught:
+        read_sheet(path)
+    assert str(caught.value) == f"{path}{message}"
+
+
+@pytest.mark.parametrize(
+    "text", ["a,y,,\n1,2,,\n", "\n\n,a,y\n,1,2\n", "a,y\n1,2\n\n , \n,,,\n", "a;y\n1;2\n", "a\ty\n1\t2\n"]
+)
+def test_blank_rows_and_columns_and_delimiters(tmp_path: Path, text: str) -> None:
+    sheet = read_sheet(write(tmp_path / "t.csv", text))
+    assert (sheet.header, sheet.rows, sheet.notes) == (["a", "y"], [{"a": "1", "y": "2"}], [])
+
+
+def test_an_index_without_a_name_keeps_its_cells(tmp_path: Path) -> None:
+    sheet = read_sheet(write(tmp_path / "t.csv", ",a\n0,x\n1,y\n"))
+    assert sheet.header == ["(unnamed)", "a"]
+    assert [row["(unnamed)"] for row in sheet.rows] == ["0", "1"]
+
+
+def test_decimal_commas_only_where_all_numbers_have_them(tmp_path: Path) -> None:
+    text = "solvent;yield\n1,4-dioxane;87,5\nTHF;88,5 (82,25)\nDMF;90\n"
+    sheet = read_sheet(write(tmp_path / "t.csv", text))
+    assert [row["yield"] for row in sheet.rows] == ["87.5", "88.5 (82.25)", "90"]
+    assert sheet.rows[0]["solvent"] == "1,4-dioxane"
+    assert sheet.notes == ["decimal commas are read as points"]
+    points = read_sheet(write(tmp_path / "u.csv", text.replace("90", "90.5")))
+    assert [row["yield"] for row in points.rows] == ["87,5", "88,5 (82,25)", "90.5"]
+    assert read_sheet(write(tmp_path / "v.csv", 'a,y\n"1,5",2\n')).rows == [{"a": "1,5", "y": "2"}]
+
+
+def test_cp1252(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes("T °C,y\n80 °C,1\n".encode("cp1252"))
+    assert read_sheet(path)[:2] == (["T °C", "y"], [{"T °C": "80 °C", "y": "1"}])
+    assert read_sheet(path).notes == ["the file is no UTF-8 and is read as cp1252"]
+    path.write_bytes(b"a,y\n\x81,1\n")
+    with pytest.raises(InputError, match="not UTF-8: byte 0x81 at position 4"):
+        read_sheet(path)
+
+
+def save(path: Path, rows: list[list[object]], book: openpyxl.Workbook | None = None) -> openpyxl.Workbook:
+    book = book or openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+    return book
+
+
+def test_a_workbook_is_read_as_it_is_shown(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    ratio = datetime.timedelta(hours=95, minutes=5)
+    book = save(path, [["base", "y", "dr", "er"], ["K", 0.95, datetime.time(3, 1), ratio], [None, 80.0, "x", None]])
+    book.active["B2"].number_format = "0.0%"
+    book.active.merge_cells("A2:A3")
+    book.create_sheet("notes").append(["a", "b"])
+    book["notes"].append([1, 2])
+    book.save(path)
+    sheet = read_sheet(path)
+    assert sheet.rows == [
+        {"base": "K", "y": "95%", "dr": "3:01", "er": "95:05"}, {"base": "K", "y": "80", "dr": "x", "er": ""},
+    ]  # fmt: skip
+    assert sheet.notes == ["the first of 2 sheets is read: Sheet"]
+    assert read_sheet(path, "notes").rows == [{"a": "1", "b": "2"}]
+    with pytest.raises(InputError, match="no sheet other, got Sheet, notes"):
+        read_sheet(path, "other")
+
+
+def test_broken_and_enormous_workbooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.xlsx"
+    for raw in (
+        b"",
+        b"PK\x03\x04",
+        b"a,b\n1,2\n",
+        zip_of({"xl/workbook.xml": "<"}),
+        zip_of({"[Content_Types].xml": "<a/>"}),
+    ):
+        path.write_bytes(raw)
+        with pytest.raises(InputError, match=r"not a workbook \(.xlsx\)"):
+            read_sheet(path)
+    book = save(path, [["a", "b"], [1, 2]])
+    book.active["XFD1048576"] = 1  # 17 billion cells, of which one holds something
+    book.save(path)
+    with pytest.raises(InputError, match="expected at most 5,000,000 cells"):
+        read_sheet(path)
+    monkeypatch.setattr(sheets, "MOST_BYTES", 1 << 10)
+    with pytest.raises(InputError, match="MB, unpacked"):
+        read_sheet(path)
+
+
+def zip_of(files: dict[str, str]) -> bytes:
+    raw = io.BytesIO()
+    with zipfile.ZipFile(raw, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return raw.getvalue()
+
+
+@settings(max_examples=100)
+@given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode), st.sampled_from([".csv", ".xlsx"]))
+def test_no_bytes_break_the_reader(tmp_path_factory: pytest.TempPathFactory, raw: bytes, suffix: str) -> None:
+    path = tmp_path_factory.getbasetemp() / f"any{suffix}"
+    path.write_bytes(raw)
+    try:
+        sheet = read_sheet(path)
+    except InputError as error:
+        assert str(error).startswith(str(path))  # noqa: PT017 - being refused is one of two good ends
+    else:
+        assert all(list(row) == sheet.header for row in sheet.rows)

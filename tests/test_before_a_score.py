@@ -1,0 +1,362 @@
+"""What is said before a score is: files whose answers or ids are called otherwise, wrapped, packed, or half empty."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from cli import Record, assert_refused, box, item, number, q, question, run, warning, write
+from eval import FutureXEvaluator
+
+DATASET: Final = [question("68bd01"), question("68bd02", ground_truth="B"), question("68bd03", ground_truth="C")]
+ANSWERS: Final = {"68bd01": "A", "68bd02": "B", "68bd03": "A"}  # 2 of 3 right
+
+
+def rows(key: str = "answer", ids: str = "id") -> list[Record]:
+    return [{ids: name, key: box(letter)} for name, letter in ANSWERS.items()]
+
+
+def own(key: str) -> list[Record]:
+    """The same as a file with questions of its own."""
+    return [{**asked, key: row["answer"]} for asked, row in zip(DATASET, rows(), strict=True)]
+
+
+def folder(root: Path, content: object, name: str = "d-x.json", dataset: bool = True) -> Path:
+    return write(root, {f"prediction/{name}": content, **({"dataset/d.json": DATASET} if dataset else {})})
+
+
+def scores(results: Record) -> list[float]:
+    return [entry["score"] for entry in results["items"]]
+
+
+# --- Answers under another key ---
+
+
+@pytest.mark.parametrize("key", ["response", "output", "model_answer", "Answer", "predictions", "甲"])
+@pytest.mark.parametrize("dataset", [True, False], ids=["dataset", "own questions"])
+@pytest.mark.parametrize("name", ["d-x.json", "d-x.jsonl"])
+def test_answers_under_another_key_are_an_error_that_names_it(
+    tmp_path: Path, key: str, dataset: bool, name: str
+) -> None:
+    folder(tmp_path, rows(key) if dataset else own(key), name, dataset)
+    for command in (["-f", "d-x"], ["-f", "d-x", "--json"]):
+        assert_refused(run(tmp_path, *command), "expected 'answer' or 'prediction'", repr(key), f"prediction/{name}")
+
+
+def test_answers_under_another_key_cost_their_file_only(tmp_path: Path) -> None:
+    write(folder(tmp_path, rows("response")), {"prediction/d-y.json": rows()})
+    done = run(tmp_path, "nightly")
+    assert (done.code, "d-x.json" in done.err, "'response'" in done.err) == (3, True, True)
+    assert "0.0000" not in done.out.splitlines()[0]
+
+
+def test_an_error_names_no_more_keys_than_a_reader_reads(tmp_path: Path) -> None:
+    row = {"id": "68bd01", **{f"key{n}": "A" for n in range(500)}, "x" * 900: 1}
+    assert_refused(run(folder(tmp_path, [row]), "-f", "d-x"), "'key0'")
+
+
+def test_in_python_it_is_the_same_error() -> None:
+    with pytest.raises(Exception, match="data: expected 'answer' or 'prediction' in the records, got 'response'"):
+        FutureXEvaluator().evaluate_all(own("response"))
+
+
+@pytest.mark.parametrize("empty", [None, ""])
+def test_an_empty_answer_is_an_answer(tmp_path: Path, empty: object) -> None:
+    """Nobody answered, but the key is there: a table of zeros is then what the file says."""
+    results = run(folder(tmp_path, [{"id": name, "answer": empty} for name in ANSWERS]), "-f", "d-x", "--json").json
+    assert (results["missing_count"], results["overall_score"], results["warnings"]) == (3, 0, [])
+
+
+@pytest.mark.parametrize("dataset", [True, False], ids=["dataset", "own questions"])
+def test_some_rows_lack_both_keys(tmp_path: Path, dataset: bool) -> None:
+    given = rows() if dataset else own("answer")
+    given[1]["response"] = given[1].pop("answer")
+    results = run(folder(tmp_path, given, dataset=dataset), "-f", "d-x", "--json").json
+    assert scores(results) == [1, 0, 0]
+    assert item(results, "68bd02")["outcome"] == "missing"
+    assert warning(results, "neither 'answer' nor 'prediction'").endswith(": 1 (68bd02)")
+    assert "warning: record with neither" in run(tmp_path, "-f", "d-x").out
+
+
+def test_questions_that_a_file_leaves_out_lack_no_key(tmp_path: Path) -> None:
+    results = run(folder(tmp_path, rows()[:1]), "-f", "d-x", "--json").json
+    assert (results["missing_count"], results["warnings"]) == (2, [])
+
+
+# --- Answers that are objects ---
+
+
+@pytest.mark.parametrize("key", ["answer", "prediction"])
+@pytest.mark.parametrize("inner", ["answer", "prediction"])
+@pytest.mark.parametrize("dataset", [True, False], ids=["dataset", "own questions"])
+def test_an_object_around_an_answer(tmp_path: Path, key: str, inner: str, dataset: bool) -> None:
+    wrapped: list[Record] = [
+        {**row, key: {inner: box(letter), "confidence": 0.8}}
+        for row, letter in zip(DATASET, ANSWERS.values(), strict=True)
+    ]
+    results = run(folder(tmp_path, wrapped, dataset=dataset), "-f", "d-x", "--json").json
+    assert scores(results) == [1, 1, 0]
+    assert warning(results, "answer is an object").endswith(": 3 (68bd01, 68bd02, 68bd03)")
+
+
+@pytest.mark.parametrize("value", [{"text": "A"}, {}, {"answer": {"answer": "A"}}, {"answer": None}])
+def test_an_object_without_an_answer_is_unparsed(tmp_path: Path, value: object) -> None:
+    given = [*rows()[:2], {"id": "68bd03", "answer": value}]
+    results = run(folder(tmp_path, given), "-f", "d-x", "--json").json
+    assert (scores(results), item(results, "68bd03")["outcome"]) == ([1, 1, 0], "unparsed")
+    assert warning(results, "answer is an object").endswith(": 1 (68bd03)")
+
+
+# --- Ids that match nothing ---
+
+
+@pytest.mark.parametrize("key", ["task_id", "ID", "question_id", "Id", "qid"])
+def test_ids_under_another_key_are_named(tmp_path: Path, key: str) -> None:
+    folder(tmp_path, [{"model": "m", "text": "t", **row} for row in rows(ids=key)])
+    assert_refused(run(tmp_path, "-f", "d-x"), "expected predictions for this dataset", f"no 'id', but {key}")
+
+
+def test_rows_without_anything_like_an_id_name_what_is_there(tmp_path: Path) -> None:
+    assert_refused(run(folder(tmp_path, [{"answer": "A", "text": "t"}]), "-f", "d-x"), "no 'id'", "answer, text")
+
+
+@pytest.mark.parametrize(
+    ("given", "nearest"),
+    [("68BD01", "68bd01"), ("68bd-02", "68bd02"), ("q68bd03", "68bd03"), (" 68bd01 ", "68bd01"), ("68bd0", "68bd0")],
+)
+def test_ids_that_match_nothing_name_the_nearest(tmp_path: Path, given: str, nearest: str) -> None:
+    folder(tmp_path, [{"id": given, "answer": "A"}])
+    assert_refused(run(tmp_path, "-f", "d-x"), "none with an id of it", given.strip(), f"nearest {nearest}")
+
+
+def test_ids_that_are_like_none_show_one_of_the_dataset(tmp_path: Path) -> None:
+    folder(tmp_path, [{"id": "zzz", "answer": "A"}])
+    assert_refused(run(tmp_path, "-f", "d-x"), "zzz", "which has 68bd01")
+
+
+def test_hostile_ids_are_shown_escaped_and_short(tmp_path: Path) -> None:
+    folder(tmp_path, [{"id": "\x1b[2J" + "x" * 900, "answer": "A"}, {"\x1b[31m_id" + "y" * 900: 1}])
+    assert_refused(run(tmp_path, "-f", "d-x"), "\\x1b[2J")
+
+
+# --- Wrappers, and names that lie ---
+
+
+@pytest.mark.parametrize("key", ["data", "predictions", "results"])
+@pytest.mark.parametrize("dataset", [True, False], ids=["dataset", "own questions"])
+def test_wrappers_are_looked_into(tmp_path: Path, key: str, dataset: bool) -> None:
+    wrapped = {"model": "m-1", "date": "2025-09-15", key: rows() if dataset else own("answer")}
+    results = run(folder(tmp_path, wrapped, dataset=dataset), "-f", "d-x", "--json").json
+    assert scores(results) == [1, 1, 0]
+
+
+@pytest.mark.parametrize("key", ["data", "predictions", "results"])
+def test_a_question_of_that_name_is_a_question(tmp_path: Path, key: str) -> None:
+    """In the form `{id: answer}`, an id may be `data`, and its answer a list."""
+    write(tmp_path, {"dataset/d.json": [question(key), question("b")], "prediction/d-x.json": {key: ["A"], "b": "A"}})
+    assert scores(run(tmp_path, "-f", "d-x", "--json").json) == [1, 1]
+
+
+@pytest.mark.parametrize("wrapped", [{"data": []}, {"rows": [{"id": "68bd01", "answer": "A"}]}, {"data": {"a": 1}}])
+def test_other_wrappers_are_refused_not_scored_as_zero(tmp_path: Path, wrapped: object) -> None:
+    assert_refused(run(folder(tmp_path, wrapped), "-f", "d-x"), "d-x.json")
+
+
+def test_a_wrapped_dataset_is_read(tmp_path: Path) -> None:
+    write(tmp_path, {"dataset/d.json": {"data": DATASET}, "prediction/d-x.json": rows()})
+    assert scores(run(tmp_path, "-f", "d-x", "--json").json) == [1, 1, 0]
+
+
+def lines(records: list[Record]) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+@pytest.mark.parametrize("dataset", [True, False], ids=["dataset", "own questions"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["", "byte order mark"])
+def test_lines_in_a_json_file(tmp_path: Path, dataset: bool, mark: str) -> None:
+    given = rows() if dataset else own("answer")
+    results = run(folder(tmp_path, mark + lines(given), dataset=dataset), "-f", "d-x", "--json").json
+    assert scores(results) == [1, 1, 0]
+    warning(results, "d-x.json", "read as JSON Lines")
+
+
+@pytest.mark.parametrize("dataset", [True, False], ids=["dataset", "own questions"])
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("mark", ["", "\ufeff", " \n"], ids=["", "byte order mark", "blank"])
+def test_a_list_in_a_jsonl_file(tmp_path: Path, dataset: bool, indent: int | None, mark: str) -> None:
+    text = mark + json.dumps(rows() if dataset else own("answer"), indent=indent)
+    results = run(folder(tmp_path, text, "d-x.jsonl", dataset), "-f", "d-x", "--json").json
+    assert scores(results) == [1, 1, 0]
+    warning(results, "d-x.jsonl", "read as one JSON list")
+
+
+def test_lying_names_change_no_score_and_no_checksum_of_what_was_asked(tmp_path: Path) -> None:
+    honest = run(folder(tmp_path / "a", rows()), "-f", "d-x", "--json").json
+    lying = run(folder(tmp_path / "b", lines(rows())), "-f", "d-x", "--json").json
+    assert honest["items"] == lying["items"]
+    assert honest["signature"]["data_sha256"] == lying["signature"]["data_sha256"]
+    assert honest["warnings"] == []
+
+
+def test_a_dataset_in_lines_is_read_with_a_warning(tmp_path: Path) -> None:
+    write(tmp_path, {"dataset/d.json": lines(DATASET), "prediction/d-x.json": rows()})
+    results = run(tmp_path, "-f", "d-x", "--json").json
+    assert scores(results) == [1, 1, 0]
+    warning(results, "d.json", "read as JSON Lines")
+    assert run(tmp_path, "check", "d").code in (0, 4)
+
+
+def test_a_torn_line_in_a_json_file_costs_its_row(tmp_path: Path) -> None:
+    text = lines(rows()[:2]) + '{"id": "68bd03", "answer'
+    results = run(folder(tmp_path, text), "-f", "d-x", "--json").json
+    assert scores(results) == [1, 1, 0]
+    warning(results, "prediction that is no object")
+
+
+def test_one_line_that_is_torn_is_no_list_of_lines(tmp_path: Path) -> None:
+    assert_refused(run(folder(tmp_path, '{"id": "68bd01", "answer'), "-f", "d-x"), "not JSON")
+
+
+# --- CSV ---
+
+
+def table(records: list[Record], delimiter: str = ",") -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(records[0]), delimiter=delimiter)
+    writer.writeheader()
+    writer.writerows(records)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("key", ["answer", "prediction"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["", "byte order mark"])
+def test_csv_of_ids_and_answers_is_joined_to_a_futurex_dataset(tmp_path: Path, key: str, mark: str) -> None:
+    folder(tmp_path, mark + table([{"note": "x, y", **row} for row in rows(key)]), "d-x.csv")
+    results = run(tmp_path, "-f", "d-x", "--json").json
+    assert (results["benchmark"], results["dataset"], scores(results)) == ("FutureX", "d.json", [1, 1, 0])
+    named = run(tmp_path, "-f", str(tmp_path / "prediction/d-x.csv"), "--dataset", "d", "--json").json
+    assert scores(named) == [1, 1, 0]
+
+
+def test_csv_of_ids_and_answers_is_ranked_with_others(tmp_path: Path) -> None:
+    write(folder(tmp_path, table(rows()), "d-x.csv"), {"prediction/d-y.json": rows()})
+    board = run(tmp_path, "nightly", "--json").json
+    assert [row["overall_score"] for row in board["tables"][0]["rows"]] == pytest.approx([2 / 3, 2 / 3])
+
+
+def test_csv_with_line_feeds_and_commas_in_its_answers(tmp_path: Path) -> None:
+    asked = [question("a", level=3, prompt="Who?", ground_truth="Red, Blue"), number("b", answer=..., Std=10)]
+    given = [{"id": "a", "answer": "So:\n\\boxed{Red,\nBlue}"}, {"id": "b", "answer": '"quoted" \\boxed{105}'}]
+    write(tmp_path, {"dataset/d.json": asked, "prediction/d-x.csv": table(given)})
+    assert scores(run(tmp_path, "-f", "d-x", "--json").json) == [1, 0.75]
+
+
+def test_csv_with_an_empty_answer_is_missing(tmp_path: Path) -> None:
+    folder(tmp_path, table([{"id": "68bd01", "answer": ""}, *rows()[1:]]), "d-x.csv")
+    results = run(tmp_path, "-f", "d-x", "--json").json
+    assert [entry["outcome"] for entry in results["items"]] == ["missing", "scored", "scored"]
+
+
+def test_csv_with_another_answer_column_is_an_error(tmp_path: Path) -> None:
+    folder(tmp_path, table(rows("response")), "d-x.csv")
+    done = run(tmp_path, "-f", "d-x")
+    assert_refused(done, "d-x.csv", "response")
+
+
+@pytest.mark.parametrize(
+    "text", ["id,answer\n68bd01", "id,answer\n68bd01,A,B\n", 'id,answer\n68bd01,"A\n', "id,answer\n"]
+)
+def test_csv_that_is_broken(tmp_path: Path, text: str) -> None:
+    done = run(folder(tmp_path, text, "d-x.csv"), "-f", "d-x")
+    assert "Traceback" not in done.err
+    assert done.code in (0, 2)
+    if done.code == 0:
+        assert "warning: " in done.out or "Missing" in done.out
+
+
+# --- What is no file of records ---
+
+
+def test_gz_is_named(tmp_path: Path) -> None:
+    folder(tmp_path, gzip.compress(json.dumps(rows()).encode()), "d-x.json.gz")
+    for name in ("d-x", "d-x.json", "d-x.json.gz", str(tmp_path / "prediction/d-x.json.gz")):
+        assert_refused(run(tmp_path, "-f", name), "d-x.json.gz", "a compressed file; unpack it first")
+
+
+def test_gz_under_the_name_of_json_is_named(tmp_path: Path) -> None:
+    done = run(folder(tmp_path, gzip.compress(json.dumps(rows()).encode())), "-f", "d-x")
+    assert_refused(done, "d-x.json", "compressed")
+
+
+@pytest.mark.parametrize("suffix", [".xlsx", ".xls", ".ods"])
+def test_spreadsheets_are_named(tmp_path: Path, suffix: str) -> None:
+    folder(tmp_path, b"PK\x03\x04", "d-x" + suffix)
+    for name in ("d-x", "d-x" + suffix):
+        assert_refused(run(tmp_path, "-f", name), "a spreadsheet; save it as CSV with the columns id and answer")
+
+
+@pytest.mark.parametrize("suffix", [".zip", ".bz2", ".xz", ".zst", ".parquet"])
+def test_other_packed_files_are_named(tmp_path: Path, suffix: str) -> None:
+    assert_refused(run(folder(tmp_path, b"\0", "d-x" + suffix), "-f", "d-x"), "d-x" + suffix, "first")
+
+
+@pytest.mark.parametrize("name", ["d-x", "d-x.json"])
+def test_a_folder_is_named(tmp_path: Path, name: str) -> None:
+    folder(tmp_path, rows(), f"{name}/part.json")
+    assert_refused(run(tmp_path, "-f", name), name, "expected a file, got a folder; name a file in it")
+
+
+def test_a_pipe_is_named(tmp_path: Path) -> None:
+    folder(tmp_path, rows())
+    os.mkfifo(tmp_path / "prediction" / "d-y.json")
+    assert_refused(run(tmp_path, "-f", "d-y.json"), "a pipe or device", "write what it gives to a file first")
+    assert_refused(run(tmp_path, "-f", "/dev/null"), "a pipe or device")
+    assert_refused(run(tmp_path, "-f", "d-x", "--dataset", str(tmp_path / "dataset")), "a folder")
+
+
+# --- Numbers without sigma ---
+
+
+def told(results: Record, report: str) -> tuple[int, list[str]]:
+    return results["no_sigma_count"], [
+        line for line in report.splitlines() if line.startswith("Numbers without a sigma")
+    ]
+
+
+def test_numbers_without_sigma_are_counted(tmp_path: Path) -> None:
+    asked: list[dict[str, Any]] = [
+        number("a"), number("b", Std=2.0), number("c", Std=0), number("d", answer=""), number("e", level=3),
+        q("f"), q("g", level=3, prompt="Who?", ground_truth="Red, Blue", answer="Red, Blue"), number("h", Std=""),
+    ]  # fmt: skip
+    write(tmp_path, {"prediction/p.json": asked})
+    results = run(tmp_path, "-f", "p", "--json").json
+    count, told_lines = told(results, run(tmp_path, "-f", "p").out)
+    assert (count, len(told_lines)) == (4, 1)  # a, d, e, h: whether they were answered or not
+    assert told_lines[0].startswith("Numbers without a sigma: 4")
+    assert "--relative-sigma" in told_lines[0]
+    assert told(run(tmp_path, "-f", "p", "--relative-sigma", "0.05", "--json").json, "") == (0, [])
+    assert told(run(tmp_path, "-f", "p", "--rules", "official-2026", "--json").json, "") == (0, [])
+    assert "Numbers without a sigma: 0." in run(tmp_path, "-f", "p", "--relative-sigma", "0.05").out
+
+
+def test_the_remedy_is_one_that_the_rule_set_takes(tmp_path: Path) -> None:
+    write(tmp_path, {"prediction/p.json": [number("a")]})
+    _, (line,) = told(
+        run(tmp_path, "-f", "p", "--rules", "paper", "--json").json, run(tmp_path, "-f", "p", "--rules", "paper").out
+    )
+    assert "--relative-sigma" not in line
+
+
+def test_the_count_is_of_questions_not_of_answers(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {"dataset/d.json": [number("a", answer=...), number("b", answer=...)], "prediction/d-x.json": {"a": "100"}},
+    )
+    assert run(tmp_path, "-f", "d-x", "--json").json["no_sigma_count"] == 2
