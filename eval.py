@@ -25,24 +25,27 @@ import argparse
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval import __version__, futurex, prophet, rxnopt
 from forecasteval.boards import store
+from forecasteval.boards.named import score_names
 from forecasteval.common.benchmark import Benchmark, Scorer
 from forecasteval.common.errors import (
     EvaluationError,
     InputError,
     grouped_warning,
+    printable,
     run_command,
 )
-from forecasteval.common.files import find_dataset, find_file, score_unchanged
+from forecasteval.common.files import find_file
 from forecasteval.common.joins import join
 from forecasteval.common.records import RecordFile, dump_json, number_text
-from forecasteval.common.report import Results, format_text
+from forecasteval.common.report import Report, Results, format_text
+from forecasteval.common.usage import command_line, describe, program_name
 from forecasteval.futurex.items import Scoring
 from forecasteval.futurex.questions import FIELDS, require_questions
 from forecasteval.futurex.report import report_blocks
@@ -57,7 +60,7 @@ DEFAULT_MODEL: Final = "gpt-4o-mini"
 DEFAULT_SERVER: Final = "https://api.openai.com/v1"
 HERE: Final = Path(__file__).resolve().parent
 ROOT: Final = HERE if (HERE / "pyproject.toml").is_file() else Path()  # installed, it works in the current folder
-PROGRAM: Final = "forecasteval" if Path(sys.argv[0]).stem == "forecasteval" else "eval.py"
+PROGRAM: Final = program_name(sys.argv[0])
 
 
 # --- FutureX ---
@@ -220,56 +223,53 @@ def _scorer(args: argparse.Namespace) -> Scorer:
     if getattr(args, "workers", None) is not None and args.workers < 1:
         raise InputError("--workers", "expected 1 or more", str(args.workers))
     options = frozenset({"rules", "missing", "relative_sigma", "llm", "llm_policy", "llm_names", "workers", "no_cache"})
-    own = Benchmark("FutureX", futurex.recognises, partial(_futurex, args.root), options, frozenset({"items"}))
+    own = Benchmark(
+        "FutureX",
+        futurex.recognises,
+        partial(_futurex, args.root),
+        options,
+        frozenset({"items"}),
+        check=futurex.find_mistakes,
+    )
     return Scorer((rxnopt.BENCHMARK, prophet.BENCHMARK, own), vars(args))
 
 
 # --- Command line ---
 
-_EXIT_CODES: Final = """
-
-exit codes: 0 scored, 1 internal fault, 2 usage or unreadable input, 3 scored but some files failed,
-4 a check found something, 5 another run holds the lock, 130 interrupted"""
 _SCORE: Final = f"""\
-examples:
-  {PROGRAM}                              score prediction/{DEFAULT_PREDICTION}.json
-  {PROGRAM} -f 250915-careful --items    and show how every answer was read
-  {PROGRAM} -f my-run -f other-run       one report each
-  {PROGRAM} -f runs/x.jsonl --dataset 250915 --json
+  {{0}}                              score prediction/{DEFAULT_PREDICTION}.json
+  {{0}} -f 250915-careful --items    and show how every answer was read
+  {{0}} -f my-run -f other-run       one report each
+  {{0}} -f runs/x.jsonl --dataset 250915 --json
 
 other commands, each with its own --help:
-  {PROGRAM} nightly             score what is new in prediction/, write evaluation/leaderboard.md
-  {PROGRAM} compare A B [...]   test the differences of systems on the same questions
-  {PROGRAM} check DATASET       look for mistakes in a dataset
-  {PROGRAM} rxnopt import|build|render|parse   make questions from tables of reactions, ask them, read replies"""
-_NIGHTLY: Final = f"""\
-examples:
-  {PROGRAM} nightly                       what did not change since the last run is not scored again
-  {PROGRAM} nightly --min-questions 10    leave levels with fewer questions out of the ranking
-  {PROGRAM} nightly --verify              score all again: is what is stored what comes out?
-  {PROGRAM} nightly --root /data/futurex --json"""
-_COMPARE: Final = f"""\
-examples:
-  {PROGRAM} compare 250915-careful 250915-random
-  {PROGRAM} compare runs/a.json runs/b.json runs/c.json --dataset 250915 --json"""
-_CHECK: Final = f"""\
-examples:
-  {PROGRAM} check 250915
-  {PROGRAM} check drafts/251001.json --json"""
-
+  {{0}} nightly             score what is new in prediction/, write evaluation/leaderboard.md
+  {{0}} compare A B [...]   test the differences of systems on the same questions
+  {{0}} check DATASET       look for mistakes in a dataset
+  {{0}} rxnopt import|build|render|parse   make questions from tables of reactions, ask them, read replies"""
+_NIGHTLY: Final = """\
+  {0} nightly                       what did not change since the last run is not scored again
+  {0} nightly --min-questions 10    leave levels with fewer questions out of the ranking
+  {0} nightly --verify              score all again: is what is stored what comes out?
+  {0} nightly --root /data/futurex --json"""
+_COMPARE: Final = """\
+  {0} compare 250915-careful 250915-random
+  {0} compare runs/a.json runs/b.json runs/c.json --dataset 250915 --json"""
+_CHECK: Final = """\
+  {0} check 250915
+  {0} check drafts/251001.json --json"""
+_MOVED: Final = {  # options of version 1.0, and the commands that took their place
+    "--all": "nightly", "--force": "nightly", "--min-questions": "nightly", "--compare": "compare", "--check": "check",
+}  # fmt: skip
 
 # Rule sets by which systems can be ranked: they are judged on the same questions.
 _RANKED: Final = tuple(name for name, rules in RULE_SETS.items() if rules.missing == "zero")
 
 
-def _parser(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=f"{PROGRAM} {command}".rstrip(),
-        description=description,
-        epilog=epilog + _EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def _parser(command: str, description: str, examples: str, done: str, *codes: int) -> argparse.ArgumentParser:
+    """A parser with the options that all commands have; see `describe` for its texts."""
+    texts = describe(PROGRAM, description, examples, done, *codes)
+    parser = argparse.ArgumentParser(prog=f"{PROGRAM} {command}".rstrip(), **texts)
     add = parser.add_argument
     add("--json", action="store_true", help="print strict JSON, a line per result, and nothing else")
     add("--root", metavar="DIR", type=Path, default=ROOT, help="folder of prediction/, dataset/ and evaluation/")
@@ -277,62 +277,87 @@ def _parser(command: str, description: str, epilog: str) -> argparse.ArgumentPar
     return parser
 
 
-def _add_policies(parser: argparse.ArgumentParser, rules: Iterable[str]) -> None:
-    """The options that a score depends on; None where they were not given."""
+def _add_policies(parser: argparse.ArgumentParser, ranked: bool) -> None:
+    """The options of the benchmarks; None where they were not given. `ranked`: systems are told apart by the scores."""
     futurex = parser.add_argument_group("FutureX").add_argument
-    futurex("--rules", choices=rules, help="rule set (readme); see docs/scoring.md")
+    futurex("--rules", choices=_RANKED if ranked else RULE_SETS, help="rule set (readme); see docs/scoring.md")
+    if not ranked:
+        futurex("--missing", choices=MISSING_POLICIES, help="missing answers score 0 (default) or are left out")
     futurex("--relative-sigma", metavar="X", type=float, help="sigma = X * |truth| where a number has no Std")
     futurex("--llm", metavar="MODEL", help="ask a language model about unclear numbers (key: OPENAI_API_KEY)")
     futurex("--llm-policy", choices=LLM_POLICIES, help="which numbers: the unsure ones (default) or all")
     futurex("--llm-names", action="store_true", default=None, help="let it match names, too: sends it true names")
     futurex("--workers", metavar="N", type=int, help="calls to the language model at a time (8)")
     futurex("--no-cache", action="store_true", default=None, help="keep no replies in evaluation/llm-cache.sqlite3")
-    arena = parser.add_argument_group("Prophet Arena").add_argument
-    arena(
-        "--gamma", dest="gammas", metavar="G", type=float, action="append", help="risk aversion of a return (0 0.5 1)"
-    )
+    prophet.add_options(parser)
+    if not ranked:
+        prophet.add_views(parser)
+
+
+class _Moved(argparse.Action):
+    """An option that takes a command now."""
+
+    def __call__(self, parser: object, namespace: object, values: object, option: str | None = None) -> None:
+        raise InputError(str(option), f"this takes a command now: {command_line(PROGRAM)} {self.const} --help")
 
 
 def _score_parser() -> argparse.ArgumentParser:
     described = "Score predictions: FutureX answers, Prophet Arena forecasts, RxnOptBench choices."
-    parser = _parser("", described, _SCORE)
+    parser = _parser("", described, _SCORE, "scored", 3)
     add = parser.add_argument
-    add("-f", "--file", metavar="NAME", action="append", help=f"file in prediction/, or a path ({DEFAULT_PREDICTION})")
-    add("--dataset", metavar="NAME", action="append", help="file in dataset/, or a path (found by the file's name)")
-    add("--items", action="store_true", default=None, help="show a line per question (FutureX, RxnOptBench)")
+    file = f"file in prediction/, or a path; repeatable ({DEFAULT_PREDICTION})"
+    add("-f", "--file", metavar="NAME", action="append", help=file)
+    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (found by the file's name)"
+    add("--dataset", metavar="NAME", action="append", help=dataset)
+    add("--items", action="store_true", default=None, help="show a line per question, or per forecast")
     add("--save", action="store_true", help="write evaluation/NAME.json")
-    add("--missing", choices=MISSING_POLICIES, help="FutureX: missing answers score 0 (default) or are left out")
-    add("--sort", metavar="METRIC", help="Prophet Arena: the metric that orders the leaderboard (brier)")
-    _add_policies(parser, RULE_SETS)
+    _add_policies(parser, ranked=False)
+    for option, command in _MOVED.items():
+        add(option, action=_Moved, const=command, nargs="*", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     return parser
 
 
 def score(argv: Sequence[str]) -> int:
-    """Score the named files, one report each."""
+    """Score the named files, one report each, or one for files that are scored together."""
     args = _score_parser().parse_args(argv)
     scorer = _scorer(args)
     saved: set[str] = set()
-    names = args.file or [DEFAULT_PREDICTION]
-    failed = 0
-    for number, name in enumerate(names):
+    failed = shown = 0
+
+    def fail(error: EvaluationError) -> None:
+        nonlocal failed
+        failed += 1
+        print(f"{PROGRAM}: {error}", file=sys.stderr)
+
+    for results in _score_names(args, scorer, fail):
         try:
-            results = _score_name(args, scorer, name)
             report = results.report(**scorer.views(results["benchmark"]))
             if args.save:
                 store.save_results(results, args.root / "evaluation", saved)
         except EvaluationError as error:
-            failed += 1
-            print(f"{PROGRAM}: {error}", file=sys.stderr)
+            fail(error)
             continue
-        print(dump_json(results, ascii_only=True) if args.json else ("\n" if number else "") + format_text(report))
-    return _exit_code(failed, len(names) - failed)
+        if shown and not args.json:
+            print()
+        _show(args, results, report)
+        shown += 1
+    return _exit_code(failed, shown)
 
 
-def _score_name(args: argparse.Namespace, scorer: Scorer, name: str) -> Results:
-    path, folder = find_file(name, args.root / "prediction"), args.root / "dataset"
-    named: list[Path | None] = [p for dataset in args.dataset or () for p in rxnopt.find_datasets(dataset, folder)]
-    dataset, *more = named or [find_dataset(path, folder)]
-    return score_unchanged(lambda path, dataset: scorer.score(path, dataset, *more), path, dataset)
+def _score_names(
+    args: argparse.Namespace, scorer: Scorer, fail: Callable[[EvaluationError], None]
+) -> Iterator[Results]:
+    folder = args.root / "dataset"
+    datasets = [path for name in args.dataset or () for path in rxnopt.find_datasets(name, folder)]
+    return score_names(scorer, args.root, args.file or [DEFAULT_PREDICTION], datasets, fail)
+
+
+def _refuse(error: EvaluationError) -> None:
+    raise error
+
+
+def _show(args: argparse.Namespace, results: Mapping[str, Any], report: Report) -> None:
+    print(dump_json(results, ascii_only=True) if args.json else format_text(report))
 
 
 def _exit_code(failed: int, scored: int) -> int:
@@ -344,9 +369,9 @@ def nightly(argv: Sequence[str]) -> int:
     from forecasteval.boards import commands
 
     described = "Score every file of prediction/ that is new or changed, write evaluation/ and its leaderboard."
-    parser = _parser("nightly", described, _NIGHTLY)
+    parser = _parser("nightly", described, _NIGHTLY, "scored", 3, 4, 5)
     commands.add_options(parser)
-    _add_policies(parser, _RANKED)
+    _add_policies(parser, ranked=True)
     args = parser.parse_args(argv)
     scorer = _scorer(args)
     if (args.root / "prediction").is_dir():  # a mistyped root is told first
@@ -358,40 +383,32 @@ def compare(argv: Sequence[str]) -> int:
     """Test the differences of systems on the same questions."""
     from forecasteval.boards import comparison
 
-    parser = _parser("compare", "Test the differences of systems on the same questions, pair by pair.", _COMPARE)
-    parser.add_argument("file", metavar="NAME", nargs="+", help="file in prediction/, or a path; two or more")
-    parser.add_argument("--dataset", metavar="NAME", action="append", help="file in dataset/, or a path")
-    _add_policies(parser, _RANKED)
+    described = "Test the differences of systems on the same questions, pair by pair."
+    parser = _parser("compare", described, _COMPARE, "compared")
+    parser.add_argument("file", metavar="NAME", nargs="+", help="file in prediction/, or a path; two systems or more")
+    parser.set_defaults(items=True)
+    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (found by the files' names)"
+    parser.add_argument("--dataset", metavar="NAME", action="append", help=dataset)
+    _add_policies(parser, ranked=True)
     args = parser.parse_args(argv)
     scorer = _scorer(args)
-    results = [_score_name(args, scorer, name) for name in args.file]
+    results = list(_score_names(args, scorer, _refuse))
     for one in results:
         scorer.views(one["benchmark"])  # an option that it has no use for is refused
     compared = comparison.compare(results)
-    print(dump_json(compared, ascii_only=True) if args.json else format_text(compared.report()))
+    _show(args, compared, compared.report())
     return 0
 
 
 def check(argv: Sequence[str]) -> int:
     """Look for mistakes in a dataset."""
-    from forecasteval.futurex.check import check_dataset, check_report
-
-    parser = _parser("check", "Look for mistakes in a FutureX dataset before anyone predicts on it.", _CHECK)
-    parser.add_argument("dataset", metavar="DATASET", help="file in dataset/, or a path")
+    described = "Look for mistakes in a dataset (FutureX, Prophet Arena) before anyone predicts on it."
+    parser = _parser("check", described, _CHECK, "nothing found", 4)
+    parser.add_argument("dataset", metavar="DATASET", help="file in dataset/, or a path (or a CSV of Prophet Arena)")
     args = parser.parse_args(argv)
-    path = find_file(args.dataset, args.root / "dataset")
-    benchmark = _scorer(args).recognise(path, path)
-    if benchmark.name != "FutureX":
-        raise InputError(str(path), "expected FutureX questions, the only ones that are checked", benchmark.name)
-    dataset = RecordFile(path)
-    found = check_dataset(dataset)
-    if args.json:
-        findings = {"findings": [finding._asdict() for finding in found.findings], "notes": found.notes}
-        file = {"dataset": path.name, "dataset_sha256": dataset.sha256, "count": found.records}
-        print(dump_json({**file, **findings}, ascii_only=True))
-    else:
-        print(format_text(check_report(path, found)))
-    return 4 if found.findings else 0
+    found = _scorer(args).check(find_file(args.dataset, args.root / "dataset"))
+    _show(args, found, found.report())
+    return 4 if found["findings"] else 0
 
 
 def _rxnopt(argv: Sequence[str]) -> int:
@@ -403,7 +420,6 @@ def _rxnopt(argv: Sequence[str]) -> int:
 COMMANDS: Final[Mapping[str, Callable[[Sequence[str]], int]]] = {
     "nightly": nightly, "compare": compare, "check": check, "rxnopt": _rxnopt,
 }  # fmt: skip
-_MOVED: Final = {"--all": "nightly", "--compare": "compare", "--check": "check"}  # flags of version 1.0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -413,12 +429,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(words: Sequence[str]) -> int:
-    for word in words:
-        if word.partition("=")[0] in _MOVED:
-            raise InputError(word, f"this is a command now: {PROGRAM} {_MOVED[word.partition('=')[0]]} --help")
-    if words and words[0] in COMMANDS:
+    if not words or words[0].startswith("-"):
+        return score(words)
+    if words[0] in COMMANDS:
         return COMMANDS[words[0]](words[1:])
-    return score(words)
+    import difflib  # here: it costs more than all the rest of the start-up
+
+    near = difflib.get_close_matches(words[0], COMMANDS, n=1) or COMMANDS
+    known = f"no such command; there is {', '.join(near)}; a file to score is named with -f"
+    raise InputError(printable(words[0] or "''", 60), known)
 
 
 if __name__ == "__main__":

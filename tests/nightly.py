@@ -94,6 +94,7 @@ def measure_kills(root: Path, kills: int) -> None:
     longest = {"": timed_run(root, "--force"), "--time-limit=60": timed_run(root, "--force", "--time-limit=60")}
     rng = random.Random(SEED)
     torn = lost = killed = 0
+    before = semaphores()
     for number in range(kills):
         option = [*longest][number % 2]
         run = start(root, "--force", *filter(None, [option]))
@@ -106,12 +107,16 @@ def measure_kills(root: Path, kills: int) -> None:
         lost += len(whole.keys() - files.keys())
         torn += sum(not is_whole(text) for name, text in files.items() if name.endswith(".json"))
     time.sleep(1)
-    semaphores = len(list(Path("/dev/shm").glob("sem.loky-*")))
+    made = len(semaphores() - before)
     timed_run(root)
     left = read_folder(root)
     stray = sum(path.suffix == ".tmp" for path in (root / "evaluation").iterdir())
     print(f"kills: {killed} of {kills} runs killed, {torn} files torn, {lost} results lost, then {stray} strays and")
-    print(f"{semaphores} semaphores left,", "same bytes" if left == whole else "OTHER BYTES")
+    print(f"{made} semaphores left,", "same bytes" if left == whole else "OTHER BYTES")
+
+
+def semaphores() -> set[str]:
+    return {path.name for path in Path("/dev/shm").glob("sem.loky-*")}
 
 
 def is_whole(text: bytes) -> bool:

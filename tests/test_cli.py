@@ -259,9 +259,10 @@ def test_bad_options(tmp_path: Path, options: list[str], word: str) -> None:
 COMMANDS: Final = ("", "nightly", "compare", "check")
 POLICIES: Final = (
     *("--rules", "--relative-sigma", "--llm", "--llm-policy", "--llm-names", "--workers", "--no-cache", "--gamma"),
+    *("--min-events", "--max-ask-sum"),
 )
 OPTIONS: Final = {
-    "": ("--file", "--dataset", "--items", "--save", "--missing", "--sort", *POLICIES),
+    "": ("--file", "--dataset", "--items", "--save", "--missing", "--sort", "--full", *POLICIES),
     "nightly": ("--force", "--verify", "--min-questions", "--memory-limit", "--time-limit", *POLICIES),
     "compare": ("--dataset", *POLICIES),
     "check": (),
@@ -269,7 +270,11 @@ OPTIONS: Final = {
 VALUES: Final = {
     "--file": ["a"], "--dataset": ["d"], "--missing": ["skip"], "--sort": ["ece"], "--relative-sigma": ["0.05"],
     "--rules": ["official-2026"], "--llm": ["m"], "--llm-policy": ["always"], "--workers": ["2"],
-    "--gamma": ["1"], "--min-questions": ["1"],
+    "--gamma": ["1"], "--min-questions": ["1"], "--min-events": ["1"], "--max-ask-sum": ["1.03"],
+}  # fmt: skip
+EXIT_CODES: Final = {
+    "": [0, 1, 2, 3, 130], "nightly": [0, 1, 2, 3, 4, 5, 130], "compare": [0, 1, 2, 130],
+    "check": [0, 1, 2, 4, 130],
 }  # fmt: skip
 OPERANDS: Final = {"": [], "nightly": [], "compare": ["a", "b"], "check": ["d"]}
 
@@ -280,8 +285,10 @@ def test_help_names_its_own_options_and_gives_examples(tmp_path: Path, command: 
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"usage: eval.py {command}".rstrip())
     told, _, examples = done.out.partition("\nexamples:\n")
-    assert len(re.findall(rf"^ +(?:python )?eval\.py {command}", examples, re.M)) >= 2
-    assert "exit codes: 0 scored" in examples
+    assert len(re.findall(rf"^ +python eval\.py {command}", examples, re.M)) >= 2
+    assert not re.search(r"^ *eval\.py", examples, re.M)  # which no shell finds
+    exits = " ".join(examples.partition("exit codes: ")[2].split())
+    assert [int(code) for code in re.findall(r"(?:^|, )([0-9]+) [a-z]", exits)] == EXIT_CODES[command]
     everybody = {"--help", "--json", "--root", "--version"}
     assert {*re.findall(r"--[a-z-]+", told)} == everybody | {*OPTIONS[command]}
 
@@ -303,7 +310,8 @@ def test_version(tmp_path: Path, command: str) -> None:
 )
 def test_options_of_other_commands_do_not_exist(tmp_path: Path, command: str, option: str) -> None:
     done = run(example(tmp_path), *command.split(), *OPERANDS[command], option, *VALUES.get(option, []))
-    assert_refused(done, "unrecognized arguments", option)
+    moved = not command and option in ("--force", "--min-questions")
+    assert_refused(done, "takes a command now" if moved else "unrecognized arguments", option)
     assert files_below(tmp_path) == EXAMPLE
 
 
@@ -324,13 +332,45 @@ def test_options_are_written_out(tmp_path: Path, option: str) -> None:
         (["--check", "d"], "check"),
         (["--check=d", "--json"], "check"),
         (["-f", "a", "--check", "d"], "check"),
+        (["--force"], "nightly"),
+        (["-f", "a", "--min-questions", "3"], "nightly"),
+        (["--min-questions=3"], "nightly"),
     ],
 )
 def test_flags_of_old_name_the_new_command(tmp_path: Path, words: list[str], command: str) -> None:
     done = run(example(tmp_path), *words)
-    assert_refused(done, f"eval.py {command}")
+    assert_refused(done, f"this takes a command now: python eval.py {command} --help")
     assert done.err.count("\n") == 1
     assert files_below(tmp_path) == EXAMPLE
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["nightly", "--all"], "unrecognized arguments: --all"),
+        (["compare", "a", "b", "--check"], "unrecognized arguments: --check"),
+        (["-f", "--all"], "argument -f/--file: expected one argument"),
+        (["--file=--all"], "--all: no such file"),
+    ],
+)
+def test_other_places_of_these_words_are_no_flags(tmp_path: Path, words: list[str], told: str) -> None:
+    done = run(example(tmp_path), *words)
+    assert_refused(done, told)
+    assert "takes a command" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [
+        ("nigtly", "nightly;"), ("Compare", "compare;"), ("chek", "check;"), ("rxn", "rxnopt;"),
+        ("250915-random", "nightly, compare, check, rxnopt;"), ("", "nightly, compare, check, rxnopt;"),
+        (EVIL * 100, "nightly"),
+    ],
+)  # fmt: skip
+def test_a_typo_of_a_command_names_the_nearest(tmp_path: Path, word: str, near: str) -> None:
+    done = run(example(tmp_path), word, "--force")
+    assert_refused(done, f"no such command; there is {near}", "named with -f")
+    assert done.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -386,17 +426,16 @@ def test_every_command_does_its_job(tmp_path: Path) -> None:
     assert "evaluation/leaderboard.md" in files_below(root)
 
 
-def test_check_takes_futurex_questions_only(tmp_path: Path) -> None:
-    problem = {"problem_id": "p1", "title": "?", "options": ["Yes", "No"], "correct_answer": "Yes"}
-    write(tmp_path, {"dataset/d.json": [problem]})
-    assert_refused(run(tmp_path, "check", "d"), "d.json", "FutureX questions", "got Prophet Arena")
+def test_check_takes_what_has_a_check(tmp_path: Path) -> None:
+    write(tmp_path, {"dataset/d.json": [{"id": "q", "question_type": "?", "options": [], "meta": {}}]})
+    assert_refused(run(tmp_path, "check", "d"), "d.json", "a dataset of FutureX or Prophet Arena", "got RxnOptBench")
 
 
 def test_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eval.score_unchanged", interrupt)
+    monkeypatch.setattr("forecasteval.common.files.score_unchanged", interrupt)
     done = run(example(tmp_path), "-f", "a")
     assert (done.code, done.out, done.err) == (130, "", "eval.py: interrupted\n")
 

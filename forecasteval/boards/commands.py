@@ -40,7 +40,8 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     processes = 1 if args.llm else os.cpu_count() or 1
     if args.verify:
         return _verify(args, scorer, program, processes, limits)
-    board = evaluate_folder(args.root, scorer.score, scorer.settings, args.force, args.min_questions, processes, limits)
+    how = args.force, args.min_questions, processes, limits, scorer.together
+    board = evaluate_folder(args.root, scorer.score, scorer.settings, *how)
     failed = [Failure(**entry) for entry in board["failed"]]
     _tell_failed(program, failed)
     for line in [*_told_by_model(board["llm_failures"]), *board["notes"]]:
@@ -74,7 +75,7 @@ def _told_by_model(failures: dict[str, dict[str, int]]) -> list[str]:
 
 
 def _verify(args: argparse.Namespace, scorer: Scorer, program: str, processes: int, limits: Limits) -> int:
-    found = verify_folder(args.root, scorer.score, processes, limits)
+    found = verify_folder(args.root, scorer.score, processes, limits, scorer.together)
     _tell_failed(program, found.failed)
     print(dump_json(_as_json(found), ascii_only=True) if args.json else format_text(_report(found)))
     if any(failure.fault for failure in found.failed):

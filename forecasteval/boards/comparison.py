@@ -23,8 +23,9 @@ from forecasteval.common.statistics import (
 )
 
 from .report import comparison_report
-from .systems import SEED, System, distinct_names, read_difference, read_system, require_same_policy
+from .systems import SEED, System, distinct_names, read_difference, read_system, require_same_policy, split_forecasters
 
+SYSTEMS: Final = 50  # that are compared at a time
 MOVERS: Final = 10  # questions that are shown to move a difference most
 
 
@@ -36,9 +37,14 @@ def compare(results: Sequence[Mapping[str, Any]]) -> Results:
     difference that so many questions show with 80 % power, wins, ties and losses of A by level, and the questions
     that move the difference most. Raises InputError for fewer than two results, and for different questions or
     truths, naming how they differ.
+
+    A result of several forecasters is as many systems: their score is 1 - Brier, on the events that all answered.
     """
+    results, left_out = split_forecasters(results)
     if len(results) < 2:
         raise InputError("compare", "expected two systems or more", str(len(results)))
+    if len(results) > SYSTEMS:
+        raise InputError("compare", f"expected at most {SYSTEMS} systems", str(len(results)))
     systems = list(map(read_system, results, distinct_names(results)))
     for system, result in zip(systems[1:], results[1:], strict=True):
         _require_same_questions(results[0], result, systems[0].name, system.name)
@@ -48,6 +54,7 @@ def compare(results: Sequence[Mapping[str, Any]]) -> Results:
         {
             "dataset": results[0].get("dataset"),
             "n": len(results[0]["items"]),
+            "left_out": left_out,
             "level_counts": {level: len(systems[0].scores[level]) for level in levels},
             "systems": [_summary(system, levels) for system in systems],
             "pairs": _compare_pairs(systems, levels),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import EvaluationError, InputError
-from forecasteval.common.files import SUFFIXES, find_dataset, hash_file, require_regular, write_atomic
+from forecasteval.common.files import SUFFIXES, find_dataset, hash_file, join_checksums, require_regular, write_atomic
 from forecasteval.common.records import dump_json
 from forecasteval.common.report import Results
 
@@ -29,13 +29,14 @@ Settings = Callable[[str], Signature]
 
 def evaluate_folder(
     root: Path, score: Score, settings: Settings, force: bool = False, min_questions: int = 0, processes: int = 0,
-    limits: Limits = NO_LIMITS,
+    limits: Limits = NO_LIMITS, together: Callable[[Path], bool] = lambda dataset: False,
 ) -> Results:  # fmt: skip
     """Score every file of `root/prediction`, store the results and the leaderboard in `root/evaluation`.
 
     A stored result is reused if its signature still holds: `settings(benchmark)`, the sha256 of its
-    prediction and dataset, and its own. `score` must be picklable if there are `processes`. Returns the board: `rank`
-    of all results, with `failed` (file, reason, fault), `evaluated` and `reused` (counts), `ignored` (names),
+    prediction and dataset, and its own. `score` must be picklable if there are `processes`. The files of a dataset for
+    which `together` holds are one set of predictions, and have one result, of the dataset's name. Returns the board:
+    `rank` of all results, with `failed` (file, reason, fault), `evaluated` and `reused` (counts), `ignored` (names),
     `llm_failures` (by kind, the files of degraded results and how often) and `notes`. Raises LockedError if another
     run is at work, and EvaluationError if nothing can be read or written.
     """
@@ -43,21 +44,22 @@ def evaluate_folder(
     files, failures, ignored = list_predictions(root / "prediction")  # first: a mistyped root is not made
     with lock_folder(folder) as note:
         board = {} if force else read_stored(folder / f"{BOARD}.json")[0]
-        plan = _plan(root, files, settings, board, force)
+        plan = _plan(root, files, settings, board, force, together)
         failures += plan.failures
         checksums = plan.checksums
         fresh: dict[str, System | Ranking] = {}
         llm_failures: dict[str, dict[str, int]] = {}
         with contextlib.closing(score_files(score, plan.todo, root, processes, limits)) as outcomes:
             for task, outcome in zip(plan.todo, outcomes, strict=True):
-                if isinstance(outcome, Failure):
-                    failures.append(outcome)
-                    continue
-                fresh[task.path.stem] = outcome.system
-                for kind, count in outcome.llm_failures.items():
-                    llm_failures.setdefault(kind, {})[task.path.name] = count
-                write_atomic(folder / f"{task.path.stem}.json", outcome.text)
-                checksums[task.path.stem] = hash_text(outcome.text)
+                for part in outcome:
+                    if isinstance(part, Failure):
+                        failures.append(part)
+                        continue
+                    fresh[part.name] = part.system
+                    for kind, count in part.llm_failures.items():
+                        llm_failures.setdefault(kind, {})[task.prediction] = count
+                    write_atomic(folder / f"{part.name}.json", part.text)
+                    checksums[part.name] = hash_text(part.text)
         failures.sort()
         ranked = _store_board(folder, board, checksums, fresh, failures, min_questions)
     counts = {"evaluated": len(fresh), "reused": len(checksums) - len(fresh)}
@@ -105,29 +107,58 @@ class _Plan(NamedTuple):
     failures: list[Failure]
 
 
-def _plan(root: Path, files: Iterable[Path], settings: Settings, board: Mapping[str, Any], force: bool) -> _Plan:
+def _plan(
+    root: Path, files: Iterable[Path], settings: Settings, board: Mapping[str, Any], force: bool,
+    together: Callable[[Path], bool],
+) -> _Plan:  # fmt: skip
     plan = _Plan([], {}, [])
     known = {row["name"]: row for row in _file_rows(board)}
     expected = lru_cache(maxsize=None)(lambda benchmark: json.loads(dump_json(settings(benchmark))))  # as stored
     hash_dataset = lru_cache(maxsize=None)(hash_file)
-    for path in files:
+    for task in list_tasks(root, files, together, plan.failures):
         try:
-            dataset = find_dataset(path, root / "dataset")
-            task = Task(path, dataset, {"prediction_sha256": hash_file(path)})
-            if dataset:
-                task.checksums["dataset_sha256"] = hash_dataset(dataset)
-            stored = root / "evaluation" / f"{path.stem}.json"
+            task.checksums["prediction_sha256"] = join_checksums([hash_file(path) for path in task.files])
+            if task.dataset:
+                task.checksums["dataset_sha256"] = hash_dataset(task.dataset)
+            stored = root / "evaluation" / f"{task.name}.json"
             if stored.exists():
                 require_regular(stored)
-            checksum = "" if force else _reusable(stored, task, known.get(path.stem), expected)
+            checksum = "" if force else _reusable(stored, task, known.get(task.name), expected)
         except EvaluationError as error:
-            plan.failures.append(Failure(path.name, explain(error, path, root)))
+            plan.failures.append(Failure(task.prediction, explain(error, task.path, root)))
             continue
         if checksum:
-            plan.checksums[path.stem] = checksum
+            plan.checksums[task.name] = checksum
         else:
             plan.todo.append(task)
     return plan
+
+
+def list_tasks(
+    root: Path, files: Iterable[Path], together: Callable[[Path], bool], failures: list[Failure]
+) -> Iterator[Task]:
+    """A task per file, or per dataset whose files are scored together."""
+    groups: dict[Path, tuple[Path | None, list[Path]]] = {}  # by the dataset, or by the file itself
+    one_set = lru_cache(maxsize=None)(together)
+    for path in files:
+        try:
+            dataset = find_dataset(path, root / "dataset")
+        except EvaluationError as error:
+            failures.append(Failure(path.name, explain(error, path, root)))
+            continue
+        key = dataset if dataset and path.suffix != ".csv" and one_set(dataset) else path
+        groups.setdefault(key, (dataset, []))[1].append(path)
+    tasks = [Task(path, dataset, {}, tuple(others)) for dataset, (path, *others) in groups.values()]
+    taken = {task.name for task in tasks if task.others}
+    for task in tasks:
+        if task.name == BOARD:
+            problem = f"expected another name of the dataset: evaluation/{BOARD}.json is the leaderboard"
+            failures.append(Failure(task.prediction, problem))
+        elif task.name in taken and not task.others:
+            problem = f"expected another name: evaluation/{task.name}.json is that of its dataset"
+            failures.append(Failure(task.path.name, problem))
+        else:
+            yield task
 
 
 def _file_rows(board: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -148,7 +179,7 @@ def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings:
         if not stored:
             return ""
         known = {**stored, "degraded": is_degraded(stored)}
-    if known["prediction"] != task.path.name or known["degraded"]:
+    if known["prediction"] != task.prediction or known["degraded"]:
         return ""
     if known["dataset"] and not task.dataset:
         raise InputError(str(task.path), f"expected its dataset, {known['dataset']}, as before (or --force)", "none")

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import EvaluationError, printable
-from forecasteval.common.files import score_unchanged
+from forecasteval.common.files import score_together
 
 from .limits import NO_LIMITS, Limits, OutOfTimeError, limited_time
 from .store import Score, result_text
@@ -22,11 +22,26 @@ POOL_BYTES: Final = 8_000_000  # of unscored files from which processes pay, and
 
 
 class Task(NamedTuple):
-    """A prediction file to score, or to find scored already."""
+    """A prediction file to score, or to find scored already; `others` are scored together with it."""
 
     path: Path
     dataset: Path | None
-    checksums: dict[str, str]  # of both, as a signature has them
+    checksums: dict[str, str]  # of predictions and dataset, as a signature has them
+    others: tuple[Path, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The stem of its result: of several files that of their dataset."""
+        return self.dataset.stem if self.dataset and self.others else self.path.stem
+
+    @property
+    def prediction(self) -> str:
+        """The names of its files."""
+        return ", ".join(path.name for path in self.files)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return self.path, *self.others
 
 
 class Failure(NamedTuple):
@@ -38,14 +53,15 @@ class Failure(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """The text to store, what ranking needs of it, and how the language model failed, by kind."""
+    """A result: its name, the text to store, what ranking needs of it, how the language model failed, by kind."""
 
+    name: str
     text: str
     system: System | Ranking
     llm_failures: Mapping[str, int]
 
 
-Outcome = Failure | Scored
+Outcome = list[Failure | Scored]  # of a task: one of both, or of several files those that fail beside the result
 
 
 def explain(error: EvaluationError, path: Path, root: Path) -> str:
@@ -67,29 +83,32 @@ def score_files(
 
 
 def _size(task: Task) -> int:
-    """Bytes of a prediction, and of its dataset."""
+    """Bytes of the predictions, and of their dataset."""
     size = 0
-    for path in filter(None, (task.path, task.dataset)):
+    for path in filter(None, (*task.files, task.dataset)):
         with contextlib.suppress(OSError):  # scoring will say so
             size += path.stat().st_size
     return size
 
 
 def _score_one(score: Score, root: Path, limits: Limits, task: Task) -> Outcome:
-    name = task.path.name
     try:
         with limited_time(limits):
-            results = score_unchanged(score, task.path, task.dataset)
-            return Scored(result_text(results), read_result(results), failures_of_model(results))
+            results, errors = score_together(score, task.files, task.dataset)
+            outcome: Outcome = [Failure(path.name, explain(error, path, root)) for path, error in errors]
+            if results is not None:
+                told = result_text(results), read_result(results), failures_of_model(results)
+                outcome.append(Scored(str(results["name"]), *told))
+            return outcome
     except EvaluationError as error:
-        return Failure(name, explain(error, task.path, root))
+        return [Failure(task.prediction, explain(error, task.path, root))]
     except MemoryError:
-        return Failure(name, _too_large(limits))
+        return [Failure(task.prediction, _too_large(limits))]
     except OutOfTimeError:
-        return Failure(name, _too_slow(limits))
+        return [Failure(task.prediction, _too_slow(limits))]
     except Exception as error:  # a fault of this tool in one file must not cost a night's other files
         reason = f"internal fault, please report it: {type(error).__name__}: {printable(error, 200)}"
-        return Failure(name, reason, True)
+        return [Failure(task.prediction, reason, True)]
 
 
 def _too_large(limits: Limits) -> str:
@@ -128,4 +147,4 @@ def _in_processes(
                 except BrokenProcessPool:
                     late = limits.seconds is not None and time.monotonic() - begun > limits.seconds
                     reason = _too_slow(limits) if late else "the process that scored it was killed (out of memory?)"
-                    yield Failure(task.path.name, reason)
+                    yield [Failure(task.prediction, reason)]

@@ -17,6 +17,7 @@ from forecasteval.common.report import Report, Table, format_signature, show_int
 
 from .systems import ALPHA
 
+PAIRS: Final = 10  # whose questions a comparison shows
 _UNSURE: Final = "≈"
 _EXPLAINED: Final = f"{_UNSURE} the paired difference to the system above is not significant (p >= {ALPHA})."
 
@@ -35,7 +36,7 @@ def _view(table: Mapping[str, Any]) -> View:
 
 
 def _forecasters(table: Mapping[str, Any]) -> View:
-    """The forecasters of one file, by Brier score."""
+    """The forecasters of one file, or of the files of one dataset."""
     notes = f", {table['warnings']} warnings" if table["warnings"] else ""
     title = f"{table['benchmark']}, {printable(table['name'])}, {table['n_events']} events{notes}"
     names = told_apart([row["name"] for row in table["rows"]], 60)
@@ -44,11 +45,12 @@ def _forecasters(table: Mapping[str, Any]) -> View:
         for name, row in zip(names, table["rows"], strict=True)
     ]  # fmt: skip
     lines = [
-        _line(table, {**row, "prediction": table["prediction"]}, "brier (lower is better)", row["score"],
-              row["interval"])
+        _line(table, {**row, "prediction": table["prediction"]}, f"{row.get('metric', 'brier')} (lower is better)",
+              row["score"], row["interval"])
         for row in table["rows"]
     ]  # fmt: skip
-    return View(title, Table(["Rank", "Forecaster", "Brier", "95% interval", "n"], rows, "><>>>"), lines, False)
+    metric = next((row.get("metric", "brier") for row in table["rows"]), "score").replace("_", " ").title()
+    return View(title, Table(["Rank", "Forecaster", metric, "95% interval", "n"], rows, "><>>>"), lines, False)
 
 
 def _systems(table: Mapping[str, Any]) -> View:
@@ -113,7 +115,10 @@ def board_report(board: Mapping[str, Any]) -> Report:
 def comparison_report(comparison: Mapping[str, Any]) -> Report:
     """The systems, the pairs, and for each pair the questions that move it."""
     against = printable(comparison["dataset"] or "their own questions")
-    report: Report = [f"Comparison on {comparison['n']} questions, {against}", ""]
+    report: Report = [f"Comparison on {comparison['n']} questions, {against}"]
+    if comparison["left_out"]:
+        report += [f"{comparison['left_out']} more are left out: not all of these forecasters answered them"]
+    report += [""]
     systems = [
         [printable(s["name"]), show_number(s["overall_score"]), show_interval(s["overall_interval"]),
          str(s["missing"]), str(s["unparsed"])]
@@ -132,15 +137,17 @@ def comparison_report(comparison: Mapping[str, Any]) -> Report:
         ])  # fmt: skip
     report += [Table(header, pairs, "<<" + ">" * (len(header) - 2)), ""]
     report += ["By level: questions that A wins/ties/loses. 80% power at: the difference found four times out of five."]
-    for pair in comparison["pairs"]:
+    shown = comparison["pairs"][:PAIRS]
+    for pair in shown:
         rows = [
             [printable(q["id"], 40), q["level"] or "", show_number(q["a"]), show_number(q["b"]), f"{q['adds']:+.4f}"]
             for q in pair["questions"]
         ]
         title = f"What moves {pair['a']} − {pair['b']} most:"
         report += ["", printable(title), Table(["Question", "Level", "A", "B", "Adds"], rows, "<>>>>")]
-    report += ["", format_signature(comparison["signature"])]
-    return report
+    if len(comparison["pairs"]) > PAIRS:
+        report += ["", f"What moves the other {len(comparison['pairs']) - PAIRS} pairs: --json"]
+    return [*report, "", format_signature(comparison["signature"])]
 
 
 # --- CSV ---

@@ -20,7 +20,7 @@ from forecasteval.common.report import Results
 
 BOARD: Final = "leaderboard"  # the stem that no result may have
 
-Score = Callable[[Path, "Path | None"], Results]
+Score = Callable[..., Results]  # of a prediction file and its dataset or None; others of the same set come third
 
 
 # --- Stored results ---

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError
+from forecasteval.common.joins import hash_questions
 from forecasteval.common.statistics import stratified_mean
 
 ALPHA: Final = 0.05  # from this p-value on, a difference is not significant
@@ -46,6 +47,30 @@ def read_result(results: Mapping[str, Any], name: str | None = None) -> System |
         return read_system(results, name)
     row = _file_row(results, name or str(results.get("name", "forecasts")))
     return Ranking({**row, "rows": results["ranking"], "n_events": results["n_events"]})
+
+
+def split_forecasters(results: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], int]:
+    """A result for each forecaster in those that hold several, on the questions that all of these answered.
+
+    And how many questions that leaves out. Raises InputError if fewer than two are left.
+    """
+    parts: list[dict[str, Any]] = []
+    whole: list[Mapping[str, Any]] = []
+    for result in results:
+        own: dict[str, list[Mapping[str, Any]]] = {}
+        for item in result.get("items", ()):
+            if "forecaster" in item:
+                own.setdefault(item["forecaster"], []).append(item)
+        parts += [{**result, "name": name, "items": items} for name, items in sorted(own.items())]
+        whole += [] if own else [result]
+    asked = [{item["question"] for item in part["items"]} for part in parts]
+    shared = set.intersection(*asked) if asked else set()
+    if parts and len(shared) < 2:
+        raise InputError("compare", "expected two events that all forecasters answered", str(len(shared)))
+    for part in parts:
+        part["items"] = [{**item, "level": None} for item in part["items"] if item["question"] in shared]
+        part["signature"] = {**part["signature"], "questions_sha256": hash_questions(shared)}
+    return [*whole, *parts], len(set().union(*asked)) - len(shared)
 
 
 def read_system(results: Mapping[str, Any], name: str | None = None) -> System:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import EvaluationError, InputError
-from forecasteval.common.files import find_dataset
+from forecasteval.common.errors import InputError
 from forecasteval.common.records import dump_json
 
-from .folder import list_predictions
+from .folder import list_predictions, list_tasks
 from .limits import NO_LIMITS, Limits
-from .processes import Failure, Task, explain, score_files
+from .processes import Failure, Task, score_files
 from .ranking import rank_results
 from .report import format_csv, format_markdown
 from .store import BOARD, Score, lock_folder, read_stored
@@ -33,7 +33,10 @@ class Verification(NamedTuple):
     failed: list[Failure]
 
 
-def verify_folder(root: Path, score: Score, processes: int = 0, limits: Limits = NO_LIMITS) -> Verification:
+def verify_folder(
+    root: Path, score: Score, processes: int = 0, limits: Limits = NO_LIMITS,
+    together: Callable[[Path], bool] = lambda dataset: False,
+) -> Verification:  # fmt: skip
     """Score every file of `root/prediction` and compare with `root/evaluation`, the leaderboard too; writes nothing.
 
     Raises LockedError if another run is at work, and EvaluationError if nothing can be read.
@@ -43,31 +46,29 @@ def verify_folder(root: Path, score: Score, processes: int = 0, limits: Limits =
     if not folder.is_dir():
         raise InputError(str(folder), "expected stored results", "none")
     with lock_folder(folder):
-        tasks: list[Task] = []
-        unstored = []
-        for path in files:
-            try:
-                if not (folder / f"{path.stem}.json").exists():
-                    unstored.append(path.name)
-                    continue
-                tasks.append(Task(path, find_dataset(path, root / "dataset"), {}))
-            except EvaluationError as error:
-                failed.append(Failure(path.name, explain(error, path, root)))
+        tasks = list(list_tasks(root, files, together, failed))
+        unstored = [task.prediction for task in tasks if not _is_stored(folder, task)]
+        tasks = [task for task in tasks if _is_stored(folder, task)]
         differences: dict[str, list[str]] = {}
         systems: list[System | Ranking] = []
         with contextlib.closing(score_files(score, tasks, root, processes, limits)) as outcomes:
-            for task, outcome in zip(tasks, outcomes, strict=True):
-                if isinstance(outcome, Failure):
-                    failed.append(outcome)
+            for part in itertools.chain.from_iterable(outcomes):
+                if isinstance(part, Failure):
+                    failed.append(part)
                     continue
-                systems.append(outcome.system)
-                told = _compare_stored(folder / f"{task.path.stem}.json", json.loads(outcome.text))
+                systems.append(part.system)
+                told = _compare_stored(folder / f"{part.name}.json", json.loads(part.text))
                 if told:
-                    differences[f"{task.path.stem}.json"] = told
+                    differences[f"{part.name}.json"] = told
         same = len(systems) - len(differences)
         if not (failed or unstored):
             differences.update(_compare_board(folder, systems))
     return Verification(same, differences, unstored, sorted(failed))
+
+
+def _is_stored(folder: Path, task: Task) -> bool:
+    """Whether it has a result: of several files perhaps that of the only one that can be scored."""
+    return any((folder / f"{name}.json").exists() for name in {task.name, *(path.stem for path in task.files)})
 
 
 def _compare_stored(path: Path, new: dict[str, Any]) -> list[str]:

@@ -17,7 +17,10 @@ class Evaluator(Protocol):
     """Scores files of one benchmark; what a file's scores depend on besides its bytes is in `settings`."""
 
     def evaluate_file(self, path: Path, datasets: Sequence[Path] = ()) -> Results:
-        """The results of one prediction file against its datasets; InputError if it cannot be scored."""
+        """The results of one prediction file against its datasets; InputError if it cannot be scored.
+
+        Where a benchmark scores the files of a dataset together, the others are a third argument, `others`.
+        """
 
     def settings(self) -> dict[str, Any]:
         """The part of a signature that does not depend on the files."""
@@ -27,7 +30,8 @@ class Benchmark(NamedTuple):
     """One kind of prediction files.
 
     `recognises` tells a file by itself and its dataset, `evaluator` makes an evaluator of the options named in
-    `options`, and `views` names the options of its reports.
+    `options`, and `views` names the options of its reports. `together` tells whether the files of a dataset are one
+    set of predictions, and `check` finds mistakes in a dataset (`Results` with "findings"); None: never.
     """
 
     name: str
@@ -35,6 +39,8 @@ class Benchmark(NamedTuple):
     evaluator: Callable[..., Evaluator]
     options: frozenset[str] = frozenset()
     views: frozenset[str] = frozenset()
+    together: Callable[[Path], bool] | None = None
+    check: Callable[[Path], Results] | None = None
 
 
 @cache
@@ -63,13 +69,28 @@ class Scorer:
             require_regular(each)  # before anybody opens it: a pipe would wait for ever
         return next(benchmark for benchmark in self.benchmarks.values() if benchmark.recognises(path, dataset))
 
-    def score(self, path: Path, *datasets: Path | None) -> Results:
-        """The results of one prediction file."""
-        found = [dataset for dataset in datasets if dataset]
+    def score(
+        self, path: Path, dataset: Path | None, others: Sequence[Path] = (), more: Sequence[Path | None] = ()
+    ) -> Results:
+        """The results of one prediction file, or with `others` of several; `more`: further datasets."""
+        found = [one for one in (dataset, *more) if one]
         benchmark = self.recognise(path, found[0] if found else None)
-        results = self._evaluator(benchmark.name).evaluate_file(path, found)
+        evaluate_file: Callable[..., Results] = self._evaluator(benchmark.name).evaluate_file
+        results = evaluate_file(path, found, others) if others else evaluate_file(path, found)
         results["signature"]["code_sha256"] = hash_code()
         return results
+
+    def together(self, dataset: Path) -> bool:
+        """Whether the prediction files of a dataset are scored together."""
+        return any(benchmark.together(dataset) for benchmark in self.benchmarks.values() if benchmark.together)
+
+    def check(self, path: Path) -> Results:
+        """The mistakes in a dataset; InputError if its benchmark has no check."""
+        benchmark = self.recognise(path, path)
+        if not benchmark.check:
+            able = " or ".join(sorted(other.name for other in self.benchmarks.values() if other.check))
+            raise InputError(str(path), f"expected a dataset of {able}, the only ones that are checked", benchmark.name)
+        return benchmark.check(path)
 
     def settings(self, name: str) -> dict[str, Any]:
         """The part of a benchmark's signatures that does not depend on the files."""

@@ -55,15 +55,16 @@ def printable(text: object, limit: int | None = None) -> str:
     return UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), shown)
 
 
-def grouped_warning(text: str, names: Sequence[str]) -> str:
+def grouped_warning(text: str, names: Sequence[str], count: int | None = None) -> str:
     """One line for a kind of warning: how many records it concerns, and the first five of them."""
-    return f"{text}: {grouped_names(names)}"
+    return f"{text}: {grouped_names(names, count)}"
 
 
-def grouped_names(names: Sequence[object]) -> str:
-    """How many, and the first five: `2 (a, b)`."""
+def grouped_names(names: Sequence[object], count: int | None = None) -> str:
+    """How many (`count` if not all are named), and the first five: `2 (a, b)`."""
     shown = ", ".join(printable(name, 40) for name in names[:5])
-    return f"{len(names)} ({shown}{', …' if len(names) > 5 else ''})"
+    total = len(names) if count is None else count
+    return f"{total} ({shown}{', …' if total > 5 else ''})"
 
 
 # White space, and what is drawn as nothing.

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -85,6 +85,11 @@ def hash_file(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
+
+
+def join_checksums(checksums: Sequence[str]) -> str:
+    """The checksum of one file, or one of all of several."""
+    return checksums[0] if len(checksums) == 1 else hashlib.sha256(" ".join(checksums).encode()).hexdigest()
 
 
 def find_file(name: str, folder: Path) -> Path:
@@ -190,20 +195,38 @@ def write_atomic(path: Path, text: str) -> None:
             temporary.unlink()
 
 
-def score_unchanged(score: Callable[[Path, Path | None], T], path: Path, dataset: Path | None) -> T:
-    """`score(path, dataset)`, once more if a file changed meanwhile (size, time or identity).
+def score_together(
+    score: Callable[..., T], paths: Sequence[Path], dataset: Path | None
+) -> tuple[T | None, list[tuple[Path, EvaluationError]]]:
+    """One result of one file or of several, without those that cannot be scored by themselves: these, and why."""
+    try:
+        return score_unchanged(score, paths[0], dataset, paths[1:]), []
+    except EvaluationError as error:
+        failed = [(paths[0], error)]
+    if len(paths) > 1:
+        alone = [(path, *score_together(score, [path], dataset)) for path in paths]
+        failed = [told for _, _, errors in alone for told in errors] or failed
+        rest = [path for path, results, _ in alone if results is not None]
+        if 0 < len(rest) < len(paths):
+            results, errors = score_together(score, rest, dataset)
+            return results, failed + errors
+    return None, failed
+
+
+def score_unchanged(score: Callable[..., T], path: Path, dataset: Path | None, others: Sequence[Path] = ()) -> T:
+    """`score(path, dataset)`, with `others` as a third, once more if a file changed meanwhile (size, time or identity).
 
     Raises InputError if it changed again, and what `score` raises for files that stay as they are.
     """
     for last in (False, True):
-        before = _stamps(path, dataset)
+        before = _stamps(path, dataset, *others)
         try:
-            results = score(path, dataset)
+            results = score(path, dataset, others) if others else score(path, dataset)
         except EvaluationError:
-            if last or _stamps(path, dataset) == before:
+            if last or _stamps(path, dataset, *others) == before:
                 raise
             continue
-        if _stamps(path, dataset) == before:
+        if _stamps(path, dataset, *others) == before:
             return results
     raise InputError(str(path), "expected files that stay as they are", "a change while it was read, twice")
 

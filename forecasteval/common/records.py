@@ -104,11 +104,16 @@ class RecordFile:
 
     def __init__(self, path: Path) -> None:
         self.path, self.warnings = path, list[str]()
+        self.line = 0  # of the record that was read last, in JSONL
         self._sha = hashlib.sha256()
 
     @property
     def sha256(self) -> str:
         return self._sha.hexdigest()
+
+    def place(self, number: int) -> str:
+        """Where the record that was read last, the `number`-th, stands."""
+        return f"line {self.line}" if self.line else f"record {number}"
 
     def __iter__(self) -> Iterator[Any]:
         require_plain(self.path)
@@ -151,7 +156,7 @@ class RecordFile:
             if not _holds_lines(text):
                 raise
             self.warnings.append(f"{self.path.name}: read as JSON Lines, whatever its name says")
-            yield from self._lines(line.encode() for line in text.splitlines(keepends=True))
+            yield from self._lines(f"{line}\n".encode() for line in text.split("\n"))
             return
         if self.path.suffix == ".jsonl":
             self.warnings.append(f"{self.path.name}: read as one JSON list, whatever its name says")
@@ -176,7 +181,7 @@ class RecordFile:
     def _lines(self, file: Iterable[bytes]) -> Iterator[Any]:
         """A line ends with a line feed only: U+2028 may stand inside a record. Blank lines are skipped."""
         position, empty = 0, True
-        for raw in file:
+        for self.line, raw in enumerate(file, 1):
             line = decode_utf8(raw, str(self.path), position)
             position += len(raw)
             if not line.strip():

@@ -2,7 +2,16 @@
 
 from pathlib import Path
 
+from forecasteval.common.report import Results
+
 
 def recognises(path: Path, dataset: Path | None) -> bool:
     """Whether a prediction file and its dataset are FutureX's: whatever no other benchmark knows."""
     return True
+
+
+def find_mistakes(path: Path) -> Results:
+    """The mistakes in a dataset."""
+    from .check import check_file
+
+    return check_file(path)

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, grouped_warning, printable
+from forecasteval.common.findings import Finding, check_results
 from forecasteval.common.markup import clean
-from forecasteval.common.records import BadRecord, repeated_keys
-from forecasteval.common.report import Report, Table
+from forecasteval.common.records import BadRecord, RecordFile, repeated_keys
+from forecasteval.common.report import Results
 from forecasteval.common.statistics import mean
 
 from .answers import read_answer
@@ -36,21 +37,19 @@ _NOT_COMPARED: Final = "Std not compared, fewer than two past days listed line b
 STD_TOLERANCE: Final = 0.02  # relative, beside the rounding of Std as written
 
 
-class Finding(NamedTuple):
-    """What a check has to say of one record of a dataset."""
-
-    kind: str
-    id: str
-    record: int
-    detail: str
-
-
 class Check(NamedTuple):
     """What a check found in a dataset; `records` is how many there are, `notes` are no findings."""
 
     records: int
     findings: list[Finding]
     notes: list[str]
+
+
+def check_file(path: Path) -> Results:
+    """`check_dataset` of a file."""
+    dataset = RecordFile(path)
+    found = check_dataset(dataset)
+    return check_results(path, dataset.sha256, found.records, found.findings, found.notes)
 
 
 def check_dataset(records: Iterable[Any]) -> Check:
@@ -161,16 +160,3 @@ def _check_dates(field: str, rows: Sequence[tuple[str, str, int]]) -> list[Findi
 
 def _date_part(match: re.Match[str]) -> str:
     return "Mon" if match[0].isalpha() else "YYYY" if len(match[0]) == 4 else "N"
-
-
-def check_report(path: Path, check: Check) -> Report:
-    """The findings by kind, each with id and record."""
-    report: Report = [f"Dataset check  {printable(path.name)}"]
-    report += [f"{check.records} records, {len(check.findings)} findings", *check.notes]
-    kinds: dict[str, list[Finding]] = {}
-    for finding in check.findings:
-        kinds.setdefault(finding.kind, []).append(finding)
-    for kind, same in kinds.items():
-        rows = [[f"  {printable(f.id, 40)}", f"record {f.record}", printable(f.detail)] for f in same]
-        report += ["", f"{kind}: {len(same)}", Table(["  Id", "Record", "Detail"], rows, "<<<")]
-    return report

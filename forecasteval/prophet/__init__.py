@@ -27,15 +27,17 @@ Huang, Weng and Lin, JMLR 7 (2006) 85–115; Varadhan and Roland, Scand. J. Stat
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from argparse import ArgumentParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.benchmark import Benchmark
 from forecasteval.common.records import first_keys
+from forecasteval.common.report import Results
 
 if TYPE_CHECKING:
     from .bradley_terry import BradleyTerryFit, fit_bradley_terry
+    from .effects import EffectsFit, fit_effects
     from .evaluator import ProphetArenaEvaluator
     from .irt import IrtFit, fit_irt
     from .ranks import rank_agreement
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BENCHMARK",
     "BradleyTerryFit",
+    "EffectsFit",
     "IrtFit",
     "ProphetArenaEvaluator",
     "average_return",
@@ -59,6 +62,7 @@ __all__ = [
     "crra_stake",
     "expected_calibration_error",
     "fit_bradley_terry",
+    "fit_effects",
     "fit_irt",
     "format_report",
     "log_score",
@@ -73,6 +77,7 @@ _ROOMS: Final = {
     "scores": (
         "average_return", "brier_score", "crra_stake", "expected_calibration_error", "log_score", "spherical_score",
     ),
+    "effects": ("EffectsFit", "fit_effects"),
     "irt": ("IrtFit", "fit_irt"),
     "bradley_terry": ("BradleyTerryFit", "fit_bradley_terry"),
     "ranks": ("rank_agreement",),
@@ -94,13 +99,58 @@ def recognises(path: Path, dataset: Path | None) -> bool:
     return any("problem_id" in first_keys(file) for file in (dataset, path) if file)
 
 
-def make_evaluator(*, gammas: Sequence[float] | None = None) -> ProphetArenaEvaluator:
-    """An evaluator for the command line: with these risk aversions of the returns, or with its own."""
+def is_dataset(path: Path) -> bool:
+    """Whether a file of dataset/ holds problems: the forecasts of all its files are ranked together."""
+    return "problem_id" in first_keys(path)
+
+
+def make_evaluator(**options: Any) -> ProphetArenaEvaluator:
+    """An evaluator for the command line, of the options that were given."""
     from .evaluator import ProphetArenaEvaluator
 
-    return ProphetArenaEvaluator(gammas) if gammas else ProphetArenaEvaluator()
+    return ProphetArenaEvaluator(**options)
+
+
+def find_mistakes(path: Path) -> Results:
+    """The mistakes in a file of problems, or in a CSV."""
+    from .check import check_file
+
+    return check_file(path)
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """The options that a score depends on; None where they were not given."""
+    add = parser.add_argument_group("Prophet Arena").add_argument
+    add(
+        "--gamma",
+        dest="gammas",
+        metavar="G",
+        type=float,
+        action="append",
+        help="risk aversion of a return; repeatable (0 0.5 1)",
+    )
+    add("--min-events", metavar="N", type=int, help="forecasters with fewer events are listed apart, unranked (1)")
+    add(
+        "--max-ask-sum",
+        metavar="X",
+        type=float,
+        help="liquid markets only: an option's two asks sum to X or less",
+    )
+
+
+def add_views(parser: ArgumentParser) -> None:
+    """What a report shows."""
+    add = parser.add_argument_group("Prophet Arena, report").add_argument
+    add("--sort", metavar="METRIC", help="the metric that orders the leaderboard (brier, or adjusted_brier)")
+    add("--full", action="store_true", default=None, help="every forecaster and every table")
 
 
 BENCHMARK: Final = Benchmark(
-    "Prophet Arena", recognises, make_evaluator, options=frozenset({"gammas"}), views=frozenset({"sort"})
+    "Prophet Arena",
+    recognises,
+    make_evaluator,
+    options=frozenset({"gammas", "min_events", "max_ask_sum", "items"}),
+    views=frozenset({"sort", "full", "items"}),
+    together=is_dataset,
+    check=find_mistakes,
 )

@@ -1,20 +1,93 @@
-"""What results tell beside the standings: the problems, calibration bins, and returns over time."""
+"""What results tell beside the standings: groups of forecasts, problems, calibration, returns over time, items."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from .arrays import Floats
+from .arrays import Floats, Ints, plain_number, weighted_means
 from .events import Events
 from .fields import format_time
 from .forecasts import Forecasts
 from .irt import IrtFit
+from .ranks import agreement_tables
 from .score_table import Scores
+from .scores import calibration_errors
 
 CURVE_POINTS: Final = 200  # of a return curve that the results keep
+DAY: Final = 86_400
+SPANS: Final = ("after closing", "under 1 day", "1 to 7 days", "7 to 30 days", "30 days and more", "unknown")
+
+
+class Groups(NamedTuple):
+    """Forecasts by the label that each has; `cell` numbers the pairs of label and forecaster that occur."""
+
+    names: Sequence[str]
+    cell: Ints
+    label: Ints
+    forecaster: Ints
+
+
+def group_forecasts(names: Sequence[str], label: Ints, data: Forecasts) -> Groups:
+    """`label` is a place in `names` for every forecast."""
+    count = len(data.names)
+    keys, cell = np.unique(label * count + data.forecaster, return_inverse=True)
+    return Groups(names, cell, keys // count, keys % count)
+
+
+def by_category(events: Events, data: Forecasts) -> Groups:
+    """One group without a name if no event has a category."""
+    labels = [category or "(none)" for category in events.category] if any(events.category) else [""]
+    names = sorted(set(labels))
+    at = np.array([names.index(label) for label in labels])
+    return group_forecasts(names, at[data.event if len(labels) > 1 else np.zeros_like(data.event)], data)
+
+
+def by_time_to_close(events: Events, data: Forecasts) -> Groups:
+    """How long before its event closed each forecast was made."""
+    days = (events.closed[data.event] - data.time) / DAY
+    label = np.digitize(days, [0, 1, 7, 30])
+    return group_forecasts(SPANS, np.where(np.isnan(days), len(SPANS) - 1, label), data)
+
+
+def group_results(groups: Groups, data: Forecasts, scores: Scores, ranked: set[int], bins: bool) -> dict[str, Any]:
+    """By label: its events, and of the ranked forecasters the mean scores; with `bins`, their calibration errors."""
+    size = len(groups.label)
+    table = {name: weighted_means(column, data.weight, groups.cell, size)[0] for name, column in scores.values.items()}
+    if bins:
+        table["ece"] = calibration_errors(scores.bins)
+    counts = np.bincount(groups.cell, minlength=size)
+    label = groups.label[groups.cell]
+    found: dict[str, Any] = {}
+    for number, name in enumerate(groups.names):
+        own = [at for at in np.flatnonzero(groups.label == number) if int(groups.forecaster[at]) in ranked]
+        if name and own:
+            found[name] = {
+                "n_events": len(np.unique(data.event[label == number])),
+                "forecasters": {
+                    data.names[groups.forecaster[at]]: {
+                        "n_events": int(counts[at]),
+                        **{metric: plain_number(column[at]) for metric, column in table.items()},
+                    }
+                    for at in own
+                },
+            }
+    return found
+
+
+def group_agreement(found: dict[str, Any], metrics: Sequence[str]) -> dict[str, Any]:
+    """How well the metrics agree in each group of `group_results`."""
+    return {
+        name: agreement_tables(
+            {
+                metric: np.array([row[metric] for row in group["forecasters"].values()], dtype=float)
+                for metric in metrics
+            }
+        )
+        for name, group in found.items()
+    }
 
 
 def problem_table(events: Events, data: Forecasts, irt: IrtFit | None) -> dict[str, Any]:
@@ -29,17 +102,12 @@ def problem_table(events: Events, data: Forecasts, irt: IrtFit | None) -> dict[s
         events.exclusive.tolist(),
         strict=True,
     )
-    return {
-        name: {
-            "difficulty": difficulty, "discrimination": discrimination, "n_forecasts": count, "n_options": size,
-            "exclusive": exclusive,
-        }
-        for name, difficulty, discrimination, count, size, exclusive in columns
-    }  # fmt: skip
+    keys = ("difficulty", "discrimination", "n_forecasts", "n_options", "exclusive")
+    return {name: dict(zip(keys, values, strict=True)) for name, *values in columns}
 
 
 def reliability_table(sums: Floats) -> list[dict[str, Any]]:
-    """A dict per bin of one forecaster; `sums` as in `bin_sums`, shape (4, bins)."""
+    """A dict per bin of one forecaster; `sums` as in `bin_sums`, shape (6, bins)."""
     bins = sums.shape[1]
     return [
         {
@@ -49,7 +117,7 @@ def reliability_table(sums: Floats) -> list[dict[str, Any]]:
             "mean_probability": wp / w if w else None,
             "frequency": wo / w if w else None,
         }
-        for b, (n, w, wp, wo) in enumerate(sums.T.tolist())
+        for b, (n, w, wp, wo) in enumerate(sums[:4].T.tolist())
     ]
 
 
@@ -74,3 +142,21 @@ def return_curves(events: Events, data: Forecasts, scores: Scores, returns: Sequ
             },
         }
     return curves
+
+
+def make_items(events: Events, data: Forecasts, scores: Scores, checksums: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """A dict per forecast that counts: the event, the forecaster, every score; `score` is 1 - Brier."""
+    columns = {name: values.tolist() for name, values in scores.values.items()}
+    for at, (event, who, time) in enumerate(
+        zip(data.event.tolist(), data.forecaster.tolist(), data.time.tolist(), strict=True)
+    ):
+        yield {
+            "id": events.ids[event],
+            "forecaster": data.names[who],
+            "question": checksums[event],
+            "category": events.category[event] or None,
+            "time": format_time(time),
+            "outcome": "scored",
+            "score": 1 - columns["brier"][at],
+            **{name: plain_number(values[at]) for name, values in columns.items()},
+        }

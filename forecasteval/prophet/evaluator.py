@@ -1,4 +1,4 @@
-"""`ProphetArenaEvaluator`: forecasts and problems in, results out; in Python or of a file."""
+"""`ProphetArenaEvaluator`: forecasts and problems in, results out; in Python or of files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import gc
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,34 +14,45 @@ import numpy as np
 
 from forecasteval import __version__
 from forecasteval.common.errors import InputError, printable
+from forecasteval.common.files import join_checksums
+from forecasteval.common.joins import hash_question, hash_questions
 from forecasteval.common.records import RecordFile, number_text
 from forecasteval.common.report import Results
 
-from .categories import category_results, make_cells
-from .csv_files import read_csv
-from .details import problem_table, reliability_table, return_curves
+from .arrays import Bools
+from .csv_files import CsvFile
+from .details import (
+    by_category,
+    by_time_to_close,
+    group_agreement,
+    group_results,
+    make_items,
+    problem_table,
+    reliability_table,
+    return_curves,
+)
 from .events import Events, read_problems
-from .forecasts import Forecasts, read_forecasts
+from .forecasts import ForecastReader, Forecasts, KnownEvents
 from .models import fit_models
 from .notes import Notes
 from .ranks import agreement_tables
 from .report import report_blocks
 from .score_table import Scores, mean_metrics, score_forecasts, stack_rows
-from .scores import BINS, check_gamma
-from .standings import add_ranks, make_ranking, make_records, measure
+from .scores import check_gamma
+from .standings import BASELINES, add_ranks, choose_ranking, make_records, measure
 
 GAMMAS: Final = (0.0, 0.5, 1.0)  # the seed's figure
+_FOUR: Final = "log, spherical, return and Bradley–Terry"
 
 
 class ProphetArenaEvaluator:
     """Scores and ranks probability forecasts; one evaluator serves any number of files.
 
     gammas: risk aversions of the returns, each in [0, 1]. bootstrap: resamples of the events for the intervals (0:
-    none), drawn from `seed`. min_events: forecasters with fewer are "unranked", listed apart. repeats: of several
-    forecasts of a forecaster for an event the "last" counts (those of one time are averaged), or their "mean". late:
-    forecasts after closing are kept and counted, or dropped. bins: of the calibration. response: the IRT model
-    explains 1 - Brier ("brier"), or whether the forecast was "correct": 1 if the most probable option won (ties
-    share); the share of options on the right side of 1/2 for an event that is not exclusive. prior: of Bradley–Terry.
+    none), drawn from `seed`. min_events: forecasters with fewer are "unranked", listed apart. late: forecasts after
+    closing are kept and counted, or dropped. prior: of Bradley–Terry. max_ask_sum: only forecasts whose market was
+    liquid, the asking prices of each option and of its opposite summing to no more (the site: 1.03). items: results
+    hold a row per forecast.
     """
 
     def __init__(
@@ -50,143 +61,176 @@ class ProphetArenaEvaluator:
         bootstrap: int = 1000,
         seed: int = 0,
         min_events: int = 1,
-        repeats: str = "last",
         late: str = "keep",
-        bins: int = BINS,
-        response: str = "brier",
         prior: float = 1.0,
+        max_ask_sum: float | None = None,
+        items: bool = False,
     ) -> None:
         if not isinstance(gammas, Iterable):
             raise InputError("gammas", "must be a list of numbers", printable(repr(gammas), 60))
         self.gammas = tuple(dict.fromkeys(check_gamma(gamma) for gamma in gammas))
-        for name, value, lowest in (
-            ("bootstrap", bootstrap, 0), ("seed", seed, 0), ("min_events", min_events, 1), ("bins", bins, 1)
-        ):  # fmt: skip
+        for name, value, lowest in (("bootstrap", bootstrap, 0), ("seed", seed, 0), ("min_events", min_events, 1)):
             if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
                 raise InputError(name, f"must be an integer >= {lowest}", printable(repr(value), 60))
-        for name, choice, choices in (
-            ("repeats", repeats, ("last", "mean")), ("late", late, ("keep", "drop")),
-            ("response", response, ("brier", "correct")),
-        ):  # fmt: skip
-            if choice not in choices:
-                raise InputError(name, f"must be {' or '.join(choices)}", printable(repr(choice), 60))
-        if not number_text(prior) or prior <= 0:
-            raise InputError("prior", "must be a positive number", printable(repr(prior), 60))
-        self.bootstrap, self.seed, self.min_events, self.bins = bootstrap, seed, min_events, bins
-        self.repeats, self.late, self.response, self.prior = repeats, late, response, float(prior)
+        if late not in ("keep", "drop"):
+            raise InputError("late", "must be keep or drop", printable(repr(late), 60))
+        for name, number, least in (("prior", prior, 0), ("max_ask_sum", max_ask_sum, 1)):
+            if not (number is None and name == "max_ask_sum") and (not number_text(number) or not number > least):  # type: ignore[operator]
+                raise InputError(name, f"must be a number above {least}", printable(repr(number), 60))
+        self.bootstrap, self.seed, self.min_events = bootstrap, seed, min_events
+        self.late, self.prior, self.max_ask_sum, self.items = late, float(prior), max_ask_sum, items
         self.means = mean_metrics(self.gammas)
-        self.metrics = (*self.means, "ece", "irt_ability", "weighted_brier", "bradley_terry")
+        models = ("irt_ability", "weighted_brier", "bradley_terry")
+        self.metrics = ("brier", "adjusted_brier", *self.means[1:], "ece", *models)
 
     def evaluate_all(self, forecasts: Iterable[Any], problems: Iterable[Any], where: str = "forecasts") -> Results:
         """Score the forecasts of the problems; the docstring of `forecasteval.prophet` tells their fields.
 
-        Plain Python values, None where a metric does not apply, the same for any order of the input. Keys:
-        forecasters: by name n_events, n_exclusive, n_priced (the denominators), every metric, `<metric>_rank`, for
-            means `<metric>_interval` (95 %) and `<metric>_beats_next`, the probability of beating who is next by it,
-            irt_ability_se and irt_ability_interval; unranked: those with fewer than min_events, without ranks
-        ranking: rank, name, score (Brier), interval and n of each, best first
-        baselines: the same as forecasters for "market" and "crowd", without models (`baselines`)
-        problems: by id difficulty, discrimination, n_forecasts, n_options, exclusive
-        rank_correlation: overall and by_category, "spearman" and "kendall" of any two metrics; by_category
-        reliability: bins per forecaster; return_curve: running means by closing time
-        n_events, n_forecasts, event_classes, doubtful_events (id: forecasts), excluded (what, reason, count, names),
-        fits, warnings, signature
-
-        The weights of forecasts count in every mean, not in the two models. The intervals of the weighted Brier take
-        the discriminations as given. `where` names the data in errors. Raises InputError if no forecast can be
-        scored; anything less is counted in "excluded".
+        Plain Python values, None where a metric does not apply, the same for any order of the input; docs/python.md
+        has every key. The weights of forecasts count in every mean, not in the models. The intervals of the weighted
+        Brier take the discriminations as given. `where` names the data in errors. Raises InputError if no forecast can
+        be scored; anything less is counted in "excluded".
         """
         with _no_collector():
-            return self._evaluate(forecasts, problems, where, Notes())
+            notes = Notes()
+            events, numbers = read_problems(problems, notes)
+            reader = self._reader(events, numbers, notes)
+            reader.read(forecasts, "forecast {}".format)
+            return self._evaluate(reader, events, np.arange(len(events.ids)), where, notes)
 
-    def evaluate_file(self, path: Path, datasets: Sequence[Path] = ()) -> Results:
-        """The results of one file: a CSV by itself, JSON or JSONL against the problems of its dataset.
+    def evaluate_file(self, path: Path, datasets: Sequence[Path] = (), others: Sequence[Path] = ()) -> Results:
+        """The results of one file, or of several (`others`) of one dataset as one set of forecasts.
 
-        Raises InputError: a file that cannot be read, forecasts without a dataset or with several, nothing that can
-        be scored.
+        A CSV holds its own events, JSON and JSONL need the problems of their dataset. Raises InputError: a file that
+        cannot be read, forecasts without a dataset or with several, a forecaster in two files, nothing that can be
+        scored.
         """
         if len(datasets) > 1:
             raise InputError("--dataset", "several need RxnOptBench questions", "Prophet Arena")
-        dataset = datasets[0] if datasets else None
+        paths, dataset = [path, *others], datasets[0] if datasets else None
+        tables = [one for one in paths if one.suffix == ".csv"]
+        if tables and (dataset or others):
+            got = f"the dataset {dataset.name}" if dataset else "another file"
+            raise InputError(str(tables[0]), "a CSV holds its own events", got)
         with _no_collector():
-            notes = Notes()
-            if path.suffix == ".csv":
-                if dataset:
-                    raise InputError(str(path), "a CSV holds its own events", f"the dataset {dataset.name}")
-                problems, forecasts, checksum = read_csv(path, notes)
-                results = self._evaluate(forecasts, problems, str(path), notes)
-            else:
-                if dataset is None:
-                    raise InputError(
-                        str(path), "expected a dataset of problems for it (a file in dataset/ whose name begins like "
-                        "this one's, or --dataset)", "none",
-                    )  # fmt: skip
-                asked, said = RecordFile(dataset), RecordFile(path)
-                results = self._evaluate(said, asked, str(path), notes)
-                results["signature"]["dataset_sha256"] = asked.sha256
-                checksum = said.sha256
+            results, checksum = self._csv(path) if tables else self._records(paths, dataset)
         results["signature"]["prediction_sha256"] = checksum
-        files = {"name": path.stem, "prediction": path.name, "dataset": dataset.name if dataset else None}
+        name = dataset.stem if dataset and others else path.stem
+        files = {"name": name, "prediction": path.name, "dataset": dataset.name if dataset else None}
+        if others:
+            files["prediction"] = ", ".join(one.name for one in paths)
         return Results({**files, **results}, report_blocks)
+
+    def _csv(self, path: Path) -> tuple[Results, str]:
+        notes, file = Notes(), CsvFile(path)
+        reader = ForecastReader(file.known, notes, self.max_ask_sum)
+        reader.read(file, file.place)
+        events, numbers = read_problems(file.problems(notes), notes)
+        position = np.array([numbers[ticker] for ticker in file.known.ids], dtype=np.int64)
+        return self._evaluate(reader, events, position, str(path), notes), file.sha256
+
+    def _records(self, paths: Sequence[Path], dataset: Path | None) -> tuple[Results, str]:
+        if dataset is None:
+            raise InputError(
+                str(paths[0]), "expected a dataset of problems for it (a file in dataset/ whose name begins like this "
+                "one's, or --dataset)", "none",
+            )  # fmt: skip
+        notes, asked = Notes(), RecordFile(dataset)
+        events, numbers = read_problems(asked, notes, asked.place)
+        reader = self._reader(events, numbers, notes)
+        checksums, told = [], []
+        for path in sorted(paths):
+            said = RecordFile(path)
+            reader.read(said, said.place, str(path) if len(paths) > 1 else "")
+            checksums.append(said.sha256)
+            told += said.warnings
+        results = self._evaluate(reader, events, np.arange(len(events.ids)), str(paths[0]), notes)
+        results["warnings"] = asked.warnings + told + results["warnings"]
+        results["signature"]["dataset_sha256"] = asked.sha256
+        return results, join_checksums(checksums)
+
+    def _reader(self, events: Events, numbers: dict[str, int], notes: Notes) -> ForecastReader:
+        return ForecastReader(KnownEvents(numbers, events.ids, events.sizes.tolist()), notes, self.max_ask_sum)
 
     def settings(self) -> dict[str, Any]:
         """The part of a signature that does not depend on the data."""
         return {
             "evaluator": f"Prophet Arena {__version__}",
             "gammas": list(self.gammas), "bootstrap": self.bootstrap, "seed": self.seed,
-            "min_events": self.min_events, "repeats": self.repeats, "late": self.late, "bins": self.bins,
-            "response": self.response, "prior": self.prior,
+            "min_events": self.min_events, "late": self.late, "prior": self.prior, "max_ask_sum": self.max_ask_sum,
         }  # fmt: skip
 
-    def _evaluate(self, forecasts: Iterable[Any], problems: Iterable[Any], where: str, notes: Notes) -> Results:
-        """`evaluate_all`; `notes` may hold what was noted while a file was read."""
-        events, numbers = read_problems(problems, notes)
-        data = read_forecasts(forecasts, events, numbers, self.repeats, self.late, notes)
+    def _evaluate(self, reader: ForecastReader, events: Events, position: Any, where: str, notes: Notes) -> Results:
+        data = reader.finish(events, position, self.late)
         if data is None:
             reasons = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in notes.summary())
             raise InputError(where, "expected forecasts that fit the problems", reasons or "none")
         present = np.unique(data.event)
         absent = np.delete(np.arange(len(events.ids)), present)
-        notes.exclude("event", "no forecast that counts", *(events.ids[at] for at in absent))
+        notes.exclude("event", "no forecast that counts", [events.ids[at] for at in absent])
         data = data._replace(event=np.searchsorted(present, data.event))
         return Results(self._results(events.subset(present), data, notes), report_blocks)
 
     def _results(self, events: Events, data: Forecasts, notes: Notes) -> dict[str, Any]:
-        names, returns = data.names, self.means[3:]
-        cells = make_cells(events, data)
-        scores = score_forecasts(events, data, self.gammas, cells.cell, len(cells.category), self.bins)
+        names, count, returns = data.names, len(events.ids), self.means[3:]
+        categories = by_category(events, data)
+        scores = score_forecasts(events, data, self.gammas, categories.cell, len(categories.label))
         doubtful = _note_sums(events, data, scores, notes)
-        rows = stack_rows(events, data, scores, cells.forecaster, self.gammas, self.bins)
-        models = fit_models(events, data, scores, self.response, self.prior, notes)
-        measures = measure(rows, models, self.bootstrap, self.seed)
-        records = make_records(measures, self.metrics, returns, models.irt)
-        ranked = [at for at in range(rows.forecasters) if measures.counts["brier"][at] >= self.min_events]
-        add_ranks(records, ranked, measures, self.metrics)
+        rows = stack_rows(events, data, scores, categories.forecaster, self.gammas)
+        # Of ten million scores there need not be two copies.
+        scores = scores._replace(values={name: column[: len(data.event)] for name, column in rows.values.items()})
+        models = fit_models(events, data, scores, self.prior, notes)
+        measures = measure(rows, models, self.bootstrap, self.seed, count)
+        records = make_records(measures, self.metrics, self.means, rows, count)
+        ranked = [at for at in range(len(names)) if measures.counts["brier"][at] >= self.min_events]
+        add_ranks(records, ranked, measures, self.metrics, rows)
         forecasters = {names[at]: records[at] for at in ranked}
-        by_category, category_agreement = category_results(cells, data, scores, set(ranked))
-        return {
+        metric, why = choose_ranking(rows, ranked) if ranked else ("brier", "nobody has enough events")
+        found = group_results(categories, data, scores, set(ranked), bins=True)
+        checksums = _question_checksums(events)
+        values = {
             "benchmark": "Prophet Arena",
-            "n_events": len(events.ids),
+            "n_events": count,
             "n_forecasts": len(data.event),
             "event_classes": events.classes(),
             "doubtful_events": doubtful,
-            "ranking": make_ranking(forecasters),
+            "ranked_by": {"metric": metric, "why": why},
+            "ranking": _make_ranking(forecasters, metric),
             "forecasters": forecasters,
             "unranked": {name: records[at] for at, name in enumerate(names) if name not in forecasters},
-            "baselines": {"market": records[-2], "crowd": records[-1]},
+            "baselines": dict(zip(BASELINES, records[-len(BASELINES) :], strict=True)),
             "problems": problem_table(events, data, models.irt),
             "rank_correlation": {
                 "overall": agreement_tables({metric: measures.table[metric][ranked] for metric in self.metrics}),
-                "by_category": category_agreement,
+                "by_category": group_agreement(found, (*self.means, "ece")),
             },
-            "by_category": by_category,
+            "by_category": found,
+            "by_time_to_close": group_results(by_time_to_close(events, data), data, scores, set(ranked), bins=False),
             "reliability": {name: reliability_table(rows.bins[:, at]) for at, name in enumerate(names)},
             "return_curve": return_curves(events, data, scores, returns),
             "excluded": notes.summary(),
             "fits": models.fits,
             "warnings": notes.warnings(),
-            "signature": {**self.settings(), "data_sha256": _hash_data(events, data)},
+            "signature": {
+                **self.settings(), "data_sha256": _hash_data(events, data),
+                "questions_sha256": hash_questions(checksums),
+            },
+        }  # fmt: skip
+        if self.items:
+            values["items"] = list(make_items(events, data, scores, checksums))
+        return values
+
+
+def _make_ranking(forecasters: Mapping[str, Mapping[str, Any]], metric: str) -> list[dict[str, Any]]:
+    """What a leaderboard of many files shows."""
+    rows = [
+        {
+            "rank": record[f"{metric}_rank"], "name": name, "metric": metric, "score": record[metric],
+            "interval": record.get(f"{metric}_interval"), "n": record["n_events"],
         }
+        for name, record in forecasters.items()
+    ]  # fmt: skip
+    return sorted(rows, key=lambda row: (row["rank"], row["name"]))
 
 
 @contextlib.contextmanager
@@ -203,25 +247,40 @@ def _no_collector() -> Iterator[None]:
 
 def _note_sums(events: Events, data: Forecasts, scores: Scores, notes: Notes) -> dict[str, int]:
     """Note late forecasts and sums of probabilities that are not 1; the doubtful events and how often they are."""
-    ids = events.ids
-    notes.warn("forecast after its event closed, kept", *data.labels(data.time > events.closed[data.event], ids))
-    four = "log, spherical, return and Bradley–Terry"
-    notes.exclude("forecast", f"from {four}: its probabilities sum to 0", *data.labels(scores.empty, ids))
-    normalised = data.labels(scores.normalised, ids)
-    notes.warn(f"probabilities that do not sum to 1, normalised for {four}", *normalised)
+
+    def warn(text: str, where: Bools) -> None:
+        notes.warn(text, data.labels(where, events.ids), int(where.sum()))
+
+    warn("forecast after its event closed, kept", data.time > events.closed[data.event])
+    warn(f"probabilities that sum to 0, counted as uniform for {_FOUR}", scores.empty)
+    warn(f"probabilities that do not sum to 1, normalised for {_FOUR}", scores.normalised)
     found = zip(*np.unique(data.event[scores.doubtful], return_counts=True), strict=True)
-    doubtful = {ids[at]: int(count) for at, count in found}
+    doubtful = {events.ids[at]: int(count) for at, count in found}
     notes.warn(
         "doubtful event, probabilities of its exclusive options sum to less than 0.8 or more than 1.25",
-        *(f"{name} in {count}" for name, count in doubtful.items()),
+        [f"{name} in {count}" for name, count in doubtful.items()],
     )
     return doubtful
+
+
+def _question_checksums(events: Events) -> list[str]:
+    """By event: a checksum of its id, outcome and class, by which the scores of two files are paired."""
+    ends = events.offsets.tolist()
+    outcome = "".join("1" if won else "0" for won in events.outcome.tolist())
+    return [
+        hash_question(json.dumps([name, outcome[low:high], exclusive]))
+        for name, low, high, exclusive in zip(events.ids, ends, ends[1:], events.exclusive.tolist(), strict=False)
+    ]
 
 
 def _hash_data(events: Events, data: Forecasts) -> str:
     """sha256 of all that the results depend on."""
     sha = hashlib.sha256(json.dumps([events.ids, events.category, data.names]).encode())
-    columns = (events.offsets, events.outcome, events.exclusive, events.closed, data.event, data.forecaster)
-    for column in (*columns, data.weight, data.p, data.q, data.mid):
+    for column in (events.offsets, events.outcome, events.exclusive, events.closed, data.event, data.forecaster):
         sha.update(np.nan_to_num(column, nan=-1.0).tobytes())
+    sha.update(data.weight.tobytes())
+    sha.update(np.nan_to_num(data.time, nan=-1.0).tobytes())
+    for _, _, p, q, mid in data.chunks():
+        for column in (p, q, mid):
+            sha.update(np.nan_to_num(column, nan=-1.0).tobytes())
     return sha.hexdigest()

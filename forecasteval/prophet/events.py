@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -58,7 +58,7 @@ class Events(NamedTuple):
 _FIELDS: Final = frozenset({"problem_id", "options", "correct_answer", "correct_option_idx", "exclusive"})
 
 
-class _Problem(NamedTuple):
+class Problem(NamedTuple):
     size: int
     winners: frozenset[int]
     exclusive: bool
@@ -66,7 +66,7 @@ class _Problem(NamedTuple):
     category: str
 
 
-def _read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> _Problem | str:
+def read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> Problem | str:
     """The problem, or the reason why it cannot be used."""
     options = record.get("options")
     names = [read_id(option) for option in options] if isinstance(options, (list, tuple)) else []
@@ -83,12 +83,12 @@ def _read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> _Proble
     if exclusive is not None and not isinstance(exclusive, bool):
         return "'exclusive' must be true or false"
     if exclusive and len(found) != 1:
-        notes.warn("declared exclusive without exactly one winner, taken as separate markets", name)
+        notes.warn("declared exclusive without exactly one winner, taken as separate markets", [name])
     metadata = record.get("metadata")
     closed = record.get("end_date")
     if closed is None and isinstance(metadata, Mapping):
         closed = metadata.get("end_date")
-    return _Problem(
+    return Problem(
         len(names),
         found,
         exclusive is not False and len(names) > 1 and len(found) == 1,
@@ -116,7 +116,9 @@ def _read_winners(record: Mapping[str, Any], options: Sequence[str]) -> frozense
     return readings[0] if len(set(readings)) == 1 else "'correct_answer' and 'correct_option_idx' disagree"
 
 
-def read_problems(problems: Iterable[Any], notes: Notes) -> tuple[Events, dict[str, int]]:
+def read_problems(
+    problems: Iterable[Any], notes: Notes, place: Callable[[int], str] = "problem {}".format
+) -> tuple[Events, dict[str, int]]:
     """The usable events, and the number of every id that the problems name, -1 for those that cannot be used."""
     records: dict[str, list[Mapping[str, Any] | Refusal]] = {}
     for number, record in enumerate(problems, 1):
@@ -125,15 +127,15 @@ def read_problems(problems: Iterable[Any], notes: Notes) -> tuple[Events, dict[s
             records.setdefault(name, []).append(record)
         else:
             reason = record.problem if isinstance(record, BadRecord) else "no object with 'problem_id'"
-            notes.exclude("event", reason, f"problem {number}")
-    usable: list[tuple[str, _Problem]] = []
+            notes.exclude("event", reason, [place(number)])
+    usable: list[tuple[str, Problem]] = []
     for name, (record, *others) in sorted(records.items()):
         if others:
-            found: _Problem | str = "problem id used more than once"
+            found: Problem | str = "problem id used more than once"
         else:
-            found = record.reason if isinstance(record, Refusal) else _read_problem(record, name, notes)
+            found = record.reason if isinstance(record, Refusal) else read_problem(record, name, notes)
         if isinstance(found, str):
-            notes.exclude("event", found, *[name] * (1 + len(others)))
+            notes.exclude("event", found, [name] * (1 + len(others)))
         else:
             usable.append((name, found))
     events = _as_arrays(usable)
@@ -146,7 +148,7 @@ def _name(record: object) -> str:
     return read_id(record.get("problem_id")) if isinstance(record, Mapping) else ""
 
 
-def _as_arrays(usable: Sequence[tuple[str, _Problem]]) -> Events:
+def _as_arrays(usable: Sequence[tuple[str, Problem]]) -> Events:
     offsets = np.cumsum([0, *(problem.size for _, problem in usable)], dtype=np.int64)
     outcome = np.zeros(int(offsets[-1]))
     for start, (_, problem) in zip(offsets, usable, strict=False):

@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 import math
-import re
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Final
 
 from forecasteval.common.records import number_text
 
 from .notes import Notes
 
-_TIME: Final = re.compile(
-    r"""
-    (\d{4}-\d\d-\d\d)
-    (?: [T\ ] (\d\d:\d\d) (:\d\d)? (?:\.(\d{1,9}))? )?
-    \ ? (?: (Z|z|UTC) | ([+-]\d\d) :? (\d\d)? )?
-    """,
-    re.VERBOSE | re.ASCII,
-)
-
 
 @lru_cache(maxsize=1 << 16)
 def parse_time(text: str) -> tuple[float, bool]:
     """Seconds since 1970 of an ISO 8601 time (nan if it is none), and whether it names its time zone (else UTC)."""
-    match = _TIME.fullmatch(text.strip())
-    if not match:
-        return math.nan, True
-    day, minute, second, fraction, zulu, hours, minutes = match.groups()
-    zone = f"{hours}:{minutes or '00'}" if hours else "+00:00"
-    written = f"{day}T{minute or '00:00'}{second or ':00'}.{(fraction or '')[:6]:0<6}{zone}"
     try:
-        moment = datetime.fromisoformat(written).astimezone(UTC)  # OverflowError near the years 1 and 9999
-        return moment.timestamp(), bool(zulu or hours)
+        moment = datetime.fromisoformat(text.strip().removesuffix(" UTC"))
+        zoned = moment.tzinfo is not None or text.rstrip().endswith(" UTC")
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return moment.astimezone(UTC).timestamp(), zoned  # OverflowError near the years 1 and 9999
     except (ValueError, OverflowError):
         return math.nan, True
 
@@ -44,9 +29,9 @@ def read_time(value: object, kind: str, name: str, notes: Notes) -> float:
         return math.nan
     seconds, zoned = parse_time(value) if isinstance(value, str) else (math.nan, True)
     if math.isnan(seconds):
-        notes.warn(f"{kind} that is no ISO 8601 time, taken as unknown", name)
+        notes.warn(f"{kind} that is no ISO 8601 time, taken as unknown", [name])
     elif not zoned:
-        notes.warn(f"{kind} without time zone, read as UTC", name)
+        notes.warn(f"{kind} without time zone, read as UTC", [name])
     return seconds
 
 

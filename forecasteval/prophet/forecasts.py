@@ -1,30 +1,45 @@
-"""Forecasts as arrays: fields, probabilities and prices are checked, of several for one event one is chosen."""
+"""Forecasts as columns of numbers: read piece by piece, so that ten million fit; of several for one event the last."""
 
 from __future__ import annotations
 
 import contextlib
 import math
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import BadRecord, as_text, repeated_keys
 
-from .arrays import Bools, Floats, Ints
+from .arrays import ROUNDING, Bools, Floats, Ints
 from .events import Events
 from .fields import read_id, read_number, read_time
-from .notes import Notes, Refusal
+from .notes import NAMES_KEPT, Notes, Refusal
 from .scores import PRICE_RANGE
 
+PIECE: Final = 1 << 14  # records that are lists of Python floats at a time
 CHUNK: Final = 1 << 20  # probabilities handled at a time, so that temporary arrays stay small
+_NAMELESS: Final = "no id of an event or no name of a forecaster"
+EXCLUDED_EVENT: Final = "of an event that is excluded"
+_FIELDS: Final = frozenset({"problem_id", "username", "timestamp", "prediction", "probs", "odds", "bids", "weight"})
+
+
+class KnownEvents(NamedTuple):
+    """The events that forecasts may name: their numbers (-1: excluded), and by number id and count of options."""
+
+    numbers: dict[str, int]
+    ids: list[str]
+    sizes: list[int]
 
 
 class Forecasts(NamedTuple):
-    """Forecasts sorted by event, then forecaster; forecast i stands at offsets[i]:offsets[i + 1] of p, q and mid.
+    """Forecasts sorted by event, then forecaster; forecast i stands at starts[i] and on in p, q and mid.
 
-    q and mid (asking and middle price) are nan unless `priced`.
+    q and mid (asking and middle price, clipped) are nan unless `priced`.
     """
 
     names: list[str]
@@ -33,76 +48,200 @@ class Forecasts(NamedTuple):
     time: Floats
     weight: Floats
     priced: Bools
-    offsets: Ints
+    starts: Ints
+    sizes: Ints
     p: Floats
     q: Floats
     mid: Floats
 
     def labels(self, where: Bools, ids: Sequence[str]) -> list[str]:
-        """Names of the forecasts at `where`, for notes; `ids` are those of the events."""
-        pairs = zip(self.forecaster[where].tolist(), self.event[where].tolist(), strict=True)
+        """Names of the first forecasts at `where`, for notes; `ids` are those of the events."""
+        at = np.flatnonzero(where)[:NAMES_KEPT]
+        pairs = zip(self.forecaster[at].tolist(), self.event[at].tolist(), strict=True)
         return [f"{self.names[who]} on {ids[event]}" for who, event in pairs]
 
-    def chunks(self) -> Iterator[tuple[slice, slice, Ints]]:
-        """About `CHUNK` probabilities at a time: the forecasts, their probabilities, their offsets among these."""
-        size = int(self.offsets[-1])
-        cuts = np.unique(np.searchsorted(self.offsets, [*range(0, size, CHUNK), size]))
+    def chunks(self) -> Iterator[tuple[slice, Ints, Floats, Floats, Floats]]:
+        """About `CHUNK` probabilities at a time: the forecasts, their offsets among these, p, q and mid."""
+        ends = np.append(0, np.cumsum(self.sizes))
+        cuts = np.unique(np.searchsorted(ends, [*range(0, int(ends[-1]), CHUNK), int(ends[-1])]))
         for low, high in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
-            ends = self.offsets[low : high + 1]
-            yield slice(low, high), slice(int(ends[0]), int(ends[-1])), ends - ends[0]
+            own = ends[low : high + 1] - ends[low]
+            at = np.repeat(self.starts[low:high] - own[:-1], self.sizes[low:high]) + np.arange(own[-1])
+            q = self.q[at]
+            yield slice(low, high), own, self.p[at], q, q if self.mid is self.q else self.mid[at]
 
 
-# --- Records ---
+class ForecastReader:
+    """Reads forecasts of `known` events, any number of sources, into columns; `finish` chooses those that count.
 
-_FIELDS: Final = frozenset({"problem_id", "username", "timestamp", "prediction", "probs", "odds", "bids", "weight"})
+    max_ask_sum: the most that the asking prices of an option and of its opposite, 1 + odds - bids, may sum to (the
+    site's filter for liquid markets); None asks for no prices.
+    """
 
+    def __init__(self, known: KnownEvents, notes: Notes, max_ask_sum: float | None = None) -> None:
+        self.known, self.notes, self.max_ask_sum = known, notes, max_ask_sum
+        self._numbers: dict[str, int] = {}  # of the forecasters
+        self._names: list[str] = []
+        self._sources: list[str] = []  # of each forecaster
+        self._event, self._who = array("q"), array("q")
+        self._time, self._weight = array("d"), array("d")
+        self._keep, self._priced = array("b"), array("b")
+        self._p, self._q, self._mid = array("d"), array("d"), array("d")
+        self._lists: list[tuple[Sequence[Any], Any, Any]] = []  # p, odds and bids of the records since the last piece
 
-class _Rows:
-    """Forecasts as they are read, a list per field."""
+    def read(self, records: Iterable[Any], place: Callable[[int], str], source: str = "") -> None:
+        """Read one source, named if there are several; `place(n)` says where its n-th record stands.
 
-    def __init__(self) -> None:
-        self.event: list[int] = []
-        self.name: list[str] = []
-        self.time: list[float] = []
-        self.weight: list[float] = []
-        self.p: list[Sequence[Any]] = []
-        self.q: list[Any] = []
-        self.bids: list[Any] = []
+        Raises InputError for a forecaster whom another source names: nothing says whose forecasts count.
+        """
+        numbers, sizes, notes = self.known.numbers, self.known.sizes, self.notes
+        prefix = f"{source} " if source else ""
+        for position, record in enumerate(records, 1):
+            refused = isinstance(record, Refusal)
+            if not refused and not isinstance(record, Mapping):
+                reason = record.problem if isinstance(record, BadRecord) else "no object"
+                notes.exclude("forecast", reason, [prefix + place(position)])
+                continue
+            problem = record.problem_id if refused else read_id(record.get("problem_id"))
+            name = record.username if refused else read_id(record.get("username"))
+            if not name or not problem:
+                notes.exclude("forecast", _NAMELESS, [prefix + place(position)])
+                continue
+            who = self._number(name, source)
+            label = f"{name} on {problem}"
+            event = numbers.get(problem)
+            p = None if refused else _probabilities(record)
+            reason = record.reason if refused else _fault(record, p, event, sizes)
+            if reason or event is None or p is None:
+                notes.exclude("forecast", reason, [label])
+                continue
+            weight = record.get("weight")
+            self._event.append(event)
+            self._who.append(who)
+            self._time.append(read_time(record.get("timestamp"), "timestamp", label, notes))
+            self._weight.append(1.0 if weight is None else read_number(weight))
+            self._lists.append((p, record.get("odds"), record.get("bids")))
+            if len(self._lists) == PIECE:
+                self._flush()
+        self._flush()
 
-    def label(self, ids: Sequence[str], at: int) -> str:
-        return f"{self.name[at]} on {ids[self.event[at]]}"
+    def _number(self, name: str, source: str) -> int:
+        number = self._numbers.setdefault(name, len(self._names))
+        if number == len(self._names):
+            self._names.append(name)
+            self._sources.append(source)
+        elif self._sources[number] != source:
+            raise InputError(
+                source,
+                "expected forecasters of its own",
+                f"{printable(name, 60)}, who is in {self._sources[number]}, too",
+            )
+        return number
 
+    def _label(self, at: int) -> str:
+        return f"{self._names[self._who[at]]} on {self.known.ids[self._event[at]]}"
 
-def _read_rows(forecasts: Iterable[Any], numbers: Mapping[str, int], sizes: Sequence[int], notes: Notes) -> _Rows:
-    """The forecasts whose fields have the right form; the values of p, q and bids are still unchecked."""
-    rows = _Rows()
-    for position, record in enumerate(forecasts, 1):
-        refused = isinstance(record, Refusal)
-        if not refused and not isinstance(record, Mapping):
-            reason = record.problem if isinstance(record, BadRecord) else "no object"
-            notes.exclude("forecast", reason, f"forecast {position}")
-            continue
-        problem = record.problem_id if refused else read_id(record.get("problem_id"))
-        name = record.username if refused else read_id(record.get("username"))
-        if not name or not problem:
-            notes.exclude("forecast", "no 'problem_id' or no 'username'", f"forecast {position}")
-            continue
-        label = f"{name} on {problem}"
-        number = numbers.get(problem)
-        p = None if refused else _probabilities(record)
-        reason = record.reason if refused else _fault(record, p, number, sizes)
-        if reason or number is None or p is None:
-            notes.exclude("forecast", reason, label)
-            continue
-        weight = record.get("weight")
-        rows.event.append(number)
-        rows.name.append(name)
-        rows.time.append(read_time(record.get("timestamp"), "timestamp", label, notes))
-        rows.weight.append(1.0 if weight is None else read_number(weight))
-        rows.p.append(p)
-        rows.q.append(record.get("odds"))
-        rows.bids.append(record.get("bids"))
-    return rows
+    def _note(self, where: Bools, first: int, add: Callable[[str, list[str]], None], text: str) -> None:
+        add(text, [self._label(first + at) for at in np.flatnonzero(where).tolist()])
+
+    def _flush(self) -> None:
+        """The lists of the last records as numbers; what is none of the right kind is counted."""
+        if not self._lists:
+            return
+        lists, first = self._lists, len(self._event) - len(self._lists)
+        self._lists = []
+        notes = self.notes
+        sizes = np.array([self.known.sizes[event] for event in self._event[first:]])
+        starts = np.cumsum(sizes) - sizes
+        p = _numbers([p for p, _, _ in lists], int(sizes.sum()))
+        keep = np.logical_and.reduceat((p >= 0) & (p <= 1), starts)
+        exclude = partial(notes.exclude, "forecast")
+        self._note(~keep, first, exclude, "probabilities must be numbers in [0, 1]")
+        q, priced = _prices([odds for _, odds, _ in lists], sizes, starts, np.nextafter(0, 1))
+        given = np.array([odds is not None for _, odds, _ in lists])
+        self._note(given & ~priced, first, notes.warn, "odds are not a number in (0, 1] for every option: no return")
+        bids, bidden = _prices([bids for _, _, bids in lists], sizes, starts, 0.0)
+        with np.errstate(invalid="ignore"):
+            bidden &= np.logical_and.reduceat((bids <= q) | ~np.repeat(priced, sizes), starts)
+        given = np.array([bids is not None for _, _, bids in lists])
+        text = "bids are not a number in [0, odds] for every option: the mid price is the odds"
+        self._note(given & ~bidden, first, notes.warn, text)
+        both = np.repeat(bidden & priced, sizes)
+        if self.max_ask_sum is not None:
+            spread = np.maximum.reduceat(np.where(both, q - bids, math.inf), starts)
+            thin = keep & ~(1 + spread <= self.max_ask_sum + ROUNDING)
+            reason = f"no prices, or an option's two asks sum to more than {self.max_ask_sum:g}"
+            self._note(thin, first, exclude, reason)
+            keep &= ~thin
+        if both.any() and not len(self._mid):
+            self._mid.extend(self._q)  # no bids so far
+        if both.any() or len(self._mid):
+            mid = np.where(both, (q + bids) / 2, q)  # of prices that are not yet clipped
+            self._mid.frombytes(np.clip(mid, *PRICE_RANGE).tobytes())
+        self._q.frombytes(np.clip(q, *PRICE_RANGE).tobytes())
+        self._p.frombytes(p.tobytes())
+        self._keep.frombytes(keep.tobytes())
+        self._priced.frombytes(priced.tobytes())
+
+    def finish(self, events: Events, position: Ints, late: str) -> Forecasts | None:
+        """The forecasts that count, one per event and forecaster; None if there is none.
+
+        `position` gives the place in `events` of each number of `known`, -1 for one that is excluded after all.
+        """
+        number, who = np.frombuffer(self._event, dtype=np.int64), np.frombuffer(self._who, dtype=np.int64)
+        time, weight = np.frombuffer(self._time), np.frombuffer(self._weight)
+        sizes = np.asarray(self.known.sizes, dtype=np.int64)[number]
+        starts = np.cumsum(sizes) - sizes
+        keep = np.array(self._keep, dtype=bool)  # a copy, unlike the others: it is changed
+        event = position[number] if len(number) else number
+        gone = keep & (event < 0)
+        self._exclude(gone, EXCLUDED_EVENT)
+        keep &= ~gone
+        if late == "drop" and keep.any():
+            behind = keep & (time > events.closed[event])
+            self._exclude(behind, "after the event closed")
+            keep &= ~behind
+        if not keep.any():
+            return None
+        used = sorted(self._names[at] for at in np.unique(who[keep]).tolist())
+        renumbered = np.full(len(self._names), -1)
+        renumbered[[self._numbers[name] for name in used]] = np.arange(len(used))
+        who = renumbered[who]
+        p, q = np.frombuffer(self._p), np.frombuffer(self._q)
+        mid = np.frombuffer(self._mid) if len(self._mid) else q
+        order = np.flatnonzero(keep)
+        order = order[np.lexsort((np.nan_to_num(time[order], nan=-math.inf), who[order], event[order]))]
+
+        def content(at: int) -> list[float]:
+            own = slice(starts[at], starts[at] + sizes[at])
+            return [weight[at], *(x for column in (p, q, mid) for x in np.nan_to_num(column[own]).tolist())]
+
+        chosen = self._last(order, event, who, time, content)
+        priced = np.array(self._priced, dtype=bool)
+        self._event, self._who, self._time, self._weight = array("q"), array("q"), array("d"), array("d")
+        return Forecasts(
+            used, event[chosen], who[chosen], time[chosen], weight[chosen], priced[chosen], starts[chosen],
+            sizes[chosen], p, q, mid,
+        )  # fmt: skip
+
+    def _exclude(self, where: Bools, reason: str) -> None:
+        self.notes.exclude("forecast", reason, [self._label(at) for at in np.flatnonzero(where).tolist()])
+
+    def _last(self, order: Ints, event: Ints, who: Ints, time: Floats, content: Callable[[int], list[float]]) -> Ints:
+        """The last of each event and forecaster; of those of one time the one of larger numbers."""
+        new = np.append((event[order][1:] != event[order][:-1]) | (who[order][1:] != who[order][:-1]), True)
+        ends = np.flatnonzero(new)
+        chosen = order[ends]
+        counts = np.diff(np.append(-1, ends))
+        for at in np.flatnonzero(counts > 1).tolist():
+            group = order[ends[at] - counts[at] + 1 : ends[at] + 1].tolist()
+            latest = time[group[-1]]
+            same = [one for one in group if time[one] == latest or (math.isnan(latest) and math.isnan(time[one]))]
+            chosen[at] = max(same, key=content)
+            label = [self._label(group[0])]
+            self.notes.exclude("forecast", "a later one of its forecaster counts", label * (len(group) - len(same)))
+            self.notes.exclude("forecast", "one of the same time counts", label * (len(same) - 1))
+        return chosen
 
 
 def _probabilities(record: Mapping[str, Any]) -> Any:
@@ -111,26 +250,23 @@ def _probabilities(record: Mapping[str, Any]) -> Any:
     return p.tolist() if isinstance(p, np.ndarray) else p
 
 
-def _fault(record: Mapping[str, Any], p: Any, number: int | None, sizes: Sequence[int]) -> str:
-    """Why a record gives no forecast of the event `number` (None: unknown, -1: excluded); "" if it does."""
-    if number is None:
+def _fault(record: Mapping[str, Any], p: Any, event: int | None, sizes: Sequence[int]) -> str:
+    """Why a record gives no forecast of the event (None: unknown, -1: excluded); "" if it does."""
+    if event is None:
         return "unknown problem id"
-    if number < 0:
-        return "of an event that is excluded"
+    if event < 0:
+        return EXCLUDED_EVENT
     if _FIELDS.intersection(repeated_keys(record)):
         return "a field is given twice"
-    if not isinstance(p, (list, tuple)) or len(p) != sizes[number]:
+    if not isinstance(p, (list, tuple)) or len(p) != sizes[event]:
         return "expected a probability for every option"
     other = record.get("probs")
-    if record.get("prediction") is not None and other is not None and as_text(other) != as_text(p):
+    if other is not None and record.get("prediction") is not None and as_text(other) != as_text(p):
         return "'prediction' and 'probs' disagree"
     weight = record.get("weight")
     if weight is not None and not 1e-100 < read_number(weight) < 1e100:  # sums of others overflow
         return "'weight' must be a positive number"
     return ""
-
-
-# --- Values ---
 
 
 def _numbers(lists: Sequence[Sequence[Any]], size: int) -> Floats:
@@ -141,141 +277,14 @@ def _numbers(lists: Sequence[Sequence[Any]], size: int) -> Floats:
     return np.fromiter(map(read_number, chain.from_iterable(lists)), float, size)
 
 
-def _prices(lists: list[Any], sizes: Ints, lowest: float) -> tuple[Floats, Bools]:
+def _prices(lists: list[Any], sizes: Ints, starts: Ints, lowest: float) -> tuple[Floats, Bools]:
     """Prices in a row, and which lists give one in [lowest, 1] for every option; the others are nan."""
-    blank = {size: [math.nan] * size for size in set(sizes.tolist())}
-    rows = [
-        row if isinstance(row, (list, tuple)) and len(row) == size else blank[size]
-        for row, size in zip(lists, sizes.tolist(), strict=True)
-    ]
-    values = _numbers(rows, int(sizes.sum()))
-    starts = np.cumsum(sizes) - sizes
-    good = np.logical_and.reduceat((values >= lowest) & (values <= 1), starts)
+    whole = [isinstance(row, (list, tuple)) and len(row) == n for row, n in zip(lists, sizes.tolist(), strict=True)]
+    good = np.array(whole)
+    values = np.full(int(sizes.sum()), math.nan)
+    inside = np.repeat(good, sizes)
+    used = [row for row, has in zip(lists, whole, strict=True) if has]
+    values[inside] = _numbers(used, int(inside.sum()))
+    good &= np.logical_and.reduceat((values >= lowest) & (values <= 1), starts)
     values[~np.repeat(good, sizes)] = math.nan
     return values, good
-
-
-def _read_prices(rows: _Rows, sizes: Ints, ids: Sequence[str], notes: Notes) -> tuple[Floats, Floats, Bools]:
-    """Asking and middle prices, clipped (one array where there are no bids), and who has them."""
-    q, priced = _prices(rows.q, sizes, np.nextafter(0, 1))
-    for at in np.flatnonzero(~priced).tolist():
-        if rows.q[at] is not None:
-            notes.warn("odds are not a number in (0, 1] for every option: no return", rows.label(ids, at))
-    rows.q.clear()
-    if all(bids is None for bids in rows.bids):
-        np.clip(q, *PRICE_RANGE, out=q)
-        return q, q, priced
-    bids, bidden = _prices(rows.bids, sizes, 0.0)
-    starts = np.cumsum(sizes) - sizes
-    with np.errstate(invalid="ignore"):
-        bidden &= np.logical_and.reduceat((bids <= q) | ~np.repeat(priced, sizes), starts)
-    for at in np.flatnonzero(~bidden).tolist():
-        if rows.bids[at] is not None:
-            text = "bids are not a number in [0, odds] for every option: the mid price is the odds"
-            notes.warn(text, rows.label(ids, at))
-    mid = np.where(np.repeat(bidden & priced, sizes), (q + bids) / 2, q)  # of prices that are not yet clipped
-    return np.clip(q, *PRICE_RANGE, out=q), np.clip(mid, *PRICE_RANGE, out=mid), priced
-
-
-# --- One forecast per event and forecaster ---
-
-
-class _Values(NamedTuple):
-    """What `_Rows` hold, as arrays: row i has the positions starts[i]:starts[i] + sizes[i] of p, q and mid."""
-
-    event: Ints
-    time: Floats
-    weight: Floats
-    sizes: Ints
-    starts: Ints
-    priced: Bools
-    p: Floats
-    q: Floats
-    mid: Floats
-
-
-def read_forecasts(
-    forecasts: Iterable[Any], events: Events, numbers: Mapping[str, int], repeats: str, late: str, notes: Notes
-) -> Forecasts | None:
-    """The forecasts that count, as arrays; None if there is none. See `ProphetArenaEvaluator` for `repeats`, `late`."""
-    rows = _read_rows(forecasts, numbers, events.sizes.tolist(), notes)
-    if not rows.event:
-        return None
-    event, time, weight = np.array(rows.event), np.array(rows.time), np.array(rows.weight)
-    sizes = events.sizes[event]
-    starts = np.cumsum(sizes) - sizes
-    p = _numbers(rows.p, int(sizes.sum()))
-    rows.p.clear()  # millions of Python floats
-    keep = np.logical_and.reduceat((p >= 0) & (p <= 1), starts)
-    for at in np.flatnonzero(~keep).tolist():
-        notes.exclude("forecast", "probabilities must be numbers in [0, 1]", rows.label(events.ids, at))
-    q, mid, priced = _read_prices(rows, sizes, events.ids, notes)
-    if late == "drop":
-        for at in np.flatnonzero(keep & (time > events.closed[event])).tolist():
-            keep[at] = False
-            notes.exclude("forecast", "after the event closed", rows.label(events.ids, at))
-    names = sorted({rows.name[at] for at in np.flatnonzero(keep).tolist()})
-    if not names:
-        return None
-    index = {name: number for number, name in enumerate(names)}
-    who = np.fromiter((index.get(name, -1) for name in rows.name), np.int64, len(rows.name))
-    order = np.lexsort((who, event))
-    values = _Values(event, time, weight, sizes, starts, priced, p, q, mid)
-    chosen = _choose(values, who, order[keep[order]], repeats, lambda at: rows.label(events.ids, at), notes)
-    return _gather(values, names, who, chosen)
-
-
-def _choose(values: _Values, who: Ints, order: Ints, repeats: str, label: Callable[[int], str], notes: Notes) -> Ints:
-    """One row for each event and forecaster; `order` holds the usable rows, sorted by these."""
-    event = values.event[order]
-    same = (event[1:] == event[:-1]) & (who[order][1:] == who[order][:-1])
-    first = np.flatnonzero(np.append(True, ~same))
-    chosen = order[first]
-    counts = np.diff(np.append(first, len(order)))
-    for at in np.flatnonzero(counts > 1).tolist():
-        group = latest = order[first[at] : first[at] + counts[at]]
-        if repeats == "last":  # an unknown time comes before any other
-            known = np.nan_to_num(values.time[group], nan=-math.inf)
-            latest = group[known == known.max()]
-        chosen[at] = latest[0] if len(latest) == 1 else _average(latest, values)
-        name = label(int(group[0]))
-        notes.exclude("forecast", "a later one of its forecaster counts", *[name] * (len(group) - len(latest)))
-        notes.exclude("forecast", "averaged with another of its forecaster", *[name] * (len(latest) - 1))
-    return chosen
-
-
-def _average(group: Ints, values: _Values) -> int:
-    """Put the mean of some forecasts for an event (p, and the prices that there are) in the place of one of them.
-
-    They are added in an order of their own, since sums of floats depend on it.
-    """
-    weight, priced, columns = values.weight, values.priced, (values.p, values.q, values.mid)
-    rows = {int(at): np.s_[int(values.starts[at]) : int(values.starts[at] + values.sizes[at])] for at in group}
-    order = sorted(
-        rows, key=lambda at: [weight[at], *(x for column in columns for x in np.nan_to_num(column[rows[at]]).tolist())]
-    )
-    paid = [at for at in order if priced[at]]
-    means = [
-        np.mean([column[rows[at]] for at in used], axis=0) if used else math.nan
-        for column, used in zip(columns, (order, paid, paid), strict=True)
-    ]
-    weight[order[0]] = np.mean(weight[order])
-    priced[order[0]] = bool(paid)
-    for column, mean in zip(columns, means, strict=True):
-        column[rows[order[0]]] = mean
-    return order[0]
-
-
-def _gather(values: _Values, names: list[str], who: Ints, chosen: Ints) -> Forecasts:
-    """The chosen rows, in this order."""
-    event, p, q, mid = values.event, values.p, values.q, values.mid
-    offsets = np.append(0, np.cumsum(values.sizes[chosen]))
-    if len(chosen) < len(event) or (chosen[1:] != chosen[:-1] + 1).any():
-        positions = np.repeat(values.starts[chosen] - offsets[:-1], values.sizes[chosen]) + np.arange(offsets[-1])
-        bids = mid is not q  # else one array serves for both
-        p, q = p[positions], q[positions]
-        mid = mid[positions] if bids else q
-    return Forecasts(
-        names, event[chosen], who[chosen], values.time[chosen], values.weight[chosen], values.priced[chosen],
-        offsets, p, q, mid,
-    )  # fmt: skip

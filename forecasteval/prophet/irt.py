@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,7 +15,11 @@ B_VARIANCE: Final = 4.0  # prior of b: N(mu, 2²)
 
 
 class IrtFit(NamedTuple):
-    """The posterior mode; `log_likelihood` is without, `log_posterior` with the priors."""
+    """The posterior mode; `log_likelihood` is without, `log_posterior` with the priors.
+
+    `influence`: by problem and forecaster, what one more copy of the problem adds to θ - mean θ, whose standard errors
+    are `ability_se`.
+    """
 
     ability: Floats
     ability_se: Floats
@@ -25,121 +30,118 @@ class IrtFit(NamedTuple):
     gradient_norm: float
     iterations: int
     converged: bool
+    influence: Floats
 
 
-class Posterior:
-    """Posterior of the two-parameter model at one point: value, gradient, and the Newton step by elimination.
+class Posterior(NamedTuple):
+    """The posterior of the two-parameter model: forecaster i answered problem j with y.
 
-    Parameters: θ (forecasters), α = ln a and b (problems), μ. Observation: π = σ(η), η = a(θ - b), ln-likelihood
+    Parameters x: θ (forecasters), α = ln a and b (problems), μ. Observation: π = σ(η), η = a(θ - b), ln-likelihood
     y ln π + (1 - y) ln(1 - π). With r = y - π and w = π(1 - π), minus the Hessian has per observation
     θθ a²w, θα aηw - ar, θb -a²w, αα η²w - rη, αb ar - aηw, bb a²w; Fisher's information drops the terms with r.
     """
 
-    def __init__(self, forecaster: Ints, problem: Ints, y: Floats) -> None:
-        self.i, self.j, self.y = forecaster, problem, y
-        self.forecasters, self.problems = int(forecaster.max()) + 1, int(problem.max()) + 1
-        self.cell = forecaster * self.problems + problem
+    i: Ints
+    j: Ints
+    y: Floats
+    forecasters: int
+    problems: int
 
-    def at(self, x: Floats) -> tuple[Floats, Floats, Floats, float]:
+    def split(self, x: Floats) -> tuple[Floats, Floats, Floats, float]:
         f, n = self.forecasters, self.problems
         return x[:f], x[f : f + n], x[f + n : f + 2 * n], float(x[-1])
 
-    def likelihood(self, x: Floats) -> float:
-        theta, alpha, b, _ = self.at(x)
-        eta = np.exp(alpha)[self.j] * (theta[self.i] - b[self.j])
-        return float((self.y * eta - np.maximum(eta, 0) - np.log1p(np.exp(-np.abs(eta)))).sum())
-
-    def prior(self, x: Floats) -> float:
-        theta, alpha, b, mu = self.at(x)
-        return -float(theta @ theta / 2 + alpha @ alpha / (2 * ALPHA_VARIANCE) + (b - mu) @ (b - mu) / (2 * B_VARIANCE))
-
-    def value(self, x: Floats) -> float:
-        return self.likelihood(x) + self.prior(x)
-
-    def _terms(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        theta, alpha, b, _ = self.at(x)
+    def terms(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """a, η, r and w of every observation."""
+        theta, alpha, b, _ = self.split(x)
         a = np.exp(alpha)[self.j]
         eta = a * (theta[self.i] - b[self.j])
         pi = 1 / (1 + np.exp(-np.clip(eta, -700, 700)))
         return a, eta, self.y - pi, pi * (1 - pi)
 
+    def values(self, x: Floats) -> tuple[float, float]:
+        """The log-likelihood and the log-prior."""
+        theta, alpha, b, mu = self.split(x)
+        eta = np.exp(alpha)[self.j] * (theta[self.i] - b[self.j])
+        prior = theta @ theta + alpha @ alpha / ALPHA_VARIANCE + (b - mu) @ (b - mu) / B_VARIANCE
+        fit = (self.y * eta - np.maximum(eta, 0) - np.log1p(np.exp(-np.abs(eta)))).sum()
+        return float(fit), -float(prior) / 2
+
     def gradient(self, x: Floats) -> Floats:
-        theta, alpha, b, mu = self.at(x)
-        a, eta, r, _ = self._terms(x)
+        theta, alpha, b, mu = self.split(x)
+        a, eta, r, _ = self.terms(x)
+        by_problem = [sums_by_index(self.j, values, self.problems) for values in (r * eta, a * r)]
         return np.concatenate(
             [
-                self.by_forecaster(a * r) - theta,
-                self.by_problem(r * eta) - alpha / ALPHA_VARIANCE,
-                -self.by_problem(a * r) - (b - mu) / B_VARIANCE,
+                sums_by_index(self.i, a * r, self.forecasters) - theta,
+                by_problem[0] - alpha / ALPHA_VARIANCE,
+                -by_problem[1] - (b - mu) / B_VARIANCE,
                 [(b - mu).sum() / B_VARIANCE],
             ]
         )
 
-    def by_forecaster(self, values: Floats) -> Floats:
-        return sums_by_index(self.i, values, self.forecasters)
-
-    def by_problem(self, values: Floats) -> Floats:
-        return sums_by_index(self.j, values, self.problems)
-
-    def _cross(self, values: Floats) -> Floats:
+    def table(self, values: Floats) -> Floats:
         """Forecasters × problems."""
-        full = sums_by_index(self.cell, values, self.forecasters * self.problems)
-        return full.reshape(self.forecasters, self.problems)
+        cells = sums_by_index(self.i * self.problems + self.j, values, self.forecasters * self.problems)
+        return cells.reshape(self.forecasters, self.problems)
 
-    def solve(self, x: Floats, gradient: Floats, exact: bool) -> tuple[Floats, Floats]:
-        """The step (minus Hessian)⁻¹ · gradient and the variances of θ; LinAlgError unless it is positive definite.
+    def curvature(self, x: Floats) -> Curvature:
+        """Minus the Hessian; Fisher's information where that is not positive definite."""
+        a, eta, r, w = self.terms(x)
+        try:
+            return Curvature(self, a, eta, r, w)
+        except np.linalg.LinAlgError:
+            return Curvature(self, a, eta, np.zeros_like(r), w)
 
-        Each problem's 2×2 block (α, b) is eliminated, or the forecasters where they are the more.
-        """
-        a, eta, r, w = self._terms(x)
-        if not exact:
-            r = np.zeros_like(r)
-        f, n = self.forecasters, self.problems
-        information = a * a * w
-        theta = self.by_forecaster(information) + 1
-        aa = self.by_problem(eta * eta * w - r * eta) + 1 / ALPHA_VARIANCE
-        bb = self.by_problem(information) + 1 / B_VARIANCE
-        ab = self.by_problem(a * r - a * eta * w)
-        theta_a, theta_b = self._cross(a * eta * w - a * r), self._cross(-information)
-        determinant = aa * bb - ab * ab
-        if (aa <= 0).any() or (determinant <= 0).any():
+
+class Curvature:
+    """A matrix to be inverted by elimination: of the problems' 2×2 blocks (α, b), or of the forecasters if more.
+
+    What remains are the top parameters, θ and μ. Raises LinAlgError unless it is positive definite.
+    """
+
+    def __init__(self, model: Posterior, a: Floats, eta: Floats, r: Floats, w: Floats) -> None:
+        f, n = model.forecasters, model.problems
+        own = np.append(sums_by_index(model.i, a * a * w, f) + 1, n / B_VARIANCE)
+        self.aa = sums_by_index(model.j, eta * eta * w - r * eta, n) + 1 / ALPHA_VARIANCE
+        self.bb = sums_by_index(model.j, a * a * w, n) + 1 / B_VARIANCE
+        self.ab = sums_by_index(model.j, a * r - a * eta * w, n)
+        self.to_a = np.vstack([model.table(a * eta * w - a * r), np.zeros(n)])
+        self.to_b = np.vstack([model.table(-a * a * w), np.full(n, -1 / B_VARIANCE)])  # μ meets b only
+        self.determinant = self.aa * self.bb - self.ab * self.ab
+        if (self.aa <= 0).any() or (self.determinant <= 0).any():
             raise np.linalg.LinAlgError
-        if f > n:
-            return self._solve_problems(gradient, theta, aa, ab, bb, theta_a, theta_b)
-        # global parameters: θ, then μ, which meets b only
-        to_a = np.vstack([theta_a, np.zeros(n)])
-        to_b = np.vstack([theta_b, np.full(n, -1 / B_VARIANCE)])
-        from_a, from_b = (to_a * bb - to_b * ab) / determinant, (to_b * aa - to_a * ab) / determinant
-        schur = np.diag(np.append(theta, n / B_VARIANCE)) - from_a @ to_a.T - from_b @ to_b.T
+        self.solve_top = self._few_forecasters(own) if f <= n else self._few_problems(own)
+
+    def _few_forecasters(self, own: Floats) -> Callable[[Floats], Floats]:
+        from scipy.linalg import cho_factor, cho_solve
+
+        from_a, from_b = self._blocks(self.to_a, self.to_b)
+        factor = cho_factor(np.diag(own) - from_a @ self.to_a.T - from_b @ self.to_b.T)
+        return lambda right: np.asarray(cho_solve(factor, right))
+
+    def _few_problems(self, own: Floats) -> Callable[[Floats], Floats]:
+        from scipy.linalg import cho_factor, cho_solve
+
+        to = np.hstack([self.to_a, self.to_b])
+        scaled = to / own[:, None]
+        off = np.diag(self.ab)
+        block = np.block([[np.diag(self.aa), off], [off, np.diag(self.bb)]])
+        factor = cho_factor(block - to.T @ scaled)
+        return lambda right: np.asarray((right.T / own).T + scaled @ cho_solve(factor, scaled.T @ right))
+
+    def _blocks(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """The inverse of the 2×2 blocks times (a, b)."""
+        return (self.bb * a - self.ab * b) / self.determinant, (self.aa * b - self.ab * a) / self.determinant
+
+    def solve(self, gradient: Floats) -> Floats:
+        """The Newton step."""
+        f, n = len(self.to_a) - 1, len(self.aa)
         g_a, g_b = gradient[f : f + n], gradient[f + n : -1]
-        right = np.append(gradient[:f], gradient[-1]) - from_a @ g_a - from_b @ g_b
-        inverse = _inverse(schur)
-        step = inverse @ right
-        rest_a, rest_b = g_a - step @ to_a, g_b - step @ to_b
-        step_a, step_b = (bb * rest_a - ab * rest_b) / determinant, (aa * rest_b - ab * rest_a) / determinant
-        return np.concatenate([step[:f], step_a, step_b, step[f:]]), np.diag(inverse)[:f]
-
-    def _solve_problems(
-        self, gradient: Floats, theta: Floats, aa: Floats, ab: Floats, bb: Floats, theta_a: Floats, theta_b: Floats
-    ) -> tuple[Floats, Floats]:
-        f, n = self.forecasters, self.problems
-        cross = np.hstack([theta_a, theta_b, np.zeros((f, 1))])
-        block = np.zeros((2 * n + 1, 2 * n + 1))
-        at, to = np.arange(n), np.arange(n, 2 * n)
-        block[at, at], block[to, to], block[-1, -1] = aa, bb, n / B_VARIANCE
-        block[at, to] = block[to, at] = ab
-        block[to, -1] = block[-1, to] = -1 / B_VARIANCE
-        scaled = cross / theta[:, None]
-        inverse = _inverse(block - cross.T @ scaled)
-        step = inverse @ (gradient[f:] - scaled.T @ gradient[:f])
-        variances = 1 / theta + np.einsum("ij,jk,ik->i", scaled, inverse, scaled, optimize=True)
-        return np.concatenate([gradient[:f] / theta - scaled @ step, step]), variances
-
-
-def _inverse(matrix: Floats) -> Floats:
-    """Inverse of a symmetric matrix; LinAlgError unless it is positive definite."""
-    half = np.linalg.inv(np.linalg.cholesky((matrix + matrix.T) / 2))
-    return np.asarray(half.T @ half)
+        own_a, own_b = self._blocks(g_a, g_b)
+        top = self.solve_top(np.append(gradient[:f], gradient[-1]) - self.to_a @ own_a - self.to_b @ own_b)
+        step_a, step_b = self._blocks(g_a - top @ self.to_a, g_b - top @ self.to_b)
+        return np.concatenate([top[:f], step_a, step_b, top[f:]])
 
 
 def fit_irt(forecaster: ArrayLike, problem: ArrayLike, y: ArrayLike, max_iterations: int = 200) -> IrtFit:
@@ -149,38 +151,47 @@ def fit_irt(forecaster: ArrayLike, problem: ArrayLike, y: ArrayLike, max_iterati
     by Newton's method, damped by halving; where minus the Hessian is not positive definite, by Fisher's information.
     Converged: gradient max-norm ≤ 1e-8 · max(1, N/1000). Binary y gives the classical 2PL.
 
-    forecaster, problem: N integers from 0, every number used; y: N responses in [0, 1]. The standard errors of θ come
-    from the inverse Schur complement. Each y counts as one trial, which makes them conservative for continuous y.
-    Raises InputError: no observation, lengths that differ, y outside [0, 1]. Source: Bo et al. (2017), simplified.
+    The standard errors are those of θ_i - mean θ, from the sandwich H⁻¹ (Σ_j s_j s_j') H⁻¹ · n/(n - 1) with the scores
+    s_j of the problems, whose α and b are eliminated; nan for one problem. The inverse Hessian alone would take each y
+    for one trial, and holds the error of the mean of all, which never shrinks below 1/√forecasters.
+
+    forecaster, problem: N integers from 0, every number used; y: N responses in [0, 1]. Raises InputError: no
+    observation, lengths that differ, y outside [0, 1]. Source: Bo et al. (2017), simplified; sandwich: White (1982).
     """
     i, j, (values,) = observations("fit_irt", forecaster, problem, {"y": y})
-    model = Posterior(i, j, values)
-    means = np.clip(model.by_problem(values) / np.bincount(j), 0.02, 0.98)
+    model = Posterior(i, j, values, int(i.max()) + 1, int(j.max()) + 1)
+    means = np.clip(sums_by_index(j, values, model.problems) / np.bincount(j), 0.02, 0.98)
     b = -np.log(means / (1 - means))
     x = np.concatenate([np.zeros(model.forecasters + model.problems), b, [b.mean()]])
     tolerance = 1e-8 * max(1.0, len(values) / 1000)
-    value, gradient = model.value(x), model.gradient(x)
+    value, gradient = sum(model.values(x)), model.gradient(x)
     iterations = 0
     while np.abs(gradient).max() > tolerance and iterations < max_iterations:
         iterations += 1
-        try:
-            step, _ = model.solve(x, gradient, exact=True)
-        except np.linalg.LinAlgError:
-            step, _ = model.solve(x, gradient, exact=False)
+        step = model.curvature(x).solve(gradient)
         slope, length = float(gradient @ step), 1.0
         # A rise below rounding cannot be seen: then the gradient decides. `not >=`, since too long a step gives nan.
         with np.errstate(over="ignore", invalid="ignore"):
             least = value - 1e-12 * abs(value)
-            while not model.value(x + length * step) >= least + 1e-4 * length * slope and length > 1e-10:
+            while not sum(model.values(x + length * step)) >= least + 1e-4 * length * slope and length > 1e-10:
                 length /= 2
         x = x + length * step
-        value, gradient = model.value(x), model.gradient(x)
-    try:
-        _, variances = model.solve(x, gradient, exact=True)
-    except np.linalg.LinAlgError:
-        _, variances = model.solve(x, gradient, exact=False)
-    theta, alpha, b, _ = model.at(x)
+        value, gradient = sum(model.values(x)), model.gradient(x)
+    influence = _influence(model, x)
+    factor = model.problems / (model.problems - 1) if model.problems > 1 else np.nan
+    errors = np.sqrt((influence**2).sum(axis=0) * factor)
+    theta, alpha, b, _ = model.split(x)
     norm = float(np.abs(gradient).max())
-    return IrtFit(
-        theta, np.sqrt(variances), b, np.exp(alpha), model.likelihood(x), value, norm, iterations, norm <= tolerance
-    )
+    likelihood = model.values(x)[0]
+    return IrtFit(theta, errors, b, np.exp(alpha), likelihood, value, norm, iterations, norm <= tolerance, influence)
+
+
+def _influence(model: Posterior, x: Floats) -> Floats:
+    """Of a problem's terms the derivatives by its own α and b are 0 at the mode: those by θ and μ remain.
+
+    Σθ = 0 whatever the problems are, so that what moves θ moves θ - mean θ by as much.
+    """
+    _, alpha, b, mu = model.split(x)
+    _, _, r, _ = model.terms(x)
+    scores = np.vstack([model.table(np.exp(alpha)[model.j] * r), (b - mu) / B_VARIANCE])
+    return np.asarray(model.curvature(x).solve_top(scores)[:-1].T)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import grouped_warning, printable
 
-NAMES_KEPT: Final = 100  # of excluded forecasts; of events all
+NAMES_KEPT: Final = 100  # of forecasts; of events all
 
 
 class Refusal(NamedTuple):
@@ -17,23 +18,40 @@ class Refusal(NamedTuple):
     reason: str
 
 
+class _Group:
+    """How many, and the first of their names in order; of millions not all are held."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.names: list[str] = []
+
+    def add(self, names: Iterable[str], count: int | None, kept: int | None) -> None:
+        before = len(self.names)
+        self.names.extend(names)
+        self.count += len(self.names) - before if count is None else count
+        if kept and len(self.names) > 50 * kept:
+            self.names = self.first(kept)
+
+    def first(self, kept: int | None) -> list[str]:
+        return sorted(self.names)[:kept]
+
+
 class Notes:
     """Collects exclusions, warnings that name records (`odd`), and warnings that stand for themselves (`lines`)."""
 
     def __init__(self) -> None:
-        self.excluded: dict[tuple[str, str], list[str]] = {}
-        self.odd: dict[str, list[str]] = {}
+        self.excluded: dict[tuple[str, str], _Group] = {}
+        self.odd: dict[str, _Group] = {}
         self.lines: list[str] = []
 
-    def exclude(self, kind: str, reason: str, *names: str) -> None:
-        """Count an "event" or a "forecast" as left out."""
-        if names:
-            self.excluded.setdefault((kind, reason), []).extend(names)
+    def exclude(self, kind: str, reason: str, names: Iterable[str], count: int | None = None) -> None:
+        """Count an "event" or a "forecast" as left out; `count`: how many, if not all are named."""
+        kept = None if kind == "event" else NAMES_KEPT
+        self.excluded.setdefault((kind, reason), _Group()).add(names, count, kept)
 
-    def warn(self, text: str, *names: str) -> None:
+    def warn(self, text: str, names: Iterable[str], count: int | None = None) -> None:
         """Count something odd."""
-        if names:
-            self.odd.setdefault(text, []).extend(names)
+        self.odd.setdefault(text, _Group()).add(names, count, NAMES_KEPT)
 
     def summary(self) -> list[dict[str, Any]]:
         """Names in order, so that the order of the input shows nowhere; of forecasts the first hundred."""
@@ -41,12 +59,18 @@ class Notes:
             {
                 "what": kind,
                 "reason": reason,
-                "count": len(names),
-                "names": [printable(name, 200) for name in sorted(names)[: None if kind == "event" else NAMES_KEPT]],
+                "count": group.count,
+                "names": [printable(name, 200) for name in group.first(None if kind == "event" else NAMES_KEPT)],
             }
-            for (kind, reason), names in sorted(self.excluded.items())
+            for (kind, reason), group in sorted(self.excluded.items())
+            if group.count
         ]
 
     def warnings(self) -> list[str]:
         """A line per kind."""
-        return [*(grouped_warning(text, sorted(names)) for text, names in sorted(self.odd.items())), *self.lines]
+        grouped = (
+            grouped_warning(text, sorted(group.names), group.count)
+            for text, group in sorted(self.odd.items())
+            if group.count
+        )
+        return [*grouped, *self.lines]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -12,7 +11,12 @@ from numpy.typing import ArrayLike
 from .arrays import Floats, Ints, plain_number
 
 RANK_TIE: Final = 1e-9  # of values that share a rank: what the fitted models leave open
-LOWER_IS_BETTER: Final = frozenset({"brier", "ece", "weighted_brier"})
+LOWER_IS_BETTER: Final = frozenset({"brier", "ece", "weighted_brier", "adjusted_brier"})
+
+
+def sign(metric: str) -> float:
+    """What turns a metric's values so that larger is better."""
+    return -1.0 if metric in LOWER_IS_BETTER else 1.0
 
 
 def shared_ranks(values: Floats) -> Ints:
@@ -30,46 +34,30 @@ def rank_agreement(columns: Sequence[ArrayLike]) -> tuple[Floats, Floats]:
     columns: k arrays over the same forecasters, nan where one does not apply; a pair uses those who have both. nan for
     a pair with fewer than two such forecasters or with a column of equal values. Ties: mean ranks (rho), tau-b (tau).
     """
+    from scipy.stats import kendalltau, rankdata
+
     size = len(columns)
-    ranks = np.full((size, len(np.asarray(columns[0]))), np.nan)
-    for row, column in zip(ranks, columns, strict=True):
+    ranks = []
+    for column in columns:
         values = np.asarray(column, dtype=float)
-        has = ~np.isnan(values)
-        if has.any():
-            row[has] = shared_ranks(-values[has])
-    rho = np.full((size, size), np.nan)
+        ranks.append(np.full(len(values), np.nan))
+        ranks[-1][~np.isnan(values)] = shared_ranks(-values[~np.isnan(values)])
+    rho, tau = np.full((2, size, size), np.nan)
     for one in range(size):
         for other in range(one, size):
             both = ~np.isnan(ranks[one]) & ~np.isnan(ranks[other])
-            a, b = _mean_ranks(ranks[one, both]), _mean_ranks(ranks[other, both])
-            spread = math.sqrt(float(a @ a) * float(b @ b))
-            if spread > 0:
-                rho[one, other] = rho[other, one] = min(1.0, max(-1.0, float(a @ b) / spread))
-    agree, apart = np.zeros((size, size)), np.zeros((size, size))
-    for at in range(0, ranks.shape[1], 256):  # pairs in blocks: a thousand forecasters make half a million
-        with np.errstate(invalid="ignore"):
-            sign = np.sign(ranks[:, at : at + 256, None] - ranks[:, None, :]).reshape(size, -1)
-        valid = (~np.isnan(sign)).astype(float)
-        sign = np.nan_to_num(sign)
-        agree += sign @ sign.T
-        apart += np.abs(sign) @ valid.T
-    with np.errstate(invalid="ignore", divide="ignore"):
-        tau = agree / np.sqrt(apart * apart.T)
-    return rho, np.where(apart * apart.T > 0, np.clip(tau, -1, 1), np.nan)
-
-
-def _mean_ranks(values: Floats) -> Floats:
-    """Ranks with ties at their mean, minus the mean of all."""
-    if not len(values):
-        return values
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks = np.cumsum(counts) - (counts - 1) / 2
-    return np.asarray(ranks[inverse.reshape(-1)] - (len(values) + 1) / 2)
+            a, b = ranks[one][both], ranks[other][both]
+            if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
+                continue
+            exact = "asymptotic" if len(a) > 2 else "exact"  # it divides by n - 2
+            rho[one, other] = rho[other, one] = np.corrcoef(rankdata(a), rankdata(b))[0, 1] if one < other else 1
+            tau[one, other] = tau[other, one] = kendalltau(a, b, method=exact).statistic if one < other else 1
+    return rho, tau
 
 
 def agreement_tables(columns: Mapping[str, Floats]) -> dict[str, Any]:
     """Both matrices of `rank_agreement` as dicts; 1 means that two metrics rank alike, whichever way each runs."""
-    matrices = rank_agreement([-values if name in LOWER_IS_BETTER else values for name, values in columns.items()])
+    matrices = rank_agreement([sign(name) * values for name, values in columns.items()])
     return {
         kind: {
             one: {other: plain_number(matrix[at, to]) for to, other in enumerate(columns)}

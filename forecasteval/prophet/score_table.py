@@ -11,21 +11,26 @@ import numpy as np
 from .arrays import ROUNDING, Bools, Floats, Ints, segment_sums, select
 from .events import Events
 from .forecasts import Forecasts
-from .scores import average_return, bin_sums, brier_score, log_score, spherical_score, winner_values
+from .scores import BINS, SUMS, average_return, bin_sums, brier_score, log_score, spherical_score, winner_values
 
 SUM_TOLERANCE: Final = 1e-3
 PLAUSIBLE_SUM: Final = (0.8, 1.25)  # of the probabilities of an exclusive event
 
 
 class Scores(NamedTuple):
-    """Per forecast: metrics (nan where one does not apply), the winner's normalised probability, what was odd."""
+    """Per forecast: metrics (nan where one does not apply), the winner's normalised probability, what was odd.
+
+    bins: `bin_sums` per cell. slots: per option of the events the weighted sums of q and mid of priced forecasts, and
+    of p of all.
+    """
 
     values: dict[str, Floats]
     p_winner: Floats
     normalised: Bools
     doubtful: Bools
     empty: Bools
-    bins: Floats  # `bin_sums` per cell
+    bins: Floats
+    slots: Floats
 
 
 def return_name(gamma: float) -> str:
@@ -38,82 +43,72 @@ def mean_metrics(gammas: Sequence[float]) -> tuple[str, ...]:
     return ("brier", "log", "spherical", *map(return_name, gammas))
 
 
-def score_forecasts(
-    events: Events, data: Forecasts, gammas: Sequence[float], cell: Ints, cells: int, bins: int
-) -> Scores:
+def score_forecasts(events: Events, data: Forecasts, gammas: Sequence[float], cell: Ints, cells: int) -> Scores:
     """Every score of every forecast, in chunks; calibration sums by `cell`, a number below `cells` per forecast."""
     count = len(data.event)
     values = {name: np.full(count, math.nan) for name in mean_metrics(gammas)}
     p_winner = np.full(count, math.nan)
     normalised, doubtful, empty = (np.zeros(count, dtype=bool) for _ in range(3))
-    sums = np.zeros((4, cells, bins))
-    for at, flat, ends in data.chunks():
-        event, p, sizes = data.event[at], data.p[flat], np.diff(ends)
-        o = events.outcome[events.slots(event, ends)]
+    bins, slots = np.zeros((SUMS, cells, BINS)), np.zeros((3, len(events.outcome)))
+    for at, ends, p, q, mid in data.chunks():
+        event, sizes, weight = data.event[at], np.diff(ends), np.repeat(data.weight[at], np.diff(ends))
+        slot = events.slots(event, ends)
+        o = events.outcome[slot]
+        for total, column in zip(slots, (q, mid, p), strict=True):
+            total += np.bincount(slot, weight * np.nan_to_num(column), len(total))
         values["brier"][at] = brier_score(p, o, ends)
-        sums += bin_sums(p, o, np.repeat(data.weight[at], sizes), np.repeat(cell[at], sizes), cells, bins)
+        bins += bin_sums(p, o, weight, np.repeat(cell[at], sizes), cells, BINS)
         # From here on exclusive events only, their probabilities summing to 1.
         total, exclusive = segment_sums(p, ends[:-1]), events.exclusive[event]
         off = np.abs(total - 1) > SUM_TOLERANCE + ROUNDING
         low, high = PLAUSIBLE_SUM[0] - ROUNDING, PLAUSIBLE_SUM[1] + ROUNDING
-        empty[at] = exclusive & (total == 0)
+        empty[at] = nothing = exclusive & (total == 0)
         normalised[at] = exclusive & (total > 0) & off
         doubtful[at] = exclusive & ((total < low) | (total > high))
-        chosen = exclusive & (total > 0)
-        p, o, q, ends = select(chosen, sizes, p / np.repeat(np.where(off & chosen, total, 1), sizes), o, data.q[flat])
-        where = at.start + np.flatnonzero(chosen)
+        p = np.where(np.repeat(nothing, sizes), 1, p)  # who leaves all at 0 must not win by being left out: uniform
+        total = np.where(nothing, sizes, np.where(off, total, 1))
+        p, o, q, ends = select(exclusive, sizes, p / np.repeat(np.where(exclusive, total, 1), sizes), o, q)
+        where = at.start + np.flatnonzero(exclusive)
         values["log"][where], values["spherical"][where] = log_score(p, o, ends), spherical_score(p, o, ends)
         p_winner[where] = winner_values("score_forecasts", p, o, ends[:-1])
         priced = data.priced[where]
         p, o, q, ends = select(priced, np.diff(ends), p, o, q)
         for gamma in gammas:
             values[return_name(gamma)][where[priced]] = average_return(p, q, o, gamma, ends)
-    return Scores(values, p_winner, normalised, doubtful, empty, sums)
+    return Scores(values, p_winner, normalised, doubtful, empty, bins, slots)
 
 
-def baselines(events: Events, data: Forecasts) -> tuple[Forecasts, Forecasts]:
+def baselines(events: Events, data: Forecasts, slots: Floats) -> tuple[Forecasts, Forecasts]:
     """The market and the crowd as forecasters, one forecast per event, both paid at the event's mean asking price.
 
     market: the mean middle price, normalised for exclusive events (separate markets need not sum to 1) and cut to 1
     for the others; events with prices only. crowd: the mean of the event's forecasts. Forecasts count by their
-    weights in these means, and an event by the mean weight of its forecasts.
+    weights in these means (`slots` of `Scores`), and an event by the mean weight of its forecasts.
     """
     sizes, count = events.sizes, len(events.ids)
-    everywhere = np.ones(len(data.event), dtype=bool)
-    q, mid, crowd = (
-        _slot_means(events, data, column, chosen)
-        for column, chosen in ((data.q, data.priced), (data.mid, data.priced), (data.p, everywhere))
-    )
-    priced = np.bincount(data.event[data.priced], data.weight[data.priced], count) > 0
-    scale = np.where(events.exclusive, np.add.reduceat(mid, events.offsets[:-1]), 1)
-    market = np.minimum(mid / np.repeat(np.where(scale > 0, scale, 1), sizes), 1)
-    market_p, market_q, ends = select(priced, sizes, market, q)
-    heft = np.bincount(data.event, data.weight, count) / np.maximum(np.bincount(data.event, minlength=count), 1)
+    all_mass = np.bincount(data.event, data.weight, count)
+    paid_mass = np.bincount(data.event[data.priced], data.weight[data.priced], count)
+    priced = paid_mass > 0
+    per_slot = np.repeat([np.where(priced, paid_mass, 1)] * 2 + [all_mass], sizes, axis=1)
+    q, mid, crowd = slots / per_slot
+    scale = np.where(events.exclusive & priced, np.add.reduceat(mid, events.offsets[:-1]), 1)
+    market = np.minimum(mid / np.repeat(scale, sizes), 1)
     nobody, unknown = np.zeros(count, dtype=np.int64), np.full(count, math.nan)
     every = Forecasts(
-        names=["crowd"], event=np.arange(count), forecaster=nobody, time=unknown, weight=heft, priced=priced,
-        offsets=events.offsets, p=np.minimum(crowd, 1), q=q, mid=q,
+        ["crowd"], np.arange(count), nobody, unknown, all_mass / np.bincount(data.event, minlength=count), priced,
+        events.offsets[:-1], sizes, np.minimum(crowd, 1), q, q,
     )  # fmt: skip
     return every._replace(
         names=["market"], event=np.flatnonzero(priced), forecaster=nobody[priced], time=unknown[priced],
-        weight=heft[priced], priced=priced[priced], offsets=ends, p=market_p, q=market_q, mid=market_q,
+        weight=every.weight[priced], priced=priced[priced], starts=every.starts[priced], sizes=sizes[priced], p=market,
     ), every  # fmt: skip
 
 
-def _slot_means(events: Events, data: Forecasts, values: Floats, chosen: Bools) -> Floats:
-    """The weighted mean of the chosen forecasts for every option of every event; 0 where there are none."""
-    slots = len(events.outcome)
-    total = np.zeros(slots)
-    for at, flat, ends in data.chunks():
-        slot, weight = events.slots(data.event[at], ends), np.repeat(data.weight[at], np.diff(ends))
-        column, slot, weight, _ = select(chosen[at], np.diff(ends), values[flat], slot, weight)
-        total += np.bincount(slot, column * weight, slots)
-    mass = np.bincount(data.event[chosen], data.weight[chosen], len(events.ids))
-    return np.asarray(total / np.repeat(np.where(mass > 0, mass, 1), events.sizes))
-
-
 class Rows(NamedTuple):
-    """Forecasts and calibration sums by row: a row per forecaster, then the market, then the crowd."""
+    """Forecasts and calibration sums by row: a row per forecaster, then the market, then the crowd.
+
+    `base`: the values of these two by event, nan where there is none.
+    """
 
     forecasters: int
     event: Ints
@@ -121,27 +116,31 @@ class Rows(NamedTuple):
     weight: Floats
     values: dict[str, Floats]
     bins: Floats
+    base: dict[str, dict[str, Floats]]
 
 
 def stack_rows(
-    events: Events, data: Forecasts, scores: Scores, forecaster_of_cell: Ints, gammas: Sequence[float], bins: int
+    events: Events, data: Forecasts, scores: Scores, forecaster_of_cell: Ints, gammas: Sequence[float]
 ) -> Rows:
     """The scored forecasts and those of the baselines below each other; `forecaster_of_cell` adds up the bins."""
     count = len(data.names)
-    market, crowd = baselines(events, data)
-    parts = (data, market, crowd)
-    extra = [
-        score_forecasts(events, one, gammas, np.zeros(len(one.event), dtype=np.int64), 1, bins)
-        for one in (market, crowd)
-    ]
-    own = np.zeros((4, count, bins))
+    two = baselines(events, data, scores.slots)
+    extra = [score_forecasts(events, one, gammas, np.zeros(len(one.event), dtype=np.int64), 1) for one in two]
+    own = np.zeros((len(scores.bins), count, BINS))
     for total, part in zip(own, scores.bins, strict=True):
         np.add.at(total, forecaster_of_cell, part)
+    base: dict[str, dict[str, Floats]] = {}
+    for one, scored in zip(two, extra, strict=True):
+        columns = {name: np.full(len(events.ids), math.nan) for name in scored.values}
+        for name, column in columns.items():
+            column[one.event] = scored.values[name]
+        base[one.names[0]] = columns
     return Rows(
         count,
-        np.concatenate([part.event for part in parts]),
-        np.concatenate([data.forecaster, market.forecaster + count, crowd.forecaster + count + 1]),
-        np.concatenate([part.weight for part in parts]),
+        np.concatenate([part.event for part in (data, *two)]),
+        np.concatenate([data.forecaster, *(one.forecaster + count + at for at, one in enumerate(two))]),
+        np.concatenate([part.weight for part in (data, *two)]),
         {name: np.concatenate([part.values[name] for part in (scores, *extra)]) for name in scores.values},
         np.concatenate([own, *(part.bins for part in extra)], axis=1),
+        base,
     )

@@ -20,6 +20,7 @@ LOG_FLOOR: Final = 0.01
 PRICE_RANGE: Final = (0.005, 0.995)
 EDGE_TIE: Final = 1e-12  # relative difference of p/q that is a tie at gamma = 0
 BINS: Final = 10
+SUMS: Final = 6  # of `bin_sums`
 
 
 def winner_values(where: str, values: Floats, outcome: Floats, starts: Ints) -> Floats:
@@ -147,13 +148,38 @@ def expected_calibration_error(
 
 
 def bin_sums(p: Floats, o: Floats, w: Floats, group: Ints, groups: int, bins: int) -> Floats:
-    """Per group and bin: count, Σw, Σwp, Σwo; shape (4, groups, bins)."""
+    """Per group and bin: count, Σw, Σwp, Σwo, Σwp², Σwpo; shape (6, groups, bins)."""
     cell = group * bins + np.minimum((p * bins + ROUNDING * bins).astype(np.int64), bins - 1)
-    columns = (None, w, w * p, w * o)
+    columns = (None, w, w * p, w * o, w * p * p, w * p * o)
     return np.array([np.bincount(cell, column, groups * bins).reshape(groups, bins) for column in columns], dtype=float)
 
 
 def calibration_errors(sums: Floats) -> Floats:
+    """The expected calibration error of every group of `bin_sums`."""
     with np.errstate(invalid="ignore"):
         error: Floats = np.abs(sums[2] - sums[3]).sum(axis=1) / sums[1].sum(axis=1)
     return error
+
+
+def decompose_brier(sums: Floats) -> dict[str, Floats]:
+    """Reliability, resolution and uncertainty of every group of `bin_sums` over its N option probabilities.
+
+    mean_square = Σ (p - o)²/N = reliability - resolution + uncertainty + within_bins; with mean p and mean o of bin b
+    reliability Σ (n_b/N)(p_b - o_b)², resolution Σ (n_b/N)(o_b - o)², uncertainty o(1 - o); within_bins is the
+    variance of p minus twice the covariance of p and o inside the bins, which is 0 if each holds one value of p only.
+    Every option counts once, as in the calibration error; in the Brier score every event does.
+    Source: Murphy, J. Appl. Meteorol. 12 (1973) 595–600; within bins: Stephenson et al., Wea. Forecasting 23 (2008).
+    """
+    _, w, wp, wo, wpp, wpo = sums
+    with np.errstate(invalid="ignore", divide="ignore"):
+        total = w.sum(axis=1)
+        rate = wo.sum(axis=1) / total
+        share, p, o = w / total[:, None], np.nan_to_num(wp / w), np.nan_to_num(wo / w)
+        within = (wpp - wp * p - 2 * (wpo - wp * o)).sum(axis=1) / total
+        return {
+            "reliability": (share * (p - o) ** 2).sum(axis=1),
+            "resolution": (share * (o - rate[:, None]) ** 2).sum(axis=1),
+            "uncertainty": rate * (1 - rate),
+            "within_bins": within,
+            "mean_square": (wpp - 2 * wpo + wo).sum(axis=1) / total,
+        }

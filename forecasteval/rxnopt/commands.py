@@ -14,6 +14,7 @@ from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import decode_utf8, read_file, write_atomic
 from forecasteval.common.records import RecordFile, dump_json
 from forecasteval.common.report import text_table
+from forecasteval.common.usage import command_line, describe
 
 from .builder import Build, NoQuestionsError, build_questions
 from .cells import SELECTIVITIES
@@ -68,7 +69,7 @@ def run(argv: Sequence[str], program: str) -> int:
 def build_parser(program: str) -> argparse.ArgumentParser:
     """The commands and their options; `program` is what stands before `rxnopt` on the command line."""
     what = "Make RxnOptBench questions of tables, prompts of questions, and a prediction of replies."
-    parser = argparse.ArgumentParser(prog=f"{program} rxnopt", description=what, **_examples("", program))
+    parser = argparse.ArgumentParser(prog=f"{program} rxnopt", **describe(program, what, _EXAMPLES[""], "done"))
     parser.add_argument("--version", action="version", version=f"{program} rxnopt {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, text, add_options, work in (
@@ -78,17 +79,10 @@ def build_parser(program: str) -> argparse.ArgumentParser:
         ("parse", "a prediction from raw replies", _parse_options, _run_parse),
     ):
         what = text[0].upper() + text[1:] + "."
-        command = commands.add_parser(name, help=text, description=what, **_examples(name, program))
+        command = commands.add_parser(name, help=text, **describe(program, what, _EXAMPLES[name], "done"))
         command.set_defaults(run=work)
         add_options(command.add_argument)
     return parser
-
-
-def _examples(command: str, program: str) -> dict[str, Any]:
-    """The examples below a command's options, as options of its parser."""
-    line = f"python {program}" if program.endswith(".py") else program
-    epilog = f"examples:\n{_EXAMPLES[command].format(line)}"
-    return {"epilog": epilog, "formatter_class": argparse.RawDescriptionHelpFormatter}
 
 
 # --- import ---
@@ -160,7 +154,7 @@ def _run_build(args: argparse.Namespace, program: str) -> None:
     except NoQuestionsError as error:
         _warn_of(error.build, program)
         raise
-    write_build(build, args.output, args.language)
+    write_build(build, args.output, args.language, command_line(program))
     _warn_of(build, program)
     rows = [[dataset_name(kind), str(count)] for kind, count in build.counts.items()]
     print(text_table(["Dataset", "Questions"], [*rows, ["total", str(len(build.questions))]], "<>"))

@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from forecasteval import __version__
 from forecasteval.common.errors import EvaluationError, InputError
@@ -21,9 +21,14 @@ from .settings import SETTING_HELP
 from .tables import UNUSED_REASONS
 from .wording import fill
 
+PROGRAM: Final = "python eval.py"
 
-def build_files(build: Build, language: str = "en") -> dict[str, str]:
-    """The text of every output file by name: six datasets, four templates, six example predictions, the report."""
+
+def build_files(build: Build, language: str = "en", program: str = PROGRAM) -> dict[str, str]:
+    """The text of every output file by name: six datasets, four templates, six example predictions, the report.
+
+    `program` is what the report tells its readers to type.
+    """
     files: dict[str, str] = {}
     for kind in QUESTION_TYPES:
         questions = [question for question in build.questions if question["question_type"] == kind]
@@ -33,17 +38,17 @@ def build_files(build: Build, language: str = "en") -> dict[str, str]:
         files[f"example_prediction_{dataset_name(kind)}"] = dump_json(example, indent=1) + "\n"
     for name in TEMPLATES:
         files[f"prompt_{name}.txt"] = make_template(name, language)
-    files["report.md"] = make_report(build, language)
+    files["report.md"] = make_report(build, language, program)
     return files
 
 
-def write_build(build: Build, folder: Path, language: str = "en") -> None:
+def write_build(build: Build, folder: Path, language: str = "en", program: str = PROGRAM) -> None:
     """Write the files of a build to a folder that must not exist yet; all of them appear at once, or none."""
     if os.path.lexists(folder):
         raise InputError(str(folder), "the output folder must not exist yet")
     temporary = folder.with_name(f".{folder.name[:100]}.{os.getpid()}.tmp")
     try:
-        for name, text in build_files(build, language).items():
+        for name, text in build_files(build, language, program).items():
             write_atomic(temporary / name, text)
         if os.path.lexists(folder):
             raise InputError(str(folder), "the output folder must not exist yet")
@@ -54,7 +59,7 @@ def write_build(build: Build, folder: Path, language: str = "en") -> None:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def make_report(build: Build, language: str = "en") -> str:
+def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> str:
     """`report.md`: how to use the folder, every count, every setting, a sample of each type, every warning."""
     counts = build.counts
     kinds = [
@@ -74,6 +79,7 @@ def make_report(build: Build, language: str = "en") -> str:
         settings=build.settings,
         evaluator=f"{NAME} {__version__}",
         counts=count_reasons(build),
+        program=program,
         kinds=kinds,
         setting_rows=[(name.upper(), dump_json(value), SETTING_HELP[name]) for name, value in values],
     )

@@ -571,6 +571,8 @@ def test_unusable_policies_touch_nothing(tmp_path: Path, options: list[str], wor
     done = run(tmp_path, "nightly", *options)
     assert_refused(done, *words)
     assert done.err.count("\n") == 1
+    done = run(tmp_path, "compare", "d-a", "d-b", *options)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert snapshot(tmp_path) == before
 
 

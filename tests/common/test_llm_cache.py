@@ -83,7 +83,8 @@ def test_poisoned_cache_is_validated(server: LlmServer, tmp_path: Path) -> None:
     cache = tmp_path / "c.sqlite3"
     evaluate(server, cache=cache)
     kept = ReplyCache(cache)
-    kept._connection.execute("UPDATE replies SET reply = ?", ('{"number": "100", "scale": 1, "unit": null}',))
+    (key,) = kept._connection.execute("SELECT key FROM replies").fetchone()
+    kept.put(key, '{"number": "100", "scale": 1, "unit": null}')  # with the checksum that belongs to it
     kept.close()
     results = evaluate(server, cache=cache)
     assert results["items"] != without_model([question()])

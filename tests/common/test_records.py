@@ -179,6 +179,12 @@ ROW: Final = {"id": "a", "answer": "A"}
             [{"id": 1}, {"id": 2}],
             "p.json: read as JSON Lines, whatever its name says",
         ),
+        (
+            "p.json",
+            '{"id": "a\u2028b"}\n{"id": "c\x85d"}',
+            [{"id": "a\u2028b"}, {"id": "c\x85d"}],
+            "p.json: read as JSON Lines, whatever its name says",
+        ),
         ("p.csv", "id,answer\na,A\n", [ROW], ""),
         ("p.csv", 'answer,id\n"A",a\n', [ROW], ""),
         ("p.csv", 'id,answer\na,"x, y\nz"\n', [{"id": "a", "answer": "x, y\nz"}], ""),

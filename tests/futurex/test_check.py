@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cli import EVIL, PROMPT, RAW_CONTROL, ROOT, Record, assert_refused, question, raw, run, strict, write
+from forecasteval.common.findings import check_results
 from forecasteval.common.report import format_text
-from forecasteval.futurex.check import check_dataset, check_report
+from forecasteval.futurex.check import check_dataset
 from linear import assert_linear
 
 CHOICE: Final = question("clean-choice")
@@ -288,7 +289,8 @@ def test_many_forms_of_dates_take_linear_time() -> None:
 @settings(max_examples=200)
 def test_no_dataset_raises(records: list[Any]) -> None:
     check = check_dataset(records)
-    assert not RAW_CONTROL.search(format_text(check_report(Path("d.json"), check)))
+    results = check_results(Path("d.json"), "", check.records, check.findings, check.notes)
+    assert not RAW_CONTROL.search(format_text(results.report()))
 
 
 def test_order_of_the_questions_changes_no_kind() -> None:

@@ -61,11 +61,11 @@ def test_report_and_sort(tmp_path: Path) -> None:
     folder(tmp_path)
     done = run(tmp_path, "-f", "arena-week1")
     assert (done.code, done.err) == (0, "")
-    assert "Leaderboard by Brier" in done.out
+    assert "Ranked by Brier: all answered nearly the same events" in done.out
     lines = run(tmp_path, "-f", "arena-week1", "--sort", "return_0").out.splitlines()
-    assert lines[3] == "Leaderboard by Return 0, ranks in brackets"
-    rows = [["good", "2", "2", "2", "2.0000"], ["poor", "2", "2", "2", "0.0000"]]  # events, exclusive, priced
-    assert [line.split()[:5] for line in lines[6:8]] == rows
+    assert lines[2] == "Ranked by Return 0"
+    rows = [["1", "good", "2", "100%", "2.0000"], ["2", "poor", "2", "100%", "0.0000"]]
+    assert [line.split()[:5] for line in lines[5:7]] == rows
 
 
 def test_gamma(tmp_path: Path) -> None:
@@ -79,14 +79,16 @@ def test_gamma(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["-f", "arena-week1", "--sort", "fame"], ["--sort", "expected one of brier, log", "fame"]),
+        (["-f", "arena-week1", "--sort", "fame"], ["--sort", "expected one of brier, adjusted_brier, log", "fame"]),
         (["-f", "arena-week1", "--gamma", "1.5"], ["gamma", "must be a number in [0, 1]"]),
-        (["-f", "arena-week1", "--items"], ["--items: needs a file of FutureX", "got Prophet Arena"]),
+        (["-f", "arena-week1", "--max-ask-sum", "1"], ["max_ask_sum: must be a number above 1"]),
+        (["-f", "arena-week1", "--min-events", "0"], ["min_events: must be an integer >= 1"]),
+        (["-f", "plain", "--full"], ["--full: needs a file of Prophet Arena, got FutureX"]),
         (["-f", "arena-week1", "--missing", "skip"], ["--missing: needs a file of FutureX, got Prophet Arena"]),
         (["-f", "plain", "--sort", "log"], ["--sort: needs a file of Prophet Arena, got FutureX"]),
         (["-f", "lost"], ["expected a dataset of problems"]),
         (["-f", "broken.csv"], ["expected the columns", "none named event_ticker"]),
-        (["compare", "arena-week1", "plain"], ["expected a result with a score per question"]),
+        (["compare", "arena-week1", "plain"], ["expected the same benchmark", "Prophet Arena"]),
         (["nightly", "--sort", "log"], ["unrecognized arguments: --sort log"]),
     ],
 )

@@ -185,11 +185,9 @@ BAD_OPTIONS: Final = {
     "bootstrap": ({"bootstrap": -1}, "bootstrap: must be an integer >= 0, got -1"),
     "seed": ({"seed": 0.5}, "seed: must be an integer >= 0, got 0.5"),
     "min_events": ({"min_events": 0}, "min_events: must be an integer >= 1, got 0"),
-    "bins": ({"bins": True}, "bins: must be an integer >= 1, got True"),
-    "repeats": ({"repeats": "first"}, "repeats: must be last or mean, got 'first'"),
     "late": ({"late": "never"}, "late: must be keep or drop, got 'never'"),
-    "response": ({"response": "log"}, "response: must be brier or correct, got 'log'"),
-    "prior": ({"prior": 0}, "prior: must be a positive number, got 0"),
+    "prior": ({"prior": 0}, "prior: must be a number above 0, got 0"),
+    "max_ask_sum": ({"max_ask_sum": "1.03"}, "max_ask_sum: must be a number above 1, got '1.03'"),
 }
 
 

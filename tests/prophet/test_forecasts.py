@@ -23,7 +23,7 @@ BAD_FORECASTS: Final = {
     "no list": ({"prediction": "A"}, "expected a probability for every option"),
     "missing": ({"prediction": None}, "expected a probability for every option"),
     "unknown id": ({"problem_id": 9}, "unknown problem id"),
-    "no name": ({"username": ""}, "no 'problem_id' or no 'username'"),
+    "no name": ({"username": ""}, "no id of an event or no name of a forecaster"),
     "weight huge": ({"weight": 1e308}, "'weight' must be a positive number"),
     "weight": ({"weight": 0}, "'weight' must be a positive number"),
     "weight nan": ({"weight": math.nan}, "'weight' must be a positive number"),
@@ -89,9 +89,9 @@ def test_same_time_repeats_do_not_depend_on_order() -> None:
     rows.append({**rows[0], "timestamp": "2025-01-02T00:00:00Z"})
     rows.append({**rows[2], "timestamp": "2025-01-02T00:00:00Z"})
     found = [evaluate(order, problems) for order in (rows, rows[::-1], [*rows[2:], *rows[:2]])]
-    assert found[0]["forecasters"]["ada"]["brier"] == pytest.approx(0.36)  # the mean of 0.1 and 0.7
+    assert found[0]["forecasters"]["ada"]["brier"] == pytest.approx(0.81)  # 0.1, of the larger weight
     assert [(entry["reason"], entry["count"]) for entry in found[0]["excluded"]] == [
         ("a later one of its forecaster counts", 4),
-        ("averaged with another of its forecaster", 1),
+        ("one of the same time counts", 1),
     ]
     assert found[0] == found[1] == found[2]

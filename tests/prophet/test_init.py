@@ -48,9 +48,9 @@ def test_benchmark_makes_an_evaluator() -> None:
     evaluator = prophet.BENCHMARK.evaluator()
     assert evaluator.settings()["gammas"] == [0, 0.5, 1]
     assert evaluator.settings()["evaluator"] == f"Prophet Arena {__version__}"
-    assert prophet.BENCHMARK.evaluator(gammas=None).settings() == evaluator.settings()
+    assert prophet.BENCHMARK.evaluator(min_events=3).settings()["min_events"] == 3
     results = prophet.BENCHMARK.evaluator(gammas=(0.25,)).evaluate_file(PREDICTION, [DATASET])
     assert results["benchmark"] == prophet.BENCHMARK.name
     assert results["signature"]["gammas"] == [0.25]
-    assert prophet.BENCHMARK.options == {"gammas"}
-    assert any("Leaderboard by Log" in str(block) for block in results.report(sort="log"))
+    assert prophet.BENCHMARK.options == {"gammas", "min_events", "max_ask_sum", "items"}
+    assert any("Ranked by Log" in str(block) for block in results.report(sort="log"))

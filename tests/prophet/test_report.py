@@ -14,11 +14,11 @@ from prophet_data import GOOD, GOOD_PROBLEM, evaluate, sample_results
 def test_report_sorts() -> None:
     rows = sample_results()["forecasters"]
     metrics = list(sample_results()["rank_correlation"]["overall"]["spearman"])
-    assert len(metrics) == 10
+    assert len(metrics) == 11
     for metric in metrics:
         lines = format_report(sample_results(), metric).splitlines()
-        at = next(n for n, line in enumerate(lines) if line.startswith("Forecaster"))
-        names = [line.split("  ")[0] for line in lines[at + 1 : at + 13]]
+        at = next(n for n, line in enumerate(lines) if line.startswith("Rank "))
+        names = [line[6:].split("  ")[0] for line in lines[at + 1 : at + 13]]
         assert names == sorted(rows, key=lambda name: (rows[name][f"{metric}_rank"], name))
     with pytest.raises(InputError) as caught:
         format_report(sample_results(), "elo")

@@ -169,6 +169,17 @@ def test_the_output_folder_is_whole(tmp_path: Path) -> None:
     assert again.err == f"eval.py: {tmp_path}/q: the output folder must not exist yet\n"
 
 
+@pytest.mark.parametrize(("program", "line"), [("eval.py", "python eval.py"), ("forecasteval", "forecasteval")])
+def test_the_report_names_the_program_that_built_it(tmp_path: Path, program: str, line: str) -> None:
+    (tmp_path / "tables").mkdir()
+    write(tmp_path / "tables/good.json", json.dumps(simple("good", [1, 2, 3])))
+    assert commands.run(["build", str(tmp_path / "tables"), "-o", str(tmp_path / "q")], program) == 0
+    report = (tmp_path / "q/report.md").read_text(encoding="utf-8")
+    assert re.findall(r"^    (.*) rxnopt (?:render|parse) ", report, re.M) == [line, line]
+    assert re.findall(r"^    (.*) -f multiple", report, re.M) == [line]
+    assert f"or `{line} rxnopt render` |" in report
+
+
 def test_a_failure_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[str] = []
 

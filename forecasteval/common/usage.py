@@ -1,0 +1,51 @@
+"""What a command tells its users of itself: what to type, examples, exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from pathlib import Path
+from typing import Any, Final
+
+_ALWAYS: Final = (1, 2, 130)
+_CODES: Final = {  # those of all commands
+    1: "internal fault",
+    2: "usage or unreadable input",
+    3: "scored but some files failed",
+    4: "a check found something",
+    5: "another run holds the lock",
+    130: "interrupted",
+}
+
+
+def program_name(path: str) -> str:
+    """How the program at `path` (`sys.argv[0]`) is called, in front of its errors.
+
+    >>> program_name("/usr/bin/forecasteval"), program_name("/src/forecasteval/eval.py")
+    ('forecasteval', 'eval.py')
+    """
+    place = Path(path)
+    if place.parts[-2:] == ("forecasteval", "__main__.py"):
+        return "python -m forecasteval"
+    return "forecasteval" if place.stem == "forecasteval" else "eval.py"
+
+
+def command_line(program: str) -> str:
+    """What users type to run a program: `python eval.py` in a checkout."""
+    return f"python {program}" if program.endswith(".py") else program
+
+
+def describe(program: str, description: str, examples: str, done: str, *codes: int) -> dict[str, Any]:
+    """The texts of a command's help, as options of its parser.
+
+    `examples` are lines in which `{0}` stands for what users type. `done` tells what exit code 0 means, `codes` are
+    those that the command can give beside 1, 2 and 130.
+    """
+    told = [f"0 {done}", *(f"{code} {_CODES[code]}" for code in sorted({*_ALWAYS, *codes}))]
+    exits = textwrap.fill(f"exit codes: {', '.join(told)}", 110)
+    return {
+        "description": description,
+        "epilog": f"examples:\n{examples.format(command_line(program))}\n\n{exits}",
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "allow_abbrev": False,
+    }

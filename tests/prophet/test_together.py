@@ -1,0 +1,223 @@
+"""Several files of one dataset, single scores, comparison and check of Prophet Arena, through the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from forecasteval.boards.store import result_text
+from prophet_data import csv_row, write_csv
+from test_cli import RAW_CONTROL, Record, assert_refused, q, run, write
+
+PROBLEMS: Final[list[Record]] = [
+    {"problem_id": n, "options": ["Yes", "No"], "correct_answer": "Yes" if n % 3 else "No", "category": "odd" * (n % 2),
+     "end_date": "2025-09-18T00:00:00Z"}
+    for n in range(12)
+]  # fmt: skip
+
+
+def rows(name: str, shift: float, events: range = range(12)) -> list[Record]:
+    return [
+        {"problem_id": n, "username": name, "timestamp": "2025-09-11T09:00:00Z",
+         "prediction": [round(0.3 + 0.05 * n - shift, 3), round(0.7 - 0.05 * n + shift, 3)], "odds": [0.5, 0.52]}
+        for n in events
+    ]  # fmt: skip
+
+
+FILES: Final = {
+    "dataset/week1.json": PROBLEMS,
+    "prediction/week1-a.json": rows("ada", 0.1),
+    "prediction/week1-b.jsonl": rows("bob", 0.0),
+}
+
+
+def test_files_of_one_dataset_are_one_board(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    printed = run(tmp_path, "-f", "week1-a", "-f", "week1-b", "--json", "--save").json
+    assert (printed["name"], printed["prediction"]) == ("week1", "week1-a.json, week1-b.jsonl")
+    one = write(tmp_path / "one", {**FILES, "prediction/week1.json": rows("ada", 0.1) + rows("bob", 0.0)})
+    assert printed["forecasters"] == run(one, "-f", "week1", "--json").json["forecasters"]
+    assert (tmp_path / "evaluation/week1.json").is_file()
+    turned = run(tmp_path, "-f", "week1-b", "-f", "week1-a", "--json").json
+    assert {**turned, "prediction": None} == {**printed, "prediction": None}
+
+
+def test_one_bad_file_costs_only_itself(tmp_path: Path) -> None:
+    write(tmp_path, {**FILES, "prediction/week1-c.json": "[1,", "prediction/plain.json": [q()]})
+    done = run(tmp_path, "-f", "week1-a", "-f", "week1-b", "-f", "week1-c", "--json")
+    assert (done.code, list(json.loads(done.out)["forecasters"])) == (3, ["ada", "bob"])
+    assert done.err.count("\n") == 1
+    assert "week1-c.json: not JSON" in done.err
+    board = json.loads(run(tmp_path, "nightly", "--json").out)
+    assert [entry["file"] for entry in board["failed"]] == ["week1-c.json"]
+    assert [[row["name"] for row in table["rows"]] for table in board["tables"]] == [["plain"], ["bob", "ada"]]
+
+
+def test_forecaster_in_two_files_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, {**FILES, "prediction/week1-c.json": rows("ada", 0.2)})
+    done = run(tmp_path, "-f", "week1-a", "-f", "week1-c")
+    assert_refused(done, "week1-c.json: expected forecasters of its own", "got ada, who is in", "week1-a.json, too")
+    other = write(tmp_path / "other", {"week1-a.json": rows("ada", 0.2)}) / "week1-a.json"
+    assert_refused(run(tmp_path, "-f", "week1-a", "-f", str(other)), "expected forecasters of its own", "got ada")
+
+
+def test_file_that_is_named_twice_counts_once(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    twice = run(tmp_path, "-f", "week1-a", "-f", "week1-a", "--json").json
+    assert twice == run(tmp_path, "-f", "week1-a", "--json").json
+
+
+def test_nightly_ranks_the_files_of_a_dataset_together_and_reuses_them(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    first = run(tmp_path, "nightly", "--json").json
+    (table,) = first["tables"]
+    assert (table["name"], [row["name"] for row in table["rows"]]) == ("week1", ["bob", "ada"])
+    assert run(tmp_path, "nightly", "--json").json["reused"] == 1
+    write(tmp_path, {"prediction/week1-c.json": rows("cid", 0.2)})
+    again = run(tmp_path, "nightly", "--json").json
+    assert (again["evaluated"], [row["name"] for row in again["tables"][0]["rows"]]) == (1, ["bob", "ada", "cid"])
+    write(tmp_path, {"prediction/week1-c.json": rows("cid", -0.3)})
+    assert run(tmp_path, "nightly", "--json").json["evaluated"] == 1
+
+
+def test_verify_scores_the_files_of_a_dataset_together(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    assert run(tmp_path, "nightly").code == 0
+    well = {"same": 1, "differences": {}, "unstored": [], "failed": []}
+    assert run(tmp_path, "nightly", "--verify", "--json").json == well
+    stored = tmp_path / "evaluation/week1.json"
+    record = json.loads(stored.read_text(encoding="utf-8"))
+    del record["result_sha256"]
+    record["forecasters"]["ada"]["brier"] = 0.0
+    stored.write_text(result_text(record), encoding="utf-8")
+    done = run(tmp_path, "nightly", "--verify")
+    assert (done.code, "week1.json: forecasters.ada.brier: 0.0 is stored" in done.out) == (4, True)
+    stored.unlink()
+    assert "not stored yet: 1 (week1-a.json, week1-b.jsonl)" in run(tmp_path, "nightly", "--verify").out
+
+
+def test_verify_beside_a_file_that_cannot_be_scored(tmp_path: Path) -> None:
+    """Of two files the other one has a result of its own name then."""
+    write(tmp_path, {**FILES, "prediction/week1-b.jsonl": "[1,"})
+    assert run(tmp_path, "nightly").code == 3
+    assert (tmp_path / "evaluation/week1-a.json").is_file()
+    found = json.loads(run(tmp_path, "nightly", "--verify", "--json").out)
+    assert (found["same"], found["differences"], found["unstored"]) == (1, {}, [])
+    assert [entry["file"] for entry in found["failed"]] == ["week1-b.jsonl"]
+
+
+def test_a_limit_holds_for_the_files_of_a_dataset_as_one(tmp_path: Path) -> None:
+    write(tmp_path, {**FILES, "dataset/plain.json": [q()], "prediction/plain.json": [q()]})
+    done = run(tmp_path, "nightly", "--time-limit", "60", "--json")
+    assert (done.code, [table["name"] for table in done.json["tables"][1:]]) == (0, ["week1"])
+    done = run(tmp_path, "nightly", "--force", "--time-limit", "1e-6", "--json")
+    (failed, *_) = [entry for entry in json.loads(done.out)["failed"] if "week1" in entry["file"]]
+    assert failed == {"file": "week1-a.json, week1-b.jsonl", "fault": False,
+                      "reason": "takes longer than the 1e-06 s of --time-limit"}  # fmt: skip
+
+
+def test_dataset_named_like_the_leaderboard(tmp_path: Path) -> None:
+    write(tmp_path, {name.replace("week1", "leaderboard"): value for name, value in FILES.items()})
+    (failed,) = json.loads(run(tmp_path, "nightly", "--json").out)["failed"]
+    assert failed["file"] == "leaderboard-a.json, leaderboard-b.jsonl"
+    assert failed["reason"].startswith("expected another name of the dataset")
+
+
+def test_missing_dataset_is_told_once(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    done = run(tmp_path, "-f", "week1-a", "-f", "week1-b", "--dataset", "week9")
+    assert_refused(done, "week9: no such file")
+
+
+def test_file_under_another_name_is_told(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    text = "\n".join(map(json.dumps, rows("cid", 0.2)))
+    (tmp_path / "prediction/week1-c.json").write_text(text, encoding="utf-8")
+    results = run(tmp_path, "-f", "week1-c", "--json").json
+    assert results["warnings"][0] == "week1-c.json: read as JSON Lines, whatever its name says"
+
+
+def test_name_of_a_dataset_is_taken(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    good = {"A": 1, "B": 0}
+    write_csv(tmp_path / "prediction/week1.csv", [csv_row("E", "ada", {"A": 0.5, "B": 0.5}, good)])
+    (failed,) = json.loads(run(tmp_path, "nightly", "--json").out)["failed"]
+    assert (failed["file"], failed["reason"].partition(":")[0]) == ("week1.csv", "expected another name")
+
+
+def test_items(tmp_path: Path) -> None:
+    """A row per forecast and event, with all scores; only when they are asked for."""
+    write(tmp_path, FILES)
+    assert "items" not in run(tmp_path, "-f", "week1-a", "--json").json
+    items = run(tmp_path, "-f", "week1-a", "--items", "--json").json["items"]
+    assert [(item["id"], item["forecaster"]) for item in items] == [(n, "ada") for n in sorted(map(str, range(12)))]
+    item = next(item for item in items if item["id"] == "4")  # 0.4 on the winner
+    assert (item["brier"], item["score"], item["return_1"]) == pytest.approx((0.36, 0.64, 0.8))
+    assert {"log", "spherical", "return_0", "return_0.5", "category", "time"} <= item.keys()
+    shown = run(tmp_path, "-f", "week1-a", "--items").out
+    assert sum(line.split()[:2] == ["4", "ada"] for line in shown.splitlines()) == 1
+
+
+def test_compare(tmp_path: Path) -> None:
+    """On the events that all answered, and says how many that leaves out; within one file, too."""
+    write(tmp_path, {**FILES, "prediction/week1-c.json": rows("cid", 0.2, range(3, 12))})
+    compared = run(tmp_path, "compare", "week1-a", "week1-b", "week1-c", "--json").json
+    assert [system["name"] for system in compared["systems"]] == ["ada", "bob", "cid"]
+    assert (compared["n"], compared["left_out"]) == (9, 3)
+    expected = [1 - (p[0] - bool(n % 3)) ** 2 for n in range(3, 12) for p in [rows("ada", 0.1)[n]["prediction"]]]
+    assert compared["systems"][0]["overall_score"] == pytest.approx(sum(expected) / 9)
+    assert "3 more are left out" in run(tmp_path, "compare", "week1-a", "week1-c").out
+    write(tmp_path, {"prediction/week1-few.json": rows("dee", 0.2, range(1))})
+    assert_refused(run(tmp_path, "compare", "week1-a", "week1-few"), "expected two events that all", "got 1")
+    write(tmp_path, {"prediction/week1-crowd.json": [row for n in range(51) for row in rows(f"m{n:02d}", 0.1)]})
+    assert_refused(run(tmp_path, "compare", "week1-crowd"), "expected at most 50 systems", "got 51")
+
+
+def findings(root: Path, *words: str) -> dict[str, list[str]]:
+    done = run(root, "check", *words, "--json")
+    found: dict[str, list[str]] = {}
+    for finding in json.loads(done.out)["findings"]:
+        found.setdefault(finding["kind"], []).append(finding["id"])
+    assert done.code == (4 if found else 0)
+    return found
+
+
+def test_check(tmp_path: Path) -> None:
+    good: Any = PROBLEMS[0]
+    bad = [
+        *[{**good, "problem_id": "twice"}] * 2, {**good, "problem_id": "\x1b[2J", "options": []},
+        {**good, "problem_id": "open", "correct_answer": None}, {**good, "problem_id": "none", "correct_answer": []},
+        {**good, "problem_id": "two", "correct_answer": ["Yes", "No"]},
+        {**good, "problem_id": "apart", "correct_answer": ["Yes", "No"], "exclusive": False},
+        {**good, "problem_id": "other", "correct_answer": "Maybe"}, {**good, "problem_id": "late", "end_date": "soon"},
+        {**good, "problem_id": "one", "options": ["Yes"], "correct_answer": "Yes"}, {"options": ["Yes"]}, 5,
+        {**good, "problem_id": "endless", "end_date": None},
+    ]  # fmt: skip
+    write(tmp_path, {"dataset/good.json": PROBLEMS, "dataset/bad.json": bad})
+    assert findings(tmp_path, "good") == {}
+    assert findings(tmp_path, "bad") == {
+        "id used more than once": ["twice"], "'options' must be a list of names": ["\x1b[2J"],
+        "no correct answer": ["open", ""], "no winner": ["none"],
+        'several winners, not declared "exclusive": false': ["two"], "a winner is not among the options": ["other"],
+        "closing time that is no ISO 8601 time, taken as unknown": ["late"], "one option": ["one"],
+        "no 'problem_id'": [""], "no object": [""], "no closing time": ["endless"],
+    }  # fmt: skip
+    assert not RAW_CONTROL.search(run(tmp_path, "check", "bad").out)
+
+
+def test_check_of_a_csv(tmp_path: Path) -> None:
+    good, p = {"A": 1, "B": 0}, {"A": 0.5, "B": 0.5}
+    table = [
+        csv_row("E1", "ada", p, good), csv_row("E1", "bob", p, good),
+        csv_row("E2", "ada", p, good, {"A": {"yes_ask": 0, "yes_bid": 0}, "B": {"yes_ask": 40, "yes_bid": 41}}),
+        csv_row("E3", "ada", p, {"A": 1}, {"A": {"yes_ask": 60, "yes_bid": 1}, "B": {"yes_ask": 40, "yes_bid": 1}}),
+        csv_row("E4", "ada", p, {"A": 0, "B": 0}), csv_row("", "ada", p, good),
+    ]  # fmt: skip
+    path = write_csv(tmp_path / "x.csv", table)
+    assert findings(tmp_path, str(path)) == {
+        "no event_ticker": [""], "an option without an outcome": ["E3"], "no winner": ["E4"],
+        "an asking price that is not above 0 and at most 100 cents": ["E2"], "a bid above the asking price": ["E2"],
+    }  # fmt: skip
