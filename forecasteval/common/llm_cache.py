@@ -53,7 +53,7 @@ class ReplyCache:
     def _connect(name: str) -> Any:
         # One evaluator may be made in one thread and used in another, never in two at a time.
         uri = name.startswith("file:")
-        return sqlite3.connect(name, LOCK_SECONDS, isolation_level=None, check_same_thread=False, uri=uri)
+        return sqlite3.connect(name, timeout=LOCK_SECONDS, isolation_level=None, check_same_thread=False, uri=uri)
 
     def _prepare(self) -> None:
         end = time.monotonic() + LOCK_SECONDS

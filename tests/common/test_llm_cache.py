@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import shutil
 import sqlite3
@@ -96,7 +95,6 @@ def test_a_cache_that_nobody_closes_is_closed(tmp_path: Path) -> None:
     cache = ReplyCache(tmp_path / "c.sqlite3")
     connection = cache._connection
     del cache
-    gc.collect()
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         connection.execute("SELECT 1")
 
