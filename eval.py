@@ -217,17 +217,12 @@ def _futurex(root: Path, llm: str | None = None, no_cache: bool = False, **optio
 
 
 def _scorer(args: argparse.Namespace) -> Scorer:
-    for name in ("llm_policy", "llm_names", "workers", "no_cache"):
-        if getattr(args, name, None) is not None and getattr(args, "llm", None) is None:
-            raise InputError(f"--{name}".replace("_", "-"), "needs --llm MODEL")
-    if getattr(args, "workers", None) is not None and args.workers < 1:
-        raise InputError("--workers", "expected 1 or more", str(args.workers))
-    options = frozenset({"rules", "missing", "relative_sigma", "llm", "llm_policy", "llm_names", "workers", "no_cache"})
+    futurex.require_usable(args)
     own = Benchmark(
         "FutureX",
         futurex.recognises,
         partial(_futurex, args.root),
-        options,
+        futurex.OPTIONS,
         frozenset({"items"}),
         check=futurex.find_mistakes,
     )
@@ -262,9 +257,6 @@ _MOVED: Final = {  # options of version 1.0, and the commands that took their pl
     "--all": "nightly", "--force": "nightly", "--min-questions": "nightly", "--compare": "compare", "--check": "check",
 }  # fmt: skip
 
-# Rule sets by which systems can be ranked: they are judged on the same questions.
-_RANKED: Final = tuple(name for name, rules in RULE_SETS.items() if rules.missing == "zero")
-
 
 def _parser(command: str, description: str, examples: str, done: str, *codes: int) -> argparse.ArgumentParser:
     """A parser with the options that all commands have; see `describe` for its texts."""
@@ -279,16 +271,7 @@ def _parser(command: str, description: str, examples: str, done: str, *codes: in
 
 def _add_policies(parser: argparse.ArgumentParser, ranked: bool) -> None:
     """The options of the benchmarks; None where they were not given. `ranked`: systems are told apart by the scores."""
-    futurex = parser.add_argument_group("FutureX").add_argument
-    futurex("--rules", choices=_RANKED if ranked else RULE_SETS, help="rule set (readme); see docs/scoring.md")
-    if not ranked:
-        futurex("--missing", choices=MISSING_POLICIES, help="missing answers score 0 (default) or are left out")
-    futurex("--relative-sigma", metavar="X", type=float, help="sigma = X * |truth| where a number has no Std")
-    futurex("--llm", metavar="MODEL", help="ask a language model about unclear numbers (key: OPENAI_API_KEY)")
-    futurex("--llm-policy", choices=LLM_POLICIES, help="which numbers: the unsure ones (default) or all")
-    futurex("--llm-names", action="store_true", default=None, help="let it match names, too: sends it true names")
-    futurex("--workers", metavar="N", type=int, help="calls to the language model at a time (8)")
-    futurex("--no-cache", action="store_true", default=None, help="keep no replies in evaluation/llm-cache.sqlite3")
+    futurex.add_options(parser, ranked)
     prophet.add_options(parser)
     if not ranked:
         prophet.add_views(parser)

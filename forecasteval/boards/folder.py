@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import EvaluationError, InputError
-from forecasteval.common.files import SUFFIXES, find_dataset, hash_file, join_checksums, require_regular, write_atomic
+from forecasteval.common.files import (
+    SUFFIXES,
+    find_dataset,
+    hash_file,
+    join_checksums,
+    readable,
+    require_regular,
+    write_atomic,
+)
 from forecasteval.common.records import dump_json
 from forecasteval.common.report import Results
 
@@ -75,10 +83,8 @@ def list_predictions(folder: Path) -> tuple[list[Path], list[Failure], list[str]
 
     Hidden files are left out. Raises InputError if there is no prediction file.
     """
-    try:
+    with readable(folder):
         names = sorted(name for name in os.listdir(folder) if name[0] != ".")
-    except OSError as error:
-        raise InputError(str(folder), f"cannot be read: {error.strerror or error}") from None
     by_stem: dict[str, list[str]] = {}
     for name in names:
         if name.endswith(SUFFIXES):

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -49,12 +49,19 @@ def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
         raise InputError(where, f"not UTF-8: byte 0x{raw[at]:02x} at position {position + at}") from None
 
 
-def require_regular(path: Path) -> None:
-    """InputError for what is no file of bytes: reading a pipe would wait for ever."""
+@contextlib.contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """What the system says against reading a file or folder, as an InputError."""
     try:
-        mode = path.stat().st_mode
+        yield
     except OSError as error:
         raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
+
+
+def require_regular(path: Path) -> None:
+    """InputError for what is no file of bytes: reading a pipe would wait for ever."""
+    with readable(path):
+        mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         raise InputError(str(path), "expected a file", "a folder; name a file in it")
     if not stat.S_ISREG(mode):
@@ -71,20 +78,15 @@ def require_plain(path: Path) -> None:
 def read_file(path: Path) -> bytes:
     """A file's bytes; InputError if it cannot be read."""
     require_regular(path)
-    try:
+    with readable(path):
         return path.read_bytes()
-    except OSError as error:
-        raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
 
 
 def hash_file(path: Path) -> str:
     """sha256 of a file's bytes; InputError if it cannot be read."""
     require_regular(path)
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
+    with readable(path), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def join_checksums(checksums: Sequence[str]) -> str:
@@ -99,12 +101,12 @@ def find_file(name: str, folder: Path) -> Path:
     nearest names that exist), or two files with one stem.
     """
     base = Path(name) if os.sep in name or "/" in name else folder / name
-    found = [path for path in (base, *(base.parent / (base.name + end) for end in SUFFIXES)) if _is_file(path)]
+    found = [path for path in (base, *(base.parent / (base.name + end) for end in SUFFIXES)) if os.path.isfile(path)]
     if len(found) == 1 or (found and found[0] == base):
         return found[0]
     if found:
         raise InputError(str(base), "expected one file", f"{' and '.join(path.name for path in found)}")
-    if _exists(base):
+    if os.path.exists(base):
         require_plain(base)  # says what it is instead
     try:
         names = os.listdir(base.parent)
@@ -119,20 +121,6 @@ def find_file(name: str, folder: Path) -> Path:
     near = difflib.get_close_matches(base.name, others, n=3, cutoff=0.4) or others[:3]
     hint = f"; there is {', '.join(near)}" if near else ""
     raise InputError(printable(base, 200), f"no such file{hint}")
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a name of a thousand characters, a null byte
-        return False
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
 
 
 def csv_header(path: Path) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .errors import UNSAFE, InputError
-from .files import BYTE_ORDER_MARK, csv_header, decode_utf8, require_plain, require_regular
+from .files import BYTE_ORDER_MARK, csv_header, decode_utf8, readable, require_plain, require_regular
 
 
 class Record(dict[str, Any]):
@@ -117,7 +117,7 @@ class RecordFile:
 
     def __iter__(self) -> Iterator[Any]:
         require_plain(self.path)
-        try:
+        with readable(self.path):
             if self.path.suffix == ".jsonl" and not _begins_list(self.path):
                 with self.path.open("rb") as file:
                     yield from self._lines(self._hashed(file))
@@ -125,8 +125,6 @@ class RecordFile:
                 yield from self._rows()
             else:
                 yield from self._whole(self._text())
-        except OSError as error:
-            raise InputError(str(self.path), f"cannot be read: {error.strerror or error}") from None
 
     def _text(self) -> str:
         """The whole file; in a function of its own, so that its bytes are gone when the records are used."""

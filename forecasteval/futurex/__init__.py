@@ -1,8 +1,19 @@
 """FutureX (arXiv 2508.11987): questions of four levels, answers in boxes. The class is in `eval.py`."""
 
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import Final
 
+from forecasteval.common.errors import InputError
 from forecasteval.common.report import Results
+
+from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS
+
+_OF_LLM: Final = ("llm_policy", "llm_names", "workers", "no_cache")
+OPTIONS: Final = frozenset({"rules", "missing", "relative_sigma", "llm", *_OF_LLM})
+
+# Rule sets by which systems can be ranked: they are judged on the same questions.
+_RANKED: Final = tuple(name for name, rules in RULE_SETS.items() if rules.missing == "zero")
 
 
 def recognises(path: Path, dataset: Path | None) -> bool:
@@ -15,3 +26,26 @@ def find_mistakes(path: Path) -> Results:
     from .check import check_file
 
     return check_file(path)
+
+
+def add_options(parser: ArgumentParser, ranked: bool) -> None:
+    """The options that a score depends on; None where they were not given. `ranked`: systems are told apart by it."""
+    add = parser.add_argument_group("FutureX").add_argument
+    add("--rules", choices=_RANKED if ranked else RULE_SETS, help="rule set (readme); see docs/scoring.md")
+    if not ranked:
+        add("--missing", choices=MISSING_POLICIES, help="missing answers score 0 (default) or are left out")
+    add("--relative-sigma", metavar="X", type=float, help="sigma = X * |truth| where a number has no Std")
+    add("--llm", metavar="MODEL", help="ask a language model about unclear numbers (key: OPENAI_API_KEY)")
+    add("--llm-policy", choices=LLM_POLICIES, help="which numbers: the unsure ones (default) or all")
+    add("--llm-names", action="store_true", default=None, help="let it match names, too: sends it true names")
+    add("--workers", metavar="N", type=int, help="calls to the language model at a time (8)")
+    add("--no-cache", action="store_true", default=None, help="keep no replies in evaluation/llm-cache.sqlite3")
+
+
+def require_usable(args: Namespace) -> None:
+    """InputError for options of the language model without one, and for fewer workers than one."""
+    for name in _OF_LLM:
+        if getattr(args, name, None) is not None and getattr(args, "llm", None) is None:
+            raise InputError(f"--{name}".replace("_", "-"), "needs --llm MODEL")
+    if getattr(args, "workers", None) is not None and args.workers < 1:
+        raise InputError("--workers", "expected 1 or more", str(args.workers))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.files import decode_utf8, require_regular
+from forecasteval.common.files import decode_utf8, readable, require_regular
 from forecasteval.common.records import has_repeated_keys, parse_json
 
 from .fields import parse_time, read_number
@@ -62,7 +62,7 @@ class CsvFile:
         require_regular(self.path)
         limit = csv.field_size_limit(1 << 30)
         try:
-            with self.path.open("rb") as file:
+            with readable(self.path), self.path.open("rb") as file:
                 reader = csv.DictReader(self._lines(file))
                 self._require_columns(list(reader.fieldnames or ()))
                 self.line = reader.line_num + 1
@@ -72,8 +72,6 @@ class CsvFile:
                     self.line = reader.line_num + 1
         except csv.Error as error:
             raise InputError(str(self.path), f"not CSV: line {reader.line_num}: {error}") from None
-        except OSError as error:
-            raise InputError(str(self.path), f"cannot be read: {error.strerror or error}") from None
         finally:
             csv.field_size_limit(limit)
 
