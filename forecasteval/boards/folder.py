@@ -21,11 +21,12 @@ from forecasteval.common.files import (
     write_atomic,
 )
 from forecasteval.common.records import dump_json
-from forecasteval.common.report import Results
+from forecasteval.common.results import Results
 
+from .board_page import write_board
 from .limits import NO_LIMITS, Limits
 from .processes import Failure, Task, explain, score_files
-from .ranking import rank_results, ranking_settings
+from .ranking import make_page, rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
 from .store import BOARD, Score, hash_text, lock_folder, read_stored, result_text
 from .systems import Ranking, System, is_degraded, read_result
@@ -72,7 +73,7 @@ def evaluate_folder(
         ranked = _store_board(folder, board, checksums, fresh, failures, min_questions)
     counts = {"evaluated": len(fresh), "reused": len(checksums) - len(fresh)}
     told = {"ignored": ignored, "llm_failures": llm_failures, "notes": [note] if note else []}
-    return Results({**ranked, **counts, **told}, board_report)
+    return Results({**ranked, **counts, **told}, board_report, make_page)
 
 
 # --- What is to be done ---
@@ -217,6 +218,7 @@ def _store_board(
         path = folder / f"{BOARD}.{suffix}"
         if not (path.is_file() and path.read_bytes() == text.encode()):
             write_atomic(path, text)
+    write_board(board, folder)
     return board
 
 

@@ -47,7 +47,7 @@ def report_blocks(
         f"Prophet Arena  {printable(results.get('name', ''))}".rstrip(),
         f"{results['n_events']} events ({classes}), {len(ranked) + len(unranked)} forecasters, "
         f"{results['n_forecasts']} forecasts{against}",
-        f"Ranked by {_title(by)}{why}",
+        f"Ranked by {title_of(by)}{why}",
         "",
         _board(rows, by, metrics),
     ]
@@ -81,8 +81,8 @@ def _board(rows: Sequence[Row], by: str, metrics: Sequence[str]) -> Table:
         ]
         for name, row in rows
     ]  # fmt: skip
-    header = ["Rank", "Forecaster", "Events", "Coverage", _title(by), "95% interval", "Rank 95%", "P(best)"]
-    header += ["Beats next", *map(_title, others)]
+    header = ["Rank", "Forecaster", "Events", "Coverage", title_of(by), "95% interval", "Rank 95%", "P(best)"]
+    header += ["Beats next", *map(title_of, others)]
     return Table(header, body, "><" + ">" * (len(header) - 2))
 
 
@@ -103,7 +103,7 @@ def _agreement_line(matrix: Mapping[str, Mapping[str, float | None]]) -> list[st
     least, one, other = min(pairs)
     return [
         f"Rank agreement of the metrics (Kendall): median {values[len(values) // 2]:.2f}, least {least:.2f} "
-        f"({_title(one)} and {_title(other)})"
+        f"({title_of(one)} and {title_of(other)})"
     ]
 
 
@@ -129,8 +129,8 @@ def _tables(results: Mapping[str, Any], rows: Sequence[Row], metrics: Sequence[s
     tables += [_groups(results[key], rows, title) for key, title in _GROUPS.items() if results[key]]
     for kind, what in (("spearman", "Spearman"), ("kendall", "Kendall")):
         matrix = results["rank_correlation"]["overall"][kind]
-        body = [[_title(one), *(show_number(matrix[one][other], 3) for other in metrics)] for one in metrics]
-        shown = Table(["", *map(_title, metrics)], body, "<" + ">" * len(metrics))
+        body = [[title_of(one), *(show_number(matrix[one][other], 3) for other in metrics)] for one in metrics]
+        shown = Table(["", *map(title_of, metrics)], body, "<" + ">" * len(metrics))
         tables.append([f"Rank agreement ({what}), 1 where two metrics rank alike", shown])
     return tables
 
@@ -163,7 +163,7 @@ def _ranked(row: Mapping[str, Any], metric: str) -> str:
 
 def _table(rows: Sequence[Row], metrics: Sequence[str], cell: Any) -> Table:
     body = [[printable(name, 40), *(cell(row, metric) for metric in metrics)] for name, row in rows]
-    return Table(["Forecaster", *map(_title, metrics)], body, "<" + ">" * len(metrics))
+    return Table(["Forecaster", *map(title_of, metrics)], body, "<" + ">" * len(metrics))
 
 
 def _difference(found: Mapping[str, Any]) -> str:
@@ -181,7 +181,7 @@ def _items(items: Sequence[Mapping[str, Any]]) -> Report:
          *(show_number(item[metric]) for metric in metrics)]
         for item in items
     ]  # fmt: skip
-    return [Table(["Event", "Forecaster", "Time", *map(_title, metrics)], body, "<<<" + ">" * len(metrics))]
+    return [Table(["Event", "Forecaster", "Time", *map(title_of, metrics)], body, "<<<" + ">" * len(metrics))]
 
 
 def _notes(results: Mapping[str, Any], full: bool) -> list[str]:
@@ -200,5 +200,5 @@ def _notes(results: Mapping[str, Any], full: bool) -> list[str]:
     return [*lines, *([""] if len(lines) > 1 else []), format_signature(results["signature"])]
 
 
-def _title(metric: str) -> str:
+def title_of(metric: str) -> str:
     return _TITLES.get(metric) or "Return " + metric.removeprefix("return_")
