@@ -62,7 +62,8 @@ def make_page(board: Mapping[str, Any], linked: Collection[str] = ()) -> Page:
 
 def _section(table: Mapping[str, Any], number: int, drawn: bool, linked: Collection[str]) -> tuple[str, list[Block]]:
     view = view_table(table)
-    blocks: list[Block] = [_forest(table, f"table{number}", view.cells.header[2])] if drawn else []
+    several = len(table["rows"]) > 1
+    blocks: list[Block] = [_forest(table, f"table{number}", view.cells.header[2])] if drawn and several else []
     rows: list[list[Cell]] = [
         [_linked(cell, row["name"], linked) if column == 1 else cell for column, cell in enumerate(cells)]
         for row, cells in zip(table["rows"], view.cells.rows[:MOST], strict=False)
@@ -128,8 +129,8 @@ def _interval(row: Mapping[str, Any]) -> Sequence[float] | None:
 
 def _is_tied(row: Mapping[str, Any]) -> bool | None:
     """Whether a row cannot be told from the leader; None if nothing says so."""
-    if "rank_interval" in row:
-        return bool(row["rank_interval"]) and row["rank_interval"][0] <= 1
+    if row.get("rank_interval"):
+        return bool(row["rank_interval"][0] <= 1)
     if "p_leader" not in row:
         return None
     return row["rank"] == 1 or (row["p_leader"] is not None and row["p_leader"] >= ALPHA)

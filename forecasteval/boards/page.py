@@ -10,7 +10,7 @@ import base64
 import hashlib
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from forecasteval.common.errors import InputError, printable
@@ -19,7 +19,7 @@ from forecasteval.common.pages import Cell, Chart, Link, Linked, Marked, Page, R
 from forecasteval.common.report import Table
 from forecasteval.common.results import Results
 
-from .store import lock_folder
+from .store import Score, lock_folder
 
 if TYPE_CHECKING:
     import argparse
@@ -40,11 +40,22 @@ def write_page(page: Page, path: Path) -> None:
 
 def write_run(results: Results, folder: Path) -> None:
     """Write the page of a run to `folder/NAME.html`; InputError for a name that another page has."""
-    name = results["name"]
+    _require_free(results["name"], folder)
+    with lock_folder(folder, wait=True):
+        write_page(results.page(), folder / f"{results['name']}.html")
+
+
+def score_with_page(score: Score, folder: Path, path: Path, *datasets: Any) -> Results:
+    """`score`, and the page of the run beside its result, for `nightly`, which holds the folder's lock."""
+    results = score(path, *datasets)
+    _require_free(results["name"], folder)
+    write_page(results.page(), folder / f"{results['name']}.html")
+    return results
+
+
+def _require_free(name: str, folder: Path) -> None:
     if name in RESERVED:
         raise InputError(name, "would overwrite another page", f"{folder.name}/{name}.html")
-    with lock_folder(folder, wait=True):
-        write_page(results.page(), folder / f"{name}.html")
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:

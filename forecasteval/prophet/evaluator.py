@@ -227,7 +227,8 @@ def _make_ranking(forecasters: Mapping[str, Mapping[str, Any]], metric: str) -> 
     rows = [
         {
             "rank": record[f"{metric}_rank"], "name": name, "metric": metric, "score": record[metric],
-            "interval": record.get(f"{metric}_interval"), "n": record["n_events"],
+            "interval": record.get(f"{metric}_interval"), "rank_interval": record.get(f"{metric}_rank_interval"),
+            "n": record["n_events"],
         }
         for name, record in forecasters.items()
     ]  # fmt: skip

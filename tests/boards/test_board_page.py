@@ -73,6 +73,35 @@ def test_nightly_links_the_pages_that_show_the_stored_results(tmp_path: Path) ->
     assert not check_page(page.read_text(encoding="utf-8")).find("a")  # the page is that of another answer
 
 
+def test_nightly_makes_the_pages_of_the_runs_if_asked(tmp_path: Path) -> None:
+    write(tmp_path, {"dataset/d.json": [question("q1")], "prediction/d-a.json": [q("q1")]})
+    folder = tmp_path / "evaluation"
+    assert run(tmp_path, "nightly").code == 0
+    alone = (folder / "d-a.json").read_bytes()
+    assert not (folder / "d-a.html").exists()
+    for counts in ("1 files scored, 0 unchanged", "0 files scored, 1 unchanged"):
+        assert counts in run(tmp_path, "nightly", "--html").out
+    assert (folder / "d-a.json").read_bytes() == alone
+    assert run(tmp_path, "-f", "d-a", "--html").code == 0
+    assert "0 files scored" in run(tmp_path, "nightly", "--html").out  # it is the same page
+    check_page((folder / "d-a.html").read_text(encoding="utf-8"))
+    assert check_page((folder / "leaderboard.html").read_text(encoding="utf-8")).find("a") == [{"href": "./d-a.html"}]
+    (folder / "d-a.html").write_text("an old page", encoding="utf-8")
+    assert "1 files scored" in run(tmp_path, "nightly", "--html").out
+
+
+def test_a_run_cannot_have_the_page_of_a_comparison(tmp_path: Path) -> None:
+    write(tmp_path, {"prediction/compare.json": [q("q1")], "prediction/b.json": [q("q1")]})
+    done = run(tmp_path, "nightly", "--html")
+    assert done.code == 3
+    assert "compare.json: compare: would overwrite another page" in done.err
+    assert run(tmp_path, "nightly").code == 0
+
+
+def test_one_system_alone_has_no_chart_of_who_is_ahead() -> None:
+    assert not make_page(rank([system("alone", *LEADER)])).charts()
+
+
 def test_failed_files_have_their_reasons(tmp_path: Path) -> None:
     write(tmp_path, {"prediction/a.json": [q("q1")], "prediction/b.json": b"[{"})
     assert run(tmp_path, "nightly").code == 3
