@@ -27,7 +27,7 @@ from forecasteval.common.pages import (
 )
 from forecasteval.common.report import Table, format_signature, show_interval, show_number
 
-from .report import report_blocks, title_of
+from .report import make_board, title_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,9 +51,9 @@ def make_page(results: Mapping[str, Any]) -> Page:
         ("Forecasts", str(results["n_forecasts"]), ""),
         ("Left out", str(excluded), ""),
     ]
-    boards = [block for block in report_blocks(results) if isinstance(block, Table)][:1]
+    board, told = make_board(results, by, full=True)
     sections = [
-        Section("Ranking", [_ranking_chart(results, order, by), *_cut(boards)]),
+        Section("Ranking", [_ranking_chart(results, order, by), *cut_table(board), *filter(None, told)]),
         Section("Calibration", [_reliability_chart(results, order), *_decomposition(results, order)]),
         *_returns(results, order),
         *_agreement(results),
@@ -66,10 +66,6 @@ def make_page(results: Mapping[str, Any]) -> Page:
     signature = results["signature"]
     name = printable(results.get("name", "Prophet Arena"), 120)
     return Page(name, lead, figures, sections, format_signature(signature), signature_key(signature))
-
-
-def _cut(tables: Sequence[Table]) -> list[Block]:
-    return [block for table in tables for block in cut_table(table)]
 
 
 # --- Ranking ---

@@ -36,36 +36,48 @@ def report_blocks(
     if sort is not None and sort not in metrics:
         raise InputError("--sort", f"expected one of {', '.join(metrics)}", printable(sort, 60))
     by, why = sort or results["ranked_by"]["metric"], "" if sort else f": {results['ranked_by']['why']}"
-    ranked, unranked = results["forecasters"], results["unranked"]
-    order = sorted(ranked, key=lambda name: (ranked[name][f"{by}_rank"] is None, ranked[name][f"{by}_rank"] or 0, name))
-    base = [(f"({name})", row) for name, row in results["baselines"].items() if row["n_events"]]
-    shown = order if full else order[:SHOWN]
-    rows = [*((name, ranked[name]) for name in shown), *base]
+    rows, count = _rows(results, by, full), len(results["forecasters"]) + len(results["unranked"])
+    board, told = make_board(results, by, full)
     against = f", dataset {printable(results['dataset'])}" if results.get("dataset") else ""
     classes = ", ".join(f"{count} {name}" for name, count in results["event_classes"].items() if count)
     report: Report = [
         f"Prophet Arena  {printable(results.get('name', ''))}".rstrip(),
-        f"{results['n_events']} events ({classes}), {len(ranked) + len(unranked)} forecasters, "
-        f"{results['n_forecasts']} forecasts{against}",
+        f"{results['n_events']} events ({classes}), {count} forecasters, {results['n_forecasts']} forecasts{against}",
         f"Ranked by {title_of(by)}{why}",
         "",
-        _board(rows, by, metrics),
+        board,
+        *told,
     ]
-    if len(shown) < len(order):
-        report += [f"… {len(order) - len(shown)} more: --full"]
-    few = sum(row["n_events"] < FEW for row in ranked.values())
-    if few and results["n_events"] >= FEW:
-        report += ["", f"{few} of the ranked have fewer than {FEW} events; --min-events {FEW} lists them apart"]
-    if unranked:
-        least = results["signature"]["min_events"]
-        names = grouped_names(sorted(unranked))
-        report += ["", f"Not ranked, fewer than {least} events: {names}"]
-    report += ["", *_agreement_line(results["rank_correlation"]["overall"]["kendall"])]
     if full:
         report += [block for part in _tables(results, rows, metrics) for block in ("", *part)]
     if items:
         report += ["", *_items(results.get("items", ()))]
     return [*report, *_notes(results, full)]
+
+
+def make_board(results: Mapping[str, Any], by: str, full: bool = False) -> tuple[Table, list[str]]:
+    """The forecasters by one metric, best first (with `full` all of them), and what must be known to read that."""
+    ranked, unranked = results["forecasters"], results["unranked"]
+    matrix = results["rank_correlation"]["overall"]
+    told = []
+    if not full and len(ranked) > SHOWN:
+        told += [f"… {len(ranked) - SHOWN} more: --full"]
+    few = sum(row["n_events"] < FEW for row in ranked.values())
+    if few and results["n_events"] >= FEW:
+        told += ["", f"{few} of the ranked have fewer than {FEW} events; --min-events {FEW} lists them apart"]
+    if unranked:
+        least = results["signature"]["min_events"]
+        told += ["", f"Not ranked, fewer than {least} events: {grouped_names(sorted(unranked))}"]
+    board = _board(_rows(results, by, full), by, list(matrix["spearman"]))
+    return board, [*told, "", *_agreement_line(matrix["kendall"])]
+
+
+def _rows(results: Mapping[str, Any], by: str, full: bool) -> list[Row]:
+    """The forecasters that are shown, then market and crowd."""
+    ranked = results["forecasters"]
+    order = sorted(ranked, key=lambda name: (ranked[name][f"{by}_rank"] is None, ranked[name][f"{by}_rank"] or 0, name))
+    base = [(f"({name})", row) for name, row in results["baselines"].items() if row["n_events"]]
+    return [*((name, ranked[name]) for name in (order if full else order[:SHOWN])), *base]
 
 
 def _board(rows: Sequence[Row], by: str, metrics: Sequence[str]) -> Table:
