@@ -51,7 +51,9 @@ def test_forecasters_are_tied_by_their_rank_intervals_where_there_are_some() -> 
     assert [row[4] for row in make_page(one).charts()["table1"].table.rows] == ["–"] * 3
     for row, interval in zip(table["rows"], ([1, 2], [1, 3], [2, 3]), strict=True):
         row["rank_interval"] = interval
-    assert [row[4] for row in make_page(one).charts()["table1"].table.rows] == ["yes", "yes", "no"]
+    chart = make_page(one).charts()["table1"]
+    assert [row[4] for row in chart.table.rows] == ["yes", "yes", "no"]
+    assert "rank interval holds 1: 1 of 2" in chart.description
 
 
 # --- Links ---
