@@ -100,11 +100,10 @@ def _forest(table: Mapping[str, Any], name: str, metric: str) -> Chart:
         spans = [span._replace(group=0) for span in spans]
     else:
         by_ranks = any("rank_interval" in row for row in rows)
-        whom = (
-            "whose 95% rank interval holds 1" if by_ranks else f"from whom no paired test tells it (p ≥ {ALPHA}, Holm)"
-        )
+        of_test = f"that the paired test cannot tell from it (p ≥ {ALPHA}, Holm)"
+        those = "whose 95% rank interval holds 1" if by_ranks else of_test
         told += (
-            f"Round dots: the leader, and those {whom}: {sum(map(bool, tied)) - 1} of {len(table['rows']) - 1}. "
+            f"Round dots: the leader, and those {those}: {sum(map(bool, tied)) - 1} of {len(table['rows']) - 1}. "
             "Diamonds: those behind it."
         )
     if len(rows) < len(table["rows"]):
