@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -89,7 +90,7 @@ def _thirds(scores: Sequence[float]) -> tuple[int, int, int]:
 def _sigma_chart(items: Sequence[Mapping[str, Any]]) -> Chart:
     sigmas = [item["sigmas"] for item in items if item["sigmas"] is not None]
     last = _EDGE * _BINS
-    counts = Counter(int(min(last - 1, max(-last, x * _BINS // 1))) for x in sigmas)
+    counts = Counter(min(last - 1, math.floor(max(-_EDGE, min(_EDGE, x)) * _BINS)) for x in sigmas)
     bars = [(place / _BINS, counts[place]) for place in range(-last, last)]
     rows = [
         ["within half a σ", "at least 0.75", sum(abs(x) <= 0.5 for x in sigmas)],

@@ -87,6 +87,13 @@ def test_numbers_are_counted_by_their_distance() -> None:
     assert "2 are too low, 6 too high" in chart.description
 
 
+def test_a_number_beyond_all_floats_is_in_the_outermost_bar() -> None:
+    results = evaluate(number("n", answer=r"\boxed{1e308}", Std=1e-9))
+    axes, chart = results.plot("sigmas"), results.page().charts()["sigmas"]
+    assert chart.table.rows[-1][-1] == "1"
+    assert [bar.get_x() > 2.7 for bar in axes.patches if bar.get_height()] == [True]
+
+
 def test_the_page_has_the_numbers_of_the_report() -> None:
     rows = [q("q1"), q("q2", answer=None), q("q3", answer="no idea"), number("n1", answer=r"\boxed{101}", Std=2)]
     results = evaluate(*rows)
