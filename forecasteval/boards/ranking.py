@@ -11,6 +11,7 @@ from forecasteval import __version__
 from forecasteval.common.report import Results
 from forecasteval.common.statistics import FLIPS, mean, paired_test, stratified_interval, stratified_mean
 
+from .pooled import pool_systems
 from .repeats import combine_all, run_columns
 from .report import board_report
 from .systems import (
@@ -24,12 +25,14 @@ from .systems import (
     read_result,
     require_same_policy,
 )
+from .two_way import DRAWS
 
 
 def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0) -> Results:
     """Rank systems: one table per dataset, best first, ties sharing a rank.
 
-    Results named `DATASET-SYSTEM@RUN` are runs of one system, whose mean is one row (`combine_runs`).
+    Results named `DATASET-SYSTEM@RUN` are runs of one system, whose mean is one row (`combine_runs`). Where two systems
+    or more answered several datasets, `pooled` holds a table over all of them (`pool_systems`).
     Levels with fewer than `min_questions` questions are left out (shown as –) and the weights renormalised, as on
     the public leaderboard. Every system after the first carries the paired difference of the one above minus itself
     and its p-value (`paired_test`, not adjusted for the number of systems); from 0.05 on it is not significant.
@@ -57,13 +60,14 @@ def rank_results(results: Iterable[System | Ranking], min_questions: int) -> Res
         require_same_policy(group[0], system)
     tables = [_rank_group(groups[group], min_questions) for group in sorted(groups)]
     tables += sorted(own, key=lambda table: (table["benchmark"], str(table["dataset"]), table["name"]))
-    values = {"tables": tables, "remarks": remarks, "leaderboard": ranking_settings(min_questions)}
+    pooled = pool_systems(systems, min_questions)
+    values = {"pooled": pooled, "tables": tables, "remarks": remarks, "leaderboard": ranking_settings(min_questions)}
     return Results(values, board_report)
 
 
 def ranking_settings(min_questions: int) -> dict[str, Any]:
     """What a board depends on besides its results."""
-    return {"version": __version__, "min_questions": min_questions, "flips": FLIPS, "seed": SEED}
+    return {"version": __version__, "min_questions": min_questions, "flips": FLIPS, "draws": DRAWS, "seed": SEED}
 
 
 def _rank_group(systems: list[System], min_questions: int) -> dict[str, Any]:
