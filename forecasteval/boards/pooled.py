@@ -175,7 +175,7 @@ def _rows(fit: Fit, answered: Answered, levels: Sequence[str], share: float) -> 
             "own_score": stratified_mean(strata),
             "n": sum(len(values) for _, values in strata),
             "datasets": len(own),
-            "runs": sum(max(1, len(one.runs)) for one in own),
+            "n_runs": sum(max(1, len(one.runs)) for one in own),
             "missing": sum(one.count(levels, "missing") for one in own),
             "unparsed": sum(one.count(levels, *UNPARSED) for one in own),
             "warnings": sum(one.row["warnings"] for one in own),

@@ -1,7 +1,7 @@
 """Boards and comparisons for the screen and notebooks, and a board as CSV and Markdown.
 
 A board has three kinds of tables: systems on all datasets, systems that answered the same questions, and the
-forecasters within one file. What is told of each is made by `_view`, and nothing else here asks which kind a table is.
+forecasters within one file. What is told of each is made by `view_table`, and nothing else here asks which kind it is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _RUNS: Final = ["Runs", "Run SD"]
 PAIRS: Final = 10  # whose questions a comparison shows
 _UNSURE: Final = "≈"
 TIED: Final = f"{_UNSURE} best: not told apart from the best (p >= {ALPHA}, Holm's adjustment over all pairs)."
-_EXPLAINED: Final = f"{_UNSURE} the paired difference to the system above is not significant (p >= {ALPHA})."
+EXPLAINED: Final = f"{_UNSURE} the paired difference to the system above is not significant (p >= {ALPHA})."
 
 
 class View(NamedTuple):
@@ -34,7 +34,7 @@ class View(NamedTuple):
     remarks: tuple[str, ...] = ()  # below the table
 
 
-def _view(table: Mapping[str, Any]) -> View:
+def view_table(table: Mapping[str, Any]) -> View:
     if "datasets" in table:
         return _pooled(table)
     return _forecasters(table) if "n_events" in table else _systems(table)
@@ -54,7 +54,7 @@ def _pooled(table: Mapping[str, Any]) -> View:
         [
             str(row["rank"]), name, show_number(row["overall_score"]), show_interval(row["overall_interval"]),
             "–".join(map(str, row["rank_interval"])), show_number(row["p_best"]), show_number(row["p_leader"]),
-            str(row["datasets"]), str(row["runs"]), str(row["n"]), show_number(row["own_score"]), _notes(row),
+            str(row["datasets"]), str(row["n_runs"]), str(row["n"]), show_number(row["own_score"]), _notes(row),
         ]
         for name, row in zip(told_apart([row["name"] for row in table["rows"]]), table["rows"], strict=True)
     ]  # fmt: skip
@@ -139,7 +139,7 @@ def _line(
     low, high = interval or (None, None)
     levels = {f"level_{level}": value for level, value in row.get("level_scores", {}).items()}
     told = {"benchmark": table["benchmark"], "dataset": table["dataset"], "metric": metric, "score": score}
-    told["runs"] = len(row["runs"]) if isinstance(row.get("runs"), list) else row.get("runs", 1)
+    told["runs"] = len(row["runs"]) if "runs" in row else row.get("n_runs", 1)
     return {**row, **levels, **told, "low": low, "high": high, "signature": format_signature(table["signature"])}
 
 
@@ -150,10 +150,10 @@ def board_report(board: Mapping[str, Any]) -> Report:
     """The tables of `rank`, and the files that could not be scored."""
     report: Report = []
     for table in _tables(board):
-        view = _view(table)
+        view = view_table(table)
         report += [f"Leaderboard  {view.title}", "", view.cells, ""]
         if any(row.get("significant") is False for row in table["rows"]):
-            report += [_EXPLAINED]
+            report += [EXPLAINED]
         report += view.remarks
         report += [format_signature(table["signature"]), ""]
     report += board.get("remarks", [])
@@ -221,7 +221,7 @@ def format_csv(board: Mapping[str, Any]) -> str:
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for table in tables:
-        writer.writerows({key: _csv_cell(cell) for key, cell in line.items()} for line in _view(table).lines)
+        writer.writerows({key: _csv_cell(cell) for key, cell in line.items()} for line in view_table(table).lines)
     return text.getvalue()
 
 
@@ -244,12 +244,12 @@ def format_markdown(board: Mapping[str, Any]) -> str:
     """The tables as Markdown; names of files are text there, whatever they hold."""
     lines = ["# Leaderboard", ""]
     for table in _tables(board):
-        title, cells, _, paired, remarks = _view(table)
+        title, cells, _, paired, remarks = view_table(table)
         lines += [f"## {_markdown(f'Leaderboard  {title}')}", "", "| " + " | ".join(cells.header) + " |"]
         lines.append("|" + "|".join("---:" if side == ">" else "---" for side in cells.align) + "|")
         lines += ["| " + " | ".join([row[0], _markdown(row[1]), *row[2:]]) + " |" for row in cells.rows]
         if paired:
-            lines += ["", _EXPLAINED]
+            lines += ["", EXPLAINED]
         for remark in remarks:
             lines += ["", _markdown(remark)]
         lines += ["", f"`{format_signature(table['signature'])}`", ""]

@@ -112,7 +112,7 @@ def test_rule_sets_are_pooled_apart() -> None:
 def test_runs_enter_as_their_means() -> None:
     (table,) = pooled([*FIRST, *week("w2", **{"b@1": "AAAA", "b@2": "ABBA", "c": "AAAB"})])
     assert scores(table) == {"a": 0.875, "b": 0.625, "c": 0.625}
-    assert {row["name"]: row["runs"] for row in table["rows"]} == {"a": 1, "b": 3, "c": 1}
+    assert {row["name"]: row["n_runs"] for row in table["rows"]} == {"a": 1, "b": 3, "c": 1}
     assert [row["rank"] for row in table["rows"]] == [1, 2, 2]
 
 
