@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval import __version__, futurex, prophet, rxnopt
 from forecasteval.boards import store
-from forecasteval.boards.named import score_names
+from forecasteval.boards.named import find_runs, group_runs, score_names
 from forecasteval.common.benchmark import Benchmark, Scorer
 from forecasteval.common.errors import (
     EvaluationError,
@@ -198,8 +198,10 @@ class FutureXEvaluator:
         }
 
 
-def _futurex(root: Path, llm: str | None = None, no_cache: bool = False, **options: Any) -> FutureXEvaluator:
-    """An evaluator of the command line's options."""
+def _futurex(
+    root: Path, llm: str | None = None, no_cache: bool = False, vote: bool = False, **options: Any
+) -> FutureXEvaluator:
+    """An evaluator of the command line's options; whether runs `vote` is up to who names the files."""
     if llm is None:
         return FutureXEvaluator(**options)
     if not llm:
@@ -226,6 +228,7 @@ def _scorer(args: argparse.Namespace) -> Scorer:
         futurex.OPTIONS,
         frozenset({"items"}),
         check=futurex.find_mistakes,
+        vote=futurex.vote_files,
     )
     return Scorer((rxnopt.BENCHMARK, prophet.BENCHMARK, own), vars(args))
 
@@ -374,7 +377,8 @@ def compare(argv: Sequence[str]) -> int:
 
     described = "Test the differences of systems on the same questions, pair by pair."
     parser = _parser("compare", described, _COMPARE, "compared")
-    parser.add_argument("file", metavar="NAME", nargs="+", help="file in prediction/, or a path; two systems or more")
+    file = "file in prediction/, or a path; NAME means all its runs NAME@RUN, too; two systems or more"
+    parser.add_argument("file", metavar="NAME", nargs="+", help=file)
     parser.set_defaults(items=True)
     dataset = "file in dataset/, or a path; repeatable for RxnOptBench (found by the files' names)"
     parser.add_argument("--dataset", metavar="NAME", action="append", help=dataset)
@@ -382,10 +386,12 @@ def compare(argv: Sequence[str]) -> int:
     _add_policies(parser, ranked=True)
     args = parser.parse_args(argv)
     scorer = _scorer(args)
+    runs = [find_runs(name, args.root / "prediction") for name in args.file]
+    args.file = [name for names in runs for name in names]
     results = list(_score_names(args, scorer, _refuse))
     for one in results:
         scorer.views(one["benchmark"])  # an option that it has no use for is refused
-    compared = comparison.compare(results)
+    compared = comparison.compare(group_runs(results, runs))
     if args.html is not None:
         page.write_comparison(compared, args.root / "evaluation", args.html)
     _show(args, compared, compared.report())

@@ -262,7 +262,7 @@ POLICIES: Final = (
     *("--min-events", "--max-ask-sum"),
 )
 OPTIONS: Final = {
-    "": ("--file", "--dataset", "--items", "--save", "--html", "--missing", "--sort", "--full", *POLICIES),
+    "": ("--file", "--dataset", "--items", "--save", "--html", "--missing", "--vote", "--sort", "--full", *POLICIES),
     "nightly": ("--force", "--html", "--verify", "--min-questions", "--memory-limit", "--time-limit", *POLICIES),
     "compare": ("--dataset", "--html", *POLICIES),
     "check": (),

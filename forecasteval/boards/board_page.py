@@ -12,9 +12,10 @@ from forecasteval.common.errors import printable
 from forecasteval.common.pages import MOST, Block, Cell, Chart, Link, Linked, Page, Panel, Section, signature_key
 from forecasteval.common.report import Table, format_signature, show_interval, show_number
 
+from .names import split_name
 from .report import EXPLAINED, view_table
 from .store import BOARD, hash_text
-from .systems import ALPHA
+from .systems import ALPHA, file_rows
 
 _CHARTED: Final = 40  # systems that a chart shows
 _CHARTS: Final = 30  # datasets that have a chart: the last ones
@@ -26,9 +27,10 @@ def write_board(board: Mapping[str, Any], folder: Path) -> None:
     """Write `folder/leaderboard.html` unless it shows just that already; it links the pages that are there."""
     from .page import is_current, write_page
 
-    rows = [part for table in board["tables"] for part in (table, *table["rows"]) if "prediction" in part]
     linked = {
-        row["name"] for row in rows if is_current(folder / f"{row['name']}.html", signature_key(row["signature"]))
+        row["name"]
+        for row in file_rows(board)
+        if is_current(folder / f"{row['name']}.html", signature_key(row["signature"]))
     }
     page = make_page(board, linked)
     path = folder / f"{BOARD}.html"
@@ -40,10 +42,17 @@ def make_page(board: Mapping[str, Any], linked: Collection[str] = ()) -> Page:
     """The page of a board; `linked` are the names of the runs that have a page beside it."""
     tables, failed = board["tables"], board.get("failed", [])
     undrawn = len(tables) - _CHARTS
-    sections = [Section(*_section(table, number, number > undrawn, linked)) for number, table in enumerate(tables, 1)]
+    sections = [
+        Section(*_section(table, f"table{number}", number > undrawn, linked)) for number, table in enumerate(tables, 1)
+    ]
     histories = list(_histories(tables))
     if histories:
         sections.insert(0, Section("History", histories))
+    pooled = [
+        Section(*_section(table, f"pooled{number}", True, ()))
+        for number, table in enumerate(board.get("pooled", ()), 1)
+    ]
+    sections = pooled + sections
     if failed:
         rows = [[printable(entry["file"], 120), printable(entry["reason"], 300)] for entry in failed]
         sections.append(Section("Not scored", [Table(["File", "Reason"], rows, "<<")]))
@@ -60,12 +69,15 @@ def make_page(board: Mapping[str, Any], linked: Collection[str] = ()) -> Page:
     return Page("Leaderboard", lead, figures, sections, signature, key)
 
 
-def _section(table: Mapping[str, Any], number: int, drawn: bool, linked: Collection[str]) -> tuple[str, list[Block]]:
+def _section(table: Mapping[str, Any], name: str, drawn: bool, linked: Collection[str]) -> tuple[str, list[Block]]:
     view = view_table(table)
     several = len(table["rows"]) > 1
-    blocks: list[Block] = [_forest(table, f"table{number}", view.cells.header[2])] if drawn and several else []
+    blocks: list[Block] = [_forest(table, name, view.cells.header[2])] if drawn and several else []
     rows: list[list[Cell]] = [
-        [_linked(cell, row["name"], linked) if column == 1 else cell for column, cell in enumerate(cells)]
+        [
+            _linked(cell, row["name"], linked) if column == 1 and "runs" not in row else cell
+            for column, cell in enumerate(cells)
+        ]
         for row, cells in zip(table["rows"], view.cells.rows[:MOST], strict=False)
     ]
     blocks.append(Linked(view.cells.header, rows, view.cells.align))
@@ -73,9 +85,22 @@ def _section(table: Mapping[str, Any], number: int, drawn: bool, linked: Collect
         blocks.append(f"The first {MOST} of {len(view.cells.rows)}; all of them are in {BOARD}.csv.")
     if any(row.get("significant") is False for row in table["rows"]):
         blocks.append(EXPLAINED)
+    blocks += view.remarks
+    blocks += _runs(table, linked)
     if table.get("name") in linked:
         blocks.append(Linked(["Page of the run"], [[_linked(table["name"], table["name"], linked)]], "<"))
     return view.title, [*blocks, format_signature(table["signature"])]
+
+
+def _runs(table: Mapping[str, Any], linked: Collection[str]) -> list[Block]:
+    """The runs of the systems that have several, with links to their pages."""
+    rows: list[list[Cell]] = [
+        [_linked(printable(run["name"], 60), run["name"], linked), show_number(run["score"]), str(run["missing"]),
+         str(run["unparsed"])]
+        for row in table["rows"]
+        for run in row.get("runs", ())
+    ]  # fmt: skip
+    return [Linked(["Run", "Overall", "Missing", "Unparsed"], rows[:MOST], "<>>>")] if rows else []
 
 
 def _linked(cell: str, name: str, linked: Collection[str]) -> Cell:
@@ -160,7 +185,7 @@ def _history(benchmark: str, tables: Sequence[Mapping[str, Any]], name: str) -> 
         for row in table["rows"]:
             value = _value(row)
             if value is not None:
-                scores.setdefault(system_name(row["name"], table["dataset"]), {}).setdefault(place, value)
+                scores.setdefault(split_name(row["name"], table["dataset"]).system, {}).setdefault(place, value)
     often = {key: found for key, found in scores.items() if len(found) > 1}
     order = sorted(often, key=lambda key: (-len(often[key]), -sum(often[key].values()) / len(often[key]), key))
     breaks = [at for at in range(1, len(tables)) if _policy(tables[at]) != _policy(tables[at - 1])]
@@ -181,15 +206,6 @@ def _history(benchmark: str, tables: Sequence[Mapping[str, Any]], name: str) -> 
         Table(["System", *(printable(text, 40) for text in names)], rows, "<" + ">" * len(names)),
         width=5.4, height=2.6, margin=0.8, right=label_margin([line[0] for line in lines]),
     )  # fmt: skip
-
-
-def system_name(name: str, dataset: str) -> str:
-    """A system's name over several datasets: `250915-mymodel` against 250915.json is mymodel.
-
-    >>> system_name("250915-mymodel", "250915.json"), system_name("other", "250915.json")
-    ('mymodel', 'other')
-    """
-    return name.removeprefix(Path(dataset).stem).lstrip("-_. ") or name
 
 
 def _policy(table: Mapping[str, Any]) -> dict[str, Any]:

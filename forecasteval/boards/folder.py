@@ -31,7 +31,7 @@ from .processes import Failure, Task, explain, score_files
 from .ranking import make_page, rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
 from .store import BOARD, Score, hash_text, lock_folder, read_stored, result_text
-from .systems import Ranking, System, is_degraded, read_result
+from .systems import Ranking, System, file_rows, is_degraded, read_result
 
 _LONGEST_NAME: Final = 255  # bytes that file systems allow
 Signature = Mapping[str, Any]
@@ -122,7 +122,7 @@ def _plan(
     together: Callable[[Path], bool], pages: bool,
 ) -> _Plan:  # fmt: skip
     plan = _Plan([], {}, [])
-    known = {row["name"]: row for row in _file_rows(board)}
+    known = {row["name"]: row for row in file_rows(board)}
     expected = lru_cache(maxsize=None)(lambda benchmark: json.loads(dump_json(settings(benchmark))))  # as stored
     hash_dataset = lru_cache(maxsize=None)(hash_file)
     for task in list_tasks(root, files, together, plan.failures):
@@ -171,12 +171,6 @@ def list_tasks(
             yield task
 
 
-def _file_rows(board: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The parts of a board that stand for a file each: rows of systems, and whole tables of forecasters."""
-    for table in board.get("tables", ()):
-        yield from (part for part in (table, *table["rows"]) if "prediction" in part)
-
-
 def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings: Settings, page: bool) -> str:
     """The sha256 of a stored file whose signature still holds, and in which no model failed; "" if there is none.
 
@@ -213,7 +207,7 @@ def _store_board(
     if board.get("inputs_sha256") != inputs:
         systems = [fresh.get(name) or _read_ranked(folder, name, checksums[name]) for name in sorted(checksums)]
         new = {**rank_results(systems, min_questions), "failed": failed, "inputs_sha256": inputs}
-        for row in _file_rows(new):
+        for row in file_rows(new):
             row["file_sha256"] = checksums[row["name"]]
         text = result_text(new)
         write_atomic(folder / f"{BOARD}.json", text)

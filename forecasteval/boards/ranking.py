@@ -11,10 +11,13 @@ from forecasteval import __version__
 from forecasteval.common.results import Results
 from forecasteval.common.statistics import FLIPS, holm, mean, paired_test, stratified_interval, stratified_mean
 
+from .pooled import pool_systems
+from .repeats import combine_all, run_columns
 from .report import board_report
 from .systems import (
     ALPHA,
     SEED,
+    UNPARSED,
     Ranking,
     System,
     distinct_names,
@@ -22,6 +25,7 @@ from .systems import (
     read_result,
     require_same_policy,
 )
+from .two_way import DRAWS
 
 if TYPE_CHECKING:
     from forecasteval.common.pages import Page
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
 def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0) -> Results:
     """Rank systems: one table per dataset, best first, ties sharing a rank.
 
+    Results named `DATASET-SYSTEM@RUN` are runs of one system, whose mean is one row (`combine_runs`). Where two systems
+    or more answered several datasets, `pooled` holds a table over all of them (`pool_systems`).
     Levels with fewer than `min_questions` questions are left out (shown as –) and the weights renormalised, as on
     the public leaderboard. Every system after the first carries the paired difference of the one above minus itself
     and its p-value (`paired_test`, not adjusted for the number of systems); from 0.05 on it is not significant.
@@ -43,18 +49,24 @@ def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0) -> Result
 
 def rank_results(results: Iterable[System | Ranking], min_questions: int) -> Results:
     """`rank` of what was read already."""
-    groups: dict[tuple[str, str, str], list[System]] = {}
     own: list[dict[str, Any]] = []
-    for system in results:
-        if isinstance(system, Ranking):
-            own.append(system.table)
-            continue
+    systems: list[System] = []
+    for result in results:
+        if isinstance(result, Ranking):
+            own.append(result.table)
+        else:
+            systems.append(result)
+    systems, remarks = combine_all(systems)
+    groups: dict[tuple[str, str, str], list[System]] = {}
+    for system in systems:
         group = groups.setdefault(system.group, [])
         group.append(system)
         require_same_policy(group[0], system)
     tables = [_rank_group(groups[group], min_questions) for group in sorted(groups)]
     tables += sorted(own, key=lambda table: (table["benchmark"], str(table["dataset"]), table["name"]))
-    return Results({"tables": tables, "leaderboard": ranking_settings(min_questions)}, board_report, make_page)
+    pooled = pool_systems(systems, min_questions)
+    values = {"pooled": pooled, "tables": tables, "remarks": remarks, "leaderboard": ranking_settings(min_questions)}
+    return Results(values, board_report, make_page)
 
 
 def make_page(board: Mapping[str, Any]) -> Page:
@@ -66,7 +78,7 @@ def make_page(board: Mapping[str, Any]) -> Page:
 
 def ranking_settings(min_questions: int) -> dict[str, Any]:
     """What a board depends on besides its results."""
-    return {"version": __version__, "min_questions": min_questions, "flips": FLIPS, "seed": SEED}
+    return {"version": __version__, "min_questions": min_questions, "flips": FLIPS, "draws": DRAWS, "seed": SEED}
 
 
 def _rank_group(systems: list[System], min_questions: int) -> dict[str, Any]:
@@ -91,12 +103,13 @@ def _rank_group(systems: list[System], min_questions: int) -> dict[str, Any]:
             "level_scores": {level: mean(system.scores[level]) if level in levels else math.nan for level in counts},
             "n": sum(counts[level] for level in levels),
             "missing": system.count(levels, "missing"),
-            "unparsed": system.count(levels, "unparsed", "illegal"),
+            "unparsed": system.count(levels, *UNPARSED),
             "difference_above": None,
             "p_above": None,
             "significant": None,
             "p_leader": None,
             **system.row,
+            **run_columns(system, levels),
         }
         if place and levels:
             above, p = pairs[place - 1].value, tests[place - 1]

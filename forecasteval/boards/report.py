@@ -1,7 +1,7 @@
 """Boards and comparisons for the screen and notebooks, and a board as CSV and Markdown.
 
-A board has two kinds of tables: systems that answered the same questions, and the forecasters within one file. What
-is told of either is made by `view_table`, and nothing else here asks which kind a table is.
+A board has three kinds of tables: systems on all datasets, systems that answered the same questions, and the
+forecasters within one file. What is told of each is made by `view_table`, and nothing else here asks which kind it is.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from forecasteval.common.report import Report, Table, format_signature, show_int
 
 from .systems import ALPHA
 
+_RUNS: Final = ["Runs", "Run SD"]
 PAIRS: Final = 10  # whose questions a comparison shows
 _UNSURE: Final = "≈"
+TIED: Final = f"{_UNSURE} best: not told apart from the best (p >= {ALPHA}, Holm's adjustment over all pairs)."
 EXPLAINED: Final = f"{_UNSURE} the paired difference to the system above is not significant (p >= {ALPHA})."
 
 
@@ -29,10 +31,43 @@ class View(NamedTuple):
     cells: Table
     lines: list[dict[str, Any]]
     paired: bool  # each row is tested against the one above
+    remarks: tuple[str, ...] = ()  # below the table
 
 
 def view_table(table: Mapping[str, Any]) -> View:
+    if "datasets" in table:
+        return _pooled(table)
     return _forecasters(table) if "n_events" in table else _systems(table)
+
+
+def _tables(board: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """All tables in their order; a board that an older version stored has none over all datasets."""
+    return [*board.get("pooled", ()), *board["tables"]]
+
+
+def _pooled(table: Mapping[str, Any]) -> View:
+    """Systems on all datasets of one rule set."""
+    total = sum(table["level_counts"][level] for level in table["weights"])
+    title = f"{table['benchmark']}, all {len(table['datasets'])} datasets, {total} questions"
+    header = ["Rank", "System", "Overall", "95% interval", "Ranks", "P(best)", "p best", "Datasets", "Runs", "n", "Own"]
+    rows = [
+        [
+            str(row["rank"]), name, show_number(row["overall_score"]), show_interval(row["overall_interval"]),
+            "–".join(map(str, row["rank_interval"])), show_number(row["p_best"]), show_number(row["p_leader"]),
+            str(row["datasets"]), str(row["n_runs"]), str(row["n"]), show_number(row["own_score"]), _notes(row),
+        ]
+        for name, row in zip(told_apart([row["name"] for row in table["rows"]]), table["rows"], strict=True)
+    ]  # fmt: skip
+    lines = [
+        _line({**table, "dataset": f"{len(table['datasets'])} datasets"},
+              {**row, "rank_low": row["rank_interval"][0], "rank_high": row["rank_interval"][1]},
+              "pooled", row["overall_score"], row["overall_interval"])
+        for row in table["rows"]
+    ]  # fmt: skip
+    remarks = [TIED] if any(row["tied_with_best"] and row["p_leader"] is not None for row in table["rows"]) else []
+    if table["apart"]:
+        remarks.append(f"Apart, as they share no question with these: {', '.join(map(printable, table['apart']))}")
+    return View(title, Table([*header, "Notes"], rows, "><" + ">" * 9 + "<"), lines, False, tuple(remarks))
 
 
 def _forecasters(table: Mapping[str, Any]) -> View:
@@ -60,13 +95,15 @@ def _systems(table: Mapping[str, Any]) -> View:
     shown = f"{count} questions" if used == count else f"{used} of {count} questions (small levels left out)"
     title = f"{table['benchmark']}, {printable(table['dataset'] or 'its own questions')}, {shown}"
     levels = [level for level in table["level_counts"] if level]
-    header = ["Rank", "System", "Overall", "95% interval", *(f"Level {level}" for level in levels)]
-    header += ["n", "Missing", "Unparsed", "p above", "Notes"]
+    repeated = any("runs" in row for row in table["rows"])
+    header = ["Rank", "System", "Overall", "95% interval", *(_RUNS if repeated else [])]
+    header += [*(f"Level {level}" for level in levels), "n", "Missing", "Unparsed", "p above", "Notes"]
     names = told_apart([row["name"] for row in table["rows"]])
     rows = [
         [
             "–" if row["rank"] is None else str(row["rank"]), name,
             show_number(row["overall_score"]), show_interval(row["overall_interval"]),
+            *(_show_runs(row) if repeated else []),
             *(show_number(row["level_scores"][level]) for level in levels),
             str(row["n"]), str(row["missing"]), str(row["unparsed"]),
             show_number(row["p_above"]), _notes(row),
@@ -74,11 +111,20 @@ def _systems(table: Mapping[str, Any]) -> View:
         for name, row in zip(names, table["rows"], strict=True)
     ]  # fmt: skip
     lines = [_line(table, row, "overall", row["overall_score"], row["overall_interval"]) for row in table["rows"]]
-    return View(title, Table(header, rows, "><>>" + ">" * len(levels) + ">>>><"), lines, True)
+    return View(title, Table(header, rows, "><" + ">" * (len(header) - 3) + "<"), lines, True)
+
+
+def _show_runs(row: Mapping[str, Any]) -> list[str]:
+    """How many runs a row is the mean of, and how far these differ."""
+    return [str(len(row["runs"])), show_number(row["run_deviation"])] if "runs" in row else ["1", "–"]
 
 
 def _notes(row: Mapping[str, Any]) -> str:
-    notes = [_UNSURE] if row["significant"] is False else []
+    notes = [_UNSURE] if row.get("significant") is False else []
+    if row.get("tied_with_best") and row["p_leader"] is not None:
+        notes.append(f"{_UNSURE} best")
+    if row.get("runs_differ"):
+        notes.append("its runs differ as wholes")
     if row["degraded"]:
         notes.append("degraded: the language model failed")
     if row["warnings"]:
@@ -93,6 +139,7 @@ def _line(
     low, high = interval or (None, None)
     levels = {f"level_{level}": value for level, value in row.get("level_scores", {}).items()}
     told = {"benchmark": table["benchmark"], "dataset": table["dataset"], "metric": metric, "score": score}
+    told["runs"] = len(row["runs"]) if "runs" in row else row.get("n_runs", 1)
     return {**row, **levels, **told, "low": low, "high": high, "signature": format_signature(table["signature"])}
 
 
@@ -102,12 +149,14 @@ def _line(
 def board_report(board: Mapping[str, Any]) -> Report:
     """The tables of `rank`, and the files that could not be scored."""
     report: Report = []
-    for table in board["tables"]:
+    for table in _tables(board):
         view = view_table(table)
         report += [f"Leaderboard  {view.title}", "", view.cells, ""]
         if any(row.get("significant") is False for row in table["rows"]):
             report += [EXPLAINED]
+        report += view.remarks
         report += [format_signature(table["signature"]), ""]
+    report += board.get("remarks", [])
     report += [f"failed: {printable(entry['file'])}: {printable(entry['reason'])}" for entry in board.get("failed", [])]
     return report
 
@@ -119,12 +168,14 @@ def comparison_report(comparison: Mapping[str, Any]) -> Report:
     if comparison["left_out"]:
         report += [f"{comparison['left_out']} more are left out: not all of these forecasters answered them"]
     report += [""]
+    repeated = any("runs" in s for s in comparison["systems"])
+    header = ["System", "Overall", "95% interval", *(_RUNS if repeated else []), "Missing", "Unparsed"]
     systems = [
         [printable(s["name"]), show_number(s["overall_score"]), show_interval(s["overall_interval"]),
-         str(s["missing"]), str(s["unparsed"])]
+         *(_show_runs(s) if repeated else []), str(s["missing"]), str(s["unparsed"])]
         for s in comparison["systems"]
     ]  # fmt: skip
-    report += [Table(["System", "Overall", "95% interval", "Missing", "Unparsed"], systems, "<>>>>"), ""]
+    report += [Table(header, systems, "<" + ">" * (len(header) - 1)), ""]
     levels = [level for level in comparison["level_counts"] if level]
     header = ["A", "B", "A − B", "95% interval", "p", "p (Holm)", "80% power at"]
     header += [f"Level {level}" for level in levels] or ["Wins"]
@@ -157,11 +208,14 @@ def format_csv(board: Mapping[str, Any]) -> str:
     """The tables as one CSV; a text that a spreadsheet would run as a formula gets an apostrophe in front."""
     import csv
 
-    tables = board["tables"]
+    tables = _tables(board)
     levels = dict.fromkeys(level for table in tables for level in table.get("level_counts", ()) if level)
     columns = [
         "benchmark", "dataset", "prediction", "rank", "name", "metric", "score", "low", "high",
-        *(f"level_{level}" for level in levels), "n", "missing", "unparsed", "p_above", "significant", "signature",
+        *(f"level_{level}" for level in levels), "n", "missing", "unparsed", "p_above", "significant",
+        *(["runs", "run_deviation"] if any("runs" in row for table in tables for row in table["rows"]) else []),
+        *(["rank_low", "rank_high", "p_best", "p_leader", "own_score", "datasets"] if board.get("pooled") else []),
+        "signature",
     ]  # fmt: skip
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
@@ -189,14 +243,18 @@ _MARKUP: Final = re.compile(r"[\\`*_{}\[\]()<>#+!|~&:@$^]|(?<=www)\.", re.I)
 def format_markdown(board: Mapping[str, Any]) -> str:
     """The tables as Markdown; names of files are text there, whatever they hold."""
     lines = ["# Leaderboard", ""]
-    for table in board["tables"]:
-        title, cells, _, paired = view_table(table)
+    for table in _tables(board):
+        title, cells, _, paired, remarks = view_table(table)
         lines += [f"## {_markdown(f'Leaderboard  {title}')}", "", "| " + " | ".join(cells.header) + " |"]
         lines.append("|" + "|".join("---:" if side == ">" else "---" for side in cells.align) + "|")
         lines += ["| " + " | ".join([row[0], _markdown(row[1]), *row[2:]]) + " |" for row in cells.rows]
         if paired:
             lines += ["", EXPLAINED]
+        for remark in remarks:
+            lines += ["", _markdown(remark)]
         lines += ["", f"`{format_signature(table['signature'])}`", ""]
+    if board.get("remarks"):
+        lines += ["## Runs apart", "", *(f"- {_markdown(remark)}" for remark in board["remarks"]), ""]
     if board["failed"]:
         lines += ["## Not scored", "", "| File | Reason |", "|---|---|"]
         lines += [f"| {_markdown(entry['file'])} | {_markdown(entry['reason'])} |" for entry in board["failed"]]

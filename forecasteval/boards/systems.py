@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError
@@ -13,6 +13,7 @@ from forecasteval.common.statistics import stratified_mean
 
 ALPHA: Final = 0.05  # from this p-value on, a difference is not significant
 SEED: Final = 0  # of the sign flips
+UNPARSED: Final = ("unparsed", "illegal")  # outcomes of answers that could not be read
 
 
 class System(NamedTuple):
@@ -27,6 +28,7 @@ class System(NamedTuple):
     ids: dict[str, list[Any]]
     outcomes: dict[str, Counter[str]]
     row: dict[str, Any]
+    runs: tuple[System, ...] = ()  # whose means the scores are, if it has several
 
     def strata(self, levels: Sequence[str]) -> list[tuple[float, list[float]]]:
         return [(self.weights[level], [self.share * score for score in self.scores[level]]) for level in levels]
@@ -47,6 +49,13 @@ def read_result(results: Mapping[str, Any], name: str | None = None) -> System |
         return read_system(results, name)
     row = _file_row(results, name or str(results.get("name", "forecasts")))
     return Ranking({**row, "rows": results["ranking"], "n_events": results["n_events"]})
+
+
+def file_rows(board: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The parts of a board that stand for a file each: rows of systems, or of their runs, and tables of forecasters."""
+    for table in board.get("tables", ()):
+        for part in (table, *table["rows"]):
+            yield from part.get("runs") or ([part] if "prediction" in part else ())
 
 
 def split_forecasters(results: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], int]:

@@ -11,7 +11,7 @@ import pytest
 from boards_folders import rows, stored, system
 from cli import q, question, run, write
 from forecasteval.boards import rank
-from forecasteval.boards.board_page import make_page, system_name
+from forecasteval.boards.board_page import make_page
 from forecasteval.boards.page import render
 from forecasteval.common.pages import Link, Linked
 from forecasteval.common.statistics import holm, sign_flip_test
@@ -146,14 +146,6 @@ def test_history_breaks_where_rules_change() -> None:
     whole, broken = (render(make_page(one)) for one in (weeks(), changed))
     assert len(broken) != len(whole)
     check_page(broken)
-
-
-@pytest.mark.parametrize(
-    ("name", "dataset", "expected"),
-    [("w1-a", "w1.json", "a"), ("w1_a", "w1.json", "a"), ("a", "w1.json", "a"), ("w1", "w1.json", "w1")],
-)
-def test_system_name(name: str, dataset: str, expected: str) -> None:
-    assert system_name(name, dataset) == expected
 
 
 def test_many_systems_are_cut_in_the_chart_and_linked_in_the_table() -> None:
