@@ -110,7 +110,7 @@ def test_outputs_are_shown() -> None:
         text = read(page)
         assert [command.line.rpartition("&& ")[2] for command in read_commands(text) if command.output] == expected
         shown = [block.text for block in read_blocks(text) if block.language == "text"]
-        assert len([block for block in shown if not block.startswith("MAILTO")]) == len(expected)
+        assert len([block for block in shown if not block.startswith(("MAILTO", "pip "))]) == len(expected)
 
 
 def test_every_block_is_run_or_read() -> None:

@@ -37,16 +37,16 @@ Settings = Callable[[str], Signature]
 
 def evaluate_folder(
     root: Path, score: Score, settings: Settings, force: bool = False, min_questions: int = 0, processes: int = 0,
-    limits: Limits = NO_LIMITS, together: Callable[[Path], bool] = lambda dataset: False,
+    limits: Limits = NO_LIMITS, together: Callable[[Path], bool] = lambda dataset: False, cluster: str | None = None,
 ) -> Results:  # fmt: skip
     """Score every file of `root/prediction`, store the results and the leaderboard in `root/evaluation`.
 
     A stored result is reused if its signature still holds: `settings(benchmark)`, the sha256 of its
-    prediction and dataset, and its own. `score` must be picklable if there are `processes`. The files of a dataset for
-    which `together` holds are one set of predictions, and have one result, of the dataset's name. Returns the board:
-    `rank` of all results, with `failed` (file, reason, fault), `evaluated` and `reused` (counts), `ignored` (names),
-    `llm_failures` (by kind, the files of degraded results and how often) and `notes`. Raises LockedError if another
-    run is at work, and EvaluationError if nothing can be read or written.
+    prediction and dataset, and its own. `score` must be picklable if there are `processes` or a `cluster` (its
+    address). The files of a dataset for which `together` holds are one set of predictions, and have one result, of the
+    dataset's name. Returns the board: `rank` of all results, with `failed` (file, reason, fault), `evaluated` and
+    `reused` (counts), `ignored` (names), `llm_failures` (by kind, the files of degraded results and how often) and
+    `notes`. Raises LockedError if another run is at work, and EvaluationError if nothing can be read or written.
     """
     folder = root / "evaluation"
     files, failures, ignored = list_predictions(root / "prediction")  # first: a mistyped root is not made
@@ -57,7 +57,7 @@ def evaluate_folder(
         checksums = plan.checksums
         fresh: dict[str, System | Ranking] = {}
         llm_failures: dict[str, dict[str, int]] = {}
-        with contextlib.closing(score_files(score, plan.todo, root, processes, limits)) as outcomes:
+        with contextlib.closing(score_files(score, plan.todo, root, processes, limits, cluster)) as outcomes:
             for task, outcome in zip(plan.todo, outcomes, strict=True):
                 for part in outcome:
                     if isinstance(part, Failure):

@@ -35,7 +35,7 @@ class Verification(NamedTuple):
 
 def verify_folder(
     root: Path, score: Score, processes: int = 0, limits: Limits = NO_LIMITS,
-    together: Callable[[Path], bool] = lambda dataset: False,
+    together: Callable[[Path], bool] = lambda dataset: False, cluster: str | None = None,
 ) -> Verification:  # fmt: skip
     """Score every file of `root/prediction` and compare with `root/evaluation`, the leaderboard too; writes nothing.
 
@@ -51,7 +51,7 @@ def verify_folder(
         tasks = [task for task in tasks if _is_stored(folder, task)]
         differences: dict[str, list[str]] = {}
         systems: list[System | Ranking] = []
-        with contextlib.closing(score_files(score, tasks, root, processes, limits)) as outcomes:
+        with contextlib.closing(score_files(score, tasks, root, processes, limits, cluster)) as outcomes:
             for part in itertools.chain.from_iterable(outcomes):
                 if isinstance(part, Failure):
                     failed.append(part)
