@@ -30,7 +30,7 @@ from .page import is_current
 from .processes import Failure, Task, explain, score_files
 from .ranking import make_page, rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
-from .store import BOARD, Score, hash_text, lock_folder, read_stored, result_text
+from .store import BOARD, Score, hash_text, lock_folder, read_stored, result_text, store_result
 from .systems import Ranking, System, is_degraded, read_result
 
 _LONGEST_NAME: Final = 255  # bytes that file systems allow
@@ -71,8 +71,7 @@ def evaluate_folder(
                     fresh[part.name] = part.system
                     for kind, count in part.llm_failures.items():
                         llm_failures.setdefault(kind, {})[task.prediction] = count
-                    write_atomic(folder / f"{part.name}.json", part.text)
-                    checksums[part.name] = hash_text(part.text)
+                    checksums[part.name] = store_result(part.text, folder / f"{part.name}.json")
         failures.sort()
         ranked = _store_board(folder, board, checksums, fresh, failures, min_questions)
     counts = {"evaluated": len(fresh), "reused": len(checksums) - len(fresh)}

@@ -12,10 +12,12 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import EvaluationError, printable
-from forecasteval.common.files import hash_file, join_checksums, score_together
+from forecasteval.common.files import hash_file, join_checksums, score_together, temporary_name, write_atomic
+from forecasteval.common.results import Results
+from forecasteval.common.spilled import Spilled
 
 from .limits import NO_LIMITS, Limits, OutOfTimeError, limited_time
-from .store import Score, result_text
+from .store import Score, result_pieces, result_text
 from .systems import Ranking, System, failures_of_model, read_result
 
 _KILLED: Final = "the process that scored it was killed (out of memory?)"
@@ -57,7 +59,7 @@ class Scored(NamedTuple):
     """A result: its name, the text to store, what ranking needs of it, how the language model failed, by kind."""
 
     name: str
-    text: str
+    text: str | Path  # or where it is written already, in the folder where it belongs, if it is large
     system: System | Ranking
     llm_failures: Mapping[str, int]
 
@@ -106,7 +108,8 @@ def _score_one(score: Score, root: Path, limits: Limits, task: Task) -> Outcome:
             results, errors = score_together(score, task.files, task.dataset)
             outcome: Outcome = [Failure(path.name, explain(error, path, root)) for path, error in errors]
             if results is not None:
-                told = result_text(results), read_result(results), failures_of_model(results)
+                text = _write_large(results, root) or result_text(results)
+                told = text, read_result(results), failures_of_model(results)
                 outcome.append(Scored(str(results["name"]), *told))
             return outcome
     except EvaluationError as error:
@@ -118,6 +121,15 @@ def _score_one(score: Score, root: Path, limits: Limits, task: Task) -> Outcome:
     except Exception as error:  # a fault of this tool in one file must not cost a night's other files
         reason = f"internal fault, please report it: {type(error).__name__}: {printable(error, 200)}"
         return [Failure(task.prediction, reason, True)]
+
+
+def _write_large(results: Results, root: Path) -> Path | None:
+    """Where a result is whose items are on the disk, as there is no memory for its text; None for any other."""
+    if not isinstance(results.get("items"), Spilled):
+        return None
+    path = temporary_name(root / "evaluation")
+    write_atomic(path, result_pieces(results))
+    return path
 
 
 def _too_large(limits: Limits) -> str:

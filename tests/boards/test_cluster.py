@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from boards_folders import column, contents, evaluate
+from boards_folders import BOARD_FILES, column, contents, evaluate
 from cli import ROOT, assert_refused, q, run, run_process, write
 from forecasteval.boards import cluster
 from forecasteval.common.errors import EvaluationError, InputError
@@ -141,7 +141,7 @@ def test_killed_worker_loses_nothing(tmp_path: Path, two: Cluster, worker: Any) 
     assert (tmp_path / "there/prediction/.killed").exists()
     (tmp_path / "here/prediction/.killed").touch()
     evaluate(tmp_path / "here", worker)
-    assert len(contents(tmp_path / "here")) == 7 + 3
+    assert len(contents(tmp_path / "here")) == 7 + len(BOARD_FILES)
     assert contents(tmp_path / "here") == contents(tmp_path / "there")
 
 
