@@ -43,9 +43,10 @@ from forecasteval.common.errors import (
 )
 from forecasteval.common.files import find_file
 from forecasteval.common.joins import join
-from forecasteval.common.records import RecordFile, dump_json, number_text
+from forecasteval.common.records import RecordFile, dump_pieces, number_text
 from forecasteval.common.report import Report, format_text
 from forecasteval.common.results import Results
+from forecasteval.common.spilled import is_large
 from forecasteval.common.usage import command_line, describe, program_name
 from forecasteval.futurex.items import Scoring
 from forecasteval.futurex.questions import FIELDS, require_questions
@@ -127,26 +128,27 @@ class FutureXEvaluator:
         results = self.evaluate_all([{**question, "answer": answer, "prediction": None}], "question")
         return float(results["items"][0]["score"] or 0)
 
-    def evaluate_all(self, data: Iterable[Mapping[str, Any]], where: str = "data") -> Results:
+    def evaluate_all(self, data: Iterable[Mapping[str, Any]], where: str = "data", on_disk: bool = False) -> Results:
         """Score questions that carry "answer" (or "prediction"); docs/python.md has every key of the result, a dict.
 
         overall_score = Σ w·mean over the levels that have questions, w renormalised; a level without questions
-        is nan. Intervals: `common.statistics.stratified_interval`. `where` names the data in errors. Raises
-        InputError if a record cannot be scored at all.
+        is nan. Intervals: `common.statistics.stratified_interval`. `where` names the data in errors. With `on_disk`
+        the items are no list but read from there, unless a language model reviews them. Raises InputError if a record
+        cannot be scored at all.
         """
         collecting = gc.isenabled()
         gc.disable()  # nothing here makes cycles, and walking a million records again and again costs a third
         try:
-            return self._evaluate(data, where)
+            return self._evaluate(data, where, on_disk and not self._readers)
         finally:
             if collecting:
                 gc.enable()
 
-    def _evaluate(self, data: Iterable[Mapping[str, Any]], where: str) -> Results:
+    def _evaluate(self, data: Iterable[Mapping[str, Any]], where: str, on_disk: bool) -> Results:
         if not self.one_run:
             for reader in self._readers.values():
                 reader.client.begin()
-        scoring = Scoring(self.rules, where, review=bool(self._readers))
+        scoring = Scoring(self.rules, where, bool(self._readers), on_disk)
         scoring.add_all(data)
         asked = {name: reader.decide(scoring.answered, scoring.items) for name, reader in self._readers.items()}
         warnings = [grouped_warning(text, names) for text, names in scoring.notes.items()]
@@ -172,11 +174,11 @@ class FutureXEvaluator:
         if dataset:
             questions = RecordFile(dataset)
             rows, notes = join(list(questions), predictions, FIELDS, str(path))
-            results = self.evaluate_all(rows, str(dataset))
+            results = self.evaluate_all(rows, str(dataset), is_large(path) or is_large(dataset))
             results["warnings"] = questions.warnings + notes + results["warnings"]
             results["signature"]["dataset_sha256"] = questions.sha256
         else:
-            results = self.evaluate_all(require_questions(predictions, path), str(path))
+            results = self.evaluate_all(require_questions(predictions, path), str(path), is_large(path))
         results["warnings"] = predictions.warnings + results["warnings"]
         results["signature"]["prediction_sha256"] = predictions.sha256
         files = {"name": path.stem, "prediction": path.name, "dataset": dataset.name if dataset else None}
@@ -349,7 +351,11 @@ def _refuse(error: EvaluationError) -> None:
 
 
 def _show(args: argparse.Namespace, results: Mapping[str, Any], report: Report) -> None:
-    print(dump_json(results, ascii_only=True) if args.json else format_text(report))
+    if args.json:
+        sys.stdout.writelines(dump_pieces(results, ascii_only=True))
+        print()
+    else:
+        print(format_text(report))
 
 
 def _exit_code(failed: int, scored: int) -> int:

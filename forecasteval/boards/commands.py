@@ -14,6 +14,7 @@ from forecasteval.common.files import SUFFIXES
 from forecasteval.common.records import dump_json
 from forecasteval.common.report import Report, format_text
 
+from .cluster import require_usable
 from .folder import evaluate_folder
 from .limits import Limits, read_limits
 from .page import score_with_page
@@ -28,6 +29,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--html", action="store_true", help="also write the pages of the runs, which leaderboard.html links")
     add("--verify", action="store_true", help="score everything anew, write nothing, and report what differs")
     add("--min-questions", metavar="N", type=int, default=0, help="leave smaller levels out")
+    add("--jobs", metavar="N", type=int, help="files scored at a time (as many as there are processors)")
+    add("--cluster", metavar="ADDRESS", help="score on a Dask cluster: tcp://HOST:PORT of its scheduler")
     add("--memory-limit", metavar="MB", type=int, help="of each file: who needs more fails, and nobody else")
     add("--time-limit", metavar="S", type=float, help="of each file, in seconds")
 
@@ -39,11 +42,10 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     if args.verify and (args.force or args.html or args.min_questions):
         raise InputError("--verify", "cannot be combined", "--force, --html or --min-questions")
     limits = read_limits(args.memory_limit, args.time_limit)
-    # A language model has threads of its own, and one breaker and deadline for all files.
-    processes = 1 if args.llm else os.cpu_count() or 1
+    processes = _read_processes(args, limits)
     if args.verify:
         return _verify(args, scorer, program, processes, limits)
-    how = args.force, args.min_questions, processes, limits, scorer.together, args.html
+    how = args.force, args.min_questions, processes, limits, scorer.together, args.html, args.cluster
     score = partial(score_with_page, scorer.score, args.root / "evaluation") if args.html else scorer.score
     board = evaluate_folder(args.root, score, scorer.settings, *how)
     failed = [Failure(**entry) for entry in board["failed"]]
@@ -59,6 +61,24 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     if not board["evaluated"] + board["reused"]:
         return 2
     return 3 if failed or board["llm_failures"] else 0
+
+
+def _read_processes(args: argparse.Namespace, limits: Limits) -> int:
+    """How many processes score; InputError for what does not go with them or with a cluster."""
+    if args.jobs is not None and args.jobs < 1:
+        raise InputError("--jobs", "expected 1 or more", str(args.jobs))
+    # A language model has threads of its own, one breaker and deadline for all files, and a key, which stays here.
+    if args.llm and (args.cluster or (args.jobs or 1) > 1):
+        given = "--cluster" if args.cluster else f"--jobs {args.jobs}"
+        raise InputError("--llm", "scores in one process: cannot be combined", given)
+    if args.cluster is not None:
+        if args.jobs is not None:
+            raise InputError("--cluster", "has as many processes as workers: cannot be combined", "--jobs")
+        if limits.any:
+            told = "--memory-limit or --time-limit; workers have limits of their own"
+            raise InputError("--cluster", "cannot be combined", told)
+        require_usable(args.cluster)
+    return 1 if args.llm else args.jobs or os.cpu_count() or 1
 
 
 def _tell_failed(program: str, failed: list[Failure]) -> None:
@@ -79,7 +99,7 @@ def _told_by_model(failures: dict[str, dict[str, int]]) -> list[str]:
 
 
 def _verify(args: argparse.Namespace, scorer: Scorer, program: str, processes: int, limits: Limits) -> int:
-    found = verify_folder(args.root, scorer.score, processes, limits, scorer.together)
+    found = verify_folder(args.root, scorer.score, processes, limits, scorer.together, args.cluster)
     _tell_failed(program, found.failed)
     print(dump_json(_as_json(found), ascii_only=True) if args.json else format_text(_report(found)))
     if any(failure.fault for failure in found.failed):

@@ -30,7 +30,7 @@ from .page import is_current
 from .processes import Failure, Task, explain, score_files
 from .ranking import make_page, rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
-from .store import BOARD, Score, hash_text, lock_folder, read_stored, result_text
+from .store import BOARD, Score, hash_text, lock_folder, read_stored, result_text, store_result
 from .systems import Ranking, System, file_rows, is_degraded, read_result
 
 _LONGEST_NAME: Final = 255  # bytes that file systems allow
@@ -41,13 +41,14 @@ Settings = Callable[[str], Signature]
 def evaluate_folder(
     root: Path, score: Score, settings: Settings, force: bool = False, min_questions: int = 0, processes: int = 0,
     limits: Limits = NO_LIMITS, together: Callable[[Path], bool] = lambda dataset: False, pages: bool = False,
+    cluster: str | None = None,
 ) -> Results:  # fmt: skip
     """Score every file of `root/prediction`, store the results and the leaderboard in `root/evaluation`.
 
     A stored result is reused if its signature still holds: `settings(benchmark)`, the sha256 of its
     prediction and dataset, and its own, and with `pages` if its page stands beside it. `score` must be picklable if
-    there are `processes`. The files of a dataset for which `together` holds are one set of predictions, and have one
-    result, of the dataset's name. Returns the board:
+    there are `processes` or a `cluster` (its address). The files of a dataset for which `together` holds are one set of
+    predictions, and have one result, of the dataset's name. Returns the board:
     `rank` of all results, with `failed` (file, reason, fault), `evaluated` and `reused` (counts), `ignored` (names),
     `llm_failures` (by kind, the files of degraded results and how often) and `notes`. Raises LockedError if another
     run is at work, and EvaluationError if nothing can be read or written.
@@ -61,7 +62,7 @@ def evaluate_folder(
         checksums = plan.checksums
         fresh: dict[str, System | Ranking] = {}
         llm_failures: dict[str, dict[str, int]] = {}
-        with contextlib.closing(score_files(score, plan.todo, root, processes, limits)) as outcomes:
+        with contextlib.closing(score_files(score, plan.todo, root, processes, limits, cluster)) as outcomes:
             for task, outcome in zip(plan.todo, outcomes, strict=True):
                 for part in outcome:
                     if isinstance(part, Failure):
@@ -70,8 +71,7 @@ def evaluate_folder(
                     fresh[part.name] = part.system
                     for kind, count in part.llm_failures.items():
                         llm_failures.setdefault(kind, {})[task.prediction] = count
-                    write_atomic(folder / f"{part.name}.json", part.text)
-                    checksums[part.name] = hash_text(part.text)
+                    checksums[part.name] = store_result(part.text, folder / f"{part.name}.json")
         failures.sort()
         ranked = _store_board(folder, board, checksums, fresh, failures, min_questions)
     counts = {"evaluated": len(fresh), "reused": len(checksums) - len(fresh)}

@@ -12,12 +12,15 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import EvaluationError, printable
-from forecasteval.common.files import score_together
+from forecasteval.common.files import hash_file, join_checksums, score_together, temporary_name, write_atomic
+from forecasteval.common.results import Results
+from forecasteval.common.spilled import Spilled
 
 from .limits import NO_LIMITS, Limits, OutOfTimeError, limited_time
-from .store import Score, result_text
+from .store import Score, result_pieces, result_text
 from .systems import Ranking, System, failures_of_model, read_result
 
+_KILLED: Final = "the process that scored it was killed (out of memory?)"
 POOL_BYTES: Final = 8_000_000  # of unscored files from which processes pay, and of a file that is scored in its own
 
 
@@ -56,7 +59,7 @@ class Scored(NamedTuple):
     """A result: its name, the text to store, what ranking needs of it, how the language model failed, by kind."""
 
     name: str
-    text: str
+    text: str | Path  # or where it is written already, in the folder where it belongs, if it is large
     system: System | Ranking
     llm_failures: Mapping[str, int]
 
@@ -70,14 +73,22 @@ def explain(error: EvaluationError, path: Path, root: Path) -> str:
 
 
 def score_files(
-    score: Score, tasks: Sequence[Task], root: Path, processes: int, limits: Limits = NO_LIMITS
-) -> Generator[Outcome, None, None]:
-    """Score files in their order, with a progress bar on a terminal; 0 `processes` are this one, whatever it costs."""
+    score: Score, tasks: Sequence[Task], root: Path, processes: int, limits: Limits = NO_LIMITS,
+    cluster: str | None = None,
+) -> Generator[Outcome, None, None]:  # fmt: skip
+    """Score files in their order, with a progress bar on a terminal.
+
+    In `processes` where that pays (0: in this one, whatever it costs), or on the Dask `cluster` of this address.
+    """
     from tqdm import tqdm
 
     work = partial(_score_one, score, root, limits)
     apart = bool(processes and tasks) and (limits.any or sum(map(_size, tasks)) > POOL_BYTES)
-    outcomes = _in_processes(work, tasks, processes, root, limits) if apart else (work(task) for task in tasks)
+    outcomes: Generator[Outcome, None, None]
+    if cluster and tasks:
+        outcomes = _on_cluster(work, tasks, cluster)
+    else:
+        outcomes = _in_processes(work, tasks, processes, root, limits) if apart else (work(task) for task in tasks)
     with contextlib.closing(outcomes):  # at once, so that no process goes on behind an error
         yield from tqdm(outcomes, total=len(tasks), desc="scoring", unit="file", leave=False, disable=None)
 
@@ -97,7 +108,8 @@ def _score_one(score: Score, root: Path, limits: Limits, task: Task) -> Outcome:
             results, errors = score_together(score, task.files, task.dataset)
             outcome: Outcome = [Failure(path.name, explain(error, path, root)) for path, error in errors]
             if results is not None:
-                told = result_text(results), read_result(results), failures_of_model(results)
+                text = _write_large(results, root) or result_text(results)
+                told = text, read_result(results), failures_of_model(results)
                 outcome.append(Scored(str(results["name"]), *told))
             return outcome
     except EvaluationError as error:
@@ -109,6 +121,15 @@ def _score_one(score: Score, root: Path, limits: Limits, task: Task) -> Outcome:
     except Exception as error:  # a fault of this tool in one file must not cost a night's other files
         reason = f"internal fault, please report it: {type(error).__name__}: {printable(error, 200)}"
         return [Failure(task.prediction, reason, True)]
+
+
+def _write_large(results: Results, root: Path) -> Path | None:
+    """Where a result is whose items are on the disk, as there is no memory for its text; None for any other."""
+    if not isinstance(results.get("items"), Spilled):
+        return None
+    path = temporary_name(root / "evaluation")
+    write_atomic(path, result_pieces(results))
+    return path
 
 
 def _too_large(limits: Limits) -> str:
@@ -146,5 +167,31 @@ def _in_processes(
                     yield from run([task], 1, Path(place))
                 except BrokenProcessPool:
                     late = limits.seconds is not None and time.monotonic() - begun > limits.seconds
-                    reason = _too_slow(limits) if late else "the process that scored it was killed (out of memory?)"
-                    yield [Failure(task.prediction, reason)]
+                    yield [Failure(task.prediction, _too_slow(limits) if late else _KILLED)]
+
+
+def _on_cluster(work: Callable[[Task], Outcome], tasks: Sequence[Task], address: str) -> Generator[Outcome, None, None]:
+    from .cluster import run_tasks
+
+    asked = [task._replace(checksums=_checksums(task)) for task in tasks]
+    with contextlib.closing(run_tasks(partial(_score_there, work), asked, address)) as outcomes:
+        for task, outcome in zip(tasks, outcomes, strict=True):
+            yield [Failure(task.prediction, _KILLED)] if outcome is None else outcome
+
+
+def _score_there(work: Callable[[Task], Outcome], task: Task) -> Outcome:
+    """Score a file on another machine, if it is the file that its client has: the folder may be another there."""
+    if _checksums(task) == task.checksums:
+        return work(task)
+    reason = "on the Dask worker it is another file, or it was changed meanwhile: is the folder shared?"
+    return [Failure(task.prediction, reason)]
+
+
+def _checksums(task: Task) -> dict[str, str]:
+    """Those of its files as they are now; none of what cannot be read: scoring says why."""
+    found: dict[str, str] = {}
+    with contextlib.suppress(EvaluationError):
+        found["prediction_sha256"] = join_checksums([hash_file(path) for path in task.files])
+        if task.dataset:
+            found["dataset_sha256"] = hash_file(task.dataset)
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError
@@ -93,11 +94,14 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
     scores: dict[str, list[float]] = {level: [] for level in weights}
     ids: dict[str, list[Any]] = {level: [] for level in weights}
     outcomes: dict[str, Counter[str]] = {level: Counter() for level in weights}
-    for item in sorted(results["items"], key=question_key):
-        level = str(item["level"]) if "weights" in signature else ""
-        scores[level].append(item["score"])
-        ids[level].append(item["id"])
-        outcomes[level][item["outcome"]] += 1
+    # Of a million items no more than this fits into the memory; in the order of `question_key`.
+    kept = [(item["question"], item["score"], item["level"], item["id"], item["outcome"]) for item in results["items"]]
+    kept.sort(key=itemgetter(0, 1))
+    for _, score, asked, given, outcome in kept:
+        level = str(asked) if "weights" in signature else ""
+        scores[level].append(score)
+        ids[level].append(given)
+        outcomes[level][outcome] += 1
     group = (results["benchmark"], str(results.get("dataset") or ""), signature["questions_sha256"])
     policy = {key: value for key, value in signature.items() if not key.endswith("sha256")}
     if "weights" in policy:

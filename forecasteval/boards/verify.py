@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import dump_json
+from forecasteval.common.spilled import Spilled
 
 from .folder import list_predictions, list_tasks
 from .limits import NO_LIMITS, Limits
@@ -35,7 +36,7 @@ class Verification(NamedTuple):
 
 def verify_folder(
     root: Path, score: Score, processes: int = 0, limits: Limits = NO_LIMITS,
-    together: Callable[[Path], bool] = lambda dataset: False,
+    together: Callable[[Path], bool] = lambda dataset: False, cluster: str | None = None,
 ) -> Verification:  # fmt: skip
     """Score every file of `root/prediction` and compare with `root/evaluation`, the leaderboard too; writes nothing.
 
@@ -51,13 +52,13 @@ def verify_folder(
         tasks = [task for task in tasks if _is_stored(folder, task)]
         differences: dict[str, list[str]] = {}
         systems: list[System | Ranking] = []
-        with contextlib.closing(score_files(score, tasks, root, processes, limits)) as outcomes:
+        with contextlib.closing(score_files(score, tasks, root, processes, limits, cluster)) as outcomes:
             for part in itertools.chain.from_iterable(outcomes):
                 if isinstance(part, Failure):
                     failed.append(part)
                     continue
                 systems.append(part.system)
-                told = _compare_stored(folder / f"{part.name}.json", json.loads(part.text))
+                told = _compare_stored(folder / f"{part.name}.json", part.text)
                 if told:
                     differences[f"{part.name}.json"] = told
         same = len(systems) - len(differences)
@@ -71,11 +72,16 @@ def _is_stored(folder: Path, task: Task) -> bool:
     return any((folder / f"{name}.json").exists() for name in {task.name, *(path.stem for path in task.files)})
 
 
-def _compare_stored(path: Path, new: dict[str, Any]) -> list[str]:
+def _compare_stored(path: Path, text: str | Path) -> list[str]:
     stored, _ = read_stored(path)
+    if isinstance(text, Path):
+        new, _ = read_stored(text)
+        text.unlink()
+    else:
+        new = json.loads(text)
+        del new["result_sha256"]
     if not stored:
         return ["it is damaged: no JSON, or not what its result_sha256 says"]
-    del new["result_sha256"]
     return _shorten(list(_differences(stored, new)))
 
 
@@ -104,11 +110,15 @@ def _differences(stored: Any, new: Any, where: str = "") -> Iterator[str]:
     if isinstance(stored, dict) and isinstance(new, dict):
         for key in sorted({*stored, *new} - {*_MAY_DIFFER}, key=lambda key: (key != "signature", key)):
             yield from _differences(stored.get(key), new.get(key), f"{where}.{key}".lstrip("."))
-    elif isinstance(stored, list) and isinstance(new, list) and len(stored) == len(new):
+    elif _is_list(stored) and _is_list(new) and len(stored) == len(new):
         for place, (a, b) in enumerate(zip(stored, new, strict=True)):
             yield from _differences(a, b, f"{where}[{_name(a) or place}]")
     elif stored != new:
         yield f"{where}: {_show(stored)} is stored, {_show(new)} comes out"
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, Spilled))
 
 
 def _name(value: Any) -> str:
@@ -118,4 +128,8 @@ def _name(value: Any) -> str:
 
 
 def _show(value: Any) -> str:
-    return f"{len(value)} entries" if isinstance(value, (list, dict)) else json.dumps(value, ensure_ascii=False)[:60]
+    return (
+        f"{len(value)} entries"
+        if _is_list(value) or isinstance(value, dict)
+        else json.dumps(value, ensure_ascii=False)[:60]
+    )

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -165,16 +165,21 @@ def find_dataset(prediction: Path, folder: Path) -> Path | None:
     return best[0] if best else None
 
 
-def write_atomic(path: Path, text: str) -> None:
-    """Write `text` so that a kill at any moment leaves the old file or the new one, never a torn one.
+def temporary_name(folder: Path) -> Path:
+    """What is written in a folder before it is whole; what a killed run leaves of it, the next one sweeps away."""
+    return folder / f".{os.getpid()}-{os.urandom(4).hex()}.tmp"
+
+
+def write_atomic(path: Path, text: str | Iterable[str]) -> None:
+    """Write `text`, or its pieces, so that a kill at any moment leaves the old file or the new one, never a torn one.
 
     Raises EvaluationError if the folder is read-only or the disk is full; the old file is then intact.
     """
-    temporary = path.with_name(f".{os.getpid()}-{os.urandom(4).hex()}.tmp")
+    temporary = temporary_name(path.parent)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+            file.writelines([text] if isinstance(text, str) else text)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

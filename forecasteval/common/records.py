@@ -280,3 +280,29 @@ def dump_json(value: Any, indent: int | None = None, ascii_only: bool = False) -
     text = json.dumps(strict_value(value), ensure_ascii=ascii_only, allow_nan=False, sort_keys=True, indent=indent)
     # Line feeds are the indentation: inside strings json.dumps has escaped them already.
     return UNSAFE.sub(lambda match: match[0] if match[0] == "\n" else f"\\u{ord(match[0]):04x}", text)
+
+
+def dump_pieces(record: Mapping[str, Any], indent: int | None = None, ascii_only: bool = False) -> Iterator[str]:
+    """`dump_json(record, …)` piece by piece: its "items" may be more than the memory holds."""
+
+    def line(depth: int) -> str:
+        return "" if indent is None else "\n" + " " * (indent * depth)
+
+    def dump(value: Any, depth: int) -> str:
+        # Line feeds are the indentation, as below.
+        return dump_json(value, indent, ascii_only).replace("\n", line(depth))
+
+    comma = ", " if indent is None else ","
+    before = "{"
+    for key in sorted(record):
+        yield f"{before}{line(1)}{dump(key, 0)}: "
+        before = comma
+        if key != "items" or not record[key]:
+            yield dump(record[key], 1)
+            continue
+        begin = "["
+        for item in record[key]:
+            yield f"{begin}{line(2)}{dump(item, 2)}"
+            begin = comma
+        yield f"{line(1)}]"
+    yield f"{line(0)}}}"

@@ -9,9 +9,10 @@ from typing import Any, Final, NamedTuple
 from forecasteval.common.errors import InputError
 from forecasteval.common.joins import AnswerKeys, RecordDigest, hash_question, hash_questions, raw_answer
 from forecasteval.common.records import as_text, repeated_keys
+from forecasteval.common.spilled import Spilled
 
 from .answers import Answer, read_answer
-from .questions import SHOWN, Question, read_record, score_answer
+from .questions import SHOWN, Question, read_question, read_record, score_answer
 from .rules import Rules
 from .truths import Truth
 from .units import NumberTruth
@@ -29,22 +30,27 @@ class Answered(NamedTuple):
 
 
 class Scoring:
-    """The items of all records, and what else is known of them; `answered` only if a model is to `review` them."""
+    """The items of all records, and what else is known of them; `answered` only if a model is to `review` them.
 
-    def __init__(self, rules: Rules, where: str, review: bool = False) -> None:
-        self.items: list[dict[str, Any]] = []
+    With `on_disk` the items are there, and nothing is remembered that would make the same question faster next time.
+    """
+
+    def __init__(self, rules: Rules, where: str, review: bool = False, on_disk: bool = False) -> None:
+        self.items: list[dict[str, Any]] | Spilled[dict[str, Any]] = Spilled() if on_disk else []
         self.answered: list[Answered] = []
         self.notes: dict[str, list[str]] = {}  # names of records, by what is to be said of them
         self.unboxed_count = self.no_sigma_count = 0
         self._rules, self._where, self._review = rules, where, review
         self._seen: set[str] = set()
-        self._keys, self._digest = AnswerKeys(), RecordDigest()
+        self._keys, self._digest, self._hashes = AnswerKeys(), RecordDigest(), list[str]()
 
     def add_all(self, data: Iterable[Mapping[str, Any]]) -> None:
         """Score all records; InputError if one of them is no question, if there is none, or if none has an answer."""
         records = iter(data)
         while block := list(islice(records, BLOCK)):
             self._add(block, len(self.items) + 1)
+            if isinstance(self.items, Spilled):
+                read_question.cache_clear()
         if not self.items:
             raise InputError(self._where, "expected questions", "none")
         self.notes.update(self._keys.warnings(self._where, len(self.items)))
@@ -63,27 +69,30 @@ class Scoring:
         hashes = [hash_question(f"{name} {question.digest}") for name, question in zip(names, questions, strict=True)]
         for asked, text in zip(hashes, texts, strict=True):
             self._digest.add(asked, text)
+        self._hashes += hashes
         skip = self._rules.missing == "skip"
-        self.items += [
-            {
-                "id": name,
-                "level": question.level,
-                "kind": question.kind,
-                "question": asked,
-                "prompt": question.asked,
-                "score": None if skip and outcome == "missing" else score,
-                "outcome": outcome,
-                "truth": question.shown,
-                "answer": text if len(text) <= SHOWN else _excerpt(text, answer),
-                "read": read[:SHOWN],
-                "note": note,
-                "sigmas": sigmas,
-                "decided_by": "grammar",
-            }
-            for name, question, asked, text, answer, (score, outcome, read, note, sigmas) in zip(
-                ids, questions, hashes, texts, answers, scores, strict=True
-            )
-        ]
+        self.items.extend(
+            [
+                {
+                    "id": name,
+                    "level": question.level,
+                    "kind": question.kind,
+                    "question": asked,
+                    "prompt": question.asked,
+                    "score": None if skip and outcome == "missing" else score,
+                    "outcome": outcome,
+                    "truth": question.shown,
+                    "answer": text if len(text) <= SHOWN else _excerpt(text, answer),
+                    "read": read[:SHOWN],
+                    "note": note,
+                    "sigmas": sigmas,
+                    "decided_by": "grammar",
+                }
+                for name, question, asked, text, answer, (score, outcome, read, note, sigmas) in zip(
+                    ids, questions, hashes, texts, answers, scores, strict=True
+                )
+            ]
+        )
         self._note(names, ids, questions)
         truths = [question.truth for question in questions]
         self.no_sigma_count += sum([isinstance(truth, NumberTruth) and truth.sigma is None for truth in truths])
@@ -125,8 +134,7 @@ class Scoring:
 
     def checksums(self) -> dict[str, str]:
         """sha256 of what was asked and answered, and of what was asked alone."""
-        questions = hash_questions(item["question"] for item in self.items)
-        return {"data_sha256": self._digest.hex(), "questions_sha256": questions}
+        return {"data_sha256": self._digest.hex(), "questions_sha256": hash_questions(self._hashes)}
 
 
 def _excerpt(text: str, answer: Answer | None) -> str:

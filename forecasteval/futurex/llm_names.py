@@ -88,7 +88,7 @@ class NameReader:
         """The part of a signature that the model's matches depend on."""
         return {"llm_names": PROMPT_VERSION}
 
-    def decide(self, answered: Iterable[Answered], items: list[dict[str, Any]]) -> dict[str, Any]:
+    def decide(self, answered: Iterable[Answered], items: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Let the model match names of the items; what it was asked, and what became of it."""
         usage = Usage(self.client)
         lists = [

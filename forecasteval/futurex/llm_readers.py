@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,7 +20,7 @@ class Reader(Protocol):
     def settings(self) -> dict[str, Any]:
         """The part of a signature that the model's replies depend on."""
 
-    def decide(self, answered: Iterable[Answered], items: list[dict[str, Any]]) -> dict[str, Any]:
+    def decide(self, answered: Iterable[Answered], items: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Change the items that the model decides; what it was asked, and what became of it."""
 
     def warnings(self, asked: Mapping[str, Any]) -> list[str]:

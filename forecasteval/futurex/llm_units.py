@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from forecasteval.common.errors import printable
@@ -144,7 +144,7 @@ class UnitReader:
         readable = answer.boxed or parse_number(text) is not None  # prose without a box is not searched
         return cut_span(text) if readable and (self.policy == "always" or not is_settled(text)) else ""
 
-    def decide(self, answered: Iterable[Answered], items: list[dict[str, Any]]) -> dict[str, Any]:
+    def decide(self, answered: Iterable[Answered], items: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Let the model decide unclear items; what it was asked, and what became of it."""
         usage = Usage(self.client)
         counts = dict.fromkeys(("answered", "refused", "changed"), 0)

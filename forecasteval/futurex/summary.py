@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from forecasteval.common.statistics import mean, stratified_interval, stratified_mean
@@ -10,7 +10,7 @@ from forecasteval.common.statistics import mean, stratified_interval, stratified
 from .rules import LEVELS, WEIGHTS
 
 
-def summarise(items: Sequence[Mapping[str, Any]], renormalised: bool = True) -> dict[str, Any]:
+def summarise(items: Iterable[Mapping[str, Any]], renormalised: bool = True) -> dict[str, Any]:
     """Level means and overall_score = Σ w·mean over the levels that have questions.
 
     w is renormalised over them, or else a level without questions counts as 0. The mean of such a level is nan; an

@@ -1,0 +1,248 @@
+"""A real Dask scheduler and its workers on loopback: the same bytes, whoever dies, and nothing of what it says."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pytest
+
+from boards_folders import BOARD_FILES, column, contents, evaluate
+from cli import ROOT, assert_refused, q, run, run_process, write
+from forecasteval.boards import cluster
+from forecasteval.common.errors import EvaluationError, InputError
+
+WORKER: Final = """
+import os, signal, time
+from eval import FutureXEvaluator
+
+def score(path, dataset):
+    here = path.parent
+    if path.stem.startswith("always") or (path.stem.startswith("once") and not (here / ".killed").exists()):
+        (here / ".killed").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    if path.stem.startswith("fault"):
+        raise KeyError(path.stem)
+    if path.stem.startswith("end"):
+        os.kill(int((here / ".scheduler").read_text()), signal.SIGKILL)
+        time.sleep(60)
+    if path.stem.startswith("slow"):
+        (here / ".begun").touch()
+        time.sleep(60)
+    return FutureXEvaluator().evaluate_file(path)
+"""
+PROGRAM: Final = """
+import signal, sys
+from pathlib import Path
+from eval import FutureXEvaluator
+from forecasteval.boards.folder import evaluate_folder
+from forecasteval.common.errors import run_command
+
+def run():
+    from cluster_worker import score
+    evaluator = FutureXEvaluator()
+    evaluate_folder(Path(sys.argv[1]), score, lambda benchmark: evaluator.settings(), cluster=sys.argv[2])
+    return 0
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, if it is below nohup
+    sys.exit(run_command("program.py", run))
+"""
+
+
+class Cluster(NamedTuple):
+    address: str
+    scheduler: int  # its process
+
+
+@contextlib.contextmanager
+def started(folder: Path, workers: int, package: Path = ROOT) -> Iterator[Cluster]:
+    """A scheduler on a free port and its workers, each with a nanny that starts it again; all are gone at the end."""
+    write(folder, {"module/cluster_worker.py": WORKER, "module/program.py": PROGRAM})
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(package), str(folder / "module")])}
+    told, log = folder / "scheduler.json", folder / "log"
+    running: list[subprocess.Popen[bytes]] = []
+
+    def start(*words: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "dask", *words, "--no-dashboard", "--scheduler-file", str(told)]
+        with log.open("ab") as file:
+            process = subprocess.Popen(command, env=env, stdout=file, stderr=file, cwd=folder, start_new_session=True)
+        running.append(process)
+        return process
+
+    try:
+        scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0")
+        for _ in range(600):
+            if told.exists():
+                break
+            time.sleep(0.05)
+        for _ in range(workers):
+            start("worker", "--nthreads", "1", "--host", "127.0.0.1")
+        yield Cluster(json.loads(told.read_text())["address"], scheduler.pid)
+    finally:
+        for process in running:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with started(tmp_path_factory.mktemp("cluster"), 2) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    write(tmp_path, {"module/cluster_worker.py": WORKER})
+    monkeypatch.syspath_prepend(str(tmp_path / "module"))
+    monkeypatch.delitem(sys.modules, "cluster_worker", raising=False)
+    import cluster_worker  # type: ignore[import-not-found]
+
+    return cluster_worker.score
+
+
+def many(root: Path, *names: str) -> Path:
+    for number, name in enumerate([*(f"m{number}" for number in range(6)), *names]):
+        rng = random.Random(number)
+        records = [q(f"q{n}", answer=rng.choice(["A", "B", ""])) for n in range(12)]
+        write(root, {f"prediction/{name}.json": records})
+    return write(root, {"prediction/bad.json": "{"})
+
+
+def test_same_bytes_and_words_as_here(tmp_path: Path, two: Cluster) -> None:
+    told = []
+    for name in ("here", "there"):
+        for folder in ("dataset", "prediction"):
+            shutil.copytree(ROOT / folder, tmp_path / name / folder)
+        on = ["--cluster", two.address] if name == "there" else ["--jobs", "2"]
+        done = run_process(tmp_path / name, "nightly", *on)
+        assert (done.code, done.err) == (0, "")
+        told.append((done.out, contents(tmp_path / name)))
+    assert told[0] == told[1]
+    done = run(tmp_path / "here", "nightly", "--verify", "--cluster", two.address)
+    assert done.out == "9 results come out as they are stored, 0 files differ, 0 failed\n"
+
+
+def test_killed_worker_loses_nothing(tmp_path: Path, two: Cluster, worker: Any) -> None:
+    for name in ("here", "there"):
+        many(tmp_path / name, "once")
+    evaluate(tmp_path / "there", worker, cluster=two.address)
+    assert (tmp_path / "there/prediction/.killed").exists()
+    (tmp_path / "here/prediction/.killed").touch()
+    evaluate(tmp_path / "here", worker)
+    assert len(contents(tmp_path / "here")) == 7 + len(BOARD_FILES)
+    assert contents(tmp_path / "here") == contents(tmp_path / "there")
+
+
+def test_file_that_kills_its_workers_is_named(tmp_path: Path, two: Cluster, worker: Any) -> None:
+    write(tmp_path, {f"prediction/{name}.json": [q()] for name in ("a1", "always", "fault", "y1", "y2")})
+    board = evaluate(tmp_path, worker, cluster=two.address)
+    assert {entry["file"]: entry["reason"] for entry in board["failed"]} == {
+        "always.json": "the process that scored it was killed (out of memory?)",
+        "fault.json": "internal fault, please report it: KeyError: 'fault'",
+    }
+    assert column(board, "name") == ["a1", "y1", "y2"]
+
+
+def test_other_files_are_not_scored(tmp_path: Path, two: Cluster, worker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of the same name that is not shared."""
+    from forecasteval.boards import processes
+
+    write(tmp_path, {"prediction/a.json": [q()]})
+    monkeypatch.setattr(processes, "_checksums", lambda task: {"prediction_sha256": "other"})
+    board = evaluate(tmp_path, worker, cluster=two.address)
+    assert [entry["file"] for entry in board["failed"]] == ["a.json"]
+    assert "is the folder shared?" in board["failed"][0]["reason"]
+
+
+def test_ctrl_c_is_one_line(tmp_path: Path, two: Cluster) -> None:
+    root = many(tmp_path / "root", "slow")
+    write(tmp_path, {"cluster_worker.py": WORKER, "program.py": PROGRAM})
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])}
+    command = [sys.executable, str(tmp_path / "program.py"), str(root), two.address]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    try:
+        for _ in range(600):
+            if (root / "prediction/.begun").exists() and (root / "evaluation/m5.json").exists():
+                break
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60) == ("", "program.py: interrupted\n")
+        assert process.returncode == 130
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_scheduler_that_goes_keeps_what_was_scored(tmp_path: Path, worker: Any) -> None:
+    root = many(tmp_path / "root", "zend")
+    (root / "prediction/zend.json").rename(root / "prediction/zz.json")
+    with started(tmp_path / "cluster", 1) as cluster:
+        (root / "prediction/.scheduler").write_text(str(cluster.scheduler))
+        write(root, {"prediction/end.json": [q()]})
+        with pytest.raises(EvaluationError, match=r"^tcp://127\.0\.0\.1:\d+: the Dask scheduler has gone$"):
+            evaluate(root, worker, cluster=cluster.address)
+    assert not (root / "evaluation/leaderboard.json").exists()
+
+
+def test_worker_with_other_code_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(ROOT / "forecasteval", other / "forecasteval", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "eval.py", other)
+    with (other / "forecasteval/futurex/rules.py").open("a") as file:
+        file.write("# another rule\n")
+    write(tmp_path, {"prediction/a.json": [q()]})
+    with started(tmp_path / "cluster", 1, other) as cluster:
+        done = run(tmp_path, "nightly", "--cluster", cluster.address)
+    assert_refused(done, "eval.py: Dask worker tcp://127.0.0.1:", "expected the code_sha256 of the machine that asks")
+    assert not (tmp_path / "evaluation/a.json").exists()
+
+
+def test_a_cluster_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, {"prediction/a.json": [q()]})
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
+    assert_refused(run(tmp_path, "nightly", "--cluster", "tcp://127.0.0.1:1"), "127.0.0.1:1: no Dask scheduler answers")
+    with started(tmp_path / "cluster", 0) as alone:
+        tasks = cluster.run_tasks(abs, [1], alone.address, workers=0.2)
+        with pytest.raises(EvaluationError, match="the Dask scheduler has no workers"):
+            next(tasks)
+
+
+@pytest.mark.parametrize(
+    "address", ["", "x", "localhost:8786", "http://a:1", "tcp://a", "tcp://a:99999", "tcp://a:1/x"]
+)
+def test_no_address(tmp_path: Path, address: str) -> None:
+    write(tmp_path, {"prediction/a.json": [q()]})
+    assert_refused(run(tmp_path, "nightly", "--cluster", address), "--cluster: expected tcp://HOST:PORT", repr(address))
+
+
+def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"needs the package distributed: pip install 'forecasteval\[cluster\]'"):
+        cluster.require_usable("tcp://a:1")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--jobs", "0"], ["--jobs: expected 1 or more, got 0"]),
+        (["--jobs", "2", "--cluster", "tcp://a:1"], ["--cluster", "cannot be combined, got --jobs"]),
+        (["--time-limit", "2", "--cluster", "tcp://a:1"], ["--cluster", "--time-limit"]),
+        (["--llm", "m", "--cluster", "tcp://a:1"], ["--llm: scores in one process", "--cluster"]),
+        (["--llm", "m", "--jobs", "2"], ["--llm: scores in one process", "--jobs 2"]),
+    ],
+)
+def test_what_does_not_go_together(tmp_path: Path, options: list[str], words: list[str]) -> None:
+    write(tmp_path, {"prediction/a.json": [q()]})
+    assert_refused(run(tmp_path, "nightly", *options, OPENAI_API_KEY="key"), *words)
