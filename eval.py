@@ -231,6 +231,7 @@ def _scorer(args: argparse.Namespace) -> Scorer:
         frozenset({"items"}),
         check=futurex.find_mistakes,
         vote=futurex.vote_files,
+        make_page=futurex.make_page,
     )
     return Scorer((rxnopt.BENCHMARK, prophet.BENCHMARK, own), vars(args))
 
@@ -391,6 +392,7 @@ def compare(argv: Sequence[str]) -> int:
     page.add_option(parser)
     _add_policies(parser, ranked=True)
     args = parser.parse_args(argv)
+    page.require_usable(args.html)
     scorer = _scorer(args)
     runs = [find_runs(name, args.root / "prediction") for name in args.file]
     args.file = [name for names in runs for name in names]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from forecasteval.common.charts import Span, draw_lines, draw_spans, label_margin
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import MOST, Block, Cell, Chart, Link, Linked, Page, Panel, Section, signature_key
+from forecasteval.common.pages import CHARTED, MOST, Block, Cell, Chart, Link, Linked, Page, Panel, Section
 from forecasteval.common.report import Table, format_signature, show_interval, show_number
 
 from .names import split_name
@@ -17,7 +17,6 @@ from .report import EXPLAINED, view_table
 from .store import BOARD, hash_text
 from .systems import ALPHA, file_rows
 
-_CHARTED: Final = 40  # systems that a chart shows
 _CHARTS: Final = 30  # datasets that have a chart: the last ones
 _LINES: Final = 12  # systems whose history is drawn
 _NOT_POLICY: Final = ("questions_sha256", "data_sha256", "dataset_sha256", "prediction_sha256")
@@ -27,11 +26,7 @@ def write_board(board: Mapping[str, Any], folder: Path) -> None:
     """Write `folder/leaderboard.html` unless it shows just that already; it links the pages that are there."""
     from .page import is_current, write_page
 
-    linked = {
-        row["name"]
-        for row in file_rows(board)
-        if is_current(folder / f"{row['name']}.html", signature_key(row["signature"]))
-    }
+    linked = {row["name"] for row in file_rows(board) if is_current(folder / f"{row['name']}.html", row["file_sha256"])}
     page = make_page(board, linked)
     path = folder / f"{BOARD}.html"
     if not is_current(path, page.key):
@@ -112,7 +107,7 @@ def _linked(cell: str, name: str, linked: Collection[str]) -> Cell:
 
 def _forest(table: Mapping[str, Any], name: str, metric: str) -> Chart:
     """The first systems with their intervals; those that cannot be told from the leader are marked."""
-    rows = [row for row in table["rows"] if _value(row) is not None][:_CHARTED]
+    rows = [row for row in table["rows"] if _value(row) is not None][:CHARTED]
     tied = [_is_tied(row) for row in rows]
     spans = [
         Span(row["name"], _value(row), _interval(row), 0 if same else 1) for row, same in zip(rows, tied, strict=True)
@@ -187,6 +182,7 @@ def _history(benchmark: str, tables: Sequence[Mapping[str, Any]], name: str) -> 
             if value is not None:
                 scores.setdefault(split_name(row["name"], table["dataset"]).system, {}).setdefault(place, value)
     often = {key: found for key, found in scores.items() if len(found) > 1}
+    tables, often = _answered(tables, often)
     order = sorted(often, key=lambda key: (-len(often[key]), -sum(often[key].values()) / len(often[key]), key))
     breaks = [at for at in range(1, len(tables)) if _policy(tables[at]) != _policy(tables[at - 1])]
     lines = [(key, *_points(often[key], breaks, len(tables))) for key in order[:_LINES]]
@@ -206,6 +202,16 @@ def _history(benchmark: str, tables: Sequence[Mapping[str, Any]], name: str) -> 
         Table(["System", *(printable(text, 40) for text in names)], rows, "<" + ">" * len(names)),
         width=5.4, height=2.6, margin=0.8, right=label_margin([line[0] for line in lines]),
     )  # fmt: skip
+
+
+def _answered(
+    tables: Sequence[Mapping[str, Any]], often: Mapping[str, Mapping[int, float]]
+) -> tuple[list[Mapping[str, Any]], dict[str, dict[int, float]]]:
+    """Without the tables in which none of these systems stands."""
+    kept = sorted({place for found in often.values() for place in found})
+    return [tables[place] for place in kept], {
+        name: {kept.index(place): score for place, score in found.items()} for name, found in often.items()
+    }
 
 
 def _policy(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,6 +237,12 @@ def _drawing(
         for place in breaks:
             ax.axvline(place - 0.5, color="#757575", linewidth=1, linestyle=(0, (4, 3)))
         step = -(-len(names) // 8)
-        ax.set_xticks(range(0, len(names), step), [printable(name, 12) for name in names[::step]], parse_math=False)
+        ax.set_xticks(range(0, len(names), step), [_middle(name) for name in names[::step]], parse_math=False)
 
     return draw
+
+
+def _middle(name: str) -> str:
+    """A name for a tick: what begins alike most often ends differently."""
+    shown = printable(name, 60)
+    return shown if len(shown) <= 12 else f"{shown[:4]}…{shown[-7:]}"

@@ -8,6 +8,7 @@ from typing import Any, Final
 from forecasteval.common.charts import Span, draw_spans, draw_tally, label_margin
 from forecasteval.common.errors import printable
 from forecasteval.common.pages import (
+    CHARTED,
     MOST,
     Block,
     Chart,
@@ -16,16 +17,16 @@ from forecasteval.common.pages import (
     Panel,
     Records,
     Section,
+    fitting,
     show_text,
-    signature_key,
 )
 from forecasteval.common.report import Table, format_signature, show_interval, show_number
 
 from .report import comparison_report
 from .systems import question_key
 
-_CHARTED: Final = 40  # pairs that a chart shows
 _SHOWN: Final = 45  # pairs whose questions a page shows
+_DRAWN: Final = 10  # pairs with a chart by level
 
 
 def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any]) -> Page:
@@ -43,7 +44,7 @@ def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any
     blocks: list[Block] = [_difference_chart(pairs), report[2], report[4], str(report[6])]
     sections = [Section("Differences", blocks)]
     levels = [level for level in comparison["level_counts"] if level]
-    if levels and len(pairs) <= _SHOWN:
+    if levels and len(pairs) <= _DRAWN:
         charts: list[Block] = [_level_chart(pair, levels, number) for number, pair in enumerate(pairs, 1)]
         sections.append(Section("By level", charts))
     items = [sorted(result["items"], key=question_key) for result in results]
@@ -59,11 +60,11 @@ def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any
     lead = f"{systems[0]['benchmark']}, {comparison['n']} questions, {against}"
     signature = comparison["signature"]
     shown = {"evaluator": systems[0]["benchmark"], **signature}
-    return Page(title, lead, figures, sections, format_signature(shown), signature_key(comparison))
+    return Page(title, lead, figures, sections, format_signature(shown))
 
 
 def _difference_chart(pairs: Sequence[Mapping[str, Any]]) -> Chart:
-    shown = pairs[:_CHARTED]
+    shown = pairs[:CHARTED]
     spans = [
         Span(_pair_name(pair), pair["difference"], pair["interval"], 1 if _spans_zero(pair["interval"]) else 0)
         for pair in shown
@@ -107,7 +108,7 @@ def _level_chart(pair: Mapping[str, Any], levels: Sequence[str], number: int) ->
     ]
     return Chart(
         "levels" if number == 1 else f"levels{number}", _pair_name(pair), told, panels,
-        Table(["", "Difference", "95% interval", "A wins", "Ties", "A loses"], rows, "<>>>>>"),
+        Table(["Level", "Difference", "95% interval", "A wins", "Ties", "A loses"], rows, "<>>>>>"),
         width=2.9, height=0.4 + 0.3 * len(levels), margin=0.75, columns=2,
     )  # fmt: skip
 
@@ -136,18 +137,19 @@ def _records(
         Column("B’s score", "number"), Column("Question", "long"), Column("Truth"), Column("A read"), Column("B read"),
         Column("A’s answer", "long"), Column("B’s answer", "long"), Column("Id"),
     ]  # fmt: skip
-    rows = [
+    shown = (
         [
             *([str(x["level"])] if levels else []), "A" if x["score"] > y["score"] else "B",
             show_number(x["score"]), show_number(y["score"]), show_text(x.get("prompt", ""), 200),
             show_text(x.get("truth", ""), 120), _read(x), _read(y), show_text(x["answer"][-200:]),
             show_text(y["answer"][-200:]), show_text(x["id"], 60),
         ]
-        for x, y in differing[:most]
-    ]  # fmt: skip
+        for x, y in differing
+    )  # fmt: skip
     told = f"They differ on {len(differing)} of {len(a)} questions."
-    if len(differing) > most:
-        told += f" The {most} with the largest differences."
+    rows = fitting(shown, most)
+    if len(rows) < len(differing):
+        told += f" The {len(rows)} with the largest differences."
     if levels:
         told += " The end of each answer is shown."
     return Records(f"Questions, {_pair_name(pair)}", columns, rows, told)

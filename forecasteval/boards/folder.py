@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import (
@@ -20,18 +20,20 @@ from forecasteval.common.files import (
     require_regular,
     write_atomic,
 )
-from forecasteval.common.pages import signature_key
 from forecasteval.common.records import dump_json
 from forecasteval.common.results import Results
 
 from .board_page import write_board
 from .limits import NO_LIMITS, Limits
-from .page import is_current
+from .page import write_missing
 from .processes import Failure, Task, explain, score_files
 from .ranking import make_page, rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
 from .store import BOARD, Score, hash_text, lock_folder, read_stored, result_text, store_result
 from .systems import Ranking, System, file_rows, is_degraded, read_result
+
+if TYPE_CHECKING:
+    from forecasteval.common.pages import Page
 
 _LONGEST_NAME: Final = 255  # bytes that file systems allow
 Signature = Mapping[str, Any]
@@ -40,13 +42,13 @@ Settings = Callable[[str], Signature]
 
 def evaluate_folder(
     root: Path, score: Score, settings: Settings, force: bool = False, min_questions: int = 0, processes: int = 0,
-    limits: Limits = NO_LIMITS, together: Callable[[Path], bool] = lambda dataset: False, pages: bool = False,
-    cluster: str | None = None,
+    limits: Limits = NO_LIMITS, together: Callable[[Path], bool] = lambda dataset: False,
+    pages: Callable[[Any], Page] | None = None, cluster: str | None = None,
 ) -> Results:  # fmt: skip
     """Score every file of `root/prediction`, store the results and the leaderboard in `root/evaluation`.
 
     A stored result is reused if its signature still holds: `settings(benchmark)`, the sha256 of its
-    prediction and dataset, and its own, and with `pages` if its page stands beside it. `score` must be picklable if
+    prediction and dataset, and its own. `pages` makes the page of a stored result. `score` must be picklable if
     there are `processes` or a `cluster` (its address). The files of a dataset for which `together` holds are one set of
     predictions, and have one result, of the dataset's name. Returns the board:
     `rank` of all results, with `failed` (file, reason, fault), `evaluated` and `reused` (counts), `ignored` (names),
@@ -57,7 +59,7 @@ def evaluate_folder(
     files, failures, ignored = list_predictions(root / "prediction")  # first: a mistyped root is not made
     with lock_folder(folder) as note:
         board = {} if force else read_stored(folder / f"{BOARD}.json")[0]
-        plan = _plan(root, files, settings, board, force, together, pages)
+        plan = _plan(root, files, settings, board, force, together)
         failures += plan.failures
         checksums = plan.checksums
         fresh: dict[str, System | Ranking] = {}
@@ -73,9 +75,10 @@ def evaluate_folder(
                         llm_failures.setdefault(kind, {})[task.prediction] = count
                     checksums[part.name] = store_result(part.text, folder / f"{part.name}.json")
         failures.sort()
+        problems = write_missing(folder, checksums, pages) if pages else []
         ranked = _store_board(folder, board, checksums, fresh, failures, min_questions)
     counts = {"evaluated": len(fresh), "reused": len(checksums) - len(fresh)}
-    told = {"ignored": ignored, "llm_failures": llm_failures, "notes": [note] if note else []}
+    told = {"ignored": ignored, "llm_failures": llm_failures, "notes": [*([note] if note else []), *problems]}
     return Results({**ranked, **counts, **told}, board_report, make_page)
 
 
@@ -119,7 +122,7 @@ class _Plan(NamedTuple):
 
 def _plan(
     root: Path, files: Iterable[Path], settings: Settings, board: Mapping[str, Any], force: bool,
-    together: Callable[[Path], bool], pages: bool,
+    together: Callable[[Path], bool],
 ) -> _Plan:  # fmt: skip
     plan = _Plan([], {}, [])
     known = {row["name"]: row for row in file_rows(board)}
@@ -133,7 +136,7 @@ def _plan(
             stored = root / "evaluation" / f"{task.name}.json"
             if stored.exists():
                 require_regular(stored)
-            checksum = "" if force else _reusable(stored, task, known.get(task.name), expected, pages)
+            checksum = "" if force else _reusable(stored, task, known.get(task.name), expected)
         except EvaluationError as error:
             plan.failures.append(Failure(task.prediction, explain(error, task.path, root)))
             continue
@@ -171,7 +174,7 @@ def list_tasks(
             yield task
 
 
-def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings: Settings, page: bool) -> str:
+def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings: Settings) -> str:
     """The sha256 of a stored file whose signature still holds, and in which no model failed; "" if there is none.
 
     `known` is its row of the leaderboard: if the file is still the one that was ranked, it need not be read through.
@@ -189,8 +192,6 @@ def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings:
         raise InputError(str(task.path), f"expected its dataset, {known['dataset']}, as before (or --force)", "none")
     expected = {"dataset_sha256": None, **settings(known["benchmark"]), **task.checksums}
     holds = all(known["signature"].get(key) == value for key, value in expected.items())
-    if page and not is_current(path.with_name(f"{task.name}.html"), signature_key(known["signature"])):
-        return ""
     return checksum if holds and known["dataset"] == (task.dataset.name if task.dataset else None) else ""
 
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from forecasteval.common.errors import InputError, printable
+from forecasteval.common.errors import EvaluationError, InputError, printable
 from forecasteval.common.files import write_atomic
 from forecasteval.common.pages import Cell, Chart, Link, Linked, Marked, Page, Records
 from forecasteval.common.report import Table
 from forecasteval.common.results import Results
 
-from .store import Score, lock_folder
+from .store import hash_stored, lock_folder, read_stored
 
 if TYPE_CHECKING:
     import argparse
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
-_HERE: Final = ""  # the option without a path
 _ONE_LINE: Final = 48  # characters
 _HEAD: Final = 1000  # characters in which the head of a page ends
 RESERVED: Final = ("leaderboard", "compare")  # stems of pages that are no run's
@@ -42,15 +42,28 @@ def write_run(results: Results, folder: Path) -> None:
     """Write the page of a run to `folder/NAME.html`; InputError for a name that another page has."""
     _require_free(results["name"], folder)
     with lock_folder(folder, wait=True):
-        write_page(results.page(), folder / f"{results['name']}.html")
+        write_page(results.page()._replace(key=hash_stored(results)), folder / f"{results['name']}.html")
 
 
-def score_with_page(score: Score, folder: Path, path: Path, *datasets: Any) -> Results:
-    """`score`, and the page of the run beside its result, for `nightly`, which holds the folder's lock."""
-    results = score(path, *datasets)
-    _require_free(results["name"], folder)
-    write_page(results.page(), folder / f"{results['name']}.html")
-    return results
+def write_missing(folder: Path, checksums: Mapping[str, str], make_page: Callable[[Any], Page]) -> list[str]:
+    """Write the page of every stored result (name: sha256) that has none; a line for each that cannot be written.
+
+    For `nightly`, which holds the folder's lock.
+    """
+    problems = []
+    for name, checksum in sorted(checksums.items()):
+        path = folder / f"{name}.html"
+        if is_current(path, checksum):
+            continue
+        try:
+            _require_free(name, folder)
+            results, found = read_stored(folder / f"{name}.json")
+            if found != checksum:
+                raise InputError(f"{folder / name}.json", "changed while its page was made; run again")
+            write_page(make_page(results)._replace(key=checksum), path)
+        except EvaluationError as error:
+            problems.append(f"no page: {error}")
+    return problems
 
 
 def _require_free(name: str, folder: Path) -> None:
@@ -60,21 +73,23 @@ def _require_free(name: str, folder: Path) -> None:
 
 def add_option(parser: argparse.ArgumentParser) -> None:
     """The option of `compare`."""
-    parser.add_argument("--html", metavar="PATH", nargs="?", const=_HERE, help="write a page (evaluation/compare.html)")
+    parser.add_argument("--html", metavar="PATH", nargs="?", const=True, help="write a page (evaluation/compare.html)")
 
 
-def write_comparison(results: Results, folder: Path, path: str) -> None:
-    """Write the page of a comparison to `path`, or else to `folder/compare.html`.
+def require_usable(path: str | bool | None) -> None:
+    """InputError for a path that is none of a page: it may be the name of a system behind the option."""
+    if isinstance(path, str) and not path.endswith(".html"):
+        expected = "expected a path that ends in .html, or no word behind it (put --html last)"
+        raise InputError("--html", expected, printable(repr(path), 60))
 
-    Raises InputError for a path that is none of a page: it may be the name of a system behind the option.
-    """
-    if path == _HERE:
-        with lock_folder(folder, wait=True):
-            write_page(results.page(), folder / "compare.html")
+
+def write_comparison(results: Results, folder: Path, path: str | bool) -> None:
+    """Write the page of a comparison to `path`, or else to `folder/compare.html`."""
+    if isinstance(path, str):
+        write_page(results.page(), Path(path))
         return
-    if not path.endswith(".html"):
-        raise InputError("--html", "expected a path that ends in .html, or nothing behind it", printable(path, 60))
-    write_page(results.page(), Path(path))
+    with lock_folder(folder, wait=True):
+        write_page(results.page(), folder / "compare.html")
 
 
 def is_current(path: Path, key: str) -> bool:

@@ -64,6 +64,14 @@ def result_pieces(results: Mapping[str, Any]) -> Iterator[str]:
     yield "\n"
 
 
+def hash_stored(results: Mapping[str, Any]) -> str:
+    """sha256 of `result_text`."""
+    digest = hashlib.sha256()
+    for piece in result_pieces(results):
+        digest.update(piece.encode())
+    return digest.hexdigest()
+
+
 def _hash_result(results: Mapping[str, Any]) -> str:
     digest = hashlib.sha256()
     for piece in dump_pieces(results):

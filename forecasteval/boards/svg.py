@@ -7,14 +7,16 @@ Attributes such as `fill` are not refused, and a page's own style can still repl
 from __future__ import annotations
 
 import io
+import locale
 import logging
 import re
 import warnings
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 from xml.etree import ElementTree
 
 from forecasteval.common.charts import INK, draw_chart, style
+from forecasteval.common.errors import EvaluationError, printable
 from forecasteval.common.pages import Chart
 
 _PER_POINT: Final = 4 / 3  # CSS pixels
@@ -30,15 +32,13 @@ _KEPT: Final = frozenset({
 
 def draw_svg(chart: Chart) -> str:
     """The chart as an `<svg>` element with title and description, to be written into a page as it is."""
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells of its caches, and cron would send that as mail
+    matplotlib = _start_matplotlib()
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     text = io.StringIO()
     with style(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"(?s).*Glyph .* missing from font")  # the browser has its own fonts
-        import matplotlib
-
         matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": chart.name})
         figure = Figure()
         FigureCanvasSVG(figure)
@@ -49,6 +49,16 @@ def draw_svg(chart: Chart) -> str:
         figure.savefig(text, format="svg", dpi=72, metadata={"Date": None, "Creator": None})
     root = _without_namespaces(ElementTree.fromstring(text.getvalue()))
     return _serialise(root, chart)
+
+
+def _start_matplotlib() -> Any:
+    """matplotlib; EvaluationError if it cannot start, for instance with settings of the user that it cannot read."""
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells of its caches, and cron would send that as mail
+    try:
+        import matplotlib
+    except (ImportError, OSError, ValueError, locale.Error) as error:
+        raise EvaluationError(f"matplotlib cannot start: {type(error).__name__}: {printable(error, 200)}") from None
+    return matplotlib
 
 
 def _without_namespaces(root: ElementTree.Element) -> ElementTree.Element:

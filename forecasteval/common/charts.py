@@ -76,16 +76,17 @@ def plot(charts: Mapping[str, Chart], name: str | None = None, ax: Axes | None =
     from matplotlib import pyplot
 
     with style():
-        figure, axes = draw_chart(chosen, pyplot.figure())
+        top = 0.8 if any(panel.title for panel in chosen.panels) else 0.4
+        figure, axes = draw_chart(chosen, pyplot.figure(), top)
     figure.suptitle(chosen.title, parse_math=False)
     return axes.flat[0] if len(chosen.panels) == 1 else axes
 
 
-def draw_chart(chart: Chart, figure: Figure) -> tuple[Figure, Any]:
-    """The chart on a figure that gets its size; all axes, those without a panel hidden."""
+def draw_chart(chart: Chart, figure: Figure, top: float = 0.35) -> tuple[Figure, Any]:
+    """The chart on a figure that gets its size, `top` inches above it; all axes, those without a panel hidden."""
     columns = min(chart.columns, len(chart.panels)) or 1
     rows = -(-len(chart.panels) // columns) or 1
-    top, bottom, gap = 0.35, chart.bottom, 0.3
+    bottom, gap = chart.bottom, 0.3
     width = columns * (chart.margin + chart.width + chart.right)
     height = top + rows * (chart.height + bottom) + (rows - 1) * gap
     figure.set_size_inches(width, height)
@@ -143,6 +144,13 @@ def draw_spans(
     name_rows(ax, [span.name for span in spans])
     ax.grid(axis="x", clip_on=False)
     ax.set_xlabel(axis, parse_math=False)
+    return ax
+
+
+def draw_ranks(ax: Axes, spans: Sequence[Span]) -> Axes:
+    """`draw_spans` of ranks, beside rows that have their names already."""
+    draw_spans(ax, [span._replace(name="") for span in spans], "rank")
+    ax.locator_params(axis="x", integer=True)
     return ax
 
 

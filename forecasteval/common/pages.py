@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
+import heapq
+import html
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .errors import printable
-from .records import dump_json
 from .report import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST: Final = 2000  # records that a page shows
+BYTES: Final = 2_300_000  # of all its records: a page has less than 3 MB
+CELLS: Final = 25_000  # of a table
+CHARTED: Final = 40  # rows of a forest plot
 CUT: Final = 320  # characters of a stranger's text in one cell
 _BLANK_LINES: Final = re.compile(r"\n(?: *\n)+")
 _AROUND: Final = 120  # characters before a part that is marked
@@ -100,7 +104,7 @@ class Section(NamedTuple):
 class Page(NamedTuple):
     """A page: what it is about, its figures at the top (name, value, remark), its sections, the signature below.
 
-    `key` tells whether a page that was written shows the same; it is in its head.
+    `key` tells whether a page that was written shows the same; it is in its head, if there is one.
     """
 
     title: str
@@ -108,7 +112,7 @@ class Page(NamedTuple):
     figures: Sequence[tuple[str, str, str]]
     sections: Sequence[Section]
     signature: str
-    key: str
+    key: str = ""
 
     def charts(self) -> dict[str, Chart]:
         """The charts by name, in their order."""
@@ -116,16 +120,37 @@ class Page(NamedTuple):
         return {block.name: block for block in blocks if isinstance(block, Chart)}
 
 
-def signature_key(signature: Mapping[str, Any]) -> str:
-    """The key of a run's page."""
-    return hashlib.sha256(dump_json(signature).encode()).hexdigest()
-
-
 def cut_table(table: Table) -> list[Block]:
     """The table, or its first rows and how many there are."""
-    if len(table.rows) <= MOST:
+    most = min(MOST, CELLS // len(table.header))
+    if len(table.rows) <= most:
         return [table]
-    return [table._replace(rows=table.rows[:MOST]), f"The first {MOST} of {len(table.rows)} rows."]
+    return [table._replace(rows=table.rows[:most]), f"The first {most} of {len(table.rows)} rows."]
+
+
+def choose_rows(
+    items: Iterable[Mapping[str, Any]], interest: Callable[[Any], Any], make_row: Callable[[Any], Sequence[Cell]]
+) -> list[Sequence[Cell]]:
+    """Rows of the items from which there is most to learn, the least `interest` first, as many as a page shows.
+
+    They are in the order of the items, which are read through twice and never at a place: they may be on the disk.
+    """
+    order = heapq.nsmallest(MOST, ((key, place) for place, key in enumerate(map(interest, items))))
+    wanted = {place for _, place in order}
+    rows = {place: make_row(item) for place, item in enumerate(items) if place in wanted}
+    fit = len(fitting(rows[place] for _, place in order))
+    return [rows[place] for place in sorted(place for _, place in order[:fit])]
+
+
+def fitting(rows: Iterable[Sequence[Cell]], most: int = MOST) -> list[Sequence[Cell]]:
+    """The first rows, `most` at most, and no more than the page has room for: one character may take six bytes."""
+    left, fit = BYTES * most // MOST, []
+    for row in islice(rows, most):
+        left -= sum(len(html.escape("".join(cell)).encode("utf-8", "replace")) + 20 for cell in row)
+        if left < 0:
+            break
+        fit.append(row)
+    return fit
 
 
 def show_text(text: object, limit: int = CUT) -> str:
@@ -135,13 +160,13 @@ def show_text(text: object, limit: int = CUT) -> str:
     return _BLANK_LINES.sub("\n", "\n".join(printable(line.replace("\t", " ")) for line in cut.split("\n")))
 
 
-def mark(text: str, part: str, at: int, limit: int = CUT) -> Cell:
-    """The text around `part`, which stands at `at` in it and is marked; the beginning of the text if `at` is −1."""
-    if at < 0:
+def mark(text: str, span: tuple[int, int] | None, limit: int = CUT) -> Cell:
+    """The text around a part of it, which is marked; the beginning of the text if there is none."""
+    if span is None:
         return show_text(text, limit)
-    begin = 0 if at + len(part) < limit else max(0, at - _AROUND)
+    at, behind = span
+    begin = 0 if behind < limit else max(0, at - _AROUND)
     before = ("…" if begin else "") + show_text(text[begin:at], at - begin + 1)
-    end = begin + limit
-    marked, after = text[at : at + len(part)], text[at + len(part) : max(end, at + len(part))]
-    more = "…" if max(end, at + len(part)) < len(text) else ""
-    return Marked(before, show_text(marked), show_text(after, limit + 1) + more)
+    end = max(begin + limit, behind)
+    after = show_text(text[behind:end], limit + 1) + ("…" if end < len(text) else "")
+    return Marked(before, show_text(text[at:behind]), after)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from forecasteval.common.markup import clean, drop_invisible, last_boxed, parse_literal
 from forecasteval.common.records import number_text
+
+
+_OPENING: Final = re.compile(r"(?:oxed|fbox)\s{0,9}[{(]?\s{0,9}")  # what may be left of a box, see `last_boxed`
 
 
 class Answer:
@@ -24,12 +28,26 @@ class Answer:
             self._cleaned = clean(self.text)
         return self._cleaned
 
-    def find_in(self, raw: str) -> int:
-        """Where in the raw answer the text stands: in its last box, or else its last place; −1 if nowhere."""
-        if not self.text:
-            return -1
-        boxed = raw.rfind("{" + self.text)
-        return boxed + 1 if boxed >= 0 else raw.rfind(self.text)
+    def find_in(self, raw: str) -> tuple[int, int] | None:
+        """Where in the raw answer the text stands: in its last box, or its last boxes, or else its last place."""
+        if whole := _find_box(raw, self.text):
+            return whole
+        lines = self.text.split("\n")
+        first, last = _find_box(raw, lines[0]), _find_box(raw, lines[-1])
+        if first and last and first < last:
+            return first[0], last[1]
+        at = raw.rfind(self.text) if self.text else -1
+        return (at, at + len(self.text)) if at >= 0 else None
+
+
+def _find_box(raw: str, text: str) -> tuple[int, int] | None:
+    """The last place of a text at the beginning of a box, as a whole word."""
+    found = None
+    for opening in _OPENING.finditer(raw):
+        begin, end = opening.end(), opening.end() + len(text)
+        if raw.startswith(text, begin) and not raw[end : end + 1].isalnum():
+            found = begin, end
+    return found
 
 
 _UNREADABLE: Final = Answer("", (), False)

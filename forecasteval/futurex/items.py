@@ -139,6 +139,6 @@ class Scoring:
 
 def _excerpt(text: str, answer: Answer | None) -> str:
     """The part of a long answer that an item keeps: around what counts, which most often stands at its end."""
-    at = answer.find_in(text) if answer else 0
-    begin = max(0, min(at - SHOWN // 2, len(text) - SHOWN))
+    span = answer.find_in(text) if answer else None
+    begin = max(0, min((span or (0, 0))[0] - SHOWN // 2, len(text) - SHOWN))
     return text[begin : begin + SHOWN]

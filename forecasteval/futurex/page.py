@@ -10,7 +10,6 @@ from typing import Any, Final
 from forecasteval.common.charts import Span, draw_bars, draw_counts
 from forecasteval.common.errors import printable
 from forecasteval.common.pages import (
-    MOST,
     Cell,
     Chart,
     Column,
@@ -18,9 +17,9 @@ from forecasteval.common.pages import (
     Panel,
     Records,
     Section,
+    choose_rows,
     mark,
     show_text,
-    signature_key,
 )
 from forecasteval.common.report import Table, format_signature, show_interval, show_number
 
@@ -33,12 +32,15 @@ _COLUMNS: Final = (
     Column("Question", "long"), Column("Truth"), Column("Read"), Column("Answer", "long"), Column("Note"),
     Column("Id"),
 )  # fmt: skip
+_BY_LEVEL: Final = ("level_scores", "level_intervals", "level_counts", "level_missing", "level_unparsed")
 _BINS: Final = 4  # bars per sigma
 _EDGE: Final = 3  # sigmas; what is farther away is in the outermost bars
 
 
 def make_page(results: Mapping[str, Any]) -> Page:
-    """The page of a result of `FutureXEvaluator`."""
+    """The page of a result of `FutureXEvaluator`, as it was returned or as it was stored: JSON has text for keys."""
+    by_level = {key: {int(level): value for level, value in results[key].items()} for key in _BY_LEVEL}
+    results = {**results, **by_level}
     items, signature = results["items"], results["signature"]
     figures = [
         ("Overall score", show_number(results["overall_score"]), show_interval(results["overall_interval"])),
@@ -55,7 +57,7 @@ def make_page(results: Mapping[str, Any]) -> Page:
     against = printable(results.get("dataset") or "its own questions", 120)
     lead = f"FutureX, {len(items)} questions, {against}, rule set {signature['rules']}"
     name = printable(results.get("name", "FutureX"), 120)
-    return Page(name, lead, figures, sections, format_signature(signature), signature_key(signature))
+    return Page(name, lead, figures, sections, format_signature(signature))
 
 
 def _score_chart(results: Mapping[str, Any]) -> Chart:
@@ -77,7 +79,7 @@ def _score_chart(results: Mapping[str, Any]) -> Chart:
     )
     return Chart(
         "scores", "Scores by level", description, [Panel("", lambda ax: draw_bars(ax, spans, shown, "score"))],
-        Table(["", "Score", "95% interval", "Questions with 0", "Between 0 and 1", "With 1"], rows, "<>>>>>"),
+        Table(["Level", "Score", "95% interval", "Questions with 0", "Between 0 and 1", "With 1"], rows, "<>>>>>"),
         margin=0.8,
     )  # fmt: skip
 
@@ -116,15 +118,14 @@ def _sigma_chart(items: Sequence[Mapping[str, Any]]) -> Chart:
 
 def _records(items: Sequence[Mapping[str, Any]]) -> Records:
     """The questions; of very many those from which there is most to learn: not read, wrong, then partly right."""
-    order = sorted(range(len(items)), key=lambda place: (_interest(items[place]), place))
-    shown = [items[place] for place in sorted(order[:MOST])]
-    told = f"All {len(items)} questions. What counts of an answer is marked."
-    if len(items) > MOST:
+    rows = choose_rows(items, _interest, _row)
+    told = f"All {len(items)} questions. What counts of a box is marked."
+    if len(rows) < len(items):
         told = (
-            f"{MOST} of {len(items)} questions: first those that were not read, then those with the lowest scores. "
-            "All of them are in the JSON that --save writes. What counts of an answer is marked."
+            f"{len(rows)} of {len(items)} questions: first those that were not read, then those with the lowest "
+            "scores. All of them are in the JSON that --save writes. What counts of a box is marked."
         )
-    return Records("Questions", _COLUMNS, list(map(_row, shown)), told)
+    return Records("Questions", _COLUMNS, rows, told)
 
 
 def _interest(item: Mapping[str, Any]) -> tuple[int, float]:
@@ -142,4 +143,4 @@ def _row(item: Mapping[str, Any]) -> list[Cell]:
 def _answer(text: str) -> Cell:
     """The answer with the part marked that counts, as `read_answer` finds it."""
     answer = read_answer(text)
-    return mark(text, answer.text, answer.find_in(text)) if answer and answer.boxed else show_text(text)
+    return mark(text, answer.find_in(text)) if answer and answer.boxed else show_text(text)

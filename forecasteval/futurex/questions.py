@@ -63,7 +63,8 @@ def read_question(level: int, prompt: str, truth: str | tuple[str, ...], std: fl
     kind = "number" if isinstance(read, NumberTruth) else "ranking" if level > 2 else CHOICE_KINDS[level]
     shown = truth if isinstance(truth, str) else json.dumps(truth, ensure_ascii=False)
     digest = f"{level} {std} {zlib.crc32(prompt.encode('utf-8', 'surrogatepass'))} {shown}"
-    asked = prompt.rpartition(HEAD)[2].lstrip(_QUOTES).partition("\n")[0][:TITLE].rstrip(_QUOTES)
+    asked = prompt.rpartition(HEAD)[2].lstrip(_QUOTES).partition("\n")[0].rstrip(_QUOTES)
+    asked = f"{asked[: TITLE - 1]}…" if len(asked) > TITLE else asked
     return Question(level, kind, read, shown[:SHOWN], warning, asked, digest)
 
 

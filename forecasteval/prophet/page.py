@@ -10,12 +10,14 @@ from forecasteval.common.charts import (
     Span,
     draw_lines,
     draw_matrix,
+    draw_ranks,
     draw_reliability,
     draw_spans,
     label_margin,
 )
 from forecasteval.common.errors import printable
 from forecasteval.common.pages import (
+    CHARTED,
     MOST,
     Block,
     Chart,
@@ -23,19 +25,19 @@ from forecasteval.common.pages import (
     Panel,
     Section,
     cut_table,
-    signature_key,
 )
 from forecasteval.common.report import Table, format_signature, show_interval, show_number
 
+from .ranks import LOWER_IS_BETTER
 from .report import make_board, title_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_CHARTED: Final = 40  # forecasters of the forest plot
 _SMALL: Final = 12  # reliability diagrams
 _LINES: Final = 6  # forecasters whose returns are drawn
 _POINTS: Final = 60  # of a line
+_GROUPS: Final = 12  # columns of a table
 Row = Mapping[str, Any]
 
 
@@ -65,7 +67,7 @@ def make_page(results: Mapping[str, Any]) -> Page:
     lead = f"Prophet Arena, {results['n_events']} events{against}, ranked by {title_of(by)}{why}"
     signature = results["signature"]
     name = printable(results.get("name", "Prophet Arena"), 120)
-    return Page(name, lead, figures, sections, format_signature(signature), signature_key(signature))
+    return Page(name, lead, figures, sections, format_signature(signature))
 
 
 # --- Ranking ---
@@ -75,17 +77,17 @@ def _ranking_chart(results: Mapping[str, Any], order: Sequence[str], by: str) ->
     """The ranking metric with its interval, the rank intervals where they are known; market and crowd below."""
     ranked = results["forecasters"]
     base = {f"({name})": row for name, row in results["baselines"].items() if row.get(by) is not None}
-    rows: dict[str, Row] = {**{name: ranked[name] for name in order[:_CHARTED]}, **base}
+    rows: dict[str, Row] = {**{name: ranked[name] for name in order[:CHARTED]}, **base}
     spans = [Span(name, row.get(by), row.get(f"{by}_interval"), int(name in base)) for name, row in rows.items()]
     ranks = [Span(name, row.get(f"{by}_rank"), row.get(f"{by}_rank_interval")) for name, row in rows.items()]
     sure = any(span.interval for span in ranks)
-    told = f"{title_of(by)} with 95% intervals."
+    told = f"{title_of(by)}{', lower is better,' * (by in LOWER_IS_BETTER)} with 95% intervals."
     if base:
         told += " Diamonds: market prices and the mean forecast, which are not ranked."
     if sure:
         told += " Right: the rank and its 95% interval."
-    if len(order) > _CHARTED:
-        told += f" The first {_CHARTED} of {len(order)} forecasters."
+    if len(order) > CHARTED:
+        told += f" The first {CHARTED} of {len(order)} forecasters."
     cells = [
         [printable(name, 60), str(row.get(f"{by}_rank") or "–"), show_number(row.get(by)),
          show_interval(row.get(f"{by}_interval")), _ranks(row.get(f"{by}_rank_interval")),
@@ -94,7 +96,7 @@ def _ranking_chart(results: Mapping[str, Any], order: Sequence[str], by: str) ->
     ]  # fmt: skip
     panels = [Panel("", lambda ax: draw_spans(ax, spans, title_of(by)))]
     if sure:
-        panels.append(Panel("", lambda ax: draw_spans(ax, [span._replace(name="") for span in ranks], "rank")))
+        panels.append(Panel("", lambda ax: draw_ranks(ax, ranks)))
     return Chart(
         "ranking", f"Ranking by {title_of(by)}", told, panels,
         Table(["Forecaster", "Rank", title_of(by), "95% interval", "Rank 95%", "P(best)"], cells, "<>>>>>"),
@@ -121,7 +123,7 @@ def _reliability_chart(results: Mapping[str, Any], order: Sequence[str]) -> Char
     ]  # fmt: skip
     told = (
         "How often options came true (upwards) that were given a probability (to the right). On the dashed line both "
-        "are equal; below it the forecaster was too sure. The larger a dot, the more probabilities are in it."
+        "are equal; below it the probabilities were too high. The larger a dot, the more probabilities are in it."
     )
     if len(shown) < len(order):
         told += f" The first {len(shown)} of {len(order)} forecasters."
@@ -223,15 +225,18 @@ def _groups(results: Mapping[str, Any], order: Sequence[str]) -> list[Section]:
     """Brier by category, and by time to closing where the result has it."""
     sections = []
     for key, title in (("by_category", "By category"), ("by_time_to_close", "By time to closing")):
-        groups = results.get(key)
-        if not groups:
+        found = results.get(key)
+        if not found:
             continue
+        largest = sorted(found, key=lambda name: -found[name]["n_events"])[:_GROUPS]
+        groups = {name: group for name, group in found.items() if name in largest}
         body = [
             [printable(name, 60), *(_brier(group["forecasters"].get(name)) for group in groups.values())]
             for name in order
         ]
         header = ["Forecaster", *(f"{printable(name, 30)} ({group['n_events']})" for name, group in groups.items())]
         told = "Brier score and events, by forecaster; events in brackets."
+        told += f" The {_GROUPS} largest of {len(found)}." if len(found) > _GROUPS else ""
         sections.append(Section(title, [told, *cut_table(Table(header, body, "<" + ">" * len(groups)))]))
     return sections
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from forecasteval.common.charts import Span, draw_spans, label_margin
 from forecasteval.common.errors import printable
 from forecasteval.common.pages import (
-    MOST,
+    CHARTED,
     Block,
     Cell,
     Chart,
@@ -17,8 +17,8 @@ from forecasteval.common.pages import (
     Panel,
     Records,
     Section,
+    choose_rows,
     show_text,
-    signature_key,
 )
 from forecasteval.common.report import Table, format_signature, show_interval, show_number
 
@@ -30,7 +30,6 @@ _GROUPS: Final = {  # of results, where they are there
     "by_target_key": ("keys", "By the condition asked about"),
     "by_option_count": ("options", "By the number of options"),
 }
-_CHARTED: Final = 40
 _COLUMNS: Final = (
     Column("Type", "choice"), Column("Outcome", "choice"), Column("Score", "number"), Column("Exact", "number"),
     Column("Read", "number"), Column("Answer"), Column("Note"), Column("Id", "long"),
@@ -50,7 +49,7 @@ def make_page(results: Mapping[str, Any]) -> Page:
     ]
     kinds = results["by_question_type"]
     rows = {**{kind: kinds[kind] for kind in QUESTION_TYPES if kind in kinds}, "overall": results}
-    told = [block for block in report_blocks(results)[3:-1] if block]
+    told = [block for block in report_blocks(results, parts=False)[3:-1] if block]
     sections = [Section("Scores", [_score_chart("scores", "Relative score by question type", rows), *told])]
     if results["pairs"]["overall"]["pairs"]:
         sections.append(Section("References against controls", [_pair_chart(results["pairs"])]))
@@ -62,12 +61,12 @@ def make_page(results: Mapping[str, Any]) -> Page:
     against = printable(results.get("dataset") or "given questions", 120)
     name = printable(results.get("name", NAME), 120)
     lead = f"{NAME}, {results['n']} questions, {against}"
-    return Page(name, lead, figures, sections, format_signature(signature), signature_key(signature))
+    return Page(name, lead, figures, sections, format_signature(signature))
 
 
 def _score_chart(name: str, title: str, groups: Mapping[str, Mapping[str, Any]]) -> Chart:
     """The mean relative score of each group, against what a blind guess expects."""
-    shown = dict(sorted(groups.items(), key=lambda group: -group[1]["n"])[:_CHARTED]) if name == "keys" else groups
+    shown = dict(sorted(groups.items(), key=lambda group: -group[1]["n"])[:CHARTED]) if name == "keys" else groups
     spans = [Span(group, row[_RELATIVE], row.get("intervals", {}).get(_RELATIVE)) for group, row in shown.items()]
     guesses = [_guess(row) for row in shown.values()]
     cells = [
@@ -82,7 +81,7 @@ def _score_chart(name: str, title: str, groups: Mapping[str, Mapping[str, Any]])
         told += f" The {len(shown)} most frequent of {len(groups)}."
     return Chart(
         name, title, told, [Panel("", lambda ax: draw_spans(ax, spans, "relative score", marks=guesses))],
-        Table(["", "Relative", "95% interval", "Uniform guess", "n"], cells, "<>>>>"),
+        Table(["Group", "Relative", "95% interval", "Uniform guess", "n"], cells, "<>>>>"),
         height=0.4 + 0.28 * len(shown), margin=label_margin(list(shown)),
     )  # fmt: skip
 
@@ -109,25 +108,25 @@ def _pair_chart(pairs: Mapping[str, Any]) -> Chart:
     return Chart(
         "pairs", "References against controls, paired", told,
         [Panel("", lambda ax: draw_spans(ax, spans, "reference − control", 0.0))],
-        Table(["", "Reference", "Control", "Difference", "95% interval", "Pairs", "W/T/L"], cells, "<>>>>>>"),
+        Table(["Form", "Reference", "Control", "Difference", "95% interval", "Pairs", "W/T/L"], cells, "<>>>>>>"),
         height=0.4 + 0.28 * len(shown), margin=label_margin(list(shown)),
     )  # fmt: skip
 
 
 def _records(items: Sequence[Mapping[str, Any]]) -> list[Block]:
     """The questions; of very many those from which there is most to learn: illegal answers, then low scores."""
-    order = sorted(
-        range(len(items)), key=lambda at: (items[at]["outcome"] == "missing", items[at]["read"] is not None,
-                                           items[at]["score"], at),
-    )  # fmt: skip
+    rows = choose_rows(items, _interest, _row)
     told = f"All {len(items)} questions."
-    if len(items) > MOST:
+    if len(rows) < len(items):
         told = (
-            f"{MOST} of {len(items)} questions: first those with an illegal answer, then those with the lowest scores. "
-            "All of them are in the JSON that --save writes."
+            f"{len(rows)} of {len(items)} questions: first those with an illegal answer, then those with the lowest "
+            "scores. All of them are in the JSON that --save writes."
         )
-    rows = [_row(items[place]) for place in sorted(order[:MOST])]
     return [Records("Questions", _COLUMNS, rows, told)]
+
+
+def _interest(item: Mapping[str, Any]) -> tuple[bool, bool, float]:
+    return item["outcome"] == "missing", item["read"] is not None, item["score"]
 
 
 def _row(item: Mapping[str, Any]) -> list[Cell]:

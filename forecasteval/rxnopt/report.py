@@ -13,8 +13,8 @@ from .kinds import METRICS, NAME, QUESTION_TYPES
 MOST_PARTS: Final = 10  # rows of a breakdown
 
 
-def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
-    """The report's lines and tables."""
+def report_blocks(results: Mapping[str, Any], items: bool = False, parts: bool = True) -> Report:
+    """The report's lines and tables; with `parts` the scores by what is asked about and by the number of options."""
     report: Report = [f"{NAME}  {printable(results.get('name', ''))}".rstrip()]
     from_tables = f"{results['n']} questions of {results['tables']} table{'s' * (results['tables'] != 1)}"
     report += [f"{from_tables}, dataset {printable(results.get('dataset') or 'given')}", ""]
@@ -30,7 +30,7 @@ def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
     if results["pairs"]["overall"]["pairs"]:
         report += ["", _pair_table(results["pairs"])]
     for key, title in (("by_target_key", "Condition asked about"), ("by_option_count", "Options")):
-        if len(results[key]) > 1:
+        if parts and len(results[key]) > 1:
             report += ["", _part_table(title, results[key])]
     report += [f"warning: {printable(warning)}" for warning in results["warnings"]]
     if items:
