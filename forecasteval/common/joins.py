@@ -23,9 +23,9 @@ def join(
 ) -> tuple[Sequence[Any], list[str]]:
     """The dataset's questions, each with the "answer" of its prediction, and what was noticed on the way.
 
-    Where the questions are on the disk, so is what is made of them. Joined by id; where ids repeat, by id and prompt. Rows that stay ambiguous have no answer and are named, as are
-    predictions without a question and `fields` in which a prediction's row differs from its question. Raises
-    InputError if no prediction has an id of the questions.
+    Where the questions are on the disk, so is what is made of them. Joined by id; where ids repeat, by id and prompt.
+    Rows that stay ambiguous have no answer and are named, as are predictions without a question and `fields` in which a
+    prediction's row differs from its question. Raises InputError if no prediction has an id of the questions.
     """
     notes: dict[str, list[str]] = {}
     on_disk = isinstance(questions, Spilled)
@@ -94,7 +94,7 @@ def _places_by_id(
             kept.append(record)
             answers.add(record, name)
         else:
-            keys.update(record if isinstance(record, Mapping) else ())
+            keys.update(record.keys() if isinstance(record, Mapping) else ())
             problem = "without id" if isinstance(record, Mapping) else "that is no object"
             notes.setdefault(f"prediction {problem}, not used", []).append(f"record {number}")
     return places, keys, answers
@@ -109,7 +109,9 @@ def _no_id(ids: Sequence[str], theirs: Sequence[str], keys: Counter[str]) -> str
         return f"no 'id', but {', '.join(printable(key, 40) for key in (named or list(keys))[:5]) or 'nothing'}"
     folded = {name.casefold(): name for name in ids}
     near = difflib.get_close_matches(theirs[0].casefold(), list(folded), n=1)
-    nearest = f", nearest {printable(folded[near[0]], 40)}" if near else f", which has {printable(ids[0], 40)}"
+    nearest = (
+        f", nearest {printable(folded[near[0]], 40)}" if near else f", which has {printable((*ids, 'none')[0], 40)}"
+    )
     return f"none with an id of it: {printable(theirs[0], 40)}{nearest}"
 
 
