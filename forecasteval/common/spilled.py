@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
-import weakref
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any, Final, TypeVar, overload
 
 from .files import readable
@@ -31,6 +27,10 @@ class Spilled(Sequence[T]):
     """
 
     def __init__(self, values: Iterable[T] = ()) -> None:
+        import weakref  # here, as below: few files are large, and every command would pay for it
+        from array import array
+        from tempfile import TemporaryFile
+
         self._file = TemporaryFile(prefix="forecasteval-")  # noqa: SIM115 - for as long as this lives
         weakref.finalize(self, self._file.close)
         self._ends = array("Q", [0])  # of the values, in bytes
@@ -40,6 +40,8 @@ class Spilled(Sequence[T]):
         self.extend((value,))
 
     def extend(self, values: Iterable[T]) -> None:
+        import pickle
+
         rest = iter(values)
         while block := [pickle.dumps(value, pickle.HIGHEST_PROTOCOL) for value in islice(rest, _BLOCK)]:
             self._file.seek(self._ends[-1])
@@ -54,6 +56,8 @@ class Spilled(Sequence[T]):
             yield from self._read(first, min(first + _BLOCK, len(self)))
 
     def _read(self, first: int, end: int) -> list[T]:
+        import pickle
+
         start = self._ends[first]
         self._file.seek(start)
         raw = memoryview(self._file.read(self._ends[end] - start))
