@@ -46,7 +46,7 @@ from forecasteval.common.joins import join
 from forecasteval.common.records import RecordFile, dump_pieces, number_text
 from forecasteval.common.report import Report, format_text
 from forecasteval.common.results import Results
-from forecasteval.common.spilled import is_large
+from forecasteval.common.spilled import Spilled, is_large
 from forecasteval.common.usage import command_line, describe, program_name
 from forecasteval.futurex.items import Scoring
 from forecasteval.futurex.questions import FIELDS, require_questions
@@ -171,14 +171,16 @@ class FutureXEvaluator:
         if len(datasets) > 1:
             raise InputError("--dataset", "several need RxnOptBench questions", "FutureX")
         predictions, dataset = RecordFile(path), next(iter(datasets), None)
+        large = not self._readers and any(map(is_large, filter(None, (path, dataset))))
         if dataset:
             questions = RecordFile(dataset)
-            rows, notes = join(list(questions), predictions, FIELDS, str(path))
-            results = self.evaluate_all(rows, str(dataset), is_large(path) or is_large(dataset))
+            asked: Sequence[Any] = Spilled(questions) if large else list(questions)
+            rows, notes = join(asked, predictions, FIELDS, str(path))
+            results = self.evaluate_all(rows, str(dataset), large)
             results["warnings"] = questions.warnings + notes + results["warnings"]
             results["signature"]["dataset_sha256"] = questions.sha256
         else:
-            results = self.evaluate_all(require_questions(predictions, path), str(path), is_large(path))
+            results = self.evaluate_all(require_questions(predictions, path), str(path), large)
         results["warnings"] = predictions.warnings + results["warnings"]
         results["signature"]["prediction_sha256"] = predictions.sha256
         files = {"name": path.stem, "prediction": path.name, "dataset": dataset.name if dataset else None}

@@ -91,17 +91,17 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
     if signature.get("missing", "zero") != "zero":
         raise InputError(name, "missing answers must score 0: systems are judged on the same questions", "missing skip")
     weights = {str(level): weight for level, weight in signature.get("weights", {"": 1.0}).items()}
-    scores: dict[str, list[float]] = {level: [] for level in weights}
-    ids: dict[str, list[Any]] = {level: [] for level in weights}
+    kept: dict[str, list[tuple[str, float, Any]]] = {level: [] for level in weights}  # of a million items, no more
     outcomes: dict[str, Counter[str]] = {level: Counter() for level in weights}
-    # Of a million items no more than this fits into the memory; in the order of `question_key`.
-    kept = [(item["question"], item["score"], item["level"], item["id"], item["outcome"]) for item in results["items"]]
-    kept.sort(key=itemgetter(0, 1))
-    for _, score, asked, given, outcome in kept:
-        level = str(asked) if "weights" in signature else ""
-        scores[level].append(score)
-        ids[level].append(given)
-        outcomes[level][outcome] += 1
+    for item in results["items"]:
+        level = str(item["level"]) if "weights" in signature else ""
+        kept[level].append((item["question"], item["score"], item["id"]))
+        outcomes[level][item["outcome"]] += 1
+    scores, ids = dict[str, list[float]](), dict[str, list[Any]]()
+    for level, items in kept.items():
+        items.sort(key=itemgetter(0, 1))  # as `question_key`
+        scores[level], ids[level] = [score for _, score, _ in items], [name for _, _, name in items]
+        items.clear()
     group = (results["benchmark"], str(results.get("dataset") or ""), signature["questions_sha256"])
     policy = {key: value for key, value in signature.items() if not key.endswith("sha256")}
     if "weights" in policy:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from .errors import InputError, grouped_warning, printable
 from .records import Record, as_text, repeated_keys
+from .spilled import Spilled
 
 _QUESTION_KEYS: Final = frozenset(
     {"id", "prompt", "level", "ground_truth", "Std", "end_time", "additional values", "Description"}
@@ -19,35 +20,39 @@ _AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
 
 def join(
     questions: Sequence[Any], predictions: Iterable[Any], fields: Iterable[str], where: str
-) -> tuple[list[Any], list[str]]:
+) -> tuple[Sequence[Any], list[str]]:
     """The dataset's questions, each with the "answer" of its prediction, and what was noticed on the way.
 
-    Joined by id; where ids repeat, by id and prompt. Rows that stay ambiguous have no answer and are named, as are
-    predictions without a question and `fields` in which a prediction's row differs from its question. Raises
-    InputError if no prediction has an id of the questions.
+    Where the questions are on the disk, so is what is made of them. Joined by id; where ids repeat, by id and prompt.
+    Rows that stay ambiguous have no answer and are named, as are predictions without a question and `fields` in which a
+    prediction's row differs from its question. Raises InputError if no prediction has an id of the questions.
     """
     notes: dict[str, list[str]] = {}
-    rows_of, unlabelled, answers = _rows_by_id(predictions, notes)
-    ids = [str(question.get("id")) if isinstance(question, Mapping) else "" for question in questions]
-    shared = {name for name, count in Counter(ids).items() if count > 1}
-    if rows_of.keys().isdisjoint(ids):
-        raise InputError(where, "expected predictions for this dataset", _no_id(ids, list(rows_of), unlabelled))
-    notes.update(answers.warnings(where, sum(map(len, rows_of.values()))))
-    joined: list[Any] = []
-    used: set[int] = set()
-    for name, question in zip(ids, questions, strict=True):
+    on_disk = isinstance(questions, Spilled)
+    kept: list[Any] | Spilled[Any] = Spilled() if on_disk else []
+    joined: list[Any] | Spilled[Any] = Spilled() if on_disk else []
+    shared = _shared_ids(questions)
+    places, unlabelled, answers = _places_by_id(predictions, kept, notes)
+    if places.keys().isdisjoint(map(_question_id, questions)):
+        ids = list(map(_question_id, questions))
+        raise InputError(where, "expected predictions for this dataset", _no_id(ids, list(places), unlabelled))
+    notes.update(answers.warnings(where, len(kept)))
+    used = bytearray(len(kept))
+    for question in questions:
         if not isinstance(question, Mapping):
             joined.append(question)
             continue
-        rows = rows_of.get(name, [])
+        name = _question_id(question)
+        rows = [(place, kept[place]) for place in places.get(name, ())]
         if len(rows) > 1 or name in shared:
-            same = [row for row in rows if row.get("prompt") == question.get("prompt")]
+            same = [(place, row) for place, row in rows if row.get("prompt") == question.get("prompt")]
             rows = same if same or name in shared else rows
-        used.update(map(id, rows))
-        if len({as_text(raw_answer(row)) for row in rows}) > 1 or (not rows and name in rows_of):
+        for place, _ in rows:
+            used[place] = True
+        if len({as_text(raw_answer(row)) for _, row in rows}) > 1 or (not rows and name in places):
             notes.setdefault(_AMBIGUOUS, []).append(name)
             rows = []
-        row = rows[0] if rows else {}
+        row = rows[0][1] if rows else {}
         for field in fields:
             theirs, ours = row.get(field), question.get(field)
             if field in row and theirs != ours and str(theirs) != str(ours):  # "4" is level 4
@@ -55,29 +60,44 @@ def join(
         both = {**question, "answer": raw_answer(row), "prediction": None}
         repeated = repeated_keys(question) + repeated_keys(row)
         joined.append(Record(both, repeated) if repeated else both)
-    ambiguous = notes.get(_AMBIGUOUS, [])
-    unused = [n for n, rows in rows_of.items() for row in rows if id(row) not in used and n not in ambiguous]
+    ambiguous = set(notes.get(_AMBIGUOUS, ()))
+    unused = [n for n, theirs in places.items() for place in theirs if not used[place] and n not in ambiguous]
     if unused:
         notes["prediction without a question, not used"] = unused
     return joined, [grouped_warning(text, names) for text, names in notes.items()]
 
 
-def _rows_by_id(
-    predictions: Iterable[Any], notes: dict[str, list[str]]
-) -> tuple[dict[str, list[Mapping[str, Any]]], Counter[str], AnswerKeys]:
-    """Rows by id, the keys of rows without one, and what is known of their answers."""
-    rows_of: dict[str, list[Mapping[str, Any]]] = {}
+def _question_id(question: Any) -> str:
+    return str(question.get("id")) if isinstance(question, Mapping) else ""
+
+
+def _shared_ids(questions: Iterable[Any]) -> set[str]:
+    """The ids that several questions have."""
+    seen: set[str] = set()
+    shared: set[str] = set()
+    for name in map(_question_id, questions):
+        (shared if name in seen else seen).add(name)
+    return shared
+
+
+def _places_by_id(
+    predictions: Iterable[Any], kept: list[Any] | Spilled[Any], notes: dict[str, list[str]]
+) -> tuple[dict[str, tuple[int, ...]], Counter[str], AnswerKeys]:
+    """Where the rows of an id stand in `kept`, the keys of rows without one, and what is known of their answers."""
+    places: dict[str, tuple[int, ...]] = {}
     keys: Counter[str] = Counter()
     answers = AnswerKeys()
     for number, record in enumerate(predictions, 1):
         if isinstance(record, Mapping) and record.get("id") is not None:
-            rows_of.setdefault(str(record["id"]), []).append(record)
-            answers.add(record, str(record["id"]))
+            name = str(record["id"])
+            places[name] = (*places.get(name, ()), len(kept))
+            kept.append(record)
+            answers.add(record, name)
         else:
-            keys.update(record if isinstance(record, Mapping) else ())
+            keys.update(record.keys() if isinstance(record, Mapping) else ())
             problem = "without id" if isinstance(record, Mapping) else "that is no object"
             notes.setdefault(f"prediction {problem}, not used", []).append(f"record {number}")
-    return rows_of, keys, answers
+    return places, keys, answers
 
 
 def _no_id(ids: Sequence[str], theirs: Sequence[str], keys: Counter[str]) -> str:
@@ -89,7 +109,9 @@ def _no_id(ids: Sequence[str], theirs: Sequence[str], keys: Counter[str]) -> str
         return f"no 'id', but {', '.join(printable(key, 40) for key in (named or list(keys))[:5]) or 'nothing'}"
     folded = {name.casefold(): name for name in ids}
     near = difflib.get_close_matches(theirs[0].casefold(), list(folded), n=1)
-    nearest = f", nearest {printable(folded[near[0]], 40)}" if near else f", which has {printable(ids[0], 40)}"
+    nearest = (
+        f", nearest {printable(folded[near[0]], 40)}" if near else f", which has {printable((*ids, 'none')[0], 40)}"
+    )
     return f"none with an id of it: {printable(theirs[0], 40)}{nearest}"
 
 

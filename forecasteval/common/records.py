@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import numbers
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -277,9 +278,17 @@ def strict_value(value: Any) -> Any:
 
 def dump_json(value: Any, indent: int | None = None, ascii_only: bool = False) -> str:
     """Strict JSON with sorted keys; readable Chinese unless `ascii_only`, unsafe characters escaped (`UNSAFE`)."""
-    text = json.dumps(strict_value(value), ensure_ascii=ascii_only, allow_nan=False, sort_keys=True, indent=indent)
-    # Line feeds are the indentation: inside strings json.dumps has escaped them already.
-    return UNSAFE.sub(lambda match: match[0] if match[0] == "\n" else f"\\u{ord(match[0]):04x}", text)
+    return _escape(
+        json.dumps(strict_value(value), ensure_ascii=ascii_only, allow_nan=False, sort_keys=True, indent=indent)
+    )
+
+
+# Line feeds are the indentation: inside strings json.dumps has escaped them already.
+_UNSAFE: Final = re.compile(UNSAFE.pattern.replace(r"\x00-\x1f", r"\x00-\x09\x0b-\x1f"))
+
+
+def _escape(text: str) -> str:
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def dump_pieces(record: Mapping[str, Any], indent: int | None = None, ascii_only: bool = False) -> Iterator[str]:
@@ -289,10 +298,19 @@ def dump_pieces(record: Mapping[str, Any], indent: int | None = None, ascii_only
         return "" if indent is None else "\n" + " " * (indent * depth)
 
     def dump(value: Any, depth: int) -> str:
-        # Line feeds are the indentation, as below.
         return dump_json(value, indent, ascii_only).replace("\n", line(depth))
 
     comma = ", " if indent is None else ","
+    separators = f"{comma}{line(3)}", ": "
+    encoder = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False, sort_keys=True, separators=separators)
+
+    def dump_item(item: Mapping[str, Any]) -> str:
+        """`dump(item, 2)`, in a quarter of the time where nothing in it is nested or NaN."""
+        if item and not any(isinstance(value, (dict, list, tuple)) for value in item.values()):
+            with contextlib.suppress(ValueError):
+                return _escape(f"{{{line(3)}{encoder.encode(item)[1:-1]}{line(2)}}}")
+        return dump(item, 2)
+
     before = "{"
     for key in sorted(record):
         yield f"{before}{line(1)}{dump(key, 0)}: "
@@ -302,7 +320,7 @@ def dump_pieces(record: Mapping[str, Any], indent: int | None = None, ascii_only
             continue
         begin = "["
         for item in record[key]:
-            yield f"{begin}{line(2)}{dump(item, 2)}"
+            yield f"{begin}{line(2)}{dump_item(item)}"
             begin = comma
         yield f"{line(1)}]"
     yield f"{line(0)}}}"

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
-import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any, Final, TypeVar, overload
 
 from .files import readable
@@ -26,32 +23,45 @@ def is_large(path: Path) -> bool:
 class Spilled(Sequence[T]):
     """Values in their order, on the disk, in a file without a name that goes with its process.
 
-    They are copies, read anew each time, best from the first to the last.
+    What is read is a copy.
     """
 
     def __init__(self, values: Iterable[T] = ()) -> None:
+        import weakref  # here, as below: few files are large, and every command would pay for it
+        from array import array
+        from tempfile import TemporaryFile
+
         self._file = TemporaryFile(prefix="forecasteval-")  # noqa: SIM115 - for as long as this lives
         weakref.finalize(self, self._file.close)
-        self._count = 0
+        self._ends = array("Q", [0])  # of the values, in bytes
         self.extend(values)
 
+    def append(self, value: T) -> None:
+        self.extend((value,))
+
     def extend(self, values: Iterable[T]) -> None:
+        import pickle
+
         rest = iter(values)
-        while block := list(islice(rest, _BLOCK)):
-            self._file.seek(0, 2)
-            pickle.dump(block, self._file, pickle.HIGHEST_PROTOCOL)
-            self._count += len(block)
+        while block := [pickle.dumps(value, pickle.HIGHEST_PROTOCOL) for value in islice(rest, _BLOCK)]:
+            self._file.seek(self._ends[-1])
+            self._file.write(b"".join(block))
+            self._ends.extend([*accumulate(map(len, block), initial=self._ends[-1])][1:])
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._ends) - 1
 
     def __iter__(self) -> Iterator[T]:
-        at, end = 0, self._file.seek(0, 2)
-        while at < end:
-            self._file.seek(at)
-            block = pickle.load(self._file)
-            at = self._file.tell()
-            yield from block
+        for first in range(0, len(self), _BLOCK):
+            yield from self._read(first, min(first + _BLOCK, len(self)))
+
+    def _read(self, first: int, end: int) -> list[T]:
+        import pickle
+
+        start = self._ends[first]
+        self._file.seek(start)
+        raw = memoryview(self._file.read(self._ends[end] - start))
+        return [pickle.loads(raw[a - start : b - start]) for a, b in pairwise(self._ends[first : end + 1])]
 
     @overload
     def __getitem__(self, place: int) -> T: ...
@@ -59,5 +69,6 @@ class Spilled(Sequence[T]):
     def __getitem__(self, place: slice) -> list[T]: ...
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
-            return [self[number] for number in range(self._count)[place]]
-        return next(islice(self, range(self._count)[place], None))
+            return [self[number] for number in range(len(self))[place]]
+        number = range(len(self))[place]
+        return self._read(number, number + 1)[0]

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.joins import AnswerKeys, RecordDigest, hash_question, hash_questions, join, raw_answer
 from forecasteval.common.records import Record, repeated_keys
+from forecasteval.common.spilled import Spilled
 
 
 def ask(name: object, prompt: str = "Who?") -> dict[str, Any]:
@@ -155,3 +158,19 @@ def test_ids_that_fit_nothing(rows: list[Any], told: str) -> None:
     with pytest.raises(InputError) as error:
         join([ask("x")], rows, [], "p.json")
     assert str(error.value) == f"p.json: expected predictions for this dataset, got {told}"
+
+
+FIELDS = {"prompt": st.sampled_from("PQ"), "answer": st.sampled_from("AB"), "level": st.just(2)}
+ROWS = st.lists(st.fixed_dictionaries({}, optional={"id": st.sampled_from("xyz"), **FIELDS}), max_size=6)
+
+
+@given(ROWS, ROWS)
+def test_on_the_disk_as_in_the_memory(questions: list[Any], predictions: list[Any]) -> None:
+    def outcome(questions: Any) -> object:
+        try:
+            rows, notes = join(questions, predictions, ["level"], "p.json")
+        except InputError as error:
+            return str(error)
+        return list(rows), notes
+
+    assert outcome(Spilled(questions)) == outcome(questions)
