@@ -233,7 +233,6 @@ def _scorer(args: argparse.Namespace) -> Scorer:
         frozenset({"items"}),
         check=futurex.find_mistakes,
         vote=futurex.vote_files,
-        make_page=futurex.make_page,
     )
     return Scorer((rxnopt.BENCHMARK, prophet.BENCHMARK, own), vars(args))
 

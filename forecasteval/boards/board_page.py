@@ -169,20 +169,27 @@ def _histories(tables: Sequence[Mapping[str, Any]]) -> Iterator[Chart]:
         if "n_events" not in table and table["dataset"]:
             by_benchmark.setdefault(table["benchmark"], []).append(table)
     for number, (benchmark, found) in enumerate(by_benchmark.items(), 1):
-        if len({table["dataset"] for table in found}) > 1:
-            yield _history(benchmark, sorted(found, key=lambda table: str(table["dataset"])), f"history{number}")
+        found.sort(key=lambda table: str(table["dataset"]))
+        scores = _scores_over(found)
+        if scores:
+            yield _history(benchmark, *_answered(found, scores), f"history{number}")
 
 
-def _history(benchmark: str, tables: Sequence[Mapping[str, Any]], name: str) -> Chart:
-    """Scores of the systems that stand in several tables; a line breaks where version or policies change."""
+def _scores_over(tables: Sequence[Mapping[str, Any]]) -> dict[str, dict[int, float]]:
+    """Of every system that stands in several tables its scores, by the place of the table."""
     scores: dict[str, dict[int, float]] = {}
     for place, table in enumerate(tables):
         for row in table["rows"]:
             value = _value(row)
             if value is not None:
                 scores.setdefault(split_name(row["name"], table["dataset"]).system, {}).setdefault(place, value)
-    often = {key: found for key, found in scores.items() if len(found) > 1}
-    tables, often = _answered(tables, often)
+    return {name: found for name, found in scores.items() if len(found) > 1}
+
+
+def _history(
+    benchmark: str, tables: Sequence[Mapping[str, Any]], often: Mapping[str, Mapping[int, float]], name: str
+) -> Chart:
+    """Scores of the systems that stand in several tables; a line breaks where version or policies change."""
     order = sorted(often, key=lambda key: (-len(often[key]), -sum(often[key].values()) / len(often[key]), key))
     breaks = [at for at in range(1, len(tables)) if _policy(tables[at]) != _policy(tables[at - 1])]
     lines = [(key, *_points(often[key], breaks, len(tables))) for key in order[:_LINES]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from functools import partial
 from typing import Any
 
 from forecasteval.common.benchmark import Scorer
@@ -16,6 +17,7 @@ from forecasteval.common.report import Report, format_text
 from .cluster import require_usable
 from .folder import evaluate_folder
 from .limits import Limits, read_limits
+from .page import score_with_page
 from .processes import Failure
 from .verify import Verification, verify_folder
 
@@ -43,9 +45,9 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     processes = _read_processes(args, limits)
     if args.verify:
         return _verify(args, scorer, program, processes, limits)
-    how = args.force, args.min_questions, processes, limits, scorer.together
-    pages = scorer.make_page if args.html else None
-    board = evaluate_folder(args.root, scorer.score, scorer.settings, *how, pages, args.cluster)
+    how = args.force, args.min_questions, processes, limits, scorer.together, args.html, args.cluster
+    score = partial(score_with_page, scorer.score, args.root / "evaluation") if args.html else scorer.score
+    board = evaluate_folder(args.root, score, scorer.settings, *how)
     failed = [Failure(**entry) for entry in board["failed"]]
     _tell_failed(program, failed)
     for line in [*_told_by_model(board["llm_failures"]), *board["notes"]]:

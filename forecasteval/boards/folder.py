@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import (
@@ -25,15 +25,12 @@ from forecasteval.common.results import Results
 
 from .board_page import write_board
 from .limits import NO_LIMITS, Limits
-from .page import write_missing
+from .page import is_current, name_missing
 from .processes import Failure, Task, explain, score_files
 from .ranking import make_page, rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
 from .store import BOARD, Score, hash_text, lock_folder, read_stored, result_text, store_result
 from .systems import Ranking, System, file_rows, is_degraded, read_result
-
-if TYPE_CHECKING:
-    from forecasteval.common.pages import Page
 
 _LONGEST_NAME: Final = 255  # bytes that file systems allow
 Signature = Mapping[str, Any]
@@ -43,12 +40,12 @@ Settings = Callable[[str], Signature]
 def evaluate_folder(
     root: Path, score: Score, settings: Settings, force: bool = False, min_questions: int = 0, processes: int = 0,
     limits: Limits = NO_LIMITS, together: Callable[[Path], bool] = lambda dataset: False,
-    pages: Callable[[Any], Page] | None = None, cluster: str | None = None,
+    pages: bool = False, cluster: str | None = None,
 ) -> Results:  # fmt: skip
     """Score every file of `root/prediction`, store the results and the leaderboard in `root/evaluation`.
 
     A stored result is reused if its signature still holds: `settings(benchmark)`, the sha256 of its
-    prediction and dataset, and its own. `pages` makes the page of a stored result. `score` must be picklable if
+    prediction and dataset, and its own, and with `pages` if its page stands beside it. `score` must be picklable if
     there are `processes` or a `cluster` (its address). The files of a dataset for which `together` holds are one set of
     predictions, and have one result, of the dataset's name. Returns the board:
     `rank` of all results, with `failed` (file, reason, fault), `evaluated` and `reused` (counts), `ignored` (names),
@@ -59,7 +56,7 @@ def evaluate_folder(
     files, failures, ignored = list_predictions(root / "prediction")  # first: a mistyped root is not made
     with lock_folder(folder) as note:
         board = {} if force else read_stored(folder / f"{BOARD}.json")[0]
-        plan = _plan(root, files, settings, board, force, together)
+        plan = _plan(root, files, settings, board, force, together, pages)
         failures += plan.failures
         checksums = plan.checksums
         fresh: dict[str, System | Ranking] = {}
@@ -75,10 +72,10 @@ def evaluate_folder(
                         llm_failures.setdefault(kind, {})[task.prediction] = count
                     checksums[part.name] = store_result(part.text, folder / f"{part.name}.json")
         failures.sort()
-        problems = write_missing(folder, checksums, pages) if pages else []
+        notes = [*filter(None, [note]), *(name_missing(folder, checksums) if pages else [])]
         ranked = _store_board(folder, board, checksums, fresh, failures, min_questions)
     counts = {"evaluated": len(fresh), "reused": len(checksums) - len(fresh)}
-    told = {"ignored": ignored, "llm_failures": llm_failures, "notes": [*([note] if note else []), *problems]}
+    told = {"ignored": ignored, "llm_failures": llm_failures, "notes": notes}
     return Results({**ranked, **counts, **told}, board_report, make_page)
 
 
@@ -122,7 +119,7 @@ class _Plan(NamedTuple):
 
 def _plan(
     root: Path, files: Iterable[Path], settings: Settings, board: Mapping[str, Any], force: bool,
-    together: Callable[[Path], bool],
+    together: Callable[[Path], bool], pages: bool,
 ) -> _Plan:  # fmt: skip
     plan = _Plan([], {}, [])
     known = {row["name"]: row for row in file_rows(board)}
@@ -140,7 +137,7 @@ def _plan(
         except EvaluationError as error:
             plan.failures.append(Failure(task.prediction, explain(error, task.path, root)))
             continue
-        if checksum:
+        if checksum and (not pages or is_current(stored.with_suffix(".html"), checksum)):
             plan.checksums[task.name] = checksum
         else:
             plan.todo.append(task)

@@ -7,20 +7,21 @@ template and made printable by `common.pages`; it never gets into the script or 
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from forecasteval.common.errors import EvaluationError, InputError, printable
+from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import write_atomic
 from forecasteval.common.pages import Cell, Chart, Link, Linked, Marked, Page, Records
 from forecasteval.common.report import Table
 from forecasteval.common.results import Results
 
-from .store import hash_stored, lock_folder, read_stored
+from .store import Score, hash_stored, lock_folder
 
 if TYPE_CHECKING:
     import argparse
@@ -40,30 +41,30 @@ def write_page(page: Page, path: Path) -> None:
 
 def write_run(results: Results, folder: Path) -> None:
     """Write the page of a run to `folder/NAME.html`; InputError for a name that another page has."""
-    _require_free(results["name"], folder)
     with lock_folder(folder, wait=True):
-        write_page(results.page()._replace(key=hash_stored(results)), folder / f"{results['name']}.html")
+        _write_run(results, folder)
 
 
-def write_missing(folder: Path, checksums: Mapping[str, str], make_page: Callable[[Any], Page]) -> list[str]:
-    """Write the page of every stored result (name: sha256) that has none; a line for each that cannot be written.
+def score_with_page(score: Score, folder: Path, path: Path, *datasets: Any) -> Results:
+    """`score`, and the page of the run beside its result, for `nightly`, which holds the folder's lock.
 
-    For `nightly`, which holds the folder's lock.
+    A page that cannot be made costs no score: `name_missing` tells of it.
     """
-    problems = []
-    for name, checksum in sorted(checksums.items()):
-        path = folder / f"{name}.html"
-        if is_current(path, checksum):
-            continue
-        try:
-            _require_free(name, folder)
-            results, found = read_stored(folder / f"{name}.json")
-            if found != checksum:
-                raise InputError(f"{folder / name}.json", "changed while its page was made; run again")
-            write_page(make_page(results)._replace(key=checksum), path)
-        except EvaluationError as error:
-            problems.append(f"no page: {error}")
-    return problems
+    results = score(path, *datasets)
+    with contextlib.suppress(EvaluationError):
+        _write_run(results, folder)
+    return results
+
+
+def name_missing(folder: Path, checksums: Mapping[str, str]) -> list[str]:
+    """A line if there are stored results (name: sha256) without their pages."""
+    names = [name for name, checksum in sorted(checksums.items()) if not is_current(folder / f"{name}.html", checksum)]
+    return [f"no page could be made, or not under this name: {grouped_names(names)}"] if names else []
+
+
+def _write_run(results: Results, folder: Path) -> None:
+    _require_free(results["name"], folder)
+    write_page(results.page()._replace(key=hash_stored(results)), folder / f"{results['name']}.html")
 
 
 def _require_free(name: str, folder: Path) -> None:

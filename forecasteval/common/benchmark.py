@@ -6,14 +6,11 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from .errors import InputError
 from .files import require_regular
 from .results import Results
-
-if TYPE_CHECKING:
-    from .pages import Page
 
 
 class Evaluator(Protocol):
@@ -35,7 +32,7 @@ class Benchmark(NamedTuple):
     `recognises` tells a file by itself and its dataset, `evaluator` makes an evaluator of the options named in
     `options`, and `views` names the options of its reports. `together` tells whether the files of a dataset are one
     set of predictions, `check` finds mistakes in a dataset (`Results` with "findings"), and `vote` scores the majority
-    answers of the files of several runs; None: never. `make_page` makes the page of a result, also of a stored one.
+    answers of the files of several runs; None: never.
     """
 
     name: str
@@ -46,7 +43,6 @@ class Benchmark(NamedTuple):
     together: Callable[[Path], bool] | None = None
     check: Callable[[Path], Results] | None = None
     vote: Callable[[Any, Sequence[Path], Sequence[Path]], Results] | None = None
-    make_page: Callable[[Mapping[str, Any]], Page] | None = None
 
 
 @cache
@@ -101,13 +97,6 @@ class Scorer:
             able = " or ".join(sorted(other.name for other in self.benchmarks.values() if other.check))
             raise InputError(str(path), f"expected a dataset of {able}, the only ones that are checked", benchmark.name)
         return benchmark.check(path)
-
-    def make_page(self, results: Mapping[str, Any]) -> Page:
-        """The page of a result of any benchmark; InputError for one that has none."""
-        make = self.benchmarks[results["benchmark"]].make_page
-        if not make:
-            raise InputError(str(results["name"]), "expected a benchmark that has pages", results["benchmark"])
-        return make(results)
 
     def settings(self, name: str) -> dict[str, Any]:
         """The part of a benchmark's signatures that does not depend on the files."""

@@ -8,7 +8,6 @@ from typing import Final
 from forecasteval.common.markup import clean, drop_invisible, last_boxed, parse_literal
 from forecasteval.common.records import number_text
 
-
 _OPENING: Final = re.compile(r"(?:oxed|fbox)\s{0,9}[{(]?\s{0,9}")  # what may be left of a box, see `last_boxed`
 
 

@@ -32,15 +32,12 @@ _COLUMNS: Final = (
     Column("Question", "long"), Column("Truth"), Column("Read"), Column("Answer", "long"), Column("Note"),
     Column("Id"),
 )  # fmt: skip
-_BY_LEVEL: Final = ("level_scores", "level_intervals", "level_counts", "level_missing", "level_unparsed")
 _BINS: Final = 4  # bars per sigma
 _EDGE: Final = 3  # sigmas; what is farther away is in the outermost bars
 
 
 def make_page(results: Mapping[str, Any]) -> Page:
-    """The page of a result of `FutureXEvaluator`, as it was returned or as it was stored: JSON has text for keys."""
-    by_level = {key: {int(level): value for level, value in results[key].items()} for key in _BY_LEVEL}
-    results = {**results, **by_level}
+    """The page of a result of `FutureXEvaluator`."""
     items, signature = results["items"], results["signature"]
     figures = [
         ("Overall score", show_number(results["overall_score"]), show_interval(results["overall_interval"])),

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import importlib
 from argparse import ArgumentParser
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,8 +36,6 @@ from forecasteval.common.records import first_keys
 from forecasteval.common.results import Results
 
 if TYPE_CHECKING:
-    from forecasteval.common.pages import Page
-
     from .bradley_terry import BradleyTerryFit, fit_bradley_terry
     from .effects import EffectsFit, fit_effects
     from .evaluator import ProphetArenaEvaluator
@@ -121,13 +118,6 @@ def find_mistakes(path: Path) -> Results:
     return check_file(path)
 
 
-def make_page(results: Mapping[str, Any]) -> Page:
-    """What a page shows of a result."""
-    from . import page  # here: few runs make one
-
-    return page.make_page(results)
-
-
 def add_options(parser: ArgumentParser) -> None:
     """The options that a score depends on; None where they were not given."""
     add = parser.add_argument_group("Prophet Arena").add_argument
@@ -163,5 +153,4 @@ BENCHMARK: Final = Benchmark(
     views=frozenset({"sort", "full", "items"}),
     together=is_dataset,
     check=find_mistakes,
-    make_page=make_page,
 )

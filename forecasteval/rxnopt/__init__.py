@@ -19,7 +19,6 @@ table, and every one of them has a `_reference_control` twin without.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,8 +29,6 @@ from forecasteval.common.records import first_keys
 from .kinds import NAME, QUESTION_TYPES, dataset_name
 
 if TYPE_CHECKING:
-    from forecasteval.common.pages import Page
-
     from .scoring import RxnOptEvaluator
 
 __all__ = ["BENCHMARK", "RxnOptEvaluator", "find_datasets", "make_evaluator", "recognises"]
@@ -59,14 +56,7 @@ def make_evaluator() -> Evaluator:
     return RxnOptEvaluator()
 
 
-def make_page(results: Mapping[str, Any]) -> Page:
-    """What a page shows of a result."""
-    from . import page  # here: few runs make one
-
-    return page.make_page(results)
-
-
-BENCHMARK: Final = Benchmark(NAME, recognises, make_evaluator, views=frozenset({"items"}), make_page=make_page)
+BENCHMARK: Final = Benchmark(NAME, recognises, make_evaluator, views=frozenset({"items"}))
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from boards_folders import rows, stored, system
-from cli import q, question, run, write
+from cli import ROOT, q, question, run, write
 from forecasteval.boards import rank
 from forecasteval.boards.board_page import make_page
 from forecasteval.boards.page import render
@@ -84,20 +84,41 @@ def test_nightly_makes_the_pages_of_the_runs_if_asked(tmp_path: Path) -> None:
     for counts in ("1 files scored, 0 unchanged", "0 files scored, 1 unchanged"):
         assert counts in run(tmp_path, "nightly", "--html").out
     assert (folder / "d-a.json").read_bytes() == alone
+    check_page((folder / "leaderboard.html").read_text(encoding="utf-8"))
+    page = (folder / "d-a.html").read_bytes()
     assert run(tmp_path, "-f", "d-a", "--html").code == 0
-    assert "0 files scored" in run(tmp_path, "nightly", "--html").out  # it is the same page
-    check_page((folder / "d-a.html").read_text(encoding="utf-8"))
+    assert (folder / "d-a.html").read_bytes() == page
+    assert "0 files scored" in run(tmp_path, "nightly", "--html").out
     assert check_page((folder / "leaderboard.html").read_text(encoding="utf-8")).find("a") == [{"href": "./d-a.html"}]
     (folder / "d-a.html").write_text("an old page", encoding="utf-8")
-    assert "1 files scored" in run(tmp_path, "nightly", "--html").out
+    assert run(tmp_path, "nightly", "--html").code == 0
+    assert (folder / "d-a.html").read_bytes() == page
+
+
+@pytest.mark.parametrize(
+    "name", ["250915-careful", "prophet-sample", "multiple_choice_single_varying_reference-random"]
+)
+def test_the_page_that_nightly_makes_is_that_of_the_run(tmp_path: Path, name: str) -> None:
+    dataset = name.rpartition("-")[0] if name != "prophet-sample" else name
+    for path in (f"dataset/{dataset}.json", f"prediction/{name}.json"):
+        write(tmp_path, {path: (ROOT / path).read_bytes()})
+    assert run(tmp_path, "-f", name, "--html").code == 0
+    page = (tmp_path / "evaluation" / f"{name}.html").read_bytes()
+    (tmp_path / "evaluation" / f"{name}.html").unlink()
+    assert run(tmp_path, "nightly", "--html").code == 0
+    found = [*(tmp_path / "evaluation").glob("*.html")]
+    assert [path.read_bytes() for path in found if path.stem != "leaderboard"] == [page]
 
 
 def test_a_run_cannot_have_the_page_of_a_comparison(tmp_path: Path) -> None:
     write(tmp_path, {"prediction/compare.json": [q("q1")], "prediction/b.json": [q("q1")]})
     done = run(tmp_path, "nightly", "--html")
-    assert done.code == 3
-    assert "compare.json: compare: would overwrite another page" in done.err
-    assert run(tmp_path, "nightly").code == 0
+    assert (done.code, done.err.count("no page could be made, or not under this name: 1 (compare)\n")) == (0, 1)
+    assert [row["name"] for row in rows(stored(tmp_path))] == ["b", "compare"]
+    (tmp_path / "evaluation/b.html").unlink()
+    (tmp_path / "evaluation/b.html").mkdir()  # cannot be written, and costs no score
+    done = run(tmp_path, "nightly", "--html")
+    assert (done.code, done.err.count("under this name: 2 (b, compare)\n")) == (0, 1)
 
 
 def test_one_system_alone_has_no_chart_of_who_is_ahead() -> None:

@@ -32,7 +32,7 @@ from boards_folders import (
 )
 from cli import EVIL, RAW_CONTROL, ROOT, Done, Record, assert_refused, number, q, question, run, write
 from eval import FutureXEvaluator
-from forecasteval.boards import folder
+from forecasteval.boards import folder, store
 from forecasteval.boards.folder import evaluate_folder
 from forecasteval.common.errors import EvaluationError
 from forecasteval.common.files import write_atomic
@@ -685,7 +685,7 @@ def test_write_fails_as_on_a_read_only_disk(tmp_path: Path, monkeypatch: pytest.
             patch.setattr(Path, "open", open_nothing)
             write_atomic(path, text)
 
-    monkeypatch.setattr(folder, "write_atomic", refuse)
+    monkeypatch.setattr(store, "write_atomic", refuse)
     with pytest.raises(EvaluationError, match=r"evaluation/d-a\.json: cannot be written: Read-only file system$"):
         evaluate(tmp_path, force=True)
     assert snapshot(tmp_path) == before

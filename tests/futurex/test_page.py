@@ -33,6 +33,10 @@ def answer(raw: object, **changes: object) -> Any:
         (r"\boxed{A} as I said, A, A and A", "A"),
         (r"\boxed{\text{A}}", r"\text{A}"),
         ("long " * 300 + r"\boxed{A}" + " and so on" * 100, "A"),
+        ("\\boxed{A}\n\\textbf{Apart} from this", "A"),
+        (r"\boxed{A}. Note: \text{Average} and {A} of 3", "A"),
+        (r"\boxed{A}" + " w" * 600 + r" {AB} " + " w" * 600, "A"),
+        (r"So \boxed{A} and \boxed{C}.", r"A} and \boxed{C"),
     ],
 )
 def test_what_counts_is_marked_in_its_box(raw: str, marked: str) -> None:
@@ -57,7 +61,7 @@ def test_the_item_of_a_long_answer_keeps_what_counts() -> None:
     [
         ('You can predict. The event to be predicted: "Who wins?\n A. x\nB. y', "Who wins?"),
         ("  Who\nwins?", "Who"),
-        ("x" * 300, "x" * 200),
+        ("x" * 300, "x" * 199 + "…"),
         ("", ""),
     ],
 )
