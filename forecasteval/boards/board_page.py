@@ -57,7 +57,7 @@ def make_page(board: Mapping[str, Any], linked: Collection[str] = ()) -> Page:
         rows = [[printable(entry["file"], 120), printable(entry["reason"], 300)] for entry in failed]
         sections.append(Section("Not scored", [Table(["File", "Reason"], rows, "<<")]))
     settings = board["leaderboard"]
-    names = {row["name"] for table in tables for row in table["rows"]}
+    names = {split_name(row["name"], table["dataset"]).system for table in tables for row in table["rows"]}
     figures = [
         ("Systems", str(len(names)), ""),
         ("Tables", str(len(tables)), ""),
