@@ -113,6 +113,7 @@ def test_runs_on_other_questions_are_never_averaged() -> None:
     assert [[row["name"] for row in table["rows"]] for table in board["tables"]] in ([["a"], ["a@2"]], [["a@2"], ["a"]])
     assert board["remarks"][0] in format_text(board_report(board))
     assert "are not averaged" in format_markdown({**board, "failed": []})
+    assert board.page().sections[-1] == ("Runs apart", board["remarks"])
 
 
 def test_runs_of_other_policies_are_refused() -> None:
@@ -150,6 +151,11 @@ def test_compare_pairs_the_means() -> None:
 def test_compare_refuses_runs_on_other_questions() -> None:
     with pytest.raises(InputError, match=r"^a@1, a@2: expected the same questions, got only in a@2: q02"):
         compare([[system("a@1", True, False), system("a@2", True, True, True)], system("b", True, False)])
+
+
+def test_compare_refuses_a_system_without_runs() -> None:
+    with pytest.raises(InputError, match=r"^compare: expected the results of a system's runs, got none$"):
+        compare([[], system("b", True, False)])
 
 
 @pytest.mark.parametrize(
