@@ -262,18 +262,19 @@ POLICIES: Final = (
     *("--min-events", "--max-ask-sum"),
 )
 OPTIONS: Final = {
-    "": ("--file", "--dataset", "--items", "--save", "--missing", "--sort", "--full", *POLICIES),
+    "": ("--file", "--dataset", "--items", "--save", "--fail-under", "--missing", "--sort", "--full", *POLICIES),
     "nightly": ("--force", "--verify", "--min-questions", "--memory-limit", "--time-limit", *POLICIES),
-    "compare": ("--dataset", *POLICIES),
+    "compare": ("--dataset", "--fail-if-worse", "--alpha", *POLICIES),
     "check": (),
 }  # besides --json, --root and --version, which all have
 VALUES: Final = {
     "--file": ["a"], "--dataset": ["d"], "--missing": ["skip"], "--sort": ["ece"], "--relative-sigma": ["0.05"],
     "--rules": ["official-2026"], "--llm": ["m"], "--llm-policy": ["always"], "--workers": ["2"],
+    "--fail-under": ["0"], "--alpha": ["0.05"],
     "--gamma": ["1"], "--min-questions": ["1"], "--min-events": ["1"], "--max-ask-sum": ["1.03"],
 }  # fmt: skip
 EXIT_CODES: Final = {
-    "": [0, 1, 2, 3, 130], "nightly": [0, 1, 2, 3, 4, 5, 130], "compare": [0, 1, 2, 130],
+    "": [0, 1, 2, 3, 6, 130], "nightly": [0, 1, 2, 3, 4, 5, 130], "compare": [0, 1, 2, 6, 130],
     "check": [0, 1, 2, 4, 130],
 }  # fmt: skip
 OPERANDS: Final = {"": [], "nightly": [], "compare": ["a", "b"], "check": ["d"]}
