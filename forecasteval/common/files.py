@@ -15,6 +15,7 @@ from .errors import EvaluationError, InputError, printable
 T = TypeVar("T")
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 SUFFIXES: Final = (".json", ".jsonl", ".csv")
+NAME_ENDS: Final = "-_.@"  # what ends a dataset's name at the start of a prediction's
 _PACKED: Final = {  # what it is, and what to do
     **dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".zip"), "a compressed file; unpack it first"),
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "a spreadsheet; save it as CSV with the columns id and answer"),
@@ -134,8 +135,13 @@ def csv_header(path: Path) -> list[str]:
     return []
 
 
+def belongs_to(stem: str, dataset: str) -> bool:
+    """Whether a prediction's stem begins with a dataset's, as a whole name."""
+    return stem == dataset or (stem.startswith(dataset) and stem[len(dataset)] in NAME_ENDS)
+
+
 def find_dataset(prediction: Path, folder: Path) -> Path | None:
-    """The longest-named file in `folder` whose stem is the prediction's or a prefix of it up to `-`, `_` or `.`.
+    """The longest-named file in `folder` whose stem is the prediction's or a prefix of it up to `-`, `_`, `.` or `@`.
 
     None if there is none, and for a CSV without ids, which holds its own events; InputError if two fit equally well, or
     if the folder is there and cannot be read.
@@ -150,11 +156,7 @@ def find_dataset(prediction: Path, folder: Path) -> Path | None:
     except OSError as error:
         raise InputError(str(folder), f"cannot be read: {error.strerror or error}") from None
     fitting = [
-        path
-        for path in paths
-        if path.suffix in SUFFIXES
-        and path.suffix != ".csv"
-        and (stem == path.stem or (stem.startswith(path.stem) and stem[len(path.stem)] in "-_."))
+        path for path in paths if path.suffix in SUFFIXES and path.suffix != ".csv" and belongs_to(stem, path.stem)
     ]
     longest = max((len(path.stem) for path in fitting), default=0)
     best = [path for path in fitting if len(path.stem) == longest]

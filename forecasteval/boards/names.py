@@ -1,0 +1,47 @@
+"""What the name of a prediction file says, `DATASET-SYSTEM[@RUN]`: which system gave it, in which of its runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from forecasteval.common.files import SUFFIXES, belongs_to
+
+
+class Name(NamedTuple):
+    """`dataset` is "" for a file that was scored without one, `run` for one that names none."""
+
+    dataset: str
+    system: str
+    run: str
+
+
+def split_name(stem: str, dataset: str | None = None) -> Name:
+    """The parts of a prediction file's stem; `dataset` is the file (or its stem) that it was scored with.
+
+    The system is what follows the dataset's stem and one of `-_.@`, and all of the stem where that does not begin
+    with the dataset's; the run is what follows the last `@`. Neither is ever empty by such a cut: a name that is
+    nothing else is that of its system.
+
+    >>> split_name("250915-deep-x@2", "250915.json")
+    Name(dataset='250915', system='deep-x', run='2')
+    >>> split_name("deep-x@a@b")
+    Name(dataset='', system='deep-x@a', run='b')
+    >>> split_name("250915@2", "250915.json"), split_name("250915-x@", "250915")
+    (Name(dataset='250915', system='250915', run='2'), Name(dataset='250915', system='x@', run=''))
+    """
+    name = Path(dataset or "").name
+    known = next((name[: -len(end)] for end in SUFFIXES if name.endswith(end)), name)
+    system = stem
+    if known and belongs_to(stem, known):
+        rest = stem[len(known) :]
+        # `250915@2` is a run of the system that has no other name than its dataset's, `250915`
+        system = known + rest if rest[:1] in ("", "@") else rest.removeprefix(rest[0]) or stem
+    before, _, after = system.rpartition("@")
+    return Name(known, before, after) if before and after else Name(known, system, "")
+
+
+def without_run(stem: str, dataset: str | None = None) -> str:
+    """The stem that all runs of a system on a dataset share: `250915-x` of `250915-x@2`."""
+    run = split_name(stem, dataset).run
+    return stem.removesuffix(f"@{run}") if run else stem
