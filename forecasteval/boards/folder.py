@@ -23,6 +23,8 @@ from forecasteval.common.files import (
 from forecasteval.common.records import dump_json
 from forecasteval.common.report import Results
 
+from .changes import read_changes
+from .history import append_night, read_history, today
 from .limits import NO_LIMITS, Limits
 from .processes import Failure, Task, explain, score_files
 from .ranking import rank_results, ranking_settings
@@ -48,7 +50,7 @@ def evaluate_folder(
     `llm_failures` (by kind, the files of degraded results and how often) and `notes`. Raises LockedError if another
     run is at work, and EvaluationError if nothing can be read or written.
     """
-    folder = root / "evaluation"
+    folder, date = root / "evaluation", today()
     files, failures, ignored = list_predictions(root / "prediction")  # first: a mistyped root is not made
     with lock_folder(folder) as note:
         board = {} if force else read_stored(folder / f"{BOARD}.json")[0]
@@ -70,8 +72,10 @@ def evaluate_folder(
                     checksums[part.name] = hash_text(part.text)
         failures.sort()
         ranked = _store_board(folder, board, checksums, fresh, failures, min_questions)
+        changes, warnings = _store_texts(folder, ranked, date)
     counts = {"evaluated": len(fresh), "reused": len(checksums) - len(fresh)}
-    told = {"ignored": ignored, "llm_failures": llm_failures, "notes": [note] if note else []}
+    notes = [note, *warnings] if note else warnings
+    told = {"ignored": ignored, "llm_failures": llm_failures, "notes": notes, "changes": changes}
     return Results({**ranked, **counts, **told}, board_report)
 
 
@@ -201,7 +205,7 @@ def _store_board(
     folder: Path, board: dict[str, Any], checksums: Mapping[str, str], fresh: Mapping[str, System | Ranking],
     failures: Sequence[Failure], min_questions: int,
 ) -> dict[str, Any]:  # fmt: skip
-    """Write leaderboard.json, .csv and .md unless they hold just that already; the board."""
+    """Write leaderboard.json unless it holds just that already; the board."""
     failed = [failure._asdict() for failure in failures]
     inputs = hash_text(dump_json([ranking_settings(min_questions), dict(checksums), failed]))
     if board.get("inputs_sha256") != inputs:
@@ -213,11 +217,28 @@ def _store_board(
         write_atomic(folder / f"{BOARD}.json", text)
         board = json.loads(text)
         del board["result_sha256"]
-    for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board))):
+    return board
+
+
+def _store_texts(folder: Path, board: dict[str, Any], date: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Append to the history, write leaderboard.csv and .md unless they hold just that already.
+
+    What changed since the last run, and warnings. A history that cannot be read costs only itself.
+    """
+    changes, latest, warnings = [], [], []
+    try:
+        before = read_history(folder)
+    except InputError as error:
+        warnings = [f"{error}; the history is not written"]
+    else:
+        history = append_night(folder, before, board, date)
+        latest, warnings = read_changes(history), history.warnings
+        changes = latest if history is not before else []
+    for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board, latest))):
         path = folder / f"{BOARD}.{suffix}"
         if not (path.is_file() and path.read_bytes() == text.encode()):
             write_atomic(path, text)
-    return board
+    return changes, warnings
 
 
 def _read_ranked(folder: Path, name: str, checksum: str) -> System | Ranking:

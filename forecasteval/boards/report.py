@@ -9,12 +9,13 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable, told_apart
 from forecasteval.common.report import Report, Table, format_signature, show_interval, show_number
 
+from .changes import changes_report
 from .systems import ALPHA
 
 PAIRS: Final = 10  # whose questions a comparison shows
@@ -108,6 +109,7 @@ def board_report(board: Mapping[str, Any]) -> Report:
         if any(row.get("significant") is False for row in table["rows"]):
             report += [_EXPLAINED]
         report += [format_signature(table["signature"]), ""]
+    report += changes_report(board.get("changes", ()))
     report += [f"failed: {printable(entry['file'])}: {printable(entry['reason'])}" for entry in board.get("failed", [])]
     return report
 
@@ -186,8 +188,8 @@ def _csv_cell(cell: object) -> object:
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]()<>#+!|~&:@$^]|(?<=www)\.", re.I)
 
 
-def format_markdown(board: Mapping[str, Any]) -> str:
-    """The tables as Markdown; names of files are text there, whatever they hold."""
+def format_markdown(board: Mapping[str, Any], changes: Sequence[Mapping[str, Any]] = ()) -> str:
+    """The tables as Markdown, and what changed last; names of files are text there, whatever they hold."""
     lines = ["# Leaderboard", ""]
     for table in board["tables"]:
         title, cells, _, paired = _view(table)
@@ -197,10 +199,19 @@ def format_markdown(board: Mapping[str, Any]) -> str:
         if paired:
             lines += ["", _EXPLAINED]
         lines += ["", f"`{format_signature(table['signature'])}`", ""]
+    lines += ["## What changed last", ""] if changes else []
+    for block in changes_report(changes)[1:]:
+        lines += _markdown_table(block) if isinstance(block, Table) else [f"{_markdown(block)}  " if block else ""]
     if board["failed"]:
         lines += ["## Not scored", "", "| File | Reason |", "|---|---|"]
         lines += [f"| {_markdown(entry['file'])} | {_markdown(entry['reason'])} |" for entry in board["failed"]]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _markdown_table(table: Table) -> list[str]:
+    sides = "|".join("---:" if side == ">" else "---" for side in table.align)
+    rows = ["| " + " | ".join(map(_markdown, row)) + " |" for row in (table.header, *table.rows)]
+    return [rows[0], f"|{sides}|", *rows[1:]]
 
 
 def _markdown(text: str) -> str:

@@ -12,7 +12,9 @@ from typing import Any, Final, NamedTuple
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import dump_json
 
+from .changes import read_changes
 from .folder import list_predictions, list_tasks
+from .history import read_history
 from .limits import NO_LIMITS, Limits
 from .processes import Failure, Task, score_files
 from .ranking import rank_results
@@ -87,11 +89,18 @@ def _compare_board(folder: Path, systems: list[System | Ranking]) -> dict[str, l
     ranked = rank_results(systems, board.get("leaderboard", {}).get("min_questions", 0))
     told = _shorten(list(_differences(board.get("tables"), json.loads(dump_json(ranked))["tables"], "tables")))
     found = {f"{BOARD}.json": told} if told else {}
-    for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board))):
+    for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board, _latest_changes(folder)))):
         path = folder / f"{BOARD}.{suffix}"
         if not (path.is_file() and path.read_bytes() == text.encode()):
             found[path.name] = [f"it is not what {BOARD}.json says"]
     return found
+
+
+def _latest_changes(folder: Path) -> list[dict[str, Any]]:
+    try:
+        return read_changes(read_history(folder))
+    except InputError:  # without which the leaderboard was made
+        return []
 
 
 def _shorten(told: list[str]) -> list[str]:

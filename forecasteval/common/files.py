@@ -165,16 +165,16 @@ def find_dataset(prediction: Path, folder: Path) -> Path | None:
     return best[0] if best else None
 
 
-def write_atomic(path: Path, text: str) -> None:
-    """Write `text` so that a kill at any moment leaves the old file or the new one, never a torn one.
+def write_atomic(path: Path, content: str | bytes) -> None:
+    """Write text (in UTF-8) or bytes so that a kill at any moment leaves the old file or the new one, never a torn one.
 
     Raises EvaluationError if the folder is read-only or the disk is full; the old file is then intact.
     """
     temporary = path.with_name(f".{os.getpid()}-{os.urandom(4).hex()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with temporary.open("wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
