@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval import __version__, futurex, prophet, rxnopt
 from forecasteval.boards import gate, store
-from forecasteval.boards.named import score_names
+from forecasteval.boards.named import find_runs, group_runs, score_names
 from forecasteval.common.benchmark import Benchmark, Scorer
 from forecasteval.common.errors import (
     EvaluationError,
@@ -374,7 +374,8 @@ def compare(argv: Sequence[str]) -> int:
 
     described = "Test the differences of systems on the same questions, pair by pair."
     parser = _parser("compare", described, _COMPARE, "compared", 6)
-    parser.add_argument("file", metavar="NAME", nargs="+", help="file in prediction/, or a path; two systems or more")
+    file = "file in prediction/, or a path; NAME means all its runs NAME@RUN, too; two systems or more"
+    parser.add_argument("file", metavar="NAME", nargs="+", help=file)
     parser.set_defaults(items=True)
     dataset = "file in dataset/, or a path; repeatable for RxnOptBench (found by the files' names)"
     parser.add_argument("--dataset", metavar="NAME", action="append", help=dataset)
@@ -382,11 +383,13 @@ def compare(argv: Sequence[str]) -> int:
     _add_policies(parser, ranked=True)
     args = parser.parse_args(argv)
     scorer = _scorer(args)
+    runs = [find_runs(name, args.root / "prediction") for name in args.file]
+    args.file = [name for names in runs for name in names]
     results = list(_score_names(args, scorer, _refuse))
     for one in results:
         scorer.views(one["benchmark"])  # an option that it has no use for is refused
     gate.require_baseline(args, results)
-    compared = comparison.compare(results)
+    compared = comparison.compare(group_runs(results, runs))
     _show(args, compared, compared.report())
     gate.require_not_worse(args, compared)
     return 0

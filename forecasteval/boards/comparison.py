@@ -22,14 +22,25 @@ from forecasteval.common.statistics import (
     t_tail,
 )
 
+from .names import without_run
+from .repeats import combine_runs, run_columns
 from .report import comparison_report
-from .systems import SEED, System, distinct_names, read_difference, read_system, require_same_policy, split_forecasters
+from .systems import (
+    SEED,
+    UNPARSED,
+    System,
+    distinct_names,
+    read_difference,
+    read_system,
+    require_same_policy,
+    split_forecasters,
+)
 
 SYSTEMS: Final = 50  # that are compared at a time
 MOVERS: Final = 10  # questions that are shown to move a difference most
 
 
-def compare(results: Sequence[Mapping[str, Any]]) -> Results:
+def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) -> Results:
     """Compare systems pairwise on the same questions.
 
     For each pair A, B: the difference of the weighted scores (A − B) with a t interval on the per-question
@@ -38,22 +49,24 @@ def compare(results: Sequence[Mapping[str, Any]]) -> Results:
     that move the difference most. Raises InputError for fewer than two results, and for different questions or
     truths, naming how they differ.
 
-    A result of several forecasters is as many systems: their score is 1 - Brier, on the events that all answered.
+    A sequence of results in the place of one are runs of one system, which scores their mean (`combine_runs`). A
+    result of several forecasters is as many systems: their score is 1 - Brier, on the events that all answered.
     """
-    results, left_out = split_forecasters(results)
-    if len(results) < 2:
-        raise InputError("compare", "expected two systems or more", str(len(results)))
-    if len(results) > SYSTEMS:
-        raise InputError("compare", f"expected at most {SYSTEMS} systems", str(len(results)))
-    systems = list(map(read_system, results, distinct_names(results)))
-    for system, result in zip(systems[1:], results[1:], strict=True):
-        _require_same_questions(results[0], result, systems[0].name, system.name)
-        require_same_policy(systems[0], system)
+    groups = [[one] if isinstance(one, Mapping) else list(one) for one in results]
+    left_out = 0
+    if any("ranking" in run for runs in groups for run in runs):
+        forecasters, left_out = split_forecasters([run for runs in groups for run in runs])
+        groups = [[one] for one in forecasters]
+    if len(groups) < 2:
+        raise InputError("compare", "expected two systems or more", str(len(groups)))
+    if len(groups) > SYSTEMS:
+        raise InputError("compare", f"expected at most {SYSTEMS} systems", str(len(groups)))
+    systems = _read_systems(groups)
     levels = [level for level, values in systems[0].scores.items() if values]
     return Results(
         {
-            "dataset": results[0].get("dataset"),
-            "n": len(results[0]["items"]),
+            "dataset": groups[0][0].get("dataset"),
+            "n": len(groups[0][0]["items"]),
             "left_out": left_out,
             "level_counts": {level: len(systems[0].scores[level]) for level in levels},
             "systems": [_summary(system, levels) for system in systems],
@@ -67,13 +80,36 @@ def compare(results: Sequence[Mapping[str, Any]]) -> Results:
     )  # fmt: skip
 
 
+def _read_systems(groups: Sequence[Sequence[Mapping[str, Any]]]) -> list[System]:
+    """A system of the results of its runs; InputError unless all were asked the same and scored alike."""
+    names = distinct_names([_name_runs(runs) for runs in groups])
+    systems: list[System] = []
+    first, called = groups[0][0], ""
+    for name, runs in zip(names, groups, strict=True):
+        own = [read_system(run, name if len(runs) == 1 else None) for run in runs]
+        called = called or own[0].name
+        for run, system in zip(runs, own, strict=True):
+            if run is not first:
+                _require_same_questions(first, run, called, system.name)
+        systems.append(combine_runs(own, name))
+        require_same_policy(systems[0], systems[-1])
+    return systems
+
+
+def _name_runs(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    if len(runs) < 2 or "name" not in runs[0]:
+        return runs[0]
+    return {"name": without_run(str(runs[0]["name"]), runs[0].get("dataset"))}
+
+
 def _summary(system: System, levels: Sequence[str]) -> dict[str, Any]:
     return {
         "overall_score": stratified_mean(system.strata(levels)),
         "overall_interval": stratified_interval(system.strata(levels), (0.0, system.share)),
         "missing": system.count(levels, "missing"),
-        "unparsed": system.count(levels, "unparsed", "illegal"),
+        "unparsed": system.count(levels, *UNPARSED),
         **system.row,
+        **run_columns(system, levels),
     }
 
 

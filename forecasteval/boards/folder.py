@@ -172,9 +172,10 @@ def list_tasks(
 
 
 def _file_rows(board: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The parts of a board that stand for a file each: rows of systems, and whole tables of forecasters."""
+    """The parts of a board that stand for a file each: rows of systems, or of their runs, and tables of forecasters."""
     for table in board.get("tables", ()):
-        yield from (part for part in (table, *table["rows"]) if "prediction" in part)
+        for part in (table, *table["rows"]):
+            yield from part.get("runs") or ([part] if "prediction" in part else ())
 
 
 def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings: Settings) -> str:

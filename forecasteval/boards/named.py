@@ -1,15 +1,22 @@
-"""The files that a command names: each scored with its dataset, those that are one set of predictions together."""
+"""The files that a command names: each scored with its dataset, those that are one set of predictions together.
+
+A system's name stands for the files of all its runs where a command asks for systems.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from forecasteval.common.benchmark import Scorer
 from forecasteval.common.errors import EvaluationError
-from forecasteval.common.files import find_dataset, find_file, score_together
+from forecasteval.common.files import SUFFIXES, find_dataset, find_file, score_together
 from forecasteval.common.report import Results
+
+from .names import without_run
 
 
 def score_names(
@@ -36,3 +43,31 @@ def score_names(
             fail(problem)
         if results is not None:
             yield results
+
+
+def find_runs(name: str, folder: Path) -> list[str]:
+    """The names of the files that `name`, or a path, stands for: `NAME` and all of `NAME@RUN`, in order.
+
+    With an extension it is that file alone; without such files it is itself, whatever is wrong with it.
+    """
+    base = Path(name) if os.sep in name or "/" in name else folder / name
+    if base.suffix in SUFFIXES:
+        return [name]
+    names: list[str] = []
+    with contextlib.suppress(OSError, ValueError):  # reading the file will say so
+        names = os.listdir(base.parent)
+    stems = {Path(other).stem for other in names if other.endswith(SUFFIXES) and other[0] != "."}
+    runs = {stem for stem in stems if stem != base.name and without_run(stem) == base.name}
+    return [os.path.join(base.parent, stem) for stem in sorted(runs | (stems & {base.name}))] if runs else [name]
+
+
+def group_runs(results: Sequence[Results], runs: Sequence[Sequence[str]]) -> list[Results | list[Results]]:
+    """Results of files, those of one system's runs as a list.
+
+    Where files were scored together there are fewer results, of which each holds its systems itself.
+    """
+    if len(results) != sum(map(len, runs)):
+        return [*results]
+    left = iter(results)
+    groups = [[next(left) for _ in names] for names in runs]
+    return [group[0] if len(group) == 1 else group for group in groups]

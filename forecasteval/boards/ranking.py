@@ -11,10 +11,12 @@ from forecasteval import __version__
 from forecasteval.common.report import Results
 from forecasteval.common.statistics import FLIPS, mean, paired_test, stratified_interval, stratified_mean
 
+from .repeats import combine_all, run_columns
 from .report import board_report
 from .systems import (
     ALPHA,
     SEED,
+    UNPARSED,
     Ranking,
     System,
     distinct_names,
@@ -27,6 +29,7 @@ from .systems import (
 def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0) -> Results:
     """Rank systems: one table per dataset, best first, ties sharing a rank.
 
+    Results named `DATASET-SYSTEM@RUN` are runs of one system, whose mean is one row (`combine_runs`).
     Levels with fewer than `min_questions` questions are left out (shown as –) and the weights renormalised, as on
     the public leaderboard. Every system after the first carries the paired difference of the one above minus itself
     and its p-value (`paired_test`, not adjusted for the number of systems); from 0.05 on it is not significant.
@@ -39,18 +42,23 @@ def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0) -> Result
 
 def rank_results(results: Iterable[System | Ranking], min_questions: int) -> Results:
     """`rank` of what was read already."""
-    groups: dict[tuple[str, str, str], list[System]] = {}
     own: list[dict[str, Any]] = []
-    for system in results:
-        if isinstance(system, Ranking):
-            own.append(system.table)
-            continue
+    systems: list[System] = []
+    for result in results:
+        if isinstance(result, Ranking):
+            own.append(result.table)
+        else:
+            systems.append(result)
+    systems, remarks = combine_all(systems)
+    groups: dict[tuple[str, str, str], list[System]] = {}
+    for system in systems:
         group = groups.setdefault(system.group, [])
         group.append(system)
         require_same_policy(group[0], system)
     tables = [_rank_group(groups[group], min_questions) for group in sorted(groups)]
     tables += sorted(own, key=lambda table: (table["benchmark"], str(table["dataset"]), table["name"]))
-    return Results({"tables": tables, "leaderboard": ranking_settings(min_questions)}, board_report)
+    values = {"tables": tables, "remarks": remarks, "leaderboard": ranking_settings(min_questions)}
+    return Results(values, board_report)
 
 
 def ranking_settings(min_questions: int) -> dict[str, Any]:
@@ -77,11 +85,12 @@ def _rank_group(systems: list[System], min_questions: int) -> dict[str, Any]:
             "level_scores": {level: mean(system.scores[level]) if level in levels else math.nan for level in counts},
             "n": sum(counts[level] for level in levels),
             "missing": system.count(levels, "missing"),
-            "unparsed": system.count(levels, "unparsed", "illegal"),
+            "unparsed": system.count(levels, *UNPARSED),
             "difference_above": None,
             "p_above": None,
             "significant": None,
             **system.row,
+            **run_columns(system, levels),
         }
         if place and levels:
             above, p = pairs[place - 1].value, tests[place - 1]

@@ -18,6 +18,7 @@ from forecasteval.common.report import Report, Table, format_signature, show_int
 from .changes import changes_report
 from .systems import ALPHA
 
+_RUNS: Final = ["Runs", "Run SD"]
 PAIRS: Final = 10  # whose questions a comparison shows
 _UNSURE: Final = "≈"
 _EXPLAINED: Final = f"{_UNSURE} the paired difference to the system above is not significant (p >= {ALPHA})."
@@ -61,13 +62,15 @@ def _systems(table: Mapping[str, Any]) -> View:
     shown = f"{count} questions" if used == count else f"{used} of {count} questions (small levels left out)"
     title = f"{table['benchmark']}, {printable(table['dataset'] or 'its own questions')}, {shown}"
     levels = [level for level in table["level_counts"] if level]
-    header = ["Rank", "System", "Overall", "95% interval", *(f"Level {level}" for level in levels)]
-    header += ["n", "Missing", "Unparsed", "p above", "Notes"]
+    repeated = any("runs" in row for row in table["rows"])
+    header = ["Rank", "System", "Overall", "95% interval", *(_RUNS if repeated else [])]
+    header += [*(f"Level {level}" for level in levels), "n", "Missing", "Unparsed", "p above", "Notes"]
     names = told_apart([row["name"] for row in table["rows"]])
     rows = [
         [
             "–" if row["rank"] is None else str(row["rank"]), name,
             show_number(row["overall_score"]), show_interval(row["overall_interval"]),
+            *(_show_runs(row) if repeated else []),
             *(show_number(row["level_scores"][level]) for level in levels),
             str(row["n"]), str(row["missing"]), str(row["unparsed"]),
             show_number(row["p_above"]), _notes(row),
@@ -75,11 +78,18 @@ def _systems(table: Mapping[str, Any]) -> View:
         for name, row in zip(names, table["rows"], strict=True)
     ]  # fmt: skip
     lines = [_line(table, row, "overall", row["overall_score"], row["overall_interval"]) for row in table["rows"]]
-    return View(title, Table(header, rows, "><>>" + ">" * len(levels) + ">>>><"), lines, True)
+    return View(title, Table(header, rows, "><" + ">" * (len(header) - 3) + "<"), lines, True)
+
+
+def _show_runs(row: Mapping[str, Any]) -> list[str]:
+    """How many runs a row is the mean of, and how far these differ."""
+    return [str(len(row["runs"])), show_number(row["run_deviation"])] if "runs" in row else ["1", "–"]
 
 
 def _notes(row: Mapping[str, Any]) -> str:
     notes = [_UNSURE] if row["significant"] is False else []
+    if row.get("runs_differ"):
+        notes.append("its runs differ as wholes")
     if row["degraded"]:
         notes.append("degraded: the language model failed")
     if row["warnings"]:
@@ -94,6 +104,7 @@ def _line(
     low, high = interval or (None, None)
     levels = {f"level_{level}": value for level, value in row.get("level_scores", {}).items()}
     told = {"benchmark": table["benchmark"], "dataset": table["dataset"], "metric": metric, "score": score}
+    told["runs"] = len(row.get("runs", [row]))
     return {**row, **levels, **told, "low": low, "high": high, "signature": format_signature(table["signature"])}
 
 
@@ -109,6 +120,7 @@ def board_report(board: Mapping[str, Any]) -> Report:
         if any(row.get("significant") is False for row in table["rows"]):
             report += [_EXPLAINED]
         report += [format_signature(table["signature"]), ""]
+    report += [*board["remarks"]]
     report += changes_report(board.get("changes", ()))
     report += [f"failed: {printable(entry['file'])}: {printable(entry['reason'])}" for entry in board.get("failed", [])]
     return report
@@ -121,12 +133,14 @@ def comparison_report(comparison: Mapping[str, Any]) -> Report:
     if comparison["left_out"]:
         report += [f"{comparison['left_out']} more are left out: not all of these forecasters answered them"]
     report += [""]
+    repeated = any("runs" in s for s in comparison["systems"])
+    header = ["System", "Overall", "95% interval", *(_RUNS if repeated else []), "Missing", "Unparsed"]
     systems = [
         [printable(s["name"]), show_number(s["overall_score"]), show_interval(s["overall_interval"]),
-         str(s["missing"]), str(s["unparsed"])]
+         *(_show_runs(s) if repeated else []), str(s["missing"]), str(s["unparsed"])]
         for s in comparison["systems"]
     ]  # fmt: skip
-    report += [Table(["System", "Overall", "95% interval", "Missing", "Unparsed"], systems, "<>>>>"), ""]
+    report += [Table(header, systems, "<" + ">" * (len(header) - 1)), ""]
     levels = [level for level in comparison["level_counts"] if level]
     header = ["A", "B", "A − B", "95% interval", "p", "p (Holm)", "80% power at"]
     header += [f"Level {level}" for level in levels] or ["Wins"]
@@ -163,7 +177,9 @@ def format_csv(board: Mapping[str, Any]) -> str:
     levels = dict.fromkeys(level for table in tables for level in table.get("level_counts", ()) if level)
     columns = [
         "benchmark", "dataset", "prediction", "rank", "name", "metric", "score", "low", "high",
-        *(f"level_{level}" for level in levels), "n", "missing", "unparsed", "p_above", "significant", "signature",
+        *(f"level_{level}" for level in levels), "n", "missing", "unparsed", "p_above", "significant",
+        *(["runs", "run_deviation"] if any("runs" in row for table in tables for row in table["rows"]) else []),
+        "signature",
     ]  # fmt: skip
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
@@ -199,6 +215,8 @@ def format_markdown(board: Mapping[str, Any], changes: Sequence[Mapping[str, Any
         if paired:
             lines += ["", _EXPLAINED]
         lines += ["", f"`{format_signature(table['signature'])}`", ""]
+    if board["remarks"]:
+        lines += ["## Runs apart", "", *(f"- {_markdown(remark)}" for remark in board["remarks"]), ""]
     lines += ["## What changed last", ""] if changes else []
     for block in changes_report(changes)[1:]:
         lines += _markdown_table(block) if isinstance(block, Table) else [f"{_markdown(block)}  " if block else ""]

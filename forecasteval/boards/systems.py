@@ -13,6 +13,7 @@ from forecasteval.common.statistics import stratified_mean
 
 ALPHA: Final = 0.05  # from this p-value on, a difference is not significant
 SEED: Final = 0  # of the sign flips
+UNPARSED: Final = ("unparsed", "illegal")  # outcomes of answers that could not be read
 
 
 class System(NamedTuple):
@@ -27,6 +28,7 @@ class System(NamedTuple):
     ids: dict[str, list[Any]]
     outcomes: dict[str, Counter[str]]
     row: dict[str, Any]
+    runs: tuple[System, ...] = ()  # whose means the scores are, if it has several
 
     def strata(self, levels: Sequence[str]) -> list[tuple[float, list[float]]]:
         return [(self.weights[level], [self.share * score for score in self.scores[level]]) for level in levels]

@@ -41,7 +41,8 @@ def test_order_of_a_file_changes_nothing() -> None:
     twice = [*RECORDS, q("b", answer="B")]  # the same question, answered otherwise
     for seed in range(4):
         shuffled = random.Random(seed).sample(twice, len(twice))
-        assert read_system(score(shuffled, "x"))[:-1] == read_system(score(twice, "x"))[:-1]  # but checksums in row
+        one, other = (read_system(score(records, "x"))._replace(row={}) for records in (shuffled, twice))
+        assert one == other  # but for the checksums in row
 
 
 def test_a_result_without_weights_has_one_level() -> None:

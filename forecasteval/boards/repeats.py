@@ -1,0 +1,117 @@
+"""Several runs of one system on one dataset, as one system whose scores are its means by question."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from forecasteval.common.errors import printable
+from forecasteval.common.statistics import mean, stratified_mean, variance
+
+from .names import split_name, without_run
+from .systems import UNPARSED, System, require_same_policy
+
+
+def combine_runs(runs: Sequence[System], name: str = "") -> System:
+    """One system of the runs of one, on the same questions: each scores the mean of its runs' scores.
+
+    Its score is then the mean of the runs' scores, x̄ = Σ w·mean over questions of (Σ over the R runs of xᵢᵣ) / R, and
+    the interval that `stratified_interval` makes of the questions' means counts both, which questions were asked and
+    how a system's answers to one vary: s² of the means estimates Var(E[x|question]) + E[Var(x|question)] / R (Miller,
+    Adding error bars to evals, 2024). It is the cluster-robust error of all n·R scores, clustered by question
+    (Liang & Zeger 1986; `clustered_error` of each level), as every run has a score for every question: 0 where it lacks
+    an answer. What moves a whole run at once, such as a bad night, is not in it: `run_deviation` shows that. Outcomes
+    are counted over all runs. Raises InputError for runs of other policies. One run is returned as it is.
+    """
+    if len(runs) == 1:
+        return runs[0]
+    runs = sorted(runs, key=lambda run: run.name)
+    first = runs[0]
+    for run in runs[1:]:
+        require_same_policy(first, run)
+    outcomes: dict[str, Counter[str]] = {level: Counter() for level in first.scores}
+    for run in runs:
+        for level, counted in run.outcomes.items():
+            outcomes[level].update(counted)
+    scores = {
+        level: [mean(values) for values in zip(*(run.scores[level] for run in runs), strict=True)]
+        for level in first.scores
+    }
+    row = {
+        **first.row,
+        "name": name or without_run(first.name, first.group[1]),
+        "prediction": ", ".join(str(run.row["prediction"]) for run in runs),
+        "warnings": sum(run.row["warnings"] for run in runs),
+        "degraded": any(run.row["degraded"] for run in runs),
+        "signature": {
+            key: value
+            for key, value in first.row["signature"].items()
+            if all(run.row["signature"].get(key) == value for run in runs)
+        },
+    }
+    return first._replace(name=row["name"], scores=scores, outcomes=outcomes, row=row, runs=tuple(runs))
+
+
+def run_columns(system: System, levels: Sequence[str]) -> dict[str, Any]:
+    """What a row says of a system's runs; nothing of a single one.
+
+    Their scores over `levels`, the standard deviation of these with R − 1, and whether they differ as wholes: it is
+    more than twice what runs would show that differ in nothing but how they answer single questions.
+    """
+    if not system.runs:
+        return {}
+    runs = [
+        {
+            **run.row,
+            "run": split_name(run.name, run.group[1]).run,
+            "score": stratified_mean(run.strata(levels)),
+            "missing": run.count(levels, "missing"),
+            "unparsed": run.count(levels, *UNPARSED),
+        }
+        for run in system.runs
+    ]
+    deviation = math.sqrt(variance([run["score"] for run in runs]))
+    differ = deviation > 2 * _deviation_within(system, levels) + 1e-12
+    return {"runs": runs, "run_deviation": deviation, "runs_differ": differ}
+
+
+def _deviation_within(system: System, levels: Sequence[str]) -> float:
+    """Standard deviation of a run's score on these questions, if its answers vary independently of each other.
+
+    √ Σ (w/Σw)²·mean(s²ᵢ)/n with the variance s²ᵢ over the runs at question i.
+    """
+    strata = [run.strata(levels) for run in system.runs]
+    total = math.fsum(weight for weight, values in strata[0] if values)
+    parts = []
+    for level in zip(*strata, strict=True):
+        within = [variance(values) for values in zip(*(values for _, values in level), strict=True)]
+        parts += [(level[0][0] / total) ** 2 * mean(within) / len(within)] if within else []
+    return math.sqrt(math.fsum(parts))
+
+
+def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
+    """The systems, runs of one on one dataset combined; and a line for each whose runs cannot be.
+
+    Runs that were asked other questions, or the same with other truths, stay apart.
+    """
+    named: dict[tuple[str, str, str], dict[str, list[System]]] = {}
+    for system in systems:
+        benchmark, dataset, checksum = system.group
+        parts = named.setdefault((benchmark, dataset, without_run(system.name, dataset)), {})
+        parts.setdefault(checksum, []).append(system)
+    combined: list[System] = []
+    remarks: list[str] = []
+    for (_, _, name), parts in named.items():
+        groups = sorted(sorted(run.name for run in runs) for runs in parts.values())
+        if len(groups) > 1:
+            told = "; ".join(", ".join(map(printable, group)) for group in groups)
+            remarks.append(f"{printable(name)}: its runs were asked other questions, and are not averaged: {told}")
+        combined += map(combine_runs, parts.values())
+    return combined, sorted(remarks)
+
+
+def system_of(system: System) -> str:
+    """The name that a system has on every dataset."""
+    return split_name(system.name, system.group[1]).system
