@@ -263,14 +263,14 @@ POLICIES: Final = (
 )
 OPTIONS: Final = {
     "": ("--file", "--dataset", "--items", "--save", "--fail-under", "--missing", "--sort", "--full", *POLICIES),
-    "nightly": ("--force", "--verify", "--min-questions", "--memory-limit", "--time-limit", *POLICIES),
+    "nightly": ("--force", "--verify", "--min-questions", "--where", "--memory-limit", "--time-limit", *POLICIES),
     "compare": ("--dataset", "--fail-if-worse", "--alpha", *POLICIES),
     "check": (),
 }  # besides --json, --root and --version, which all have
 VALUES: Final = {
     "--file": ["a"], "--dataset": ["d"], "--missing": ["skip"], "--sort": ["ece"], "--relative-sigma": ["0.05"],
     "--rules": ["official-2026"], "--llm": ["m"], "--llm-policy": ["always"], "--workers": ["2"],
-    "--fail-under": ["0"], "--alpha": ["0.05"],
+    "--fail-under": ["0"], "--where": ["a=b"], "--alpha": ["0.05"],
     "--gamma": ["1"], "--min-questions": ["1"], "--min-events": ["1"], "--max-ask-sum": ["1.03"],
 }  # fmt: skip
 EXIT_CODES: Final = {

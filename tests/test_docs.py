@@ -212,7 +212,7 @@ def test_python_version_is_the_one_required() -> None:
 
 def test_json_examples_parse() -> None:
     files = [block for page in PAGES for block in read_blocks(read(page)) if block.file]
-    assert len(files) == 9
+    assert len(files) == 10
     for block in files:
         if block.language == "csv":
             continue

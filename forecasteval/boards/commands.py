@@ -13,9 +13,11 @@ from forecasteval.common.files import SUFFIXES
 from forecasteval.common.records import dump_json
 from forecasteval.common.report import Report, format_text
 
+from .about import read_filters, select, told_of
 from .folder import evaluate_folder
 from .limits import Limits, read_limits
 from .processes import Failure
+from .report import board_report
 from .verify import Verification, verify_folder
 
 
@@ -25,6 +27,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--force", action="store_true", help="score everything anew")
     add("--verify", action="store_true", help="score everything anew, write nothing, and report what differs")
     add("--min-questions", metavar="N", type=int, default=0, help="leave smaller levels out")
+    add(
+        "--where",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="show only systems of which systems.json says it",
+    )
     add("--memory-limit", metavar="MB", type=int, help="of each file: who needs more fails, and nobody else")
     add("--time-limit", metavar="S", type=float, help="of each file, in seconds")
 
@@ -33,8 +42,9 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     """Score what is new, or verify what is stored; the exit code."""
     if args.min_questions < 0:
         raise InputError("--min-questions", "expected a number >= 0", str(args.min_questions))
-    if args.verify and (args.force or args.min_questions):
-        raise InputError("--verify", "cannot be combined", "--force or --min-questions")
+    if args.verify and (args.force or args.min_questions or args.where):
+        raise InputError("--verify", "cannot be combined", "--force, --min-questions or --where")
+    filters = read_filters(args.where, args.root / "prediction")
     limits = read_limits(args.memory_limit, args.time_limit)
     # A language model has threads of its own, and one breaker and deadline for all files.
     processes = 1 if args.llm else os.cpu_count() or 1
@@ -49,7 +59,10 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"
     if board["ignored"]:
         counts += f"; not read, as they are no {', '.join(SUFFIXES)}: {grouped_names(board['ignored'])}"
-    print(dump_json(board, ascii_only=True) if args.json else format_text([*board.report(), counts]))
+    shown = select(board, filters) if filters else board
+    print(
+        dump_json(shown, ascii_only=True) if args.json else format_text([*board_report(shown), *told_of(shown), counts])
+    )
     if any(failure.fault for failure in failed):
         return 1
     if not board["evaluated"] + board["reused"]:

@@ -23,6 +23,7 @@ from forecasteval.common.files import (
 from forecasteval.common.records import dump_json
 from forecasteval.common.report import Results
 
+from .about import SYSTEMS_FILE, Systems, add_about, read_systems
 from .changes import read_changes
 from .history import append_night, read_history, today
 from .limits import NO_LIMITS, Limits
@@ -70,8 +71,10 @@ def evaluate_folder(
                         llm_failures.setdefault(kind, {})[task.prediction] = count
                     write_atomic(folder / f"{part.name}.json", part.text)
                     checksums[part.name] = hash_text(part.text)
+        about = read_systems(root / "prediction")
+        failures += [Failure(SYSTEMS_FILE, about.mistakes)] if about.mistakes else []
         failures.sort()
-        ranked = _store_board(folder, board, checksums, fresh, failures, min_questions)
+        ranked = _store_board(folder, board, checksums, fresh, failures, min_questions, about)
         changes, warnings = _store_texts(folder, ranked, date)
     counts = {"evaluated": len(fresh), "reused": len(checksums) - len(fresh)}
     notes = [note, *warnings] if note else warnings
@@ -85,10 +88,10 @@ def evaluate_folder(
 def list_predictions(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
     """The prediction files of a folder by name, those that cannot be used, and the names of what is no such file.
 
-    Hidden files are left out. Raises InputError if there is no prediction file.
+    Hidden files are left out, and `SYSTEMS_FILE`. Raises InputError if there is no prediction file.
     """
     with readable(folder):
-        names = sorted(name for name in os.listdir(folder) if name[0] != ".")
+        names = sorted(name for name in os.listdir(folder) if name[0] != "." and name != SYSTEMS_FILE)
     by_stem: dict[str, list[str]] = {}
     for name in names:
         if name.endswith(SUFFIXES):
@@ -204,14 +207,15 @@ def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings:
 
 def _store_board(
     folder: Path, board: dict[str, Any], checksums: Mapping[str, str], fresh: Mapping[str, System | Ranking],
-    failures: Sequence[Failure], min_questions: int,
+    failures: Sequence[Failure], min_questions: int, about: Systems,
 ) -> dict[str, Any]:  # fmt: skip
     """Write leaderboard.json unless it holds just that already; the board."""
     failed = [failure._asdict() for failure in failures]
-    inputs = hash_text(dump_json([ranking_settings(min_questions), dict(checksums), failed]))
+    inputs = hash_text(dump_json([ranking_settings(min_questions), dict(checksums), failed, about.told]))
     if board.get("inputs_sha256") != inputs:
         systems = [fresh.get(name) or _read_ranked(folder, name, checksums[name]) for name in sorted(checksums)]
         new = {**rank_results(systems, min_questions), "failed": failed, "inputs_sha256": inputs}
+        new["without_result"] = add_about(new, about)
         for row in _file_rows(new):
             row["file_sha256"] = checksums[row["name"]]
         text = result_text(new)

@@ -19,7 +19,7 @@ from forecasteval.common.errors import InputError, grouped_names
 from forecasteval.common.files import join_checksums, read_file, write_atomic
 from forecasteval.common.records import dump_json
 
-from .names import split_name
+from .names import system_of_row
 
 HISTORY: Final = "history.jsonl"
 _CHECKSUMS: Final = ("questions_sha256", "dataset_sha256", "prediction_sha256", "code_sha256")
@@ -135,7 +135,7 @@ def _states(board: Mapping[str, Any]) -> Iterator[tuple[Key, Line]]:
             state = {
                 "benchmark": table["benchmark"],
                 "dataset": table["dataset"] or (table["name"] if own else ""),
-                "system": row["name"] if own else split_name(row["name"], row["dataset"]).system,
+                "system": system_of_row(table, row),
                 "prediction": file["prediction"],
                 "metric": row.get("metric", "brier") if own else "overall",
                 "score": row["score"] if own else row["overall_score"],

@@ -16,6 +16,7 @@ from forecasteval.common.errors import EvaluationError
 from forecasteval.common.files import SUFFIXES, find_dataset, find_file, score_together
 from forecasteval.common.report import Results
 
+from .about import require_predictions
 from .names import without_run
 
 
@@ -27,6 +28,7 @@ def score_names(
     for number, name in enumerate(names):
         try:
             path = find_file(name, root / "prediction")
+            require_predictions(path, root / "prediction")
             given: list[Path | None] = [*datasets]
             asked = given or [find_dataset(path, root / "dataset")]
         except EvaluationError as error:

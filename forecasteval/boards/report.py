@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from forecasteval.common.errors import printable, told_apart
 from forecasteval.common.report import Report, Table, format_signature, show_interval, show_number
 
+from .about import about_columns, about_keys, as_text, shown_names
 from .changes import changes_report
 from .systems import ALPHA
 
@@ -31,10 +32,30 @@ class View(NamedTuple):
     cells: Table
     lines: list[dict[str, Any]]
     paired: bool  # each row is tested against the one above
+    told: int = 0  # columns on the right that `systems.json` tells
 
 
 def _view(table: Mapping[str, Any]) -> View:
-    return _forecasters(table) if "n_events" in table else _systems(table)
+    view = _forecasters(table) if "n_events" in table else _systems(table)
+    return _add_about(view, table["rows"])
+
+
+def _add_about(view: View, rows: Sequence[Mapping[str, Any]]) -> View:
+    """The view with the shown names, and a column for whatever else is told of the systems."""
+    if not any("about" in row for row in rows):
+        return view
+    columns = about_columns(rows)
+    header, align = [*view.cells.header], view.cells.align
+    cells = [[row[0], name, *row[2:]] for row, name in zip(view.cells.rows, shown_names(rows), strict=True)]
+    for title, values, side in columns:
+        header.append(title)
+        align += side
+        cells = [[*row, value] for row, value in zip(cells, values, strict=True)]
+    lines = [
+        {**line, **{f"about_{key}": as_text(value) for key, value in row.get("about", {}).items()}}
+        for line, row in zip(view.lines, rows, strict=True)
+    ]
+    return view._replace(cells=Table(header, cells, align), lines=lines, told=len(columns))
 
 
 def _forecasters(table: Mapping[str, Any]) -> View:
@@ -181,9 +202,11 @@ def format_csv(board: Mapping[str, Any]) -> str:
         *(["runs", "run_deviation"] if any("runs" in row for table in tables for row in table["rows"]) else []),
         "signature",
     ]  # fmt: skip
+    all_rows = [row for table in tables for row in table["rows"]]
+    columns += [f"about_{key}" for key in about_keys(all_rows)]
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
+    writer.writerow({column: _csv_cell(column) for column in columns})
     for table in tables:
         writer.writerows({key: _csv_cell(cell) for key, cell in line.items()} for line in _view(table).lines)
     return text.getvalue()
@@ -208,10 +231,13 @@ def format_markdown(board: Mapping[str, Any], changes: Sequence[Mapping[str, Any
     """The tables as Markdown, and what changed last; names of files are text there, whatever they hold."""
     lines = ["# Leaderboard", ""]
     for table in board["tables"]:
-        title, cells, _, paired = _view(table)
-        lines += [f"## {_markdown(f'Leaderboard  {title}')}", "", "| " + " | ".join(cells.header) + " |"]
+        title, cells, _, paired, told = _view(table)
+        header = [*cells.header[: len(cells.header) - told], *map(_markdown, cells.header[len(cells.header) - told :])]
+        lines += [f"## {_markdown(f'Leaderboard  {title}')}", "", "| " + " | ".join(header) + " |"]
         lines.append("|" + "|".join("---:" if side == ">" else "---" for side in cells.align) + "|")
-        lines += ["| " + " | ".join([row[0], _markdown(row[1]), *row[2:]]) + " |" for row in cells.rows]
+        for row in cells.rows:
+            own, about = row[2 : len(row) - told], row[len(row) - told :]
+            lines.append("| " + " | ".join([row[0], _markdown(row[1]), *own, *map(_markdown, about)]) + " |")
         if paired:
             lines += ["", _EXPLAINED]
         lines += ["", f"`{format_signature(table['signature'])}`", ""]

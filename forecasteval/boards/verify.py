@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import dump_json
 
+from .about import Systems, add_about, read_systems
 from .changes import read_changes
 from .folder import list_predictions, list_tasks
 from .history import read_history
@@ -64,7 +65,7 @@ def verify_folder(
                     differences[f"{part.name}.json"] = told
         same = len(systems) - len(differences)
         if not (failed or unstored):
-            differences.update(_compare_board(folder, systems))
+            differences.update(_compare_board(folder, systems, read_systems(root / "prediction")))
     return Verification(same, differences, unstored, sorted(failed))
 
 
@@ -81,12 +82,13 @@ def _compare_stored(path: Path, new: dict[str, Any]) -> list[str]:
     return _shorten(list(_differences(stored, new)))
 
 
-def _compare_board(folder: Path, systems: list[System | Ranking]) -> dict[str, list[str]]:
+def _compare_board(folder: Path, systems: list[System | Ranking], about: Systems) -> dict[str, list[str]]:
     """What is wrong with the three files of the leaderboard."""
     board, _ = read_stored(folder / f"{BOARD}.json")
     if not board:
         return {f"{BOARD}.json": ["it is damaged: no JSON, or not what its result_sha256 says"]}
     ranked = rank_results(systems, board.get("leaderboard", {}).get("min_questions", 0))
+    add_about(ranked, about)
     told = _shorten(list(_differences(board.get("tables"), json.loads(dump_json(ranked))["tables"], "tables")))
     found = {f"{BOARD}.json": told} if told else {}
     for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board, _latest_changes(folder)))):

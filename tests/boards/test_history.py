@@ -258,3 +258,27 @@ def test_latest_lines_stand_beside_those_before(tmp_path: Path) -> None:
     found = read_history(tmp_path / "evaluation")
     scores = {key[2]: (before and before["score"], line["score"]) for key, (before, line) in found.latest.items()}
     assert (found.night, scores) == (2, {"a": (1.0, 0.75), "b": (0.5, 0.75)})
+
+
+def test_runs_of_one_system_are_one_line(tmp_path: Path) -> None:
+    folder_of(tmp_path, **{"a@1": "AAAA", "b": "AABB"})
+    run(tmp_path, "nightly")
+    folder_of(tmp_path, **{"a@2": "AAAB"})
+    run(tmp_path, "nightly")
+    alone, _, both = lines(tmp_path)
+    assert [(line["system"], line["score"], line.get("runs")) for line in (alone, both)] == [
+        ("a", 1.0, None), ("a", 0.875, 2),
+    ]  # fmt: skip
+    assert both["prediction"] == "d-a@1.json, d-a@2.json"
+    assert both["prediction_sha256"] != alone["prediction_sha256"]
+    before = both["prediction_sha256"]
+    folder_of(tmp_path, **{"a@2": "AABA"})  # the same score, by another file
+    run(tmp_path, "nightly")
+    assert (lines(tmp_path)[-1]["score"], lines(tmp_path)[-1]["prediction_sha256"] != before) == (0.875, True)
+    taken = snapshot(tmp_path)
+    run(tmp_path, "nightly")
+    assert snapshot(tmp_path) == taken
+    (tmp_path / "prediction/d-a@1.json").write_text("{", encoding="utf-8")
+    (tmp_path / "prediction/d-a@2.json").write_text("{", encoding="utf-8")
+    run(tmp_path, "nightly")
+    assert (tmp_path / "evaluation/history.jsonl").read_bytes() == taken["history.jsonl"][0]
