@@ -25,14 +25,14 @@ import argparse
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval import __version__, futurex, prophet, rxnopt
 from forecasteval.boards import gate, store
-from forecasteval.boards.named import find_runs, group_runs, score_names
+from forecasteval.boards.named import score_names
 from forecasteval.common.benchmark import Benchmark, Scorer
 from forecasteval.common.errors import (
     EvaluationError,
@@ -44,7 +44,8 @@ from forecasteval.common.errors import (
 from forecasteval.common.files import find_file
 from forecasteval.common.joins import join
 from forecasteval.common.records import RecordFile, dump_json, number_text
-from forecasteval.common.report import Report, Results, format_text
+from forecasteval.common.report import Report, format_text
+from forecasteval.common.results import Results
 from forecasteval.common.usage import command_line, describe, program_name
 from forecasteval.futurex.items import Scoring
 from forecasteval.futurex.questions import FIELDS, require_questions
@@ -161,7 +162,7 @@ class FutureXEvaluator:
             "signature": {**self.settings(), **scoring.checksums()},
             "items": scoring.items,
         }
-        return Results(values, report_blocks)
+        return Results(values, report_blocks, futurex.make_page)
 
     def evaluate_file(self, path: Path, datasets: Sequence[Path] = ()) -> Results:
         """The results of one prediction file, against the questions of its dataset where there is one."""
@@ -179,7 +180,7 @@ class FutureXEvaluator:
         results["warnings"] = predictions.warnings + results["warnings"]
         results["signature"]["prediction_sha256"] = predictions.sha256
         files = {"name": path.stem, "prediction": path.name, "dataset": dataset.name if dataset else None}
-        return Results({**files, **results}, report_blocks)
+        return Results({**files, **results}, report_blocks, futurex.make_page)
 
     def settings(self) -> dict[str, Any]:
         """The part of a signature that does not depend on the data."""
@@ -296,6 +297,7 @@ def _score_parser() -> argparse.ArgumentParser:
     add("--dataset", metavar="NAME", action="append", help=dataset)
     add("--items", action="store_true", default=None, help="show a line per question, or per forecast")
     add("--save", action="store_true", help="write evaluation/NAME.json")
+    add("--html", action="store_true", help="write evaluation/NAME.html, a page to look at")
     gate.add_threshold(parser)
     _add_policies(parser, ranked=False)
     for option, command in _MOVED.items():
@@ -316,12 +318,16 @@ def score(argv: Sequence[str]) -> int:
         failed += 1
         print(f"{PROGRAM}: {error}", file=sys.stderr)
 
-    for results in _score_names(args, scorer, fail):
+    for results in score_names(scorer, args.root, args.file or [DEFAULT_PREDICTION], _find_datasets(args), fail):
         try:
             report = results.report(**scorer.views(results["benchmark"]))
             breaches += gate.find_breach(results, args.fail_under)
             if args.save:
                 store.save_results(results, args.root / "evaluation", saved)
+            if args.html:
+                from forecasteval.boards import page
+
+                page.write_run(results, args.root / "evaluation")
         except EvaluationError as error:
             fail(error)
             continue
@@ -333,16 +339,9 @@ def score(argv: Sequence[str]) -> int:
     return _exit_code(failed, shown)
 
 
-def _score_names(
-    args: argparse.Namespace, scorer: Scorer, fail: Callable[[EvaluationError], None]
-) -> Iterator[Results]:
-    folder = args.root / "dataset"
-    datasets = [path for name in args.dataset or () for path in rxnopt.find_datasets(name, folder)]
-    return score_names(scorer, args.root, args.file or [DEFAULT_PREDICTION], datasets, fail)
-
-
-def _refuse(error: EvaluationError) -> None:
-    raise error
+def _find_datasets(args: argparse.Namespace) -> list[Path]:
+    """The files that --dataset names."""
+    return [path for name in args.dataset or () for path in rxnopt.find_datasets(name, args.root / "dataset")]
 
 
 def _show(args: argparse.Namespace, results: Mapping[str, Any], report: Report) -> None:
@@ -370,29 +369,14 @@ def nightly(argv: Sequence[str]) -> int:
 
 def compare(argv: Sequence[str]) -> int:
     """Test the differences of systems on the same questions."""
-    from forecasteval.boards import comparison
+    from forecasteval.boards import commands
 
     described = "Test the differences of systems on the same questions, pair by pair."
     parser = _parser("compare", described, _COMPARE, "compared", 6)
-    file = "file in prediction/, or a path; NAME means all its runs NAME@RUN, too; two systems or more"
-    parser.add_argument("file", metavar="NAME", nargs="+", help=file)
-    parser.set_defaults(items=True)
-    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (found by the files' names)"
-    parser.add_argument("--dataset", metavar="NAME", action="append", help=dataset)
-    gate.add_comparison(parser)
+    commands.add_comparison(parser)
     _add_policies(parser, ranked=True)
     args = parser.parse_args(argv)
-    scorer = _scorer(args)
-    runs = [find_runs(name, args.root / "prediction") for name in args.file]
-    args.file = [name for names in runs for name in names]
-    results = list(_score_names(args, scorer, _refuse))
-    for one in results:
-        scorer.views(one["benchmark"])  # an option that it has no use for is refused
-    gate.require_baseline(args, results)
-    compared = comparison.compare(group_runs(results, runs))
-    _show(args, compared, compared.report())
-    gate.require_not_worse(args, compared)
-    return 0
+    return commands.compare(args, _scorer(args), _find_datasets(args))
 
 
 def check(argv: Sequence[str]) -> int:

@@ -262,11 +262,31 @@ POLICIES: Final = (
     *("--min-events", "--max-ask-sum"),
 )
 OPTIONS: Final = {
-    "": ("--file", "--dataset", "--items", "--save", "--fail-under", "--missing", "--sort", "--full", *POLICIES),
-    "nightly": ("--force", "--verify", "--min-questions", "--where", "--memory-limit", "--time-limit", *POLICIES),
-    "compare": ("--dataset", "--fail-if-worse", "--alpha", *POLICIES),
+    "": (
+        "--file",
+        "--dataset",
+        "--items",
+        "--save",
+        "--html",
+        "--fail-under",
+        "--missing",
+        "--sort",
+        "--full",
+        *POLICIES,
+    ),
+    "nightly": (
+        "--force",
+        "--html",
+        "--verify",
+        "--min-questions",
+        "--where",
+        "--memory-limit",
+        "--time-limit",
+        *POLICIES,
+    ),
+    "compare": ("--dataset", "--html", "--fail-if-worse", "--alpha", *POLICIES),
     "check": (),
-}  # besides --json, --root and --version, which all have
+}  # fmt: skip  # besides --json, --root and --version, which all have
 VALUES: Final = {
     "--file": ["a"], "--dataset": ["d"], "--missing": ["skip"], "--sort": ["ece"], "--relative-sigma": ["0.05"],
     "--rules": ["official-2026"], "--llm": ["m"], "--llm-policy": ["always"], "--workers": ["2"],

@@ -101,7 +101,7 @@ def _kind(value: object) -> str:
 def add_about(board: dict[str, Any], systems: Systems) -> list[str]:
     """Tell of the rows of a board what is known, under `about`; the names of the systems that have no row."""
     found: set[str] = set()
-    for table in board["tables"]:
+    for table in [*board["pooled"], *board["tables"]]:
         names = [system_of_row(table, row) for row in table["rows"]]
         table["rows"] = [
             {**row, "about": systems.told[name]} if name in systems.told else row
@@ -175,9 +175,13 @@ def select(board: Mapping[str, Any], filters: Mapping[str, Sequence[str]]) -> di
     def fits(row: Mapping[str, Any]) -> bool:
         return all(_values(row, key) & {*values} for key, values in filters.items())
 
-    tables = [{**table, "rows": [row for row in table["rows"] if fits(row)]} for table in board["tables"]]
-    counts = {"shown": _count(tables), "of": _count(board["tables"])}
-    return {**board, "tables": [table for table in tables if table["rows"]], "where": {"filters": filters, **counts}}
+    def shown(tables: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        parts = [{**table, "rows": [row for row in table["rows"] if fits(row)]} for table in tables]
+        return [part for part in parts if part["rows"]]
+
+    found = {part: shown(board[part]) for part in ("pooled", "tables")}
+    counts = {"shown": _count(found["tables"]), "of": _count(board["tables"])}
+    return {**board, **found, "where": {"filters": filters, **counts}}
 
 
 def _values(row: Mapping[str, Any], key: str) -> set[str]:
@@ -195,7 +199,7 @@ def told_of(board: Mapping[str, Any]) -> list[str]:
     if "where" in board:
         where = board["where"]
         named = " and ".join(f"{key}={' or '.join(values)}" for key, values in where["filters"].items())
-        lines.append(printable(f"{where['shown']} of {where['of']} rows, {named}; ranks and p above are those of all"))
+        lines.append(printable(f"{where['shown']} of {where['of']} rows, {named}; ranks and tests are those of all"))
     if board["without_result"]:
         lines.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")
     return lines

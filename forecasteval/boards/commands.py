@@ -1,21 +1,26 @@
-"""The command line of the nightly run."""
+"""The command lines of the nightly run and of comparisons."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from forecasteval.common.benchmark import Scorer
-from forecasteval.common.errors import InputError, grouped_names, printable
+from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import SUFFIXES
 from forecasteval.common.records import dump_json
 from forecasteval.common.report import Report, format_text
 
+from . import comparison, gate, page
 from .about import read_filters, select, told_of
 from .folder import evaluate_folder
 from .limits import Limits, read_limits
+from .named import find_runs, group_runs, score_names
 from .processes import Failure
 from .report import board_report
 from .verify import Verification, verify_folder
@@ -25,15 +30,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of `nightly` alone."""
     add = parser.add_argument
     add("--force", action="store_true", help="score everything anew")
+    add("--html", action="store_true", help="also write the pages of the runs, which leaderboard.html links")
     add("--verify", action="store_true", help="score everything anew, write nothing, and report what differs")
     add("--min-questions", metavar="N", type=int, default=0, help="leave smaller levels out")
-    add(
-        "--where",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="show only systems of which systems.json says it",
-    )
+    where = "show only systems of which prediction/systems.json says that; repeatable"
+    add("--where", metavar="KEY=VALUE", action="append", default=[], help=where)
     add("--memory-limit", metavar="MB", type=int, help="of each file: who needs more fails, and nobody else")
     add("--time-limit", metavar="S", type=float, help="of each file, in seconds")
 
@@ -42,16 +43,17 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     """Score what is new, or verify what is stored; the exit code."""
     if args.min_questions < 0:
         raise InputError("--min-questions", "expected a number >= 0", str(args.min_questions))
-    if args.verify and (args.force or args.min_questions or args.where):
-        raise InputError("--verify", "cannot be combined", "--force, --min-questions or --where")
+    if args.verify and (args.force or args.html or args.min_questions or args.where):
+        raise InputError("--verify", "cannot be combined", "--force, --html, --min-questions or --where")
     filters = read_filters(args.where, args.root / "prediction")
     limits = read_limits(args.memory_limit, args.time_limit)
     # A language model has threads of its own, and one breaker and deadline for all files.
     processes = 1 if args.llm else os.cpu_count() or 1
     if args.verify:
         return _verify(args, scorer, program, processes, limits)
-    how = args.force, args.min_questions, processes, limits, scorer.together
-    board = evaluate_folder(args.root, scorer.score, scorer.settings, *how)
+    how = args.force, args.min_questions, processes, limits, scorer.together, args.html
+    score = partial(page.score_with_page, scorer.score, args.root / "evaluation") if args.html else scorer.score
+    board = evaluate_folder(args.root, score, scorer.settings, *how)
     failed = [Failure(**entry) for entry in board["failed"]]
     _tell_failed(program, failed)
     for line in [*_told_by_model(board["llm_failures"]), *board["notes"]]:
@@ -60,9 +62,8 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     if board["ignored"]:
         counts += f"; not read, as they are no {', '.join(SUFFIXES)}: {grouped_names(board['ignored'])}"
     shown = select(board, filters) if filters else board
-    print(
-        dump_json(shown, ascii_only=True) if args.json else format_text([*board_report(shown), *told_of(shown), counts])
-    )
+    report = [*board_report(shown), *told_of(shown), counts]
+    print(dump_json(shown, ascii_only=True) if args.json else format_text(report))
     if any(failure.fault for failure in failed):
         return 1
     if not board["evaluated"] + board["reused"]:
@@ -110,3 +111,38 @@ def _report(found: Verification) -> Report:
         lines.append(f"not stored yet: {grouped_names(found.unstored)}")
     counts = f"{found.same} results come out as they are stored, {len(found.differences)} files differ"
     return [*lines, f"{counts}, {len(found.failed)} failed"]
+
+
+# --- compare ---
+
+
+def add_comparison(parser: argparse.ArgumentParser) -> None:
+    """The files and options of `compare` alone."""
+    add = parser.add_argument
+    file = "file in prediction/, or a path; NAME means all its runs NAME@RUN, too; two systems or more"
+    add("file", metavar="NAME", nargs="+", help=file)
+    parser.set_defaults(items=True)
+    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (found by the files' names)"
+    add("--dataset", metavar="NAME", action="append", help=dataset)
+    page.add_option(parser)
+    gate.add_comparison(parser)
+
+
+def compare(args: argparse.Namespace, scorer: Scorer, datasets: Sequence[Path]) -> int:
+    """Score the named files and print how they differ; GateError if that is asked and a system is worse."""
+    runs = [find_runs(name, args.root / "prediction") for name in args.file]
+    names = [name for found in runs for name in found]
+    results = list(score_names(scorer, args.root, names, datasets, _refuse))
+    for one in results:
+        scorer.views(one["benchmark"])  # an option that it has no use for is refused
+    gate.require_baseline(args, results)
+    compared = comparison.compare(group_runs(results, runs))
+    if args.html is not None:
+        page.write_comparison(compared, args.root / "evaluation", args.html)
+    print(dump_json(compared, ascii_only=True) if args.json else format_text(compared.report()))
+    gate.require_not_worse(args, compared)
+    return 0
+
+
+def _refuse(error: EvaluationError) -> None:
+    raise error

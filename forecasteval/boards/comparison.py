@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval import __version__
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.report import Results
+from forecasteval.common.results import Results
 from forecasteval.common.statistics import (
     FLIPS,
     detectable_difference,
     holm,
+    mean,
     paired_test,
     stratified_error,
     stratified_interval,
@@ -23,7 +25,7 @@ from forecasteval.common.statistics import (
 )
 
 from .names import without_run
-from .repeats import combine_runs, run_columns
+from .repeats import combine_runs, mean_result, run_columns
 from .report import comparison_report
 from .systems import (
     SEED,
@@ -35,6 +37,9 @@ from .systems import (
     require_same_policy,
     split_forecasters,
 )
+
+if TYPE_CHECKING:
+    from forecasteval.common.pages import Page
 
 SYSTEMS: Final = 50  # that are compared at a time
 MOVERS: Final = 10  # questions that are shown to move a difference most
@@ -77,6 +82,7 @@ def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) 
             },
         },
         comparison_report,
+        partial(_make_page, [mean_result(runs) for runs in groups]),
     )  # fmt: skip
 
 
@@ -100,6 +106,12 @@ def _name_runs(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     if len(runs) < 2 or "name" not in runs[0]:
         return runs[0]
     return {"name": without_run(str(runs[0]["name"]), runs[0].get("dataset"))}
+
+
+def _make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any]) -> Page:
+    from . import compare_page  # here: few comparisons make one
+
+    return compare_page.make_page(results, comparison)
 
 
 def _summary(system: System, levels: Sequence[str]) -> dict[str, Any]:
@@ -130,6 +142,10 @@ def _compare_pairs(systems: Sequence[System], levels: Sequence[str]) -> list[dic
             "p_t": t_tail(difference.value / error[0], error[1]) if error else None,
             "detectable": _detectable(error),
             "levels": {level: _tally(values) for level, (_, values) in zip(levels, difference.strata, strict=True)},
+            "level_differences": {
+                level: _level_difference(values, a.share)
+                for level, (_, values) in zip(levels, difference.strata, strict=True)
+            },
             "questions": _movers(a, b, levels, difference.parts),
         })  # fmt: skip
     return rows
@@ -144,6 +160,10 @@ def _detectable(error: tuple[float, float] | None) -> float | None:
 def _tally(values: Sequence[float]) -> dict[str, int]:
     wins, losses = sum(value > 0 for value in values), sum(value < 0 for value in values)
     return {"wins": wins, "ties": len(values) - wins - losses, "losses": losses}
+
+
+def _level_difference(values: Sequence[float], share: float) -> dict[str, Any]:
+    return {"difference": mean(values), "interval": stratified_interval([(1.0, values)], (-share, share))}
 
 
 def _movers(a: System, b: System, levels: Sequence[str], parts: Sequence[float]) -> list[dict[str, Any]]:

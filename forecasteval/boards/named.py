@@ -14,7 +14,7 @@ from pathlib import Path
 from forecasteval.common.benchmark import Scorer
 from forecasteval.common.errors import EvaluationError
 from forecasteval.common.files import SUFFIXES, find_dataset, find_file, score_together
-from forecasteval.common.report import Results
+from forecasteval.common.results import Results
 
 from .about import require_predictions
 from .names import without_run

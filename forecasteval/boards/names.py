@@ -49,5 +49,9 @@ def without_run(stem: str, dataset: str | None = None) -> str:
 
 
 def system_of_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> str:
-    """The name that the system of a board's row has on every dataset; that of a forecaster is its own."""
-    return str(row["name"]) if "n_events" in table else split_name(row["name"], row["dataset"]).system
+    """The name that the system of a board's row has on every dataset; a forecaster's is its own."""
+    return (
+        str(row["name"])
+        if "n_events" in table or "datasets" in table
+        else split_name(row["name"], row["dataset"]).system
+    )

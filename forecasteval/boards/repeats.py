@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from forecasteval.common.errors import printable
+from forecasteval.common.records import as_text
 from forecasteval.common.statistics import mean, stratified_mean, variance
 
 from .names import split_name, without_run
-from .systems import UNPARSED, System, require_same_policy
+from .systems import UNPARSED, System, question_key, require_same_policy
+
+_TAIL: Final = 180  # characters of all runs' answers to a question that a page shows
 
 
 def combine_runs(runs: Sequence[System], name: str = "") -> System:
@@ -91,6 +94,22 @@ def _deviation_within(system: System, levels: Sequence[str]) -> float:
     return math.sqrt(math.fsum(parts))
 
 
+def mean_result(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The result of one run; of several what a page shows: each question's mean score, and what every run said."""
+    if len(runs) == 1:
+        return runs[0]
+    items = [_mean_item(same) for same in zip(*(sorted(run["items"], key=question_key) for run in runs), strict=True)]
+    return {**runs[0], "items": items}
+
+
+def _mean_item(same: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    scored = [item for item in same if item["outcome"] == "scored"]
+    read = [as_text(item["read"]) if item["outcome"] == "scored" else f"({item['outcome']})" for item in same]
+    answers = [str(item["answer"])[-_TAIL // len(same) :] for item in same]
+    told = {"score": mean([item["score"] for item in same]), "read": " | ".join(read), "answer": " | ".join(answers)}
+    return {**same[0], **told, "outcome": "scored" if scored else same[0]["outcome"]}
+
+
 def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
     """The systems, runs of one on one dataset combined; and a line for each whose runs cannot be.
 
@@ -110,8 +129,3 @@ def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
             remarks.append(f"{printable(name)}: its runs were asked other questions, and are not averaged: {told}")
         combined += map(combine_runs, parts.values())
     return combined, sorted(remarks)
-
-
-def system_of(system: System) -> str:
-    """The name that a system has on every dataset."""
-    return split_name(system.name, system.group[1]).system

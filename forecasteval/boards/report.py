@@ -1,7 +1,7 @@
 """Boards and comparisons for the screen and notebooks, and a board as CSV and Markdown.
 
-A board has two kinds of tables: systems that answered the same questions, and the forecasters within one file. What
-is told of either is made by `_view`, and nothing else here asks which kind a table is.
+A board has three kinds of tables: systems on all datasets, systems that answered the same questions, and the
+forecasters within one file. What is told of each is made by `view_table`, and nothing else here asks which kind it is.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from .systems import ALPHA
 _RUNS: Final = ["Runs", "Run SD"]
 PAIRS: Final = 10  # whose questions a comparison shows
 _UNSURE: Final = "≈"
-_EXPLAINED: Final = f"{_UNSURE} the paired difference to the system above is not significant (p >= {ALPHA})."
+TIED: Final = f"{_UNSURE} best: not told apart from the best (p >= {ALPHA}, Holm's adjustment over all pairs)."
+EXPLAINED: Final = f"{_UNSURE} the paired difference to the system above is not significant (p >= {ALPHA})."
 
 
 class View(NamedTuple):
@@ -32,12 +33,13 @@ class View(NamedTuple):
     cells: Table
     lines: list[dict[str, Any]]
     paired: bool  # each row is tested against the one above
+    remarks: tuple[str, ...] = ()  # below the table
     told: int = 0  # columns on the right that `systems.json` tells
 
 
-def _view(table: Mapping[str, Any]) -> View:
-    view = _forecasters(table) if "n_events" in table else _systems(table)
-    return _add_about(view, table["rows"])
+def view_table(table: Mapping[str, Any]) -> View:
+    make = _pooled if "datasets" in table else _forecasters if "n_events" in table else _systems
+    return _add_about(make(table), table["rows"])
 
 
 def _add_about(view: View, rows: Sequence[Mapping[str, Any]]) -> View:
@@ -56,6 +58,36 @@ def _add_about(view: View, rows: Sequence[Mapping[str, Any]]) -> View:
         for line, row in zip(view.lines, rows, strict=True)
     ]
     return view._replace(cells=Table(header, cells, align), lines=lines, told=len(columns))
+
+
+def _tables(board: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """All tables in their order; a board that an older version stored has none over all datasets."""
+    return [*board.get("pooled", ()), *board["tables"]]
+
+
+def _pooled(table: Mapping[str, Any]) -> View:
+    """Systems on all datasets of one rule set."""
+    total = sum(table["level_counts"][level] for level in table["weights"])
+    title = f"{table['benchmark']}, all {len(table['datasets'])} datasets, {total} questions"
+    header = ["Rank", "System", "Overall", "95% interval", "Ranks", "P(best)", "p best", "Datasets", "Runs", "n", "Own"]
+    rows = [
+        [
+            str(row["rank"]), name, show_number(row["overall_score"]), show_interval(row["overall_interval"]),
+            "–".join(map(str, row["rank_interval"])), show_number(row["p_best"]), show_number(row["p_leader"]),
+            str(row["datasets"]), str(row["n_runs"]), str(row["n"]), show_number(row["own_score"]), _notes(row),
+        ]
+        for name, row in zip(told_apart([row["name"] for row in table["rows"]]), table["rows"], strict=True)
+    ]  # fmt: skip
+    lines = [
+        _line({**table, "dataset": f"{len(table['datasets'])} datasets"},
+              {**row, "rank_low": row["rank_interval"][0], "rank_high": row["rank_interval"][1]},
+              "pooled", row["overall_score"], row["overall_interval"])
+        for row in table["rows"]
+    ]  # fmt: skip
+    remarks = [TIED] if any(row["tied_with_best"] and row["p_leader"] is not None for row in table["rows"]) else []
+    if table["apart"]:
+        remarks.append(f"Apart, as they share no question with these: {', '.join(map(printable, table['apart']))}")
+    return View(title, Table([*header, "Notes"], rows, "><" + ">" * 9 + "<"), lines, False, tuple(remarks))
 
 
 def _forecasters(table: Mapping[str, Any]) -> View:
@@ -108,7 +140,9 @@ def _show_runs(row: Mapping[str, Any]) -> list[str]:
 
 
 def _notes(row: Mapping[str, Any]) -> str:
-    notes = [_UNSURE] if row["significant"] is False else []
+    notes = [_UNSURE] if row.get("significant") is False else []
+    if row.get("tied_with_best") and row["p_leader"] is not None:
+        notes.append(f"{_UNSURE} best")
     if row.get("runs_differ"):
         notes.append("its runs differ as wholes")
     if row["degraded"]:
@@ -125,7 +159,7 @@ def _line(
     low, high = interval or (None, None)
     levels = {f"level_{level}": value for level, value in row.get("level_scores", {}).items()}
     told = {"benchmark": table["benchmark"], "dataset": table["dataset"], "metric": metric, "score": score}
-    told["runs"] = len(row.get("runs", [row]))
+    told["runs"] = len(row["runs"]) if "runs" in row else row.get("n_runs", 1)
     return {**row, **levels, **told, "low": low, "high": high, "signature": format_signature(table["signature"])}
 
 
@@ -135,13 +169,14 @@ def _line(
 def board_report(board: Mapping[str, Any]) -> Report:
     """The tables of `rank`, and the files that could not be scored."""
     report: Report = []
-    for table in board["tables"]:
-        view = _view(table)
+    for table in _tables(board):
+        view = view_table(table)
         report += [f"Leaderboard  {view.title}", "", view.cells, ""]
         if any(row.get("significant") is False for row in table["rows"]):
-            report += [_EXPLAINED]
+            report += [EXPLAINED]
+        report += view.remarks
         report += [format_signature(table["signature"]), ""]
-    report += [*board["remarks"]]
+    report += board.get("remarks", [])
     report += changes_report(board.get("changes", ()))
     report += [f"failed: {printable(entry['file'])}: {printable(entry['reason'])}" for entry in board.get("failed", [])]
     return report
@@ -194,12 +229,13 @@ def format_csv(board: Mapping[str, Any]) -> str:
     """The tables as one CSV; a text that a spreadsheet would run as a formula gets an apostrophe in front."""
     import csv
 
-    tables = board["tables"]
+    tables = _tables(board)
     levels = dict.fromkeys(level for table in tables for level in table.get("level_counts", ()) if level)
     columns = [
         "benchmark", "dataset", "prediction", "rank", "name", "metric", "score", "low", "high",
         *(f"level_{level}" for level in levels), "n", "missing", "unparsed", "p_above", "significant",
         *(["runs", "run_deviation"] if any("runs" in row for table in tables for row in table["rows"]) else []),
+        *(["rank_low", "rank_high", "p_best", "p_leader", "own_score", "datasets"] if board.get("pooled") else []),
         "signature",
     ]  # fmt: skip
     all_rows = [row for table in tables for row in table["rows"]]
@@ -208,7 +244,7 @@ def format_csv(board: Mapping[str, Any]) -> str:
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writerow({column: _csv_cell(column) for column in columns})
     for table in tables:
-        writer.writerows({key: _csv_cell(cell) for key, cell in line.items()} for line in _view(table).lines)
+        writer.writerows({key: _csv_cell(cell) for key, cell in line.items()} for line in view_table(table).lines)
     return text.getvalue()
 
 
@@ -230,8 +266,8 @@ _MARKUP: Final = re.compile(r"[\\`*_{}\[\]()<>#+!|~&:@$^]|(?<=www)\.", re.I)
 def format_markdown(board: Mapping[str, Any], changes: Sequence[Mapping[str, Any]] = ()) -> str:
     """The tables as Markdown, and what changed last; names of files are text there, whatever they hold."""
     lines = ["# Leaderboard", ""]
-    for table in board["tables"]:
-        title, cells, _, paired, told = _view(table)
+    for table in _tables(board):
+        title, cells, _, paired, remarks, told = view_table(table)
         header = [*cells.header[: len(cells.header) - told], *map(_markdown, cells.header[len(cells.header) - told :])]
         lines += [f"## {_markdown(f'Leaderboard  {title}')}", "", "| " + " | ".join(header) + " |"]
         lines.append("|" + "|".join("---:" if side == ">" else "---" for side in cells.align) + "|")
@@ -239,9 +275,11 @@ def format_markdown(board: Mapping[str, Any], changes: Sequence[Mapping[str, Any
             own, about = row[2 : len(row) - told], row[len(row) - told :]
             lines.append("| " + " | ".join([row[0], _markdown(row[1]), *own, *map(_markdown, about)]) + " |")
         if paired:
-            lines += ["", _EXPLAINED]
+            lines += ["", EXPLAINED]
+        for remark in remarks:
+            lines += ["", _markdown(remark)]
         lines += ["", f"`{format_signature(table['signature'])}`", ""]
-    if board["remarks"]:
+    if board.get("remarks"):
         lines += ["## Runs apart", "", *(f"- {_markdown(remark)}" for remark in board["remarks"]), ""]
     lines += ["## What changed last", ""] if changes else []
     for block in changes_report(changes)[1:]:

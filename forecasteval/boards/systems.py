@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError
@@ -51,6 +51,13 @@ def read_result(results: Mapping[str, Any], name: str | None = None) -> System |
     return Ranking({**row, "rows": results["ranking"], "n_events": results["n_events"]})
 
 
+def file_rows(board: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The parts of a board that stand for a file each: rows of systems, or of their runs, and tables of forecasters."""
+    for table in board.get("tables", ()):
+        for part in (table, *table["rows"]):
+            yield from part.get("runs") or ([part] if "prediction" in part else ())
+
+
 def split_forecasters(results: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], int]:
     """A result for each forecaster in those that hold several, on the questions that all of these answered.
 
@@ -86,7 +93,7 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
     scores: dict[str, list[float]] = {level: [] for level in weights}
     ids: dict[str, list[Any]] = {level: [] for level in weights}
     outcomes: dict[str, Counter[str]] = {level: Counter() for level in weights}
-    for item in sorted(results["items"], key=_question_key):
+    for item in sorted(results["items"], key=question_key):
         level = str(item["level"]) if "weights" in signature else ""
         scores[level].append(item["score"])
         ids[level].append(item["id"])
@@ -100,7 +107,7 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
     return System(name, group, policy, weights, share, scores, ids, outcomes, _file_row(results, name))
 
 
-def _question_key(item: Mapping[str, Any]) -> tuple[str, float]:
+def question_key(item: Mapping[str, Any]) -> tuple[str, float]:
     # Rows that ask the same twice cannot be told apart: by score, so that the order of a file does not matter.
     return item["question"], item["score"]
 

@@ -89,7 +89,8 @@ def _compare_board(folder: Path, systems: list[System | Ranking], about: Systems
         return {f"{BOARD}.json": ["it is damaged: no JSON, or not what its result_sha256 says"]}
     ranked = rank_results(systems, board.get("leaderboard", {}).get("min_questions", 0))
     add_about(ranked, about)
-    told = _shorten(list(_differences(board.get("tables"), json.loads(dump_json(ranked))["tables"], "tables")))
+    new = json.loads(dump_json(ranked))
+    told = _shorten([line for part in ("pooled", "tables") for line in _differences(board.get(part), new[part], part)])
     found = {f"{BOARD}.json": told} if told else {}
     for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board, _latest_changes(folder)))):
         path = folder / f"{BOARD}.{suffix}"

@@ -74,7 +74,7 @@ def test_a_change_of_it_scores_nothing_anew_and_is_no_history(root: Path) -> Non
     assert counts(tell(root, {"a": FULL})) == (0, 2, 0)
     after = contents(root)
     changed = {name for name in after if after[name] != before[name]}
-    assert changed == {"leaderboard.json", "leaderboard.csv", "leaderboard.md"}
+    assert changed == {"leaderboard.json", "leaderboard.csv", "leaderboard.html", "leaderboard.md"}
     taken = snapshot(root)
     assert counts(run(root, "nightly")) == (0, 2, 0)
     assert run(root, "nightly", "--verify").code == 0
@@ -99,6 +99,30 @@ def test_forecasters(tmp_path: Path) -> None:
     assert done.code == 0
     assert [row.get("about") for row in rows(tmp_path)][:2] == [{"organisation": "ACME", "name": "Harbour"}, None]
     assert "   1  Harbour " in done.out
+    assert run(tmp_path, "nightly", "--verify").code == 0
+
+
+def test_the_table_over_all_datasets_and_the_page(tmp_path: Path) -> None:
+    """Both have the columns; on the page they are filters, and nothing there is markup."""
+    folder_of(tmp_path, a="AAAA", b="AABB")
+    write(tmp_path, {"dataset/e.json": [q(f"x{n}", answer=...) for n in range(4)]})
+    for name, text in (("a", "AABA"), ("b", "BBAA")):
+        write(tmp_path, {f"prediction/e-{name}.json": {f"x{n}": letter for n, letter in enumerate(text)}})
+    plain = run(tmp_path, "nightly")
+    assert 'data-kind="choice"' not in (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    done = tell(tmp_path, {"a": {"organisation": "<b>ACME</b>", "cost": 0.5}, "b": {"organisation": "Bravo"}})
+    assert done.out.count("Organisation") == 3
+    assert "Organisation" not in plain.out
+    (pooled,) = stored(tmp_path)["pooled"]
+    assert {row["name"]: row["about"]["organisation"] for row in pooled["rows"]} == {"a": "<b>ACME</b>", "b": "Bravo"}
+    page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    assert page.count('<th scope="col" data-kind="choice">Organisation</th>') == 3
+    assert page.count('<th scope="col" data-kind="number" class="n">Cost per question</th>') == 3
+    assert "<b>ACME" not in page
+    board = run(tmp_path, "nightly", "--json", "--where", "organisation=Bravo").json
+    assert [[row["name"] for row in table["rows"]] for table in board["pooled"] + board["tables"]] == [
+        ["b"], ["d-b"], ["e-b"],
+    ]  # fmt: skip
     assert run(tmp_path, "nightly", "--verify").code == 0
 
 
@@ -270,7 +294,7 @@ def test_filters(many: Path, where: list[str], expected: list[tuple[int, str]]) 
 
 def test_a_filter_is_told(many: Path) -> None:
     done = run(many, "nightly", "--where", "organisation=ACME", "--where", "open=yes")
-    assert "1 of 4 rows, organisation=ACME and open=yes; ranks and p above are those of all" in done.out.splitlines()
+    assert "1 of 4 rows, organisation=ACME and open=yes; ranks and tests are those of all" in done.out.splitlines()
     assert "d-b" not in done.out
     board = run(many, "nightly", "--where", "open=yes", "--json").json
     assert board["where"] == {"filters": {"open": ["yes"]}, "shown": 1, "of": 4}

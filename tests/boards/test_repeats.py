@@ -23,6 +23,7 @@ from forecasteval.boards.systems import read_system
 from forecasteval.common.errors import InputError
 from forecasteval.common.report import format_text
 from forecasteval.common.statistics import clustered_error, stratified_error
+from simulate_boards import cover_repeats
 
 Runs = dict[str, tuple[bool, ...]]
 FIRST, SECOND, OTHER = (
@@ -81,6 +82,13 @@ def test_the_error_is_the_one_clustered_by_question(scores: list[list[float]]) -
     expected = clustered_error(values, [*runs[0].ids[level]] * 3)
     found = stratified_error(combine_runs(runs).strata([level]))
     assert found == (pytest.approx(expected, rel=1e-6) if expected else None)
+
+
+def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
+    """The cheap version of tests/simulate_boards.py; taking three runs as independent answers fails here."""
+    clustered, independent = cover_repeats(400, 3)
+    assert 0.92 < clustered < 0.98
+    assert independent < 0.9
 
 
 def test_order_of_the_runs_changes_nothing() -> None:
