@@ -25,7 +25,7 @@ from forecasteval.common.pages import (
 )
 from forecasteval.common.report import Table, format_signature, show_interval, show_number
 
-from .names import split_name
+from .names import split_name, system_of_row
 from .report import EXPLAINED, View, view_table
 from .store import BOARD, hash_text
 from .systems import ALPHA, file_rows
@@ -70,7 +70,7 @@ def make_page(board: Mapping[str, Any], linked: Collection[str] = ()) -> Page:
         rows = [[printable(entry["file"], 120), printable(entry["reason"], 300)] for entry in failed]
         sections.append(Section("Not scored", [Table(["File", "Reason"], rows, "<<")]))
     settings = board["leaderboard"]
-    names = {row["name"] for table in tables for row in table["rows"]}
+    names = {system_of_row(table, row) for table in tables for row in table["rows"]}
     figures = [
         ("Systems", str(len(names)), ""),
         ("Tables", str(len(tables)), ""),

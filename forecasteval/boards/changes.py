@@ -79,7 +79,7 @@ def changes_report(changes: Sequence[Mapping[str, Any]]) -> Report:
     for change in changes:
         if change["kind"] in ("changed", "back"):
             counted.setdefault(_why(change), []).append(bool(_moved(change)))
-    report += [f"{why}: {len(moved)} systems, {sum(moved)} scores moved" for why, moved in counted.items()]
+    report += [f"{why}: systems {len(moved)}, scores moved {sum(moved)}" for why, moved in counted.items()]
     moves = sorted(filter(_moved, changes), key=lambda change: -abs(_moved(change)))
     names = told_apart([change["system"] for change in moves[:MOVES]], 60)
     rows = [

@@ -11,6 +11,7 @@ import datetime
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -71,7 +72,7 @@ def read_history(folder: Path) -> History:
             continue
         if line["night"] > night:
             night, latest = line["night"], {}
-        key = line["benchmark"], line["dataset"], line["system"]
+        key = _key(line)
         if line["night"] == night:
             latest[key] = last.get(key), line
         last[key] = line
@@ -125,35 +126,38 @@ def _state(line: Line) -> Line:
 
 def _states(board: Mapping[str, Any]) -> Iterator[tuple[Key, Line]]:
     """What there is to tell of every row of a board (as JSON has it), by its key."""
-    taken: set[Key] = set()
-    for table in board["tables"]:
-        own = "n_events" in table  # the forecasters of one set, which share all but their scores
-        for row in table["rows"]:
-            file = table if own else row
-            signature = {**file["signature"], **table["signature"]}
-            checksums = {key: signature[key] for key in _CHECKSUMS if key in signature}
-            state = {
-                "benchmark": table["benchmark"],
-                "dataset": table["dataset"] or (table["name"] if own else ""),
-                "system": system_of_row(table, row),
-                "prediction": file["prediction"],
-                "metric": row.get("metric", "brier") if own else "overall",
-                "score": row["score"] if own else row["overall_score"],
-                "interval": row["interval"] if own else row["overall_interval"],
-                "n": row["n"],
-                "degraded": file["degraded"],
-                "evaluator": signature["evaluator"],
-                "rules": signature.get("rules"),
-                "settings": _settings(signature),
-                **checksums,
-                **_runs(row),
-            }
-            key = state["benchmark"], state["dataset"], state["system"]
-            if key in taken:  # runs of one system that were asked other questions
-                state["system"] = f"{state['system']} ({state['prediction']})"
-                key = *key[:2], state["system"]
-            taken.add(key)
-            yield key, state
+    states = [_read_row(table, row) for table in board["tables"] for row in table["rows"]]
+    often = Counter(map(_key, states))
+    for state in states:
+        if often[_key(state)] > 1:  # runs of one system that were asked other questions
+            state = {**state, "system": f"{state['system']} ({state['prediction']})"}
+        yield _key(state), state
+
+
+def _key(line: Line) -> Key:
+    return line["benchmark"], line["dataset"], line["system"]
+
+
+def _read_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> Line:
+    own = "n_events" in table  # the forecasters of one set, which share all but their scores
+    file = table if own else row
+    signature = {**file["signature"], **table["signature"]}
+    return {
+        "benchmark": table["benchmark"],
+        "dataset": table["dataset"] or (table["name"] if own else ""),
+        "system": system_of_row(table, row),
+        "prediction": file["prediction"],
+        "metric": row.get("metric", "brier") if own else "overall",
+        "score": row["score"] if own else row["overall_score"],
+        "interval": row["interval"] if own else row["overall_interval"],
+        "n": row["n"],
+        "degraded": file["degraded"],
+        "evaluator": signature["evaluator"],
+        "rules": signature.get("rules"),
+        "settings": _settings(signature),
+        **{key: signature[key] for key in _CHECKSUMS if key in signature},
+        **_runs(row),
+    }
 
 
 def _settings(signature: Mapping[str, Any]) -> Line:

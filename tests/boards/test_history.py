@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from boards_folders import contents, counts, evaluate, folder_of, snapshot, stored
-from cli import EVIL, RAW_CONTROL, ROOT, Record, assert_refused, question, run, write
+from cli import EVIL, RAW_CONTROL, ROOT, Record, assert_refused, q, question, run, write
 from forecasteval.boards import folder, history
 from forecasteval.boards.history import read_history
 from forecasteval.common.errors import EvaluationError
@@ -147,7 +147,7 @@ def test_a_full_disk_costs_no_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 # --- Damage ---
 
-DAMAGED: Final[dict[str, bytes]] = {
+DAMAGED: Final = {
     "torn": b'{"night": 1, "sys', "no UTF-8": b"\xff\xfe\x00", "a list": b"[1]", "null": b"null", "deep": b"[" * 99_999,
     "no keys": b"{}", "a huge number": b"9" * 5000,
 }  # fmt: skip
@@ -164,14 +164,19 @@ FORGED: Final = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("damage", [*DAMAGED.values(), *FORGED.values()], ids=[*DAMAGED, *FORGED])
-@pytest.mark.parametrize("place", ["first", "last", "last without its line feed"])
-def test_a_damaged_line_stays_with_a_warning(tmp_path: Path, damage: Any, place: str) -> None:
+PLACES: Final = ("first", "last", "last without its line feed")
+PLACED: Final = [(name, "last") for name in {**DAMAGED, **FORGED}] + [
+    ("torn", place) for place in PLACES if place != "last"
+]
+
+
+@pytest.mark.parametrize(("name", "place"), PLACED)
+def test_a_damaged_line_stays_with_a_warning(tmp_path: Path, name: str, place: str) -> None:
     folder_of(tmp_path, a="AAAA", b="AABB")
     run(tmp_path, "nightly")
     path = tmp_path / "evaluation/history.jsonl"
     raw = path.read_bytes()
-    bad = damage if isinstance(damage, bytes) else damage(lines(tmp_path)[0])
+    bad = DAMAGED[name] if name in DAMAGED else FORGED[name](lines(tmp_path)[0])
     end = b"" if place.endswith("line feed") else b"\n"
     damaged = bad + b"\n" + raw if place == "first" else raw + bad + end
     path.write_bytes(damaged)
@@ -282,3 +287,14 @@ def test_runs_of_one_system_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "prediction/d-a@2.json").write_text("{", encoding="utf-8")
     run(tmp_path, "nightly")
     assert (tmp_path / "evaluation/history.jsonl").read_bytes() == taken["history.jsonl"][0]
+
+
+def test_runs_that_were_asked_other_questions_have_lines_of_their_own(tmp_path: Path) -> None:
+    """Whichever of them comes first in the board."""
+    write(tmp_path, {"prediction/x@1.json": [q("a")], "prediction/x@2.json": [q("b", answer="B")]})
+    run(tmp_path, "nightly")
+    assert told(tmp_path) == [(1, "x (x@1.json)", "", 1.0), (1, "x (x@2.json)", "", 0.0)]
+    for name in ("c", "d", "e"):
+        write(tmp_path, {"prediction/x@1.json": [q(name)]})
+        run(tmp_path, "nightly")
+    assert [line[1] for line in told(tmp_path)[2:]] == ["x (x@1.json)"] * 3
