@@ -25,6 +25,7 @@ from .names import system_of_row
 HISTORY: Final = "history.jsonl"
 _CHECKSUMS: Final = ("questions_sha256", "dataset_sha256", "prediction_sha256", "code_sha256")
 _OF_THE_NIGHT: Final = ("night", "date")  # what a line holds besides its system's state
+_HUGE: Final = 1e9  # no score is, nor nan
 _CLOCK: Final = "SOURCE_DATE_EPOCH"  # https://reproducible-builds.org/specs/source-date-epoch/
 
 Key = tuple[str, str, str]  # benchmark, dataset, system
@@ -87,7 +88,7 @@ def _read_line(text: bytes) -> Line | None:
         whole = (
             all(isinstance(line[key], str) for key in ("benchmark", "dataset", "system", "prediction", "evaluator"))
             and type(line["night"]) is int
-            and type(line["score"]) in (int, float, type(None))
+            and (line["score"] is None or -_HUGE < line["score"] < _HUGE)
             and isinstance(line["settings"], dict)
         )
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -159,7 +159,8 @@ def _with(**changes: Any) -> Callable[[Record], bytes]:
 
 FORGED: Final = {
     "night text": _with(night="1"), "night true": _with(night=True), "score text": _with(score="1"),
-    "system a list": _with(system=["a"]), "dataset null": _with(dataset=None), "settings null": _with(settings=None),
+    "score nan": _with(score=float("nan")), "score huge": _with(score=10**400), "system a list": _with(system=["a"]),
+    "dataset null": _with(dataset=None), "settings null": _with(settings=None),
     "prediction null": _with(prediction=None), "evaluator a number": _with(evaluator=1),
 }  # fmt: skip
 
