@@ -104,7 +104,7 @@ def append_night(folder: Path, history: History, board: Mapping[str, Any], date:
     now = dict(_states(board))
     unread = {name for entry in board["failed"] for name in entry["file"].split(", ")}
     for key, line in history.last.items():
-        if key not in now and (line.get("gone") or unread.isdisjoint(line["prediction"].split(", "))):
+        if key not in now and unread.isdisjoint(line["prediction"].split(", ")):
             now[key] = {**_state(line), "gone": True}
     night = history.night + 1
     lines = {
