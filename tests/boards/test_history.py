@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -238,8 +239,14 @@ def test_a_date_that_is_none(tmp_path: Path, value: str) -> None:
 
 def test_without_a_date_it_is_today(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SOURCE_DATE_EPOCH")
-    monkeypatch.setattr(history.time, "time", lambda: 20_000 * DAY + DAY - 1.0)  # UTC, wherever the machine stands
-    assert history.today() == "2024-10-04"
+    monkeypatch.setattr(history.time, "time", lambda: 20_000 * DAY + DAY - 1.0)
+    try:
+        monkeypatch.setenv("TZ", "Pacific/Kiritimati")  # where it is the next day already
+        time.tzset()
+        assert history.today() == "2024-10-04"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_the_lock_is_held_while_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
