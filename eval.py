@@ -198,8 +198,10 @@ class FutureXEvaluator:
         }
 
 
-def _futurex(root: Path, llm: str | None = None, no_cache: bool = False, **options: Any) -> FutureXEvaluator:
-    """An evaluator of the command line's options."""
+def _futurex(
+    root: Path, llm: str | None = None, no_cache: bool = False, vote: bool = False, **options: Any
+) -> FutureXEvaluator:
+    """An evaluator of the command line's options; whether runs `vote` is up to who names the files."""
     if llm is None:
         return FutureXEvaluator(**options)
     if not llm:
@@ -226,6 +228,7 @@ def _scorer(args: argparse.Namespace) -> Scorer:
         futurex.OPTIONS,
         frozenset({"items"}),
         check=futurex.find_mistakes,
+        vote=futurex.vote_files,
     )
     return Scorer((rxnopt.BENCHMARK, prophet.BENCHMARK, own), vars(args))
 

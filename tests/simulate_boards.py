@@ -7,9 +7,12 @@ docs/nightly.md are its output with 2,000 seasons (some minutes).
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from forecasteval.boards.systems import ALPHA
 from forecasteval.boards.two_way import (

@@ -263,30 +263,15 @@ POLICIES: Final = (
 )
 OPTIONS: Final = {
     "": (
-        "--file",
-        "--dataset",
-        "--items",
-        "--save",
-        "--html",
-        "--fail-under",
-        "--missing",
-        "--sort",
-        "--full",
+        "--file", "--dataset", "--items", "--save", "--html", "--fail-under", "--missing", "--vote", "--sort", "--full",
         *POLICIES,
     ),
     "nightly": (
-        "--force",
-        "--html",
-        "--verify",
-        "--min-questions",
-        "--where",
-        "--memory-limit",
-        "--time-limit",
-        *POLICIES,
+        "--force", "--html", "--verify", "--min-questions", "--where", "--memory-limit", "--time-limit", *POLICIES,
     ),
     "compare": ("--dataset", "--html", "--fail-if-worse", "--alpha", *POLICIES),
     "check": (),
-}  # fmt: skip  # besides --json, --root and --version, which all have
+}  # besides --json, --root and --version, which all have  # fmt: skip
 VALUES: Final = {
     "--file": ["a"], "--dataset": ["d"], "--missing": ["skip"], "--sort": ["ece"], "--relative-sigma": ["0.05"],
     "--rules": ["official-2026"], "--llm": ["m"], "--llm-policy": ["always"], "--workers": ["2"],

@@ -112,7 +112,8 @@ def test_outputs_are_shown() -> None:
         text = read(page)
         assert [command.line.rpartition("&& ")[2] for command in read_commands(text) if command.output] == expected
         shown = [block.text for block in read_blocks(text) if block.language == "text"]
-        assert len([block for block in shown if not block.startswith("MAILTO")]) == len(expected)
+        of_no_command = ("MAILTO", "Leaderboard  FutureX, all")  # a crontab, and a table of a season that does not ship
+        assert len([block for block in shown if not block.startswith(of_no_command)]) == len(expected)
 
 
 def test_every_block_is_run_or_read() -> None:

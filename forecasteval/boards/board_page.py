@@ -66,6 +66,8 @@ def make_page(board: Mapping[str, Any], linked: Collection[str] = ()) -> Page:
         for number, table in enumerate(board.get("pooled", ()), 1)
     ]
     sections = pooled + sections
+    if board.get("remarks"):
+        sections.append(Section("Runs apart", [*board["remarks"]]))
     if failed:
         rows = [[printable(entry["file"], 120), printable(entry["reason"], 300)] for entry in failed]
         sections.append(Section("Not scored", [Table(["File", "Reason"], rows, "<<")]))
@@ -87,10 +89,7 @@ def _section(table: Mapping[str, Any], name: str, drawn: bool, linked: Collectio
     several = len(table["rows"]) > 1
     blocks: list[Block] = [_forest(table, name, view.cells.header[2])] if drawn and several else []
     rows: list[list[Cell]] = [
-        [
-            _linked(cell, row["name"], linked) if column == 1 and "runs" not in row else cell
-            for column, cell in enumerate(cells)
-        ]
+        [cells[0], cells[1] if "runs" in row else _linked(cells[1], row["name"], linked), *cells[2:]]
         for row, cells in zip(table["rows"], view.cells.rows[:MOST], strict=False)
     ]
     blocks.append(_searchable(view, rows) if view.told else Linked(view.cells.header, rows, view.cells.align))

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from forecasteval.common.benchmark import Scorer
-from forecasteval.common.errors import EvaluationError
+from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import SUFFIXES, find_dataset, find_file, score_together
 from forecasteval.common.results import Results
 
@@ -23,28 +23,40 @@ from .names import without_run
 def score_names(
     scorer: Scorer, root: Path, names: Sequence[str], datasets: Sequence[Path], fail: Callable[[EvaluationError], None]
 ) -> Iterator[Results]:
-    """A result per name, or per dataset whose files are scored together; `fail` is told of what cannot be scored."""
+    """A result per name, or per dataset whose files are scored together; `fail` is told of what cannot be scored.
+
+    Where the options ask for a vote, a name stands for its runs, which have one result.
+    """
+    folder, vote = root / "prediction", "vote" in scorer.given
     jobs: dict[object, tuple[list[Path], list[Path | None]]] = {}
     for number, name in enumerate(names):
         try:
-            path = find_file(name, root / "prediction")
-            require_predictions(path, root / "prediction")
+            path, *others = [find_file(run, folder) for run in (find_runs(name, folder) if vote else [name])]
+            for file in (path, *others):
+                require_predictions(file, folder)
             given: list[Path | None] = [*datasets]
             asked = given or [find_dataset(path, root / "dataset")]
+            if vote:
+                scorer.views(scorer.recognise(path, asked[0]).name)  # an option that it has no use for is refused
+                _require_several(name, others)
         except EvaluationError as error:
             fail(error)
             continue
         first = asked[0]
         key = first if len(asked) == 1 and first and path.suffix != ".csv" and scorer.together(first) else number
         paths, _ = jobs.setdefault(key, ([], asked))
-        if path not in paths:  # named twice, it is still one
-            paths.append(path)
+        paths += [one for one in (path, *others) if one not in paths]  # named twice, it is still one
     for paths, (dataset, *more) in jobs.values():
         results, errors = score_together(partial(scorer.score, more=more), paths, dataset)
         for _, problem in errors:
             fail(problem)
         if results is not None:
             yield results
+
+
+def _require_several(name: str, others: Sequence[Path]) -> None:
+    if not others:
+        raise InputError(name, "expected several runs to vote, NAME@1, NAME@2, …", "one file")
 
 
 def find_runs(name: str, folder: Path) -> list[str]:

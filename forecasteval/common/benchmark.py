@@ -31,7 +31,8 @@ class Benchmark(NamedTuple):
 
     `recognises` tells a file by itself and its dataset, `evaluator` makes an evaluator of the options named in
     `options`, and `views` names the options of its reports. `together` tells whether the files of a dataset are one
-    set of predictions, and `check` finds mistakes in a dataset (`Results` with "findings"); None: never.
+    set of predictions, `check` finds mistakes in a dataset (`Results` with "findings"), and `vote` scores the majority
+    answers of the files of several runs; None: never.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Benchmark(NamedTuple):
     views: frozenset[str] = frozenset()
     together: Callable[[Path], bool] | None = None
     check: Callable[[Path], Results] | None = None
+    vote: Callable[[Any, Sequence[Path], Sequence[Path]], Results] | None = None
 
 
 @cache
@@ -75,8 +77,12 @@ class Scorer:
         """The results of one prediction file, or with `others` of several; `more`: further datasets."""
         found = [one for one in (dataset, *more) if one]
         benchmark = self.recognise(path, found[0] if found else None)
-        evaluate_file: Callable[..., Results] = self._evaluator(benchmark.name).evaluate_file
-        results = evaluate_file(path, found, others) if others else evaluate_file(path, found)
+        evaluator = self._evaluator(benchmark.name)
+        evaluate_file: Callable[..., Results] = evaluator.evaluate_file
+        if others and benchmark.vote:
+            results = benchmark.vote(evaluator, (path, *others), found)
+        else:
+            results = evaluate_file(path, found, others) if others else evaluate_file(path, found)
         results["signature"]["code_sha256"] = hash_code()
         return results
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from forecasteval.common.pages import Page
 
 _OF_LLM: Final = ("llm_policy", "llm_names", "workers", "no_cache")
-OPTIONS: Final = frozenset({"rules", "missing", "relative_sigma", "llm", *_OF_LLM})
+OPTIONS: Final = frozenset({"rules", "missing", "relative_sigma", "llm", "vote", *_OF_LLM})
 
 # Rule sets by which systems can be ranked: they are judged on the same questions.
 _RANKED: Final = tuple(name for name, rules in RULE_SETS.items() if rules.missing == "zero")
@@ -34,6 +34,13 @@ def find_mistakes(path: Path) -> Results:
     return check_file(path)
 
 
+def vote_files(evaluator: Any, paths: Sequence[Path], datasets: Sequence[Path]) -> Results:
+    """The result of the majority answers of several runs."""
+    from . import votes  # here: few commands ask for it
+
+    return votes.vote_files(evaluator.rules, evaluator.settings(), paths, datasets)
+
+
 def make_page(results: Mapping[str, Any]) -> Page:
     """What a page shows of a result."""
     from . import page  # here: few runs make one
@@ -47,6 +54,7 @@ def add_options(parser: ArgumentParser, ranked: bool) -> None:
     add("--rules", choices=_RANKED if ranked else RULE_SETS, help="rule set (readme); see docs/scoring.md")
     if not ranked:
         add("--missing", choices=MISSING_POLICIES, help="missing answers score 0 (default) or are left out")
+        add("--vote", action="store_true", default=None, help="score the majority answers of the runs NAME@RUN")
     add("--relative-sigma", metavar="X", type=float, help="sigma = X * |truth| where a number has no Std")
     add("--llm", metavar="MODEL", help="ask a language model about unclear numbers (key: OPENAI_API_KEY)")
     add("--llm-policy", choices=LLM_POLICIES, help="which numbers: the unsure ones (default) or all")
@@ -57,6 +65,8 @@ def add_options(parser: ArgumentParser, ranked: bool) -> None:
 
 def require_usable(args: Namespace) -> None:
     """InputError for options of the language model without one, and for fewer workers than one."""
+    if getattr(args, "vote", None) and getattr(args, "llm", None) is not None:
+        raise InputError("--vote", "cannot be combined", "--llm")
     for name in _OF_LLM:
         if getattr(args, name, None) is not None and getattr(args, "llm", None) is None:
             raise InputError(f"--{name}".replace("_", "-"), "needs --llm MODEL")

@@ -50,16 +50,26 @@ class ChoiceTruth(NamedTuple):
     picks: Picks
     exact: bool
 
-    def score(self, answer: Answer) -> Scored:
-        """1 or 0, or F1; unparsed if no pick is an option, or if bare text holds anything else."""
+    def read(self, answer: Answer) -> Picks | str:
+        """The picks, or why there are none: no pick is an option, or bare text holds anything else."""
         picks, right = read_picks(answer, self.options), self.picks
+        known = picks.labels or (picks.unknown & right.unknown)
+        if not known or (not answer.boxed and picks.unknown - right.unknown):
+            return "no option" if answer.boxed else "no box, and not only options"
+        return picks
+
+    def compare(self, picks: Picks) -> Scored:
+        """1 or 0, or F1; picks that are no option count as wrong ones."""
+        right = self.picks
         wrong = picks.unknown - right.unknown
-        known = picks.labels | (picks.unknown & right.unknown)
-        if not known or (wrong and not answer.boxed):
-            return unparsed("no option" if answer.boxed else "no box, and not only options")
         score = score_single(picks, right) if self.exact else score_multiple(picks, right)
-        read = ", ".join(sorted(known | wrong))
+        read = ", ".join(sorted(picks.labels | picks.unknown))
         return Scored(score, "scored", read, f"{len(wrong)} unknown" if wrong else "")
+
+    def score(self, answer: Answer) -> Scored:
+        """See `compare`; unparsed if there is no pick."""
+        read = self.read(answer)
+        return unparsed(read) if isinstance(read, str) else self.compare(read)
 
 
 def exact_tokens(text: str) -> list[str]:

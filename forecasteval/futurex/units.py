@@ -99,6 +99,11 @@ def score_reading(truth: NumberTruth, prediction: Quantity) -> Scored:
     """The score of a quantity in the reading that is nearest the truth."""
     true = truth.quantity.value
     meant = readings(prediction, truth)
-    value, note = meant[0] if len(meant) == 1 else min(meant, key=lambda reading: abs(true - reading[0]))
+    return score_value(truth, *(meant[0] if len(meant) == 1 else min(meant, key=lambda one: abs(true - one[0]))))
+
+
+def score_value(truth: NumberTruth, value: float, note: str) -> Scored:
+    """The score of a value in the truth's unit."""
+    true = truth.quantity.value
     sigmas = (value - true) / truth.sigma if truth.sigma else None
     return Scored(score_number(true, value, truth.sigma), "scored", f"{value + 0.0:.12g}", note, sigmas)  # no "-0"

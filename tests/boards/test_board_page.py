@@ -159,3 +159,34 @@ def test_many_systems_are_cut_in_the_chart_and_linked_in_the_table() -> None:
 
 def test_nothing_to_rank() -> None:
     check_page(render(make_page(rank([system("a", True)], min_questions=9))))
+
+
+# --- Runs, and all datasets ---
+
+
+def test_the_table_over_all_datasets_comes_first(tmp_path: Path) -> None:
+    for name, systems in (("w1", "ab"), ("w2", "bc")):
+        write(tmp_path, {f"dataset/{name}.json": [question(f"{name}{place}") for place in range(4)]})
+        for place, who in enumerate(systems):
+            answers = {f"{name}{n}": "AB"[n <= place] for n in range(4)}
+            write(tmp_path, {f"prediction/{name}-{who}.json": answers, f"prediction/{name}-{who}@2.json": answers})
+    assert run(tmp_path, "nightly").code == 0
+    page = make_page(stored(tmp_path))
+    assert page.figures[0] == ("Systems", "3", "")
+    assert page.sections[0].title == "FutureX, all 2 datasets, 8 questions"
+    chart = page.charts()["pooled1"]
+    assert [row[0] for row in chart.table.rows] == ["a", "b", "c"]
+    check_page(render(page))
+
+
+def test_runs_are_listed_and_linked_and_their_mean_is_not(tmp_path: Path) -> None:
+    write(tmp_path, {"dataset/d.json": [question("q")], "prediction/d-a.json": {"q": "A"}})
+    write(tmp_path, {"prediction/d-a@2.json": {"q": "B"}, "prediction/d-b.json": {"q": "A"}})
+    assert run(tmp_path, "nightly", "--html").code == 0
+    page = make_page(stored(tmp_path), {"d-a", "d-a@2", "d-b"})
+    shown = [block for section in page.sections for block in section.blocks if isinstance(block, Linked)]
+    systems, runs = shown
+    assert [row[1] for row in systems.rows] == [Link("d-b", "d-b.html"), "d-a"]
+    assert [row[0] for row in runs.rows] == [Link("d-a", "d-a.html"), Link("d-a@2", "d-a@2.html")]
+    text = (tmp_path / "evaluation" / "leaderboard.html").read_text("utf-8")
+    assert [text.count(f'href="{name}.html"') for name in ("./d-a", "./d-a%402", "./d-b")] == [1, 1, 1]

@@ -74,3 +74,20 @@ def test_a_system_behind_the_option_is_not_overwritten(tmp_path: Path) -> None:
 def test_equal_systems_and_a_single_question() -> None:
     for rows in ([q("q1")], [q("q1"), q("q2")]):
         check_page(render(compare([score(rows, "a"), score(rows, "b")]).page()))
+
+
+def test_runs_show_the_mean_score_and_what_each_run_said() -> None:
+    said = [("A", r"\boxed{95}"), ("B", None), ("A", r"\boxed{100}")]
+    a = [
+        score([q("q1", answer=choice), number("n1", answer=text, Std=10)], f"a@{place}")
+        for place, (choice, text) in enumerate(said)
+    ]
+    page = compare([a, score([q("q1"), number("n1", Std=10)], "b")]).page()
+    (records,) = (block for section in page.sections for block in section.blocks if isinstance(block, Records))
+    rows = {row[-1]: row for row in records.rows}
+    assert rows["q1"][2] == "0.6667"
+    assert rows["q1"][6:9] == ["A | B | A", "A", "A | B | A"]
+    assert rows["n1"][2] == "0.5833"
+    assert rows["n1"][6:9] == ["95 | (missing) | 100", "100", r"\boxed{95} |  | \boxed{100}"]
+    assert page.title == "Comparison of a and b"
+    check_page(render(page))

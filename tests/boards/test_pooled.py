@@ -17,6 +17,7 @@ from boards_folders import contents, counts, score, stored
 from cli import Record, number, q, question, run, write
 from forecasteval.boards import rank
 from forecasteval.boards.report import board_report, format_csv, format_markdown
+from forecasteval.boards.store import result_text
 from forecasteval.common.report import format_text
 from simulate_boards import judge_seasons
 
@@ -217,11 +218,16 @@ def test_a_night_stores_it_and_the_next_leaves_it(tmp_path: Path) -> None:
     assert counts(run(root, "nightly")) == (4, 0, 0)
     before = contents(root)
     (table,) = stored(root)["pooled"]
+    assert stored(root)["leaderboard"]["draws"] == table["signature"]["draws"] == 10_000
     assert [row["name"] for row in table["rows"]] == ["a", "b", "c"]
     assert counts(run(root, "nightly")) == (0, 4, 0)
     assert contents(root) == before
     assert run(root, "nightly", "--verify").code == 0
     path = root / "evaluation" / "leaderboard.json"
+    forged = stored(root)
+    forged["pooled"][0]["rows"][0]["overall_score"] = 0.125
+    path.write_text(result_text(forged), encoding="utf-8")
+    assert "leaderboard.json: pooled[0].rows[a].overall_score: 0.125 is stored" in run(root, "nightly", "--verify").out
     assert run(root, "nightly", "--force").code == 0
     assert path.read_bytes() == before["leaderboard.json"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse, stats
+from scipy import stats
 
 from forecasteval.boards.two_way import (
     Fit,
@@ -166,28 +166,34 @@ def test_rank_bounds_by_hand() -> None:
     assert rank_bounds(spread, p, 0.05) == [(1, 2), (1, 2), (3, 3)]
 
 
+def test_freedom_is_that_of_the_fewer_questions() -> None:
+    """One level: n − 1 of a score, and of a difference that of the system that answered less."""
+    scores, _, week = draw(4, gaps=False)
+    scores[1, week > 0], scores[2, week > 1] = np.nan, np.nan  # 60, 12 and 24 questions
+    fit = fit_scores(scores, np.zeros(scores.shape[1], int), np.array([1.0]))
+    assert score_spread(fit).freedom[:3] == pytest.approx([59, 11, 23])
+    freedom = difference_spread(fit).freedom
+    assert [freedom[0, 1], freedom[1, 2], freedom[2, 0], freedom[0, 3]] == pytest.approx([11, 11, 23, 59])
+
+
 def test_errors_are_the_sandwich_of_the_dummies() -> None:
-    """Of differences, with one level and questions as clusters: built from the dense design, as textbooks have it."""
+    """With one level and questions as clusters: built from the dense design, as textbooks have it."""
     scores, _, week = draw(4, gaps=False)
     scores[np.arange(6)[:, None] % 5 == week] = np.nan  # everybody skips one week
-    levels = np.zeros(scores.shape[1], int)
-    fit = fit_scores(scores, levels, np.array([1.0]))
+    count, asked = len(scores), scores.shape[1]
+    fit = fit_scores(scores, np.zeros(asked, int), np.array([1.0]))
     rows, columns = np.nonzero(~np.isnan(scores))
-    count, systems = len(rows), len(scores)
-    ones = np.ones(count)
-    design = sparse.hstack([
-        sparse.coo_array((ones, (np.arange(count), rows)), (count, systems)),
-        sparse.coo_array((ones, (np.arange(count), columns)), (count, scores.shape[1])),
-    ]).toarray()  # fmt: skip
-    values = scores[rows, columns]
-    inverse = np.linalg.pinv(design.T @ design)
-    residuals = values - design @ (inverse @ design.T @ values)
-    meat = np.zeros_like(inverse)
-    for question in range(scores.shape[1]):
-        part = design[columns == question].T @ residuals[columns == question]
-        meat += np.outer(part, part)
-    sandwich = (inverse @ meat @ inverse)[:systems, :systems]
+    design = np.zeros((len(rows), count + asked))
+    design[np.arange(len(rows)), rows] = design[np.arange(len(rows)), count + columns] = 1
+    hat = np.linalg.pinv(design)
+    found = hat @ scores[rows, columns]
+    residuals = scores[rows, columns] - design @ found
+    parts = np.stack([hat[:, columns == q] @ residuals[columns == q] for q in range(asked)], axis=1)
+    difficulty = found[count:] / asked
     n = fit.counts[0][0]
-    found = difference_spread(fit).variance * (n - 1) / n
-    diagonal = np.diag(sandwich)
-    assert found == pytest.approx(diagonal[:, None] + diagonal - 2 * sandwich, rel=1e-8)
+
+    own, drawn = np.sqrt(n / (n - 1)) * parts, np.sqrt(asked / (asked - 1)) * (difficulty - difficulty.mean())
+    total = drawn + own[:count] + own[count:].mean(axis=0)  # of the score: its effect, and the mean difficulty
+    assert score_spread(fit).variance == pytest.approx((total**2).sum(axis=1), rel=1e-8)
+    between = own[:count, None] - own[:count]
+    assert difference_spread(fit).variance == pytest.approx((between**2).sum(axis=2), rel=1e-8)
