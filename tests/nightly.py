@@ -183,6 +183,8 @@ def measure_changes(root: Path, kills: int) -> None:
         if number % 10 == 0:
             timed_run(root)
             lost += not history_is_right(root)
+    timed_run(root)
+    lost += not history_is_right(root)
     left = read_folder(root)
     timed_run(root)
     quiet = "no byte changed" if read_folder(root) == left else "BYTES CHANGED"

@@ -141,6 +141,7 @@ def test_the_last_changes_stay_in_the_markdown(root: Path) -> None:
     folder_of(root, c="AAAB")
     night(root)
     before = snapshot(root)
+    assert night(root) == []  # which is what changed since the last run
     (root / "evaluation/leaderboard.md").unlink()
     run(root, "nightly")
     assert (root / "evaluation/leaderboard.md").read_bytes() == before["leaderboard.md"][0]
