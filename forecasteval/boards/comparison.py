@@ -58,6 +58,8 @@ def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) 
     result of several forecasters is as many systems: their score is 1 - Brier, on the events that all answered.
     """
     groups = [[one] if isinstance(one, Mapping) else list(one) for one in results]
+    if not all(groups):
+        raise InputError("compare", "expected the results of a system's runs", "none")
     left_out = 0
     if any("ranking" in run for runs in groups for run in runs):
         forecasters, left_out = split_forecasters([run for runs in groups for run in runs])

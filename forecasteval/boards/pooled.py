@@ -35,11 +35,9 @@ def pool_systems(systems: Iterable[System], min_questions: int) -> list[dict[str
         alike.setdefault((system.group[0], dump_json(system.policy)), []).append(system)
     tables: list[dict[str, Any]] = []
     for _, found in sorted(alike.items(), key=lambda item: item[0]):
-        parts = _connected(_by_name(found))
-        pooled = [
-            part for part in parts if len(part) > 1 and len({group for own in part.values() for group in own}) > 1
-        ]
-        for part in pooled:
+        answered = _by_name(found)
+        parts = _connected(answered) if _says_more(answered) else []
+        for part in filter(_says_more, parts):
             apart = sorted(name for other in parts if other is not part for name in other)
             tables += _pool(part, apart, min_questions)
     return tables

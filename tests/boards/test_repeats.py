@@ -153,6 +153,11 @@ def test_compare_refuses_runs_on_other_questions() -> None:
         compare([[system("a@1", True, False), system("a@2", True, True, True)], system("b", True, False)])
 
 
+def test_compare_refuses_a_system_without_runs() -> None:
+    with pytest.raises(InputError, match=r"^compare: expected the results of a system's runs, got none$"):
+        compare([[], system("b", True, False)])
+
+
 @pytest.mark.parametrize(
     ("name", "found"),
     [
