@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import grouped_names, printable, told_apart
 from forecasteval.common.report import Report, Table, show_number
 
-from .history import History, Line
+if TYPE_CHECKING:
+    from .history import History, Line
 
 MOVES: Final = 20  # that a report shows
 _CAUSES: Final = {  # by what differs between two lines of a system
