@@ -52,19 +52,19 @@ class ChoiceTruth(NamedTuple):
 
     def read(self, answer: Answer) -> Picks | str:
         """The picks, or why there are none: no pick is an option, or bare text holds anything else."""
-        picks, right = read_picks(answer, self.options), self.picks
-        known = picks.labels or (picks.unknown & right.unknown)
-        if not known or (not answer.boxed and picks.unknown - right.unknown):
-            return "no option" if answer.boxed else "no box, and not only options"
-        return picks
+        picks, right = read_picks(answer, self.options), self.picks.unknown
+        if (picks.labels or picks.unknown & right) and (answer.boxed or picks.unknown <= right):
+            return picks
+        return "no option" if answer.boxed else "no box, and not only options"
 
     def compare(self, picks: Picks) -> Scored:
         """1 or 0, or F1; picks that are no option count as wrong ones."""
-        right = self.picks
-        wrong = picks.unknown - right.unknown
-        score = score_single(picks, right) if self.exact else score_multiple(picks, right)
-        read = ", ".join(sorted(picks.labels | picks.unknown))
-        return Scored(score, "scored", read, f"{len(wrong)} unknown" if wrong else "")
+        score = score_single(picks, self.picks) if self.exact else score_multiple(picks, self.picks)
+        labels, unknown = picks
+        if not unknown:
+            return Scored(score, "scored", ", ".join(sorted(labels)), "")
+        wrong = len(unknown - self.picks.unknown)
+        return Scored(score, "scored", ", ".join(sorted(labels | unknown)), f"{wrong} unknown" if wrong else "")
 
     def score(self, answer: Answer) -> Scored:
         """See `compare`; unparsed if there is no pick."""
