@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -165,16 +165,17 @@ def find_dataset(prediction: Path, folder: Path) -> Path | None:
     return best[0] if best else None
 
 
-def write_atomic(path: Path, content: str | bytes) -> None:
-    """Write text (in UTF-8) or bytes so that a kill at any moment leaves the old file or the new one, never a torn one.
+def write_atomic(path: Path, content: str | bytes | Iterable[str]) -> None:
+    """Write text, its pieces, or bytes so that a kill leaves the old file or the new one, never a torn one.
 
     Raises EvaluationError if the folder is read-only or the disk is full; the old file is then intact.
     """
     temporary = path.with_name(f".{os.getpid()}-{os.urandom(4).hex()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        pieces = [content] if isinstance(content, (str, bytes)) else content
         with temporary.open("wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            file.writelines(piece if isinstance(piece, bytes) else piece.encode() for piece in pieces)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
