@@ -16,7 +16,7 @@ Prophet Arena and RxnOptBench are told by their records and scored by their own 
 to `evaluation/` with --save or nightly.
 
 Exit codes: 0 scored, 1 internal fault, 2 usage or unreadable input, 3 scored but some files failed,
-4 a check found something, 5 another run holds the lock, 130 interrupted.
+4 a check found something, 5 another run holds the lock, 6 a gate is not passed, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ import argparse
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval import __version__, futurex, prophet, rxnopt
-from forecasteval.boards import store
-from forecasteval.boards.named import find_runs, group_runs, score_names
+from forecasteval.boards import gate, store
+from forecasteval.boards.named import score_names
 from forecasteval.common.benchmark import Benchmark, Scorer
 from forecasteval.common.errors import (
     EvaluationError,
@@ -244,6 +244,7 @@ _SCORE: Final = f"""\
   {{0}} -f 250915-careful --items    and show how every answer was read
   {{0}} -f my-run -f other-run       one report each
   {{0}} -f runs/x.jsonl --dataset 250915 --json
+  {{0}} -f my-run --fail-under 0.2   for CI: exit code 6 if the score is lower
 
 other commands, each with its own --help:
   {{0}} nightly             score what is new in prediction/, write evaluation/leaderboard.md
@@ -257,7 +258,8 @@ _NIGHTLY: Final = """\
   {0} nightly --root /data/futurex --json"""
 _COMPARE: Final = """\
   {0} compare 250915-careful 250915-random
-  {0} compare runs/a.json runs/b.json runs/c.json --dataset 250915 --json"""
+  {0} compare runs/a.json runs/b.json runs/c.json --dataset 250915 --json
+  {0} compare 250915-released 250915-candidate --fail-if-worse    for CI: exit code 6"""
 _CHECK: Final = """\
   {0} check 250915
   {0} check drafts/251001.json --json"""
@@ -294,7 +296,7 @@ class _Moved(argparse.Action):
 
 def _score_parser() -> argparse.ArgumentParser:
     described = "Score predictions: FutureX answers, Prophet Arena forecasts, RxnOptBench choices."
-    parser = _parser("", described, _SCORE, "scored", 3)
+    parser = _parser("", described, _SCORE, "scored", 3, 6)
     add = parser.add_argument
     file = f"file in prediction/, or a path; repeatable ({DEFAULT_PREDICTION})"
     add("-f", "--file", metavar="NAME", action="append", help=file)
@@ -303,6 +305,7 @@ def _score_parser() -> argparse.ArgumentParser:
     add("--items", action="store_true", default=None, help="show a line per question, or per forecast")
     add("--save", action="store_true", help="write evaluation/NAME.json")
     add("--html", action="store_true", help="write evaluation/NAME.html, a page to look at")
+    gate.add_threshold(parser)
     _add_policies(parser, ranked=False)
     for option, command in _MOVED.items():
         add(option, action=_Moved, const=command, nargs="*", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
@@ -314,6 +317,7 @@ def score(argv: Sequence[str]) -> int:
     args = _score_parser().parse_args(argv)
     scorer = _scorer(args)
     saved: set[str] = set()
+    breaches: list[str] = []
     failed = shown = 0
 
     def fail(error: EvaluationError) -> None:
@@ -321,9 +325,10 @@ def score(argv: Sequence[str]) -> int:
         failed += 1
         print(f"{PROGRAM}: {error}", file=sys.stderr)
 
-    for results in _score_names(args, scorer, fail):
+    for results in score_names(scorer, args.root, args.file or [DEFAULT_PREDICTION], _find_datasets(args), fail):
         try:
             report = results.report(**scorer.views(results["benchmark"]))
+            breaches += gate.find_breach(results, args.fail_under)
             if args.save:
                 store.save_results(results, args.root / "evaluation", saved)
             if args.html:
@@ -337,19 +342,13 @@ def score(argv: Sequence[str]) -> int:
             print()
         _show(args, results, report)
         shown += 1
+    gate.require_none(breaches, args.fail_under)
     return _exit_code(failed, shown)
 
 
-def _score_names(
-    args: argparse.Namespace, scorer: Scorer, fail: Callable[[EvaluationError], None]
-) -> Iterator[Results]:
-    folder = args.root / "dataset"
-    datasets = [path for name in args.dataset or () for path in rxnopt.find_datasets(name, folder)]
-    return score_names(scorer, args.root, args.file or [DEFAULT_PREDICTION], datasets, fail)
-
-
-def _refuse(error: EvaluationError) -> None:
-    raise error
+def _find_datasets(args: argparse.Namespace) -> list[Path]:
+    """The files that --dataset names."""
+    return [path for name in args.dataset or () for path in rxnopt.find_datasets(name, args.root / "dataset")]
 
 
 def _show(args: argparse.Namespace, results: Mapping[str, Any], report: Report) -> None:
@@ -381,30 +380,14 @@ def nightly(argv: Sequence[str]) -> int:
 
 def compare(argv: Sequence[str]) -> int:
     """Test the differences of systems on the same questions."""
-    from forecasteval.boards import comparison, page
+    from forecasteval.boards import commands
 
     described = "Test the differences of systems on the same questions, pair by pair."
-    parser = _parser("compare", described, _COMPARE, "compared")
-    file = "file in prediction/, or a path; NAME means all its runs NAME@RUN, too; two systems or more"
-    parser.add_argument("file", metavar="NAME", nargs="+", help=file)
-    parser.set_defaults(items=True)
-    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (found by the files' names)"
-    parser.add_argument("--dataset", metavar="NAME", action="append", help=dataset)
-    page.add_option(parser)
+    parser = _parser("compare", described, _COMPARE, "compared", 6)
+    commands.add_comparison(parser)
     _add_policies(parser, ranked=True)
     args = parser.parse_args(argv)
-    page.require_usable(args.html)
-    scorer = _scorer(args)
-    runs = [find_runs(name, args.root / "prediction") for name in args.file]
-    args.file = [name for names in runs for name in names]
-    results = list(_score_names(args, scorer, _refuse))
-    for one in results:
-        scorer.views(one["benchmark"])  # an option that it has no use for is refused
-    compared = comparison.compare(group_runs(results, runs))
-    if args.html is not None:
-        page.write_comparison(compared, args.root / "evaluation", args.html)
-    _show(args, compared, compared.report())
-    return 0
+    return commands.compare(args, _scorer(args), _find_datasets(args))
 
 
 def check(argv: Sequence[str]) -> int:

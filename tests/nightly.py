@@ -1,12 +1,14 @@
 r"""What nightly runs and comparisons are worth, measured.
 
     python tests/nightly.py                    everything (some minutes)
-    python tests/nightly.py --only tests       one of: runs, kills, locks, tests
+    python tests/nightly.py --only tests       one of: runs, season, kills, changes, locks, tests
 
 runs: first and second `eval.py nightly` over 1,000 files of 52 questions. kills: SIGKILL at a random moment, then every
 stored file must be whole, and the next run must bring back the same bytes. locks: two runs started together, one must
-go on and one exit with 5. tests: how often paired tests reject between systems that are equally good (5 % is right),
-and between others. Nothing here is a test: figures depend on machine and seed.
+go on and one exit with 5. season: nights over a season (`season.py`), their seconds and memory. changes: SIGKILL in
+nights that change truths, after which no line of the history may be torn, lost or wrong. tests: how often paired tests
+reject between systems that are equally good (5 % is right), and between others. Nothing here is a test: figures depend
+on machine and seed.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ from forecasteval.common.statistics import (  # noqa: E402
     t_tail,
 )
 from forecasteval.futurex.rules import WEIGHTS  # noqa: E402
+from season import correct_truth, make_season  # noqa: E402
 
 SEED: Final = 1
 QUESTIONS: Final = (11, 10, 9, 23)  # per level, as in the benchmark's week of 2025-09-15
@@ -113,6 +116,94 @@ def measure_kills(root: Path, kills: int) -> None:
     stray = sum(path.suffix == ".tmp" for path in (root / "evaluation").iterdir())
     print(f"kills: {killed} of {kills} runs killed, {torn} files torn, {lost} results lost, then {stray} strays and")
     print(f"{made} semaphores left,", "same bytes" if left == whole else "OTHER BYTES")
+
+
+def measure_season(root: Path) -> None:
+    """A first night, one that changes nothing, one with a corrected truth, and what comes after."""
+    make_season(root)
+    files = len([*(root / "prediction").glob("*.jsonl")])
+    print(f"season: {files} files of 50 questions")
+    words = ["compare", "250901-harbor-9b", "250901-quillon-2"]
+    for told, command in (
+        ("first night", ["nightly"]),
+        ("second night", ["nightly"]),
+        ("a truth corrected", ["nightly"]),
+        ("verified", ["nightly", "--verify"]),
+        ("one organisation", ["nightly", "--where", "organisation=ACME"]),
+        ("compared", words),
+        ("gate", [*words, "--fail-if-worse"]),
+    ):
+        if told == "a truth corrected":
+            correct_truth(root)
+        before = read_folder(root) if (root / "evaluation").exists() else {}
+        begun = time.perf_counter()
+        process = subprocess.Popen(
+            [sys.executable, str(ROOT / "eval.py"), *command, "--root", str(root)], stdout=subprocess.PIPE, text=True
+        )
+        lines = process.stdout.read().splitlines() if process.stdout else []
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        seconds, after = time.perf_counter() - begun, read_folder(root)
+        changed = sum(before.get(name) != text for name, text in after.items())
+        lines_of_history = after.get("history.jsonl", b"").count(b"\n")
+        print(f"  {told}: {seconds:.2f} s, {usage.ru_maxrss >> 10} MB, exit code {process.returncode},", end=" ")
+        print(f"{changed} files changed, {lines_of_history} lines of history; {lines[-1]}")
+
+
+def measure_changes(root: Path, kills: int) -> None:
+    """Kill nights that have something to say, and read the history after each.
+
+    torn: a line that is no JSON, or a file that is none; lost: a line that was there and is not, or a system whose last
+    line is not what the leaderboard says, once a night went through. Every other run works in processes.
+    """
+    make_season(root, weeks=3, questions=8, systems=4, runs=2)
+    timed_run(root)
+    longest = {}
+    for option in ("", "--time-limit=60"):
+        correct_truth(root)
+        longest[option] = timed_run(root, *filter(None, [option]))
+    rng = random.Random(SEED)
+    torn = lost = killed = grown = number = 0
+    while killed < kills:
+        number += 1
+        option = [*longest][number % 2]
+        before = read_folder(root)["history.jsonl"]
+        correct_truth(root)
+        run = start(root, *filter(None, [option]))
+        time.sleep(rng.uniform(0.05, longest[option]))
+        killed += run.poll() is None
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(run.pid, signal.SIGKILL) if option else run.kill()
+        run.wait()
+        files = read_folder(root)
+        grown += files["history.jsonl"] != before
+        lost += not files["history.jsonl"].startswith(before)
+        torn += sum(not is_whole(text) for name, text in files.items() if name.endswith(".json"))
+        torn += sum(not is_whole(line) for line in files["history.jsonl"].splitlines())
+        if number % 10 == 0:
+            timed_run(root)
+            lost += not history_is_right(root)
+    timed_run(root)
+    lost += not history_is_right(root)
+    left = read_folder(root)
+    timed_run(root)
+    quiet = "no byte changed" if read_folder(root) == left else "BYTES CHANGED"
+    nights = max(json.loads(line)["night"] for line in left["history.jsonl"].splitlines())
+    verified = timed_run(root, "--verify") > 0
+    print(f"changes: {killed} of {number} runs killed, {torn} lines or files torn, {lost} lost; {grown} of them had")
+    print(f"appended, {nights} nights in the history; then {quiet}, verified: {verified}")
+
+
+def history_is_right(root: Path) -> bool:
+    """Whether the last line of each system holds the score of the leaderboard, and nights only go up."""
+    lines = [json.loads(line) for line in (root / "evaluation" / "history.jsonl").read_bytes().splitlines()]
+    board = json.loads((root / "evaluation" / "leaderboard.json").read_bytes())
+    last = {(line["dataset"], line["prediction"]): line["score"] for line in lines}
+    rows = {
+        (row["dataset"], row["prediction"]): row["overall_score"] for table in board["tables"] for row in table["rows"]
+    }
+    nights = [line["night"] for line in lines]
+    return last == rows and nights == sorted(nights)
 
 
 def semaphores() -> set[str]:
@@ -216,7 +307,7 @@ def t_test(strata: Sequence[tuple[float, Sequence[float]]]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=("runs", "kills", "locks", "tests"))
+    parser.add_argument("--only", choices=("runs", "season", "kills", "changes", "locks", "tests"))
     only = parser.parse_args().only
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     for name, count in (("runs", 1000), ("kills", 60), ("locks", 20)):
@@ -229,6 +320,10 @@ def main() -> None:
                     measure_kills(Path(folder), 300)
                 else:
                     measure_locks(Path(folder), 50)
+    for name in ("season", "changes"):
+        if only in (None, name):
+            with tempfile.TemporaryDirectory() as folder:
+                measure_season(Path(folder)) if name == "season" else measure_changes(Path(folder), 200)
     if only in (None, "tests"):
         measure_tests(2000)
 

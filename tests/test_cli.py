@@ -262,28 +262,25 @@ POLICIES: Final = (
     *("--min-events", "--max-ask-sum"),
 )
 OPTIONS: Final = {
-    "": ("--file", "--dataset", "--items", "--save", "--html", "--missing", "--vote", "--sort", "--full", *POLICIES),
-    "nightly": (
-        "--force",
-        "--html",
-        "--jobs",
-        "--cluster",
-        "--verify",
-        "--min-questions",
-        "--memory-limit",
-        "--time-limit",
+    "": (
+        "--file", "--dataset", "--items", "--save", "--html", "--fail-under", "--missing", "--vote", "--sort", "--full",
         *POLICIES,
     ),
-    "compare": ("--dataset", "--html", *POLICIES),
+    "nightly": (
+        "--force", "--html", "--jobs", "--cluster", "--verify", "--min-questions", "--where", "--memory-limit",
+        "--time-limit", *POLICIES,
+    ),
+    "compare": ("--dataset", "--html", "--fail-if-worse", "--alpha", *POLICIES),
     "check": (),
-}  # besides --json, --root and --version, which all have
+}  # besides --json, --root and --version, which all have  # fmt: skip
 VALUES: Final = {
     "--file": ["a"], "--dataset": ["d"], "--missing": ["skip"], "--sort": ["ece"], "--relative-sigma": ["0.05"],
     "--rules": ["official-2026"], "--llm": ["m"], "--llm-policy": ["always"], "--workers": ["2"],
+    "--fail-under": ["0"], "--where": ["a=b"], "--alpha": ["0.05"],
     "--gamma": ["1"], "--min-questions": ["1"], "--min-events": ["1"], "--max-ask-sum": ["1.03"],
 }  # fmt: skip
 EXIT_CODES: Final = {
-    "": [0, 1, 2, 3, 130], "nightly": [0, 1, 2, 3, 4, 5, 130], "compare": [0, 1, 2, 130],
+    "": [0, 1, 2, 3, 6, 130], "nightly": [0, 1, 2, 3, 4, 5, 130], "compare": [0, 1, 2, 6, 130],
     "check": [0, 1, 2, 4, 130],
 }  # fmt: skip
 OPERANDS: Final = {"": [], "nightly": [], "compare": ["a", "b"], "check": ["d"]}

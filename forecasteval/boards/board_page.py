@@ -9,11 +9,24 @@ from typing import Any, Final
 
 from forecasteval.common.charts import Span, draw_lines, draw_spans, label_margin
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import CHARTED, MOST, Block, Cell, Chart, Link, Linked, Page, Panel, Section
+from forecasteval.common.pages import (
+    CHARTED,
+    MOST,
+    Block,
+    Cell,
+    Chart,
+    Column,
+    Link,
+    Linked,
+    Page,
+    Panel,
+    Records,
+    Section,
+)
 from forecasteval.common.report import Table, format_signature, show_interval, show_number
 
-from .names import split_name
-from .report import EXPLAINED, view_table
+from .names import split_name, system_of_row
+from .report import EXPLAINED, View, view_table
 from .store import BOARD, hash_text
 from .systems import ALPHA, file_rows
 
@@ -54,7 +67,7 @@ def make_page(board: Mapping[str, Any], linked: Collection[str] = ()) -> Page:
         rows = [[printable(entry["file"], 120), printable(entry["reason"], 300)] for entry in failed]
         sections.append(Section("Not scored", [Table(["File", "Reason"], rows, "<<")]))
     settings = board["leaderboard"]
-    names = {split_name(row["name"], table["dataset"]).system for table in tables for row in table["rows"]}
+    names = {system_of_row(table, row) for table in tables for row in table["rows"]}
     figures = [
         ("Systems", str(len(names)), ""),
         ("Tables", str(len(tables)), ""),
@@ -74,7 +87,7 @@ def _section(table: Mapping[str, Any], name: str, drawn: bool, linked: Collectio
         [cells[0], cells[1] if "runs" in row else _linked(cells[1], row["name"], linked), *cells[2:]]
         for row, cells in zip(table["rows"], view.cells.rows[:MOST], strict=False)
     ]
-    blocks.append(Linked(view.cells.header, rows, view.cells.align))
+    blocks.append(_searchable(view, rows) if view.told else Linked(view.cells.header, rows, view.cells.align))
     if len(view.cells.rows) > MOST:
         blocks.append(f"The first {MOST} of {len(view.cells.rows)}; all of them are in {BOARD}.csv.")
     if any(row.get("significant") is False for row in table["rows"]):
@@ -84,6 +97,16 @@ def _section(table: Mapping[str, Any], name: str, drawn: bool, linked: Collectio
     if table.get("name") in linked:
         blocks.append(Linked(["Page of the run"], [[_linked(table["name"], table["name"], linked)]], "<"))
     return view.title, [*blocks, format_signature(table["signature"])]
+
+
+def _searchable(view: View, rows: Sequence[Sequence[Cell]]) -> Records:
+    """The table with filters by what `systems.json` tells; ranks stay those of all."""
+    own = len(view.cells.header) - view.told
+    columns = [
+        Column(title, "number" if side == ">" else "text" if place < own else "choice")
+        for place, (title, side) in enumerate(zip(view.cells.header, view.cells.align, strict=True))
+    ]
+    return Records(view.title, columns, rows, "Filters hide rows; ranks and tests stay those of all.")
 
 
 def _runs(table: Mapping[str, Any], linked: Collection[str]) -> list[Block]:

@@ -1,24 +1,29 @@
-"""The command line of the nightly run."""
+"""The command lines of the nightly run and of comparisons."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from forecasteval.common.benchmark import Scorer
-from forecasteval.common.errors import InputError, grouped_names, printable
+from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import SUFFIXES
 from forecasteval.common.records import dump_json
 from forecasteval.common.report import Report, format_text
 
+from . import comparison, gate, page
+from .about import read_filters, select, told_of
 from .cluster import require_usable
 from .folder import evaluate_folder
 from .limits import Limits, read_limits
-from .page import score_with_page
+from .named import find_runs, group_runs, score_names
 from .processes import Failure
+from .report import board_report
 from .verify import Verification, verify_folder
 
 
@@ -31,6 +36,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--min-questions", metavar="N", type=int, default=0, help="leave smaller levels out")
     add("--jobs", metavar="N", type=int, help="files scored at a time (as many as there are processors)")
     add("--cluster", metavar="ADDRESS", help="score on a Dask cluster: tcp://HOST:PORT of its scheduler")
+    where = "show only systems of which prediction/systems.json says that; repeatable"
+    add("--where", metavar="KEY=VALUE", action="append", default=[], help=where)
     add("--memory-limit", metavar="MB", type=int, help="of each file: who needs more fails, and nobody else")
     add("--time-limit", metavar="S", type=float, help="of each file, in seconds")
 
@@ -39,14 +46,15 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     """Score what is new, or verify what is stored; the exit code."""
     if args.min_questions < 0:
         raise InputError("--min-questions", "expected a number >= 0", str(args.min_questions))
-    if args.verify and (args.force or args.html or args.min_questions):
-        raise InputError("--verify", "cannot be combined", "--force, --html or --min-questions")
+    if args.verify and (args.force or args.html or args.min_questions or args.where):
+        raise InputError("--verify", "cannot be combined", "--force, --html, --min-questions or --where")
+    filters = read_filters(args.where, args.root / "prediction")
     limits = read_limits(args.memory_limit, args.time_limit)
     processes = _read_processes(args, limits)
     if args.verify:
         return _verify(args, scorer, program, processes, limits)
     how = args.force, args.min_questions, processes, limits, scorer.together, args.html, args.cluster
-    score = partial(score_with_page, scorer.score, args.root / "evaluation") if args.html else scorer.score
+    score = partial(page.score_with_page, scorer.score, args.root / "evaluation") if args.html else scorer.score
     board = evaluate_folder(args.root, score, scorer.settings, *how)
     failed = [Failure(**entry) for entry in board["failed"]]
     _tell_failed(program, failed)
@@ -55,7 +63,9 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"
     if board["ignored"]:
         counts += f"; not read, as they are no {', '.join(SUFFIXES)}: {grouped_names(board['ignored'])}"
-    print(dump_json(board, ascii_only=True) if args.json else format_text([*board.report(), counts]))
+    shown = select(board, filters) if filters else board
+    report = [*board_report(shown), *told_of(shown), counts]
+    print(dump_json(shown, ascii_only=True) if args.json else format_text(report))
     if any(failure.fault for failure in failed):
         return 1
     if not board["evaluated"] + board["reused"]:
@@ -121,3 +131,39 @@ def _report(found: Verification) -> Report:
         lines.append(f"not stored yet: {grouped_names(found.unstored)}")
     counts = f"{found.same} results come out as they are stored, {len(found.differences)} files differ"
     return [*lines, f"{counts}, {len(found.failed)} failed"]
+
+
+# --- compare ---
+
+
+def add_comparison(parser: argparse.ArgumentParser) -> None:
+    """The files and options of `compare` alone."""
+    add = parser.add_argument
+    file = "file in prediction/, or a path; NAME means all its runs NAME@RUN, too; two systems or more"
+    add("file", metavar="NAME", nargs="+", help=file)
+    parser.set_defaults(items=True)
+    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (found by the files' names)"
+    add("--dataset", metavar="NAME", action="append", help=dataset)
+    page.add_option(parser)
+    gate.add_comparison(parser)
+
+
+def compare(args: argparse.Namespace, scorer: Scorer, datasets: Sequence[Path]) -> int:
+    """Score the named files and print how they differ; GateError if that is asked and a system is worse."""
+    page.require_usable(args.html)
+    runs = [find_runs(name, args.root / "prediction") for name in args.file]
+    names = [name for found in runs for name in found]
+    results = list(score_names(scorer, args.root, names, datasets, _refuse))
+    for one in results:
+        scorer.views(one["benchmark"])  # an option that it has no use for is refused
+    gate.require_baseline(args, results)
+    compared = comparison.compare(group_runs(results, runs))
+    if args.html is not None:
+        page.write_comparison(compared, args.root / "evaluation", args.html)
+    print(dump_json(compared, ascii_only=True) if args.json else format_text(compared.report()))
+    gate.require_not_worse(args, compared)
+    return 0
+
+
+def _refuse(error: EvaluationError) -> None:
+    raise error

@@ -23,7 +23,10 @@ from forecasteval.common.files import (
 from forecasteval.common.records import dump_json
 from forecasteval.common.results import Results
 
+from .about import SYSTEMS_FILE, Systems, add_about, read_systems
 from .board_page import write_board
+from .changes import read_changes
+from .history import append_night, read_history, today
 from .limits import NO_LIMITS, Limits
 from .page import is_current, name_missing
 from .processes import Failure, Task, explain, score_files
@@ -52,7 +55,7 @@ def evaluate_folder(
     `llm_failures` (by kind, the files of degraded results and how often) and `notes`. Raises LockedError if another
     run is at work, and EvaluationError if nothing can be read or written.
     """
-    folder = root / "evaluation"
+    folder, date = root / "evaluation", today()
     files, failures, ignored = list_predictions(root / "prediction")  # first: a mistyped root is not made
     with lock_folder(folder) as note:
         board = {} if force else read_stored(folder / f"{BOARD}.json")[0]
@@ -71,11 +74,14 @@ def evaluate_folder(
                     for kind, count in part.llm_failures.items():
                         llm_failures.setdefault(kind, {})[task.prediction] = count
                     checksums[part.name] = store_result(part.text, folder / f"{part.name}.json")
+        about = read_systems(root / "prediction")
+        failures += [Failure(SYSTEMS_FILE, about.mistakes)] if about.mistakes else []
         failures.sort()
         notes = [*filter(None, [note]), *(name_missing(folder, checksums) if pages else [])]
-        ranked = _store_board(folder, board, checksums, fresh, failures, min_questions)
+        ranked = _store_board(folder, board, checksums, fresh, failures, min_questions, about)
+        changes, warnings = _store_texts(folder, ranked, date)
     counts = {"evaluated": len(fresh), "reused": len(checksums) - len(fresh)}
-    told = {"ignored": ignored, "llm_failures": llm_failures, "notes": notes}
+    told = {"ignored": ignored, "llm_failures": llm_failures, "notes": notes + warnings, "changes": changes}
     return Results({**ranked, **counts, **told}, board_report, make_page)
 
 
@@ -85,10 +91,10 @@ def evaluate_folder(
 def list_predictions(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
     """The prediction files of a folder by name, those that cannot be used, and the names of what is no such file.
 
-    Hidden files are left out. Raises InputError if there is no prediction file.
+    Hidden files are left out, and `SYSTEMS_FILE`. Raises InputError if there is no prediction file.
     """
     with readable(folder):
-        names = sorted(name for name in os.listdir(folder) if name[0] != ".")
+        names = sorted(name for name in os.listdir(folder) if name[0] != "." and name != SYSTEMS_FILE)
     by_stem: dict[str, list[str]] = {}
     for name in names:
         if name.endswith(SUFFIXES):
@@ -197,26 +203,44 @@ def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings:
 
 def _store_board(
     folder: Path, board: dict[str, Any], checksums: Mapping[str, str], fresh: Mapping[str, System | Ranking],
-    failures: Sequence[Failure], min_questions: int,
+    failures: Sequence[Failure], min_questions: int, about: Systems,
 ) -> dict[str, Any]:  # fmt: skip
-    """Write leaderboard.json, .csv and .md unless they hold just that already; the board."""
+    """Write leaderboard.json unless it holds just that already; the board."""
     failed = [failure._asdict() for failure in failures]
-    inputs = hash_text(dump_json([ranking_settings(min_questions), dict(checksums), failed]))
+    inputs = hash_text(dump_json([ranking_settings(min_questions), dict(checksums), failed, about.told]))
     if board.get("inputs_sha256") != inputs:
         systems = [fresh.get(name) or _read_ranked(folder, name, checksums[name]) for name in sorted(checksums)]
         new = {**rank_results(systems, min_questions), "failed": failed, "inputs_sha256": inputs}
+        new["without_result"] = add_about(new, about)
         for row in file_rows(new):
             row["file_sha256"] = checksums[row["name"]]
         text = result_text(new)
         write_atomic(folder / f"{BOARD}.json", text)
         board = json.loads(text)
         del board["result_sha256"]
-    for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board))):
+    return board
+
+
+def _store_texts(folder: Path, board: dict[str, Any], date: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Append to the history, write leaderboard.csv and .md unless they hold just that already.
+
+    What changed since the last run, and warnings. A history that cannot be read costs only itself.
+    """
+    changes, latest, warnings = [], [], []
+    try:
+        before = read_history(folder)
+    except InputError as error:
+        warnings = [f"{error}; the history is not written"]
+    else:
+        history = append_night(folder, before, board, date)
+        latest, warnings = read_changes(history), history.warnings
+        changes = latest if history is not before else []
+    for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board, latest))):
         path = folder / f"{BOARD}.{suffix}"
         if not (path.is_file() and path.read_bytes() == text.encode()):
             write_atomic(path, text)
     write_board(board, folder)
-    return board
+    return changes, warnings
 
 
 def _read_ranked(folder: Path, name: str, checksum: str) -> System | Ranking:

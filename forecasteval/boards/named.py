@@ -16,6 +16,7 @@ from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import SUFFIXES, find_dataset, find_file, score_together
 from forecasteval.common.results import Results
 
+from .about import require_predictions
 from .names import without_run
 
 
@@ -31,6 +32,8 @@ def score_names(
     for number, name in enumerate(names):
         try:
             path, *others = [find_file(run, folder) for run in (find_runs(name, folder) if vote else [name])]
+            for file in (path, *others):
+                require_predictions(file, folder)
             given: list[Path | None] = [*datasets]
             asked = given or [find_dataset(path, root / "dataset")]
             if vote:

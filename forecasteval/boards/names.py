@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from forecasteval.common.files import SUFFIXES, belongs_to
 
@@ -45,3 +46,12 @@ def without_run(stem: str, dataset: str | None = None) -> str:
     """The stem that all runs of a system on a dataset share: `250915-x` of `250915-x@2`."""
     run = split_name(stem, dataset).run
     return stem.removesuffix(f"@{run}") if run else stem
+
+
+def system_of_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+    """The name that the system of a board's row has on every dataset; a forecaster's is its own."""
+    return (
+        str(row["name"])
+        if "n_events" in table or "datasets" in table
+        else split_name(row["name"], row["dataset"]).system
+    )

@@ -9,12 +9,14 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable, told_apart
 from forecasteval.common.report import Report, Table, format_signature, show_interval, show_number
 
+from .about import about_columns, about_keys, as_text, shown_names
+from .changes import changes_report
 from .systems import ALPHA
 
 _RUNS: Final = ["Runs", "Run SD"]
@@ -32,12 +34,30 @@ class View(NamedTuple):
     lines: list[dict[str, Any]]
     paired: bool  # each row is tested against the one above
     remarks: tuple[str, ...] = ()  # below the table
+    told: int = 0  # columns on the right that `systems.json` tells
 
 
 def view_table(table: Mapping[str, Any]) -> View:
-    if "datasets" in table:
-        return _pooled(table)
-    return _forecasters(table) if "n_events" in table else _systems(table)
+    make = _pooled if "datasets" in table else _forecasters if "n_events" in table else _systems
+    return _add_about(make(table), table["rows"])
+
+
+def _add_about(view: View, rows: Sequence[Mapping[str, Any]]) -> View:
+    """The view with the shown names, and a column for whatever else is told of the systems."""
+    if not any("about" in row for row in rows):
+        return view
+    columns = about_columns(rows)
+    header, align = [*view.cells.header], view.cells.align
+    cells = [[row[0], name, *row[2:]] for row, name in zip(view.cells.rows, shown_names(rows), strict=True)]
+    for title, values, side in columns:
+        header.append(title)
+        align += side
+        cells = [[*row, value] for row, value in zip(cells, values, strict=True)]
+    lines = [
+        {**line, **{f"about_{key}": as_text(value) for key, value in row.get("about", {}).items()}}
+        for line, row in zip(view.lines, rows, strict=True)
+    ]
+    return view._replace(cells=Table(header, cells, align), lines=lines, told=len(columns))
 
 
 def _tables(board: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -157,6 +177,7 @@ def board_report(board: Mapping[str, Any]) -> Report:
         report += view.remarks
         report += [format_signature(table["signature"]), ""]
     report += board.get("remarks", [])
+    report += changes_report(board.get("changes", ()))
     report += [f"failed: {printable(entry['file'])}: {printable(entry['reason'])}" for entry in board.get("failed", [])]
     return report
 
@@ -217,9 +238,11 @@ def format_csv(board: Mapping[str, Any]) -> str:
         *(["rank_low", "rank_high", "p_best", "p_leader", "own_score", "datasets"] if board.get("pooled") else []),
         "signature",
     ]  # fmt: skip
+    all_rows = [row for table in tables for row in table["rows"]]
+    columns += [f"about_{key}" for key in about_keys(all_rows)]
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
+    writer.writerow({column: _csv_cell(column) for column in columns})
     for table in tables:
         writer.writerows({key: _csv_cell(cell) for key, cell in line.items()} for line in view_table(table).lines)
     return text.getvalue()
@@ -240,14 +263,17 @@ def _csv_cell(cell: object) -> object:
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]()<>#+!|~&:@$^]|(?<=www)\.", re.I)
 
 
-def format_markdown(board: Mapping[str, Any]) -> str:
-    """The tables as Markdown; names of files are text there, whatever they hold."""
+def format_markdown(board: Mapping[str, Any], changes: Sequence[Mapping[str, Any]] = ()) -> str:
+    """The tables as Markdown, and what changed last; names of files are text there, whatever they hold."""
     lines = ["# Leaderboard", ""]
     for table in _tables(board):
-        title, cells, _, paired, remarks = view_table(table)
-        lines += [f"## {_markdown(f'Leaderboard  {title}')}", "", "| " + " | ".join(cells.header) + " |"]
+        title, cells, _, paired, remarks, told = view_table(table)
+        header = [*cells.header[: len(cells.header) - told], *map(_markdown, cells.header[len(cells.header) - told :])]
+        lines += [f"## {_markdown(f'Leaderboard  {title}')}", "", "| " + " | ".join(header) + " |"]
         lines.append("|" + "|".join("---:" if side == ">" else "---" for side in cells.align) + "|")
-        lines += ["| " + " | ".join([row[0], _markdown(row[1]), *row[2:]]) + " |" for row in cells.rows]
+        for row in cells.rows:
+            own, about = row[2 : len(row) - told], row[len(row) - told :]
+            lines.append("| " + " | ".join([row[0], _markdown(row[1]), *own, *map(_markdown, about)]) + " |")
         if paired:
             lines += ["", EXPLAINED]
         for remark in remarks:
@@ -255,10 +281,19 @@ def format_markdown(board: Mapping[str, Any]) -> str:
         lines += ["", f"`{format_signature(table['signature'])}`", ""]
     if board.get("remarks"):
         lines += ["## Runs apart", "", *(f"- {_markdown(remark)}" for remark in board["remarks"]), ""]
+    lines += ["## What changed last", ""] if changes else []
+    for block in changes_report(changes)[1:]:
+        lines += _markdown_table(block) if isinstance(block, Table) else [f"{_markdown(block)}  " if block else ""]
     if board["failed"]:
         lines += ["## Not scored", "", "| File | Reason |", "|---|---|"]
         lines += [f"| {_markdown(entry['file'])} | {_markdown(entry['reason'])} |" for entry in board["failed"]]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _markdown_table(table: Table) -> list[str]:
+    sides = "|".join("---:" if side == ">" else "---" for side in table.align)
+    rows = ["| " + " | ".join(map(_markdown, row)) + " |" for row in (table.header, *table.rows)]
+    return [rows[0], f"|{sides}|", *rows[1:]]
 
 
 def _markdown(text: str) -> str:

@@ -13,7 +13,10 @@ from forecasteval.common.errors import InputError
 from forecasteval.common.records import dump_json
 from forecasteval.common.spilled import Spilled
 
+from .about import Systems, add_about, read_systems
+from .changes import read_changes
 from .folder import list_predictions, list_tasks
+from .history import read_history
 from .limits import NO_LIMITS, Limits
 from .processes import Failure, Task, score_files
 from .ranking import rank_results
@@ -63,7 +66,7 @@ def verify_folder(
                     differences[f"{part.name}.json"] = told
         same = len(systems) - len(differences)
         if not (failed or unstored):
-            differences.update(_compare_board(folder, systems))
+            differences.update(_compare_board(folder, systems, read_systems(root / "prediction")))
     return Verification(same, differences, unstored, sorted(failed))
 
 
@@ -85,20 +88,28 @@ def _compare_stored(path: Path, text: str | Path) -> list[str]:
     return _shorten(list(_differences(stored, new)))
 
 
-def _compare_board(folder: Path, systems: list[System | Ranking]) -> dict[str, list[str]]:
+def _compare_board(folder: Path, systems: list[System | Ranking], about: Systems) -> dict[str, list[str]]:
     """What is wrong with the three files of the leaderboard."""
     board, _ = read_stored(folder / f"{BOARD}.json")
     if not board:
         return {f"{BOARD}.json": ["it is damaged: no JSON, or not what its result_sha256 says"]}
     ranked = rank_results(systems, board.get("leaderboard", {}).get("min_questions", 0))
+    add_about(ranked, about)
     new = json.loads(dump_json(ranked))
     told = _shorten([line for part in ("pooled", "tables") for line in _differences(board.get(part), new[part], part)])
     found = {f"{BOARD}.json": told} if told else {}
-    for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board))):
+    for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board, _latest_changes(folder)))):
         path = folder / f"{BOARD}.{suffix}"
         if not (path.is_file() and path.read_bytes() == text.encode()):
             found[path.name] = [f"it is not what {BOARD}.json says"]
     return found
+
+
+def _latest_changes(folder: Path) -> list[dict[str, Any]]:
+    try:
+        return read_changes(read_history(folder))
+    except InputError:  # without which the leaderboard was made
+        return []
 
 
 def _shorten(told: list[str]) -> list[str]:

@@ -170,16 +170,17 @@ def temporary_name(folder: Path) -> Path:
     return folder / f".{os.getpid()}-{os.urandom(4).hex()}.tmp"
 
 
-def write_atomic(path: Path, text: str | Iterable[str]) -> None:
-    """Write `text`, or its pieces, so that a kill at any moment leaves the old file or the new one, never a torn one.
+def write_atomic(path: Path, content: str | bytes | Iterable[str]) -> None:
+    """Write text, its pieces, or bytes so that a kill leaves the old file or the new one, never a torn one.
 
     Raises EvaluationError if the folder is read-only or the disk is full; the old file is then intact.
     """
     temporary = temporary_name(path.parent)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines([text] if isinstance(text, str) else text)
+        pieces = [content] if isinstance(content, (str, bytes)) else content
+        with temporary.open("wb") as file:
+            file.writelines(piece if isinstance(piece, bytes) else piece.encode() for piece in pieces)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

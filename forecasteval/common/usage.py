@@ -14,6 +14,7 @@ _CODES: Final = {  # those of all commands
     3: "scored but some files failed",
     4: "a check found something",
     5: "another run holds the lock",
+    6: "a gate is not passed",
     130: "interrupted",
 }
 

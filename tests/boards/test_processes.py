@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import pytest
 
-from boards_folders import column, contents, evaluate
+from boards_folders import BOARD_FILES, column, contents, evaluate
 from cli import ROOT, q, write
 from forecasteval.boards import folder, pool, processes
 from forecasteval.common.errors import EvaluationError
@@ -111,7 +111,7 @@ def test_one_process_or_two_on_any_hash_seed(tmp_path: Path) -> None:
         assert process.communicate(timeout=60) == ("", "")
         assert process.returncode == 0
         outcomes.append(contents(tmp_path / root))
-    assert len(outcomes[0]) == 12 + 4
+    assert len(outcomes[0]) == 12 + len(BOARD_FILES)
     assert outcomes[0] == outcomes[1]
 
 

@@ -1,0 +1,110 @@
+"""A gate for CI: whether a result is good enough, and whether a candidate is worse than its baseline."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from forecasteval.common.errors import EvaluationError, InputError
+from forecasteval.common.report import show_number
+from forecasteval.common.statistics import holm
+
+from .systems import ALPHA
+
+_SCORES: Final = ("overall_score", "avg_relative_score")  # what a report calls its overall score
+
+
+class GateError(EvaluationError):
+    """A gate that is not passed."""
+
+    exit_code = 6
+
+
+def add_threshold(parser: argparse.ArgumentParser) -> None:
+    """`--fail-under`, of the command that scores."""
+    share = partial(_share, "--fail-under", True)
+    parser.add_argument("--fail-under", metavar="SCORE", type=share, help="exit with 6 if a score is below SCORE")
+
+
+def add_comparison(parser: argparse.ArgumentParser) -> None:
+    """`--fail-if-worse` and its level, of `compare`."""
+    add = parser.add_argument
+    worse = "exit with 6 if a system is significantly worse than the one named first, the baseline"
+    add("--fail-if-worse", action="store_true", help=worse)
+    level = f"significance level of --fail-if-worse ({ALPHA})"
+    add("--alpha", metavar="P", type=partial(_share, "--alpha", False), help=level)
+
+
+def _share(option: str, zero: bool, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1 or (not zero and not value):  # nan is neither
+        raise InputError(option, f"expected a number in {'[' if zero else '('}0, 1]", text or "''")
+    return value
+
+
+def find_breach(results: Mapping[str, Any], threshold: float | None) -> list[str]:
+    """What to tell of a result whose overall score is below the threshold, or that has none; nothing if all is well.
+
+    Of Prophet Arena the score is 1 - Brier, as in comparisons; InputError if there are several forecasters.
+    """
+    if threshold is None:
+        return []
+    score = _overall(results)
+    if score is None:
+        return [f"{results['name']} (no score)"]
+    # 0.7 that comes out as 0.6999999999999998 is not below 0.7.
+    if round(score, 12) >= round(threshold, 12):
+        return []
+    shown = show_number(score)
+    return [f"{results['name']} ({shown if float(shown) < threshold else f'{score:.12g}'})"]
+
+
+def require_none(breaches: Sequence[str], threshold: float | None) -> None:
+    """GateError if there are breaches of the threshold."""
+    if breaches:
+        raise GateError(f"below --fail-under {threshold}: {', '.join(breaches)}")
+
+
+def _overall(results: Mapping[str, Any]) -> float | None:
+    """None for an empty mean."""
+    if "ranking" in results:
+        records = list(results["forecasters"].values())
+        if len(records) != 1:
+            raise InputError("--fail-under", "expected files of one forecaster", f"{len(records)} in {results['name']}")
+        score = records[0]["one_minus_brier"]
+    else:
+        score = next(results[key] for key in _SCORES if key in results)
+    return None if score is None or score != score else float(score)
+
+
+def require_baseline(args: argparse.Namespace, results: Sequence[Mapping[str, Any]]) -> None:
+    """InputError for options that cannot be used, and where nothing says which system is the baseline."""
+    if args.alpha is not None and not args.fail_if_worse:
+        raise InputError("--alpha", "can only be given with --fail-if-worse")
+    if args.fail_if_worse and any("ranking" in result for result in results):
+        raise InputError("--fail-if-worse", "expected files of one system each", "forecasters, of which none is first")
+
+
+def require_not_worse(args: argparse.Namespace, comparison: Mapping[str, Any]) -> None:
+    """GateError if a system is significantly worse than the first one of a comparison, and that is asked.
+
+    That is: its score is lower, and the two-sided p-value of the paired difference is below `alpha`; with several
+    candidates after Holm's adjustment for their number (`p_holm` of the comparison is for all pairs).
+    """
+    if not args.fail_if_worse:
+        return
+    alpha = ALPHA if args.alpha is None else args.alpha
+    baseline = comparison["systems"][0]["name"]
+    pairs = [pair for pair in comparison["pairs"] if pair["a"] == baseline]
+    worse = [
+        f"{pair['b']} ({-pair['difference']:+.4f}, p {p:.4f})"
+        for pair, p in zip(pairs, holm([pair["p"] for pair in pairs]), strict=True)
+        if pair["difference"] > 0 and p < alpha
+    ]
+    if worse:
+        raise GateError(f"worse than {baseline} at the level {alpha:g} (--fail-if-worse): {', '.join(worse)}")

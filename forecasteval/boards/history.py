@@ -1,0 +1,176 @@
+"""`evaluation/history.jsonl`: what every system had on every dataset, a line whenever that changed.
+
+A night that changes something appends a line for each system of a dataset whose score, interval, n, version, rule set,
+settings or checksums are not those of its last line, and one for each that has gone. Lines stay as they are, damaged
+ones too. The date (UTC) of a line is the only time in all that this tool writes.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from forecasteval.common.errors import InputError, grouped_names
+from forecasteval.common.files import join_checksums, read_file, write_atomic
+from forecasteval.common.records import dump_json
+
+from .names import system_of_row
+
+HISTORY: Final = "history.jsonl"
+_CHECKSUMS: Final = ("questions_sha256", "dataset_sha256", "prediction_sha256", "code_sha256")
+_OF_THE_NIGHT: Final = ("night", "date")  # what a line holds besides its system's state
+_HUGE: Final = 1e9  # no score is, nor nan
+_CLOCK: Final = "SOURCE_DATE_EPOCH"  # https://reproducible-builds.org/specs/source-date-epoch/
+
+Key = tuple[str, str, str]  # benchmark, dataset, system
+Line = dict[str, Any]
+
+
+class History(NamedTuple):
+    """The bytes of the file, and what is read of them.
+
+    `last` holds the last line of each system, `latest` those of the highest night, each with the one before it.
+    """
+
+    raw: bytes
+    night: int
+    last: dict[Key, Line]
+    latest: dict[Key, tuple[Line | None, Line]]
+    warnings: list[str]
+
+
+def today() -> str:
+    """The date in UTC, or that of SOURCE_DATE_EPOCH; InputError if this is no time."""
+    given = os.environ.get(_CLOCK)
+    try:
+        seconds = time.time() if given is None else int(given)
+        return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
+    except (ValueError, OverflowError, OSError):
+        raise InputError(_CLOCK, "expected seconds since 1970", given or "''") from None
+
+
+def read_history(folder: Path) -> History:
+    """The history of a folder of results; a line that is none is passed with a warning.
+
+    Raises InputError if the file cannot be read.
+    """
+    path = folder / HISTORY
+    raw = read_file(path) if os.path.lexists(path) else b""
+    night, last, latest = 0, dict[Key, Line](), dict[Key, tuple[Line | None, Line]]()
+    damaged: list[str] = []
+    for number, text in enumerate(raw.split(b"\n"), 1):
+        if not text.strip():
+            continue
+        line = _read_line(text)
+        if line is None:
+            damaged.append(f"line {number}")
+            continue
+        if line["night"] > night:
+            night, latest = line["night"], {}
+        key = _key(line)
+        if line["night"] == night:
+            latest[key] = last.get(key), line
+        last[key] = line
+    warnings = [f"{path}: damaged, left as they are: {grouped_names(damaged)}"] if damaged else []
+    return History(raw, night, last, latest, warnings)
+
+
+def _read_line(text: bytes) -> Line | None:
+    """A line of this tool's making; None for anything else."""
+    try:
+        line = json.loads(text)
+        whole = (
+            all(isinstance(line[key], str) for key in ("benchmark", "dataset", "system", "prediction", "evaluator"))
+            and type(line["night"]) is int
+            and (line["score"] is None or -_HUGE < line["score"] < _HUGE)
+            and isinstance(line["settings"], dict)
+        )
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return line if whole else None
+
+
+def append_night(folder: Path, history: History, board: Mapping[str, Any], date: str) -> History:
+    """Append what changed to the file, as a whole or not at all; nothing if nothing did.
+
+    A system whose file failed tonight has not gone. Raises EvaluationError if the file cannot be written.
+    """
+    now = dict(_states(board))
+    unread = {name for entry in board["failed"] for name in entry["file"].split(", ")}
+    for key, line in history.last.items():
+        if key not in now and unread.isdisjoint(line["prediction"].split(", ")):
+            now[key] = {**_state(line), "gone": True}
+    night = history.night + 1
+    lines = {
+        key: {"night": night, "date": date, **state}
+        for key, state in sorted(now.items())
+        if key not in history.last or _state(history.last[key]) != state
+    }
+    if not lines:
+        return history
+    end = b"\n" if history.raw and not history.raw.endswith(b"\n") else b""
+    raw = history.raw + end + "".join(f"{dump_json(line)}\n" for line in lines.values()).encode()
+    write_atomic(folder / HISTORY, raw)
+    latest = {key: (history.last.get(key), line) for key, line in lines.items()}
+    return history._replace(raw=raw, night=night, last={**history.last, **lines}, latest=latest)
+
+
+def _state(line: Line) -> Line:
+    return {key: value for key, value in line.items() if key not in _OF_THE_NIGHT}
+
+
+def _states(board: Mapping[str, Any]) -> Iterator[tuple[Key, Line]]:
+    """What there is to tell of every row of a board (as JSON has it), by its key."""
+    states = [_read_row(table, row) for table in board["tables"] for row in table["rows"]]
+    often = Counter(map(_key, states))
+    for state in states:
+        if often[_key(state)] > 1:  # runs of one system that were asked other questions
+            state = {**state, "system": f"{state['system']} ({state['prediction']})"}
+        yield _key(state), state
+
+
+def _key(line: Line) -> Key:
+    return line["benchmark"], line["dataset"], line["system"]
+
+
+def _read_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> Line:
+    own = "n_events" in table  # the forecasters of one set, which share all but their scores
+    file = table if own else row
+    signature = {**file["signature"], **table["signature"]}
+    return {
+        "benchmark": table["benchmark"],
+        "dataset": table["dataset"] or (table["name"] if own else ""),
+        "system": system_of_row(table, row),
+        "prediction": file["prediction"],
+        "metric": row.get("metric", "brier") if own else "overall",
+        "score": row["score"] if own else row["overall_score"],
+        "interval": row["interval"] if own else row["overall_interval"],
+        "n": row["n"],
+        "degraded": file["degraded"],
+        "evaluator": signature["evaluator"],
+        "rules": signature.get("rules"),
+        "settings": _settings(signature),
+        **{key: signature[key] for key in _CHECKSUMS if key in signature},
+        **_runs(row),
+    }
+
+
+def _settings(signature: Mapping[str, Any]) -> Line:
+    """What of a signature has no place of its own in a line; without what is not set."""
+    return {
+        key: value
+        for key, value in signature.items()
+        if value is not None and key not in ("evaluator", "rules") and not key.endswith("sha256")
+    }
+
+
+def _runs(row: Mapping[str, Any]) -> Line:
+    """The number and the checksum of a system's runs, if it has several."""
+    checksums: Iterable[str] = [run["signature"]["prediction_sha256"] for run in row.get("runs", ())]
+    return {"runs": len(row["runs"]), "prediction_sha256": join_checksums(list(checksums))} if checksums else {}
