@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import numbers
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -83,6 +84,7 @@ def parse_json(text: str, where: str) -> Any:
 
 
 WRAPPERS: Final = ("data", "predictions", "results")  # under which a list of records may stand
+_LIST: Final = re.compile(rb'\s*(?:\{\s*"(?:' + "|".join(WRAPPERS).encode() + rb')"\s*:\s*)?\[')
 
 
 class BadRecord:
@@ -196,8 +198,9 @@ class RecordFile:
 
 
 def _begins_list(path: Path) -> bool:
+    """Whether a file begins with a list of records, by itself or under one of `WRAPPERS`."""
     with path.open("rb") as file:
-        return file.read(64).removeprefix(BYTE_ORDER_MARK).lstrip()[:1] == b"["
+        return _LIST.match(file.read(256).removeprefix(BYTE_ORDER_MARK)) is not None
 
 
 def _holds_lines(text: str) -> bool:
