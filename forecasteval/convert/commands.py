@@ -103,13 +103,14 @@ def _report(
 ) -> list[str]:
     lines = []
     for path, source in sources.items():
-        count = len(source.runs)
-        lines += [f"{path}: {source.format}, {count} run{'s' if count > 1 else ''}"]
+        runs_of_it = len(source.runs)
+        lines.append(f"{path}: {source.format}, {runs_of_it} run{'s' if runs_of_it > 1 else ''}")
         lines += [f"  {note}" for note in source.notes]
         for one in runs:
             if one.source == path:
                 answers, notes = told[one.output] if one.output else (0, [])
-                lines.append(f"{one.output}: {answers} answers" if one.output else f"run {one.number}: no answers")
+                count = f"{answers} answer{'s' if answers != 1 else ''}"
+                lines.append(f"{one.output}: {count}" if one.output else f"run {one.number}: no answers, not written")
                 lines += [f"  {note}" for note in [*one.run.notes(), *notes]]
     return lines
 

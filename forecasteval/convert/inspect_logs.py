@@ -8,6 +8,7 @@ answer, unless it was scored all the same.
 from __future__ import annotations
 
 import re
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
@@ -52,12 +53,12 @@ def read_zip_log(path: Path) -> Source:
     try:
         with zipfile.ZipFile(path) as archive:
             members = {member.filename: member for member in archive.infolist()}
-            names = sorted(name for name in members if _SAMPLE.fullmatch(name))
+            names = [name for name in members if _SAMPLE.fullmatch(name)]
             heads = [name for name in ("header.json", "_journal/start.json") if name in members]
             if not heads or not names:
                 lacks = "header.json" if not heads else "samples"
                 raise InputError(str(path), "expected a log of inspect_ai", f"a zip without {lacks}")
-            _check_sizes(path, [members[name] for name in (*heads, *names)])
+            _check_sizes(path, [members[name] for name in (*names, *heads)])
             head = _read_member(path, archive, members[heads[0]])
             return _read_samples(head, (_read_member(path, archive, members[name]) for name in names))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
@@ -67,7 +68,7 @@ def read_zip_log(path: Path) -> Source:
 def _check_sizes(path: Path, members: list[zipfile.ZipInfo]) -> None:
     total, size = sum(member.file_size for member in members), path.stat().st_size
     if len(members) > MAX_SAMPLES:
-        raise InputError(str(path), f"expected {MAX_SAMPLES:,} samples at most", f"{len(members):,}")
+        raise InputError(str(path), f"expected fewer than {MAX_SAMPLES:,} samples", f"{len(members):,} files")
     for member in members:
         if member.file_size > MAX_MEMBER:
             where = f"{path}: {printable(member.filename, 80)}"
@@ -90,7 +91,7 @@ def _read_member(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) 
 
 def _require_zstandard(path: Path) -> None:
     """InputError if zips with Zstandard cannot be read: Python 3.14 can, older ones with a package of inspect_ai's."""
-    if hasattr(zipfile, "ZIP_ZSTANDARD"):
+    if sys.version_info >= (3, 14):
         return
     try:
         import zipfile_zstd  # noqa: F401 - teaches zipfile
@@ -145,20 +146,19 @@ def _add(run: Run, sample: Mapping[str, Any], place: str) -> None:
     if own is not None:
         name, run.by_prompt = own, True
     if sample.get("invalidation"):
-        run.leave_out("invalidated", name)
-    elif sample.get("error") and not sample.get("scores"):
-        run.leave_out("failed", name)
-    else:
-        run.add(name, _answer(sample), sample.get("input"), place)
+        return run.leave_out("invalidated", name)
+    if sample.get("error") and not sample.get("scores"):
+        return run.leave_out("failed", name)
+    scores = sample.get("scores")
+    told = [_at(score, "metadata") for score in scores.values()] if isinstance(scores, Mapping) else []
+    stated = [metadata[PREDICTION] for metadata in told if isinstance(metadata, Mapping) and PREDICTION in metadata]
+    if stated and stated[0] is None:
+        return run.leave_out("no index in the reply", name)
+    return run.add(name, stated[0] if stated else _completion(sample), sample.get("input"), place)
 
 
-def _answer(sample: Mapping[str, Any]) -> Any:
-    scores, output = sample.get("scores"), sample.get("output")
-    for score in scores.values() if isinstance(scores, Mapping) else []:
-        metadata = _at(score, "metadata")
-        if isinstance(metadata, Mapping) and PREDICTION in metadata:
-            return metadata[PREDICTION]
-    text = _at(output, "completion")
-    if isinstance(text, str) and text.startswith(_ATTACHMENT):
+def _completion(sample: Mapping[str, Any]) -> Any:
+    text = _at(sample, "output", "completion")
+    if isinstance(text, str) and text.startswith(_ATTACHMENT):  # long texts may stand apart
         return _at(sample, "attachments", text.removeprefix(_ATTACHMENT))
     return text

@@ -61,12 +61,14 @@ def table_of(records: Sequence[Any]) -> Table:
 
 def _choose(path: Path, keys: Sequence[str], wanted: str | None, known: Sequence[str], what: str, option: str) -> str:
     """The one column that is meant; InputError if there is none, or several: one may hold the truth."""
-    found = [key for key in keys if (key == wanted if wanted is not None else key.casefold() in known)]
+    found = [key for key in keys if (key.casefold() in known if wanted is None else key == wanted)]
     if len(found) == 1:
         return found[0]
-    expected = f"one column of {what} ({printable(wanted, 40) if wanted is not None else ', '.join(known)})"
+    expected = f"one column of {what} ({', '.join(known)}), or its name with {option}"
+    if wanted is not None:
+        expected = f"a column {printable(wanted, 40)}"
     there = ", ".join(printable(key, 40) for key in (found or keys)[:8]) or "none"
-    raise InputError(str(path), f"expected {expected}; name it with {option}", there)
+    raise InputError(str(path), f"expected {expected}", there)
 
 
 def _submitter(path: Path) -> list[str]:
