@@ -32,6 +32,7 @@ QUESTION_ID: Final = "forecasteval_id"  # in a sample's metadata: the id of its 
 _SAMPLE: Final = re.compile(r"samples/.*_epoch_[0-9]+(?:\.json|/sample\.json)", re.S)  # the second in large logs
 _ATTACHMENT: Final = "attachment://"
 _ZSTANDARD: Final = 93  # the method of current logs
+_DAMAGED: Final = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
 
 
 def is_log(keys: set[str]) -> bool:
@@ -51,18 +52,19 @@ def read_json_log(path: Path) -> Source:
 def read_zip_log(path: Path) -> Source:
     """The runs of a log that is a zip; InputError for any other zip, and for one that is out of proportion."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            members = {member.filename: member for member in archive.infolist()}
-            names = [name for name in members if _SAMPLE.fullmatch(name)]
-            heads = [name for name in ("header.json", "_journal/start.json") if name in members]
-            if not heads or not names:
-                lacks = "header.json" if not heads else "samples"
-                raise InputError(str(path), "expected a log of inspect_ai", f"a zip without {lacks}")
-            _check_sizes(path, [members[name] for name in (*names, *heads)])
-            head = _read_member(path, archive, members[heads[0]])
-            return _read_samples(head, (_read_member(path, archive, members[name]) for name in names))
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        archive = zipfile.ZipFile(path)
+    except _DAMAGED as error:
         raise InputError(str(path), f"a damaged zip: {printable(error, 120)}") from None
+    with archive:
+        members = {member.filename: member for member in archive.infolist()}
+        names = [name for name in members if _SAMPLE.fullmatch(name)]
+        heads = [name for name in ("header.json", "_journal/start.json") if name in members]
+        if not heads or not names:
+            lacks = "samples" if heads else "header.json"
+            raise InputError(str(path), "expected a log of inspect_ai", f"a zip without {lacks}")
+        _check_sizes(path, [members[name] for name in (*names, *heads)])
+        head = _read_member(path, archive, members[heads[0]])
+        return _read_samples(head, (_read_member(path, archive, members[name]) for name in names))
 
 
 def _check_sizes(path: Path, members: list[zipfile.ZipInfo]) -> None:
@@ -79,25 +81,35 @@ def _check_sizes(path: Path, members: list[zipfile.ZipInfo]) -> None:
 
 def _read_member(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Mapping[str, Any]:
     where = f"{path}: {printable(member.filename, 80)}"
+    damaged: tuple[type[Exception], ...] = _DAMAGED
     if member.compress_type == _ZSTANDARD:
-        _require_zstandard(path)
-    with archive.open(member) as file:
-        raw = b"".join(iter(lambda: file.read(PIECE), b""))
+        damaged = (*_DAMAGED, _zstandard_error(path))
+    elif member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise InputError(where, "packed in a way that no log is")
+    try:
+        with archive.open(member) as file:
+            raw = b"".join(iter(lambda: file.read(PIECE), b""))
+    except damaged as error:
+        raise InputError(where, f"damaged: {printable(error, 120)}") from None
     value = parse_json(decode_utf8(raw, where), where)
     if not isinstance(value, Mapping):
         raise InputError(where, "expected an object", type(value).__name__)
     return value
 
 
-def _require_zstandard(path: Path) -> None:
-    """InputError if zips with Zstandard cannot be read: Python 3.14 can, older ones with a package of inspect_ai's."""
-    if sys.version_info >= (3, 14):
-        return
+def _zstandard_error(path: Path) -> type[Exception]:
+    """What the decoder raises; InputError if there is none. Python 3.14 has one, inspect_ai brings one for others."""
     try:
-        import zipfile_zstd  # noqa: F401 - teaches zipfile
+        if sys.version_info >= (3, 14):
+            from compression.zstd import ZstdError
+        else:
+            import zipfile_zstd  # noqa: F401 - teaches zipfile
+            from zstandard import ZstdError
     except ImportError:
         wanted = "its samples are packed with Zstandard: read it with Python 3.14, or install zipfile-zstd"
         raise InputError(str(path), f"{wanted}, or write it as JSON (inspect log convert --to json)") from None
+    error: type[Exception] = ZstdError
+    return error
 
 
 # --- Samples ---

@@ -13,7 +13,7 @@ import pytest
 from cli import EVIL, assert_refused, read_json, write
 from conversions import convert, converted
 from forecasteval.convert import inspect_logs
-from make_convert_samples import SAMPLES, log_of, log_sample, zip_log
+from make_convert_samples import log_of, log_sample, zip_log
 
 KEY, ID = inspect_logs.PREDICTION, inspect_logs.QUESTION_ID
 
@@ -170,16 +170,26 @@ def test_odd_values_anywhere_are_no_traceback(value: object, tmp_path: Path) -> 
 # --- Zips ---
 
 
-def test_a_damaged_zip(tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, 93])
+def test_a_damaged_zip(method: int, tmp_path: Path) -> None:
     """Cut anywhere, or with any byte changed: converted, or one line."""
-    whole = (SAMPLES / "log.eval").read_bytes()
-    for at in range(0, len(whole), 61):
+    if method == 93:
+        pytest.importorskip("zipfile_zstd" if sys.version_info < (3, 14) else "compression.zstd")
+    members = {"header.json": header(), "samples/q_epoch_1.json": log_sample("q", 1, "".join(map(str, range(90))))}
+    whole = pack(tmp_path / "log.eval", members, method).read_bytes()
+    for at in range(0, len(whole), 7):
         flipped = whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :]
         for number, raw in enumerate((whole[:at], flipped)):
             (tmp_path / "a.eval").write_bytes(raw)
             done = convert(tmp_path / "a.eval", "-o", tmp_path / "x.json", "--force")
             assert done.code == 2 or number, at
             assert done.err.count("\n") == (done.code == 2)
+
+
+def test_a_way_of_packing_that_no_log_has(tmp_path: Path) -> None:
+    members = {"header.json": header(), "samples/q_epoch_1.json": log_sample("q", 1, "A")}
+    done = convert(pack(tmp_path / "a.eval", members, zipfile.ZIP_LZMA), "-o", tmp_path / "x.json")
+    assert_refused(done, "header.json: packed in a way that no log is")
 
 
 @pytest.mark.parametrize(
@@ -203,7 +213,7 @@ def test_a_zip_out_of_proportion(
 
 def test_zstandard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What inspect_ai writes today; where nothing can read it, the line says what to do."""
-    pytest.importorskip("zipfile_zstd" if sys.version_info < (3, 14) else "zipfile")
+    pytest.importorskip("zipfile_zstd" if sys.version_info < (3, 14) else "compression.zstd")
     members = {"header.json": header(), "samples/q_epoch_1.json": log_sample("q", 1, "A")}
     path = pack(tmp_path / "log.eval", members, zipfile.ZIP_ZSTANDARD)  # type: ignore[attr-defined]
     assert converted(tmp_path, path) == {"x.json": {"q": "A"}}
