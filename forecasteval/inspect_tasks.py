@@ -123,7 +123,8 @@ class FutureX:
     def __init__(self, path: Path) -> None:
         self._path = path
         records = list(RecordFile(path))
-        self._missing = self._items([{**record, "answer": None} for record in records])  # reads every question
+        blank = [{**record, "answer": None} if isinstance(record, Mapping) else record for record in records]
+        self._missing = self._items(blank)  # reads every question
         self._ids = Counter(str(record.get("id")) for record in records)
         self._questions: dict[str, Mapping[str, Any]] = {}
         asked: set[tuple[str, str]] = set()
