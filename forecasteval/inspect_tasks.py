@@ -90,14 +90,14 @@ def forecasteval_score(benchmark: str, dataset: str) -> Scorer:
 
 @metric(scores="unreduced")
 def forecasteval_scores(benchmark: str, dataset: str) -> Metric:
-    """The scores of the whole dataset, means over the epochs; a question without a score is missing in its epoch."""
+    """The scores of the whole dataset, means over the epochs that have any; who has no score in one is missing there."""
     asked = _open(benchmark, dataset)
 
     def compute(scores: list[SampleScore]) -> Value:
         epochs: dict[int, dict[str, Score]] = {}
         for one in scores:
             epochs.setdefault((one.score.metadata or {})[_EPOCH], {})[str(one.sample_id)] = one.score
-        summaries = [asked.summarise(epochs.get(epoch, {})) for epoch in range(1, max(epochs, default=1) + 1)]
+        summaries = [asked.summarise(found) for found in epochs.values()] or [asked.summarise({})]
         means = {key: mean([summary[key] for summary in summaries]) for key in summaries[0]}
         return {key: value for key, value in means.items() if value == value}  # no nan of empty levels
 

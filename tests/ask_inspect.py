@@ -17,7 +17,8 @@ from typing import Any
 
 REPLIES = (
     r"\boxed{Yes}", r"\boxed{No}", r"\boxed{A}", r"\boxed{A, B}", r"\boxed{B}", "", "[bold]\u200b", "I cannot say",
-    "\\boxed{C}\nAnswer: 1", "Answer: 1", "Option 0", "Answer: 99", "I pick Option 2, because it has a base",
+    "\\boxed{C}\nAnswer: 1", "Answer: 1", "Option 0", "Answer: 99", "Answer: 98",
+    "I pick Option 2, because it has a base",
 )  # fmt: skip
 
 
@@ -47,7 +48,7 @@ class Model:
         raise ConnectionError("the server is down")
 
     def fail_the_second_time(self, prompt: str) -> str:
-        return self.fail(prompt) if self.counts[prompt] == 2 else r"\boxed{Zanzibar}"
+        return self.fail(prompt) if prompt == "Who wins?" and self.counts[prompt] == 2 else r"\boxed{Zanzibar}"
 
     def know_numbers(self, prompt: str) -> str:
         return r"\boxed{8127.25}" if "How many" in prompt else r"\boxed{No}"
