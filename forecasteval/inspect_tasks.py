@@ -90,7 +90,7 @@ def forecasteval_score(benchmark: str, dataset: str) -> Scorer:
 
 @metric(scores="unreduced")
 def forecasteval_scores(benchmark: str, dataset: str) -> Metric:
-    """The scores of the whole dataset, means over the epochs that have any; who has no score in one is missing there."""
+    """The scores of the whole dataset, means over the epochs that have any; what has no score there is missing."""
     asked = _open(benchmark, dataset)
 
     def compute(scores: list[SampleScore]) -> Value:

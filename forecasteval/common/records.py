@@ -84,7 +84,7 @@ def parse_json(text: str, where: str) -> Any:
 
 
 WRAPPERS: Final = ("data", "predictions", "results")  # under which a list of records may stand
-_LIST: Final = re.compile(rb'\s*(?:\{\s*"(?:' + "|".join(WRAPPERS).encode() + rb')"\s*:\s*)?\[')
+_LIST: Final = re.compile(rb'\s*(?:\[|\{\s*"(?:' + "|".join(WRAPPERS).encode() + rb')"\s*:\s*\[\s*\{)')
 
 
 class BadRecord:
@@ -155,7 +155,8 @@ class RecordFile:
         except InputError:
             if not _holds_lines(text):
                 raise
-            self.warnings.append(f"{self.path.name}: read as JSON Lines, whatever its name says")
+            if self.path.suffix != ".jsonl":
+                self.warnings.append(f"{self.path.name}: read as JSON Lines, whatever its name says")
             yield from self._lines(f"{line}\n".encode() for line in text.split("\n"))
             return
         if self.path.suffix == ".jsonl":
