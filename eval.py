@@ -44,7 +44,8 @@ from forecasteval.common.errors import (
 from forecasteval.common.files import find_file
 from forecasteval.common.joins import join
 from forecasteval.common.records import RecordFile, dump_json, number_text
-from forecasteval.common.report import Report, Results, format_text
+from forecasteval.common.report import Report, format_text
+from forecasteval.common.results import Results
 from forecasteval.common.usage import command_line, describe, program_name
 from forecasteval.futurex.items import Scoring
 from forecasteval.futurex.questions import FIELDS, require_questions
@@ -161,7 +162,7 @@ class FutureXEvaluator:
             "signature": {**self.settings(), **scoring.checksums()},
             "items": scoring.items,
         }
-        return Results(values, report_blocks)
+        return Results(values, report_blocks, futurex.make_page)
 
     def evaluate_file(self, path: Path, datasets: Sequence[Path] = ()) -> Results:
         """The results of one prediction file, against the questions of its dataset where there is one."""
@@ -179,7 +180,7 @@ class FutureXEvaluator:
         results["warnings"] = predictions.warnings + results["warnings"]
         results["signature"]["prediction_sha256"] = predictions.sha256
         files = {"name": path.stem, "prediction": path.name, "dataset": dataset.name if dataset else None}
-        return Results({**files, **results}, report_blocks)
+        return Results({**files, **results}, report_blocks, futurex.make_page)
 
     def settings(self) -> dict[str, Any]:
         """The part of a signature that does not depend on the data."""
@@ -295,6 +296,7 @@ def _score_parser() -> argparse.ArgumentParser:
     add("--dataset", metavar="NAME", action="append", help=dataset)
     add("--items", action="store_true", default=None, help="show a line per question, or per forecast")
     add("--save", action="store_true", help="write evaluation/NAME.json")
+    add("--html", action="store_true", help="write evaluation/NAME.html, a page to look at")
     _add_policies(parser, ranked=False)
     for option, command in _MOVED.items():
         add(option, action=_Moved, const=command, nargs="*", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
@@ -318,6 +320,10 @@ def score(argv: Sequence[str]) -> int:
             report = results.report(**scorer.views(results["benchmark"]))
             if args.save:
                 store.save_results(results, args.root / "evaluation", saved)
+            if args.html:
+                from forecasteval.boards import page
+
+                page.write_run(results, args.root / "evaluation")
         except EvaluationError as error:
             fail(error)
             continue
@@ -365,7 +371,7 @@ def nightly(argv: Sequence[str]) -> int:
 
 def compare(argv: Sequence[str]) -> int:
     """Test the differences of systems on the same questions."""
-    from forecasteval.boards import comparison
+    from forecasteval.boards import comparison, page
 
     described = "Test the differences of systems on the same questions, pair by pair."
     parser = _parser("compare", described, _COMPARE, "compared")
@@ -373,6 +379,7 @@ def compare(argv: Sequence[str]) -> int:
     parser.set_defaults(items=True)
     dataset = "file in dataset/, or a path; repeatable for RxnOptBench (found by the files' names)"
     parser.add_argument("--dataset", metavar="NAME", action="append", help=dataset)
+    page.add_option(parser)
     _add_policies(parser, ranked=True)
     args = parser.parse_args(argv)
     scorer = _scorer(args)
@@ -380,6 +387,8 @@ def compare(argv: Sequence[str]) -> int:
     for one in results:
         scorer.views(one["benchmark"])  # an option that it has no use for is refused
     compared = comparison.compare(results)
+    if args.html is not None:
+        page.write_comparison(compared, args.root / "evaluation", args.html)
     _show(args, compared, compared.report())
     return 0
 

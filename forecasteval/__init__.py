@@ -6,4 +6,4 @@ them stand on `common`. CONTRIBUTING.md tells which room holds what.
 
 from typing import Final
 
-__version__: Final = "1.1.0"
+__version__: Final = "1.2.0"

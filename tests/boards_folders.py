@@ -15,7 +15,7 @@ from eval import FutureXEvaluator
 from forecasteval.boards.folder import evaluate_folder
 from forecasteval.boards.store import Score
 
-BOARD_FILES: Final = ["leaderboard.csv", "leaderboard.json", "leaderboard.md"]
+BOARD_FILES: Final = ["leaderboard.csv", "leaderboard.html", "leaderboard.json", "leaderboard.md"]
 Stamp = tuple[bytes, int, int]
 
 

@@ -262,9 +262,9 @@ POLICIES: Final = (
     *("--min-events", "--max-ask-sum"),
 )
 OPTIONS: Final = {
-    "": ("--file", "--dataset", "--items", "--save", "--missing", "--sort", "--full", *POLICIES),
-    "nightly": ("--force", "--verify", "--min-questions", "--memory-limit", "--time-limit", *POLICIES),
-    "compare": ("--dataset", *POLICIES),
+    "": ("--file", "--dataset", "--items", "--save", "--html", "--missing", "--sort", "--full", *POLICIES),
+    "nightly": ("--force", "--html", "--verify", "--min-questions", "--memory-limit", "--time-limit", *POLICIES),
+    "compare": ("--dataset", "--html", *POLICIES),
     "check": (),
 }  # besides --json, --root and --version, which all have
 VALUES: Final = {

@@ -57,6 +57,7 @@ OUTPUTS: Final = {  # what is shown of which command, page by page
     ],
     "docs/formats.md": ["python eval.py check 250915"],
     "docs/nightly.md": ["python eval.py nightly", "python eval.py compare 250915-careful 250915-random"],
+    "docs/pages.md": [],
     "docs/prophet.md": ["python eval.py -f prophet-sample"],
     "docs/python.md": [],
     "docs/rxnopt.md": [

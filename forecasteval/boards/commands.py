@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from functools import partial
 from typing import Any
 
 from forecasteval.common.benchmark import Scorer
@@ -15,6 +16,7 @@ from forecasteval.common.report import Report, format_text
 
 from .folder import evaluate_folder
 from .limits import Limits, read_limits
+from .page import score_with_page
 from .processes import Failure
 from .verify import Verification, verify_folder
 
@@ -23,6 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of `nightly` alone."""
     add = parser.add_argument
     add("--force", action="store_true", help="score everything anew")
+    add("--html", action="store_true", help="also write the pages of the runs, which leaderboard.html links")
     add("--verify", action="store_true", help="score everything anew, write nothing, and report what differs")
     add("--min-questions", metavar="N", type=int, default=0, help="leave smaller levels out")
     add("--memory-limit", metavar="MB", type=int, help="of each file: who needs more fails, and nobody else")
@@ -33,15 +36,16 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     """Score what is new, or verify what is stored; the exit code."""
     if args.min_questions < 0:
         raise InputError("--min-questions", "expected a number >= 0", str(args.min_questions))
-    if args.verify and (args.force or args.min_questions):
-        raise InputError("--verify", "cannot be combined", "--force or --min-questions")
+    if args.verify and (args.force or args.html or args.min_questions):
+        raise InputError("--verify", "cannot be combined", "--force, --html or --min-questions")
     limits = read_limits(args.memory_limit, args.time_limit)
     # A language model has threads of its own, and one breaker and deadline for all files.
     processes = 1 if args.llm else os.cpu_count() or 1
     if args.verify:
         return _verify(args, scorer, program, processes, limits)
-    how = args.force, args.min_questions, processes, limits, scorer.together
-    board = evaluate_folder(args.root, scorer.score, scorer.settings, *how)
+    how = args.force, args.min_questions, processes, limits, scorer.together, args.html
+    score = partial(score_with_page, scorer.score, args.root / "evaluation") if args.html else scorer.score
+    board = evaluate_folder(args.root, score, scorer.settings, *how)
     failed = [Failure(**entry) for entry in board["failed"]]
     _tell_failed(program, failed)
     for line in [*_told_by_model(board["llm_failures"]), *board["notes"]]:

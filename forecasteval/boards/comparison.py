@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval import __version__
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.report import Results
+from forecasteval.common.results import Results
 from forecasteval.common.statistics import (
     FLIPS,
     detectable_difference,
     holm,
+    mean,
     paired_test,
     stratified_error,
     stratified_interval,
@@ -24,6 +26,9 @@ from forecasteval.common.statistics import (
 
 from .report import comparison_report
 from .systems import SEED, System, distinct_names, read_difference, read_system, require_same_policy, split_forecasters
+
+if TYPE_CHECKING:
+    from forecasteval.common.pages import Page
 
 SYSTEMS: Final = 50  # that are compared at a time
 MOVERS: Final = 10  # questions that are shown to move a difference most
@@ -64,7 +69,14 @@ def compare(results: Sequence[Mapping[str, Any]]) -> Results:
             },
         },
         comparison_report,
+        partial(_make_page, results),
     )  # fmt: skip
+
+
+def _make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any]) -> Page:
+    from . import compare_page  # here: few comparisons make one
+
+    return compare_page.make_page(results, comparison)
 
 
 def _summary(system: System, levels: Sequence[str]) -> dict[str, Any]:
@@ -94,6 +106,10 @@ def _compare_pairs(systems: Sequence[System], levels: Sequence[str]) -> list[dic
             "p_t": t_tail(difference.value / error[0], error[1]) if error else None,
             "detectable": _detectable(error),
             "levels": {level: _tally(values) for level, (_, values) in zip(levels, difference.strata, strict=True)},
+            "level_differences": {
+                level: _level_difference(values, a.share)
+                for level, (_, values) in zip(levels, difference.strata, strict=True)
+            },
             "questions": _movers(a, b, levels, difference.parts),
         })  # fmt: skip
     return rows
@@ -108,6 +124,10 @@ def _detectable(error: tuple[float, float] | None) -> float | None:
 def _tally(values: Sequence[float]) -> dict[str, int]:
     wins, losses = sum(value > 0 for value in values), sum(value < 0 for value in values)
     return {"wins": wins, "ties": len(values) - wins - losses, "losses": losses}
+
+
+def _level_difference(values: Sequence[float], share: float) -> dict[str, Any]:
+    return {"difference": mean(values), "interval": stratified_interval([(1.0, values)], (-share, share))}
 
 
 def _movers(a: System, b: System, levels: Sequence[str], parts: Sequence[float]) -> list[dict[str, Any]]:

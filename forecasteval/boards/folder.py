@@ -20,12 +20,15 @@ from forecasteval.common.files import (
     require_regular,
     write_atomic,
 )
+from forecasteval.common.pages import signature_key
 from forecasteval.common.records import dump_json
-from forecasteval.common.report import Results
+from forecasteval.common.results import Results
 
+from .board_page import write_board
 from .limits import NO_LIMITS, Limits
+from .page import is_current
 from .processes import Failure, Task, explain, score_files
-from .ranking import rank_results, ranking_settings
+from .ranking import make_page, rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
 from .store import BOARD, Score, hash_text, lock_folder, read_stored, result_text
 from .systems import Ranking, System, is_degraded, read_result
@@ -37,13 +40,14 @@ Settings = Callable[[str], Signature]
 
 def evaluate_folder(
     root: Path, score: Score, settings: Settings, force: bool = False, min_questions: int = 0, processes: int = 0,
-    limits: Limits = NO_LIMITS, together: Callable[[Path], bool] = lambda dataset: False,
+    limits: Limits = NO_LIMITS, together: Callable[[Path], bool] = lambda dataset: False, pages: bool = False,
 ) -> Results:  # fmt: skip
     """Score every file of `root/prediction`, store the results and the leaderboard in `root/evaluation`.
 
     A stored result is reused if its signature still holds: `settings(benchmark)`, the sha256 of its
-    prediction and dataset, and its own. `score` must be picklable if there are `processes`. The files of a dataset for
-    which `together` holds are one set of predictions, and have one result, of the dataset's name. Returns the board:
+    prediction and dataset, and its own, and with `pages` if its page stands beside it. `score` must be picklable if
+    there are `processes`. The files of a dataset for which `together` holds are one set of predictions, and have one
+    result, of the dataset's name. Returns the board:
     `rank` of all results, with `failed` (file, reason, fault), `evaluated` and `reused` (counts), `ignored` (names),
     `llm_failures` (by kind, the files of degraded results and how often) and `notes`. Raises LockedError if another
     run is at work, and EvaluationError if nothing can be read or written.
@@ -52,7 +56,7 @@ def evaluate_folder(
     files, failures, ignored = list_predictions(root / "prediction")  # first: a mistyped root is not made
     with lock_folder(folder) as note:
         board = {} if force else read_stored(folder / f"{BOARD}.json")[0]
-        plan = _plan(root, files, settings, board, force, together)
+        plan = _plan(root, files, settings, board, force, together, pages)
         failures += plan.failures
         checksums = plan.checksums
         fresh: dict[str, System | Ranking] = {}
@@ -72,7 +76,7 @@ def evaluate_folder(
         ranked = _store_board(folder, board, checksums, fresh, failures, min_questions)
     counts = {"evaluated": len(fresh), "reused": len(checksums) - len(fresh)}
     told = {"ignored": ignored, "llm_failures": llm_failures, "notes": [note] if note else []}
-    return Results({**ranked, **counts, **told}, board_report)
+    return Results({**ranked, **counts, **told}, board_report, make_page)
 
 
 # --- What is to be done ---
@@ -115,7 +119,7 @@ class _Plan(NamedTuple):
 
 def _plan(
     root: Path, files: Iterable[Path], settings: Settings, board: Mapping[str, Any], force: bool,
-    together: Callable[[Path], bool],
+    together: Callable[[Path], bool], pages: bool,
 ) -> _Plan:  # fmt: skip
     plan = _Plan([], {}, [])
     known = {row["name"]: row for row in _file_rows(board)}
@@ -129,7 +133,7 @@ def _plan(
             stored = root / "evaluation" / f"{task.name}.json"
             if stored.exists():
                 require_regular(stored)
-            checksum = "" if force else _reusable(stored, task, known.get(task.name), expected)
+            checksum = "" if force else _reusable(stored, task, known.get(task.name), expected, pages)
         except EvaluationError as error:
             plan.failures.append(Failure(task.prediction, explain(error, task.path, root)))
             continue
@@ -173,7 +177,7 @@ def _file_rows(board: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield from (part for part in (table, *table["rows"]) if "prediction" in part)
 
 
-def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings: Settings) -> str:
+def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings: Settings, page: bool) -> str:
     """The sha256 of a stored file whose signature still holds, and in which no model failed; "" if there is none.
 
     `known` is its row of the leaderboard: if the file is still the one that was ranked, it need not be read through.
@@ -191,6 +195,8 @@ def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings:
         raise InputError(str(task.path), f"expected its dataset, {known['dataset']}, as before (or --force)", "none")
     expected = {"dataset_sha256": None, **settings(known["benchmark"]), **task.checksums}
     holds = all(known["signature"].get(key) == value for key, value in expected.items())
+    if page and not is_current(path.with_name(f"{task.name}.html"), signature_key(known["signature"])):
+        return ""
     return checksum if holds and known["dataset"] == (task.dataset.name if task.dataset else None) else ""
 
 
@@ -217,6 +223,7 @@ def _store_board(
         path = folder / f"{BOARD}.{suffix}"
         if not (path.is_file() and path.read_bytes() == text.encode()):
             write_atomic(path, text)
+    write_board(board, folder)
     return board
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from forecasteval.common.benchmark import Scorer
 from forecasteval.common.errors import EvaluationError
 from forecasteval.common.files import find_dataset, find_file, score_together
-from forecasteval.common.report import Results
+from forecasteval.common.results import Results
 
 
 def score_names(

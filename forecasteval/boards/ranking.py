@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forecasteval import __version__
-from forecasteval.common.report import Results
-from forecasteval.common.statistics import FLIPS, mean, paired_test, stratified_interval, stratified_mean
+from forecasteval.common.results import Results
+from forecasteval.common.statistics import FLIPS, holm, mean, paired_test, stratified_interval, stratified_mean
 
 from .report import board_report
 from .systems import (
@@ -23,6 +23,9 @@ from .systems import (
     require_same_policy,
 )
 
+if TYPE_CHECKING:
+    from forecasteval.common.pages import Page
+
 
 def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0) -> Results:
     """Rank systems: one table per dataset, best first, ties sharing a rank.
@@ -30,6 +33,7 @@ def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0) -> Result
     Levels with fewer than `min_questions` questions are left out (shown as –) and the weights renormalised, as on
     the public leaderboard. Every system after the first carries the paired difference of the one above minus itself
     and its p-value (`paired_test`, not adjusted for the number of systems); from 0.05 on it is not significant.
+    `p_leader` is that of the difference to the first, with Holm's adjustment over all systems of the table.
     Raises InputError if a result leaves missing answers out, and if results on the same questions were not scored by
     the same version and policies.
     """
@@ -50,7 +54,14 @@ def rank_results(results: Iterable[System | Ranking], min_questions: int) -> Res
         require_same_policy(group[0], system)
     tables = [_rank_group(groups[group], min_questions) for group in sorted(groups)]
     tables += sorted(own, key=lambda table: (table["benchmark"], str(table["dataset"]), table["name"]))
-    return Results({"tables": tables, "leaderboard": ranking_settings(min_questions)}, board_report)
+    return Results({"tables": tables, "leaderboard": ranking_settings(min_questions)}, board_report, make_page)
+
+
+def make_page(board: Mapping[str, Any]) -> Page:
+    """What a page shows of a board."""
+    from . import board_page  # here: few runs make one
+
+    return board_page.make_page(board)
 
 
 def ranking_settings(min_questions: int) -> dict[str, Any]:
@@ -67,7 +78,10 @@ def _rank_group(systems: list[System], min_questions: int) -> dict[str, Any]:
     # Equal scores may differ in the 17th digit; without a level that counts there is no order but the names'.
     order = sorted(systems, key=lambda system: (-round(overall[id(system)], 12) if levels else 0, system.name))
     pairs = [read_difference(upper, lower, levels) for upper, lower in pairwise(order)]
-    tests = paired_test([pair.strata for pair in pairs], [pair.parts for pair in pairs], SEED) if levels else []
+    leads = [read_difference(order[0], other, levels) for other in order[1:]]
+    compared = pairs + leads
+    tests = paired_test([one.strata for one in compared], [one.parts for one in compared], SEED) if levels else []
+    behind = holm(tests[len(pairs) :])
     rows: list[dict[str, Any]] = []
     for place, system in enumerate(order):
         row = {
@@ -81,13 +95,14 @@ def _rank_group(systems: list[System], min_questions: int) -> dict[str, Any]:
             "difference_above": None,
             "p_above": None,
             "significant": None,
+            "p_leader": None,
             **system.row,
         }
         if place and levels:
             above, p = pairs[place - 1].value, tests[place - 1]
             if abs(above) < 1e-12:
                 row["rank"] = rows[-1]["rank"]
-            row.update(difference_above=above, p_above=p, significant=p < ALPHA)
+            row.update(difference_above=above, p_above=p, significant=p < ALPHA, p_leader=behind[place - 1])
         rows.append(row)
     benchmark, dataset, checksum = first.group
     return {

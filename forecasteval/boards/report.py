@@ -1,7 +1,7 @@
 """Boards and comparisons for the screen and notebooks, and a board as CSV and Markdown.
 
 A board has two kinds of tables: systems that answered the same questions, and the forecasters within one file. What
-is told of either is made by `_view`, and nothing else here asks which kind a table is.
+is told of either is made by `view_table`, and nothing else here asks which kind a table is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .systems import ALPHA
 
 PAIRS: Final = 10  # whose questions a comparison shows
 _UNSURE: Final = "≈"
-_EXPLAINED: Final = f"{_UNSURE} the paired difference to the system above is not significant (p >= {ALPHA})."
+EXPLAINED: Final = f"{_UNSURE} the paired difference to the system above is not significant (p >= {ALPHA})."
 
 
 class View(NamedTuple):
@@ -31,7 +31,7 @@ class View(NamedTuple):
     paired: bool  # each row is tested against the one above
 
 
-def _view(table: Mapping[str, Any]) -> View:
+def view_table(table: Mapping[str, Any]) -> View:
     return _forecasters(table) if "n_events" in table else _systems(table)
 
 
@@ -103,10 +103,10 @@ def board_report(board: Mapping[str, Any]) -> Report:
     """The tables of `rank`, and the files that could not be scored."""
     report: Report = []
     for table in board["tables"]:
-        view = _view(table)
+        view = view_table(table)
         report += [f"Leaderboard  {view.title}", "", view.cells, ""]
         if any(row.get("significant") is False for row in table["rows"]):
-            report += [_EXPLAINED]
+            report += [EXPLAINED]
         report += [format_signature(table["signature"]), ""]
     report += [f"failed: {printable(entry['file'])}: {printable(entry['reason'])}" for entry in board.get("failed", [])]
     return report
@@ -167,7 +167,7 @@ def format_csv(board: Mapping[str, Any]) -> str:
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for table in tables:
-        writer.writerows({key: _csv_cell(cell) for key, cell in line.items()} for line in _view(table).lines)
+        writer.writerows({key: _csv_cell(cell) for key, cell in line.items()} for line in view_table(table).lines)
     return text.getvalue()
 
 
@@ -190,12 +190,12 @@ def format_markdown(board: Mapping[str, Any]) -> str:
     """The tables as Markdown; names of files are text there, whatever they hold."""
     lines = ["# Leaderboard", ""]
     for table in board["tables"]:
-        title, cells, _, paired = _view(table)
+        title, cells, _, paired = view_table(table)
         lines += [f"## {_markdown(f'Leaderboard  {title}')}", "", "| " + " | ".join(cells.header) + " |"]
         lines.append("|" + "|".join("---:" if side == ">" else "---" for side in cells.align) + "|")
         lines += ["| " + " | ".join([row[0], _markdown(row[1]), *row[2:]]) + " |" for row in cells.rows]
         if paired:
-            lines += ["", _EXPLAINED]
+            lines += ["", EXPLAINED]
         lines += ["", f"`{format_signature(table['signature'])}`", ""]
     if board["failed"]:
         lines += ["## Not scored", "", "| File | Reason |", "|---|---|"]

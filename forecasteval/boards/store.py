@@ -16,7 +16,7 @@ from typing import Any, Final
 from forecasteval.common.errors import EvaluationError, InputError, LockedError
 from forecasteval.common.files import require_regular, write_atomic
 from forecasteval.common.records import dump_json
-from forecasteval.common.report import Results
+from forecasteval.common.results import Results
 
 BOARD: Final = "leaderboard"  # the stem that no result may have
 

@@ -84,7 +84,7 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
     scores: dict[str, list[float]] = {level: [] for level in weights}
     ids: dict[str, list[Any]] = {level: [] for level in weights}
     outcomes: dict[str, Counter[str]] = {level: Counter() for level in weights}
-    for item in sorted(results["items"], key=_question_key):
+    for item in sorted(results["items"], key=question_key):
         level = str(item["level"]) if "weights" in signature else ""
         scores[level].append(item["score"])
         ids[level].append(item["id"])
@@ -98,7 +98,7 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
     return System(name, group, policy, weights, share, scores, ids, outcomes, _file_row(results, name))
 
 
-def _question_key(item: Mapping[str, Any]) -> tuple[str, float]:
+def question_key(item: Mapping[str, Any]) -> tuple[str, float]:
     # Rows that ask the same twice cannot be told apart: by score, so that the order of a file does not matter.
     return item["question"], item["score"]
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from .errors import InputError
 from .files import require_regular
-from .report import Results
+from .results import Results
 
 
 class Evaluator(Protocol):

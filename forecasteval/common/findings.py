@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .errors import printable
-from .report import Report, Results, Table
+from .report import Report, Table
+from .results import Results
 
 
 class Finding(NamedTuple):

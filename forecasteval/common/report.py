@@ -1,11 +1,11 @@
-"""Reports as lines and tables, for the screen and for notebooks; results that show themselves."""
+"""Reports as lines and tables, for the screen and for notebooks."""
 
 from __future__ import annotations
 
 import html
 import math
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 
@@ -95,18 +95,3 @@ def format_signature(signature: Mapping[str, Any]) -> str:
         elif key != "evaluator" and value is not None:
             parts.append(f"{key}:{value}")
     return "signature: " + " ".join(parts)
-
-
-class Results(dict[str, Any]):
-    """Results as a plain dict that Jupyter shows as a report, with tables; `blocks` makes the report of it."""
-
-    def __init__(self, values: Mapping[str, Any], blocks: Callable[..., Report]) -> None:
-        super().__init__(values)
-        self._blocks = blocks
-
-    def report(self, **options: Any) -> Report:
-        """The lines and tables; `options` are those of the benchmark's `report_blocks`."""
-        return self._blocks(self, **options)
-
-    def _repr_html_(self) -> str:
-        return format_html(self.report())

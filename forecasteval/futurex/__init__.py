@@ -1,13 +1,19 @@
 """FutureX (arXiv 2508.11987): questions of four levels, answers in boxes. The class is in `eval.py`."""
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError
-from forecasteval.common.report import Results
+from forecasteval.common.results import Results
 
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS
+
+if TYPE_CHECKING:
+    from forecasteval.common.pages import Page
 
 _OF_LLM: Final = ("llm_policy", "llm_names", "workers", "no_cache")
 OPTIONS: Final = frozenset({"rules", "missing", "relative_sigma", "llm", *_OF_LLM})
@@ -26,6 +32,13 @@ def find_mistakes(path: Path) -> Results:
     from .check import check_file
 
     return check_file(path)
+
+
+def make_page(results: Mapping[str, Any]) -> Page:
+    """What a page shows of a result."""
+    from . import page  # here: few runs make one
+
+    return page.make_page(results)
 
 
 def add_options(parser: ArgumentParser, ranked: bool) -> None:

@@ -24,6 +24,13 @@ class Answer:
             self._cleaned = clean(self.text)
         return self._cleaned
 
+    def find_in(self, raw: str) -> int:
+        """Where in the raw answer the text stands: in its last box, or else its last place; −1 if nowhere."""
+        if not self.text:
+            return -1
+        boxed = raw.rfind("{" + self.text)
+        return boxed + 1 if boxed >= 0 else raw.rfind(self.text)
+
 
 _UNREADABLE: Final = Answer("", (), False)
 

@@ -70,16 +70,18 @@ class Scoring:
                 "level": question.level,
                 "kind": question.kind,
                 "question": asked,
+                "prompt": question.asked,
                 "score": None if skip and outcome == "missing" else score,
                 "outcome": outcome,
                 "truth": question.shown,
-                "answer": text[:SHOWN],
+                "answer": text if len(text) <= SHOWN else _excerpt(text, answer),
                 "read": read[:SHOWN],
                 "note": note,
+                "sigmas": sigmas,
                 "decided_by": "grammar",
             }
-            for name, question, asked, text, (score, outcome, read, note) in zip(
-                ids, questions, hashes, texts, scores, strict=True
+            for name, question, asked, text, answer, (score, outcome, read, note, sigmas) in zip(
+                ids, questions, hashes, texts, answers, scores, strict=True
             )
         ]
         self._note(names, ids, questions)
@@ -125,3 +127,10 @@ class Scoring:
         """sha256 of what was asked and answered, and of what was asked alone."""
         questions = hash_questions(item["question"] for item in self.items)
         return {"data_sha256": self._digest.hex(), "questions_sha256": questions}
+
+
+def _excerpt(text: str, answer: Answer | None) -> str:
+    """The part of a long answer that an item keeps: around what counts, which most often stands at its end."""
+    at = answer.find_in(text) if answer else 0
+    begin = max(0, min(at - SHOWN // 2, len(text) - SHOWN))
+    return text[begin : begin + SHOWN]

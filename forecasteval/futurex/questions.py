@@ -23,6 +23,9 @@ from .units import NumberTruth
 
 FIELDS: Final = ("prompt", "level", "ground_truth", "Std")  # what a question is scored by
 SHOWN: Final = 500  # characters of a truth or an answer that an item keeps
+TITLE: Final = 200  # and of the first line of a prompt
+HEAD: Final = "The event to be predicted:"  # what prompts begin with, up to here
+_QUOTES: Final = ' \t\r\n"'
 CHOICE_KINDS: Final = {1: "single choice", 2: "multiple choice"}
 
 
@@ -34,6 +37,7 @@ class Question(NamedTuple):
     truth: Truth | None
     shown: str  # the truth as written
     warning: str
+    asked: str  # the first line of what the prompt asks
     digest: str  # what the question's part of the data checksum is taken from
 
 
@@ -59,7 +63,8 @@ def read_question(level: int, prompt: str, truth: str | tuple[str, ...], std: fl
     kind = "number" if isinstance(read, NumberTruth) else "ranking" if level > 2 else CHOICE_KINDS[level]
     shown = truth if isinstance(truth, str) else json.dumps(truth, ensure_ascii=False)
     digest = f"{level} {std} {zlib.crc32(prompt.encode('utf-8', 'surrogatepass'))} {shown}"
-    return Question(level, kind, read, shown[:SHOWN], warning, digest)
+    asked = prompt.rpartition(HEAD)[2].lstrip(_QUOTES).partition("\n")[0][:TITLE].rstrip(_QUOTES)
+    return Question(level, kind, read, shown[:SHOWN], warning, asked, digest)
 
 
 def score_answer(question: Question, answer: Answer | None) -> Scored:

@@ -35,12 +35,16 @@ RULE_SETS: Final = {
 
 
 class Scored(NamedTuple):
-    """What became of one answer. `outcome`: scored, missing or unparsed; the latter two score 0."""
+    """What became of one answer. `outcome`: scored, missing or unparsed; the latter two score 0.
+
+    `sigmas`: of a number with a sigma, how far it lies from the truth, in sigmas.
+    """
 
     score: float
     outcome: str
     read: str
     note: str
+    sigmas: float | None = None
 
 
 MISSING: Final = Scored(0.0, "missing", "", "")

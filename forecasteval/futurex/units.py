@@ -100,4 +100,5 @@ def score_reading(truth: NumberTruth, prediction: Quantity) -> Scored:
     true = truth.quantity.value
     meant = readings(prediction, truth)
     value, note = meant[0] if len(meant) == 1 else min(meant, key=lambda reading: abs(true - reading[0]))
-    return Scored(score_number(true, value, truth.sigma), "scored", f"{value + 0.0:.12g}", note)  # + 0.0: no "-0"
+    sigmas = (value - true) / truth.sigma if truth.sigma else None
+    return Scored(score_number(true, value, truth.sigma), "scored", f"{value + 0.0:.12g}", note, sigmas)  # no "-0"

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.benchmark import Benchmark
 from forecasteval.common.records import first_keys
-from forecasteval.common.report import Results
+from forecasteval.common.results import Results
 
 if TYPE_CHECKING:
     from .bradley_terry import BradleyTerryFit, fit_bradley_terry

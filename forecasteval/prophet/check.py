@@ -9,7 +9,7 @@ from typing import Any
 from forecasteval.common.errors import printable
 from forecasteval.common.findings import Finding, check_results
 from forecasteval.common.records import BadRecord, RecordFile
-from forecasteval.common.report import Results
+from forecasteval.common.results import Results
 
 from .csv_files import CsvFile
 from .events import read_problem

@@ -17,7 +17,7 @@ from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import join_checksums
 from forecasteval.common.joins import hash_question, hash_questions
 from forecasteval.common.records import RecordFile, number_text
-from forecasteval.common.report import Results
+from forecasteval.common.results import Results
 
 from .arrays import Bools
 from .csv_files import CsvFile
@@ -35,6 +35,7 @@ from .events import Events, read_problems
 from .forecasts import ForecastReader, Forecasts, KnownEvents
 from .models import fit_models
 from .notes import Notes
+from .page import make_page
 from .ranks import agreement_tables
 from .report import report_blocks
 from .score_table import Scores, mean_metrics, score_forecasts, stack_rows
@@ -119,7 +120,7 @@ class ProphetArenaEvaluator:
         files = {"name": name, "prediction": path.name, "dataset": dataset.name if dataset else None}
         if others:
             files["prediction"] = ", ".join(one.name for one in paths)
-        return Results({**files, **results}, report_blocks)
+        return Results({**files, **results}, report_blocks, make_page)
 
     def _csv(self, path: Path) -> tuple[Results, str]:
         notes, file = Notes(), CsvFile(path)
@@ -169,7 +170,7 @@ class ProphetArenaEvaluator:
         absent = np.delete(np.arange(len(events.ids)), present)
         notes.exclude("event", "no forecast that counts", [events.ids[at] for at in absent])
         data = data._replace(event=np.searchsorted(present, data.event))
-        return Results(self._results(events.subset(present), data, notes), report_blocks)
+        return Results(self._results(events.subset(present), data, notes), report_blocks, make_page)
 
     def _results(self, events: Events, data: Forecasts, notes: Notes) -> dict[str, Any]:
         names, count, returns = data.names, len(events.ids), self.means[3:]
@@ -226,7 +227,8 @@ def _make_ranking(forecasters: Mapping[str, Mapping[str, Any]], metric: str) -> 
     rows = [
         {
             "rank": record[f"{metric}_rank"], "name": name, "metric": metric, "score": record[metric],
-            "interval": record.get(f"{metric}_interval"), "n": record["n_events"],
+            "interval": record.get(f"{metric}_interval"), "rank_interval": record.get(f"{metric}_rank_interval"),
+            "n": record["n_events"],
         }
         for name, record in forecasters.items()
     ]  # fmt: skip

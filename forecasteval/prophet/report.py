@@ -36,36 +36,48 @@ def report_blocks(
     if sort is not None and sort not in metrics:
         raise InputError("--sort", f"expected one of {', '.join(metrics)}", printable(sort, 60))
     by, why = sort or results["ranked_by"]["metric"], "" if sort else f": {results['ranked_by']['why']}"
-    ranked, unranked = results["forecasters"], results["unranked"]
-    order = sorted(ranked, key=lambda name: (ranked[name][f"{by}_rank"] is None, ranked[name][f"{by}_rank"] or 0, name))
-    base = [(f"({name})", row) for name, row in results["baselines"].items() if row["n_events"]]
-    shown = order if full else order[:SHOWN]
-    rows = [*((name, ranked[name]) for name in shown), *base]
+    rows, count = _rows(results, by, full), len(results["forecasters"]) + len(results["unranked"])
+    board, told = make_board(results, by, full)
     against = f", dataset {printable(results['dataset'])}" if results.get("dataset") else ""
     classes = ", ".join(f"{count} {name}" for name, count in results["event_classes"].items() if count)
     report: Report = [
         f"Prophet Arena  {printable(results.get('name', ''))}".rstrip(),
-        f"{results['n_events']} events ({classes}), {len(ranked) + len(unranked)} forecasters, "
-        f"{results['n_forecasts']} forecasts{against}",
-        f"Ranked by {_title(by)}{why}",
+        f"{results['n_events']} events ({classes}), {count} forecasters, {results['n_forecasts']} forecasts{against}",
+        f"Ranked by {title_of(by)}{why}",
         "",
-        _board(rows, by, metrics),
+        board,
+        *told,
     ]
-    if len(shown) < len(order):
-        report += [f"… {len(order) - len(shown)} more: --full"]
-    few = sum(row["n_events"] < FEW for row in ranked.values())
-    if few and results["n_events"] >= FEW:
-        report += ["", f"{few} of the ranked have fewer than {FEW} events; --min-events {FEW} lists them apart"]
-    if unranked:
-        least = results["signature"]["min_events"]
-        names = grouped_names(sorted(unranked))
-        report += ["", f"Not ranked, fewer than {least} events: {names}"]
-    report += ["", *_agreement_line(results["rank_correlation"]["overall"]["kendall"])]
     if full:
         report += [block for part in _tables(results, rows, metrics) for block in ("", *part)]
     if items:
         report += ["", *_items(results.get("items", ()))]
     return [*report, *_notes(results, full)]
+
+
+def make_board(results: Mapping[str, Any], by: str, full: bool = False) -> tuple[Table, list[str]]:
+    """The forecasters by one metric, best first (with `full` all of them), and what must be known to read that."""
+    ranked, unranked = results["forecasters"], results["unranked"]
+    matrix = results["rank_correlation"]["overall"]
+    told = []
+    if not full and len(ranked) > SHOWN:
+        told += [f"… {len(ranked) - SHOWN} more: --full"]
+    few = sum(row["n_events"] < FEW for row in ranked.values())
+    if few and results["n_events"] >= FEW:
+        told += ["", f"{few} of the ranked have fewer than {FEW} events; --min-events {FEW} lists them apart"]
+    if unranked:
+        least = results["signature"]["min_events"]
+        told += ["", f"Not ranked, fewer than {least} events: {grouped_names(sorted(unranked))}"]
+    board = _board(_rows(results, by, full), by, list(matrix["spearman"]))
+    return board, [*told, "", *_agreement_line(matrix["kendall"])]
+
+
+def _rows(results: Mapping[str, Any], by: str, full: bool) -> list[Row]:
+    """The forecasters that are shown, then market and crowd."""
+    ranked = results["forecasters"]
+    order = sorted(ranked, key=lambda name: (ranked[name][f"{by}_rank"] is None, ranked[name][f"{by}_rank"] or 0, name))
+    base = [(f"({name})", row) for name, row in results["baselines"].items() if row["n_events"]]
+    return [*((name, ranked[name]) for name in (order if full else order[:SHOWN])), *base]
 
 
 def _board(rows: Sequence[Row], by: str, metrics: Sequence[str]) -> Table:
@@ -81,8 +93,8 @@ def _board(rows: Sequence[Row], by: str, metrics: Sequence[str]) -> Table:
         ]
         for name, row in rows
     ]  # fmt: skip
-    header = ["Rank", "Forecaster", "Events", "Coverage", _title(by), "95% interval", "Rank 95%", "P(best)"]
-    header += ["Beats next", *map(_title, others)]
+    header = ["Rank", "Forecaster", "Events", "Coverage", title_of(by), "95% interval", "Rank 95%", "P(best)"]
+    header += ["Beats next", *map(title_of, others)]
     return Table(header, body, "><" + ">" * (len(header) - 2))
 
 
@@ -103,7 +115,7 @@ def _agreement_line(matrix: Mapping[str, Mapping[str, float | None]]) -> list[st
     least, one, other = min(pairs)
     return [
         f"Rank agreement of the metrics (Kendall): median {values[len(values) // 2]:.2f}, least {least:.2f} "
-        f"({_title(one)} and {_title(other)})"
+        f"({title_of(one)} and {title_of(other)})"
     ]
 
 
@@ -129,8 +141,8 @@ def _tables(results: Mapping[str, Any], rows: Sequence[Row], metrics: Sequence[s
     tables += [_groups(results[key], rows, title) for key, title in _GROUPS.items() if results[key]]
     for kind, what in (("spearman", "Spearman"), ("kendall", "Kendall")):
         matrix = results["rank_correlation"]["overall"][kind]
-        body = [[_title(one), *(show_number(matrix[one][other], 3) for other in metrics)] for one in metrics]
-        shown = Table(["", *map(_title, metrics)], body, "<" + ">" * len(metrics))
+        body = [[title_of(one), *(show_number(matrix[one][other], 3) for other in metrics)] for one in metrics]
+        shown = Table(["", *map(title_of, metrics)], body, "<" + ">" * len(metrics))
         tables.append([f"Rank agreement ({what}), 1 where two metrics rank alike", shown])
     return tables
 
@@ -163,7 +175,7 @@ def _ranked(row: Mapping[str, Any], metric: str) -> str:
 
 def _table(rows: Sequence[Row], metrics: Sequence[str], cell: Any) -> Table:
     body = [[printable(name, 40), *(cell(row, metric) for metric in metrics)] for name, row in rows]
-    return Table(["Forecaster", *map(_title, metrics)], body, "<" + ">" * len(metrics))
+    return Table(["Forecaster", *map(title_of, metrics)], body, "<" + ">" * len(metrics))
 
 
 def _difference(found: Mapping[str, Any]) -> str:
@@ -181,7 +193,7 @@ def _items(items: Sequence[Mapping[str, Any]]) -> Report:
          *(show_number(item[metric]) for metric in metrics)]
         for item in items
     ]  # fmt: skip
-    return [Table(["Event", "Forecaster", "Time", *map(_title, metrics)], body, "<<<" + ">" * len(metrics))]
+    return [Table(["Event", "Forecaster", "Time", *map(title_of, metrics)], body, "<<<" + ">" * len(metrics))]
 
 
 def _notes(results: Mapping[str, Any], full: bool) -> list[str]:
@@ -200,5 +212,5 @@ def _notes(results: Mapping[str, Any], full: bool) -> list[str]:
     return [*lines, *([""] if len(lines) > 1 else []), format_signature(results["signature"])]
 
 
-def _title(metric: str) -> str:
+def title_of(metric: str) -> str:
     return _TITLES.get(metric) or "Return " + metric.removeprefix("return_")

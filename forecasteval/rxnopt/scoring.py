@@ -21,11 +21,12 @@ from forecasteval.common.errors import InputError, grouped_warning, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.joins import RecordDigest, hash_question, hash_questions
 from forecasteval.common.records import as_text, parse_json
-from forecasteval.common.report import Results
+from forecasteval.common.results import Results
 from forecasteval.common.statistics import clustered_error, clustered_interval, mean
 
 from .datasets import Question, Questions
 from .kinds import METRICS, NAME, QUESTION_TYPES, rotation, split_id, table_of
+from .page import make_page
 from .pairs import compare_pairs, warn_one_sided
 from .report import report_blocks
 
@@ -79,7 +80,7 @@ class RxnOptEvaluator:
             raise InputError(str(path), "expected predictions for this dataset", "none with an id of it")
         results["signature"].update(dataset_sha256=questions.sha256, prediction_sha256=sha256)
         files = {"name": path.stem, "prediction": path.name, "dataset": ", ".join(questions.names) or None}
-        return Results({**files, **results}, report_blocks)
+        return Results({**files, **results}, report_blocks, make_page)
 
     def _evaluate(self, questions: Questions, predictions: Mapping[Any, Any]) -> Results:
         asked = questions.by_id
@@ -102,7 +103,7 @@ class RxnOptEvaluator:
             },
             "items": items,
         }
-        return Results(values, report_blocks)
+        return Results(values, report_blocks, make_page)
 
 
 def _by_question(predictions: Mapping[Any, Any], asked: Mapping[str, Question]) -> tuple[Answers, list[str]]:

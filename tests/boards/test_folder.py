@@ -36,7 +36,7 @@ from forecasteval.boards import folder
 from forecasteval.boards.folder import evaluate_folder
 from forecasteval.common.errors import EvaluationError
 from forecasteval.common.files import write_atomic
-from forecasteval.common.report import Results
+from forecasteval.common.results import Results
 from llm_server import LlmServer, error, honest
 
 

@@ -111,7 +111,7 @@ def test_one_process_or_two_on_any_hash_seed(tmp_path: Path) -> None:
         assert process.communicate(timeout=60) == ("", "")
         assert process.returncode == 0
         outcomes.append(contents(tmp_path / root))
-    assert len(outcomes[0]) == 12 + 3
+    assert len(outcomes[0]) == 12 + 4
     assert outcomes[0] == outcomes[1]
 
 

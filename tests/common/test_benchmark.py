@@ -10,7 +10,7 @@ import pytest
 
 from forecasteval.common.benchmark import Benchmark, Scorer
 from forecasteval.common.errors import InputError
-from forecasteval.common.report import Results
+from forecasteval.common.results import Results
 
 
 class Recorder:

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from cli import CASES, Record, asked, box, read_json, run, write
 from eval import FutureXEvaluator
 from forecasteval.common.markup import clean
-from forecasteval.common.report import Results, format_text
+from forecasteval.common.report import format_text
+from forecasteval.common.results import Results
 from forecasteval.futurex.llm_names import MAX_LENGTH, MAX_WORDS, build_prompt, choose_decoy, read_reply
 from forecasteval.futurex.names import read_name, same_name
 from llm_runs import CANARY, UNSURE, question

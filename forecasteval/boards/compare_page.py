@@ -1,0 +1,159 @@
+"""The page of a comparison: differences with their intervals, and the questions on which two systems differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from forecasteval.common.charts import Span, draw_spans, draw_tally, label_margin
+from forecasteval.common.errors import printable
+from forecasteval.common.pages import (
+    MOST,
+    Block,
+    Chart,
+    Column,
+    Page,
+    Panel,
+    Records,
+    Section,
+    show_text,
+    signature_key,
+)
+from forecasteval.common.report import Table, format_signature, show_interval, show_number
+
+from .report import comparison_report
+from .systems import question_key
+
+_CHARTED: Final = 40  # pairs that a chart shows
+_SHOWN: Final = 45  # pairs whose questions a page shows
+
+
+def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any]) -> Page:
+    """The page of `compare(results)`."""
+    pairs, systems = comparison["pairs"], comparison["systems"]
+    against = printable(comparison["dataset"] or "their own questions", 120)
+    one = pairs[0]
+    figures = [
+        ("Questions", str(comparison["n"]), ""), ("Systems", str(len(systems)), ""), ("Pairs", str(len(pairs)), ""),
+    ]  # fmt: skip
+    if len(pairs) == 1:
+        told = f"{show_interval(one['interval'])}, p {show_number(one['p'])}"
+        figures.insert(0, ("A − B", f"{one['difference']:+.4f}", told))
+    report = comparison_report(comparison)
+    blocks: list[Block] = [_difference_chart(pairs), report[2], report[4], str(report[6])]
+    sections = [Section("Differences", blocks)]
+    levels = [level for level in comparison["level_counts"] if level]
+    if levels and len(pairs) <= _SHOWN:
+        charts: list[Block] = [_level_chart(pair, levels, number) for number, pair in enumerate(pairs, 1)]
+        sections.append(Section("By level", charts))
+    items = [sorted(result["items"], key=question_key) for result in results]
+    by_name = {system["name"]: rows for system, rows in zip(systems, items, strict=True)}
+    most = MOST // min(len(pairs), _SHOWN)
+    for pair in pairs[:_SHOWN]:
+        title = f"{printable(pair['a'], 80)} − {printable(pair['b'], 80)}"
+        sections.append(Section(title, [_records(pair, by_name[pair["a"]], by_name[pair["b"]], most)]))
+    if len(pairs) > _SHOWN:
+        sections.append(Section("Not shown", [f"The questions of {len(pairs) - _SHOWN} more pairs."]))
+    names = " and ".join(printable(system["name"], 80) for system in systems[:2])
+    title = f"Comparison of {names}" if len(systems) == 2 else f"Comparison of {len(systems)} systems"
+    lead = f"{systems[0]['benchmark']}, {comparison['n']} questions, {against}"
+    signature = comparison["signature"]
+    shown = {"evaluator": systems[0]["benchmark"], **signature}
+    return Page(title, lead, figures, sections, format_signature(shown), signature_key(comparison))
+
+
+def _difference_chart(pairs: Sequence[Mapping[str, Any]]) -> Chart:
+    shown = pairs[:_CHARTED]
+    spans = [
+        Span(_pair_name(pair), pair["difference"], pair["interval"], 1 if _spans_zero(pair["interval"]) else 0)
+        for pair in shown
+    ]
+    rows = [
+        [printable(_pair_name(pair), 120), f"{pair['difference']:+.4f}", show_interval(pair["interval"]),
+         show_number(pair["p"]), show_number(pair["p_holm"])]
+        for pair in shown
+    ]  # fmt: skip
+    told = (
+        "The weighted score of A minus that of B on the same questions, with its 95% interval; right of the line A is "
+        "better. Diamonds: the interval holds 0."
+    )
+    if len(pairs) > len(shown):
+        told += f" The first {len(shown)} of {len(pairs)} pairs."
+    return Chart(
+        "differences", "Difference of the scores", told, [Panel("", lambda ax: draw_spans(ax, spans, "A − B", 0.0))],
+        Table(["A − B", "Difference", "95% interval", "p", "p (Holm)"], rows, "<>>>>"),
+        height=0.4 + 0.28 * len(shown), margin=label_margin([span.name for span in spans]),
+    )  # fmt: skip
+
+
+def _level_chart(pair: Mapping[str, Any], levels: Sequence[str], number: int) -> Chart:
+    found = [(f"Level {level}", {**pair["levels"][level], **pair["level_differences"][level]}) for level in levels]
+    spans = [
+        Span(name, one["difference"], one["interval"], 1 if _spans_zero(one["interval"]) else 0) for name, one in found
+    ]
+    tallies = [(name, one["wins"], one["ties"], one["losses"]) for name, one in found]
+    rows = [
+        [name, f"{one['difference']:+.4f}", show_interval(one["interval"]),
+         *(str(one[key]) for key in ("wins", "ties", "losses"))]
+        for name, one in found
+    ]  # fmt: skip
+    told = (
+        "Left: the mean difference in each level with its 95% interval. Right: questions that A wins (blue), ties "
+        "(grey) and loses (orange), with their numbers."
+    )
+    panels = [
+        Panel("A − B", lambda ax: draw_spans(ax, spans, "difference", 0.0)),
+        Panel("A wins, ties, loses", lambda ax: draw_tally(ax, tallies)),
+    ]
+    return Chart(
+        "levels" if number == 1 else f"levels{number}", _pair_name(pair), told, panels,
+        Table(["", "Difference", "95% interval", "A wins", "Ties", "A loses"], rows, "<>>>>>"),
+        width=2.9, height=0.4 + 0.3 * len(levels), margin=0.75, columns=2,
+    )  # fmt: skip
+
+
+def _pair_name(pair: Mapping[str, Any]) -> str:
+    """Both names, each cut so that there is room for the other."""
+    return f"{printable(pair['a'], 18)} − {printable(pair['b'], 18)}"
+
+
+def _spans_zero(interval: Sequence[float] | None) -> bool:
+    return interval is None or interval[0] <= 0 <= interval[1]
+
+
+# --- Questions ---
+
+
+def _records(
+    pair: Mapping[str, Any], a: Sequence[Mapping[str, Any]], b: Sequence[Mapping[str, Any]], most: int
+) -> Records:
+    """The questions on which both scores differ, the largest difference first."""
+    differing = [(x, y) for x, y in zip(a, b, strict=True) if x["score"] != y["score"]]
+    differing.sort(key=lambda both: (-abs(both[0]["score"] - both[1]["score"]), str(both[0]["id"])))
+    levels = any("level" in item for item in a)
+    columns = [
+        *([Column("Level", "choice")] if levels else []), Column("Better", "choice"), Column("A’s score", "number"),
+        Column("B’s score", "number"), Column("Question", "long"), Column("Truth"), Column("A read"), Column("B read"),
+        Column("A’s answer", "long"), Column("B’s answer", "long"), Column("Id"),
+    ]  # fmt: skip
+    rows = [
+        [
+            *([str(x["level"])] if levels else []), "A" if x["score"] > y["score"] else "B",
+            show_number(x["score"]), show_number(y["score"]), show_text(x.get("prompt", ""), 200),
+            show_text(x.get("truth", ""), 120), _read(x), _read(y), show_text(x["answer"][-200:]),
+            show_text(y["answer"][-200:]), show_text(x["id"], 60),
+        ]
+        for x, y in differing[:most]
+    ]  # fmt: skip
+    told = f"They differ on {len(differing)} of {len(a)} questions."
+    if len(differing) > most:
+        told += f" The {most} with the largest differences."
+    if levels:
+        told += " The end of each answer is shown."
+    return Records(f"Questions, {_pair_name(pair)}", columns, rows, told)
+
+
+def _read(item: Mapping[str, Any]) -> str:
+    if item["outcome"] != "scored":
+        return f"({item['outcome']})"
+    return show_text(item["read"], 120)

@@ -1,0 +1,49 @@
+"""Results that show themselves: as a dict, a report, a page, charts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .errors import InputError
+from .report import Report, format_html
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from .pages import Page
+
+
+class Results(dict[str, Any]):
+    """Results as a plain dict that Jupyter shows as a report, with tables.
+
+    `blocks` makes the report of it, `page` what a page shows of it, with the charts.
+    """
+
+    def __init__(
+        self, values: Mapping[str, Any], blocks: Callable[..., Report], page: Callable[[Any], Page] | None = None
+    ) -> None:
+        super().__init__(values)
+        self._blocks, self._page = blocks, page
+
+    def report(self, **options: Any) -> Report:
+        """The lines and tables; `options` are those of the benchmark's `report_blocks`."""
+        return self._blocks(self, **options)
+
+    def page(self) -> Page:
+        """What a page shows; InputError for results that have none."""
+        if self._page is None:
+            raise InputError(str(self.get("benchmark", "results")), "expected results that have charts")
+        return self._page(self)
+
+    def plot(self, name: str | None = None, ax: Axes | None = None) -> Any:
+        """Draw the first chart of the page, or that of `name`, with matplotlib; its Axes (an array if it has several).
+
+        Raises InputError for a name that is none, and tells those that are.
+        """
+        from .charts import plot
+
+        return plot(self.page().charts(), name, ax)
+
+    def _repr_html_(self) -> str:
+        return format_html(self.report())

@@ -1,0 +1,169 @@
+"""The leaderboard's page: ties with the leader, links to pages that are there, the history and its breaks."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from boards_folders import rows, stored, system
+from cli import q, question, run, write
+from forecasteval.boards import rank
+from forecasteval.boards.board_page import make_page, system_name
+from forecasteval.boards.page import render
+from forecasteval.common.pages import Link, Linked
+from forecasteval.common.statistics import holm, sign_flip_test
+from html_page import check_page
+
+LEADER = (True,) * 20
+
+
+def board() -> Any:
+    return rank([
+        system("leader", *LEADER), system("near", *LEADER[:19], False), system("far", *(False,) * 18, True, True)
+    ])  # fmt: skip
+
+
+def test_p_leader_is_holms_of_the_paired_tests_with_the_first() -> None:
+    found = [row["p_leader"] for row in rows(board())]
+    differences = [[0.0] * 19 + [1 / 20], [1 / 20] * 18 + [0.0] * 2]
+    assert found[0] is None
+    assert found[1:] == pytest.approx(holm(sign_flip_test(differences, seed=0)))
+    assert found[1] >= 0.05 > found[2]
+
+
+def test_systems_like_the_leader_are_told_from_those_behind_it() -> None:
+    chart = make_page(board()).charts()["table1"]
+    assert [row[0] for row in chart.table.rows] == ["leader", "near", "far"]
+    assert [row[4] for row in chart.table.rows] == ["yes", "yes", "no"]
+    assert "1 of 2" in chart.description
+
+
+def test_forecasters_are_tied_by_their_rank_intervals_where_there_are_some() -> None:
+    table = {
+        "benchmark": "Prophet Arena", "dataset": None, "name": "p", "prediction": "p.csv", "warnings": 0,
+        "degraded": False, "signature": {"evaluator": "x"}, "n_events": 9,
+        "rows": [{"rank": n, "name": f"f{n}", "score": 0.1 * n, "interval": [0.0, 0.9], "n": 9} for n in (1, 2, 3)],
+    }  # fmt: skip
+    one: dict[str, Any] = {"tables": [table], "leaderboard": {"version": "1", "min_questions": 0}}
+    assert [row[4] for row in make_page(one).charts()["table1"].table.rows] == ["–"] * 3
+    for row, interval in zip(table["rows"], ([1, 2], [1, 3], [2, 3]), strict=True):
+        row["rank_interval"] = interval
+    chart = make_page(one).charts()["table1"]
+    assert [row[4] for row in chart.table.rows] == ["yes", "yes", "no"]
+    assert "rank interval holds 1: 1 of 2" in chart.description
+
+
+# --- Links ---
+
+
+def test_nightly_links_the_pages_that_show_the_stored_results(tmp_path: Path) -> None:
+    write(tmp_path, {"dataset/d.json": [question("q1")], "prediction/d-a.json": [q("q1")]})
+    page = tmp_path / "evaluation" / "leaderboard.html"
+    assert run(tmp_path, "nightly").code == 0
+    assert not check_page(page.read_text(encoding="utf-8")).find("a")
+    before = page.stat()
+    assert run(tmp_path, "nightly").code == 0
+    assert page.stat().st_mtime_ns == before.st_mtime_ns  # it shows just that already
+    assert run(tmp_path, "-f", "d-a", "--html").code == 0
+    assert run(tmp_path, "nightly").code == 0
+    assert check_page(page.read_text(encoding="utf-8")).find("a") == [{"href": "./d-a.html"}]
+    write(tmp_path, {"prediction/d-a.json": [q("q1", answer="C")]})
+    assert run(tmp_path, "nightly").code == 0
+    assert not check_page(page.read_text(encoding="utf-8")).find("a")  # the page is that of another answer
+
+
+def test_nightly_makes_the_pages_of_the_runs_if_asked(tmp_path: Path) -> None:
+    write(tmp_path, {"dataset/d.json": [question("q1")], "prediction/d-a.json": [q("q1")]})
+    folder = tmp_path / "evaluation"
+    assert run(tmp_path, "nightly").code == 0
+    alone = (folder / "d-a.json").read_bytes()
+    assert not (folder / "d-a.html").exists()
+    for counts in ("1 files scored, 0 unchanged", "0 files scored, 1 unchanged"):
+        assert counts in run(tmp_path, "nightly", "--html").out
+    assert (folder / "d-a.json").read_bytes() == alone
+    assert run(tmp_path, "-f", "d-a", "--html").code == 0
+    assert "0 files scored" in run(tmp_path, "nightly", "--html").out  # it is the same page
+    check_page((folder / "d-a.html").read_text(encoding="utf-8"))
+    assert check_page((folder / "leaderboard.html").read_text(encoding="utf-8")).find("a") == [{"href": "./d-a.html"}]
+    (folder / "d-a.html").write_text("an old page", encoding="utf-8")
+    assert "1 files scored" in run(tmp_path, "nightly", "--html").out
+
+
+def test_a_run_cannot_have_the_page_of_a_comparison(tmp_path: Path) -> None:
+    write(tmp_path, {"prediction/compare.json": [q("q1")], "prediction/b.json": [q("q1")]})
+    done = run(tmp_path, "nightly", "--html")
+    assert done.code == 3
+    assert "compare.json: compare: would overwrite another page" in done.err
+    assert run(tmp_path, "nightly").code == 0
+
+
+def test_one_system_alone_has_no_chart_of_who_is_ahead() -> None:
+    assert not make_page(rank([system("alone", *LEADER)])).charts()
+
+
+def test_failed_files_have_their_reasons(tmp_path: Path) -> None:
+    write(tmp_path, {"prediction/a.json": [q("q1")], "prediction/b.json": b"[{"})
+    assert run(tmp_path, "nightly").code == 3
+    parsed = check_page((tmp_path / "evaluation/leaderboard.html").read_text(encoding="utf-8"))
+    assert ["b.json", stored(tmp_path)["failed"][0]["reason"]] in parsed.rows
+
+
+# --- History ---
+
+
+def weeks() -> Any:
+    one = board()
+    for table in one["tables"]:
+        table["dataset"] = "w1.json"
+    for week, keep in (("w2", (0, 1)), ("w3", (1, 2))):
+        table = copy.deepcopy(one["tables"][0])
+        table.update(dataset=f"{week}.json", rows=[table["rows"][place] for place in keep])
+        one["tables"].append(table)
+    for table in one["tables"]:
+        for row in table["rows"]:
+            row["name"] = f"{table['dataset'].removesuffix('.json')}-{row['name']}"
+    return one
+
+
+def test_history_follows_systems_over_datasets() -> None:
+    chart = make_page(weeks()).charts()["history1"]
+    scores = {row[0]: row[1:] for row in chart.table.rows}
+    assert chart.table.header == ["System", "w1", "w2", "w3"]
+    assert {name: [value != "–" for value in found] for name, found in scores.items()} == {
+        "near": [True, True, True], "leader": [True, True, False], "far": [True, False, True]
+    }  # fmt: skip
+    assert "same version and rules" in chart.description
+
+
+def test_history_breaks_where_rules_change() -> None:
+    changed = weeks()
+    changed["tables"][2]["signature"] = {**changed["tables"][2]["signature"], "rules": "official-2026"}
+    page = make_page(changed)
+    assert "broken where" in page.charts()["history1"].description
+    whole, broken = (render(make_page(one)) for one in (weeks(), changed))
+    assert len(broken) != len(whole)
+    check_page(broken)
+
+
+@pytest.mark.parametrize(
+    ("name", "dataset", "expected"),
+    [("w1-a", "w1.json", "a"), ("w1_a", "w1.json", "a"), ("a", "w1.json", "a"), ("w1", "w1.json", "w1")],
+)
+def test_system_name(name: str, dataset: str, expected: str) -> None:
+    assert system_name(name, dataset) == expected
+
+
+def test_many_systems_are_cut_in_the_chart_and_linked_in_the_table() -> None:
+    many = rank([system(f"s{n:02}", *(place >= n for place in range(60))) for n in range(50)])
+    page = make_page(many, {"s03"})
+    assert len(page.charts()["table1"].table.rows) == 40
+    assert "The first 40 of 50" in page.charts()["table1"].description
+    linked = next(block for section in page.sections for block in section.blocks if isinstance(block, Linked))
+    assert [row[1] for row in linked.rows][:5] == ["s00", "s01", "s02", Link("s03", "s03.html"), "s04"]
+
+
+def test_nothing_to_rank() -> None:
+    check_page(render(make_page(rank([system("a", True)], min_questions=9))))

@@ -1,0 +1,76 @@
+"""The page of a comparison: differences by level, the questions on which two systems differ, where it is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from boards_folders import score
+from cli import assert_refused, number, q, run, write
+from forecasteval.boards import compare
+from forecasteval.boards.page import render
+from forecasteval.common.pages import Records
+from forecasteval.common.statistics import stratified_interval
+from html_page import check_page
+
+
+def pair() -> list[dict[str, object]]:
+    a = [q("q1"), q("q2", answer="B"), q("q3"), number("n1"), number("n2", answer=r"\boxed{95}", Std=10)]
+    b = [q("q1", answer="B"), q("q2"), q("q3"), number("n1"), number("n2", answer=None, Std=10)]
+    return [score(a, "a"), score(b, "b")]
+
+
+def test_levels_have_differences_with_intervals() -> None:
+    found = compare(pair())["pairs"][0]["level_differences"]
+    one, four = (found[level] for level in ("1", "4"))
+    assert one["difference"] == 0
+    assert one["interval"] == stratified_interval([(1.0, [1.0, -1.0, 0.0])], (-1.0, 1.0))
+    assert four["difference"] == 0.375
+    assert four["interval"] == stratified_interval([(1.0, [0.0, 0.75])], (-1.0, 1.0))
+
+
+def test_page_shows_both_answers_where_scores_differ() -> None:
+    page = compare(pair()).page()
+    records = [block for section in page.sections for block in section.blocks if isinstance(block, Records)]
+    assert len(records) == 1
+    assert records[0].told.startswith("They differ on 3 of 5 questions.")
+    rows = {row[-1]: row for row in records[0].rows}
+    assert rows.keys() == {"q1", "q2", "n2"}
+    assert rows["q1"][:4] == ["1", "A", "1.0000", "0.0000"]
+    assert rows["n2"][6:10] == ["95", "(missing)", "\\boxed{95}", ""]
+    assert list(page.charts()) == ["differences", "levels"]
+    check_page(render(page))
+
+
+def test_several_systems_have_a_section_per_pair() -> None:
+    results = [*pair(), score([q("q1"), q("q2"), q("q3"), number("n1"), number("n2", Std=10)], "c")]
+    page = compare(results).page()
+    assert [section.title for section in page.sections[2:]] == ["a − b", "a − c", "b − c"]
+    check_page(render(page))
+
+
+@pytest.mark.parametrize(
+    ("option", "written"), [(["--html"], "evaluation/compare.html"), (["--html=out.html"], "out.html")]
+)
+def test_where_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: list[str], written: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, {"prediction/a.json": [q("q1")], "prediction/b.json": [q("q1", answer="B")]})
+    plain = run(tmp_path, "compare", "a", "b")
+    done = run(tmp_path, "compare", "a", "b", *option)
+    assert (done.code, done.out, done.err) == (0, plain.out, "")
+    check_page((tmp_path / written).read_text(encoding="utf-8"))
+
+
+def test_a_system_behind_the_option_is_not_overwritten(tmp_path: Path) -> None:
+    write(tmp_path, {f"prediction/{name}.json": [q("q1")] for name in "abc"})
+    before = (tmp_path / "prediction/a.json").read_bytes()
+    assert_refused(
+        run(tmp_path, "compare", "--html", "prediction/a.json", "b", "c"), "expected a path that ends in .html"
+    )
+    assert (tmp_path / "prediction/a.json").read_bytes() == before
+
+
+def test_equal_systems_and_a_single_question() -> None:
+    for rows in ([q("q1")], [q("q1"), q("q2")]):
+        check_page(render(compare([score(rows, "a"), score(rows, "b")]).page()))

@@ -1,0 +1,46 @@
+"""The pictures of docs/pages.md, from the shipped samples: `python tests/make_screenshots.py`, with Chromium."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from playwright.sync_api import sync_playwright
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from eval import main  # noqa: E402
+
+SIZE: Final = {"width": 1000, "height": 760}
+
+
+def make(folder: Path) -> None:
+    """Write docs/page.png and docs/leaderboard.png."""
+    for name in ("dataset", "prediction"):
+        shutil.copytree(ROOT / name, folder / name)
+    root = ["--root", str(folder)]
+    main(["-f", "250915-careful", "--html", *root])
+    main(["nightly", *root])
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page(viewport=SIZE)  # type: ignore[arg-type]
+        for name, picture in (("250915-careful", "page"), ("leaderboard", "leaderboard")):
+            page.goto((folder / "evaluation" / f"{name}.html").as_uri())
+            if name == "leaderboard":
+                page.evaluate(
+                    "document.querySelectorAll('h2').forEach((one) => {"
+                    " if (one.textContent.startsWith('Prophet')) one.scrollIntoView(); })"
+                )
+            page.screenshot(path=ROOT / "docs" / f"{picture}.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as temporary:
+        make(Path(temporary))

@@ -1,0 +1,72 @@
+"""The page of a Prophet Arena run: the ranking, calibration, returns and agreement, of whatever the result has."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli import ROOT
+from forecasteval.boards.page import render
+from forecasteval.prophet import ProphetArenaEvaluator
+from forecasteval.prophet.page import make_page
+from html_page import check_page
+
+
+@pytest.fixture(scope="module")
+def sample() -> Any:
+    data = [ROOT / folder / "prophet-sample.json" for folder in ("prediction", "dataset")]
+    return ProphetArenaEvaluator(bootstrap=20).evaluate_file(Path(data[0]), [data[1]])
+
+
+def test_charts_have_the_numbers_of_the_result(sample: Any) -> None:
+    charts = make_page(sample).charts()
+    assert list(charts) == ["ranking", "reliability", "returns", "agreement"]
+    best = sample["ranking"][0]
+    assert charts["ranking"].table.rows[0][:3] == [best["name"], "1", f"{best['score']:.4f}"]
+    assert len(charts["reliability"].panels) == 12
+    bins = sample["reliability"][best["name"]]
+    assert [row[2] for row in charts["reliability"].table.rows[:10]] == [str(row["n"]) for row in bins]
+    assert [panel.title for panel in charts["returns"].panels] == ["γ = 0", "γ = 0.5", "γ = 1"]
+    last = sample["return_curve"][best["name"]]["return_0"][-1]
+    assert charts["returns"].table.rows[0][2] == f"{last:.4f}"
+    size = len(sample["rank_correlation"]["overall"]["spearman"])
+    assert all(row[place + 1] == "1.000" for place, row in enumerate(charts["agreement"].table.rows[:size]))
+    parsed = check_page(render(make_page(sample)))
+    assert "墨子-72b" in parsed.texts
+
+
+def test_rank_intervals_are_drawn_where_the_result_has_them(sample: Any) -> None:
+    known = copy.deepcopy(dict(sample))
+    by = known.get("ranked_by", {}).get("metric", "brier")
+    for row in known["forecasters"].values():
+        row[f"{by}_rank_interval"], row[f"{by}_best"] = [1, 12], 0.25
+    chart = make_page(known).charts()["ranking"]
+    assert len(chart.panels) == 2
+    assert chart.table.rows[0][4:] == ["1–12", "0.25"]
+    for row in known["forecasters"].values():
+        del row[f"{by}_rank_interval"]
+    assert len(make_page(known).charts()["ranking"].panels) == 1
+
+
+def test_what_was_left_out_is_told(sample: Any) -> None:
+    [remarks] = [section for section in make_page(sample).sections if section.title.startswith("Fits")]
+    tables = [block for block in remarks.blocks if not isinstance(block, str)]
+    assert [row[0] for row in tables[0].rows] == [name.replace("_", " ") for name in sample["fits"]]
+    assert [row[2] for row in tables[1].rows] == [str(entry["count"]) for entry in sample["excluded"]]
+    assert len([block for block in remarks.blocks if isinstance(block, str)]) == len(sample["warnings"])
+
+
+def test_one_forecaster_without_prices() -> None:
+    problems = [
+        {"problem_id": n, "title": "Who?", "options": ["<b>", "b"], "correct_answer": "b"} for n in range(3)
+    ]  # fmt: skip
+    forecasts = [
+        {"problem_id": n, "username": "<script>", "timestamp": None, "prediction": [0.4, 0.6]} for n in range(3)
+    ]  # fmt: skip
+    results = ProphetArenaEvaluator(bootstrap=0).evaluate_all(forecasts, problems)
+    page = results.page()
+    assert "returns" not in page.charts()
+    check_page(render(page))
