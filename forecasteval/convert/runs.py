@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from forecasteval.common.errors import InputError, grouped_warning
 from forecasteval.common.records import WRAPPERS, as_text, dump_json
 
+AMBIGUOUS: Final = "ids with several answers, all kept; a score counts them as missing"
 _NO_IDS: Final = frozenset({"id", *WRAPPERS})  # an object with such a key may be read as something else
 
 
@@ -78,7 +79,7 @@ def prediction_text(run: Run, where: str) -> tuple[str, int, list[str]]:
             repeated.append(row.name)
         else:
             found.append(row)
-    several = [name for name, found in rows_of.items() if len(found) > 1]
+    several = {name: found for name, found in rows_of.items() if len(found) > 1}
     rows = [row for found in rows_of.values() for row in found]
     value: Any = {row.name: row.answer for row in rows}
     if several or run.by_prompt or not _NO_IDS.isdisjoint(rows_of):
@@ -86,9 +87,12 @@ def prediction_text(run: Run, where: str) -> tuple[str, int, list[str]]:
             {"id": name, "answer": answer, **({"prompt": prompt} if prompt is not None else {})}
             for name, answer, prompt in rows
         ]
-    notes = [grouped_warning("given twice, taken once", repeated)] if repeated else []
-    if several and not run.by_prompt:
-        notes.append(grouped_warning("ids with several answers, all kept; a score counts them as missing", several))
+    told = {"given twice, taken once": repeated}
+    for name, found in several.items():
+        apart = None not in (prompts := {row.prompt for row in found}) and len(prompts) == len(found)
+        reason = "ids of several questions, kept with their prompts" if apart else AMBIGUOUS
+        told.setdefault(reason, []).append(name)
+    notes = [grouped_warning(reason, names) for reason, names in told.items() if names]
     try:
         return dump_json(value, indent=1) + "\n", len(rows), notes
     except RecursionError:

@@ -89,9 +89,11 @@ def test_who_submitted_is_told(tmp_path: Path) -> None:
 
 
 def test_ids_given_twice(tmp_path: Path) -> None:
-    """One answer counts once; several are kept with their prompts, and the score says what is ambiguous."""
+    """One answer counts once; several are kept, with prompts by which FutureX may know them apart."""
     rows = [{"id": "a", "answer": "1"}, {"id": "a", "answer": "1"}, {"id": "b", "answer": "2"}]
-    root = write(tmp_path, {"same.json": rows, "other.json": [*rows, {"id": "b", "answer": "3", "prompt": "B?"}]})
+    apart = [{"id": "q", "answer": "A", "prompt": "one"}, {"id": "q", "answer": "A", "prompt": "two"}]
+    other = [*rows, {"id": "b", "answer": "3", "prompt": "B?"}]
+    root = write(tmp_path, {"same.json": rows, "other.json": other, "apart.json": apart})
     assert converted(root, root / "same.json") == {"x.json": {"a": "1", "b": "2"}}
     done = convert(root / "other.json", "-o", root / "y.json")
     assert "  given twice, taken once: 1 (a)\n" in done.out
@@ -99,6 +101,9 @@ def test_ids_given_twice(tmp_path: Path) -> None:
     assert read_json(root / "y.json") == [
         {"id": "a", "answer": "1"}, {"id": "b", "answer": "2"}, {"id": "b", "answer": "3", "prompt": "B?"},
     ]  # fmt: skip
+    done = convert(root / "apart.json", "-o", root / "z.json")
+    assert "z.json: 2 answers\n  ids of several questions, kept with their prompts: 1 (q)\n" in done.out
+    assert read_json(root / "z.json") == apart
 
 
 def test_names_that_mean_something_else_as_keys_stay_ids(tmp_path: Path) -> None:
