@@ -85,6 +85,7 @@ def test_everything_left_out_is_told(tmp_path: Path) -> None:
 
 def test_who_submitted_is_told(tmp_path: Path) -> None:
     done = convert(SAMPLES / SUBMISSION, "-o", tmp_path / "x.json")
+    assert f"  {SUBMISSION}: read as one JSON list, whatever its name says\n" in done.out
     assert "  by its name: organisation harbour, agent lantern, model quill7\n" in done.out
 
 

@@ -89,6 +89,14 @@ def test_ids_that_repeat_in_the_dataset_keep_their_prompts(tmp_path: Path) -> No
         ]}  # fmt: skip
 
 
+def test_one_answer_of_an_id_that_repeats_keeps_its_prompt(tmp_path: Path) -> None:
+    """The other question of that id failed; without the prompt the answer could be to either."""
+    samples = [log_sample("q", 1, "A", metadata={ID: "q"}), log_sample("q#2", 1, "", metadata={ID: "q"})]
+    for source in both(tmp_path, log_of(samples, 1)):
+        row = {"id": "q", "answer": "A", "prompt": "What of q?"}
+        assert converted(tmp_path, source, "--force") == {"x.json": [row]}
+
+
 def test_a_log_that_did_not_finish(tmp_path: Path) -> None:
     """Of two epochs of three samples, two samples were made."""
     log = log_of([log_sample("a", 1, "A"), log_sample("b", 1, "B")], 2, "cancelled")
