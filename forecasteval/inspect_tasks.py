@@ -14,7 +14,6 @@ import itertools
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -26,7 +25,7 @@ try:
     from inspect_ai.solver import TaskState
     from rich.markup import escape
 except ImportError as error:
-    raise ImportError("forecasteval.inspect_tasks needs inspect_ai: pip install 'forecasteval[inspect]'") from error
+    raise ImportError("forecasteval.inspect_tasks needs inspect_ai: pip install inspect-ai") from error
 
 HERE: Final = Path(__file__).resolve().parent.parent
 if "forecasteval" not in sys.modules:  # inspect_ai loads this file by its path, and its package may not be installed
@@ -201,7 +200,6 @@ class RxnOpt:
 _BENCHMARKS: Final[Mapping[str, Callable[[Path], Asked]]] = {"futurex": FutureX, "rxnopt": RxnOpt}
 
 
-@lru_cache(maxsize=8)
 def _open(benchmark: str, dataset: str) -> Asked:
     try:
         return _BENCHMARKS[benchmark](_find(dataset))

@@ -73,7 +73,6 @@ def ask(root: Path, task: str, dataset: str, reply: str, **options: Any) -> dict
 
     model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
     inspect_tasks.ROOT = root  # type: ignore[misc]
-    inspect_tasks._open.cache_clear()
     (log,) = run(
         getattr(inspect_tasks, task)(dataset), model=model, log_dir=str(root / "logs"), display="none",
         fail_on_error=False, **options,

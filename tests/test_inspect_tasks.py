@@ -49,7 +49,6 @@ def results_of(told: dict[str, Any], root: Path, name: str) -> list[dict[str, An
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a dataset of its own, in which the tasks find theirs."""
     monkeypatch.setattr(inspect_tasks, "ROOT", tmp_path)
-    inspect_tasks._open.cache_clear()
     return write(tmp_path, {"dataset/d.json": QUESTIONS})
 
 
@@ -125,7 +124,6 @@ def check_that_no_truth_was_seen(told: dict[str, Any]) -> None:
 
 
 def test_rxnopt_is_asked_as_render_asks(tmp_path: Path) -> None:
-    inspect_tasks._open.cache_clear()
     questions = read_json(ROOT / "dataset" / "multiple_choice_all_varying_reference.json")
     prompts = [row["prompt"] for row in render_prompts(questions, find_templates(questions, tmp_path))]
     dataset = inspect_tasks.rxnopt("multiple_choice_all_varying_reference").dataset
@@ -166,7 +164,7 @@ def test_without_inspect_ai() -> None:
     code = "import sys; sys.modules['inspect_ai'] = None; import forecasteval.inspect_tasks"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     last = done.stderr.splitlines()[-1]
-    assert last == "ImportError: forecasteval.inspect_tasks needs inspect_ai: pip install 'forecasteval[inspect]'"
+    assert last == "ImportError: forecasteval.inspect_tasks needs inspect_ai: pip install inspect-ai"
 
 
 # --- The command line of inspect_ai ---

@@ -61,7 +61,7 @@ def is_empty(answer: Any) -> bool:
     if isinstance(answer, str):
         return not answer.strip()
     if isinstance(answer, float):
-        return math.isnan(answer)
+        return not math.isfinite(answer)  # JSON has neither
     return answer is None or answer == [] or answer == {}
 
 

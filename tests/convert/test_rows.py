@@ -46,6 +46,7 @@ def test_answers_are_kept_as_they_are_written(files: dict[str, Any], answers: ob
         ({"id": "b", "answer": " \n"}, "left out, without an answer: 1 (b)"),
         ({"id": "b", "answer": []}, "left out, without an answer: 1 (b)"),
         ('{"id": "b", "answer": NaN}', "left out, without an answer: 1 (b)"),
+        ('{"id": "b", "answer": -Infinity}', "left out, without an answer: 1 (b)"),
         ({"id": "b"}, "left out, without an answer: 1 (b)"),
         ({"answer": "A"}, "left out, without an id: 1 (record 2)"),
         ({"id": True, "answer": "A"}, "left out, without an id: 1 (record 2)"),
