@@ -250,7 +250,8 @@ other commands, each with its own --help:
   {{0}} nightly             score what is new in prediction/, write evaluation/leaderboard.md
   {{0}} compare A B [...]   test the differences of systems on the same questions
   {{0}} check DATASET       look for mistakes in a dataset
-  {{0}} rxnopt import|build|render|parse   make questions from tables of reactions, ask them, read replies"""
+  {{0}} rxnopt import|build|render|parse   make questions from tables of reactions, ask them, read replies
+  {{0}} convert SOURCE -o FILE   make predictions of logs of inspect_ai or MiroFlow, submissions, tables"""
 _NIGHTLY: Final = """\
   {0} nightly                       what did not change since the last run is not scored again
   {0} nightly --min-questions 10    leave levels with fewer questions out of the ranking
@@ -407,8 +408,14 @@ def _rxnopt(argv: Sequence[str]) -> int:
     return commands.run(argv, PROGRAM)
 
 
+def _convert(argv: Sequence[str]) -> int:
+    from forecasteval.convert import commands
+
+    return commands.run(argv, PROGRAM)
+
+
 COMMANDS: Final[Mapping[str, Callable[[Sequence[str]], int]]] = {
-    "nightly": nightly, "compare": compare, "check": check, "rxnopt": _rxnopt,
+    "nightly": nightly, "compare": compare, "check": check, "rxnopt": _rxnopt, "convert": _convert,
 }  # fmt: skip
 
 

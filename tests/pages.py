@@ -133,6 +133,7 @@ def copy_repository(folder: Path, page: str) -> Path:
         shutil.copytree(ROOT / name, copy / name)
     (copy / "docs").mkdir()
     shutil.copy(ROOT / "docs" / "experiments.xlsx", copy / "docs")
+    shutil.copytree(ROOT / "tests" / "samples", copy / "tests" / "samples")
     text = read(page)
     for block in read_blocks(text) + read_blocks(read(FILES_FROM[page]) if page in FILES_FROM else ""):
         if block.file:

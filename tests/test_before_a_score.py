@@ -302,7 +302,7 @@ def test_spreadsheets_are_named(tmp_path: Path, suffix: str) -> None:
         assert_refused(run(tmp_path, "-f", name), "a spreadsheet; save it as CSV with the columns id and answer")
 
 
-@pytest.mark.parametrize("suffix", [".zip", ".bz2", ".xz", ".zst", ".parquet"])
+@pytest.mark.parametrize("suffix", [".zip", ".bz2", ".xz", ".zst", ".parquet", ".eval"])
 def test_other_packed_files_are_named(tmp_path: Path, suffix: str) -> None:
     assert_refused(run(folder(tmp_path, b"\0", "d-x" + suffix), "-f", "d-x"), "d-x" + suffix, "first")
 

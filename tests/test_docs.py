@@ -41,6 +41,11 @@ USERS_OWN: Final = {  # what a reader or a run makes
     "prediction/250915-mymodel.jsonl",
     "prediction/your_file.json",
     "prediction/multiple_choice_single_varying-mymodel.json",
+    "prediction/250915-miroflow.json",
+    "prediction/250915-inspect.json",
+    "prediction/250915-quill7.json",
+    "prediction/250915-table.json",
+    "forecasteval/futurex",
     "questions/multiple_choice_single_varying.json",
     ".venv/bin/activate",
 }
@@ -48,6 +53,9 @@ OUTPUTS: Final[dict[str, list[str]]] = {  # what is shown of which command, page
     "README.md": ["python eval.py -f 250915-random"],
     "README.zh-CN.md": ["python eval.py -f 250915-random"],
     "docs/ci.md": [],
+    "docs/convert.md": [
+        "python eval.py convert tests/samples/benchmark_results.jsonl -o prediction/250915-miroflow.json"
+    ],
     "docs/formats.md": ["python eval.py check 250915"],
     "docs/nightly.md": ["python eval.py nightly", "python eval.py compare 250915-careful 250915-random"],
     "docs/pages.md": [],
@@ -377,6 +385,7 @@ OPTION_TABLES: Final = [
     ("docs/formats.md", "Option of `check`", ("check",)),
     ("docs/nightly.md", "Option of `nightly`", ("nightly",)),
     ("docs/nightly.md", "Option of `compare`", ("compare",)),
+    ("docs/convert.md", "Option of `convert`", ("convert",)),
     *RXNOPT,
 ]
 

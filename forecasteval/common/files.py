@@ -19,7 +19,8 @@ NAME_ENDS: Final = "-_.@"  # what ends a dataset's name at the start of a predic
 _PACKED: Final = {  # what it is, and what to do
     **dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".zip"), "a compressed file; unpack it first"),
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "a spreadsheet; save it as CSV with the columns id and answer"),
-    ".parquet": "a Parquet file; write it as JSON Lines first",
+    ".parquet": "a Parquet file; make a prediction of it first (convert)",
+    ".eval": "a log of inspect_ai; make a prediction of it first (convert)",
 }
 _MAGIC: Final = {  # what such files begin with, whatever their names say
     b"\x1f\x8b": _PACKED[".gz"],

@@ -84,6 +84,7 @@ def parse_json(text: str, where: str) -> Any:
 
 
 WRAPPERS: Final = ("data", "predictions", "results")  # under which a list of records may stand
+_LIST: Final = re.compile(rb'\s*(?:\[|\{\s*"(?:' + "|".join(WRAPPERS).encode() + rb')"\s*:\s*\[\s*\{)')
 
 
 class BadRecord:
@@ -154,7 +155,8 @@ class RecordFile:
         except InputError:
             if not _holds_lines(text):
                 raise
-            self.warnings.append(f"{self.path.name}: read as JSON Lines, whatever its name says")
+            if self.path.suffix != ".jsonl":
+                self.warnings.append(f"{self.path.name}: read as JSON Lines, whatever its name says")
             yield from self._lines(f"{line}\n".encode() for line in text.split("\n"))
             return
         if self.path.suffix == ".jsonl":
@@ -197,8 +199,9 @@ class RecordFile:
 
 
 def _begins_list(path: Path) -> bool:
+    """Whether a file begins with a list of records, by itself or under one of `WRAPPERS`."""
     with path.open("rb") as file:
-        return file.read(64).removeprefix(BYTE_ORDER_MARK).lstrip()[:1] == b"["
+        return _LIST.match(file.read(256).removeprefix(BYTE_ORDER_MARK)) is not None
 
 
 def _holds_lines(text: str) -> bool:

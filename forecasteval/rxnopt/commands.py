@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from forecasteval import __version__
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.files import decode_utf8, read_file, write_atomic
+from forecasteval.common.files import write_atomic
 from forecasteval.common.records import RecordFile, dump_json
 from forecasteval.common.report import text_table
 from forecasteval.common.usage import command_line, describe
@@ -20,9 +20,9 @@ from .builder import Build, NoQuestionsError, build_questions
 from .cells import SELECTIVITIES
 from .experiments import YIELDS, Constants
 from .imports import Layout, import_file
-from .kinds import QUESTION_TYPES, dataset_name, template_of
+from .kinds import QUESTION_TYPES, dataset_name
 from .output import make_statistics, write_build
-from .prompts import LANGUAGES, make_template, render_prompts
+from .prompts import LANGUAGES, find_templates, render_prompts
 from .replies import parse_replies
 from .settings import DUPLICATES, SETTING_HELP, Settings
 
@@ -192,10 +192,7 @@ def _run_render(args: argparse.Namespace, program: str) -> None:
     if args.shots < 0:
         raise InputError("--shots", "expected a number from 0", str(args.shots))
     records = _read_questions(args.dataset, args.id)
-    templates = {
-        name: _template(args.dataset.parent / f"prompt_{name}.txt", name, args.language)
-        for name in sorted({template_of(record["question_type"]) for record in records})
-    }
+    templates = find_templates(records, args.dataset.parent, args.language)
     rows = render_prompts(records, templates, args.permutations, args.shots, args.id or "")
     if args.output:
         write_atomic(args.output, "".join(dump_json(row) + "\n" for row in rows))
@@ -216,16 +213,6 @@ def _read_questions(dataset: Path, wanted: str | None) -> list[Mapping[str, Any]
     if wanted is not None and all(str(record["id"]) != wanted for record in records):
         raise InputError(str(dataset), f"no question {printable(wanted, 60)}")
     return records
-
-
-def _template(path: Path, name: str, language: str) -> str:
-    """The template file beside the dataset, which its owner may have edited; the built-in one if there is none."""
-    if not path.is_file():
-        return make_template(name, language)
-    text = decode_utf8(read_file(path), str(path))
-    if "{options}" not in text:
-        raise InputError(str(path), "expected a template with {options}")
-    return text
 
 
 # --- parse ---

@@ -9,10 +9,12 @@ from __future__ import annotations
 import hashlib
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError, printable
+from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import as_text
 
 from .cells import SELECTIVITIES
@@ -33,6 +35,22 @@ def make_template(name: str, language: str = "en") -> str:
     """The text of a prompt template; its placeholders are `{options}` and fields of `input`."""
     single, reference = name.startswith("single_varying"), name.endswith("_reference")
     return fill(f"prompt.{language}.txt.j2", single=single, reference=reference)
+
+
+def find_templates(questions: Iterable[Mapping[str, Any]], folder: Path, language: str = "en") -> dict[str, str]:
+    """The templates that questions use, by name: a file `prompt_NAME.txt` in `folder`, which its owner may have edited,
+    or the built-in one if there is none."""
+    names = sorted({template_of(question["question_type"]) for question in questions})
+    return {name: _read_template(folder / f"prompt_{name}.txt", name, language) for name in names}
+
+
+def _read_template(path: Path, name: str, language: str) -> str:
+    if not path.is_file():
+        return make_template(name, language)
+    text = decode_utf8(read_file(path), str(path))
+    if "{options}" not in text:
+        raise InputError(str(path), "expected a template with {options}")
+    return text
 
 
 def render_question(question: Mapping[str, Any], template: str) -> str:

@@ -132,7 +132,8 @@ def test_find_file_names_the_nearest_and_no_hidden_file(tmp_path: Path) -> None:
         ("p.json.gz", "a compressed file; unpack it first"),
         ("p.zip", "a compressed file; unpack it first"),
         ("p.xlsx", "a spreadsheet; save it as CSV with the columns id and answer"),
-        ("p.parquet", "a Parquet file; write it as JSON Lines first"),
+        ("p.parquet", "a Parquet file; make a prediction of it first"),
+        ("p.eval", "a log of inspect_ai; make a prediction of it first"),
     ],
 )
 def test_packed_files_are_named_as_what_they_are(tmp_path: Path, name: str, told: str) -> None:

@@ -167,6 +167,15 @@ ROW: Final = {"id": "a", "answer": "A"}
         ("p.json", {"data": []}, [{"id": "data", "prediction": []}], ""),
         ("p.json", {"rows": [ROW]}, [{"id": "rows", "prediction": [ROW]}], ""),
         ("p.jsonl", [ROW, ROW], [ROW, ROW], "p.jsonl: read as one JSON list, whatever its name says"),
+        ("p.jsonl", {"data": [ROW]}, [ROW], "p.jsonl: read as one JSON list, whatever its name says"),
+        (
+            "p.jsonl",
+            '{\n "predictions": [\n  {"id": "a",\n "answer": "A"}\n ]\n}\n',
+            [ROW],
+            "p.jsonl: read as one JSON list, whatever its name says",
+        ),
+        ("p.jsonl", '{"data": [1], "id": 1}\n{"id": 2}\n', [{"data": [1], "id": 1}, {"id": 2}], ""),
+        ("p.jsonl", '{"data": [{}], "id": 1}\n{"id": 2}\n', [{"data": [{}], "id": 1}, {"id": 2}], ""),
         (
             "p.json",
             '{"id": 1}\n{"id": 2}\n',

@@ -1,0 +1,212 @@
+"""Datasets as tasks of inspect_ai, scored by our rules: any model or agent that it can run can be asked.
+
+    inspect eval forecasteval/inspect_tasks.py@futurex -T dataset=250915 --model openai/gpt-4o-mini
+    inspect eval forecasteval/inspect_tasks.py@rxnopt -T dataset=multiple_choice_single_varying --model …
+
+A sample holds a prompt and no truth: that is only looked up to score. The metrics are what `python eval.py` gives for
+the converted log. They are of the whole dataset: questions that failed or were not asked count as missing. Of several
+epochs they are the means.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+try:
+    from inspect_ai import Task, task
+    from inspect_ai._util.error import PrerequisiteError  # it has no public name
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+    from inspect_ai.solver import TaskState
+    from rich.markup import escape
+except ImportError as error:
+    raise ImportError("forecasteval.inspect_tasks needs inspect_ai: pip install inspect-ai") from error
+
+HERE: Final = Path(__file__).resolve().parent.parent
+if "forecasteval" not in sys.modules:  # inspect_ai loads this file by its path, and its package may not be installed
+    sys.path.insert(0, str(HERE))
+
+from forecasteval import __version__  # noqa: E402
+from forecasteval.common.errors import EvaluationError, InputError, printable  # noqa: E402
+from forecasteval.common.files import find_file, hash_file  # noqa: E402
+from forecasteval.common.records import RecordFile  # noqa: E402
+from forecasteval.common.statistics import mean  # noqa: E402
+from forecasteval.convert.inspect_logs import PREDICTION, QUESTION_ID  # noqa: E402
+from forecasteval.futurex.items import Scoring  # noqa: E402
+from forecasteval.futurex.rules import RULE_SETS  # noqa: E402
+from forecasteval.futurex.summary import summarise  # noqa: E402
+from forecasteval.rxnopt.kinds import METRICS  # noqa: E402
+from forecasteval.rxnopt.prompts import find_templates, render_prompts  # noqa: E402
+from forecasteval.rxnopt.replies import parse_reply  # noqa: E402
+from forecasteval.rxnopt.scoring import RxnOptEvaluator  # noqa: E402
+
+ROOT: Final = HERE if (HERE / "pyproject.toml").is_file() else Path.cwd()  # as eval.py has it
+_EPOCH: Final = "forecasteval_epoch"  # in a score's metadata, since metrics are not told
+
+
+# --- Tasks ---
+
+
+@task
+def futurex(dataset: str) -> Task:
+    """The questions of a FutureX dataset: a name in dataset/, or a path."""
+    return _make_task("futurex", dataset)
+
+
+@task
+def rxnopt(dataset: str) -> Task:
+    """The questions of an RxnOptBench dataset, with the prompts of `rxnopt render`."""
+    return _make_task("rxnopt", dataset)
+
+
+def _make_task(benchmark: str, dataset: object) -> Task:
+    name = str(dataset)  # -T dataset=250915 is a number
+    asked = _open(benchmark, name)
+    return Task(
+        dataset=MemoryDataset(list(asked.samples()), name=name),
+        scorer=forecasteval_score(benchmark, name),
+        metrics=[forecasteval_scores(benchmark, name)],
+        metadata={"evaluator": f"{benchmark} {__version__}", "dataset_sha256": hash_file(_find(name))},
+    )
+
+
+@scorer(metrics=[])
+def forecasteval_score(benchmark: str, dataset: str) -> Scorer:
+    """One question's score, in [0, 1]."""
+    asked = _open(benchmark, dataset)
+
+    async def score(state: TaskState, target: Target) -> Score:
+        scored = asked.score(str(state.sample_id), state.output.completion)
+        return scored.model_copy(update={"metadata": {**(scored.metadata or {}), _EPOCH: state.epoch}})
+
+    return score
+
+
+@metric(scores="unreduced")
+def forecasteval_scores(benchmark: str, dataset: str) -> Metric:
+    """The scores of the whole dataset, means over the epochs that have any; what has no score there is missing."""
+    asked = _open(benchmark, dataset)
+
+    def compute(scores: list[SampleScore]) -> Value:
+        epochs: dict[int, dict[str, Score]] = {}
+        for one in scores:
+            epochs.setdefault((one.score.metadata or {})[_EPOCH], {})[str(one.sample_id)] = one.score
+        summaries = [asked.summarise(found) for found in epochs.values()] or [asked.summarise({})]
+        means = {key: mean([summary[key] for summary in summaries]) for key in summaries[0]}
+        return {key: value for key, value in means.items() if value == value}  # no nan of empty levels
+
+    return compute
+
+
+# --- Benchmarks ---
+
+
+class Asked(Protocol):
+    """The questions of a dataset: how they are asked and scored. Scores are by the ids of the samples."""
+
+    def samples(self) -> Iterator[Sample]: ...
+
+    def score(self, name: str, reply: str) -> Score: ...
+
+    def summarise(self, scores: Mapping[str, Score]) -> Mapping[str, float]: ...
+
+
+class FutureX:
+    """A FutureX dataset. Where an id repeats, samples are called ID, ID#2, …"""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        records = list(RecordFile(path))
+        blank = [{**record, "answer": None} if isinstance(record, Mapping) else record for record in records]
+        self._missing = self._items(blank)  # reads every question
+        self._ids = Counter(str(record.get("id")) for record in records)
+        self._questions: dict[str, Mapping[str, Any]] = {}
+        asked: set[tuple[str, str]] = set()
+        for number, record in enumerate(records, 1):
+            own, prompt, place = record.get("id"), record.get("prompt"), f"{path}: record {number}"
+            if own is None or not isinstance(prompt, str) or not prompt.strip():
+                raise InputError(place, "expected a question with 'id' and 'prompt'")
+            if (str(own), prompt) in asked:
+                raise InputError(place, "the same id and prompt are there already", printable(own, 60))
+            asked.add((str(own), prompt))
+            name = next(name for name in self._names(str(own)) if name not in self._questions)
+            self._questions[name] = record
+
+    def _names(self, own: str) -> Iterator[str]:
+        yield own
+        yield from (f"{own}#{number}" for number in itertools.count(2))
+
+    def _items(self, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        scoring = Scoring(RULE_SETS["readme"], str(self._path))
+        scoring.add_all(records)
+        return scoring.items
+
+    def samples(self) -> Iterator[Sample]:
+        for name, question in self._questions.items():
+            own = str(question["id"])
+            metadata = {"level": question["level"], **({QUESTION_ID: own} if self._ids[own] > 1 else {})}
+            yield Sample(input=question["prompt"], id=name, metadata=metadata)
+
+    def score(self, name: str, reply: str) -> Score:
+        (item,) = self._items([{**self._questions[name], "answer": reply, "prediction": None}])
+        told = {key: item[key] for key in ("outcome", "kind", "truth", "note")}
+        return Score(value=item["score"], answer=item["read"], explanation=item["note"] or None, metadata=told)
+
+    def summarise(self, scores: Mapping[str, Score]) -> dict[str, float]:
+        items = [
+            {**item, "score": scores[name].as_float(), "outcome": (scores[name].metadata or {})["outcome"]}
+            if name in scores
+            else item
+            for name, item in zip(self._questions, self._missing, strict=True)
+        ]
+        found = summarise(items)
+        levels = {f"level_{level}": value for level, value in found["level_scores"].items()}
+        counts = {key: float(found[key]) for key in ("missing_count", "unparsed_count")}
+        return {"overall_score": found["overall_score"], **levels, **counts}
+
+
+class RxnOpt:
+    """A dataset of RxnOptBench."""
+
+    def __init__(self, path: Path) -> None:
+        self._evaluator = RxnOptEvaluator(path)  # checks every question
+        self._questions = {str(record["id"]): record for record in RecordFile(path)}
+        self._folder = path.parent
+
+    def samples(self) -> Iterator[Sample]:
+        questions = list(self._questions.values())
+        for row in render_prompts(questions, find_templates(questions, self._folder)):
+            yield Sample(input=row["prompt"], id=row["id"])
+
+    def score(self, name: str, reply: str) -> Score:
+        index, note = parse_reply(reply)
+        given = {} if index is None else {name: index}
+        (item,) = RxnOptEvaluator([self._questions[name]]).evaluate_all(given)["items"]
+        told = {"outcome": item["outcome"], PREDICTION: index}
+        note = note or item["note"]
+        return Score(value=item["score"], answer=item["answer"], explanation=note or None, metadata=told)
+
+    def summarise(self, scores: Mapping[str, Score]) -> dict[str, float]:
+        picked = {name: (score.metadata or {})[PREDICTION] for name, score in scores.items()}
+        found = self._evaluator.evaluate_all({name: index for name, index in picked.items() if index is not None})
+        return {key: float(found[key]) for key in (*METRICS, "missing", "illegal")}
+
+
+_BENCHMARKS: Final[Mapping[str, Callable[[Path], Asked]]] = {"futurex": FutureX, "rxnopt": RxnOpt}
+
+
+def _open(benchmark: str, dataset: str) -> Asked:
+    try:
+        return _BENCHMARKS[benchmark](_find(dataset))
+    except EvaluationError as error:
+        raise PrerequisiteError(escape(str(error))) from None  # inspect_ai prints the line, and no traceback
+
+
+def _find(dataset: str) -> Path:
+    """The file that a name or path means; inspect_ai makes the folder of this file the current one."""
+    return find_file(str(ROOT / dataset) if "/" in dataset else dataset, ROOT / "dataset")
