@@ -144,7 +144,7 @@ class FutureX:
     def _items(self, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         scoring = Scoring(RULE_SETS["readme"], str(self._path))
         scoring.add_all(records)
-        return scoring.items
+        return list(scoring.items)
 
     def samples(self) -> Iterator[Sample]:
         for name, question in self._questions.items():

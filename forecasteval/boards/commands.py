@@ -88,6 +88,7 @@ def _read_processes(args: argparse.Namespace, limits: Limits) -> int:
             told = "--memory-limit or --time-limit; workers have limits of their own"
             raise InputError("--cluster", "cannot be combined", told)
         require_usable(args.cluster)
+        args.root = args.root.absolute()  # workers are in other folders
     return 1 if args.llm else args.jobs or os.cpu_count() or 1
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import Any, Final, TypeVar, overload
 
+from .errors import EvaluationError
 from .files import readable
 
 T = TypeVar("T")
@@ -41,11 +43,18 @@ class Spilled(Sequence[T]):
 
     def extend(self, values: Iterable[T]) -> None:
         import pickle
+        from tempfile import gettempdir
 
         rest = iter(values)
         while block := [pickle.dumps(value, pickle.HIGHEST_PROTOCOL) for value in islice(rest, _BLOCK)]:
-            self._file.seek(self._ends[-1])
-            self._file.write(b"".join(block))
+            try:
+                self._file.seek(self._ends[-1])
+                self._file.write(b"".join(block))
+                self._file.flush()
+            except OSError as error:
+                with contextlib.suppress(OSError):  # what was not written must not be tried again at the end
+                    self._file.close()
+                raise EvaluationError(f"TMPDIR, {gettempdir()}: cannot be written: {error.strerror}") from None
             self._ends.extend([*accumulate(map(len, block), initial=self._ends[-1])][1:])
 
     def __len__(self) -> int:

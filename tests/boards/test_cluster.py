@@ -126,7 +126,7 @@ def test_same_bytes_and_words_as_here(tmp_path: Path, two: Cluster) -> None:
         for folder in ("dataset", "prediction"):
             shutil.copytree(ROOT / folder, tmp_path / name / folder)
         on = ["--cluster", two.address] if name == "there" else ["--jobs", "2"]
-        done = run_process(tmp_path / name, "nightly", *on)
+        done = run_process(tmp_path, "nightly", *on, "--root", ".", cwd=tmp_path / name)
         assert (done.code, done.err) == (0, "")
         told.append((done.out, contents(tmp_path / name)))
     assert told[0] == told[1]

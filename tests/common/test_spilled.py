@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forecasteval.common import spilled
-from forecasteval.common.errors import InputError
+from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.records import BadRecord, Record, repeated_keys
 from forecasteval.common.spilled import Spilled
 
@@ -62,3 +62,13 @@ def test_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert spilled.is_large(tmp_path / "x")
     with pytest.raises(InputError, match="y: cannot be read"):
         spilled.is_large(tmp_path / "y")
+
+
+def test_a_full_disk_is_one_line() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    values = Spilled[int]()
+    values._file = open("/dev/full", "w+b")  # noqa: SIM115
+    with pytest.raises(EvaluationError, match=r"^TMPDIR, .*: cannot be written: No space left on device$"):
+        values.extend(range(10))
+    assert values._file.closed
