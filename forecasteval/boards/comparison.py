@@ -119,7 +119,7 @@ def _make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, An
 def _summary(system: System, levels: Sequence[str]) -> dict[str, Any]:
     return {
         "overall_score": stratified_mean(system.strata(levels)),
-        "overall_interval": stratified_interval(system.strata(levels), (0.0, system.share)),
+        "overall_interval": stratified_interval(system.spread(levels), (0.0, system.share)),
         "missing": system.count(levels, "missing"),
         "unparsed": system.count(levels, *UNPARSED),
         **system.row,
@@ -130,15 +130,15 @@ def _summary(system: System, levels: Sequence[str]) -> dict[str, Any]:
 def _compare_pairs(systems: Sequence[System], levels: Sequence[str]) -> list[dict[str, Any]]:
     pairs = list(combinations(systems, 2))
     differences = [read_difference(a, b, levels) for a, b in pairs]
-    tests = paired_test([one.strata for one in differences], [one.parts for one in differences], SEED)
+    tests = paired_test([one.spread for one in differences], [one.flips for one in differences], SEED)
     rows = []
     for (a, b), difference, p, adjusted in zip(pairs, differences, tests, holm(tests), strict=True):
-        error = stratified_error(difference.strata)
+        error = stratified_error(difference.spread)
         rows.append({
             "a": a.name,
             "b": b.name,
             "difference": difference.value,
-            "interval": stratified_interval(difference.strata, (-a.share, a.share)),
+            "interval": stratified_interval(difference.spread, (-a.share, a.share)),
             "p": p,
             "p_holm": adjusted,
             "p_t": t_tail(difference.value / error[0], error[1]) if error else None,
@@ -146,7 +146,7 @@ def _compare_pairs(systems: Sequence[System], levels: Sequence[str]) -> list[dic
             "levels": {level: _tally(values) for level, (_, values) in zip(levels, difference.strata, strict=True)},
             "level_differences": {
                 level: _level_difference(values, a.share)
-                for level, (_, values) in zip(levels, difference.strata, strict=True)
+                for level, (_, values) in zip(levels, difference.spread, strict=True)
             },
             "questions": _movers(a, b, levels, difference.parts),
         })  # fmt: skip

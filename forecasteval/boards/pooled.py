@@ -93,7 +93,9 @@ def _pool(answered: Answered, apart: list[str], min_questions: int) -> list[dict
     share = 1.0
     if first.policy.get("fixed_weights"):
         share = sum(first.weights[level] for level, count in counts.items() if count) / sum(first.weights.values())
-    fit = fit_scores(share * scores, strata, np.array([*weights.values()], float))
+    hanging = [name for one in asked.values() for level in levels for name in one.clusters.get(level, ())]
+    clusters = np.unique(hanging, return_inverse=True)[1] if hanging else None
+    fit = fit_scores(share * scores, strata, np.array([*weights.values()], float), clusters)
     datasets = [
         {"dataset": group[1] or None, "n": sum(width), "systems": sum(group in own for own in answered.values()),
          "questions_sha256": group[2]}

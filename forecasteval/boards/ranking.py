@@ -92,14 +92,14 @@ def _rank_group(systems: list[System], min_questions: int) -> dict[str, Any]:
     pairs = [read_difference(upper, lower, levels) for upper, lower in pairwise(order)]
     leads = [read_difference(order[0], other, levels) for other in order[1:]]
     compared = pairs + leads
-    tests = paired_test([one.strata for one in compared], [one.parts for one in compared], SEED) if levels else []
+    tests = paired_test([one.spread for one in compared], [one.flips for one in compared], SEED) if levels else []
     behind = holm(tests[len(pairs) :])
     rows: list[dict[str, Any]] = []
     for place, system in enumerate(order):
         row = {
             "rank": place + 1 if levels else None,
             "overall_score": overall[id(system)],
-            "overall_interval": stratified_interval(system.strata(levels), (0.0, system.share)),
+            "overall_interval": stratified_interval(system.spread(levels), (0.0, system.share)),
             "level_scores": {level: mean(system.scores[level]) if level in levels else math.nan for level in counts},
             "n": sum(counts[level] for level in levels),
             "missing": system.count(levels, "missing"),

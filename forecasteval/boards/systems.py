@@ -10,11 +10,14 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.joins import hash_questions
-from forecasteval.common.statistics import stratified_mean
+from forecasteval.common.statistics import cluster_values, stratified_mean
 
 ALPHA: Final = 0.05  # from this p-value on, a difference is not significant
 SEED: Final = 0  # of the sign flips
 UNPARSED: Final = ("unparsed", "illegal")  # outcomes of answers that could not be read
+
+
+Strata = list[tuple[float, list[float]]]  # a weight and values, level by level
 
 
 class System(NamedTuple):
@@ -30,9 +33,23 @@ class System(NamedTuple):
     outcomes: dict[str, Counter[str]]
     row: dict[str, Any]
     runs: tuple[System, ...] = ()  # whose means the scores are, if it has several
+    clusters: Mapping[str, list[str]] = {}  # of questions that hang together, where there are any
 
-    def strata(self, levels: Sequence[str]) -> list[tuple[float, list[float]]]:
+    def strata(self, levels: Sequence[str]) -> Strata:
         return [(self.weights[level], [self.share * score for score in self.scores[level]]) for level in levels]
+
+    def spread(self, levels: Sequence[str]) -> Strata:
+        """The strata with a value per cluster: their mean is the same, and errors are made of them."""
+        return self.cluster(self.strata(levels), levels)
+
+    def cluster(self, strata: Strata, levels: Sequence[str]) -> Strata:
+        """Values by question as values by cluster (`cluster_values`)."""
+        if not self.clusters:
+            return strata
+        return [
+            (weight, cluster_values(values, self.clusters[level]))
+            for level, (weight, values) in zip(levels, strata, strict=True)
+        ]
 
     def count(self, levels: Sequence[str], *outcomes: str) -> int:
         return sum(self.outcomes[level][outcome] for level in levels for outcome in outcomes)
@@ -91,16 +108,17 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
     if signature.get("missing", "zero") != "zero":
         raise InputError(name, "missing answers must score 0: systems are judged on the same questions", "missing skip")
     weights = {str(level): weight for level, weight in signature.get("weights", {"": 1.0}).items()}
-    kept: dict[str, list[tuple[str, float, Any]]] = {level: [] for level in weights}  # of a million items, no more
+    kept: dict[str, list[tuple[str, float, Any, Any]]] = {level: [] for level in weights}  # of a million items, no more
     outcomes: dict[str, Counter[str]] = {level: Counter() for level in weights}
     for item in results["items"]:
         level = str(item["level"]) if "weights" in signature else ""
-        kept[level].append((item["question"], item["score"], item["id"]))
+        kept[level].append((item["question"], item["score"], item["id"], item.get("cluster")))
         outcomes[level][item["outcome"]] += 1
-    scores, ids = dict[str, list[float]](), dict[str, list[Any]]()
+    scores, ids, clusters = dict[str, list[float]](), dict[str, list[Any]](), dict[str, list[str]]()
     for level, items in kept.items():
         items.sort(key=itemgetter(0, 1))  # as `question_key`
-        scores[level], ids[level] = [score for _, score, _ in items], [name for _, _, name in items]
+        scores[level], ids[level] = [item[1] for item in items], [item[2] for item in items]
+        clusters[level] = [item[3] for item in items if item[3] is not None]
         items.clear()
     group = (results["benchmark"], str(results.get("dataset") or ""), signature["questions_sha256"])
     policy = {key: value for key, value in signature.items() if not key.endswith("sha256")}
@@ -108,7 +126,9 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
         policy["weights"] = weights
     counted = sum(weight for level, weight in weights.items() if scores[level])
     share = counted / sum(weights.values()) if signature.get("fixed_weights") else 1.0
-    return System(name, group, policy, weights, share, scores, ids, outcomes, _file_row(results, name))
+    hanging = clusters if any(clusters.values()) else {}
+    row = _file_row(results, name)
+    return System(name, group, policy, weights, share, scores, ids, outcomes, row, clusters=hanging)
 
 
 def question_key(item: Mapping[str, Any]) -> tuple[str, float]:
@@ -164,11 +184,16 @@ def require_same_policy(a: System, b: System) -> None:
 
 
 class Difference(NamedTuple):
-    """A's weighted score minus B's: by level what every question differs by, and what it adds to the whole."""
+    """A's weighted score minus B's: by level what every question differs by, and what it adds to the whole.
+
+    `spread` and `flips` are the same by cluster, for errors and tests.
+    """
 
     value: float
-    strata: list[tuple[float, list[float]]]
+    strata: Strata
     parts: list[float]
+    spread: Strata
+    flips: list[float]
 
 
 def read_difference(a: System, b: System, levels: Sequence[str]) -> Difference:
@@ -179,4 +204,10 @@ def read_difference(a: System, b: System, levels: Sequence[str]) -> Difference:
     ]
     total = math.fsum(weight for weight, values in strata if values)
     parts = [weight / total / len(values) * value for weight, values in strata for value in values]
-    return Difference(stratified_mean(strata), strata, parts)
+    flips = parts
+    if a.clusters:  # what hangs together changes its sign together, over all levels
+        sums: dict[str, list[float]] = {}
+        for name, part in zip((name for level in levels for name in a.clusters[level]), parts, strict=True):
+            sums.setdefault(name, []).append(part)
+        flips = list(map(math.fsum, sums.values()))
+    return Difference(stratified_mean(strata), strata, parts, a.cluster(strata, levels), flips)

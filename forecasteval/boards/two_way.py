@@ -32,7 +32,7 @@ class Spread(NamedTuple):
     freedom: Array
 
 
-def fit_scores(scores: Array, levels: Array, weights: Array) -> Fit:
+def fit_scores(scores: Array, levels: Array, weights: Array, clusters: Array | None = None) -> Fit:
     """The score that every system would have on all questions, from those that it answered.
 
     `scores` is S × Q with nan where a system was not asked, `levels` the number of each question's level, `weights`
@@ -47,7 +47,8 @@ def fit_scores(scores: Array, levels: Array, weights: Array) -> Fit:
     cluster-robust inference, 2015): with the residuals e a question adds ψ_s = vγ + p_s − Σ_t a_t·p_t to the error of a
     score, where p = L⁺(v·e) and a_t = Σ v/k over the questions of t. As strata are, γ and p are centred by level and
     scaled by √(n/(n − 1)), for p with the n questions of the level that the system answered: where everybody answered
-    everything, the errors are those of `stratified_error`.
+    everything, the errors are those of `stratified_error`. With `clusters` (a number from 0 per question) the ψ of a
+    cluster's questions are one, and n counts clusters (`clustered_error`).
     """
     import numpy as np
 
@@ -65,22 +66,38 @@ def fit_scores(scores: Array, levels: Array, weights: Array) -> Fit:
     residuals = (values - effects[:, None] - gamma) * here
     pull = inverse @ (v * residuals)
     shares = (here * (v / k)).sum(axis=1)
-    counts = np.stack([asked[:, levels == level].sum(axis=1) for level in range(len(weights))])
-    parts = []
-    for level, (size, count) in enumerate(zip(sizes, counts, strict=True)):
-        own = _centre(pull[:, levels == level], count)
-        parts.append(_centre((v * gamma)[None, levels == level], np.array([size])) + own - shares @ own)
-    return Fit(effects + v @ gamma, parts, counts)
+    parts, counts = [], []
+    for level in range(len(weights)):
+        here = levels == level
+        members = None if clusters is None else np.unique(clusters[here], return_inverse=True)[1]
+        count = (_sum_clusters(asked[:, here].astype(float), members) > 0).sum(axis=1)
+        total = _sum_clusters((v * gamma)[None, here], members)
+        own = _centre(pull[:, here], members, count)
+        parts.append(_centre((v * gamma)[None, here], members, np.array([total.shape[1]])) + own - shares @ own)
+        counts.append(count)
+    return Fit(effects + v @ gamma, parts, np.stack(counts))
 
 
-def _centre(parts: Array, counts: Array) -> Array:
-    """Rows about their means, times √(n/(n − 1))."""
+def _sum_clusters(values: Array, members: Array | None) -> Array:
+    """Rows with the sum of every cluster's columns; `members` has the cluster of each column."""
+    import numpy as np
+
+    if members is None:
+        return values
+    sums = np.zeros((members.max(initial=-1) + 1, len(values)))
+    np.add.at(sums, members, values.T)
+    return sums.T
+
+
+def _centre(parts: Array, members: Array | None, counts: Array) -> Array:
+    """Rows about their means, summed by cluster, times √(n/(n − 1))."""
     import numpy as np
 
     if not parts.size:
         return parts
     few = np.maximum(counts, 2)[:, None]
-    centred: Array = (parts - parts.mean(axis=1, keepdims=True)) * np.sqrt(few / (few - 1))
+    sums = _sum_clusters(parts - parts.mean(axis=1, keepdims=True), members)
+    centred: Array = sums * np.sqrt(few / (few - 1))
     return centred
 
 

@@ -118,6 +118,18 @@ def stratified_interval(
     return max(bounds[0], centre - half), min(bounds[1], centre + half)
 
 
+def cluster_values(values: Sequence[float], clusters: Sequence[object]) -> list[float]:
+    """A value per cluster, in the order of their first values: their mean is that of all, their error is clustered.
+
+    uᵢ = x̄ + G/n · Σ (x − x̄) over the n values of G clusters: s²(u)/G is then `clustered_error`². With clusters of one
+    value each they are the values themselves but for rounding.
+    """
+    centre, sums = mean(values) if values else 0.0, dict[object, list[float]]()
+    for value, cluster in zip(values, clusters, strict=True):
+        sums.setdefault(cluster, []).append(value - centre)
+    return [centre + len(sums) / len(values) * math.fsum(part) for part in sums.values()]
+
+
 def clustered_error(values: Sequence[float], clusters: Sequence[object]) -> tuple[float, float] | None:
     """Standard error of a mean whose values come in clusters, and its degrees of freedom, clusters − 1.
 
@@ -125,25 +137,14 @@ def clustered_error(values: Sequence[float], clusters: Sequence[object]) -> tupl
     1986; Miller, Adding error bars to evals, 2024). With clusters of one value each this is s²/n. None for fewer than
     two clusters, or if the variance is 0: then nothing measures the error.
     """
-    centre, sums = mean(values), dict[object, list[float]]()
-    for value, cluster in zip(values, clusters, strict=True):
-        sums.setdefault(cluster, []).append(value - centre)
-    if len(sums) < 2:
-        return None
-    spread = math.fsum(math.fsum(part) ** 2 for part in sums.values()) / len(values) ** 2
-    spread *= len(sums) / (len(sums) - 1)
-    return (math.sqrt(spread), float(len(sums) - 1)) if spread > 1e-30 else None
+    return stratified_error([(1.0, cluster_values(values, clusters))])
 
 
 def clustered_interval(
     values: Sequence[float], clusters: Sequence[object], bounds: tuple[float, float] = (0.0, 1.0)
 ) -> tuple[float, float] | None:
     """95 % confidence interval of a mean by Student's t, clipped to `bounds`; see `clustered_error`."""
-    error = clustered_error(values, clusters)
-    if error is None:
-        return None
-    half = t_quantile(0.975, error[1]) * error[0]
-    return max(bounds[0], mean(values) - half), min(bounds[1], mean(values) + half)
+    return stratified_interval([(1.0, cluster_values(values, clusters))], bounds)
 
 
 # --- Paired tests ---

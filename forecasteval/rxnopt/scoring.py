@@ -165,6 +165,7 @@ def _score_item(name: str, question: Question, given: Given) -> dict[str, Any]:
         "id": name,
         "question_type": question.kind,
         "question": hash_question(f"{name} {question.digest}"),
+        "cluster": table_of(name),
         "score": math.fsum(question.relative[index] for index in hits) / orders,
         "exact": sum(index in question.answer for index in hits) / orders,
         "yield_ratio": math.fsum(question.ratios[index] for index in hits) / orders,

@@ -19,7 +19,14 @@ from forecasteval.boards.two_way import (
     rank_bounds,
     score_spread,
 )
-from forecasteval.common.statistics import holm, stratified_error, stratified_interval, stratified_mean, t_tail
+from forecasteval.common.statistics import (
+    clustered_error,
+    holm,
+    stratified_error,
+    stratified_interval,
+    stratified_mean,
+    t_tail,
+)
 
 Array = np.ndarray[Any, np.dtype[Any]]
 WEIGHTS = np.array([0.1, 0.2, 0.3, 0.4])
@@ -55,6 +62,23 @@ def dummies(scores: Array, levels: Array) -> Array:
     target = [math.sqrt(v[q]) * scores[s, q] for s, q in rows]
     found = np.linalg.lstsq(design, np.array(target), rcond=None)[0]
     return found[: len(scores)] + v @ found[len(scores) :]  # type: ignore[no-any-return]
+
+
+def test_questions_of_a_cluster_count_as_one() -> None:
+    scores, _, week = draw(3, gaps=False)
+    levels = np.zeros(len(week), int)
+    fit = fit_scores(scores, levels, np.ones(1), week)
+    spread = score_spread(fit)
+    gaps = difference_spread(fit)
+    for place, row in enumerate(scores):
+        error, freedom = clustered_error(row.tolist(), week.tolist()) or (math.nan, math.nan)
+        assert math.sqrt(spread.variance[place]) == pytest.approx(error)
+        assert spread.freedom[place] == pytest.approx(freedom)
+        error, _ = clustered_error((scores[0] - row).tolist(), week.tolist()) or (0.0, 0.0)
+        assert math.sqrt(gaps.variance[0, place]) == pytest.approx(error)
+    alone = fit_scores(scores, levels, np.ones(1), np.arange(len(week)))
+    plain = fit_scores(scores, levels, np.ones(1))
+    assert [part.tolist() for part in alone.parts] == [part.tolist() for part in plain.parts]
 
 
 @pytest.mark.parametrize("seed", range(6))

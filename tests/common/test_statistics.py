@@ -16,6 +16,7 @@ from scipy import stats
 from forecasteval.common.statistics import (
     EXACT_FLIPS,
     FLIPS,
+    cluster_values,
     clustered_error,
     clustered_interval,
     detectable_difference,
@@ -394,6 +395,11 @@ def test_clustered_errors_against_the_sandwich(rows: list[tuple[float, int]]) ->
         assert expected < 1e-25
     else:
         assert error == (pytest.approx(math.sqrt(expected), rel=1e-6), len(groups) - 1)
+
+
+def test_a_value_per_cluster_has_the_mean_of_all() -> None:
+    assert cluster_values([1.0, 0.0, 0.5, 0.5], "abba") == [0.75, 0.25]
+    assert cluster_values([], []) == []
 
 
 def test_clusters_of_one_are_the_plain_error() -> None:

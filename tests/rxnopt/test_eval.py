@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pytest
 
 from cli import Record, assert_refused, q, run, write
+from forecasteval.boards import compare, rank
+from forecasteval.common.statistics import clustered_interval
 from forecasteval.rxnopt import RxnOptEvaluator
 
 KIND: Final = "single_varying"
@@ -120,8 +124,26 @@ def test_nightly_ranks_and_reuses(tmp_path: Path) -> None:
     (table,) = [table for table in board["tables"] if table["benchmark"] == "RxnOptBench"]
     rows = [(row["rank"], row["name"], round(row["overall_score"], 4), row["unparsed"]) for row in table["rows"]]
     assert rows == [(1, "rxn-best", 1.0, 0), (2, "rxn-poor", round((0.5 + 1 / 3) / 3, 4), 1)]
-    assert table["rows"][1]["p_above"] == 0.25  # three questions differ: 2/2³
+    assert table["rows"][1]["p_above"] == 1.0  # three questions differ, but all of one table
     assert run(tmp_path, "nightly").out.splitlines()[-1] == "0 files scored, 3 unchanged, 0 failed"
+
+
+def test_boards_judge_by_tables_as_the_report_does() -> None:
+    questions = [choice(f"{table}_q{n}", 10, 60, 90 + n) for table in "stuvw" for n in (1, 2)]
+    given = [{one["id"]: (n * k + n // 4) % 3 for n, one in enumerate(questions)} for k in (1, 2)]
+    results = [{"name": f"s{k}", **RxnOptEvaluator(questions).evaluate_all(one)} for k, one in enumerate(given)]
+    table = rank(results)["tables"][0]
+    for row in table["rows"]:
+        own = next(result for result in results if result["name"] == row["name"])
+        assert row["overall_interval"] == pytest.approx(own["intervals"]["avg_relative_score"])
+        assert row["overall_score"] == pytest.approx(own["avg_relative_score"])
+    [pair] = compare(results)["pairs"]
+    gaps = [a["score"] - b["score"] for a, b in zip(*(result["items"] for result in results), strict=True)]
+    tables = [item["cluster"] for item in results[0]["items"]]
+    assert pair["interval"] == pytest.approx(clustered_interval(gaps, tables, (-1.0, 1.0)))
+    sums = [sum(gap for gap, name in zip(gaps, tables, strict=True) if name == table) for table in "stuvw"]
+    signs = np.array([*itertools.product((1, -1), repeat=5)]) @ sums
+    assert pair["p"] >= np.mean(np.abs(signs) >= abs(sum(sums)) - 1e-12)
 
 
 def test_compare(tmp_path: Path) -> None:
