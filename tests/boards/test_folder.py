@@ -685,7 +685,7 @@ def test_write_fails_as_on_a_read_only_disk(tmp_path: Path, monkeypatch: pytest.
             patch.setattr(Path, "open", open_nothing)
             write_atomic(path, text)
 
-    monkeypatch.setattr(folder, "write_atomic", refuse)
+    monkeypatch.setattr("forecasteval.boards.store.write_atomic", refuse)
     with pytest.raises(EvaluationError, match=r"evaluation/d-a\.json: cannot be written: Read-only file system$"):
         evaluate(tmp_path, force=True)
     assert snapshot(tmp_path) == before
