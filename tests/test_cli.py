@@ -263,7 +263,17 @@ POLICIES: Final = (
 )
 OPTIONS: Final = {
     "": ("--file", "--dataset", "--items", "--save", "--html", "--missing", "--sort", "--full", *POLICIES),
-    "nightly": ("--force", "--html", "--verify", "--min-questions", "--memory-limit", "--time-limit", *POLICIES),
+    "nightly": (
+        "--force",
+        "--html",
+        "--verify",
+        "--min-questions",
+        "--jobs",
+        "--cluster",
+        "--memory-limit",
+        "--time-limit",
+        *POLICIES,
+    ),
     "compare": ("--dataset", "--html", *POLICIES),
     "check": (),
 }  # besides --json, --root and --version, which all have
