@@ -146,7 +146,7 @@ def test_error_of_the_run_ends_the_processes(tmp_path: Path, worker: Any, monkey
     def refuse(*_: object) -> None:
         raise EvaluationError("disk full")
 
-    monkeypatch.setattr(folder, "write_atomic", refuse)
+    monkeypatch.setattr(folder, "store_result", refuse)
     write(tmp_path, {"prediction/a.json": [q()], "prediction/slow.json": [q()]})
     with pytest.raises(EvaluationError, match="disk full"):
         evaluate(tmp_path, worker, processes=2)
