@@ -79,6 +79,18 @@ def test_nothing_is_said_asked_for_or_too_wide(pages: dict[str, Path], browser: 
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_cut_on_paper(pages: dict[str, Path], browser: Any, name: str) -> None:
+    paper = {"width": 1047, "height": 700}  # A4 across, with margins of a centimetre
+    watched = Watched(browser, pages[name], viewport=paper)
+    watched.page.emulate_media(media="print")
+    assert watched.page.evaluate("document.documentElement.scrollWidth") == paper["width"]
+    shown = "[...document.querySelectorAll('.wide')].filter((box) => !box.closest('details'))"
+    cut = f"{shown}.filter((box) => box.scrollWidth > box.clientWidth + 1).length"
+    assert watched.page.evaluate(cut) == 0
+    watched.context.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(pages: dict[str, Path], browser: Any, name: str, scheme: Any) -> None:
     from axe_playwright_python.sync_playwright import Axe

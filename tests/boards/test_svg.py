@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from cli import q, run_process, write
 from forecasteval.boards.svg import draw_svg
 from forecasteval.common.charts import Span, draw_lines, draw_matrix, draw_spans
 from forecasteval.common.pages import Chart, Panel
@@ -66,3 +68,12 @@ def test_colours_follow_the_scheme_of_the_page() -> None:
     text = draw_svg(chart(lambda ax: draw_matrix(ax, ["a", "b"], [[1, -0.5], [None, 0.25]])))
     assert "#000000" not in text
     assert {"1.00", "−.50", ".25"} <= set(re.findall(">([^<]+)</text>", text))
+
+
+def test_settings_that_matplotlib_cannot_read_are_one_line(tmp_path: Path) -> None:
+    write(tmp_path, {"prediction/a.json": [q("q1")], "matplotlibrc": b"axes.titlesize: \xff"})
+    for given in ({"MPLBACKEND": "nosuch"}, {"MATPLOTLIBRC": str(tmp_path / "matplotlibrc")}):
+        done = run_process(tmp_path, "-f", "a", "--html", **given)
+        assert done.code == 2
+        assert done.err.startswith("eval.py: matplotlib cannot start: ")
+        assert done.err.count("\n") == 1
