@@ -388,7 +388,7 @@ def compare(argv: Sequence[str]) -> int:
     commands.add_comparison(parser)
     _add_policies(parser, ranked=True)
     args = parser.parse_args(argv)
-    return commands.compare(args, _scorer(args), _find_datasets(args))
+    return commands.compare(args, _scorer(args), _find_datasets(args), PROGRAM)
 
 
 def check(argv: Sequence[str]) -> int:

@@ -6,6 +6,7 @@ An object: the name of a system, as its files have it, and an object of `name` (
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -133,7 +134,7 @@ def about_columns(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str
     return [
         (
             _TITLES.get(key, printable(key, 40)),
-            [printable(as_text(row.get("about", {}).get(key, "")), _WIDTH) for row in rows],
+            [printable(cell_text(row.get("about", {}).get(key, "")), _WIDTH) for row in rows],
             ">" if key == "cost" else "<",
         )
         for key in about_keys(rows)
@@ -141,10 +142,10 @@ def about_columns(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str
     ]
 
 
-def as_text(value: object) -> str:
+def cell_text(value: object) -> str:
     """A value as a cell shows it."""
     if isinstance(value, list):
-        return ", ".join(map(as_text, value))
+        return ", ".join(map(cell_text, value))
     if value is None or isinstance(value, bool):
         return {None: "", True: "yes", False: "no"}[value]
     return value if isinstance(value, str) else number_text(value)
@@ -161,11 +162,18 @@ def read_filters(given: Iterable[str], folder: Path) -> dict[str, list[str]]:
         if not (key and equals):
             raise InputError("--where", "expected KEY=VALUE", printable(text) or "''")
         filters.setdefault(key, []).append(value)
-    known = sorted({key for about in read_systems(folder).told.values() for key in about}) if filters else []
-    for key in filters:
+    told = read_systems(folder).told.values() if filters else []
+    known = sorted({key for about in told for key in about})
+    for key, values in filters.items():
         if key not in known:
             there = f"a key of {SYSTEMS_FILE}: {', '.join(known)}" if known else f"systems told of in {SYSTEMS_FILE}"
             raise InputError("--where", f"expected {there}", printable(key))
+        values_there = sorted(set().union(*(_values(about, key) for about in told)))
+        for value in values:
+            if value not in values_there:
+                near = difflib.get_close_matches(value, values_there) or values_there[:5]
+                named = ", ".join(printable(one, 40) for one in near)
+                raise InputError("--where", f"expected a value of {printable(key)}, like {named}", printable(value))
     return filters
 
 
@@ -173,7 +181,7 @@ def select(board: Mapping[str, Any], filters: Mapping[str, Sequence[str]]) -> di
     """The board with the rows that have one of the values of every key, and what that left out, under `where`."""
 
     def fits(row: Mapping[str, Any]) -> bool:
-        return all(_values(row, key) & {*values} for key, values in filters.items())
+        return all(_values(row.get("about", {}), key) & {*values} for key, values in filters.items())
 
     def shown(tables: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         parts = [{**table, "rows": [row for row in table["rows"] if fits(row)]} for table in tables]
@@ -184,9 +192,9 @@ def select(board: Mapping[str, Any], filters: Mapping[str, Sequence[str]]) -> di
     return {**board, **found, "where": {"filters": filters, **counts}}
 
 
-def _values(row: Mapping[str, Any], key: str) -> set[str]:
-    value = row.get("about", {}).get(key)
-    return {as_text(one) for one in (value if isinstance(value, list) else [value])} if value is not None else set()
+def _values(about: Mapping[str, Any], key: str) -> set[str]:
+    value = about.get(key)
+    return {cell_text(one) for one in (value if isinstance(value, list) else [value])} if value is not None else set()
 
 
 def _count(tables: Iterable[Mapping[str, Any]]) -> int:

@@ -25,6 +25,7 @@ from forecasteval.common.pages import (
 )
 from forecasteval.common.report import Table, format_signature, show_interval, show_number
 
+from .about import shown_names
 from .names import split_name, system_of_row
 from .report import EXPLAINED, View, view_table
 from .store import BOARD, hash_text
@@ -132,7 +133,8 @@ def _forest(table: Mapping[str, Any], name: str, metric: str) -> Chart:
     rows = [row for row in table["rows"] if _value(row) is not None][:CHARTED]
     tied = [_is_tied(row) for row in rows]
     spans = [
-        Span(row["name"], _value(row), _interval(row), 0 if same else 1) for row, same in zip(rows, tied, strict=True)
+        Span(name, _value(row), _interval(row), 0 if same else 1)
+        for name, row, same in zip(shown_names(rows), rows, tied, strict=True)
     ]
     told = "Dots are scores, lines their 95% intervals. "
     if any(same is None for same in tied):
@@ -141,7 +143,7 @@ def _forest(table: Mapping[str, Any], name: str, metric: str) -> Chart:
         )
         spans = [span._replace(group=0) for span in spans]
     else:
-        by_ranks = any("rank_interval" in row for row in rows)
+        by_ranks = not any("p_leader" in row for row in rows)
         of_test = f"that the paired test cannot tell from it (p ≥ {ALPHA}, Holm)"
         those = "whose 95% rank interval holds 1" if by_ranks else of_test
         told += (
@@ -174,6 +176,8 @@ def _interval(row: Mapping[str, Any]) -> Sequence[float] | None:
 
 def _is_tied(row: Mapping[str, Any]) -> bool | None:
     """Whether a row cannot be told from the leader; None if nothing says so."""
+    if "tied_with_best" in row:
+        return bool(row["tied_with_best"])
     if row.get("rank_interval"):
         return bool(row["rank_interval"][0] <= 1)
     if "p_leader" not in row:

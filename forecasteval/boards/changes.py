@@ -15,6 +15,7 @@ MOVES: Final = 20  # that a report shows
 _CAUSES: Final = {  # by what differs between two lines of a system
     "questions": ("corrected questions or truths", ("questions_sha256",)),
     "dataset": ("dataset rewritten, the same questions", ("dataset_sha256",)),
+    "runs": ("other runs", ("runs",)),
     "prediction": ("another prediction", ("prediction_sha256", "prediction")),
     "version": ("another version", ("evaluator", "code_sha256")),
     "rules": ("another rule set", ("rules",)),
@@ -53,9 +54,8 @@ def _changes(history: History) -> Iterator[dict[str, Any]]:
 
 def _causes(before: Line, line: Line) -> list[str]:
     found = [name for name, (_, keys) in _CAUSES.items() if any(before.get(key) != line.get(key) for key in keys)]
-    if "questions" in found and "dataset" in found:
-        found.remove("dataset")
-    return found
+    explained = {"questions": "dataset", "runs": "prediction"}
+    return [name for name in found if not any(name == explained.get(other) for other in found)]
 
 
 def _moved(change: Mapping[str, Any]) -> float:

@@ -149,7 +149,7 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
     gate.add_comparison(parser)
 
 
-def compare(args: argparse.Namespace, scorer: Scorer, datasets: Sequence[Path]) -> int:
+def compare(args: argparse.Namespace, scorer: Scorer, datasets: Sequence[Path], program: str) -> int:
     """Score the named files and print how they differ; GateError if that is asked and a system is worse."""
     page.require_usable(args.html)
     runs = [find_runs(name, args.root / "prediction") for name in args.file]
@@ -163,6 +163,8 @@ def compare(args: argparse.Namespace, scorer: Scorer, datasets: Sequence[Path]) 
         page.write_comparison(compared, args.root / "evaluation", args.html)
     print(dump_json(compared, ascii_only=True) if args.json else format_text(compared.report()))
     gate.require_not_worse(args, compared)
+    for line in gate.find_powerless(args, compared):
+        print(printable(f"{program}: {line}"), file=sys.stderr)
     return 0
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.report import show_number
-from forecasteval.common.statistics import holm
+from forecasteval.common.statistics import FLIPS, holm
 
 from .systems import ALPHA
 
@@ -86,8 +86,38 @@ def require_baseline(args: argparse.Namespace, results: Sequence[Mapping[str, An
     """InputError for options that cannot be used, and where nothing says which system is the baseline."""
     if args.alpha is not None and not args.fail_if_worse:
         raise InputError("--alpha", "can only be given with --fail-if-worse")
+    if args.alpha is not None and args.alpha < 1 / FLIPS:
+        least = f"expected {1 / FLIPS:g} or more, since no p-value is smaller"
+        raise InputError("--alpha", least, f"{args.alpha:g}")
     if args.fail_if_worse and any("ranking" in result for result in results):
         raise InputError("--fail-if-worse", "expected files of one system each", "forecasters, of which none is first")
+
+
+def find_powerless(args: argparse.Namespace, comparison: Mapping[str, Any]) -> list[str]:
+    """A line per candidate that could not fail whatever it answered there: too few questions tell it from the baseline.
+
+    The least p-value of n differing questions is 2 / 2^n.
+    """
+    if not args.fail_if_worse:
+        return []
+    counts = {
+        pair["b"]: sum(level["wins"] + level["losses"] for level in pair["levels"].values())
+        for pair in _against_baseline(comparison)
+    }
+    return [
+        f"--fail-if-worse shows nothing of {name}: it differs on {count} questions only"
+        for name, count in counts.items()
+        if count and 2 / 2**count >= _alpha(args)
+    ]
+
+
+def _alpha(args: argparse.Namespace) -> float:
+    return ALPHA if args.alpha is None else float(args.alpha)
+
+
+def _against_baseline(comparison: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    baseline = comparison["systems"][0]["name"]
+    return [pair for pair in comparison["pairs"] if pair["a"] == baseline]
 
 
 def require_not_worse(args: argparse.Namespace, comparison: Mapping[str, Any]) -> None:
@@ -98,13 +128,12 @@ def require_not_worse(args: argparse.Namespace, comparison: Mapping[str, Any]) -
     """
     if not args.fail_if_worse:
         return
-    alpha = ALPHA if args.alpha is None else args.alpha
-    baseline = comparison["systems"][0]["name"]
-    pairs = [pair for pair in comparison["pairs"] if pair["a"] == baseline]
+    pairs = _against_baseline(comparison)
     worse = [
         f"{pair['b']} ({-pair['difference']:+.4f}, p {p:.4f})"
         for pair, p in zip(pairs, holm([pair["p"] for pair in pairs]), strict=True)
-        if pair["difference"] > 0 and p < alpha
+        if pair["difference"] > 0 and p < _alpha(args)
     ]
     if worse:
-        raise GateError(f"worse than {baseline} at the level {alpha:g} (--fail-if-worse): {', '.join(worse)}")
+        baseline = comparison["systems"][0]["name"]
+        raise GateError(f"worse than {baseline} at the level {_alpha(args):g} (--fail-if-worse): {', '.join(worse)}")

@@ -25,7 +25,7 @@ from .names import system_of_row
 HISTORY: Final = "history.jsonl"
 _CHECKSUMS: Final = ("questions_sha256", "dataset_sha256", "prediction_sha256", "code_sha256")
 _OF_THE_NIGHT: Final = ("night", "date")  # what a line holds besides its system's state
-_HUGE: Final = 1e9  # no score is, nor nan
+_HUGE: Final = 1e9  # no score is, nor nan, nor the number of a night
 _CLOCK: Final = "SOURCE_DATE_EPOCH"  # https://reproducible-builds.org/specs/source-date-epoch/
 
 Key = tuple[str, str, str]  # benchmark, dataset, system
@@ -49,10 +49,10 @@ def today() -> str:
     """The date in UTC, or that of SOURCE_DATE_EPOCH; InputError if this is no time."""
     given = os.environ.get(_CLOCK)
     try:
-        seconds = time.time() if given is None else int(given)
+        seconds = int(given) if given else time.time()
         return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
     except (ValueError, OverflowError, OSError):
-        raise InputError(_CLOCK, "expected seconds since 1970", given or "''") from None
+        raise InputError(_CLOCK, "expected seconds since 1970", str(given)) from None
 
 
 def read_history(folder: Path) -> History:
@@ -88,8 +88,10 @@ def _read_line(text: bytes) -> Line | None:
         whole = (
             all(isinstance(line[key], str) for key in ("benchmark", "dataset", "system", "prediction", "evaluator"))
             and type(line["night"]) is int
+            and 0 < line["night"] < _HUGE
             and (line["score"] is None or -_HUGE < line["score"] < _HUGE)
             and isinstance(line["settings"], dict)
+            and bool(dump_json(line))  # not nested deeper than can be written again
         )
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
@@ -127,11 +129,11 @@ def _state(line: Line) -> Line:
 
 def _states(board: Mapping[str, Any]) -> Iterator[tuple[Key, Line]]:
     """What there is to tell of every row of a board (as JSON has it), by its key."""
-    states = [_read_row(table, row) for table in board["tables"] for row in table["rows"]]
-    often = Counter(map(_key, states))
-    for state in states:
-        if often[_key(state)] > 1:  # runs of one system that were asked other questions
-            state = {**state, "system": f"{state['system']} ({state['prediction']})"}
+    rows = [(row["name"], _read_row(table, row)) for table in board["tables"] for row in table["rows"]]
+    often = Counter(_key(state) for _, state in rows)
+    for name, state in rows:
+        if often[_key(state)] > 1:  # of two names of a file, or of runs that were asked other questions
+            state = {**state, "system": f"{state['system']} ({name})"}
         yield _key(state), state
 
 

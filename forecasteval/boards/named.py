@@ -50,7 +50,9 @@ def score_names(
         results, errors = score_together(partial(scorer.score, more=more), paths, dataset)
         for _, problem in errors:
             fail(problem)
-        if results is not None:
+        if vote and results is not None and len(paths) - len(errors) < 2:
+            fail(InputError(paths[0].stem, "expected two runs or more that can be scored, to vote", "one"))
+        elif results is not None:
             yield results
 
 
@@ -62,10 +64,10 @@ def _require_several(name: str, others: Sequence[Path]) -> None:
 def find_runs(name: str, folder: Path) -> list[str]:
     """The names of the files that `name`, or a path, stands for: `NAME` and all of `NAME@RUN`, in order.
 
-    With an extension it is that file alone; without such files it is itself, whatever is wrong with it.
+    With an extension, or as `NAME@RUN`, it is that file alone; without such files it is itself, whatever is wrong.
     """
     base = Path(name) if os.sep in name or "/" in name else folder / name
-    if base.suffix in SUFFIXES:
+    if base.suffix in SUFFIXES or without_run(base.name) != base.name:
         return [name]
     names: list[str] = []
     with contextlib.suppress(OSError, ValueError):  # reading the file will say so

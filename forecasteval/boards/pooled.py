@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from forecasteval.common.files import join_checksums
 from forecasteval.common.records import dump_json
@@ -17,6 +17,7 @@ from .systems import ALPHA, SEED, UNPARSED, System
 if TYPE_CHECKING:
     from .two_way import Array, Fit
 
+_DIGITS: Final = 12  # that are told of a number
 Group = tuple[str, str, str]
 Answered = dict[str, dict[Group, System]]  # by the system's name, and by what it was asked
 
@@ -26,13 +27,15 @@ def pool_systems(systems: Iterable[System], min_questions: int) -> list[dict[str
 
     A score is what a system would have on all questions of all these datasets in one file (`two_way.fit_scores`): all
     questions count as the score counts them, by level, and not every week the same, so that a week of few questions
-    weighs little. A question that two datasets hold counts twice, once a dataset. Levels with fewer than
+    weighs little. A question that two datasets hold counts twice, once a dataset; files that bring their own questions,
+    which may be those of another file with a word changed, are no weeks, and are left out. Levels with fewer than
     `min_questions` questions in all are left out. Systems that share no dataset with the rest, directly or through
     others, are `apart`: in a table of their own, if they share two datasets with each other.
     """
     alike: dict[tuple[str, str], list[System]] = {}
     for system in systems:
-        alike.setdefault((system.group[0], dump_json(system.policy)), []).append(system)
+        if system.group[1]:
+            alike.setdefault((system.group[0], dump_json(system.policy)), []).append(system)
     tables: list[dict[str, Any]] = []
     for _, found in sorted(alike.items(), key=lambda item: item[0]):
         answered = _by_name(found)
@@ -124,7 +127,7 @@ class _Judged(NamedTuple):
     """What is known of every system, in the order of `answered`."""
 
     interval: list[tuple[float, float] | None]
-    p_best: list[float]
+    p_best: list[float | None]
     ranks: list[tuple[int, int]]
     behind: list[tuple[float, tuple[float, float] | None, float]]  # of the best: difference, interval, p (Holm)
 
@@ -134,24 +137,29 @@ def _judge(fit: Fit, best: int, share: float) -> _Judged:
 
     differences = difference_spread(fit)
     p = compare_pairs(fit, differences)
-    around = _intervals(fit.scores, half_widths(score_spread(fit)), (0.0, share))
-    gaps = _intervals(differences.value[best], half_widths(differences)[best], (-share, share))
-    behind = zip(differences.value[best].tolist(), gaps, p[best].tolist(), strict=True)
-    return _Judged(around, chances_of_best(fit, SEED).tolist(), rank_bounds(differences, p, ALPHA), [*behind])
+    around = _intervals(fit.scores, half_widths(score_spread(fit)).round(_DIGITS), (0.0, share))
+    gaps = _intervals(differences.value[best], half_widths(differences)[best].round(_DIGITS), (-share, share))
+    behind = zip(differences.value[best].tolist(), gaps, p[best].round(_DIGITS).tolist(), strict=True)
+    chances = [None if math.isnan(chance) else chance for chance in chances_of_best(fit, SEED).tolist()]
+    return _Judged(around, chances, rank_bounds(differences, p, ALPHA), [*behind])
 
 
 def _intervals(centres: Array, halves: Array, bounds: tuple[float, float]) -> list[tuple[float, float] | None]:
-    """Clipped to `bounds`, or to the score itself where adjusting it has left them."""
+    """Clipped to `bounds`, unless adjusting the score has left them."""
     low, high = bounds
     return [
-        None if math.isnan(half) else (max(min(low, centre), centre - half), min(max(high, centre), centre + half))
+        None if math.isnan(half)
+        else (max(low, centre - half), min(high, centre + half)) if low <= centre <= high
+        else (centre - half, centre + half)
         for centre, half in zip(centres.tolist(), halves.tolist(), strict=True)
-    ]
+    ]  # fmt: skip
 
 
 def _rows(fit: Fit, answered: Answered, levels: Sequence[str], share: float) -> list[dict[str, Any]]:
     names = [*answered]
-    scores = [round(score, 12) for score in fit.scores.tolist()]  # equal ones may differ in the 17th digit
+    # The last digits depend on the processor; equal scores may differ in them.
+    fit = fit._replace(scores=fit.scores.round(_DIGITS) + 0.0)
+    scores = fit.scores.tolist()
     order = sorted(range(len(names)), key=lambda place: (-scores[place], names[place]))
     judged = _judge(fit, order[0], share)
     rows: list[dict[str, Any]] = []
@@ -164,7 +172,7 @@ def _rows(fit: Fit, answered: Answered, levels: Sequence[str], share: float) -> 
         rows.append({
             "rank": rows[-1]["rank"] if rows and scores[place] == scores[order[rank - 2]] else rank,
             "name": names[place],
-            "overall_score": fit.scores.tolist()[place],
+            "overall_score": scores[place],
             "overall_interval": judged.interval[place],
             "rank_interval": judged.ranks[place],
             "p_best": judged.p_best[place],

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from forecasteval.common.errors import printable, told_apart
 from forecasteval.common.report import Report, Table, format_signature, show_interval, show_number
 
-from .about import about_columns, about_keys, as_text, shown_names
+from .about import about_columns, about_keys, cell_text, shown_names
 from .changes import changes_report
 from .systems import ALPHA
 
@@ -54,7 +54,7 @@ def _add_about(view: View, rows: Sequence[Mapping[str, Any]]) -> View:
         align += side
         cells = [[*row, value] for row, value in zip(cells, values, strict=True)]
     lines = [
-        {**line, **{f"about_{key}": as_text(value) for key, value in row.get("about", {}).items()}}
+        {**line, **{f"about_{key}": cell_text(value) for key, value in row.get("about", {}).items()}}
         for line, row in zip(view.lines, rows, strict=True)
     ]
     return view._replace(cells=Table(header, cells, align), lines=lines, told=len(columns))
@@ -86,7 +86,7 @@ def _pooled(table: Mapping[str, Any]) -> View:
     ]  # fmt: skip
     remarks = [TIED] if any(row["tied_with_best"] and row["p_leader"] is not None for row in table["rows"]) else []
     if table["apart"]:
-        remarks.append(f"Apart, as they share no question with these: {', '.join(map(printable, table['apart']))}")
+        remarks.append(f"Apart, as they share no dataset with these: {', '.join(map(printable, table['apart']))}")
     return View(title, Table([*header, "Notes"], rows, "><" + ">" * 9 + "<"), lines, False, tuple(remarks))
 
 

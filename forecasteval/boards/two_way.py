@@ -25,7 +25,7 @@ class Fit(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """Estimates, their variances (0: nothing measures them) and degrees of freedom."""
+    """Estimates, their variances (0: questions all say the same; nan: nothing measures them), degrees of freedom."""
 
     value: Array
     variance: Array
@@ -105,7 +105,7 @@ def score_spread(fit: Fit) -> Spread:
     """The scores' errors, with Satterthwaite's degrees of freedom from the questions that each system answered."""
     import numpy as np
 
-    return _spread(fit.scores, np.array([(part**2).sum(axis=1) for part in fit.parts]), fit.counts)
+    return _spread(fit, fit.scores, np.array([(part**2).sum(axis=1) for part in fit.parts]), fit.counts)
 
 
 def difference_spread(fit: Fit) -> Spread:
@@ -120,15 +120,20 @@ def difference_spread(fit: Fit) -> Spread:
         found = total - 2 * product
         variances.append(np.where(found > _NOISE * total, found, 0.0))
     fewer = np.minimum(fit.counts[:, :, None], fit.counts[:, None, :])
-    return _spread(fit.scores[:, None] - fit.scores, np.array(variances), fewer)
+    return _spread(fit, fit.scores[:, None] - fit.scores, np.array(variances), fewer)
 
 
-def _spread(value: Array, variances: Array, counts: Array) -> Spread:
+def _is_measured(fit: Fit) -> bool:
+    """Whether every level has two questions (or clusters): one alone says nothing of its error."""
+    return all(part.shape[1] > 1 for part in fit.parts)
+
+
+def _spread(fit: Fit, value: Array, variances: Array, counts: Array) -> Spread:
     import numpy as np
 
     total = variances.sum(axis=0)
     shares = (variances**2 / (np.maximum(counts, 2) - 1)).sum(axis=0)
-    total = np.where(total > 1e-30, total, 0.0)
+    total = np.where(total > 1e-30, total, 0.0) if _is_measured(fit) else np.full_like(total, np.nan)
     return Spread(value, total, np.where(total > 0, total**2 / np.maximum(shares, 1e-300), 1.0))
 
 
@@ -154,7 +159,7 @@ def compare_pairs(fit: Fit, differences: Spread) -> Array:
     p = 2 * special.stdtr(differences.freedom, -t)
     fewer = np.minimum(fit.counts[:, :, None], fit.counts[:, None, :]).sum(axis=0)
     same = np.where(np.abs(differences.value) < _NOISE, 1.0, 2.0 ** (1 - np.minimum(fewer, 1000)))
-    p = np.where(differences.variance > 0, p, same)
+    p = np.where(differences.variance > 0, p, np.where(np.isnan(differences.variance), 1.0, same))
     upper = np.triu_indices(len(p), 1)
     adjusted = np.ones_like(p)
     adjusted[upper] = holm(p[upper].tolist())
@@ -173,9 +178,14 @@ def rank_bounds(differences: Spread, p: Array, alpha: float) -> list[tuple[int, 
 
 
 def chances_of_best(fit: Fit, seed: int, draws: int = DRAWS) -> Array:
-    """Share of draws from the normal distribution of all scores' errors in which each is the highest; ties share."""
+    """Share of draws from the normal distribution of all scores' errors in which each is the highest; ties share.
+
+    Normal and not Student's: with few questions it is surer than the intervals. nan where nothing measures the errors.
+    """
     import numpy as np
 
+    if not _is_measured(fit):
+        return np.full(len(fit.scores), np.nan)
     covariance = sum(part @ part.T for part in fit.parts)
     values, vectors = np.linalg.eigh(covariance)
     root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T  # the symmetric one: no sign is up to the library

@@ -121,6 +121,27 @@ def test_a_run_cannot_have_the_page_of_a_comparison(tmp_path: Path) -> None:
     assert (done.code, done.err.count("under this name: 2 (b, compare)\n")) == (0, 1)
 
 
+def test_who_is_like_the_leader_is_said_once() -> None:
+    """A leader that answered little cannot be told from many, which others beat."""
+    table = {
+        "benchmark": "FutureX", "datasets": [{}, {}], "level_counts": {"1": 4}, "weights": {"1": 0.1}, "apart": [],
+        "signature": {"evaluator": "x"},
+        "rows": [
+            {"rank": n, "name": f"s{n}", "overall_score": 1 - n / 9, "overall_interval": None, "rank_interval": [n, 4],
+             "tied_with_best": n != 3, "p_leader": None if n == 1 else 0.9 if n != 3 else 0.01, "p_best": 0.3,
+             "datasets": 1, "n_runs": 1, "n": 4, "own_score": 0.5, "missing": 0, "unparsed": 0, "warnings": 0,
+             "degraded": False, "about": {"name": f"System {n}"}}
+            for n in (1, 2, 3)
+        ],
+    }  # fmt: skip
+    page = make_page({"tables": [], "pooled": [table], "leaderboard": {"version": "1", "min_questions": 0}})
+    chart = page.charts()["pooled1"]
+    assert [row[4] for row in chart.table.rows] == ["yes", "yes", "no"]
+    assert [row[0] for row in chart.table.rows] == ["System 1", "System 2", "System 3"]  # as systems.json has it
+    assert "paired test cannot tell" in chart.description
+    assert "1 of 2" in chart.description
+
+
 def test_one_system_alone_has_no_chart_of_who_is_ahead() -> None:
     assert not make_page(rank([system("alone", *LEADER)])).charts()
 

@@ -90,6 +90,14 @@ def test_another_prediction(root: Path) -> None:
     assert short(night(root)) == [("b", "changed", 0.5, 1.0, "prediction")]
 
 
+def test_another_run_is_no_other_prediction(root: Path) -> None:
+    folder_of(root, **{"b@2": "AAAA"})
+    assert [c[-1] for c in short(night(root))] == ["runs"]
+    (root / "prediction" / "d-b@2.json").write_text("[{", encoding="utf-8")
+    done = run(root, "nightly", "--json")
+    assert (done.code, [change["causes"] for change in json.loads(done.out)["changes"]]) == (3, [["runs"]])
+
+
 def test_rules_and_settings(root: Path) -> None:
     assert [c["causes"] for c in night(root, "--rules", "official-2026")] == [["rules", "settings"]] * 2
     assert [c["causes"] for c in night(root)] == [["rules", "settings"]] * 2

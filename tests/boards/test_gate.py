@@ -126,6 +126,17 @@ def test_level(tmp_path: Path) -> None:
     assert_refused(run(tmp_path, "compare", "d-good", "d-fair", "--alpha", "0.1"), "--alpha", "--fail-if-worse")
 
 
+def test_a_gate_that_cannot_fail_says_so(tmp_path: Path) -> None:
+    write(tmp_path, {"dataset/d.json": [q(f"q{n}", answer=...) for n in range(5)]})
+    write(tmp_path, {f"prediction/d-{name}.json": {f"q{n}": name for n in range(5)} for name in "AB"})
+    done = compare(tmp_path, "d-A", "d-B")
+    assert (done.code, done.err) == (
+        0, "eval.py: --fail-if-worse shows nothing of d-B: it differs on 5 questions only\n"
+    )  # fmt: skip
+    assert compare(tmp_path, "d-A", "d-B", options=("--alpha", "0.07")).code == 6
+    assert_refused(compare(tmp_path, "d-A", "d-B", options=("--alpha", "0.00009")), "--alpha", "0.0001 or more")
+
+
 def test_several_candidates_are_adjusted_for_their_number(tmp_path: Path) -> None:
     """Holm over the candidates only: pairs of candidates are not asked about, and cost nothing."""
     systems(tmp_path)

@@ -158,11 +158,16 @@ def _with(**changes: Any) -> Callable[[Record], bytes]:
     return lambda line: json.dumps({**line, **changes}).encode()
 
 
+DEEP: dict[str, Any] = {}
+for _ in range(900):
+    DEEP = {"a": DEEP}
+
 FORGED: Final = {
     "night text": _with(night="1"), "night true": _with(night=True), "score text": _with(score="1"),
     "score nan": _with(score=float("nan")), "score huge": _with(score=10**400), "system a list": _with(system=["a"]),
     "dataset null": _with(dataset=None), "settings null": _with(settings=None),
     "prediction null": _with(prediction=None), "evaluator a number": _with(evaluator=1),
+    "night huge": _with(night=int("9" * 4300)), "night 0": _with(night=0), "settings deep": _with(settings=DEEP),
 }  # fmt: skip
 
 
@@ -229,12 +234,18 @@ def test_hostile_names(tmp_path: Path) -> None:
     assert snapshot(tmp_path) == before
 
 
-@pytest.mark.parametrize("value", ["", "x", "1e99", "9" * 30, "-9" + "9" * 20])
+@pytest.mark.parametrize("value", ["x", "1e99", "9" * 30, "-9" + "9" * 20])
 def test_a_date_that_is_none(tmp_path: Path, value: str) -> None:
     folder_of(tmp_path, a="AAAA")
     done = run(tmp_path, "nightly", SOURCE_DATE_EPOCH=value)
     assert_refused(done, "SOURCE_DATE_EPOCH", "expected seconds since 1970")
     assert not (tmp_path / "evaluation").exists()
+
+
+def test_an_empty_date_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "")
+    before = time.time()
+    assert history.today() in {time.strftime("%Y-%m-%d", time.gmtime(at)) for at in (before, time.time())}
 
 
 def test_without_a_date_it_is_today(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,8 +312,8 @@ def test_runs_that_were_asked_other_questions_have_lines_of_their_own(tmp_path: 
     """Whichever of them comes first in the board."""
     write(tmp_path, {"prediction/x@1.json": [q("a")], "prediction/x@2.json": [q("b", answer="B")]})
     run(tmp_path, "nightly")
-    assert told(tmp_path) == [(1, "x (x@1.json)", "", 1.0), (1, "x (x@2.json)", "", 0.0)]
+    assert told(tmp_path) == [(1, "x (x@1)", "", 1.0), (1, "x (x@2)", "", 0.0)]
     for name in ("c", "d", "e"):
         write(tmp_path, {"prediction/x@1.json": [q(name)]})
         run(tmp_path, "nightly")
-    assert [line[1] for line in told(tmp_path)[2:]] == ["x (x@1.json)"] * 3
+    assert [line[1] for line in told(tmp_path)[2:]] == ["x (x@1)"] * 3

@@ -92,10 +92,10 @@ def test_who_shares_no_question_is_listed_apart() -> None:
     (table,) = pooled(FIRST + SECOND + rest)
     assert table["apart"] == ["d", "e", "f"]
     assert [row["name"] for row in table["rows"]] == ["a", "b", "c"]
-    told = "Apart, as they share no question with these: d, e, f"
+    told = "Apart, as they share no dataset with these: d, e, f"
     board = {**rank(FIRST + SECOND + rest), "failed": []}
     assert told in format_text(board_report(board))
-    assert "share no question with these: d, e, f" in format_markdown(board).replace("\\", "")
+    assert "share no dataset with these: d, e, f" in format_markdown(board).replace("\\", "")
 
 
 def test_two_groups_have_a_table_each() -> None:
@@ -188,6 +188,44 @@ def test_the_row_says_what_is_known_of_ranks() -> None:
     assert b["behind"] == pytest.approx(a["overall_score"] - b["overall_score"])
     assert low < 0 < c["behind_interval"][0]
     assert c["p_leader"] < 0.001 < 0.05 < b["p_leader"]
+
+
+def test_files_that_bring_their_own_questions_are_no_weeks() -> None:
+    """The same questions with a word changed would be counted again and again."""
+    own = [{**score([q(f"q{n}", prompt=f"{run} Who?") for n in range(4)], f"{who}@{run}")}
+           for who in "ab" for run in range(3)]  # fmt: skip
+    assert pooled(own) == []
+    (table,) = pooled(FIRST + SECOND + own)
+    assert table["level_counts"]["1"] == 8
+    assert table["apart"] == []
+
+
+def test_a_level_of_one_question_leaves_errors_unmeasured() -> None:
+    """As in one file of the same questions."""
+    records = {who: [q(f"a{n}", level=1 if n == 0 else 4, answer=letter) for n, letter in enumerate(text)]
+               for who, text in (("x", "AAABA"), ("y", "ABABB"))}  # fmt: skip
+    later = {who: [q(f"b{n}", level=4, answer=letter) for n, letter in enumerate(text)]
+             for who, text in (("x", "AABA"), ("y", "BABB"))}  # fmt: skip
+    results = [
+        {**score(rows[who], f"{week}-{who}"), "dataset": f"{week}.json"}
+        for week, rows in (("w1", records), ("w2", later)) for who in "xy"
+    ]  # fmt: skip
+    (table,) = pooled(results)
+    whole = score(records["x"] + later["x"])
+    assert whole["overall_interval"] is None
+    first, second = table["rows"]
+    assert first["overall_score"] == pytest.approx(whole["overall_score"])
+    assert (first["overall_interval"], first["p_best"], first["rank_interval"]) == (None, None, (1, 2))
+    assert (second["behind_interval"], second["p_leader"], second["tied_with_best"]) == (None, 1.0, True)
+    format_text(board_report({**rank(results), "failed": []}))
+
+
+def test_numbers_are_told_to_twelve_digits() -> None:
+    """What the processor makes of the others is not in a file."""
+    for row in pooled(FIRST + SECOND)[0]["rows"]:
+        for value in (row["overall_score"], row["behind"], row["p_leader"]):
+            assert value is None or value == round(value, 12)
+        assert math.copysign(1, row["overall_score"]) == 1
 
 
 def test_reports_begin_with_it() -> None:

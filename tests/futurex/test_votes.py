@@ -185,6 +185,16 @@ def test_a_run_that_cannot_be_read_is_told_and_has_no_vote(tmp_path: Path) -> No
     assert "Majority answers of 3 runs" in done.out
 
 
+def test_one_run_alone_is_no_vote(tmp_path: Path) -> None:
+    root = files(tmp_path)
+    for run_file in sorted((root / "prediction").glob("d-x*.json"))[1:]:
+        run_file.write_text("[{", encoding="utf-8")
+    done = run(root, "-f", "d-x", "--vote", "--save")
+    assert (done.code, done.out) == (2, "")
+    assert "expected two runs or more that can be scored, to vote" in done.err
+    assert not (root / "evaluation").exists()
+
+
 def test_the_page_of_a_vote(tmp_path: Path) -> None:
     root = files(tmp_path)
     assert run(root, "-f", "d-x", "--vote", "--html").code == 0
