@@ -6,7 +6,6 @@ An object: the name of a system, as its files have it, and an object of `name` (
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -171,6 +170,8 @@ def read_filters(given: Iterable[str], folder: Path) -> dict[str, list[str]]:
         values_there = sorted(set().union(*(_values(about, key) for about in told)))
         for value in values:
             if value not in values_there:
+                import difflib  # here: it costs more than all the rest of the start-up
+
                 near = difflib.get_close_matches(value, values_there) or values_there[:5]
                 named = ", ".join(printable(one, 40) for one in near)
                 raise InputError("--where", f"expected a value of {printable(key)}, like {named}", printable(value))
