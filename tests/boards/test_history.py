@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ from cli import EVIL, RAW_CONTROL, ROOT, Record, assert_refused, q, question, ru
 from forecasteval.boards import folder, history
 from forecasteval.boards.history import read_history
 from forecasteval.common.errors import EvaluationError
+from forecasteval.common.records import dump_json
 
 DAY: Final = 86_400
 
@@ -239,19 +239,17 @@ def test_a_date_that_is_none(tmp_path: Path, value: str) -> None:
     assert not (tmp_path / "evaluation").exists()
 
 
-@pytest.mark.parametrize("depth", [400, 900, 4000])
-def test_a_line_nested_too_deep_ends_no_night(tmp_path: Path, depth: int) -> None:
-    """How deep is too deep to be written again depends on Python's version."""
-    folder_of(tmp_path, a="AAAA", b="AABB")
+def test_what_is_read_can_be_written_again(tmp_path: Path) -> None:
+    """A line that is nested deeper is damaged; how deep that is depends on Python's version."""
+    folder_of(tmp_path, a="AAAA")
     run(tmp_path, "nightly")
+    (line,) = lines(tmp_path)
     path = tmp_path / "evaluation/history.jsonl"
-    (line, *rest) = path.read_bytes().splitlines(keepends=True)
-    nested = b'"settings": ' + b'{"a": ' * depth + b"1" + b"}" * depth
-    path.write_bytes(re.sub(rb'"settings": \{[^}]*\}[^}]*\}', nested, line) + b"".join(rest))
-    folder_of(tmp_path, b="AAAB")
-    assert run(tmp_path, "nightly").code == 0
-    (tmp_path / "prediction/d-a.json").unlink()
-    assert run(tmp_path, "nightly").code == 0
+    for depth in range(50, 2000, 50):
+        flat = json.dumps({**line, "settings": {"a": "NESTED"}}).encode()
+        path.write_bytes(flat.replace(b'"NESTED"', b"[" * depth + b"]" * depth))
+        for found in read_history(path.parent).last.values():
+            dump_json(found)
 
 
 def test_an_empty_date_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
