@@ -97,9 +97,14 @@ def _connect(address: str) -> Iterator[Client]:
         try:
             yield client
         except TimeoutError:
-            raise EvaluationError(f"{address}: the Dask scheduler has no workers") from None
+            raise EvaluationError(f"{address}: the Dask scheduler has no workers, or none with this package") from None
         except (OSError, CancelledError):
             raise EvaluationError(f"{address}: the Dask scheduler has gone") from None
+        except EvaluationError:
+            raise
+        except (RuntimeError, ImportError, AttributeError):
+            needs = "it needs this package, the same commit"
+            raise EvaluationError(f"{address}: the Dask scheduler or a worker cannot read the task: {needs}") from None
         finally:
             with contextlib.suppress(OSError, CancelledError):
                 client.close(timeout=CONNECT_SECONDS)

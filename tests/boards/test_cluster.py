@@ -66,14 +66,17 @@ class Cluster(NamedTuple):
 
 
 @contextlib.contextmanager
-def started(folder: Path, workers: int, package: Path = ROOT) -> Iterator[Cluster]:
-    """A scheduler on a free port and its workers, each with a nanny that starts it again; all are gone at the end."""
+def started(folder: Path, workers: int, package: Path = ROOT, schedulers: Path | None = None) -> Iterator[Cluster]:
+    """A scheduler on a free port and its workers, each with a nanny that starts it again; all are gone at the end.
+
+    `schedulers` is where the scheduler has the package, if that is not the workers'.
+    """
     write(folder, {"module/cluster_worker.py": WORKER, "module/program.py": PROGRAM})
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(package), str(folder / "module")])}
     told, log = folder / "scheduler.json", folder / "log"
     running: list[subprocess.Popen[bytes]] = []
 
-    def start(*words: str) -> subprocess.Popen[bytes]:
+    def start(package: Path, *words: str) -> subprocess.Popen[bytes]:
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(package), str(folder / "module")])}
         command = [sys.executable, "-m", "dask", *words, "--no-dashboard", "--scheduler-file", str(told)]
         with log.open("ab") as file:
             process = subprocess.Popen(command, env=env, stdout=file, stderr=file, cwd=folder, start_new_session=True)
@@ -81,13 +84,13 @@ def started(folder: Path, workers: int, package: Path = ROOT) -> Iterator[Cluste
         return process
 
     try:
-        scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0")
+        scheduler = start(schedulers or package, "scheduler", "--host", "127.0.0.1", "--port", "0")
         for _ in range(600):
             if told.exists():
                 break
             time.sleep(0.05)
         for _ in range(workers):
-            start("worker", "--nthreads", "1", "--host", "127.0.0.1")
+            start(package, "worker", "--nthreads", "1", "--host", "127.0.0.1")
         yield Cluster(json.loads(told.read_text())["address"], scheduler.pid)
     finally:
         for process in running:
@@ -209,13 +212,20 @@ def test_worker_with_other_code_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "evaluation/a.json").exists()
 
 
+def test_a_scheduler_without_the_package_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, {"prediction/a.json": [q()]})
+    with started(tmp_path / "cluster", 1, schedulers=tmp_path / "nowhere") as cluster:
+        done = run(tmp_path, "nightly", "--cluster", cluster.address)
+    assert_refused(done, "the Dask scheduler or a worker cannot read the task: it needs this package, the same commit")
+
+
 def test_a_cluster_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"prediction/a.json": [q()]})
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
     assert_refused(run(tmp_path, "nightly", "--cluster", "tcp://127.0.0.1:1"), "127.0.0.1:1: no Dask scheduler answers")
     with started(tmp_path / "cluster", 0) as alone:
         tasks = cluster.run_tasks(abs, [1], alone.address, workers=0.2)
-        with pytest.raises(EvaluationError, match="the Dask scheduler has no workers"):
+        with pytest.raises(EvaluationError, match="the Dask scheduler has no workers, or none with this package"):
             next(tasks)
 
 
