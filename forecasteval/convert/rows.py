@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import decode_utf8, read_file
-from forecasteval.common.records import BadRecord, as_text, repeated_keys
+from forecasteval.common.records import BadRecord, repeated_keys
 
 from .runs import Run, Source
 
@@ -29,7 +29,7 @@ MAX_CELL: Final = 1 << 30  # a trace of reasoning is longer than csv's 128 KiB
 MAX_ROWS: Final = 10_000_000  # a few bytes can stand for any number of equal rows, or values in them
 FREE_BYTES: Final = 1 << 28  # that a table in Parquet may hold, whatever its size
 MAX_RATIO: Final = 100  # of what it holds beyond them to its size: a text that is there once may stand in every row
-_BATCH: Final = 64  # rows
+_BATCH: Final = 1024  # rows
 _SUBMISSION: Final = re.compile(r"org-(.+?)-agent-(.+?)-model-(.+)", re.S)  # how FutureX asks to name a file
 
 
@@ -143,11 +143,22 @@ def _read_rows(path: Path, file: ParquetFile, names: Sequence[str]) -> Iterator[
     _require_size(path, sum(chunk.total_uncompressed_size for chunk in chunks))
     size = 0
     for batch in file.iter_batches(batch_size=_BATCH, columns=names):
-        for cells in zip(*batch.columns, strict=True):
-            row = {name: _plain(cell.as_py()) for name, cell in zip(batch.schema.names, cells, strict=True)}
-            size += sum(len(as_text(value)) for value in row.values())
-            _require_size(path, size)
-            yield row
+        size += sum(map(_size, batch.columns))
+        _require_size(path, size)
+        yield from map(_plain, batch.to_pylist())
+
+
+def _size(column: Any) -> int:
+    """Bytes of a column's values, each as often as it stands there."""
+    from pyarrow import DictionaryArray, MapArray, StructArray, compute
+
+    if isinstance(column, DictionaryArray):
+        return int(compute.sum(compute.binary_length(column.dictionary).take(column.indices)).as_py() or 0)
+    if isinstance(column, MapArray):
+        return _size(column.keys) + _size(column.items)
+    if isinstance(column, StructArray):
+        return sum(map(_size, column.flatten()))
+    return _size(column.flatten()) if hasattr(column, "flatten") else int(column.nbytes)
 
 
 def _require_size(path: Path, size: int) -> None:

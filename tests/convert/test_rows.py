@@ -146,6 +146,10 @@ def test_parquet_of_other_types(tmp_path: Path) -> None:
     ):  # fmt: skip
         source = parquet(tmp_path / "a.parquet", {"id": ["a"], "Answer": values})
         assert converted(tmp_path, source, "--force") == {"x.json": {"a": written}}
+    pyarrow = pytest.importorskip("pyarrow")
+    pairs = pyarrow.array([[("k", "v")]], pyarrow.map_(pyarrow.string(), pyarrow.string()))
+    source = parquet(tmp_path / "a.parquet", {"id": ["a"], "answer": pairs})
+    assert converted(tmp_path, source, "--force") == {"x.json": {"a": [["k", "v"]]}}
 
 
 def test_parquet_that_is_none_or_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,13 +173,14 @@ def test_parquet_that_holds_more_than_its_size(
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow.parquet import write_table
 
-    text: Any = [["x" * 10_000]] if nested else "x" * 10_000
+    text = "x" * 10_000
     for rows in (2, 1500):
-        table = pyarrow.table({"id": list(map(str, range(rows))), "answer": [text] * rows})
+        answers: Any = [[{"a": text}] * rows, None] if nested else [text] * rows
+        table = pyarrow.table({"id": list(map(str, range(len(answers)))), "answer": answers})
         write_table(table, tmp_path / "a.parquet", compression="zstd", use_dictionary=dictionary)
         done = convert(tmp_path / "a.parquet", "-o", tmp_path / "x.json", "--force")
         if rows == 2:
-            assert "x.json: 2 answers" in done.out
+            assert f"x.json: {1 if nested else 2} answer" in done.out
     assert_refused(done, "a.parquet: expected answers of", "bytes at most, got more")
 
 
