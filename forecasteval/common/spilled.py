@@ -36,7 +36,10 @@ class Spilled(Sequence[T]):
         from array import array
         from tempfile import TemporaryFile
 
-        self._file = TemporaryFile(prefix="forecasteval-")  # noqa: SIM115 - for as long as this lives
+        try:
+            self._file = TemporaryFile(prefix="forecasteval-")  # noqa: SIM115 - for as long as this lives
+        except OSError as error:
+            raise EvaluationError(f"TMPDIR: no temporary file can be made: {error.strerror or error}") from None
         weakref.finalize(self, self._file.close)
         self._ends = array("Q", [0])  # of the values, in bytes
         self.extend(values)

@@ -65,6 +65,12 @@ def test_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         spilled.is_large(tmp_path / "y")
 
 
+def test_no_temporary_folder_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    with pytest.raises(EvaluationError, match=r"^TMPDIR: no temporary file can be made: No such file or directory$"):
+        Spilled(range(3))
+
+
 def test_a_full_disk_is_one_line() -> None:
     if not Path("/dev/full").exists():
         pytest.skip("needs /dev/full")
