@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import json
 import random
 import sys
 from pathlib import Path
@@ -24,6 +25,10 @@ ROWS = [{"id": "a", "answer": "A, B"}, {"id": "b", "answer": "1"}]
         ({"a.json": ROWS}, {"a": "A, B", "b": "1"}),
         ({"a.jsonl": ROWS}, {"a": "A, B", "b": "1"}),
         ({"a.txt": {"data": ROWS}}, {"a": "A, B", "b": "1"}),
+        ({"a.csv": {"data": ROWS}}, {"a": "A, B", "b": "1"}),
+        ({"a.eval": json.dumps(ROWS)}, {"a": "A, B", "b": "1"}),
+        ({"a.parquet": "\n".join(map(json.dumps, ROWS))}, {"a": "A, B", "b": "1"}),
+        ({"a.parquet": "id,answer\na,A\n"}, {"a": "A"}),
         ({"org-a-agent-b-model-c.jsonl": {"data": ROWS}}, {"a": "A, B", "b": "1"}),
         ({"a.jsonl": '{\n "predictions": [\n  {"id": "a", "prediction": 1.5}]}'}, {"a": 1.5}),
         ({"a.json": {"a": ["A", "B"], "b": 2}}, {"a": ["A", "B"], "b": 2}),
