@@ -251,11 +251,49 @@ def test_a_cluster_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    "address", ["", "x", "localhost:8786", "http://a:1", "tcp://a", "tcp://a:99999", "tcp://a:1/x"]
+    "address",
+    [
+        "",
+        "x",
+        "localhost:8786",
+        "http://a:1",
+        "tcp://a",
+        "tcp://a:99999",
+        "tcp://a:1/x",
+        "TCP://a:1",
+        "tcp://a:1#x",
+        "tcp://a:1?",
+        "tcp://u:p@a:1",
+        "tcp://@a:1",
+    ],
 )
 def test_no_address(tmp_path: Path, address: str) -> None:
     write(tmp_path, {"prediction/a.json": [q()]})
     assert_refused(run(tmp_path, "nightly", "--cluster", address), "--cluster: expected tcp://HOST:PORT", repr(address))
+
+
+@pytest.mark.parametrize("address", ["tcp://a:1", "tcp://10.0.0.1:8786", "tcp://[::1]:8786"])
+def test_an_address(address: str) -> None:
+    cluster.require_usable(address)
+
+
+def test_that_workers_have_gone_is_seen_soon() -> None:
+    """Not after twice the time that a worker has to come back."""
+    asked = []
+
+    class Client:
+        def wait_for_workers(self, count: int, timeout: float) -> None:
+            asked.append(timeout)
+            raise TimeoutError
+
+    def wait(timeout: float) -> None:
+        asked.append(timeout)
+        raise TimeoutError
+
+    client: Any = Client()
+    with pytest.raises(TimeoutError):
+        cluster._patiently(client, wait, 30)
+    assert asked == [1, 30]
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
