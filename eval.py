@@ -171,7 +171,7 @@ class FutureXEvaluator:
         if len(datasets) > 1:
             raise InputError("--dataset", "several need RxnOptBench questions", "FutureX")
         predictions, dataset = RecordFile(path), next(iter(datasets), None)
-        large = not self._readers and any(map(is_large, filter(None, (path, dataset))))
+        large = not self._readers and is_large(*filter(None, (path, dataset)))
         if dataset:
             questions = RecordFile(dataset)
             asked: Sequence[Any] = Spilled(questions) if large else list(questions)

@@ -65,7 +65,7 @@ def rxnopt(dataset: str) -> Task:
 
 
 def _make_task(benchmark: str, dataset: object) -> Task:
-    name = str(dataset)  # -T dataset=250915 is a number
+    name = str(dataset)
     asked = _open(benchmark, name)
     return Task(
         dataset=MemoryDataset(list(asked.samples()), name=name),
@@ -200,9 +200,9 @@ class RxnOpt:
 _BENCHMARKS: Final[Mapping[str, Callable[[Path], Asked]]] = {"futurex": FutureX, "rxnopt": RxnOpt}
 
 
-def _open(benchmark: str, dataset: str) -> Asked:
+def _open(benchmark: str, dataset: object) -> Asked:
     try:
-        return _BENCHMARKS[benchmark](_find(dataset))
+        return _BENCHMARKS[benchmark](_find(str(dataset)))  # -T dataset=250915 is a number, and so is that of -S
     except EvaluationError as error:
         raise PrerequisiteError(escape(str(error))) from None  # inspect_ai prints the line, and no traceback
 

@@ -52,6 +52,14 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write(tmp_path, {"dataset/d.json": QUESTIONS})
 
 
+def test_a_dataset_whose_name_is_a_number(root: Path) -> None:
+    """What inspect_ai makes of `-T dataset=250915`, and of `-S`."""
+    write(root, {"dataset/250915.json": QUESTIONS})
+    number: Any = 250915
+    assert inspect_tasks.futurex(number).dataset.name == "250915"
+    assert callable(inspect_tasks.forecasteval_score("futurex", number))
+
+
 def test_the_scores_of_a_log_are_those_of_eval(root: Path) -> None:
     """Of epochs the means, of failures and of what was not asked 0. All in one process, whose start costs most."""
     kinds, reactions = "250915", "multiple_choice_single_varying"

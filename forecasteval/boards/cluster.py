@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_SECONDS: Final = 10  # for a scheduler to answer
+POLL_SECONDS: Final = 1  # after which a wait asks whether there are workers still
 WORKER_SECONDS: Final = 30  # for a worker to be there: one that was killed starts again in two or three
 
 _one_at_a_time = threading.Lock()  # a worker may have threads; what silences warnings knows of one only
@@ -33,7 +34,8 @@ def require_usable(address: str) -> None:
     """InputError if the address is none, or if the package is missing."""
     try:
         parts = urlsplit(address)
-        usable = parts.scheme == "tcp" and parts.hostname and parts.port and not (parts.path or parts.query)
+        plain = address == f"tcp://{parts.netloc}" and "@" not in parts.netloc
+        usable = plain and parts.hostname and parts.port
     except ValueError:  # a port that is none
         usable = False
     if not usable:
@@ -74,7 +76,7 @@ def _patiently(client: Client, wait: Callable[..., Any], workers: float) -> Any:
     """What `wait` returns, however long it takes, as long as there are workers."""
     while True:
         try:
-            return wait(timeout=workers)
+            return wait(timeout=POLL_SECONDS)
         except TimeoutError:
             client.wait_for_workers(1, timeout=workers)
 
@@ -97,9 +99,14 @@ def _connect(address: str) -> Iterator[Client]:
         try:
             yield client
         except TimeoutError:
-            raise EvaluationError(f"{address}: the Dask scheduler has no workers") from None
+            raise EvaluationError(f"{address}: the Dask scheduler has no workers, or none with this package") from None
         except (OSError, CancelledError):
             raise EvaluationError(f"{address}: the Dask scheduler has gone") from None
+        except EvaluationError:
+            raise
+        except (RuntimeError, ImportError, AttributeError):
+            needs = "it needs this package, the same commit"
+            raise EvaluationError(f"{address}: the Dask scheduler or a worker cannot read the task: {needs}") from None
         finally:
             with contextlib.suppress(OSError, CancelledError):
                 client.close(timeout=CONNECT_SECONDS)

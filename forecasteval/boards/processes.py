@@ -176,7 +176,14 @@ def _on_cluster(work: Callable[[Task], Outcome], tasks: Sequence[Task], address:
     asked = [task._replace(checksums=_checksums(task)) for task in tasks]
     with contextlib.closing(run_tasks(partial(_score_there, work), asked, address)) as outcomes:
         for task, outcome in zip(tasks, outcomes, strict=True):
-            yield [Failure(task.prediction, _KILLED)] if outcome is None else outcome
+            yield [Failure(task.prediction, _KILLED)] if outcome is None else [_arrived(task, one) for one in outcome]
+
+
+def _arrived(task: Task, one: Failure | Scored) -> Failure | Scored:
+    """The same, or a Failure if a large result was written where only its worker sees it."""
+    if isinstance(one, Scored) and isinstance(one.text, Path) and not one.text.exists():
+        return Failure(task.prediction, "the Dask worker wrote its result elsewhere: is the folder shared?")
+    return one
 
 
 def _score_there(work: Callable[[Task], Outcome], task: Task) -> Outcome:

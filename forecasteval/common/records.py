@@ -101,11 +101,12 @@ class RecordFile:
     `{id: answer}`, which comes as `{"id", "prediction"}` records. JSONL holds a record per line; a line that is no JSON
     comes as a BadRecord. JSONL named `.json`, and the other way round, is read with one of the `warnings`. A CSV has
     its fields in the first row. Raises InputError where nothing can be read: no UTF-8, no JSON, empty, neither list nor
-    object.
+    object. `is_json`: it is JSON or JSONL, whatever its name is.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, is_json: bool = False) -> None:
         self.path, self.warnings = path, list[str]()
+        self._is_json = is_json
         self.line = 0  # of the record that was read last, in JSONL
         self._sha = hashlib.sha256()
 
@@ -118,12 +119,12 @@ class RecordFile:
         return f"line {self.line}" if self.line else f"record {number}"
 
     def __iter__(self) -> Iterator[Any]:
-        require_plain(self.path)
+        (require_regular if self._is_json else require_plain)(self.path)
         with readable(self.path):
             if self.path.suffix == ".jsonl" and not _begins_list(self.path):
                 with self.path.open("rb") as file:
                     yield from self._lines(self._hashed(file))
-            elif self.path.suffix == ".csv":
+            elif self.path.suffix == ".csv" and not self._is_json:
                 yield from self._rows()
             else:
                 yield from self._whole(self._text())
@@ -217,12 +218,12 @@ def _holds_objects(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(inner, dict) for inner in value)
 
 
-def first_keys(path: Path, count: int = 20) -> set[str]:
+def first_keys(path: Path, count: int = 20, is_json: bool = False) -> set[str]:
     """The keys of the first objects in a JSON or JSONL file, by which its kind is told; what is no object is passed.
 
-    Reads on only where the first piece holds no whole object. Of a CSV the names in its first row.
+    Reads on only where the first piece holds no whole object. Of a CSV the names in its first row, unless it `is_json`.
     """
-    if path.suffix == ".csv":
+    if path.suffix == ".csv" and not is_json:
         return set(csv_header(path))
     keys, text = set[str](), ""
     with contextlib.suppress(OSError, InputError):  # who reads the file will say so

@@ -12,14 +12,17 @@ from .errors import EvaluationError
 from .files import readable
 
 T = TypeVar("T")
-LARGE: Final = 64_000_000  # bytes of a file from which its items do not stay in memory, where they take five times that
+LARGE: Final = 16_000_000  # bytes of files from which their items do not stay in memory, where they take ten times that
 _BLOCK: Final = 512  # values that are written and read together
 
 
-def is_large(path: Path) -> bool:
-    """Whether what is made of a file goes to the disk; InputError if it cannot be read."""
-    with readable(path):
-        return path.stat().st_size > LARGE
+def is_large(*paths: Path) -> bool:
+    """Whether what is made of files together goes to the disk; InputError if one cannot be read."""
+    size = 0
+    for path in paths:
+        with readable(path):
+            size += path.stat().st_size
+    return size > LARGE
 
 
 class Spilled(Sequence[T]):
@@ -33,7 +36,10 @@ class Spilled(Sequence[T]):
         from array import array
         from tempfile import TemporaryFile
 
-        self._file = TemporaryFile(prefix="forecasteval-")  # noqa: SIM115 - for as long as this lives
+        try:
+            self._file = TemporaryFile(prefix="forecasteval-")  # noqa: SIM115 - for as long as this lives
+        except OSError as error:
+            raise EvaluationError(f"TMPDIR: no temporary file can be made: {error.strerror or error}") from None
         weakref.finalize(self, self._file.close)
         self._ends = array("Q", [0])  # of the values, in bytes
         self.extend(values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -25,6 +26,7 @@ _EXAMPLES: Final = """\
   {0} convert answers.csv -o prediction/250915-mymodel.json --id question --answer reply
 
 One run becomes NAME.json, several become NAME@1.json, NAME@2.json, …"""
+_TAKEN: Final = ("systems.json", "leaderboard.json")  # what describes the systems, and whose result would be a board
 _RUN: Final = re.compile(r"(.*)@([0-9]+)", re.S)  # NAME@RUN
 
 
@@ -44,8 +46,7 @@ def run(argv: Sequence[str], program: str) -> int:
     for bad usage.
     """
     args = build_parser(program).parse_args(argv)
-    if args.output.suffix != ".json":
-        raise InputError(str(args.output), "expected a name that ends with .json")
+    _require_usable(args.output, args.sources)
     sources = {path: read_source(path, Columns(args.id, args.answer)) for path in args.sources}
     runs = number_runs(sources, args.output)
     outputs = [one.output for one in runs if one.output]
@@ -78,6 +79,16 @@ def build_parser(program: str) -> argparse.ArgumentParser:
     return parser
 
 
+def _require_usable(output: Path, sources: Sequence[Path]) -> None:
+    if output.suffix != ".json":
+        raise InputError(str(output), "expected a name that ends with .json")
+    if output.name in _TAKEN:
+        raise InputError(str(output), "expected another name", f"{output.name}, which nightly reads or writes itself")
+    twice = [str(path) for path, count in Counter(map(os.path.realpath, sources)).items() if count > 1]
+    if twice:
+        raise InputError(", ".join(twice), "expected each source once", "one that is named twice")
+
+
 def number_runs(sources: Mapping[Path, Source], output: Path) -> list[Numbered]:
     """All runs, and where they go: to `output` if there is one only, else to NAME@1.json, NAME@2.json, …
 
@@ -88,8 +99,8 @@ def number_runs(sources: Mapping[Path, Source], output: Path) -> list[Numbered]:
     if len(found) == 1:
         ((path, number, one),) = found
         return [Numbered(path, number, one, output if one.rows else None)]
-    if _RUN.fullmatch(output.stem):
-        raise InputError(str(output), f"expected a name without @RUN for {len(found)} runs")
+    if "@" in output.stem:
+        raise InputError(str(output), f"expected a name without @ for {len(found)} runs, which are told by @1, @2 …")
     if len(sources) > 1:
         found = [(path, number, one) for number, (path, _, one) in enumerate(found, 1)]
     return [

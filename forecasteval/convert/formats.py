@@ -28,13 +28,13 @@ def read_source(path: Path, columns: Columns) -> Source:
     if begin.startswith(PARQUET):
         return read_rows(path, read_parquet(path, columns), columns, "Parquet")
     is_json = begin.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[")
-    if begin.startswith(ZIP) or (is_json and is_log(first_keys(path, 1))):
+    if begin.startswith(ZIP) or (is_json and is_log(first_keys(path, 1, is_json))):
         if columns != Columns():
             raise InputError("--id, --answer", "expected a table or rows of JSON", f"{path}, a log of inspect_ai")
         return read_zip_log(path) if begin.startswith(ZIP) else read_json_log(path)
     if not is_json:
         return read_rows(path, read_csv(path), columns, "CSV")
-    records = RecordFile(path)
+    records = RecordFile(path, is_json)
     table = table_of(list(records))
     if columns == Columns() and is_miroflow(table[0]):
         source = read_miroflow(table[1])

@@ -5,15 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import BadRecord, repeated_keys
 
 from .runs import Run, Source
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
 
 IDS: Final = ("id", "question_id", "task_id", "sample_id")
 ANSWERS: Final = (
@@ -22,7 +26,10 @@ ANSWERS: Final = (
 )  # fmt: skip
 PROMPTS: Final = ("prompt", "question", "task_question", "input")
 MAX_CELL: Final = 1 << 30  # a trace of reasoning is longer than csv's 128 KiB
-MAX_ROWS: Final = 10_000_000  # a few bytes can stand for any number of equal rows
+MAX_ROWS: Final = 10_000_000  # a few bytes can stand for any number of equal rows, or values in them
+FREE_BYTES: Final = 1 << 28  # that a table in Parquet may hold, whatever its size
+MAX_RATIO: Final = 100  # of what it holds beyond them to its size: a text that is there once may stand in every row
+_BATCH: Final = 1024  # rows
 _SUBMISSION: Final = re.compile(r"org-(.+?)-agent-(.+?)-model-(.+)", re.S)  # how FutureX asks to name a file
 
 
@@ -112,19 +119,59 @@ def read_parquet(path: Path, columns: Columns) -> Table:
         raise InputError(str(path), wanted) from None
     try:
         with parquet.ParquetFile(path) as file:
-            if file.metadata.num_rows > MAX_ROWS:
-                raise InputError(str(path), f"expected {MAX_ROWS:,} rows at most", f"{file.metadata.num_rows:,}")
+            leaves = [file.schema.column(number) for number in range(len(file.schema))]
+            texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+        with parquet.ParquetFile(path, read_dictionary=texts) as file:  # a text that repeats is there once
             names = file.schema_arrow.names
             known = [name for name in names if name in columns or name.casefold() in (*IDS, *ANSWERS, *PROMPTS)]
-            batches = file.iter_batches(columns=known)
-            return names, [_plain(row) for batch in batches for row in batch.to_pylist()]
-    except (ArrowException, OSError) as error:
-        raise InputError(str(path), f"not Parquet: {printable(error, 120)}") from None
+            return names, list(_read_rows(path, file, known))
+    except (ArrowException, OSError, ValueError, OverflowError) as error:
+        raise InputError(str(path), f"not Parquet that can be read: {printable(error, 120)}") from None
+
+
+def _read_rows(path: Path, file: ParquetFile, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The rows; InputError if there are too many, or if there is more in them than a file of its size has."""
+    meta = file.metadata
+    chunks = [meta.row_group(group).column(n) for group in range(meta.num_row_groups) for n in range(meta.num_columns)]
+    chunks = [chunk for chunk in chunks if any(f"{chunk.path_in_schema}.".startswith(f"{name}.") for name in names)]
+    values = Counter[str]()
+    for chunk in chunks:
+        values[chunk.path_in_schema] += chunk.num_values
+    count = max([meta.num_rows, *values.values()])
+    if count > MAX_ROWS:
+        raise InputError(str(path), f"expected {MAX_ROWS:,} rows or values at most", f"{count:,}")
+    _require_size(path, sum(chunk.total_uncompressed_size for chunk in chunks))
+    size = 0
+    for batch in file.iter_batches(batch_size=_BATCH, columns=names):
+        size += sum(map(_size, batch.columns))
+        _require_size(path, size)
+        yield from map(_plain, batch.to_pylist())
+
+
+def _size(column: Any) -> int:
+    """Bytes of a column's values, each as often as it stands there."""
+    from pyarrow import DictionaryArray, MapArray, StructArray, compute
+
+    if isinstance(column, DictionaryArray):
+        return int(compute.sum(compute.binary_length(column.dictionary).take(column.indices)).as_py() or 0)
+    if isinstance(column, MapArray):
+        return _size(column.keys) + _size(column.items)
+    if isinstance(column, StructArray):
+        return sum(map(_size, column.flatten()))
+    return _size(column.flatten()) if hasattr(column, "flatten") else int(column.nbytes)
+
+
+def _require_size(path: Path, size: int) -> None:
+    most = FREE_BYTES + MAX_RATIO * path.stat().st_size
+    if size > most:
+        raise InputError(str(path), f"expected answers of {most:,} bytes at most", "more")
 
 
 def _plain(value: Any) -> Any:
-    """The same value with text for what JSON does not have: dates, decimals, bytes."""
-    if isinstance(value, list):
+    """The same value with text for what JSON does not have: dates, decimals, bytes (UTF-8, or ValueError)."""
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
     if isinstance(value, dict):
         return {str(key): _plain(inner) for key, inner in value.items()}

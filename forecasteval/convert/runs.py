@@ -6,7 +6,7 @@ import math
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, grouped_warning
-from forecasteval.common.records import WRAPPERS, as_text, dump_json
+from forecasteval.common.records import WRAPPERS, as_text, dump_json, number_text
 
 AMBIGUOUS: Final = "ids with several answers, all kept; a score counts them as missing"
 _NO_IDS: Final = frozenset({"id", *WRAPPERS})  # an object with such a key may be read as something else
@@ -33,12 +33,13 @@ class Run:
 
     def add(self, name: object, answer: Any, prompt: object = None, place: str = "") -> None:
         """Take one answer; `place` names it where it has no id."""
-        if isinstance(name, bool) or not isinstance(name, (str, int, float)) or not str(name).strip():
+        text = _id_text(name)
+        if not text.strip():
             self.leave_out("without an id", place)
         elif is_empty(answer):
-            self.leave_out("without an answer", str(name))
+            self.leave_out("without an answer", text)
         else:
-            self.rows.append(Row(str(name), answer, prompt if isinstance(prompt, str) else None))
+            self.rows.append(Row(text, answer, prompt if isinstance(prompt, str) else None))
 
     def leave_out(self, reason: str, name: object) -> None:
         self.left_out.setdefault(reason, []).append(str(name))
@@ -54,6 +55,13 @@ class Source(NamedTuple):
     format: str
     runs: dict[int, Run]
     notes: list[str]
+
+
+def _id_text(name: object) -> str:
+    """An id as text, "" if it is none; 7.0 is 7: a column of numbers has such ones if an id is missing in it."""
+    if isinstance(name, str):
+        return name
+    return str(int(name)) if isinstance(name, float) and name.is_integer() else number_text(name)
 
 
 def is_empty(answer: Any) -> bool:

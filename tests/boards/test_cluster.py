@@ -17,9 +17,11 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from boards_folders import BOARD_FILES, column, contents, evaluate
+from boards_folders import BOARD_FILES, column, contents, evaluate, scorer
 from cli import ROOT, assert_refused, q, run, run_process, write
+from eval import FutureXEvaluator
 from forecasteval.boards import cluster
+from forecasteval.common import spilled
 from forecasteval.common.errors import EvaluationError, InputError
 
 WORKER: Final = """
@@ -66,14 +68,17 @@ class Cluster(NamedTuple):
 
 
 @contextlib.contextmanager
-def started(folder: Path, workers: int, package: Path = ROOT) -> Iterator[Cluster]:
-    """A scheduler on a free port and its workers, each with a nanny that starts it again; all are gone at the end."""
+def started(folder: Path, workers: int, package: Path = ROOT, schedulers: Path | None = None) -> Iterator[Cluster]:
+    """A scheduler on a free port and its workers, each with a nanny that starts it again; all are gone at the end.
+
+    `schedulers` is where the scheduler has the package, if that is not the workers'.
+    """
     write(folder, {"module/cluster_worker.py": WORKER, "module/program.py": PROGRAM})
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(package), str(folder / "module")])}
     told, log = folder / "scheduler.json", folder / "log"
     running: list[subprocess.Popen[bytes]] = []
 
-    def start(*words: str) -> subprocess.Popen[bytes]:
+    def start(package: Path, *words: str) -> subprocess.Popen[bytes]:
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(package), str(folder / "module")])}
         command = [sys.executable, "-m", "dask", *words, "--no-dashboard", "--scheduler-file", str(told)]
         with log.open("ab") as file:
             process = subprocess.Popen(command, env=env, stdout=file, stderr=file, cwd=folder, start_new_session=True)
@@ -81,13 +86,13 @@ def started(folder: Path, workers: int, package: Path = ROOT) -> Iterator[Cluste
         return process
 
     try:
-        scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0")
+        scheduler = start(schedulers or package, "scheduler", "--host", "127.0.0.1", "--port", "0")
         for _ in range(600):
             if told.exists():
                 break
             time.sleep(0.05)
         for _ in range(workers):
-            start("worker", "--nthreads", "1", "--host", "127.0.0.1")
+            start(package, "worker", "--nthreads", "1", "--host", "127.0.0.1")
         yield Cluster(json.loads(told.read_text())["address"], scheduler.pid)
     finally:
         for process in running:
@@ -166,6 +171,25 @@ def test_other_files_are_not_scored(tmp_path: Path, two: Cluster, worker: Any, m
     assert "is the folder shared?" in board["failed"][0]["reason"]
 
 
+def test_large_result_that_was_written_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a worker whose folder is a copy."""
+
+    def run_tasks(work: Any, tasks: Any, address: str) -> Iterator[Any]:
+        for task in tasks:
+            outcome = work(task)
+            if task.path.stem == "a":
+                outcome[0].text.unlink()
+            yield outcome
+
+    monkeypatch.setattr(cluster, "run_tasks", run_tasks)
+    monkeypatch.setattr(spilled, "LARGE", 0)
+    write(tmp_path, {"prediction/a.json": [q()], "prediction/b.json": [q()]})
+    board = evaluate(tmp_path, scorer(FutureXEvaluator()), cluster="tcp://a:1")
+    told = [(entry["file"], entry["reason"]) for entry in board["failed"]]
+    assert told == [("a.json", "the Dask worker wrote its result elsewhere: is the folder shared?")]
+    assert column(board, "name") == ["b"]
+
+
 def test_ctrl_c_is_one_line(tmp_path: Path, two: Cluster) -> None:
     root = many(tmp_path / "root", "slow")
     write(tmp_path, {"cluster_worker.py": WORKER, "program.py": PROGRAM})
@@ -209,22 +233,67 @@ def test_worker_with_other_code_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "evaluation/a.json").exists()
 
 
+def test_a_scheduler_without_the_package_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, {"prediction/a.json": [q()]})
+    with started(tmp_path / "cluster", 1, schedulers=tmp_path / "nowhere") as cluster:
+        done = run(tmp_path, "nightly", "--cluster", cluster.address)
+    assert_refused(done, "the Dask scheduler or a worker cannot read the task: it needs this package, the same commit")
+
+
 def test_a_cluster_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"prediction/a.json": [q()]})
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
     assert_refused(run(tmp_path, "nightly", "--cluster", "tcp://127.0.0.1:1"), "127.0.0.1:1: no Dask scheduler answers")
     with started(tmp_path / "cluster", 0) as alone:
         tasks = cluster.run_tasks(abs, [1], alone.address, workers=0.2)
-        with pytest.raises(EvaluationError, match="the Dask scheduler has no workers"):
+        with pytest.raises(EvaluationError, match="the Dask scheduler has no workers, or none with this package"):
             next(tasks)
 
 
 @pytest.mark.parametrize(
-    "address", ["", "x", "localhost:8786", "http://a:1", "tcp://a", "tcp://a:99999", "tcp://a:1/x"]
+    "address",
+    [
+        "",
+        "x",
+        "localhost:8786",
+        "http://a:1",
+        "tcp://a",
+        "tcp://a:99999",
+        "tcp://a:1/x",
+        "TCP://a:1",
+        "tcp://a:1#x",
+        "tcp://a:1?",
+        "tcp://u:p@a:1",
+        "tcp://@a:1",
+    ],
 )
 def test_no_address(tmp_path: Path, address: str) -> None:
     write(tmp_path, {"prediction/a.json": [q()]})
     assert_refused(run(tmp_path, "nightly", "--cluster", address), "--cluster: expected tcp://HOST:PORT", repr(address))
+
+
+@pytest.mark.parametrize("address", ["tcp://a:1", "tcp://10.0.0.1:8786", "tcp://[::1]:8786"])
+def test_an_address(address: str) -> None:
+    cluster.require_usable(address)
+
+
+def test_that_workers_have_gone_is_seen_soon() -> None:
+    """Not after twice the time that a worker has to come back."""
+    asked = []
+
+    class Client:
+        def wait_for_workers(self, count: int, timeout: float) -> None:
+            asked.append(timeout)
+            raise TimeoutError
+
+    def wait(timeout: float) -> None:
+        asked.append(timeout)
+        raise TimeoutError
+
+    client: Any = Client()
+    with pytest.raises(TimeoutError):
+        cluster._patiently(client, wait, 30)
+    assert asked == [1, 30]
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:

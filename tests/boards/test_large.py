@@ -149,6 +149,15 @@ def test_pieces_are_the_whole(record: Record, entries: list[Record], indented: b
     assert "".join(dump_pieces(record, **how)) == dump_json(record, **how)
 
 
+def test_dataset_and_answers_count_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = files(tmp_path)
+    dataset, answers = root / "dataset/d.jsonl", root / "prediction/d-a.jsonl"
+    sizes = [path.stat().st_size for path in (dataset, answers)]
+    for large, kind in ((sum(sizes), list), (sum(sizes) - 1, spilled.Spilled)):
+        monkeypatch.setattr(spilled, "LARGE", large)
+        assert type(FutureXEvaluator().evaluate_file(answers, [dataset])["items"]) is kind
+
+
 def test_no_file_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         FutureXEvaluator().evaluate_file(tmp_path / "none.jsonl")

@@ -58,10 +58,17 @@ def test_no_file_stays_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x").write_bytes(b"12345")
     assert not spilled.is_large(tmp_path / "x")
-    monkeypatch.setattr(spilled, "LARGE", 4)
-    assert spilled.is_large(tmp_path / "x")
+    monkeypatch.setattr(spilled, "LARGE", 9)
+    assert not spilled.is_large(tmp_path / "x")
+    assert spilled.is_large(tmp_path / "x", tmp_path / "x")
     with pytest.raises(InputError, match="y: cannot be read"):
         spilled.is_large(tmp_path / "y")
+
+
+def test_no_temporary_folder_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    with pytest.raises(EvaluationError, match=r"^TMPDIR: no temporary file can be made: No such file or directory$"):
+        Spilled(range(3))
 
 
 def test_a_full_disk_is_one_line() -> None:

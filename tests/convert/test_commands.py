@@ -127,8 +127,9 @@ def test_several_sources_are_runs_in_their_order(tmp_path: Path) -> None:
 def test_one_run_may_be_a_run_of_others(tmp_path: Path) -> None:
     assert convert(SAMPLES / SUBMISSION, "-o", tmp_path / "x@3.json").code == 0
     assert os.listdir(tmp_path) == ["x@3.json"]
-    done = convert(SAMPLES / "log.eval", "-o", tmp_path / "x@3.json", "--force")
-    assert_refused(done, "x@3.json", "expected a name without @RUN for 2 runs")
+    for name in ("x@3", "x@night", "x@"):  # what follows the last @ is the run, whatever it is
+        done = convert(SAMPLES / "log.eval", "-o", tmp_path / f"{name}.json", "--force")
+        assert_refused(done, f"{name}.json", "expected a name without @ for 2 runs")
 
 
 def test_a_run_without_answers_is_told_and_not_written(tmp_path: Path) -> None:
@@ -187,6 +188,21 @@ def test_a_source_that_is_not_there(tmp_path: Path) -> None:
 def test_the_output_is_json(tmp_path: Path) -> None:
     done = convert(SAMPLES / "log.eval", "-o", tmp_path / "x.jsonl")
     assert_refused(done, "x.jsonl", "expected a name that ends with .json")
+
+
+@pytest.mark.parametrize("name", ["systems.json", "leaderboard.json"])
+def test_names_that_nightly_has_itself(name: str, tmp_path: Path) -> None:
+    done = convert(SAMPLES / SUBMISSION, "-o", tmp_path / name)
+    assert_refused(done, name, "expected another name")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_source_given_twice(tmp_path: Path) -> None:
+    """Its runs would count twice."""
+    source = write(tmp_path, {"a.json": {"a": "A"}}) / "a.json"
+    for other in (source, tmp_path / ".." / tmp_path.name / "a.json"):
+        assert_refused(convert(source, other, "-o", tmp_path / "x.json"), "a.json: expected each source once")
+    assert os.listdir(tmp_path) == ["a.json"]
 
 
 @pytest.mark.parametrize("source", ["log.eval", "log.json"])

@@ -35,6 +35,13 @@ def both(folder: Path, log: dict[str, Any]) -> list[Path]:
     return [folder / "log.eval", write(folder, {"log.json": log}) / "log.json"]
 
 
+@pytest.mark.parametrize("name", ["log.csv", "log.eval", "log.txt"])
+def test_a_json_log_of_any_name(name: str, tmp_path: Path) -> None:
+    source = both(tmp_path, log_of([log_sample("q", 1, "A")], 1))[1].rename(tmp_path / name)
+    assert "inspect_ai log" in convert(source, "-o", tmp_path / "x.json").out
+    assert read_json(tmp_path / "x.json") == {"q": "A"}
+
+
 # --- Samples ---
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import json
+import random
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,10 +25,15 @@ ROWS = [{"id": "a", "answer": "A, B"}, {"id": "b", "answer": "1"}]
         ({"a.json": ROWS}, {"a": "A, B", "b": "1"}),
         ({"a.jsonl": ROWS}, {"a": "A, B", "b": "1"}),
         ({"a.txt": {"data": ROWS}}, {"a": "A, B", "b": "1"}),
+        ({"a.csv": {"data": ROWS}}, {"a": "A, B", "b": "1"}),
+        ({"a.eval": json.dumps(ROWS)}, {"a": "A, B", "b": "1"}),
+        ({"a.parquet": "\n".join(map(json.dumps, ROWS))}, {"a": "A, B", "b": "1"}),
+        ({"a.parquet": "id,answer\na,A\n"}, {"a": "A"}),
         ({"org-a-agent-b-model-c.jsonl": {"data": ROWS}}, {"a": "A, B", "b": "1"}),
         ({"a.jsonl": '{\n "predictions": [\n  {"id": "a", "prediction": 1.5}]}'}, {"a": 1.5}),
         ({"a.json": {"a": ["A", "B"], "b": 2}}, {"a": ["A", "B"], "b": 2}),
         ({"a.json": [{"Question_ID": 7, "Completion": "x"}]}, {"7": "x"}),
+        ({"a.json": [{"id": 7.0, "answer": "x"}, {"id": 7.5, "answer": "y"}]}, {"7": "x", "7.5": "y"}),
         ({"a.csv": 'id,answer\na,"A, B"\nb,1\n'}, {"a": "A, B", "b": "1"}),
         ({"a.txt": b"\xef\xbb\xbfid;answer\r\na;A, B\r\nb;1\r\n"}, {"a": "A, B", "b": "1"}),
         ({"a.tsv": "answer\tid\nA, B\ta\n1\tb\n"}, {"a": "A, B", "b": "1"}),
@@ -51,6 +58,8 @@ def test_answers_are_kept_as_they_are_written(files: dict[str, Any], answers: ob
         ({"answer": "A"}, "left out, without an id: 1 (record 2)"),
         ({"id": True, "answer": "A"}, "left out, without an id: 1 (record 2)"),
         ({"id": " ", "answer": "A"}, "left out, without an id: 1 (record 2)"),
+        ('{"id": NaN, "answer": "A"}', "left out, without an id: 1 (record 2)"),
+        ('{"id": -Infinity, "answer": "A"}', "left out, without an id: 1 (record 2)"),
         ('{"id": "b", "answer": "A", "answer": "B"}', "left out, with a key that is given twice: 1 (b)"),
         ('["id"]', "left out, no object: 1 (record 2)"),
         ("{", "left out, no object: 1 (record 2 (not JSON: column 1: Exp"),
@@ -138,18 +147,69 @@ def test_parquet_of_other_types(tmp_path: Path) -> None:
     day, amount = datetime.date(2025, 9, 21), decimal.Decimal("1.50")
     for values, written in (
         ([day], "2025-09-21"), ([amount], "1.50"), ([1.5], 1.5), ([[day, day]], ["2025-09-21"] * 2),
+        (["é".encode()], "é"), ([[b"A", b"B"]], ["A", "B"]),
     ):  # fmt: skip
         source = parquet(tmp_path / "a.parquet", {"id": ["a"], "Answer": values})
         assert converted(tmp_path, source, "--force") == {"x.json": {"a": written}}
+    pyarrow = pytest.importorskip("pyarrow")
+    pairs = pyarrow.array([[("k", "v")]], pyarrow.map_(pyarrow.string(), pyarrow.string()))
+    source = parquet(tmp_path / "a.parquet", {"id": ["a"], "answer": pairs})
+    assert converted(tmp_path, source, "--force") == {"x.json": {"a": [["k", "v"]]}}
 
 
 def test_parquet_that_is_none_or_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyarrow")
     root = write(tmp_path, {"bad.parquet": b"PAR1" + b"\0" * 30 + b"PAR1"})
     assert_refused(convert(root / "bad.parquet", "-o", root / "x.json"), "bad.parquet: not Parquet")
-    monkeypatch.setattr(rooms, "MAX_ROWS", 1)
-    source = parquet(tmp_path / "a.parquet", {"id": ["a", "b"], "answer": ["A", "B"]})
-    assert_refused(convert(source, "-o", root / "x.json"), "expected 1 rows at most, got 2")
+    monkeypatch.setattr(rooms, "MAX_ROWS", 2)
+    for ids, answers in ((["a", "b", "c"], ["A", "B", "C"]), (["a"], [["A", "B", "C"]])):
+        source = parquet(tmp_path / "a.parquet", {"id": ids, "answer": answers})
+        assert_refused(convert(source, "-o", root / "x.json"), "expected 2 rows or values at most, got 3")
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_parquet_that_holds_more_than_its_size(
+    nested: bool, dictionary: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text that is there once may stand in every row."""
+    monkeypatch.setattr(rooms, "FREE_BYTES", 10_000)
+    monkeypatch.setattr(rooms, "_BATCH", 7)
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    text = "x" * 10_000
+    for rows in (2, 1500):
+        answers: Any = [[{"a": text}] * rows, None] if nested else [text] * rows
+        table = pyarrow.table({"id": list(map(str, range(len(answers)))), "answer": answers})
+        write_table(table, tmp_path / "a.parquet", compression="zstd", use_dictionary=dictionary)
+        done = convert(tmp_path / "a.parquet", "-o", tmp_path / "x.json", "--force")
+        if rows == 2:
+            assert f"x.json: {1 if nested else 2} answer" in done.out
+    assert_refused(done, "a.parquet: expected answers of", "bytes at most, got more")
+
+
+@pytest.mark.parametrize("kind", ["timestamp", "duration", "binary"])
+def test_parquet_of_what_cannot_be_read(kind: str, tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    values = (
+        pyarrow.array([b"a", b"\xff"]) if kind == "binary" else pyarrow.array([1, 2**62], getattr(pyarrow, kind)("ms"))
+    )
+    source = parquet(tmp_path / "a.parquet", {"id": ["a", "b"], "answer": values})
+    assert_refused(convert(source, "-o", tmp_path / "x.json"), "a.parquet: not Parquet that can be read: ")
+
+
+def test_damaged_parquet_is_one_line(tmp_path: Path) -> None:
+    source = parquet(tmp_path / "a.parquet", {"id": list(map(str, range(50))), "answer": [["A"], ["B", "A"]] * 25})
+    whole, rng = source.read_bytes(), random.Random(7)
+    for _ in range(300):
+        torn = bytearray(whole)
+        for _ in range(rng.randint(1, 4)):
+            torn[rng.randrange(4, len(torn) - 4)] = rng.randrange(256)
+        source.write_bytes(torn)
+        done = convert(source, "-o", tmp_path / "x.json", "--force")
+        if done.code:
+            assert_refused(done, "a.parquet: ")
 
 
 def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
