@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import decode_utf8, read_file
@@ -29,10 +29,18 @@ PIECE: Final = 1 << 12  # compressed bytes at a time, since a decoder may make 1
 MAX_EPOCHS: Final = 1000
 PREDICTION: Final = "forecasteval_prediction"  # in a score's metadata: what counts, in place of the output
 QUESTION_ID: Final = "forecasteval_id"  # in a sample's metadata: the id of its question, where others have it, too
-_SAMPLE: Final = re.compile(r"samples/.*_epoch_[0-9]+(?:\.json|/sample\.json)", re.S)  # the second in large logs
+_SAMPLE: Final = re.compile(r"samples/(.*)_epoch_([0-9]+)(?:\.json|/sample\.json)", re.S)  # the second in large logs
 _ATTACHMENT: Final = "attachment://"
 _ZSTANDARD: Final = 93  # the method of current logs
 _DAMAGED: Final = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
+
+
+class Damaged(NamedTuple):
+    """A sample that cannot be read: what its file is named after, and why."""
+
+    id: str
+    epoch: int
+    problem: str
 
 
 def is_log(keys: set[str]) -> bool:
@@ -64,7 +72,9 @@ def read_zip_log(path: Path) -> Source:
             raise InputError(str(path), "expected a log of inspect_ai", f"a zip without {lacks}")
         _check_sizes(path, [members[name] for name in (*names, *heads)])
         head = _read_member(path, archive, members[heads[0]])
-        return _read_samples(head, (_read_member(path, archive, members[name]) for name in names))
+        for name in names:
+            _damage(path, members[name])  # what cannot be unpacked at all is no damage to one sample
+        return _read_samples(head, (_read_sample(path, archive, members[name]) for name in names))
 
 
 def _check_sizes(path: Path, members: list[zipfile.ZipInfo]) -> None:
@@ -79,13 +89,26 @@ def _check_sizes(path: Path, members: list[zipfile.ZipInfo]) -> None:
         raise InputError(str(path), "expected a log", f"a zip of {size:,} bytes that says it holds {total:,}")
 
 
-def _read_member(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Mapping[str, Any]:
-    where = f"{path}: {printable(member.filename, 80)}"
-    damaged: tuple[type[Exception], ...] = _DAMAGED
+def _damage(path: Path, member: zipfile.ZipInfo) -> tuple[type[Exception], ...]:
+    """What reading a damaged member raises; InputError if it is packed in a way that nothing here unpacks."""
     if member.compress_type == _ZSTANDARD:
-        damaged = (*_DAMAGED, _zstandard_error(path))
-    elif member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise InputError(where, "packed in a way that no log is")
+        return *_DAMAGED, _zstandard_error(path)
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise InputError(f"{path}: {printable(member.filename, 80)}", "packed in a way that no log is")
+    return _DAMAGED
+
+
+def _read_sample(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Mapping[str, Any] | Damaged:
+    try:
+        return _read_member(path, archive, member)
+    except InputError as error:
+        match = _SAMPLE.fullmatch(member.filename)
+        name, epoch = match.groups() if match else (member.filename, "1")
+        return Damaged(name, int(epoch[:9]), error.expected)
+
+
+def _read_member(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Mapping[str, Any]:
+    where, damaged = f"{path}: {printable(member.filename, 80)}", _damage(path, member)
     try:
         with archive.open(member) as file:
             raw = b"".join(iter(lambda: file.read(PIECE), b""))
@@ -119,12 +142,15 @@ def _read_samples(log: Mapping[str, Any], samples: Iterable[Any]) -> Source:
     runs: dict[int, Run] = {}
     there: dict[int, set[str]] = {}
     for number, sample in enumerate(samples, 1):
-        epoch = sample.get("epoch") if isinstance(sample, Mapping) else None
+        epoch = sample.get("epoch") if isinstance(sample, Mapping) else getattr(sample, "epoch", None)
         epoch = epoch if type(epoch) is int and 0 < epoch < MAX_EPOCHS else 1
         run = runs.setdefault(epoch, Run())
         if isinstance(sample, Mapping):
             there.setdefault(epoch, set()).add(str(sample.get("id")))
             _add(run, sample, f"sample {number}")
+        elif isinstance(sample, Damaged):
+            there.setdefault(epoch, set()).add(sample.id)
+            run.leave_out("damaged", f"{sample.id} ({sample.problem})")
         else:
             run.leave_out("no object", f"sample {number}")
     asked = _at(log, "eval", "dataset", "sample_ids")
