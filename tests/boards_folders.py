@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -42,6 +44,15 @@ def rows(board: Mapping[str, Any]) -> list[Record]:
 
 def column(board: Mapping[str, Any], key: str) -> list[Any]:
     return [row[key] for row in rows(board)]
+
+
+def import_worker(root: Path, monkeypatch: pytest.MonkeyPatch, name: str, source: str) -> Score:
+    """`score` of a module that other processes can import, too."""
+    write(root, {f"module/{name}.py": source})
+    monkeypatch.syspath_prepend(str(root / "module"))
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    found: Score = importlib.import_module(name).score
+    return found
 
 
 def snapshot(root: Path) -> dict[str, Stamp]:

@@ -13,12 +13,13 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from unittest import mock
 
 import eval as program
+from forecasteval.common.errors import run_command
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 CASES: Final = ROOT / "tests" / "cases"
@@ -46,6 +47,19 @@ class Done(NamedTuple):
         """The one line of --json, which must be strict JSON."""
         assert self.code == 0, self.err
         return strict(self.out)
+
+
+def run_wing(command: Callable[[list[str], str], int], *args: object) -> Done:
+    """A wing's own command, as `eval.py` calls it."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = run_command("eval.py", lambda: command([*map(str, args)], "eval.py"))
+        except SystemExit as error:  # argparse: help, version, or options that are none
+            code = int(error.code or 0)
+    done = Done(code, out.getvalue(), err.getvalue())
+    assert not RAW_CONTROL.search(done.out + done.err)
+    return done
 
 
 def strict(text: str) -> Any:

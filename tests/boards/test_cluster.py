@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from boards_folders import BOARD_FILES, column, contents, evaluate, scorer
+from boards_folders import BOARD_FILES, column, contents, evaluate, import_worker, scorer
 from cli import ROOT, assert_refused, q, run, run_process, write
 from eval import FutureXEvaluator
 from forecasteval.boards import cluster
@@ -109,12 +109,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture
 def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    write(tmp_path, {"module/cluster_worker.py": WORKER})
-    monkeypatch.syspath_prepend(str(tmp_path / "module"))
-    monkeypatch.delitem(sys.modules, "cluster_worker", raising=False)
-    import cluster_worker  # type: ignore[import-not-found]
-
-    return cluster_worker.score
+    return import_worker(tmp_path, monkeypatch, "cluster_worker", WORKER)
 
 
 def many(root: Path, *names: str) -> Path:

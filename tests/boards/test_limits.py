@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from boards_folders import column, counts, evaluate, failures, folder_of
+from boards_folders import column, counts, evaluate, failures, folder_of, import_worker
 from cli import assert_refused, q, run, write
 from forecasteval.boards import processes
 from forecasteval.boards.limits import NO_LIMITS, Limits
@@ -33,12 +33,7 @@ def score(path, dataset):
 
 @pytest.fixture
 def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    write(tmp_path, {"module/limits_worker.py": WORKER})
-    monkeypatch.syspath_prepend(str(tmp_path / "module"))
-    monkeypatch.delitem(sys.modules, "limits_worker", raising=False)
-    import limits_worker  # type: ignore[import-not-found]
-
-    return limits_worker.score
+    return import_worker(tmp_path, monkeypatch, "limits_worker", WORKER)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import pytest
 
-from boards_folders import BOARD_FILES, column, contents, evaluate
+from boards_folders import BOARD_FILES, column, contents, evaluate, import_worker
 from cli import ROOT, q, write
 from forecasteval.boards import folder, pool, processes
 from forecasteval.common.errors import EvaluationError
@@ -53,14 +53,8 @@ def score(path, dataset):
 @pytest.fixture
 def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A score function that a process can import, and that does to its process what a file's name says."""
-    (tmp_path / "module").mkdir()
-    (tmp_path / "module/worker_for_test.py").write_text(WORKER, encoding="utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path / "module"))
     monkeypatch.setattr(processes, "POOL_BYTES", 0)
-    monkeypatch.delitem(sys.modules, "worker_for_test", raising=False)
-    import worker_for_test  # type: ignore[import-not-found]
-
-    return worker_for_test.score
+    return import_worker(tmp_path, monkeypatch, "worker_for_test", WORKER)
 
 
 PROGRAM: Final = """

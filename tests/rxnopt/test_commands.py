@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import itertools
 import json
 import re
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import openpyxl
 import pytest
 
+from cli import RAW_CONTROL, Done, run_wing
 from forecasteval import __version__
-from forecasteval.common.errors import run_command
 from forecasteval.rxnopt import RxnOptEvaluator, commands, find_datasets, output
 from forecasteval.rxnopt.builder import build_questions
 from forecasteval.rxnopt.kinds import QUESTION_TYPES
@@ -23,28 +21,12 @@ from forecasteval.rxnopt.settings import Settings
 from forecasteval.rxnopt.sheets import read_sheet
 from make_rxnopt_samples import SEED
 from pages import read, read_tables
-from rxnopt_tables import RAW_CONTROL, ROOT, build, by_id, simple, write
-
-
-class Done(NamedTuple):
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
+from rxnopt_tables import ROOT, build, by_id, simple, write
 
 
 def run(*args: object) -> Done:
     """One command as `eval.py` calls it, in this process."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            code = run_command("eval.py", lambda: commands.run([*map(str, args)], "eval.py"))
-        except SystemExit as error:  # argparse: help, version, or options that are none
-            code = int(error.code or 0)
-    done = Done(code, out.getvalue(), err.getvalue())
-    assert not RAW_CONTROL.search(done.out + done.err)
-    return done
+    return run_wing(commands.run, *args)
 
 
 def sheet(path: Path) -> Path:
