@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval.common.charts import Span, draw_lines, draw_spans, label_margin
+from forecasteval.common.charts import Span, draw_lines, forest_chart, label_margin
 from forecasteval.common.errors import printable
 from forecasteval.common.pages import (
     CHARTED,
@@ -41,10 +41,14 @@ def write_board(board: Mapping[str, Any], folder: Path) -> None:
     from .page import is_current, write_page
 
     linked = {row["name"] for row in file_rows(board) if is_current(folder / f"{row['name']}.html", row["file_sha256"])}
-    page = make_page(board, linked)
     path = folder / f"{BOARD}.html"
-    if not is_current(path, page.key):
-        write_page(page, path)
+    if not is_current(path, _key(board, linked)):
+        write_page(make_page(board, linked), path)
+
+
+def _key(board: Mapping[str, Any], linked: Collection[str]) -> str:
+    """What a page of a board depends on."""
+    return hash_text(repr((board["leaderboard"], board.get("inputs_sha256"), sorted(linked))))
 
 
 def make_page(board: Mapping[str, Any], linked: Collection[str] = ()) -> Page:
@@ -75,9 +79,8 @@ def make_page(board: Mapping[str, Any], linked: Collection[str] = ()) -> Page:
         ("Files that could not be scored", str(len(failed)), ""),
     ]
     signature = f"signature: leaderboard {settings['version']} min_questions:{settings['min_questions']}"
-    key = hash_text(repr((settings, board.get("inputs_sha256"), sorted(linked))))
     lead = "Systems on the same questions, best first; a table for each dataset."
-    return Page("Leaderboard", lead, figures, sections, signature, key)
+    return Page("Leaderboard", lead, figures, sections, signature, _key(board, linked))
 
 
 def _section(table: Mapping[str, Any], name: str, drawn: bool, linked: Collection[str]) -> tuple[str, list[Block]]:
@@ -158,10 +161,7 @@ def _forest(table: Mapping[str, Any], name: str, metric: str) -> Chart:
         for span, row, same in zip(spans, rows, tied, strict=True)
     ]  # fmt: skip
     header = ["System", metric, "95% interval", "p against the leader (Holm)", "Like the leader"]
-    return Chart(
-        name, "Who is ahead", told, [Panel("", lambda ax: draw_spans(ax, spans, metric))],
-        Table(header, cells, "<>>><"), height=0.4 + 0.28 * len(rows), margin=label_margin([s.name for s in spans]),
-    )  # fmt: skip
+    return forest_chart(name, "Who is ahead", told, spans, metric, Table(header, cells, "<>>><"))
 
 
 def _value(row: Mapping[str, Any]) -> float | None:

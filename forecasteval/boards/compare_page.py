@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from forecasteval.common.charts import Span, draw_spans, draw_tally, label_margin
+from forecasteval.common.charts import Span, draw_spans, draw_tally, forest_chart
 from forecasteval.common.errors import printable
 from forecasteval.common.pages import (
     CHARTED,
@@ -80,11 +80,8 @@ def _difference_chart(pairs: Sequence[Mapping[str, Any]]) -> Chart:
     )
     if len(pairs) > len(shown):
         told += f" The first {len(shown)} of {len(pairs)} pairs."
-    return Chart(
-        "differences", "Difference of the scores", told, [Panel("", lambda ax: draw_spans(ax, spans, "A − B", 0.0))],
-        Table(["A − B", "Difference", "95% interval", "p", "p (Holm)"], rows, "<>>>>"),
-        height=0.4 + 0.28 * len(shown), margin=label_margin([span.name for span in spans]),
-    )  # fmt: skip
+    table = Table(["A − B", "Difference", "95% interval", "p", "p (Holm)"], rows, "<>>>>")
+    return forest_chart("differences", "Difference of the scores", told, spans, "A − B", table, reference=0.0)
 
 
 def _level_chart(pair: Mapping[str, Any], levels: Sequence[str], number: int) -> Chart:

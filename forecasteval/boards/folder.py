@@ -18,6 +18,7 @@ from forecasteval.common.files import (
     join_checksums,
     readable,
     require_regular,
+    set_of,
     write_atomic,
 )
 from forecasteval.common.records import dump_json
@@ -162,7 +163,7 @@ def list_tasks(
         except EvaluationError as error:
             failures.append(Failure(path.name, explain(error, path, root)))
             continue
-        key = dataset if dataset and path.suffix != ".csv" and one_set(dataset) else path
+        key = set_of(path, dataset, one_set) or path
         groups.setdefault(key, (dataset, []))[1].append(path)
     tasks = [Task(path, dataset, {}, tuple(others)) for dataset, (path, *others) in groups.values()]
     taken = {task.name for task in tasks if task.others}

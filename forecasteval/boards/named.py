@@ -13,7 +13,7 @@ from pathlib import Path
 
 from forecasteval.common.benchmark import Scorer
 from forecasteval.common.errors import EvaluationError, InputError
-from forecasteval.common.files import SUFFIXES, find_dataset, find_file, score_together
+from forecasteval.common.files import SUFFIXES, find_dataset, find_file, score_together, set_of
 from forecasteval.common.results import Results
 
 from .about import require_predictions
@@ -42,9 +42,8 @@ def score_names(
         except EvaluationError as error:
             fail(error)
             continue
-        first = asked[0]
-        key = first if len(asked) == 1 and first and path.suffix != ".csv" and scorer.together(first) else number
-        paths, _ = jobs.setdefault(key, ([], asked))
+        one_set = set_of(path, asked[0], scorer.together) if len(asked) == 1 else None
+        paths, _ = jobs.setdefault(one_set or number, ([], asked))
         paths += [one for one in (path, *others) if one not in paths]  # named twice, it is still one
     for paths, (dataset, *more) in jobs.values():
         results, errors = score_together(partial(scorer.score, more=more), paths, dataset)

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .errors import InputError, printable
-from .pages import Chart
-from .report import display_width
+from .pages import Chart, Panel
+from .report import Table, display_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,6 +145,17 @@ def draw_spans(
     ax.grid(axis="x", clip_on=False)
     ax.set_xlabel(axis, parse_math=False)
     return ax
+
+
+def forest_chart(
+    name: str, title: str, description: str, spans: Sequence[Span], axis: str, table: Table,
+    reference: float | None = None, marks: Sequence[float | None] = (),
+) -> Chart:  # fmt: skip
+    """A chart that is one forest plot (`draw_spans`), as high as it has rows and with room for their names."""
+    return Chart(
+        name, title, description, [Panel("", lambda ax: draw_spans(ax, spans, axis, reference, marks))], table,
+        height=0.4 + 0.28 * len(spans), margin=label_margin([span.name for span in spans]),
+    )  # fmt: skip
 
 
 def draw_ranks(ax: Axes, spans: Sequence[Span]) -> Axes:

@@ -192,6 +192,11 @@ def write_atomic(path: Path, content: str | bytes | Iterable[str]) -> None:
             temporary.unlink()
 
 
+def set_of(path: Path, dataset: Path | None, together: Callable[[Path], bool]) -> Path | None:
+    """The dataset, if its files are one set of predictions and this is one of them: a CSV holds its own events."""
+    return dataset if dataset and path.suffix != ".csv" and together(dataset) else None
+
+
 def score_together(
     score: Callable[..., T], paths: Sequence[Path], dataset: Path | None
 ) -> tuple[T | None, list[tuple[Path, EvaluationError]]]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median, median_low
 from typing import Any, Final, TypeVar
@@ -31,6 +31,7 @@ from forecasteval.common.report import Report, show_number
 from forecasteval.common.results import Results
 from forecasteval.common.statistics import mean, variance
 
+from . import make_page
 from .answers import Answer
 from .choices import ChoiceTruth, Picks
 from .items import Answered, Scoring
@@ -154,19 +155,13 @@ def vote_files(rules: Rules, settings: Mapping[str, Any], paths: Sequence[Path],
         "signature": signature,
         "items": items,
     }
-    return Results(values, vote_report, _page())
+    return Results(values, vote_report, make_page)
 
 
 def _shared_name(stems: Sequence[str]) -> str:
     """What runs are runs of: NAME of NAME@1 and NAME@2, or of NAME and NAME@2."""
     first = stems[0]
     return first if all(stem.startswith(f"{first}@") for stem in stems[1:]) else first.rpartition("@")[0] or first
-
-
-def _page() -> Callable[..., Any]:
-    from . import make_page
-
-    return make_page
 
 
 def _require_alike(runs: Sequence[Scoring], paths: Sequence[Path]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from forecasteval.common.charts import Span, draw_spans, label_margin
+from forecasteval.common.charts import Span, forest_chart
 from forecasteval.common.errors import printable
 from forecasteval.common.pages import (
     CHARTED,
@@ -14,7 +14,6 @@ from forecasteval.common.pages import (
     Chart,
     Column,
     Page,
-    Panel,
     Records,
     Section,
     choose_rows,
@@ -79,11 +78,8 @@ def _score_chart(name: str, title: str, groups: Mapping[str, Mapping[str, Any]])
     told += "; upright marks: what a uniform guess among the options expects."
     if len(shown) < len(groups):
         told += f" The {len(shown)} most frequent of {len(groups)}."
-    return Chart(
-        name, title, told, [Panel("", lambda ax: draw_spans(ax, spans, "relative score", marks=guesses))],
-        Table(["Group", "Relative", "95% interval", "Uniform guess", "n"], cells, "<>>>>"),
-        height=0.4 + 0.28 * len(shown), margin=label_margin(list(shown)),
-    )  # fmt: skip
+    table = Table(["Group", "Relative", "95% interval", "Uniform guess", "n"], cells, "<>>>>")
+    return forest_chart(name, title, told, spans, "relative score", table, marks=guesses)
 
 
 def _guess(row: Mapping[str, Any]) -> float | None:
@@ -105,12 +101,9 @@ def _pair_chart(pairs: Mapping[str, Any]) -> Chart:
         "Score with references minus score of the same question without them, with 95% intervals; right of the line "
         "the references helped."
     )
-    return Chart(
-        "pairs", "References against controls, paired", told,
-        [Panel("", lambda ax: draw_spans(ax, spans, "reference − control", 0.0))],
-        Table(["Form", "Reference", "Control", "Difference", "95% interval", "Pairs", "W/T/L"], cells, "<>>>>>>"),
-        height=0.4 + 0.28 * len(shown), margin=label_margin(list(shown)),
-    )  # fmt: skip
+    table = Table(["Form", "Reference", "Control", "Difference", "95% interval", "Pairs", "W/T/L"], cells, "<>>>>>>")
+    title = "References against controls, paired"
+    return forest_chart("pairs", title, told, spans, "reference − control", table, reference=0.0)
 
 
 def _records(items: Sequence[Mapping[str, Any]]) -> list[Block]:
