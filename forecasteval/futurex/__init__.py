@@ -1,4 +1,4 @@
-"""FutureX (arXiv 2508.11987): questions of four levels, answers in boxes. The class is in `eval.py`."""
+"""FutureX (arXiv 2508.11987): questions of four levels, answers in boxes. The class is in `evaluator.py`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,181 @@
+"""`FutureXEvaluator`: questions with answers in, results out."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from forecasteval import __version__
+from forecasteval.common.errors import InputError, grouped_warning
+from forecasteval.common.joins import join
+from forecasteval.common.records import RecordFile, number_text
+from forecasteval.common.results import Results
+from forecasteval.common.spilled import Spilled, is_large
+
+from . import make_page
+from .items import Scoring
+from .questions import FIELDS, require_questions
+from .report import report_blocks
+from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS, WEIGHTS
+from .summary import summarise
+
+if TYPE_CHECKING:
+    from .llm_readers import Reader
+
+DEFAULT_MODEL: Final = "gpt-4o-mini"
+DEFAULT_SERVER: Final = "https://api.openai.com/v1"
+
+
+class FutureXEvaluator:
+    """Scores FutureX predictions; one evaluator serves any number of files.
+
+    rules: a rule set, "readme" (default), "official-2026" or "paper" (docs/scoring.md); the next two go with readme.
+    missing: "zero" scores a missing answer 0, "skip" leaves it out of the means.
+    relative_sigma: sigma as a share of |truth| for numbers without Std; None asks for equality there.
+
+    With an `api_key`, a language model (`model` at `base_url`, or OPENAI_BASE_URL, or OpenAI) reads numbers:
+    llm_policy "unsure" asks about those that the grammar cannot settle, "always" about all of them. `llm_names` lets it
+    also match names that the rules leave, for which it is sent true names. `workers` calls run at a time, replies are
+    kept in the SQLite file `cache` (none by default), `deadline` seconds bound a run: a call of evaluate_all, or with
+    `one_run` all that the evaluator does.
+    """
+
+    one_run = False
+
+    def __init__(
+        self,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        missing: str | None = None,
+        relative_sigma: float | None = None,
+        rules: str = "readme",
+        model: str = DEFAULT_MODEL,
+        llm_policy: str = "unsure",
+        llm_names: bool = False,
+        workers: int = 8,
+        cache: str | Path | None = None,
+        deadline: float = 900.0,
+    ) -> None:
+        if rules not in RULE_SETS:
+            raise InputError("rules", f"must be one of {', '.join(RULE_SETS)}", repr(rules))
+        if missing not in (None, *MISSING_POLICIES):
+            raise InputError("missing", "must be zero or skip", repr(missing))
+        if relative_sigma is not None and not (number_text(relative_sigma) and relative_sigma > 0):
+            raise InputError("relative_sigma", "must be a positive number", repr(relative_sigma))
+        if llm_policy not in LLM_POLICIES:
+            raise InputError("llm_policy", "must be unsure or always", repr(llm_policy))
+        if llm_names and not api_key:
+            raise InputError("llm_names", "needs a language model: expected an api_key", "none")
+        own = {"missing": missing, "relative_sigma": relative_sigma}
+        given: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
+        if given and rules != "readme":
+            raise InputError(", ".join(given), f"settled by the rule set {rules}: can only be given with readme")
+        self.rule_set, self.rules = rules, RULE_SETS[rules]._replace(**given)
+        self._readers: dict[str, Reader] = {}
+        if api_key:
+            from .llm_readers import make_readers
+
+            server = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_SERVER
+            self._readers = make_readers(api_key, server, model, llm_policy, llm_names, workers, cache, deadline)
+
+    def evaluate_prediction(self, answer: object, question: Mapping[str, Any]) -> float:
+        """The score of one answer to one question of the dataset, in [0, 1]; missing and unparsed score 0.
+
+        Raises InputError if the question has no usable level, truth or Std.
+        """
+        results = self.evaluate_all([{**question, "answer": answer, "prediction": None}], "question")
+        return float(results["items"][0]["score"] or 0)
+
+    def evaluate_all(self, data: Iterable[Mapping[str, Any]], where: str = "data", on_disk: bool = False) -> Results:
+        """Score questions that carry "answer" (or "prediction"); docs/python.md has every key of the result, a dict.
+
+        overall_score = Σ w·mean over the levels that have questions, w renormalised; a level without questions
+        is nan. Intervals: `common.statistics.stratified_interval`. `where` names the data in errors. With `on_disk`
+        the items are no list but read from there, unless a language model reviews them. Raises InputError if a record
+        cannot be scored at all.
+        """
+        collecting = gc.isenabled()
+        gc.disable()  # nothing here makes cycles, and walking a million records again and again costs a third
+        try:
+            return self._evaluate(data, where, on_disk and not self._readers)
+        finally:
+            if collecting:
+                gc.enable()
+
+    def _evaluate(self, data: Iterable[Mapping[str, Any]], where: str, on_disk: bool) -> Results:
+        if not self.one_run:
+            for reader in self._readers.values():
+                reader.client.begin()
+        scoring = Scoring(self.rules, where, bool(self._readers), on_disk)
+        scoring.add_all(data)
+        asked = {name: reader.decide(scoring.answered, scoring.items) for name, reader in self._readers.items()}
+        warnings = [grouped_warning(text, names) for text, names in scoring.notes.items()]
+        warnings += [line for name, reader in self._readers.items() for line in reader.warnings(asked[name])]
+        values = {
+            "benchmark": "FutureX",
+            **summarise(scoring.items, self.rules.renormalised),
+            "unboxed_count": scoring.unboxed_count,
+            "no_sigma_count": scoring.no_sigma_count,
+            "warnings": warnings,
+            "llm": asked.get("llm"),
+            "llm_names": asked.get("llm_names"),
+            "signature": {**self.settings(), **scoring.checksums()},
+            "items": scoring.items,
+        }
+        return Results(values, report_blocks, make_page)
+
+    def evaluate_file(self, path: Path, datasets: Sequence[Path] = ()) -> Results:
+        """The results of one prediction file, against the questions of its dataset where there is one."""
+        if len(datasets) > 1:
+            raise InputError("--dataset", "several need RxnOptBench questions", "FutureX")
+        predictions, dataset = RecordFile(path), next(iter(datasets), None)
+        large = not self._readers and is_large(*filter(None, (path, dataset)))
+        if dataset:
+            questions = RecordFile(dataset)
+            asked: Sequence[Any] = Spilled(questions) if large else list(questions)
+            rows, notes = join(asked, predictions, FIELDS, str(path))
+            results = self.evaluate_all(rows, str(dataset), large)
+            results["warnings"] = questions.warnings + notes + results["warnings"]
+            results["signature"]["dataset_sha256"] = questions.sha256
+        else:
+            results = self.evaluate_all(require_questions(predictions, path), str(path), large)
+        results["warnings"] = predictions.warnings + results["warnings"]
+        results["signature"]["prediction_sha256"] = predictions.sha256
+        files = {"name": path.stem, "prediction": path.name, "dataset": dataset.name if dataset else None}
+        return Results({**files, **results}, report_blocks, make_page)
+
+    def settings(self) -> dict[str, Any]:
+        """The part of a signature that does not depend on the data."""
+        settings: dict[str, Any] = dict.fromkeys(("llm_model", "llm_server", "llm_policy", "llm_prompt", "llm_names"))
+        for reader in self._readers.values():
+            settings.update(reader.settings())
+        return {
+            "evaluator": f"FutureX {__version__}",
+            "weights": dict(WEIGHTS),
+            "rules": self.rule_set,
+            "fixed_weights": None if self.rules.renormalised else True,
+            "missing": self.rules.missing,
+            "relative_sigma": self.rules.relative_sigma,
+            **settings,
+        }
+
+
+def make_evaluator(
+    root: Path, llm: str | None = None, no_cache: bool = False, vote: bool = False, **options: Any
+) -> FutureXEvaluator:
+    """An evaluator of the command line's options; whether runs `vote` is up to who names the files."""
+    if llm is None:
+        return FutureXEvaluator(**options)
+    if not llm:
+        raise InputError("--llm", "expected the name of a model")
+    # A server of one's own may need no key.
+    key = os.environ.get("OPENAI_API_KEY") or ("none" if os.environ.get("OPENAI_BASE_URL") else None)
+    if not key:
+        raise InputError("--llm", "expected a key in the environment variable OPENAI_API_KEY", "none")
+    cache = None if no_cache else root / "evaluation" / "llm-cache.sqlite3"
+    evaluator = FutureXEvaluator(api_key=key, model=llm, cache=cache, **options)
+    evaluator.one_run = True
+    return evaluator
