@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from forecasteval.common.charts import Span, draw_spans, draw_tally, forest_chart
@@ -21,6 +21,7 @@ from forecasteval.common.pages import (
     show_text,
 )
 from forecasteval.common.report import Table, format_signature, show_interval, show_number
+from forecasteval.common.results import Item
 
 from .report import comparison_report
 from .systems import question_key
@@ -121,38 +122,37 @@ def _spans_zero(interval: Sequence[float] | None) -> bool:
 
 # --- Questions ---
 
+# A column stands where items have its key: forecasts of probabilities have neither an answer in words nor a truth.
+_COLUMNS: Final[Sequence[tuple[str, Column, Callable[[Item, Item], str]]]] = (
+    ("level", Column("Level", "choice"), lambda a, b: str(a["level"])),
+    ("score", Column("Better", "choice"), lambda a, b: "A" if a["score"] > b["score"] else "B"),
+    ("score", Column("A’s score", "number"), lambda a, b: show_number(a["score"])),
+    ("score", Column("B’s score", "number"), lambda a, b: show_number(b["score"])),
+    ("prompt", Column("Question", "long"), lambda a, b: show_text(a["prompt"], 200)),
+    ("truth", Column("Truth"), lambda a, b: show_text(a["truth"], 120)),
+    ("read", Column("A read"), lambda a, b: _show_read(a)),
+    ("read", Column("B read"), lambda a, b: _show_read(b)),
+    ("answer", Column("A’s answer", "long"), lambda a, b: show_text(a["answer"][-200:])),
+    ("answer", Column("B’s answer", "long"), lambda a, b: show_text(b["answer"][-200:])),
+    ("id", Column("Id"), lambda a, b: show_text(a["id"], 60)),
+)
 
-def _records(
-    pair: Mapping[str, Any], a: Sequence[Mapping[str, Any]], b: Sequence[Mapping[str, Any]], most: int
-) -> Records:
+
+def _records(pair: Mapping[str, Any], a: Sequence[Item], b: Sequence[Item], most: int) -> Records:
     """The questions on which both scores differ, the largest difference first."""
     differing = [(x, y) for x, y in zip(a, b, strict=True) if x["score"] != y["score"]]
     differing.sort(key=lambda both: (-abs(both[0]["score"] - both[1]["score"]), str(both[0]["id"])))
-    levels = any("level" in item for item in a)
-    columns = [
-        *([Column("Level", "choice")] if levels else []), Column("Better", "choice"), Column("A’s score", "number"),
-        Column("B’s score", "number"), Column("Question", "long"), Column("Truth"), Column("A read"), Column("B read"),
-        Column("A’s answer", "long"), Column("B’s answer", "long"), Column("Id"),
-    ]  # fmt: skip
-    shown = (
-        [
-            *([str(x["level"])] if levels else []), "A" if x["score"] > y["score"] else "B",
-            show_number(x["score"]), show_number(y["score"]), show_text(x.get("prompt", ""), 200),
-            show_text(x.get("truth", ""), 120), _read(x), _read(y), show_text(x["answer"][-200:]),
-            show_text(y["answer"][-200:]), show_text(x["id"], 60),
-        ]
-        for x, y in differing
-    )  # fmt: skip
-    told = f"They differ on {len(differing)} of {len(a)} questions."
-    rows = fitting(shown, most)
+    shown = [column for column in _COLUMNS if any(item.get(column[0]) is not None for item in (*a, *b))]
+    rows = fitting(([cell(x, y) for _, _, cell in shown] for x, y in differing), most)
+    lead = f"They differ on {len(differing)} of {len(a)} questions."
     if len(rows) < len(differing):
-        told += f" The {len(rows)} with the largest differences."
-    if levels:
-        told += " The end of each answer is shown."
-    return Records(f"Questions, {_pair_name(pair)}", columns, rows, told)
+        lead += f" The {len(rows)} with the largest differences."
+    if any(key == "level" for key, _, _ in shown):
+        lead += " The end of each answer is shown."
+    return Records(f"Questions, {_pair_name(pair)}", [column for _, column, _ in shown], rows, lead)
 
 
-def _read(item: Mapping[str, Any]) -> str:
+def _show_read(item: Item) -> str:
     if item["outcome"] != "scored":
         return f"({item['outcome']})"
     return show_text(item["read"], 120)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from .errors import InputError
 from .report import Report, format_html
@@ -12,6 +12,25 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from .pages import Page
+
+
+class Item(TypedDict):
+    """One question as a result scored it; `question` is a checksum of what was asked.
+
+    A forecast of probabilities has neither a truth nor an answer in words, a table's question no level and no prompt.
+    """
+
+    id: Any
+    question: str
+    outcome: str
+    score: float
+    level: NotRequired[int | None]
+    cluster: NotRequired[str]
+    forecaster: NotRequired[str]
+    prompt: NotRequired[str]
+    truth: NotRequired[str]
+    read: NotRequired[object]
+    answer: NotRequired[str]
 
 
 class Results(dict[str, Any]):

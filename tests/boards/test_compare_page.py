@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from boards_folders import score
-from cli import assert_refused, number, q, run, write
+from cli import ROOT, assert_refused, number, q, run, write
 from forecasteval.boards import compare
 from forecasteval.boards.page import render
 from forecasteval.common.pages import Records
 from forecasteval.common.statistics import stratified_interval
+from forecasteval.prophet import ProphetArenaEvaluator
 from html_page import check_page
 
 
@@ -40,6 +41,18 @@ def test_page_shows_both_answers_where_scores_differ() -> None:
     assert rows["q1"][:4] == ["1", "A", "1.0000", "0.0000"]
     assert rows["n2"][6:10] == ["95", "(missing)", "\\boxed{95}", ""]
     assert list(page.charts()) == ["differences", "levels"]
+    check_page(render(page))
+
+
+def test_probabilities_have_no_answers_to_show() -> None:
+    """Items of Prophet Arena hold neither a truth nor a reading, and no level counts."""
+    prediction, dataset = (ROOT / folder / "prophet-sample.json" for folder in ("prediction", "dataset"))
+    results = ProphetArenaEvaluator(items=True, bootstrap=0).evaluate_file(prediction, [dataset])
+    page = compare([results]).page()
+    records = [block for section in page.sections for block in section.blocks if isinstance(block, Records)]
+    titles = ["Better", "A’s score", "B’s score", "Id"]
+    assert records
+    assert all([column.title for column in block.columns] == titles for block in records)
     check_page(render(page))
 
 
