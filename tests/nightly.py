@@ -129,7 +129,6 @@ def measure_season(root: Path) -> None:
         ("second night", ["nightly"]),
         ("a truth corrected", ["nightly"]),
         ("verified", ["nightly", "--verify"]),
-        ("one organisation", ["nightly", "--where", "organisation=ACME"]),
         ("compared", words),
         ("gate", [*words, "--fail-if-worse"]),
     ):

@@ -267,7 +267,7 @@ OPTIONS: Final = {
         *POLICIES,
     ),
     "nightly": (
-        "--force", "--html", "--jobs", "--cluster", "--verify", "--min-questions", "--where", "--memory-limit",
+        "--force", "--html", "--jobs", "--cluster", "--verify", "--min-questions", "--memory-limit",
         "--time-limit", *POLICIES,
     ),
     "compare": ("--dataset", "--html", "--fail-if-worse", "--alpha", *POLICIES),
@@ -276,7 +276,7 @@ OPTIONS: Final = {
 VALUES: Final = {
     "--file": ["a"], "--dataset": ["d"], "--missing": ["skip"], "--sort": ["ece"], "--relative-sigma": ["0.05"],
     "--rules": ["official-2026"], "--llm": ["m"], "--llm-policy": ["always"], "--workers": ["2"],
-    "--fail-under": ["0"], "--where": ["a=b"], "--alpha": ["0.05"],
+    "--fail-under": ["0"], "--alpha": ["0.05"],
     "--gamma": ["1"], "--min-questions": ["1"], "--min-events": ["1"], "--max-ask-sum": ["1.03"],
 }  # fmt: skip
 EXIT_CODES: Final = {

@@ -1,4 +1,4 @@
-"""`prediction/systems.json`: what is told of systems besides their scores; columns of a board, and filters by them.
+"""`prediction/systems.json`, metadata about systems: columns of a board.
 
 An object: the name of a system, as its files have it, and an object of `name` (to be shown), `organisation`,
 `framework`, `model`, `cost` (per question) and `notes`, none of which is needed. Other keys are kept and shown, too.
@@ -7,11 +7,12 @@ An object: the name of a system, as its files have it, and an object of `name` (
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import InputError, grouped_names, printable, told_apart
+from forecasteval.common.errors import UNSAFE, InputError, printable, told_apart
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import number_text, parse_json, repeated_keys
 
@@ -30,10 +31,10 @@ About = dict[str, Any]
 
 
 class Systems(NamedTuple):
-    """What the file tells, by system, and the mistakes in it, of which the rest is free."""
+    """The metadata by system, and the mistakes in the file; entries without a mistake are kept."""
 
     told: dict[str, About]
-    mistakes: str = ""
+    mistakes: list[str]
 
 
 # --- The file ---
@@ -43,18 +44,22 @@ def read_systems(folder: Path) -> Systems:
     """What is told of the systems whose predictions are in `folder`; nothing if there is no such file."""
     path = folder / SYSTEMS_FILE
     if not os.path.lexists(path):
-        return Systems({})
+        return Systems({}, [])
     try:
         value = parse_json(decode_utf8(read_file(path), SYSTEMS_FILE), SYSTEMS_FILE)
     except InputError as error:
-        return Systems({}, str(error).removeprefix(f"{printable(path)}: ").removeprefix(f"{SYSTEMS_FILE}: "))
+        return Systems({}, [str(error).removeprefix(f"{printable(path)}: ").removeprefix(f"{SYSTEMS_FILE}: ")])
     if not isinstance(value, dict):
-        return Systems({}, f"expected an object of systems, got {_kind(value)}")
+        return Systems({}, [f"expected an object of systems, got {_kind(value)}"])
     mistakes = [f"system {name}: given twice" for name in repeated_keys(value)]
     about = {name: _read_entry(name, entry, mistakes) for name, entry in value.items()}
-    told = "; ".join(mistakes[:_MISTAKES])
-    more = f"; and {len(mistakes) - _MISTAKES} more" if len(mistakes) > _MISTAKES else ""
-    return Systems({name: entry for name, entry in about.items() if entry}, printable(told + more))
+    return Systems({name: entry for name, entry in about.items() if entry}, mistakes)
+
+
+def show_mistakes(mistakes: Sequence[str]) -> str:
+    """The first mistakes as one line."""
+    more = [f"and {len(mistakes) - _MISTAKES} more"] if len(mistakes) > _MISTAKES else []
+    return printable("; ".join([*mistakes[:_MISTAKES], *more]))
 
 
 def require_predictions(path: Path, folder: Path) -> None:
@@ -99,16 +104,39 @@ def _kind(value: object) -> str:
 
 
 def add_about(board: dict[str, Any], systems: Systems) -> list[str]:
-    """Tell of the rows of a board what is known, under `about`; the names of the systems that have no row."""
-    found: set[str] = set()
-    for table in [*board["pooled"], *board["tables"]]:
-        names = [system_of_row(table, row) for row in table["rows"]]
+    """Give the rows of a board their metadata, as `about`, and the board the names of systems `without_result`.
+
+    A shown name that is the name or a file name of another system is left out, as a row would pass for that system's.
+    Returns these mistakes.
+    """
+    tables = [*board["pooled"], *board["tables"]]
+    names = [[system_of_row(table, row) for row in table["rows"]] for table in tables]
+    holders: dict[str, set[str]] = {}
+    for table, systems_of_table in zip(tables, names, strict=True):
+        for row, name in zip(table["rows"], systems_of_table, strict=True):
+            for text in (name, row["name"]):
+                holders.setdefault(_fold(text), set()).add(name)
+    mistakes, told = list[str](), dict[str, About]()
+    for name, about in systems.told.items():
+        shown = about.get("name", name)
+        if holders.get(_fold(shown), {name}) - {name}:
+            mistakes.append(
+                f"system {printable(name, 40)}: 'name' must not be that of another system, got {_kind(shown)}"
+            )
+            about = {key: value for key, value in about.items() if key != "name"}
+        told[name] = about
+    for table, systems_of_table in zip(tables, names, strict=True):
         table["rows"] = [
-            {**row, "about": systems.told[name]} if name in systems.told else row
-            for name, row in zip(names, table["rows"], strict=True)
+            {**row, "about": told[name]} if told.get(name) else row
+            for row, name in zip(table["rows"], systems_of_table, strict=True)
         ]
-        found.update(names)
-    return sorted(systems.told.keys() - found)
+    board["without_result"] = sorted(told.keys() - {name for part in names for name in part})
+    return mistakes
+
+
+def _fold(name: str) -> str:
+    """A name without what a reader does not see: case, width, blanks and invisible characters."""
+    return "".join(UNSAFE.sub("", unicodedata.normalize("NFKC", name)).casefold().split())
 
 
 def shown_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -148,67 +176,3 @@ def cell_text(value: object) -> str:
     if value is None or isinstance(value, bool):
         return {None: "", True: "yes", False: "no"}[value]
     return value if isinstance(value, str) else number_text(value)
-
-
-# --- Filters ---
-
-
-def read_filters(given: Iterable[str], folder: Path) -> dict[str, list[str]]:
-    """`KEY=VALUE` as the values of each key; InputError for anything else, and for a key that no system has."""
-    filters: dict[str, list[str]] = {}
-    for text in given:
-        key, equals, value = text.partition("=")
-        if not (key and equals):
-            raise InputError("--where", "expected KEY=VALUE", printable(text) or "''")
-        filters.setdefault(key, []).append(value)
-    told = read_systems(folder).told.values() if filters else []
-    known = sorted({key for about in told for key in about})
-    for key, values in filters.items():
-        if key not in known:
-            there = f"a key of {SYSTEMS_FILE}: {', '.join(known)}" if known else f"systems told of in {SYSTEMS_FILE}"
-            raise InputError("--where", f"expected {there}", printable(key))
-        values_there = sorted(set().union(*(_values(about, key) for about in told)))
-        for value in values:
-            if value not in values_there:
-                import difflib  # here: it costs more than all the rest of the start-up
-
-                near = difflib.get_close_matches(value, values_there) or values_there[:5]
-                named = ", ".join(printable(one, 40) for one in near)
-                raise InputError("--where", f"expected a value of {printable(key)}, like {named}", printable(value))
-    return filters
-
-
-def select(board: Mapping[str, Any], filters: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """The board with the rows that have one of the values of every key, and what that left out, under `where`."""
-
-    def fits(row: Mapping[str, Any]) -> bool:
-        return all(_values(row.get("about", {}), key) & {*values} for key, values in filters.items())
-
-    def shown(tables: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        parts = [{**table, "rows": [row for row in table["rows"] if fits(row)]} for table in tables]
-        return [part for part in parts if part["rows"]]
-
-    found = {part: shown(board[part]) for part in ("pooled", "tables")}
-    counts = {"shown": _count(found["tables"]), "of": _count(board["tables"])}
-    return {**board, **found, "where": {"filters": filters, **counts}}
-
-
-def _values(about: Mapping[str, Any], key: str) -> set[str]:
-    value = about.get(key)
-    return {cell_text(one) for one in (value if isinstance(value, list) else [value])} if value is not None else set()
-
-
-def _count(tables: Iterable[Mapping[str, Any]]) -> int:
-    return sum(len(table["rows"]) for table in tables)
-
-
-def told_of(board: Mapping[str, Any]) -> list[str]:
-    """What a nightly run says of filters, and of systems that are told of and have no result."""
-    lines = []
-    if "where" in board:
-        where = board["where"]
-        named = " and ".join(f"{key}={' or '.join(values)}" for key, values in where["filters"].items())
-        lines.append(printable(f"{where['shown']} of {where['of']} rows, {named}; ranks and tests are those of all"))
-    if board["without_result"]:
-        lines.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")
-    return lines

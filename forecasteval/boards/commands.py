@@ -17,7 +17,7 @@ from forecasteval.common.records import dump_json
 from forecasteval.common.report import Report, format_text
 
 from . import comparison, gate, page
-from .about import read_filters, select, told_of
+from .about import SYSTEMS_FILE
 from .cluster import require_usable
 from .folder import evaluate_folder
 from .limits import Limits, read_limits
@@ -36,8 +36,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--min-questions", metavar="N", type=int, default=0, help="leave smaller levels out")
     add("--jobs", metavar="N", type=int, help="files scored at a time (as many as there are processors)")
     add("--cluster", metavar="ADDRESS", help="score on a Dask cluster: tcp://HOST:PORT of its scheduler")
-    where = "show only systems of which prediction/systems.json says that; repeatable"
-    add("--where", metavar="KEY=VALUE", action="append", default=[], help=where)
     add("--memory-limit", metavar="MB", type=int, help="of each file: who needs more fails, and nobody else")
     add("--time-limit", metavar="S", type=float, help="of each file, in seconds")
 
@@ -46,9 +44,8 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     """Score what is new, or verify what is stored; the exit code."""
     if args.min_questions < 0:
         raise InputError("--min-questions", "expected a number >= 0", str(args.min_questions))
-    if args.verify and (args.force or args.html or args.min_questions or args.where):
-        raise InputError("--verify", "cannot be combined", "--force, --html, --min-questions or --where")
-    filters = read_filters(args.where, args.root / "prediction")
+    if args.verify and (args.force or args.html or args.min_questions):
+        raise InputError("--verify", "cannot be combined", "--force, --html or --min-questions")
     limits = read_limits(args.memory_limit, args.time_limit)
     processes = _read_processes(args, limits)
     if args.verify:
@@ -63,9 +60,10 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"
     if board["ignored"]:
         counts += f"; not read, as they are no {', '.join(SUFFIXES)}: {grouped_names(board['ignored'])}"
-    shown = select(board, filters) if filters else board
-    report = [*board_report(shown), *told_of(shown), counts]
-    print(dump_json(shown, ascii_only=True) if args.json else format_text(report))
+    report = board_report(board)
+    if board["without_result"]:
+        report.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")
+    print(dump_json(board, ascii_only=True) if args.json else format_text([*report, counts]))
     if any(failure.fault for failure in failed):
         return 1
     if not board["evaluated"] + board["reused"]:

@@ -24,7 +24,7 @@ from forecasteval.common.files import (
 from forecasteval.common.records import dump_json
 from forecasteval.common.results import Results
 
-from .about import SYSTEMS_FILE, Systems, add_about, read_systems
+from .about import SYSTEMS_FILE, Systems, add_about, read_systems, show_mistakes
 from .board_page import write_board
 from .changes import read_changes
 from .history import append_night, read_history, today
@@ -76,7 +76,6 @@ def evaluate_folder(
                         llm_failures.setdefault(kind, {})[task.prediction] = count
                     checksums[part.name] = store_result(part.text, folder / f"{part.name}.json")
         about = read_systems(root / "prediction")
-        failures += [Failure(SYSTEMS_FILE, about.mistakes)] if about.mistakes else []
         failures.sort()
         notes = [*filter(None, [note]), *(name_missing(folder, checksums) if pages else [])]
         ranked = _store_board(folder, board, checksums, fresh, failures, min_questions, about)
@@ -208,11 +207,13 @@ def _store_board(
 ) -> dict[str, Any]:  # fmt: skip
     """Write leaderboard.json unless it holds just that already; the board."""
     failed = [failure._asdict() for failure in failures]
-    inputs = hash_text(dump_json([ranking_settings(min_questions), dict(checksums), failed, about.told]))
+    inputs = hash_text(dump_json([ranking_settings(min_questions), dict(checksums), failed, about]))
     if board.get("inputs_sha256") != inputs:
         systems = [fresh.get(name) or _read_ranked(folder, name, checksums[name]) for name in sorted(checksums)]
-        new = {**rank_results(systems, min_questions), "failed": failed, "inputs_sha256": inputs}
-        new["without_result"] = add_about(new, about)
+        new = {**rank_results(systems, min_questions), "inputs_sha256": inputs}
+        mistakes = [*about.mistakes, *add_about(new, about)]
+        failures = [*failures, Failure(SYSTEMS_FILE, show_mistakes(mistakes))] if mistakes else failures
+        new["failed"] = [failure._asdict() for failure in sorted(failures)]
         for row in file_rows(new):
             row["file_sha256"] = checksums[row["name"]]
         text = result_text(new)

@@ -1,4 +1,4 @@
-"""`prediction/systems.json`: what is told of systems is shown, kept and filtered by; mistakes in it cost only it."""
+"""`prediction/systems.json`: what is told of systems is shown and kept; mistakes in it cost only it."""
 
 from __future__ import annotations
 
@@ -119,10 +119,6 @@ def test_the_table_over_all_datasets_and_the_page(tmp_path: Path) -> None:
     assert page.count('<th scope="col" data-kind="choice">Organisation</th>') == 3
     assert page.count('<th scope="col" data-kind="number" class="n">Cost per question</th>') == 3
     assert "<b>ACME" not in page
-    board = run(tmp_path, "nightly", "--json", "--where", "organisation=Bravo").json
-    assert [[row["name"] for row in table["rows"]] for table in board["pooled"] + board["tables"]] == [
-        ["b"], ["d-b"], ["e-b"],
-    ]  # fmt: skip
     assert run(tmp_path, "nightly", "--verify").code == 0
 
 
@@ -207,6 +203,18 @@ def test_a_mistake_is_one_line_and_costs_no_score(root: Path, about: Any, told: 
     assert snapshot(root) == before
 
 
+@pytest.mark.parametrize("shown", ["b", "d-b", "B ", "\uff42", "\u200bb"])
+def test_nobody_is_shown_by_the_name_of_another(root: Path, shown: str) -> None:
+    done = tell(root, {"a": {"name": shown, "model": "m"}, "b": {"name": "b"}})
+    (line,) = failures(done)
+    assert line.startswith("systems.json: system a: 'name' must not be that of another system, got "), line
+    assert [row["about"] for row in rows(root)] == [{"model": "m"}, {"name": "b"}]
+    before = snapshot(root)
+    assert failures(run(root, "nightly")) == [line]
+    assert snapshot(root) == before
+    assert run(root, "nightly", "--verify").code == 0
+
+
 def test_mistakes_are_told_together_and_the_rest_counts(root: Path) -> None:
     about = {"a": {"cost": -1, "model": 3, "organisation": "ACME"}, "b": 7, **{f"x{n}": n for n in range(5)}}
     (line,) = failures(tell(root, about))
@@ -251,71 +259,3 @@ def test_hostile_text(root: Path) -> None:
 def test_no_column_for_what_nobody_has() -> None:
     assert about_columns([{"about": {"name": "x"}}, {}]) == []
     assert read_systems(Path("nowhere")).told == {}
-
-
-# --- --where ---
-
-
-@pytest.fixture
-def many(root: Path) -> Path:
-    folder_of(root, c="BBBB", e="ABBB")
-    tell(root, {
-        "a": {"organisation": "ACME", "open": True}, "b": {"organisation": "Bravo", "cost": 1.5},
-        "c": {"organisation": "ACME", "tools": ["search", "code"]},
-    })  # fmt: skip
-    return root
-
-
-def shown(root: Path, *where: str) -> list[tuple[int, str]]:
-    words = [word for one in where for word in ("--where", one)]
-    board = run(root, "nightly", "--json", *words).json
-    return [(row["rank"], row["name"]) for table in board["tables"] for row in table["rows"]]
-
-
-@pytest.mark.parametrize(
-    ("where", "expected"),
-    [
-        (["organisation=ACME"], [(1, "d-a"), (4, "d-c")]),
-        (["organisation=Bravo"], [(2, "d-b")]),
-        (["organisation=ACME", "organisation=Bravo"], [(1, "d-a"), (2, "d-b"), (4, "d-c")]),
-        (["organisation=ACME", "open=yes"], [(1, "d-a")]),
-        (["tools=code"], [(4, "d-c")]),
-        (["cost=1.5"], [(2, "d-b")]),
-    ],
-)  # fmt: skip
-def test_filters(many: Path, where: list[str], expected: list[tuple[int, str]]) -> None:
-    """Ranks stay those of all, and what is stored holds all."""
-    before = snapshot(many)
-    assert shown(many, *where) == expected
-    assert snapshot(many) == before
-
-
-def test_a_filter_is_told(many: Path) -> None:
-    done = run(many, "nightly", "--where", "organisation=ACME", "--where", "open=yes")
-    assert "1 of 4 rows, organisation=ACME and open=yes; ranks and tests are those of all" in done.out.splitlines()
-    assert "d-b" not in done.out
-    board = run(many, "nightly", "--where", "open=yes", "--json").json
-    assert board["where"] == {"filters": {"open": ["yes"]}, "shown": 1, "of": 4}
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["--where", "organisation"], ["--where", "KEY=VALUE", "organisation"]),
-        (["--where", "=x"], ["--where", "KEY=VALUE"]),
-        (["--where", ""], ["--where", "KEY=VALUE"]),
-        (["--where", "organisation=acme"], ["--where", "a value of organisation, like ACME", "acme"]),
-        (["--where", "organisation="], ["--where", "a value of organisation, like ACME, Bravo"]),
-        (["--where", "org=x"], ["--where", "cost, open, organisation, tools", "org"]),
-        (["--where", "open=yes", "--verify"], ["--verify", "--where"]),
-    ],
-)
-def test_a_filter_that_is_none_touches_nothing(many: Path, words: list[str], told: list[str]) -> None:
-    write(many, {"prediction/d-new.json": {"q0": "A"}})
-    before = snapshot(many)
-    assert_refused(run(many, "nightly", *words), *told)
-    assert snapshot(many) == before
-
-
-def test_a_filter_without_a_file(root: Path) -> None:
-    assert_refused(run(root, "nightly", "--where", "model=m"), "--where", "systems told of in systems.json")
