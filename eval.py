@@ -28,7 +28,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval import __version__, futurex, prophet, rxnopt
+from forecasteval import futurex, prophet, rxnopt
 from forecasteval.boards import gate, store
 from forecasteval.boards.named import score_names
 from forecasteval.common.benchmark import Benchmark, Scorer
@@ -37,6 +37,7 @@ from forecasteval.common.files import find_file
 from forecasteval.common.records import dump_pieces
 from forecasteval.common.report import Report, format_text
 from forecasteval.common.usage import command_line, describe, program_name
+from forecasteval.common.version import __version__
 from forecasteval.futurex.evaluator import FutureXEvaluator, make_evaluator
 
 __all__ = ["FutureXEvaluator", "main"]

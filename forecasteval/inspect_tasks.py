@@ -31,11 +31,11 @@ HERE: Final = Path(__file__).resolve().parent.parent
 if "forecasteval" not in sys.modules:  # inspect_ai loads this file by its path, and its package may not be installed
     sys.path.insert(0, str(HERE))
 
-from forecasteval import __version__  # noqa: E402
 from forecasteval.common.errors import EvaluationError, InputError, printable  # noqa: E402
 from forecasteval.common.files import find_file, hash_file  # noqa: E402
 from forecasteval.common.records import RecordFile  # noqa: E402
 from forecasteval.common.statistics import mean  # noqa: E402
+from forecasteval.common.version import __version__  # noqa: E402
 from forecasteval.convert.inspect_logs import PREDICTION, QUESTION_ID  # noqa: E402
 from forecasteval.futurex.items import Scoring  # noqa: E402
 from forecasteval.futurex.rules import RULE_SETS  # noqa: E402

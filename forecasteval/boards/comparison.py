@@ -9,7 +9,6 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval import __version__
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.results import Results
 from forecasteval.common.statistics import (
@@ -23,6 +22,7 @@ from forecasteval.common.statistics import (
     stratified_mean,
     t_tail,
 )
+from forecasteval.common.version import __version__
 
 from .names import without_run
 from .repeats import combine_runs, mean_result, run_columns

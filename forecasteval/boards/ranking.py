@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from forecasteval import __version__
 from forecasteval.common.results import Results
 from forecasteval.common.statistics import FLIPS, holm, mean, paired_test, stratified_interval, stratified_mean
+from forecasteval.common.version import __version__
 
 from .pooled import pool_systems
 from .repeats import combine_all, run_columns

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from forecasteval import __version__
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import write_atomic
 from forecasteval.common.usage import describe
+from forecasteval.common.version import __version__
 
 from .formats import read_source
 from .rows import Columns

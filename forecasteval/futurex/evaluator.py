@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval import __version__
 from forecasteval.common.errors import InputError, grouped_warning
 from forecasteval.common.joins import join
 from forecasteval.common.records import RecordFile, number_text
 from forecasteval.common.results import Results
 from forecasteval.common.spilled import Spilled, is_large
+from forecasteval.common.version import __version__
 
 from . import make_page
 from .items import Scoring

@@ -12,12 +12,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from forecasteval import __version__
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import join_checksums
 from forecasteval.common.joins import hash_question, hash_questions
 from forecasteval.common.records import RecordFile, number_text
 from forecasteval.common.results import Results
+from forecasteval.common.version import __version__
 
 from .arrays import Bools
 from .csv_files import CsvFile

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval import __version__
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import write_atomic
 from forecasteval.common.records import RecordFile, dump_json
 from forecasteval.common.report import text_table
 from forecasteval.common.usage import command_line, describe
+from forecasteval.common.version import __version__
 
 from .builder import Build, NoQuestionsError, build_questions
 from .cells import SELECTIVITIES

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval import __version__
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import write_atomic
 from forecasteval.common.records import dump_json
+from forecasteval.common.version import __version__
 
 from .builder import Build
 from .kinds import NAME, QUESTION_TYPES, TEMPLATES, dataset_name, template_of

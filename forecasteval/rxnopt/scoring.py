@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval import __version__
 from forecasteval.common.errors import InputError, grouped_warning, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.joins import RecordDigest, hash_question, hash_questions
 from forecasteval.common.records import as_text, parse_json
 from forecasteval.common.results import Results
 from forecasteval.common.statistics import clustered_error, clustered_interval, mean
+from forecasteval.common.version import __version__
 
 from .datasets import Question, Questions
 from .kinds import METRICS, NAME, QUESTION_TYPES, rotation, split_id, table_of

@@ -1,0 +1,5 @@
+"""The version of this package, which stands in every signature."""
+
+from typing import Final
+
+__version__: Final = "1.2.0"
