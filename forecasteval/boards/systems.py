@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.joins import hash_questions
+from forecasteval.common.records import dump_json
 from forecasteval.common.statistics import cluster_values, stratified_mean
 
 ALPHA: Final = 0.05  # from this p-value on, a difference is not significant
@@ -145,7 +147,8 @@ def _file_row(results: Mapping[str, Any], name: str) -> dict[str, Any]:
         "prediction": results.get("prediction"),
         "warnings": len(results["warnings"]),
         "degraded": is_degraded(results),
-        "signature": results["signature"],
+        # As it is stored: the keys of `weights` are numbers in a result that was scored just now, and texts in a file.
+        "signature": json.loads(dump_json(results["signature"])),
     }
 
 
