@@ -3,8 +3,10 @@
 import functools
 import os
 import random
+import shutil
 import ssl
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
@@ -18,6 +20,25 @@ settings.load_profile("patient")
 for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
     os.environ.pop(name, None)  # no test may ask a real server
 os.environ["SOURCE_DATE_EPOCH"] = "1763683200"  # 2025-11-21: no test may see midnight
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--extras", action="store_true", help="run the tests of extras alone; a missing extra is a failure"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--extras"):
+        items[:] = [item for item in items if item.get_closest_marker("extra")]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test that is marked `extra("package or program")` if that is not installed."""
+    wanted = [name for marker in item.iter_markers("extra") for name in marker.args]
+    missing = [name for name in wanted if not (find_spec(name) or shutil.which(name))]
+    if missing:
+        (pytest.fail if item.config.getoption("--extras") else pytest.skip)(f"needs {', '.join(missing)}")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -13,12 +13,12 @@ from cli import ROOT, run
 from forecasteval.boards.page import render
 from hostile import hostile_results
 
-BROWSER: Final = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+BROWSER: Final = shutil.which("chromium")
 ARGUMENTS: Final = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
 )
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
+pytestmark = pytest.mark.extra("chromium", "playwright", "axe_playwright_python")
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ pytest.importorskip("inspect_ai", reason="inspect_ai cannot be imported here")
 
 from forecasteval import inspect_tasks
 
+pytestmark = pytest.mark.extra("inspect_ai")
 QUESTIONS = [
     {"id": "q1", "level": 3, "prompt": "Who wins?", "ground_truth": "Zanzibar", "Std": None},
     {"id": "q2", "level": 4, "prompt": "Which two?", "ground_truth": "['Quillon', 'Vexmoor']", "Std": None},

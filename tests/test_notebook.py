@@ -21,9 +21,10 @@ from llm_server import LlmServer
 with warnings.catch_warnings():  # Jupyter's own: it announces where its settings will live one day
     own = "jupyter_core|jupyter_client|nbformat|zmq|nbclient"
     warnings.filterwarnings("ignore", category=DeprecationWarning, module=own)
-    import nbclient
-    import nbformat
+    nbclient = pytest.importorskip("nbclient")
+    nbformat = pytest.importorskip("nbformat")
 
+pytestmark = pytest.mark.extra("nbclient", "nbformat", "ipykernel")
 EVIL: Final = "<img src=x onerror=alert(1)>"
 UNSURE: Final = r"\boxed{101 then, after 90 now}"  # the grammar takes the last number, the server's model the first
 
