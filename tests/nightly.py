@@ -90,32 +90,28 @@ def measure_runs(root: Path) -> None:
 def measure_kills(root: Path, kills: int) -> None:
     """Kill runs that redo everything; torn: a file that is no whole JSON; lost: one that is gone.
 
-    Every other run works in processes, and its whole group is killed.
+    Of every other run the whole group of processes is killed.
     """
     timed_run(root)
     whole = read_folder(root)
-    longest = {"": timed_run(root, "--force"), "--time-limit=60": timed_run(root, "--force", "--time-limit=60")}
+    longest = timed_run(root, "--force")
     rng = random.Random(SEED)
     torn = lost = killed = 0
-    before = semaphores()
     for number in range(kills):
-        option = [*longest][number % 2]
-        run = start(root, "--force", *filter(None, [option]))
-        time.sleep(rng.uniform(0.05, longest[option]))
+        run = start(root, "--force")
+        time.sleep(rng.uniform(0.05, longest))
         killed += run.poll() is None
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(run.pid, signal.SIGKILL) if option else run.kill()
+            os.killpg(run.pid, signal.SIGKILL) if number % 2 else run.kill()
         run.wait()
         files = read_folder(root)
         lost += len(whole.keys() - files.keys())
         torn += sum(not is_whole(text) for name, text in files.items() if name.endswith(".json"))
-    time.sleep(1)
-    made = len(semaphores() - before)
     timed_run(root)
     left = read_folder(root)
     stray = sum(path.suffix == ".tmp" for path in (root / "evaluation").iterdir())
-    print(f"kills: {killed} of {kills} runs killed, {torn} files torn, {lost} results lost, then {stray} strays and")
-    print(f"{made} semaphores left,", "same bytes" if left == whole else "OTHER BYTES")
+    print(f"kills: {killed} of {kills} runs killed, {torn} files torn, {lost} results lost, then {stray} strays,")
+    print("same bytes" if left == whole else "OTHER BYTES")
 
 
 def measure_season(root: Path) -> None:
@@ -153,26 +149,23 @@ def measure_changes(root: Path, kills: int) -> None:
     """Kill nights that have something to say, and read the history after each.
 
     torn: a line that is no JSON, or a file that is none; lost: a line that was there and is not, or a system whose last
-    line is not what the leaderboard says, once a night went through. Every other run works in processes.
+    line is not what the leaderboard says, once a night went through.
     """
     make_season(root, weeks=3, questions=8, systems=4, runs=2)
     timed_run(root)
-    longest = {}
-    for option in ("", "--time-limit=60"):
-        correct_truth(root)
-        longest[option] = timed_run(root, *filter(None, [option]))
+    correct_truth(root)
+    longest = timed_run(root)
     rng = random.Random(SEED)
     torn = lost = killed = grown = number = 0
     while killed < kills:
         number += 1
-        option = [*longest][number % 2]
         before = read_folder(root)["history.jsonl"]
         correct_truth(root)
-        run = start(root, *filter(None, [option]))
-        time.sleep(rng.uniform(0.05, longest[option]))
+        run = start(root)
+        time.sleep(rng.uniform(0.05, longest))
         killed += run.poll() is None
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(run.pid, signal.SIGKILL) if option else run.kill()
+            run.kill()
         run.wait()
         files = read_folder(root)
         grown += files["history.jsonl"] != before
@@ -203,10 +196,6 @@ def history_is_right(root: Path) -> bool:
     }
     nights = [line["night"] for line in lines]
     return last == rows and nights == sorted(nights)
-
-
-def semaphores() -> set[str]:
-    return {path.name for path in Path("/dev/shm").glob("sem.loky-*")}
 
 
 def is_whole(text: bytes) -> bool:

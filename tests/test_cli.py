@@ -267,8 +267,7 @@ OPTIONS: Final = {
         *POLICIES,
     ),
     "nightly": (
-        "--force", "--html", "--jobs", "--cluster", "--verify", "--min-questions", "--memory-limit",
-        "--time-limit", *POLICIES,
+        "--force", "--html", "--jobs", "--cluster", "--verify", "--min-questions", *POLICIES,
     ),
     "compare": ("--dataset", "--html", "--fail-if-worse", "--alpha", *POLICIES),
     "check": (),
@@ -476,7 +475,7 @@ def test_data_lies_beside_a_checkout_else_in_the_current_folder(tmp_path: Path, 
 
 
 HEAVY: Final = (
-    *("numpy", "openai", "tqdm", "pandas", "scipy", "joblib", "filelock", "jinja2", "matplotlib", "openpyxl"),
+    *("numpy", "openai", "tqdm", "pandas", "scipy", "filelock", "jinja2", "matplotlib", "openpyxl"),
     *("sqlite3", "difflib", "unittest", "asyncio"),
 )
 

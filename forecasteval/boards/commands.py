@@ -20,7 +20,6 @@ from . import comparison, gate, page
 from .about import SYSTEMS_FILE
 from .cluster import require_usable
 from .folder import evaluate_folder
-from .limits import Limits, read_limits
 from .named import find_runs, group_runs, score_names
 from .processes import Failure
 from .report import board_report
@@ -36,8 +35,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--min-questions", metavar="N", type=int, default=0, help="leave smaller levels out")
     add("--jobs", metavar="N", type=int, help="files scored at a time (as many as there are processors)")
     add("--cluster", metavar="ADDRESS", help="score on a Dask cluster: tcp://HOST:PORT of its scheduler")
-    add("--memory-limit", metavar="MB", type=int, help="of each file: who needs more fails, and nobody else")
-    add("--time-limit", metavar="S", type=float, help="of each file, in seconds")
 
 
 def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
@@ -46,11 +43,10 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
         raise InputError("--min-questions", "expected a number >= 0", str(args.min_questions))
     if args.verify and (args.force or args.html or args.min_questions):
         raise InputError("--verify", "cannot be combined", "--force, --html or --min-questions")
-    limits = read_limits(args.memory_limit, args.time_limit)
-    processes = _read_processes(args, limits)
+    processes = _read_processes(args)
     if args.verify:
-        return _verify(args, scorer, program, processes, limits)
-    how = args.force, args.min_questions, processes, limits, scorer.together, args.html, args.cluster
+        return _verify(args, scorer, program, processes)
+    how = args.force, args.min_questions, processes, scorer.together, args.html, args.cluster
     score = partial(page.score_with_page, scorer.score, args.root / "evaluation") if args.html else scorer.score
     board = evaluate_folder(args.root, score, scorer.settings, *how)
     failed = [Failure(**entry) for entry in board["failed"]]
@@ -71,7 +67,7 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     return 3 if failed or board["llm_failures"] else 0
 
 
-def _read_processes(args: argparse.Namespace, limits: Limits) -> int:
+def _read_processes(args: argparse.Namespace) -> int:
     """How many processes score; InputError for what does not go with them or with a cluster."""
     if args.jobs is not None and args.jobs < 1:
         raise InputError("--jobs", "expected 1 or more", str(args.jobs))
@@ -82,9 +78,6 @@ def _read_processes(args: argparse.Namespace, limits: Limits) -> int:
     if args.cluster is not None:
         if args.jobs is not None:
             raise InputError("--cluster", "has as many processes as workers: cannot be combined", "--jobs")
-        if limits.any:
-            told = "--memory-limit or --time-limit; workers have limits of their own"
-            raise InputError("--cluster", "cannot be combined", told)
         require_usable(args.cluster)
         args.root = args.root.absolute()  # workers are in other folders
     return 1 if args.llm else args.jobs or os.cpu_count() or 1
@@ -107,8 +100,8 @@ def _told_by_model(failures: dict[str, dict[str, int]]) -> list[str]:
     return lines
 
 
-def _verify(args: argparse.Namespace, scorer: Scorer, program: str, processes: int, limits: Limits) -> int:
-    found = verify_folder(args.root, scorer.score, processes, limits, scorer.together, args.cluster)
+def _verify(args: argparse.Namespace, scorer: Scorer, program: str, processes: int) -> int:
+    found = verify_folder(args.root, scorer.score, processes, scorer.together, args.cluster)
     _tell_failed(program, found.failed)
     print(dump_json(_as_json(found), ascii_only=True) if args.json else format_text(_report(found)))
     if any(failure.fault for failure in found.failed):

@@ -28,7 +28,6 @@ from .about import SYSTEMS_FILE, Systems, add_about, read_systems, show_mistakes
 from .board_page import write_board
 from .changes import read_changes
 from .history import append_night, read_history, today
-from .limits import NO_LIMITS, Limits
 from .page import is_current, name_missing
 from .processes import Failure, Task, explain, score_files
 from .ranking import make_page, rank_results, ranking_settings
@@ -43,7 +42,7 @@ Settings = Callable[[str], Signature]
 
 def evaluate_folder(
     root: Path, score: Score, settings: Settings, force: bool = False, min_questions: int = 0, processes: int = 0,
-    limits: Limits = NO_LIMITS, together: Callable[[Path], bool] = lambda dataset: False,
+    together: Callable[[Path], bool] = lambda dataset: False,
     pages: bool = False, cluster: str | None = None,
 ) -> Results:  # fmt: skip
     """Score every file of `root/prediction`, store the results and the leaderboard in `root/evaluation`.
@@ -65,7 +64,7 @@ def evaluate_folder(
         checksums = plan.checksums
         fresh: dict[str, System | Ranking] = {}
         llm_failures: dict[str, dict[str, int]] = {}
-        with contextlib.closing(score_files(score, plan.todo, root, processes, limits, cluster)) as outcomes:
+        with contextlib.closing(score_files(score, plan.todo, root, processes, cluster)) as outcomes:
             for task, outcome in zip(plan.todo, outcomes, strict=True):
                 for part in outcome:
                     if isinstance(part, Failure):

@@ -1,4 +1,4 @@
-"""Processes that do tasks: joblib's, which notice that one was killed, kept from talking and from leaving traces."""
+"""Processes that do tasks: one that dies costs only its task, and none outlives the run."""
 
 from __future__ import annotations
 
@@ -6,109 +6,65 @@ import contextlib
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import threading
-import time
-import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from forecasteval.common.errors import EvaluationError
+from forecasteval.common.files import temporary_name, write_atomic
 
-from .limits import Limits, go_first, limit_memory
-
-_work: Callable[[Any], Any]  # of a process of the pool: one for all its tasks, so that a language model's run goes on
+_work: Callable[[Any], Any]  # of a process: one for all its tasks
 _folder: Path
 
 
 def run_tasks(
-    work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, folder: Path, limits: Limits
+    work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, folder: Path
 ) -> Generator[Any, None, None]:
-    """`map(work, tasks)` in processes, by way of files in `folder`; BrokenProcessPool if one of them dies."""
-    from joblib.externals.loky import get_reusable_executor
+    """`map(work, tasks)` by way of files in `folder`, with None for a task whose process was killed.
 
-    given = (os.getpid(), work, folder, limits)
-    executor = get_reusable_executor(processes, timeout=300, initializer=_begin_worker, initargs=given)
-    with _without_interrupts():
-        futures = [executor.submit(_hand_over, task) for task in tasks]
-    for future in futures:
-        path = folder / future.result()
-        yield pickle.loads(path.read_bytes())
-        path.unlink()
-
-
-def _hand_over(task: Any) -> str:
-    """Do a task in a process, and leave the outcome in a file of `folder`, whose name is returned.
-
-    A process that is killed while it sends a long message leaves half of it in the pipe, and for the rest the pool
-    would wait for ever. A name is sent whole or not at all. It also keeps what is done early out of the memory.
+    Once a process has died, the remaining tasks run one by one, so that it is known which of them kills its process.
     """
-    path = _folder / f"{os.getpid()}-{time.monotonic_ns()}"
-    outcome = _work(task)
-    try:
-        sent = pickle.dumps(outcome)
-    except MemoryError:
-        os._exit(1)  # the parent sees that, and tells which task it was
-    try:
-        path.write_bytes(sent)
-    except OSError as error:
-        raise EvaluationError(f"{path}: cannot be written: {error.strerror or error}") from None
-    return path.name
+    from concurrent.futures.process import BrokenProcessPool
 
-
-@contextlib.contextmanager
-def pool() -> Iterator[None]:
-    """What joblib keeps for the next call is ended here, and it does not talk to the user."""
-    with warnings.catch_warnings():
-        # A process that it replaces, a loop that ends early; told in a thread, where an error would hang all.
-        warnings.filterwarnings("ignore", module="joblib")
-        from joblib.externals.loky import get_reusable_executor
-
-        _start_trackers()
+    left, alone = list(tasks), False
+    while left:
         try:
-            yield
-        finally:
-            get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
+            with contextlib.closing(_map(work, left, 1 if alone else processes, folder)) as outcomes:
+                for outcome in outcomes:
+                    yield outcome
+                    left.pop(0)
+        except (BrokenProcessPool, MemoryError):
+            if alone:
+                yield None
+                left.pop(0)
+            alone = True
 
 
-def _start_trackers() -> None:
-    """Start the processes that free the locks of a pool whose parent was killed, in a session of their own.
+def _map(work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, folder: Path) -> Generator[Any, None, None]:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
 
-    Silently: they would tell the user about it. Before anything else: as they start, they unblock Ctrl-C. And so that
-    who kills the whole group does not reach them: they end by themselves, when nobody else is left.
-    """
-    if sys.platform == "win32":
-        return
-    from multiprocessing import resource_tracker, util
-
-    from joblib.externals.loky.backend import resource_tracker as loky_tracker
-
-    before, spawn = os.environ.get("PYTHONWARNINGS"), util.spawnv_passfds
-    os.environ["PYTHONWARNINGS"] = "ignore"
-    util.spawnv_passfds = _spawn_apart  # type: ignore[assignment]
+    context = get_context("spawn" if sys.platform == "win32" else "forkserver")
+    alive, parent = context.Pipe(duplex=False)  # the processes end when `parent` is closed, or has gone with its holder
+    executor = ProcessPoolExecutor(processes, context, _begin, (work, folder, alive))
     try:
-        resource_tracker.ensure_running()
-        loky_tracker.ensure_running()
+        with _without_interrupts():
+            futures = [executor.submit(_do, task) for task in tasks]
+        for future in futures:
+            path = folder / future.result()
+            yield pickle.loads(path.read_bytes())
+            path.unlink()
     finally:
-        util.spawnv_passfds = spawn
-        if before is None:
-            del os.environ["PYTHONWARNINGS"]
-        else:
-            os.environ["PYTHONWARNINGS"] = before
-
-
-def _spawn_apart(path: str | bytes, args: Sequence[Any], descriptors: Sequence[int]) -> int:
-    executable = os.fsdecode(path)
-    process = subprocess.Popen(args, executable=executable, pass_fds=descriptors, start_new_session=True)
-    process.returncode = 0  # nobody waits for it
-    return process.pid
+        parent.close()
+        executor.shutdown(cancel_futures=True)
+        alive.close()
 
 
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Processes that start here never see Ctrl-C, which is the parent's business; it waits until all have started."""
+    """A Ctrl-C waits until all processes have started; these inherit that they never see it: it is for the parent."""
     if sys.platform == "win32":
         yield
         return
@@ -119,17 +75,27 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin_worker(parent: int, work: Callable[[Any], Any], folder: Path, limits: Limits) -> None:
-    """Leave Ctrl-C to the parent, and end with it: a parent that was killed cannot end its workers."""
+def _begin(work: Callable[[Any], Any], folder: Path, alive: Connection) -> None:
     global _work, _folder
     _work, _folder = work, folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, args=(alive,), daemon=True).start()
+    with contextlib.suppress(OSError):  # where memory runs out, Linux ends this process and not its parent
+        Path("/proc/self/oom_score_adj").write_text("1000")
 
-    def watch() -> None:
-        while os.getppid() == parent:  # on Windows it stays the same: an idle worker ends after five minutes there
-            time.sleep(0.5)
-        os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()
-    go_first()
-    limit_memory(limits)
+def _end_with_parent(alive: Connection) -> None:
+    with contextlib.suppress(EOFError, OSError):
+        alive.recv_bytes()
+    os._exit(1)
+
+
+def _do(task: Any) -> str:
+    """Do a task, and leave its outcome in a file, whose name is returned.
+
+    A process that is killed while it sends a long message leaves half of it in the pipe, and the parent would wait for
+    the rest for ever. A name is sent whole or not at all.
+    """
+    path = temporary_name(_folder)
+    write_atomic(path, pickle.dumps(_work(task)))
+    return path.name

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from forecasteval.common.errors import EvaluationError, printable
 from forecasteval.common.files import hash_file, join_checksums, score_together, temporary_name, write_atomic
 from forecasteval.common.results import Results
 from forecasteval.common.spilled import Spilled
 
-from .limits import NO_LIMITS, Limits, OutOfTimeError, limited_time
 from .store import Score, result_pieces, result_text
 from .systems import Ranking, System, failures_of_model, read_result
 
 _KILLED: Final = "the process that scored it was killed (out of memory?)"
+_TOO_LARGE: Final = "needs more memory than there is"
 POOL_BYTES: Final = 8_000_000  # of unscored files from which processes pay, and of a file that is scored in its own
 
 
@@ -73,22 +72,21 @@ def explain(error: EvaluationError, path: Path, root: Path) -> str:
 
 
 def score_files(
-    score: Score, tasks: Sequence[Task], root: Path, processes: int, limits: Limits = NO_LIMITS,
-    cluster: str | None = None,
-) -> Generator[Outcome, None, None]:  # fmt: skip
+    score: Score, tasks: Sequence[Task], root: Path, processes: int, cluster: str | None = None
+) -> Generator[Outcome, None, None]:
     """Score files in their order, with a progress bar on a terminal.
 
     In `processes` where that pays (0: in this one, whatever it costs), or on the Dask `cluster` of this address.
     """
     from tqdm import tqdm
 
-    work = partial(_score_one, score, root, limits)
-    apart = bool(processes and tasks) and (limits.any or sum(map(_size, tasks)) > POOL_BYTES)
+    work = partial(_score_one, score, root)
+    apart = bool(processes and tasks) and sum(map(_size, tasks)) > POOL_BYTES
     outcomes: Generator[Outcome, None, None]
     if cluster and tasks:
         outcomes = _on_cluster(work, tasks, cluster)
     else:
-        outcomes = _in_processes(work, tasks, processes, root, limits) if apart else (work(task) for task in tasks)
+        outcomes = _in_processes(work, tasks, processes, root) if apart else (work(task) for task in tasks)
     with contextlib.closing(outcomes):  # at once, so that no process goes on behind an error
         yield from tqdm(outcomes, total=len(tasks), desc="scoring", unit="file", leave=False, disable=None)
 
@@ -102,22 +100,19 @@ def _size(task: Task) -> int:
     return size
 
 
-def _score_one(score: Score, root: Path, limits: Limits, task: Task) -> Outcome:
+def _score_one(score: Score, root: Path, task: Task) -> Outcome:
     try:
-        with limited_time(limits):
-            results, errors = score_together(score, task.files, task.dataset)
-            outcome: Outcome = [Failure(path.name, explain(error, path, root)) for path, error in errors]
-            if results is not None:
-                text = _write_large(results, root) or result_text(results)
-                told = text, read_result(results), failures_of_model(results)
-                outcome.append(Scored(str(results["name"]), *told))
-            return outcome
+        results, errors = score_together(score, task.files, task.dataset)
+        outcome: Outcome = [Failure(path.name, explain(error, path, root)) for path, error in errors]
+        if results is not None:
+            text = _write_large(results, root) or result_text(results)
+            told = text, read_result(results), failures_of_model(results)
+            outcome.append(Scored(str(results["name"]), *told))
+        return outcome
     except EvaluationError as error:
         return [Failure(task.prediction, explain(error, task.path, root))]
     except MemoryError:
-        return [Failure(task.prediction, _too_large(limits))]
-    except OutOfTimeError:
-        return [Failure(task.prediction, _too_slow(limits))]
+        return [Failure(task.prediction, _TOO_LARGE)]
     except Exception as error:  # a fault of this tool in one file must not cost a night's other files
         reason = f"internal fault, please report it: {type(error).__name__}: {printable(error, 200)}"
         return [Failure(task.prediction, reason, True)]
@@ -132,42 +127,18 @@ def _write_large(results: Results, root: Path) -> Path | None:
     return path
 
 
-def _too_large(limits: Limits) -> str:
-    allowed = f"than the {limits.memory >> 20} MB of --memory-limit" if limits.memory else "than there is"
-    return f"needs more memory {allowed}"
-
-
-def _too_slow(limits: Limits) -> str:
-    return f"takes longer than the {limits.seconds:g} s of --time-limit"
-
-
 def _in_processes(
-    work: Callable[[Task], Outcome], tasks: Sequence[Task], processes: int, root: Path, limits: Limits
+    work: Callable[[Task], Outcome], tasks: Sequence[Task], processes: int, root: Path
 ) -> Generator[Outcome, None, None]:
-    """`map(work, tasks)` in processes. If one dies, the rest runs one by one, to tell which file it was."""
-    from concurrent.futures.process import BrokenProcessPool
-
-    from .pool import pool, run_tasks
+    from .pool import run_tasks
 
     name = f".{os.getpid()}-"
-    done = 0
-    run: Any = partial(run_tasks, work, limits=limits)
     with (
-        pool(),
         TemporaryDirectory(prefix=name, suffix=".tmp", dir=root / "evaluation", ignore_cleanup_errors=True) as place,
+        contextlib.closing(run_tasks(work, tasks, min(processes, len(tasks)), Path(place))) as outcomes,
     ):
-        try:
-            for outcome in run(tasks, min(processes, len(tasks)), Path(place)):
-                yield outcome
-                done += 1
-        except BrokenProcessPool:
-            for task in tasks[done:]:
-                begun = time.monotonic()
-                try:
-                    yield from run([task], 1, Path(place))
-                except BrokenProcessPool:
-                    late = limits.seconds is not None and time.monotonic() - begun > limits.seconds
-                    yield [Failure(task.prediction, _too_slow(limits) if late else _KILLED)]
+        for task, outcome in zip(tasks, outcomes, strict=True):
+            yield [Failure(task.prediction, _KILLED)] if outcome is None else outcome
 
 
 def _on_cluster(work: Callable[[Task], Outcome], tasks: Sequence[Task], address: str) -> Generator[Outcome, None, None]:

@@ -17,7 +17,6 @@ from .about import Systems, add_about, read_systems
 from .changes import read_changes
 from .folder import list_predictions, list_tasks
 from .history import read_history
-from .limits import NO_LIMITS, Limits
 from .processes import Failure, Task, score_files
 from .ranking import rank_results
 from .report import format_csv, format_markdown
@@ -38,7 +37,7 @@ class Verification(NamedTuple):
 
 
 def verify_folder(
-    root: Path, score: Score, processes: int = 0, limits: Limits = NO_LIMITS,
+    root: Path, score: Score, processes: int = 0,
     together: Callable[[Path], bool] = lambda dataset: False, cluster: str | None = None,
 ) -> Verification:  # fmt: skip
     """Score every file of `root/prediction` and compare with `root/evaluation`, the leaderboard too; writes nothing.
@@ -55,7 +54,7 @@ def verify_folder(
         tasks = [task for task in tasks if _is_stored(folder, task)]
         differences: dict[str, list[str]] = {}
         systems: list[System | Ranking] = []
-        with contextlib.closing(score_files(score, tasks, root, processes, limits, cluster)) as outcomes:
+        with contextlib.closing(score_files(score, tasks, root, processes, cluster)) as outcomes:
             for part in itertools.chain.from_iterable(outcomes):
                 if isinstance(part, Failure):
                     failed.append(part)

@@ -295,18 +295,3 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"needs the package distributed: pip install 'forecasteval\[cluster\]'"):
         cluster.require_usable("tcp://a:1")
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--jobs", "0"], ["--jobs: expected 1 or more, got 0"]),
-        (["--jobs", "2", "--cluster", "tcp://a:1"], ["--cluster", "cannot be combined, got --jobs"]),
-        (["--time-limit", "2", "--cluster", "tcp://a:1"], ["--cluster", "--time-limit"]),
-        (["--llm", "m", "--cluster", "tcp://a:1"], ["--llm: scores in one process", "--cluster"]),
-        (["--llm", "m", "--jobs", "2"], ["--llm: scores in one process", "--jobs 2"]),
-    ],
-)
-def test_what_does_not_go_together(tmp_path: Path, options: list[str], words: list[str]) -> None:
-    write(tmp_path, {"prediction/a.json": [q()]})
-    assert_refused(run(tmp_path, "nightly", *options, OPENAI_API_KEY="key"), *words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from boards_folders import counts, stored
 from cli import Done, run, write
 from eval import FutureXEvaluator
+from forecasteval.boards import processes
 from llm_runs import CANARY, evaluate, question, questions
 from llm_server import Asked, LlmServer, Reply, error, honest
 
@@ -72,14 +74,16 @@ def test_a_server_that_is_down_is_not_asked_by_every_file(
     assert server.requests == []
 
 
-def test_in_a_process_of_its_own_too(server: LlmServer, tmp_path: Path) -> None:
-    """With a limit the files go to one process, which keeps the breaker from file to file."""
+def test_in_a_process_of_its_own_too(server: LlmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large files go to one process, which keeps the breaker from file to file."""
+    monkeypatch.setattr(processes, "POOL_BYTES", 0)
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]  # one of an earlier test has other variables
     folder(tmp_path, 4)
     server.script = lambda asked: error(401)
-    assert night(tmp_path, server, "--time-limit", "60").code == 3
+    assert night(tmp_path, server).code == 3
     assert len(server.requests) == 1
     server.script = honest
-    assert night(tmp_path, server, "--time-limit", "60").code == 0
+    assert night(tmp_path, server).code == 0
     assert len(server.requests) == 1 + 12
 
 

@@ -109,16 +109,6 @@ def test_verify_beside_a_file_that_cannot_be_scored(tmp_path: Path) -> None:
     assert [entry["file"] for entry in found["failed"]] == ["week1-b.jsonl"]
 
 
-def test_a_limit_holds_for_the_files_of_a_dataset_as_one(tmp_path: Path) -> None:
-    write(tmp_path, {**FILES, "dataset/plain.json": [q()], "prediction/plain.json": [q()]})
-    done = run(tmp_path, "nightly", "--time-limit", "60", "--json")
-    assert (done.code, [table["name"] for table in done.json["tables"][1:]]) == (0, ["week1"])
-    done = run(tmp_path, "nightly", "--force", "--time-limit", "1e-6", "--json")
-    (failed, *_) = [entry for entry in json.loads(done.out)["failed"] if "week1" in entry["file"]]
-    assert failed == {"file": "week1-a.json, week1-b.jsonl", "fault": False,
-                      "reason": "takes longer than the 1e-06 s of --time-limit"}  # fmt: skip
-
-
 def test_dataset_named_like_the_leaderboard(tmp_path: Path) -> None:
     write(tmp_path, {name.replace("week1", "leaderboard"): value for name, value in FILES.items()})
     (failed,) = json.loads(run(tmp_path, "nightly", "--json").out)["failed"]
