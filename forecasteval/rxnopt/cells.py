@@ -5,13 +5,14 @@ A cell is read or reported: `read_yield` and `read_fraction` never guess, and sa
 
 from __future__ import annotations
 
-import html
 import math
 import re
 import unicodedata
 from typing import Final, NamedTuple
 
 from forecasteval.common.records import number_text
+
+from .items import repair
 
 MAX_CELL: Final = 200  # characters; no result of a table is longer
 ROUND: Final = 6  # decimals of effective and relative scores: [1.0, 0.587629] in the seed
@@ -21,16 +22,17 @@ UNREADABLE: Final = "cannot be read as one yield"
 _FOOTNOTES: Final = r"[a-z](?:\s?[,;]\s?[a-z])*(?![a-z])"  # 27 c · 54f · 61 f , g
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?"  # 9.5E+01 · 4.35920116829955
 _ABOUT: Final = r"(?:~|≈|ca\b\.?|circa\b|about\b|approx(?:imately)?\b\.?)"
-_LOST_ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})")  # "71\\u201377": a JSON escape that was escaped again
 _NOTE_MARKS: Final = re.compile(r"\[[a-z*,;\s]{1,12}\]|<sup>[^<>]*</sup>|\^\{?[a-z0-9*,]{1,5}\}?|[*†‡§¶#]")
 _SIGNS: Final = str.maketrans(
     {"∶": ":", "−": "-", "–": "-", "—": "-", "‒": "-", "―": "-", "∼": "~", "⩾": "≥", "⩽": "≤", "’": "'", "′": "'",
      "[": "(", "]": ")"}
 )  # fmt: skip
 _MISSING: Final = frozenset({
-    "", "-", "--", "---", "/", "n/a", "n.a.", "na", "nan", "none", "null", "not determined", "not reported",
+    "", "-", "--", "---", "/", "n/a", "n.a.", "na", "nan", "none", "null", "not determined", "not reported", "未测定",
 })  # fmt: skip
-_MISSING_SELECTIVITY: Final = _MISSING | {"nd", "n.d.", "n. d.", "n.d", "nr", "n.r.", "n.r", "not detected"}
+_MISSING_SELECTIVITY: Final = _MISSING | {
+    "nd", "n.d.", "n. d.", "n.d", "nr", "n.r.", "n.r", "n/r", "n.o.", "not detected", "未检测到",
+}  # fmt: skip
 
 # A cell is its text and up to three brackets: 80 (77) · 88 [82]c · 90% (95% ee) (3a)
 _PARTS: Final = re.compile(rf"([^()]+)((?:\([^()]*\)\s?(?:{_FOOTNOTES})?\s?){{1,3}})")
@@ -38,17 +40,17 @@ _LABELLED: Final = re.compile(
     rf"(?:(?:product|compound)\s)?([0-9]{{1,3}})[a-z]{{1,3}}'{{0,3}}\s?(?::\s?([^()]+)|\(([^()]+)\)\s?(?:{_FOOTNOTES})?)"
 )
 _ZERO: Final = (
-    r"traces?(?:\samounts?)?|tr\b\.?|n\.?\s?d\b\.?|n\.?\s?r\b\.?"
+    r"traces?(?:\samounts?)?|tr\b\.?|n\.?\s?d\b\.?|n[./]?\s?r\b\.?|n\.\s?o\b\.?|痕量|未检测到|未检出|[未无不]反应"
     r"|(?:not?|none)\s(?:detected|observed|formed|found|reaction|product)"
 )
 _PLAIN_YIELD: Final = re.compile(
-    rf"""(?:yield\s?(?:[:=]\s?|of\s)?)?
+    rf"""(?:(?:yield|[收产]率)\s?(?:[:=]\s?|of\s)?)?
     (?: (?P<zero>{_ZERO})
       | (?P<quantitative>quant(?:itative)?\b\.?)
       | (?:{_ABOUT}\s?)? (?:(?P<bound>[<>≤≥])=?\s?)? (?P<low>-?{_NUMBER})\s?%?
         (?: \s?(?:-|~|\bto\b)\s?(?P<high>{_NUMBER})\s?%? | \s?(?:±|\+/-)\s?{_NUMBER}\s?%? | \+ )?
     )
-    (?:\s?(?:isolated\s|nmr\s|gc\s|hplc\s)?(?:yield|isolated|nmr|gc|hplc)\b)?
+    (?:\s?(?:isolated\s|nmr\s|gc\s|hplc\s)?(?:yield|isolated|nmr|gc|hplc|[收产]率)\b)?
     (?:\s?(?:{_FOOTNOTES}))?""",
     re.X,
 )
@@ -56,6 +58,7 @@ _ISOLATED: Final = re.compile(
     rf"(?:isolated(?:\syield)?\s?[:=]?\s?)?([<>≤≥~]?\s?{_NUMBER}\s?%?)\s?(?:isolated(?:\syield)?|{_FOOTNOTES})?"
 )
 _UNIT: Final = re.compile(r".*[0-9](?:\s?[gh]|\s[dsvw])")  # (24 h), (1.2 g): no footnotes
+_TIME_OR_MASS: Final = re.compile(r".*[0-9]\s?[gh]")  # the cell 12 h; "87% h" and "61 f, g" carry footnotes
 _PRODUCT: Final = re.compile(r"([0-9]{1,3})[a-z]{1,3}'{0,3}")
 
 _DOTTED: Final = re.compile(r"\b([edr])\.\s?([er])\b\.?")  # e.e.
@@ -95,7 +98,7 @@ def cell_text(cell: object) -> str | None:
         return ""
     if not isinstance(cell, str):
         return number_text(cell) or None
-    text = html.unescape(_LOST_ESCAPE.sub(lambda match: chr(int(match[1], 16)), cell[: MAX_CELL + 1]))
+    text = repair(cell[: MAX_CELL + 1])
     if not text.isascii():  # "95²" is 95 with a footnote: NFKC would make it 952
         text = "".join(char for char in text if not unicodedata.decomposition(char).startswith("<super>"))
         text = unicodedata.normalize("NFKC", text)
@@ -139,7 +142,7 @@ def read_yield(cell: object, fraction: bool = False) -> YieldCell:
     inner = label[2] or label[3] if label else ""
     if label and (int(label[1]) < 30 or re.search("[0-9]", inner)):  # 3aa (trace), but "95a (n.d.)" is a footnote
         value, note = _plain_yield(inner, fraction)
-        if value is not None:  # else "88b (3.7:1)": a footnote and a ratio
+        if value is not None or _TIME_OR_MASS.fullmatch(inner):  # else "88b (3.7:1)": a footnote and a ratio
             return YieldCell(value, note=note)
     front, brackets = split_brackets(re.sub(r"^\(([^()]+)\)", r"\1", text))  # (85): isolated, and nothing else
     value, note = _plain_yield(front, fraction)
@@ -150,7 +153,10 @@ def read_yield(cell: object, fraction: bool = False) -> YieldCell:
 
 def _plain_yield(text: str, fraction: bool) -> tuple[float | None, str]:
     """(percent, note) of text without brackets."""
-    match = _PLAIN_YIELD.fullmatch(text.strip())
+    text = text.strip()
+    if _TIME_OR_MASS.fullmatch(text):
+        return None, "a time or a mass is no yield"
+    match = _PLAIN_YIELD.fullmatch(text)
     if not match or (match["bound"] and match["high"]):
         return None, UNREADABLE
     if match["zero"]:
@@ -213,7 +219,8 @@ def _is_label(text: str, front: float, percent: bool) -> bool:
 def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
     """(major fraction in [0, 1] or None, note) of an ee, er, dr or rr cell.
 
-    ee: (100 + |ee|) / 200. Ratios a:b[:c]: max / sum. A bare r is r:1. Bounds are read as the value they name.
+    ee: (100 + |ee|) / 200. Ratios a:b[:c]: max / sum; those of enantiomers have two parts, which add up to 100 ± 2
+    or are r:1. A bare r is r:1. Bounds are read as the value they name.
 
     >>> read_fraction("90% ee", "ee")[0], read_fraction("3:1", "dr")[0], read_fraction("nd", "er")[0]
     (0.95, 0.75, None)
@@ -237,6 +244,8 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
             return None, f"cannot be read as one {field}"
         parts = [float(part) for part in re.findall(_NUMBER, ratio[0])]
         total = sum(parts)
+        if field in _ENANTIO and not (len(parts) == 2 and (1 in parts or 98 <= total <= 102)) and total > 0:
+            return None, f"an {field} has two parts that add up to 100, not {ratio[0]}"
         return (max(parts) / total, "") if 0 < total < math.inf else (None, f"{field} of {ratio[0]} is missing")
     excess = _EXCESS.fullmatch(text)
     if excess and (field == "ee" or re.search(r"\b[ed]e\b", text)):

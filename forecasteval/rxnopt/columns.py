@@ -1,28 +1,33 @@
-"""Columns: by their names and cells, which are results, which are row numbers, which could be conditions."""
+"""Columns: by their names and cells, which are results, which name experiments, which could be conditions."""
 
 from __future__ import annotations
 
 import re
 import statistics
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from .cells import SELECTIVITIES, read_yield
 from .sheets import UNNAMED
 
-LEAK: Final = 0.95  # correlation with the yield above which a column is a result
-FEWEST: Final = 4  # values that a correlation needs
+LEAK: Final = 0.95  # correlation with the yield, of values or of ranks, above which a column is a result
+FEWEST: Final = 4  # values that a correlation needs; that of ranks needs one more
 
 _EXACT: Final = frozenset({
-    "ee", "er", "dr", "rr", "de", "ton", "tof", "conv", "convn", "lap", "rsm", "brsm", "ausbeute", "umsatz",
+    "ee", "er", "dr", "rr", "de", "ton", "tof", "conv", "convn", "lap", "rsm", "brsm", "ausbeute", "umsatz", "hit",
+    "hits", "result", "results", "outcome", "outcomes", "note", "notes", "comment", "comments", "remark", "remarks",
+    "rank", "ranking", "rating", "score",
 })  # fmt: skip
 _STEMS: Final = re.compile(
     "yield|conversion|selectiv|enantiomeric|diastereomeric|regioisomeric|turnover|purit|recover|assay|lcap|ee[a-z]$"
-    "|产率|收率|转化率|选择性|纯度|回收|对映"
+    "|observ|remain|unreacted|byproduct|impurit|retention"
+    "|产率|收率|转化率|选择性|纯度|回收|对映|备注|现象|结果|副产物|剩余|排名"
 )
-_ISOMERS: Final = re.compile(
-    r"(?<![a-z])(?:e[/:]z|z[/:]e|b[/:]l|l[/:]b|r[/:]s|s[/:]r|(?:endo|exo|cis|trans|syn|anti)[/:](?:endo|exo|cis|trans|syn|anti))(?![a-z])"
+_BESIDE: Final = re.compile(  # the E/Z ratio, the product against an internal standard, what came out beside it
+    r"(?<![a-z])(?:e[/:]z|z[/:]e|b[/:]l|l[/:]b|r[/:]s|s[/:]r|(?:endo|exo|cis|trans|syn|anti)[/:](?:endo|exo|cis|trans|syn|anti)"
+    r"|\w+\s?/\s?i\.?s\.?|(?:by|side)[-\s]products?|(?:δδ|dd)g)(?![a-z])"
 )
 _AREA: Final = frozenset({
     "%", "pct", "percent", "uv", "lc", "hplc", "gc", "peak", "abs", "norm", "prod", "product",
@@ -34,6 +39,18 @@ _ENTRY: Final = frozenset({
     "entry", "no", "nr", "s", "id", "idx", "index", "run", "exp", "experiment", "number", "sample", "rxn", "reaction",
     "row", "trial", "order", "unnamed",
 })  # fmt: skip
+_LABEL: Final = frozenset({"well", "eln", "date", "notebook", "barcode", "vial", "operator", "timestamp"})
+# Conditions may have another value in every row, and may decide the yield: a screen of ligands, a series of times.
+_CONDITION: Final = re.compile(
+    "catal|ligand|base|solvent|temp|time|additive|reagent|acid|oxid|reduc|equiv|loading|conc|amount|pressure|light"
+    "|wavelength|atmosph|electro|anode|cathode|current|volt|salt|metal|activat|deviat|variation|change|condition"
+    "|nucleophil|substrate|halide|amine|photo|hour|smiles|催化|配体|碱|溶剂|温度|时间|添加|试剂|浓度|当量|条件|压力"
+)
+_DEVIATION: Final = re.compile("deviat|variation|chang|differen|偏离|变化|改变", re.I)
+_STANDARD: Final = re.compile(
+    r"none|nothing|no (?:change|deviation|variation)s?.*|(?:as )?standard.*|[-–—]?|无|标准条件", re.I
+)
+_MARKS: Final = re.compile(r"[+★☆✓✔*±–—−-]{1,6}")
 _ROLES: Final = ("yield", "conv", *SELECTIVITIES, "de")
 
 
@@ -51,17 +68,17 @@ def words(name: str) -> list[str]:
 def is_result(name: str) -> bool:
     """Whether a column's name says that it was measured after the reaction.
 
-    >>> [is_result(name) for name in ("Conv. (%)", "area %", "e.e.", "TON", "mass (mg)", "LCAP", "yieldb", "dry")]
-    [True, True, True, True, True, True, True, False]
+    >>> [is_result(name) for name in ("Conv. (%)", "area %", "e.e.", "Product/IS", "mass (mg)", "LCAP", "yieldb")]
+    [True, True, True, True, True, True, True]
     >>> [is_result(name) for name in ("catalyst mass", "electrode area", "temperature", "base", "recovered SM")]
     [False, False, False, False, True]
     """
-    found = words(name)
-    if any(word in _EXACT or _STEMS.search(word) for word in found):
+    parts = words(name)
+    if any(word in _EXACT or _STEMS.search(word) for word in parts):
         return True
-    if "area" in found and (len(found) == 1 or _AREA & set(found)):
+    if "area" in parts and (len(parts) == 1 or _AREA & set(parts)):
         return True
-    return set(found) - _BESIDE_MASS == {"mass"} or _ISOMERS.search(name.lower()) is not None
+    return set(parts) - _BESIDE_MASS == {"mass"} or _BESIDE.search(name.lower()) is not None
 
 
 def header_roles(name: str) -> tuple[str, ...]:
@@ -94,45 +111,93 @@ def is_row_number(name: str, cells: Sequence[str]) -> bool:
     numbers = sorted(map(int, cells))
     if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
         return False
-    return name == UNNAMED or is_entry(name) or len(cells) >= 8
+    return name == UNNAMED or is_entry(name) or (len(cells) >= 8 and not _CONDITION.search(name.lower()))
 
 
 def is_entry(name: str) -> bool:
     """Whether a column's name is one of entry numbers: `Entry`, `s_no`, `Reaction ID`, `#`."""
-    found = set(words(name))
-    return name.strip() == "#" or (bool(found) and found <= _ENTRY)
+    parts = set(words(name))
+    return name.strip() == "#" or (bool(parts) and parts <= _ENTRY)
 
 
 def correlation(cells: Sequence[str], yields: Sequence[float | None]) -> float:
-    """|r| of a column of numbers with the yield; 0 where a cell is no number or too few values differ."""
-    pairs = [(cell, value) for cell, value in zip(cells, yields, strict=True) if cell and value is not None]
-    texts = [cell.rstrip("% ").replace(",", ".") for cell, _ in pairs]
-    if not all(re.fullmatch(r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,2})?", text) for text in texts):
+    """|r| of a column of numbers with the yield, of the values or of their ranks; 0 where a cell is no number."""
+    pairs = [(_number(cell), value) for cell, value in zip(cells, yields, strict=True) if cell and value is not None]
+    numbers, values = [number for number, _ in pairs if number is not None], [value for _, value in pairs]
+    distinct = len(set(numbers))
+    if len(numbers) < len(pairs) or distinct < FEWEST:
         return 0.0
-    numbers = [float(text) for text in texts]
     try:
-        return abs(statistics.correlation(numbers, [v for _, v in pairs])) if len(set(numbers)) >= FEWEST else 0.0
+        r = abs(statistics.correlation(numbers, values))
+        ranks = statistics.correlation(_ranks(numbers), _ranks(values)) if distinct > FEWEST else 0.0
+        return max(r, abs(ranks))
     except (statistics.StatisticsError, OverflowError):  # the yield is constant
         return 0.0
 
 
-def choose_conditions(columns: Mapping[str, Sequence[str]], yields: Sequence[object]) -> tuple[list[str], list[str]]:
-    """(conditions, notes) of the columns that nobody named: no results, no row numbers, none that tells the yield."""
-    kept, notes = list(columns), []
-    results = [name for name in kept if is_result(name)]
-    numbers = [name for name in kept if name not in results and is_row_number(name, columns[name])]
-    kept = [name for name in kept if name not in results and name not in numbers]
-    values = [read_yield(cell).value for cell in yields]
-    leaks = [name for name in kept if correlation(columns[name], values) > LEAK]
-    others = [name for name in kept if name not in leaks and len(set(columns[name])) > 1]
-    if leaks and not others:  # one temperature after the other
-        notes.append(f"warning: goes with the yield, kept since nothing else varies: {', '.join(leaks)}")
-        leaks = []
-    for what, names in (
-        ("results (--ee, --er, --dr and --rr score them)", results),
-        ("row numbers", numbers),
-        (f"columns that go with the yield (correlation above {LEAK})", leaks),
-    ):
+def _number(cell: str) -> float | None:
+    text = cell.rstrip("% ").replace(",", ".")
+    if re.fullmatch(r"[-−]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,2})?", text):
+        return float(text.replace("−", "-"))
+    return read_yield(cell).value  # n.d. and trace, which a column of results has, too
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """The ranks of values; ties share the mean of theirs."""
+    ordered = sorted(values)
+    return [(bisect_left(ordered, value) + bisect_right(ordered, value)) / 2 for value in values]
+
+
+def choose_conditions(
+    columns: Mapping[str, Sequence[str]], yields: Sequence[float | None]
+) -> tuple[list[str], list[str]]:
+    """(conditions, notes) of the columns that nobody named: none that tells the result or names the experiment.
+
+    A column that only its cells betray stays where nothing else varies, and where its name is a condition's.
+    """
+    reasons = {name: _why_no_condition(name, cells, yields) for name, cells in columns.items()}
+    kept = [name for name, reason in reasons.items() if not reason]
+    notes = []
+    if not any(len(set(columns[name])) > 1 for name in kept):  # one temperature after the other
+        kept = [name for name, reason in reasons.items() if reason in ("", _FOLLOWS, _DIFFERS)]
+    for reason in dict.fromkeys(filter(None, reasons.values())):
+        names = [name for name, other in reasons.items() if other == reason and name not in kept]
         if names:
-            notes.append(f"no conditions, unless --conditions says so: {what}: {', '.join(names)}")
-    return [name for name in kept if name not in leaks], notes
+            notes.append(f"no conditions, unless --conditions says so: {reason}: {', '.join(names)}")
+    return kept, notes
+
+
+_FOLLOWS: Final = f"columns that go with the yield (correlation above {LEAK})"
+_DIFFERS: Final = "columns with another value in every row"
+
+
+def _why_no_condition(name: str, cells: Sequence[str], yields: Sequence[float | None]) -> str:
+    filled = [cell for cell in cells if cell]
+    if is_result(name):
+        return "results (--ee, --er, --dr and --rr score them)"
+    if filled and all(map(_MARKS.fullmatch, filled)) and any(re.search(r"([^–—−-])\1", cell) for cell in filled):
+        return "marks of how well it went"
+    if is_row_number(name, cells):
+        return "row numbers"
+    if _LABEL & set(words(name)):
+        return "names of experiments"
+    if _CONDITION.search(name.lower()):
+        return ""
+    if correlation(cells, yields) > LEAK:
+        return _FOLLOWS
+    return _DIFFERS if len(cells) > 2 and len(set(cells)) == len(cells) else ""
+
+
+def warn_of_conditions(columns: Mapping[str, Sequence[str]], yields: Sequence[float | None]) -> list[str]:
+    """What conditions may tell of the answer: one whose order is that of the yield, and which row is the standard."""
+    warnings = []
+    for name, cells in columns.items():
+        standard = [cell for cell in cells if _STANDARD.fullmatch(cell)] if _DEVIATION.search(name) else []
+        if correlation(cells, yields) > LEAK:
+            warnings.append(f"warning: the condition {name} goes with the yield")
+        if standard:
+            warnings.append(
+                f"warning: {name}: {standard[0] or 'an empty cell'!r} says which option is the standard, mostly the "
+                "best one: write there what was used instead"
+            )
+    return warnings

@@ -110,7 +110,7 @@ def _import_options(add: Add) -> None:
     add("--doi", metavar="DOI", default="", help="where the experiments were published")
     add("--year", metavar="N", type=int, help="and when")
     add("--duplicates", choices=DUPLICATES, default="median", help="rows with equal conditions (median)")
-    add("--fraction", action="store_true", help="yields are shares of 1")
+    add("--fraction", action=argparse.BooleanOptionalAction, help="yields are shares of 1, or percent all the same")
 
 
 def _run_import(args: argparse.Namespace, program: str) -> None:
@@ -129,7 +129,7 @@ def _run_import(args: argparse.Namespace, program: str) -> None:
         write_atomic(args.output / name, dump_json(table, indent=1) + "\n")
     for note in notes:
         print(printable(note))
-    print(f"{sum(len(t['entries']) for t in tables.values())} rows in {len(tables)} tables in {printable(args.output)}")
+    print(f"{len(tables)} {'table' if len(tables) == 1 else 'tables'} in {printable(args.output)}")
 
 
 # --- build ---

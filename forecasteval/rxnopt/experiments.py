@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.records import dump_json
+from forecasteval.common.errors import InputError, grouped_names, printable
+from forecasteval.common.records import as_text, dump_json
 
-from .cells import read_yield
 from .items import Item
+from .rows import read_scores
+from .settings import Settings
 
 YIELDS: Final = ("isolated_yield", "yield_ratio")
+Tables = dict[str, dict[str, Any]]
+_NAMES: Final = {"isolated_yield": "isolated yield", "yield_ratio": "yield"}
 _FILE_NAME: Final = re.compile(r"[^\w.+-]+")
+_SETTINGS: Final = Settings()
 
 
 class Experiment(NamedTuple):
     """One experiment; the reaction is what a table of them has in common."""
 
+    place: str  # in its file: "line 7", "row 7", "reaction 7"
     entry: str
     reactants: list[Item]
     products: list[Item]
@@ -29,9 +35,9 @@ class Experiment(NamedTuple):
 
 
 class Constants(NamedTuple):
-    """What `import` is told of all experiments of a file."""
+    """What `import` is told of all experiments of a file; `fraction` None: nobody said whether yields are percent."""
 
-    fraction: bool = False
+    fraction: bool | None = None
     duplicates: str = "median"
     doi: str = ""
     year: int | None = None
@@ -40,30 +46,63 @@ class Constants(NamedTuple):
 
 
 def make_tables(
-    path: Path, experiments: Sequence[Experiment], constants: Constants
-) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """(tables by file name, notes): a table for each reaction and group, named after the file."""
+    path: Path, experiments: Sequence[Experiment], constants: Constants, left_out: Mapping[str, Sequence[str]]
+) -> tuple[Tables, list[str]]:
+    """(tables by file name, notes): a table for each reaction and group, named after the file.
+
+    Experiments without a yield are left out; with `left_out` (reason -> places) every row is in one count.
+    """
+    reasons = {reason: list(places) for reason, places in left_out.items()}
+    used, notes = _with_yield(path, experiments, constants, reasons)
+    total = len(experiments) + sum(map(len, left_out.values()))
+    notes += [f"left out: {reason}: {grouped_names(places)}" for reason, places in reasons.items()]
+    if not used:
+        raise InputError(str(path), "expected rows with a yield", "; ".join(notes) or "none")
     sides = [[{"content": text, "SMILES": text} for text in side] for side in (constants.reactants, constants.products)]
-    experiments = [e._replace(reactants=sides[0] or e.reactants, products=sides[1] or e.products) for e in experiments]
+    used = [e._replace(reactants=sides[0] or e.reactants, products=sides[1] or e.products) for e in used]
     groups: dict[str, list[Experiment]] = {}
-    for experiment in experiments:
+    for experiment in used:
         groups.setdefault(dump_json([experiment.reactants, experiment.products, experiment.group]), []).append(
             experiment
         )
     stem = _FILE_NAME.sub("_", path.stem).strip(".") or "table"
     width = len(str(len(groups)))
     tables = {}
-    for number, found in enumerate(groups.values(), 1):
+    for number, members in enumerate(groups.values(), 1):
         name = stem if len(groups) == 1 else f"{stem}_{number:0{width}d}"
-        tables[f"{name}.json"] = _make_table(name, found, constants)
-    notes = []
-    unread = sum(all(read_yield(e.results.get(field)).value is None for field in YIELDS) for e in experiments)
-    if unread:
-        notes.append(f"warning: {unread} of {len(experiments)} rows have no yield that can be read")
-    molecules = [item for e in experiments for item in (*e.reactants, *e.products)]
-    if not all(e.reactants and e.products for e in experiments) or not all(item["SMILES"] for item in molecules):
+        tables[f"{name}.json"] = _make_table(name, members, constants)
+    molecules = [item for e in used for item in (*e.reactants, *e.products)]
+    if not all(e.reactants and e.products for e in used) or not all(item["SMILES"] for item in molecules):
         notes.append("reactants and products are not all SMILES: build with --reactant-product-require content or none")
-    return tables, notes
+    return tables, [*notes, f"rows: {total}, used {len(used)}, left out {total - len(used)}"]
+
+
+def _with_yield(
+    path: Path, experiments: Sequence[Experiment], constants: Constants, left_out: dict[str, list[str]]
+) -> tuple[list[Experiment], list[str]]:
+    """(experiments whose yield can be read, warnings about cells); adds the others to `left_out`."""
+    used, yields, warnings = [], [], dict[str, list[str]]()
+    for experiment in experiments:
+        scores, _, notes = read_scores(experiment.results, _SETTINGS, bool(constants.fraction))
+        texts = [
+            f"{_NAMES.get(field, field)}: {note}: {_shown(experiment.results.get(field))}" for field, note in notes
+        ]
+        if scores is None:
+            left_out.setdefault("; ".join(texts) or "no yield", []).append(experiment.place)
+            continue
+        used.append(experiment)
+        yields.append(scores["yield"])
+        for text in texts:
+            warnings.setdefault(f"warning: {text}", []).append(experiment.place)
+    percent = any("%" in as_text(e.results.get(field)) for e in used for field in YIELDS)
+    if constants.fraction is None and yields and 0 < max(yields) <= 1 and not percent:
+        expected = "all yields are within 0 and 1: say --fraction if they are shares of 1, --no-fraction if percent"
+        raise InputError(str(path), expected)
+    return used, [f"{text}: {grouped_names(places)}" for text, places in warnings.items()]
+
+
+def _shown(cell: object) -> str:
+    return repr(printable(as_text(cell), 40))
 
 
 def _make_table(name: str, experiments: Sequence[Experiment], constants: Constants) -> dict[str, Any]:

@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import parse_json
 
-from .columns import choose_conditions, header_roles, is_entry, split_cell
-from .experiments import YIELDS, Constants, Experiment, make_tables
-from .items import Item, is_smiles
+from .cells import read_yield
+from .columns import choose_conditions, header_roles, is_entry, split_cell, warn_of_conditions
+from .experiments import YIELDS, Constants, Experiment, Tables, make_tables
+from .items import Item, is_smiles, read_items
 from .ord_files import is_ord, read_reactions
 from .settings import Settings
-from .sheets import UNNAMED, Sheet, read_sheet
+from .sheets import UNNAMED, Row, Sheet, read_sheet
 
 _REACTION: Final = re.compile(r"[^>\s]*>[^>\s]*>[^>\s]*(?:\s+\|.*\|)?")
+_SENTENCE: Final = re.compile(r"[^\s]+\s.*[^\W\d_]{2}", re.S)  # of more than one word: a footnote, not an entry
 _BLACKLIST: Final = Settings().condition_keys_blacklist
 _NO_CONSTANTS: Final = Constants()
 
@@ -37,101 +39,128 @@ class Layout(NamedTuple):
     sheet: str | None = None
 
 
-Tables = tuple[dict[str, dict[str, Any]], list[str]]
-
-
-def import_file(path: Path, layout: Layout, constants: Constants = _NO_CONSTANTS) -> Tables:
+def import_file(path: Path, layout: Layout, constants: Constants = _NO_CONSTANTS) -> tuple[Tables, list[str]]:
     """(tables by file name, notes) of a file of experiments.
 
-    A table holds the rows that agree in reactants, products and group. Raises InputError (line, column).
+    A table holds the rows that agree in reactants, products and group. Every row of the file is in a table, or left
+    out under a reason that the notes name. Raises InputError (line, column).
     """
     if path.suffix.lower() == ".json":
         value = parse_json(decode_utf8(read_file(path), str(path)), str(path))
         if not is_ord(value):
             raise InputError(str(path), "expected a dataset of the Open Reaction Database", "other JSON")
-        return make_tables(path, read_reactions(value, str(path)), constants)
+        return make_tables(path, read_reactions(value, str(path)), constants, {})
     if not set(layout.results) & set(YIELDS):
         raise InputError("--yield", "expected the column of the yield")
-    sheet = read_sheet(path, layout.sheet)
-    layout, notes = _complete(layout, sheet, str(path))
-    experiments = [_read_row(row, number, layout) for number, row in enumerate(sheet.rows, 1)]
-    tables, more = make_tables(path, experiments, constants)
+    named = _named_columns(layout, str(path))
+    sheet = read_sheet(path, layout.sheet, named)
+    rows, left_out = _usable_rows(sheet, layout)
+    layout, notes = _complete(layout, sheet.header, rows, named, str(path))
+    experiments = [_read_row(row, number, layout) for number, row in enumerate(rows, 1)]
+    tables, more = make_tables(path, experiments, constants, left_out)
     return tables, [*sheet.notes, *notes, *more]
 
 
-def _complete(layout: Layout, sheet: Sheet, where: str) -> tuple[Layout, list[str]]:
-    """The layout with entry number, reaction and conditions found, and what was decided."""
-    named = _named_columns(layout, sheet, where)
+def _named_columns(layout: Layout, where: str) -> list[str]:
+    """The columns that somebody named; InputError for one that is named for two things, or that build leaves out."""
+    once = [*layout.results.values(), *layout.reactants, *layout.products, *layout.drop, *layout.conditions]
+    for name in once:
+        if once.count(name) > 1:
+            raise InputError(where, f"the column {printable(name, 60)} is named twice")
+    for name in _BLACKLIST:
+        if name in layout.group:
+            raise InputError(where, f"the column {name} must have another name: build leaves it out of prompts")
+    return [*once, *layout.group, *([layout.entry] if layout.entry else [])]
+
+
+def _usable_rows(sheet: Sheet, layout: Layout) -> tuple[list[Row], dict[str, list[str]]]:
+    """(rows that may hold an experiment, the places of the others by reason)."""
+    rows, empty, footnotes, formulas, cells = [], list[str](), list[str](), list[str](), list[str]()
+    for row in sheet.rows:
+        filled = [name for name, cell in row.cells.items() if cell]
+        unsaved = [cell for name, cell in row.unsaved.items() if name not in layout.drop]
+        if unsaved:
+            formulas.append(row.place)
+            cells += unsaved
+        elif not filled:
+            empty.append(row.place)
+        elif len(filled) == 1 and filled[0] not in layout.results.values() and _SENTENCE.match(row.cells[filled[0]]):
+            footnotes.append(row.place)
+        else:
+            rows.append(row)
+    shown = f"{', '.join(cells[:5])}{', …' if len(cells) > 5 else ''}"
+    unsaved_formulas = f"{shown} {'hold formulas' if len(cells) > 1 else 'holds a formula'} whose value was not saved"
+    reasons = {"empty": empty, "a footnote": footnotes, unsaved_formulas: formulas}
+    return rows, {reason: places for reason, places in reasons.items() if places}
+
+
+def _complete(
+    layout: Layout, header: Sequence[str], rows: Sequence[Row], named: Sequence[str], where: str
+) -> tuple[Layout, list[str]]:
+    """The layout with entry number, reaction and conditions, and what was decided."""
     roles = {name: header_roles(name) for name in layout.results.values()}
-    notes = [f"column {name!r} holds {' and '.join(found)}" for name, found in roles.items() if found]
-    left = {name: _column(sheet, name) for name in sheet.header if name not in named}
+    notes = [f"column {name!r} holds {' and '.join(both)}" for name, both in roles.items() if both]
+    columns = {name: [row.cells[name] for row in rows] for name in header}
+    left = {name: cells for name, cells in columns.items() if name not in named}
     reactions = [name for name, cells in left.items() if all(map(_REACTION.fullmatch, cells))]
     if layout.entry is None:
-        found = sorted((n for n in left if n not in reactions and is_entry(n)), key=UNNAMED.__eq__)
-        layout = layout._replace(entry=next(iter(found), None))
+        entries = sorted((n for n in left if n not in reactions and is_entry(n)), key=UNNAMED.__eq__)
+        layout = layout._replace(entry=next(iter(entries), None))
         notes += [f"column {layout.entry!r} is read as the entry number"] if layout.entry else []
     if reactions:
         use = not layout.reactants and not layout.products
         layout = layout._replace(reaction=reactions[0] if use else None)
         notes.append(f"reaction SMILES{'' if use else ', not used'}: {', '.join(reactions)}")
-    chosen, more = list(layout.conditions), list[str]()
-    if not chosen:
+    yields = [_read_yield(row, layout) for row in rows]
+    conditions, more = list(layout.conditions), list[str]()
+    if not conditions:
         left = {name: cells for name, cells in left.items() if name not in (layout.entry, *reactions)}
-        amounts = _column(sheet, layout.results.get("yield_ratio") or layout.results["isolated_yield"])
-        chosen, more = choose_conditions(left, amounts)
-    if not chosen:
-        raise InputError(where, "expected a column of conditions", "none beside those named")
-    for name in _BLACKLIST:
-        if name in layout.group:
-            raise InputError(where, f"the column {name} must have another name: build leaves it out of prompts")
-        if name in chosen:
-            more.append(f"warning: build leaves the condition {name} out; give it another name")
-    return layout._replace(conditions=chosen), [*notes, f"conditions: {', '.join(chosen)}", *more]
+        conditions, more = choose_conditions(left, yields)
+    if not conditions:
+        raise InputError(where, "expected a column of conditions", "; ".join(more) or "none beside those named")
+    more += warn_of_conditions({name: columns[name] for name in conditions}, yields)
+    blacklisted = [name for name in _BLACKLIST if name in conditions]
+    more += [f"warning: build leaves the condition {name} out; give it another name" for name in blacklisted]
+    return layout._replace(conditions=conditions), [*notes, f"conditions: {', '.join(conditions)}", *more]
 
 
-def _named_columns(layout: Layout, sheet: Sheet, where: str) -> list[str]:
-    """The columns that somebody named; InputError for one that is not there, or named for two things."""
-    once = [*layout.results.values(), *layout.reactants, *layout.products, *layout.drop, *layout.conditions]
-    named = [*once, *layout.group, *([layout.entry] if layout.entry else [])]
-    for name in named:
-        if name not in sheet.header:
-            raise InputError(where, f"no column {printable(name, 60)}", ", ".join(map(printable, sheet.header)))
-        if once.count(name) > 1:
-            raise InputError(where, f"the column {printable(name, 60)} is named twice")
-    return named
+def _read_yield(row: Row, layout: Layout) -> float | None:
+    results = _results(row, layout)
+    values = [read_yield(results.get(field)).value for field in reversed(YIELDS)]
+    return next((value for value in values if value is not None), None)
 
 
-def _column(sheet: Sheet, name: str) -> list[str]:
-    return [row[name].strip() for row in sheet.rows]
-
-
-def _read_row(row: Mapping[str, str], number: int, layout: Layout) -> Experiment:
-    sides = [[_item(name, row[name], True) for name in names if row[name].strip()] for names in layout[1:3]]
+def _read_row(row: Row, number: int, layout: Layout) -> Experiment:
+    cells = row.cells
+    sides = [[_item(name, cells[name], True) for name in names if cells[name]] for names in layout[1:3]]
     if layout.reaction:
-        left, _, right = row[layout.reaction].split()[0].split(">")
+        left, _, right = cells[layout.reaction].split()[0].split(">")
         sides = [[{"content": part, "SMILES": part} for part in side.split(".") if part] for side in (left, right)]
     shown = [name for name in layout.group if name not in (*layout.reactants, *layout.products)]
     return Experiment(
-        entry=row[layout.entry].strip() if layout.entry else str(number),
+        place=row.place,
+        entry=cells[layout.entry] if layout.entry else str(number),
         reactants=sides[0],
         products=sides[1],
         conditions={
-            name: [_item(name, row[name], False)] if row[name].strip() else []
-            for name in dict.fromkeys((*layout.conditions, *shown))
+            name: read_items(_item(name, cells[name], False)) for name in dict.fromkeys((*layout.conditions, *shown))
         },
         results=_results(row, layout),
-        group=tuple(row[name].strip() for name in layout.group),
+        group=tuple(cells[name] for name in layout.group),
     )
 
 
-def _results(row: Mapping[str, str], layout: Layout) -> dict[str, str | None]:
-    """The result cells; a column whose name announces two numbers gives both, and a column of its own wins."""
+def _results(row: Row, layout: Layout) -> dict[str, str | None]:
+    """The result cells, whole; a column whose name announces two numbers gives both, and a column of its own wins."""
     own: dict[str, str | None] = {}
     beside: dict[str, str | None] = {}
     for field, name in layout.results.items():
-        parts = split_cell(row[name], header_roles(name) or ("yield" if field in YIELDS else field,))
-        own[field] = parts.pop("yield" if field in YIELDS else field, "") or None
-        beside.update({("yield_ratio" if role == "yield" else role): text for role, text in parts.items()})
+        own[field] = row.cells[name] or None
+        if roles := header_roles(name):
+            role = "yield" if field in YIELDS else field
+            parts = split_cell(row.cells[name], roles)
+            own[field] = parts.pop(role, "") or None
+            beside.update({("yield_ratio" if other == "yield" else other): text for other, text in parts.items()})
     beside.pop("conv", None)
     return {**beside, **{field: text for field, text in own.items() if text or field not in beside}}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from collections import Counter
@@ -17,9 +18,22 @@ Item = dict[str, str]
 _SMILES: Final = re.compile(
     r"(?:\[[0-9]{0,3}(?:[A-Z][a-z]?|[bcnops]|se|as)[@H0-9+:-]{0,9}\]|Cl|Br|[BCNOPSFIbcnops]|[-=#:/\\.~()0-9%]){1,2000}"
 )
-_BLANKS: Final = re.compile(r"[\s\u200b-\u200d\u2060\ufeff]+")
+_INVISIBLE: Final = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
+_ENTITY: Final = re.compile(r"&(?:#[0-9]{1,6}|#x[0-9a-fA-F]{1,5}|[A-Za-z]{2,8});")
+_LOST_ESCAPE: Final = re.compile(r"\\u((?![dD][89a-fA-F])[0-9a-fA-F]{4})")  # 71\u201377: escaped twice
+_ABSENT: Final = frozenset({"", ABSENT, "–", "-", "−", "nan"})
 _SIGNS: Final = str.maketrans("−–—‒―‐‑º˚", "-------°°")
 _FOOTNOTE: Final = re.compile(r"(?:\[[a-z](?:,[a-z])*\]|\^[a-z]|[*†‡§¶])$")  # 1 [m]
+
+
+def repair(text: str) -> str:
+    r"""`text` without invisible characters, and with those that were written as escapes.
+
+    >>> repair(r"25 \u00b0C"), repair("&lt;5\u200b"), repair("R&D")
+    ('25 °C', '<5', 'R&D')
+    """
+    text = _LOST_ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+    return _INVISIBLE.sub("", _ENTITY.sub(lambda match: html.unescape(match[0]), text))
 
 
 @lru_cache(maxsize=100_000)
@@ -49,12 +63,12 @@ def fold(text: str) -> str:
     text = text.translate(_SIGNS)
     if not text.isascii():  # "1ᵃ" carries a footnote, "Cu²⁺" a charge
         text = "".join(c for c in text if not (c.isalpha() and unicodedata.decomposition(c).startswith("<super>")))
-    text = _BLANKS.sub("", unicodedata.normalize("NFKC", text))
+    text = re.sub(r"\s+", "", unicodedata.normalize("NFKC", text))
     return text if is_smiles(text) else _FOOTNOTE.sub("", text.casefold()) or text.casefold()
 
 
 def read_items(value: object) -> list[Item]:
-    """The items `{"content", "SMILES"}` of a condition, reactant or product; empty ones and dashes are none."""
+    """The items `{"content", "SMILES"}` of a condition, reactant or product; blanks, dashes and NaN are none."""
     parts = value if isinstance(value, list) else [value]
     items = []
     for part in parts:
@@ -62,7 +76,8 @@ def read_items(value: object) -> list[Item]:
             content, smiles = item_text(part.get("content")), item_text(part.get("SMILES"))
         else:
             content, smiles = item_text(part), ""
-        if smiles.strip() or content.strip() not in ("", ABSENT, "–", "-", "−"):
+        content = repair(content)
+        if smiles.strip() or content.strip().lower() not in _ABSENT:
             items.append({"content": content, "SMILES": smiles})
     return items
 

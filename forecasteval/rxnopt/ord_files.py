@@ -7,17 +7,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError
+from forecasteval.common.records import number_text
 
 from .experiments import Experiment
 from .items import Item, item_text
 
-# reaction.proto: Reaction.inputs, conditions, outcomes; names in camelCase, or as in the .proto file
+# reaction.proto: Reaction.inputs, conditions, setup, outcomes; names in camelCase, or as in the .proto file
 _ROLES: Final = {"CATALYST": "catalysts", "REAGENT": "reagents", "SOLVENT": "solvents"}
 _UNITS: Final = {
     "MOLE": "mol", "MILLIMOLE": "mmol", "MICROMOLE": "µmol", "NANOMOLE": "nmol", "LITER": "L", "MILLILITER": "mL",
     "MICROLITER": "µL", "GRAM": "g", "MILLIGRAM": "mg", "MICROGRAM": "µg", "CELSIUS": "°C", "KELVIN": "K",
-    "FAHRENHEIT": "°F", "HOUR": "h", "MINUTE": "min", "SECOND": "s", "DAY": "d",
+    "FAHRENHEIT": "°F", "HOUR": "h", "MINUTE": "min", "SECOND": "s", "DAY": "d", "ATMOSPHERE": "atm", "TORR": "Torr",
+    "PASCAL": "Pa", "KILOPASCAL": "kPa", "NANOMETER": "nm", "MILLIAMPERE": "mA", "AMPERE": "A", "VOLT": "V",
 }  # fmt: skip
+_UNNAMED: Final = frozenset({"setpoint", "type", "value", "amount"})  # steps that say nothing: temperature.setpoint
+_NO_CONDITIONS: Final = frozenset({"components", "automationCode", "automation_code"})
 
 
 def is_ord(value: object) -> bool:
@@ -26,40 +30,68 @@ def is_ord(value: object) -> bool:
 
 
 def read_reactions(value: Mapping[str, Any], where: str) -> list[Experiment]:
-    """The experiments of a dataset; InputError if it has none."""
+    """The experiments of a dataset, one for each outcome of a reaction; InputError if it has none."""
     reactions = _objects(value.get("reactions", [value]))
-    found = [_read_reaction(reaction, number) for number, reaction in enumerate(reactions, 1)]
-    if not found:
+    experiments = [e for number, reaction in enumerate(reactions, 1) for e in _read_reaction(reaction, number)]
+    if not experiments:
         raise InputError(where, "expected reactions", "none")
-    return found
+    return experiments
 
 
-def _read_reaction(reaction: Mapping[str, Any], number: int) -> Experiment:
-    sides: dict[str, list[Item]] = {"REACTANT": [], **{role: [] for role in _ROLES}}
-    for given in _object(_get(reaction, "inputs")).values():
+def _read_reaction(reaction: Mapping[str, Any], number: int) -> Iterator[Experiment]:
+    reactants: list[Item] = []
+    conditions: dict[str, list[Item]] = {name: [] for name in _ROLES.values()}
+    for name, given in _object(_get(reaction, "inputs")).items():
         for component in _objects(_get(_object(given), "components")):
-            role = item_text(_get(component, "reactionRole"))
-            if role in sides:
-                sides[role].append(_item(component, with_amount=role != "REACTANT"))
-    outcome = next(_objects(_get(reaction, "outcomes")), {})
-    products = list(_objects(_get(outcome, "products")))
-    desired = [product for product in products if _get(product, "isDesiredProduct") is True] or products
-    conditions = {name: sides[role] for role, name in _ROLES.items()}
-    settings = _object(_get(reaction, "conditions"))
-    for name, amount in (
-        ("temperature", _get(_object(_get(settings, "temperature")), "setpoint")),
-        ("time", _get(outcome, "reactionTime")),
-    ):
-        text = _quantity(_object(amount))
-        conditions[name] = [{"content": text, "SMILES": ""}] if text else []
-    return Experiment(
-        entry=item_text(_get(reaction, "reactionId")) or str(number),
-        reactants=sides["REACTANT"],
-        products=[_item(product, with_amount=False) for product in desired[:1]],
-        conditions=conditions,
-        results=dict(_results(desired[0])) if desired else {},
-        doi=item_text(_get(_object(_get(reaction, "provenance")), "doi")),
-    )
+            _add_component(component, reactants, conditions)
+        _add_conditions(_object(given), name, conditions)
+    for part in ("conditions", "setup"):
+        _add_conditions(_object(_get(reaction, part)), "", conditions)
+    for outcome in list(_objects(_get(reaction, "outcomes"))) or [{}]:
+        products = list(_objects(_get(outcome, "products")))
+        desired = [product for product in products if _get(product, "isDesiredProduct") is True] or products
+        time = _quantity(_object(_get(outcome, "reactionTime")))
+        yield Experiment(
+            place=f"reaction {number}",
+            entry=item_text(_get(reaction, "reactionId")) or str(number),
+            reactants=reactants,
+            products=[_item(product) for product in desired[:1]],
+            conditions={**conditions, "time": [{"content": time, "SMILES": ""}] if time else []},
+            results=dict(_results(desired[0])) if desired else {},
+            doi=item_text(_get(_object(_get(reaction, "provenance")), "doi")),
+        )
+
+
+def _add_component(component: Mapping[str, Any], reactants: list[Item], conditions: dict[str, list[Item]]) -> None:
+    """A component among the reactants or under its role, with what may vary: its amount, and what was done to it."""
+    item, role = _item(component), item_text(_get(component, "reactionRole"))
+    amounts = [_quantity(part) or _words(_get(part, "type")) for part in _object(_get(component, "amount")).values()]
+    amount = next(filter(None, amounts), "")
+    with_amount: Item = {**item, "content": f"{item['content']} ({amount})"} if amount else item
+    if role == "REACTANT":
+        reactants.append(item)
+        if amount:
+            conditions.setdefault("amounts of reactants", []).append(with_amount)
+    else:
+        conditions.setdefault(_ROLES.get(role) or _words(role) or "components", []).append(with_amount)
+    for key in ("preparations", "texture"):
+        _add_conditions(_get(component, key), f"{item['content']} {key}", conditions)
+
+
+def _add_conditions(value: object, name: str, conditions: dict[str, list[Item]]) -> None:
+    """All that a message states, by the path to it: pressure atmosphere, stirring rate rpm, vessel material."""
+    if isinstance(value, list):
+        for part in value:
+            _add_conditions(part, name, conditions)
+        return
+    text = _quantity(value) if isinstance(value, Mapping) else _words(value)
+    if text:
+        conditions.setdefault(name, []).append({"content": text, "SMILES": ""})
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            if key not in _NO_CONDITIONS:
+                word = "" if key in _UNNAMED else re.sub("([A-Z])", r" \1", key).replace("_", " ").lower()
+                _add_conditions(part, f"{name} {word}".strip(), conditions)
 
 
 def _results(product: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -70,32 +102,42 @@ def _results(product: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         if kind == "SELECTIVITY":
             kind = item_text(_get(_object(_get(measurement, "selectivity")), "type"))
         field = "yield_ratio" if kind == "YIELD" else kind.lower()
-        found = [_get(_object(_get(measurement, key)), "value") for key in ("percentage", "floatValue")]
-        value = next((v for v in (*found, _get(measurement, "stringValue")) if v is not None), None)
+        values = [_get(_object(_get(measurement, key)), "value") for key in ("percentage", "floatValue")]
+        value = next((v for v in (*values, _get(measurement, "stringValue")) if v is not None), None)
         if field in ("yield_ratio", "ee", "er", "dr", "rr") and value is not None and field not in seen:
             seen.add(field)
             yield field, value
 
 
-def _item(component: Mapping[str, Any], with_amount: bool) -> Item:
-    """A component by its name, or by its SMILES where it has none; with its amount, which may be what varies."""
+def _item(component: Mapping[str, Any]) -> Item:
+    """A component by its name, or by its SMILES where it has none."""
     named = {item_text(_get(i, "type")): item_text(_get(i, "value")) for i in _objects(_get(component, "identifiers"))}
     smiles = named.get("SMILES", "")
     content = named.get("NAME") or named.get("IUPAC_NAME") or smiles or next(iter(named.values()), "")
-    amounts = [v for v in _object(_get(component, "amount")).values() if isinstance(v, Mapping)] if with_amount else []
-    amount = next(filter(None, map(_quantity, amounts)), "")
-    return {"content": f"{content} ({amount})" if amount else content, "SMILES": smiles}
+    return {"content": content, "SMILES": smiles}
 
 
-def _quantity(amount: Mapping[str, Any]) -> str:
-    value, unit = _get(amount, "value"), item_text(_get(amount, "units"))
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+def _quantity(amount: object) -> str:
+    """A value with its unit, or "": one of 0 without a unit is what protocol buffers write for nothing."""
+    value, unit = _get(_object(amount), "value"), item_text(_get(_object(amount), "units"))
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not (value or unit):
         return ""
-    return f"{value:.4g} {_UNITS.get(unit, unit.lower())}".strip()
+    return f"{value:.6g} {_UNITS.get(unit) or _words(unit)}".strip()
 
 
-def _get(value: Mapping[str, Any], name: str) -> Any:
-    return value.get(name, value.get(re.sub("([A-Z])", lambda match: "_" + match[1].lower(), name)))
+def _words(value: object) -> str:
+    """A number, a switch or a text; DRY_ICE is dry ice, LED stays, UNSPECIFIED is nothing."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = value.strip() if isinstance(value, str) else number_text(value)
+    if not re.fullmatch(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*", text) or len(text) < 4:
+        return text
+    return "" if text == "UNSPECIFIED" else text.replace("_", " ").lower()
+
+
+def _get(value: object, name: str) -> Any:
+    fields = _object(value)
+    return fields.get(name, fields.get(re.sub("([A-Z])", lambda match: "_" + match[1].lower(), name)))
 
 
 def _object(value: object) -> Mapping[str, Any]:

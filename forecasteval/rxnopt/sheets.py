@@ -9,6 +9,7 @@ import re
 import warnings
 import zipfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -16,58 +17,100 @@ from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import number_text
 
+from .items import repair
+
 UNNAMED: Final = "(unnamed)"  # the index that pandas' to_csv writes in front
 MOST_CELLS: Final = 5_000_000
 MOST_BYTES: Final = 1 << 29  # of a workbook, unpacked
-Grid = list[tuple[int, list[str]]]  # rows that are not blank, with their line or row numbers
+_PROBE: Final = 50  # rows in which another sheet must look like data
+_NO_VALUE: Final = frozenset({"nan", "<na>", "#n/a"})  # what pandas and Excel write for nothing
+Grid = list[tuple[str, list[str]]]  # rows with their places: "line 7", "row 7"
+
+
+class Row(NamedTuple):
+    """A row: its place in the file, the cells by column, and the columns whose formula was saved without a value."""
+
+    place: str
+    cells: dict[str, str]
+    unsaved: dict[str, str]  # column -> the cell's name, D7
 
 
 class Sheet(NamedTuple):
-    """The columns with a name, a row of text for each experiment, and what was noticed."""
+    """The columns with a name, the rows down to the last that is not blank, and what was noticed."""
 
     header: list[str]
-    rows: list[dict[str, str]]
+    rows: list[Row]
     notes: list[str]
 
 
-def read_sheet(path: Path, name: str | None = None) -> Sheet:
-    """The rows of a CSV or TSV, or of the first sheet (or that of this name) of a workbook.
+def read_sheet(path: Path, name: str | None = None, columns: Sequence[str] = ()) -> Sheet:
+    """The rows of a CSV or TSV, or of the first sheet (or that of this name) of a workbook, which has `columns`.
 
     The delimiter is the most frequent of comma, semicolon and tab in the header. Raises InputError (line, column).
     """
     where, raw, notes = str(path), read_file(path), list[str]()
-    if path.suffix.lower() in (".xlsx", ".xlsm"):
-        grid = _read_workbook(raw, where, name, notes)
-        place, decimal_comma = "row", False
-    else:
+    if path.suffix.lower() not in (".xlsx", ".xlsm"):
         grid, delimiter = _read_csv(_decode(raw, where, notes), where)
-        place, decimal_comma = "line", delimiter != "," and _has_decimal_commas(grid)
-    if len(grid) < 2:
+        if delimiter != "," and _has_decimal_commas(grid):
+            grid = [(place, list(map(_point, cells))) for place, cells in grid]
+            notes.append("decimal commas are read as points")
+        return _make_sheet(grid, {}, where, columns, notes)
+    titles, grid, unsaved = _read_workbook(raw, where, name)
+    others = [title for title, is_data in titles.items() if is_data and title != next(iter(titles))]
+    if name is None and len(titles) > 1:
+        notes.append(f"the first of {len(titles)} sheets is read: {printable(next(iter(titles)), 60)}")
+    try:
+        return _make_sheet(grid, unsaved, where, columns, notes)
+    except InputError as error:
+        if name is not None or not others:
+            raise
+        hint = f"sheets that look like data: {', '.join(printable(title, 60) for title in others)} (--sheet)"
+        raise InputError(error.where, error.expected, f"{error.got or 'none'}; {hint}") from None
+
+
+def _make_sheet(
+    grid: Grid, unsaved: dict[tuple[str, int], str], where: str, columns: Sequence[str], notes: list[str]
+) -> Sheet:
+    grid = [(place, [_clean(cell) for cell in cells]) for place, cells in grid]
+    filled = [at for at, (_, cells) in enumerate(grid) if any(cells)]
+    if len(filled) < 2:
         raise InputError(where, "expected a header and rows", "none")
-    header = _read_header(grid, f"{where}: {place} {grid[0][0]}")
-    rows = []
-    for line, cells in grid[1:]:
-        if len(cells) != len(header):
-            raise InputError(f"{where}: {place} {line}", f"expected {len(header)} cells", str(len(cells)))
-        if any(cell.strip() and not name for name, cell in zip(header, cells, strict=True)):
-            raise InputError(f"{where}: {place} {line}", "expected a name above every cell", "none")
-        if decimal_comma:
-            cells = [re.sub(r"(?<=[0-9]),(?=[0-9])", ".", c) if _is_numeric(c) else c for c in cells]
-        rows.append({name: cell for name, cell in zip(header, cells, strict=True) if name})
-    if decimal_comma:
-        notes.append("decimal commas are read as points")
-    return Sheet([name for name in header if name], rows, notes)
+    (place, names), *rows = grid[filled[0] : filled[-1] + 1]
+    header = _read_header(names, rows, f"{where}: {place}")
+    for wanted in columns:
+        if wanted not in header:
+            raise InputError(
+                where, f"no column {printable(wanted, 60)}", ", ".join(map(printable, filter(None, header)))
+            )
+    read = []
+    for place, cells in rows:
+        if len(cells) == 1 and " " in cells[0]:  # a footnote, that a hand wrote below the table
+            cells = cells + [""] * (len(header) - 1)
+        if any(cells) and len(cells) != len(header):
+            raise InputError(f"{where}: {place}", f"expected {len(header)} cells", str(len(cells)))
+        if any(cell and not name for name, cell in zip(header, cells, strict=False)):
+            raise InputError(f"{where}: {place}", "expected a name above every cell", "none")
+        named = [(name, at) for at, name in enumerate(header) if name]
+        formulas = {name: unsaved[place, at] for name, at in named if (place, at) in unsaved}
+        read.append(Row(place, {name: cells[at] if any(cells) else "" for name, at in named}, formulas))
+    return Sheet([name for name in header if name], read, notes)
 
 
-def _read_header(grid: Grid, where: str) -> list[str]:
+def _read_header(names: Sequence[str], rows: Grid, where: str) -> list[str]:
     """The names of the columns; "" where there is none, but for an unnamed first one with cells in it."""
-    header = [cell.strip() for cell in grid[0][1]]
-    if not header[0] and any(cells and cells[0].strip() for _, cells in grid[1:]):
+    header = list(names)
+    if not header[0] and any(cells and cells[0] for _, cells in rows):
         header[0] = UNNAMED
     for name, count in Counter(header).items():
         if name and count > 1:
             raise InputError(where, f"the column {printable(name, 60)} is there twice")
     return header
+
+
+def _clean(cell: str) -> str:
+    """A cell without what cannot be seen, and without what programs write for nothing."""
+    text = repair(cell).replace("\xa0", " ").strip()
+    return "" if text.lower() in _NO_VALUE else text
 
 
 # --- Text ---
@@ -94,14 +137,9 @@ def _read_csv(text: str, where: str) -> tuple[Grid, str]:
     delimiter = max(",;\t", key=text.lstrip("\n\r").split("\n", 1)[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        return [(reader.line_num, cells) for cells in reader if any(map(str.strip, cells))], delimiter
+        return [(f"line {reader.line_num}", cells) for cells in reader], delimiter
     except csv.Error as error:
         raise InputError(f"{where}: line {reader.line_num}", f"not CSV: {error}") from None
-
-
-def _is_numeric(cell: str) -> bool:
-    """Whether a cell with a comma in it is numbers, signs and perhaps a word of results; "1,4-dioxane" is not."""
-    return re.fullmatch(r"(?:[0-9\s.,:/%()<>≤≥~±+−–-]|ee|er|dr|rr|de)+[a-z]?", cell.strip()) is not None
 
 
 def _has_decimal_commas(grid: Grid) -> bool:
@@ -110,46 +148,75 @@ def _has_decimal_commas(grid: Grid) -> bool:
     return comma and not any(re.fullmatch(r"-?[0-9]+\.[0-9]+\s?%?", cell) for cell in cells)
 
 
+def _point(cell: str) -> str:
+    """A cell of numbers, signs and perhaps a word of results with points for its commas; not "1,4-dioxane"."""
+    numeric = re.fullmatch(r"(?:[0-9\s.,:/%()<>≤≥~±+−–-]|ee|er|dr|rr|de)+[a-z]?", cell.strip())
+    return re.sub(r"(?<=[0-9]),(?=[0-9])", ".", cell) if numeric else cell
+
+
 # --- Workbooks ---
 
 
-def _read_workbook(raw: bytes, where: str, name: str | None, notes: list[str]) -> Grid:
-    import openpyxl  # here: only `import` of a workbook needs it
-
-    try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            if sum(part.file_size for part in archive.infolist()) > MOST_BYTES:
-                raise InputError(where, f"expected at most {MOST_BYTES >> 20} MB, unpacked")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what a workbook has besides cells
-            book = openpyxl.load_workbook(io.BytesIO(raw), data_only=True)
-    except InputError:
-        raise
-    except Exception as error:  # whatever a broken workbook makes openpyxl raise: KeyError, ParseError, …
-        raise InputError(where, "not a workbook (.xlsx)", printable(error, 80)) from None
-    titles = [sheet.title for sheet in book.worksheets]
-    if not titles or (name is not None and name not in titles):
-        raise InputError(where, f"no sheet {printable(name, 60)}", ", ".join(map(printable, titles)))
-    sheet = book.worksheets[titles.index(name) if name else 0]
-    if len(titles) > 1 and name is None:
-        notes.append(f"the first of {len(titles)} sheets is read: {printable(titles[0], 60)}")
+def _read_workbook(
+    raw: bytes, where: str, name: str | None
+) -> tuple[dict[str, bool], Grid, dict[tuple[str, int], str]]:
+    """(sheets and whether each looks like data, the rows of one of them, its formulas without a value)."""
+    book = _open_workbook(raw, where, values=False)
+    sheets = {sheet.title: sheet for sheet in book.worksheets}
+    if not sheets or (name is not None and name not in sheets):
+        raise InputError(where, f"no sheet {printable(name, 60)}", ", ".join(map(printable, sheets)))
+    title = name or next(iter(sheets))
+    sheet = sheets[title]
     if sheet.max_row * sheet.max_column > MOST_CELLS:
         raise InputError(where, f"expected at most {MOST_CELLS:,} cells", f"{sheet.max_row} × {sheet.max_column}")
-    grid = [[_workbook_cell(cell) for cell in row] for row in sheet.iter_rows()]
+    formulas = [cell for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]
+    if formulas:
+        sheet = _open_workbook(raw, where, values=True)[title]
+    unsaved = {
+        (f"row {cell.row}", cell.column - 1): cell.coordinate
+        for cell in formulas
+        if sheet[cell.coordinate].value is None
+    }
+    grid = [(f"row {number}", list(map(_workbook_cell, row))) for number, row in enumerate(sheet.iter_rows(), 1)]
     for area in sheet.merged_cells.ranges:  # a merged cell stands for every row beside it
-        value = grid[area.min_row - 1][area.min_col - 1]
-        for row in range(area.min_row - 1, area.max_row):
-            grid[row][area.min_col - 1] = value
-    return [(number, row) for number, row in enumerate(grid, 1) if any(map(str.strip, row))]
+        value = grid[area.min_row - 1][1][area.min_col - 1]
+        for _, cells in grid[area.min_row - 1 : area.max_row]:
+            cells[area.min_col - 1] = value
+    return {title: _looks_like_data(sheet) for title, sheet in sheets.items()}, grid, unsaved
+
+
+def _open_workbook(raw: bytes, where: str, values: bool) -> Any:
+    """The workbook with its formulas, or with their stored values."""
+    try:
+        import openpyxl  # here: only `import` of a workbook needs it
+    except ImportError:
+        wanted = "a workbook needs openpyxl: pip install 'forecasteval[xlsx]', or save the sheet as CSV"
+        raise InputError(where, wanted) from None
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            too_large = sum(part.file_size for part in archive.infolist()) > MOST_BYTES
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what a workbook has besides cells
+            book = None if too_large else openpyxl.load_workbook(io.BytesIO(raw), data_only=values)
+    except Exception as error:  # whatever a broken workbook makes openpyxl raise: KeyError, ParseError, …
+        raise InputError(where, "not a workbook (.xlsx)", printable(error, 80)) from None
+    if too_large:
+        raise InputError(where, f"expected at most {MOST_BYTES >> 20} MB, unpacked")
+    return book
+
+
+def _looks_like_data(sheet: Any) -> bool:
+    rows = sheet.iter_rows(max_row=_PROBE, max_col=_PROBE, values_only=True)
+    return sum(sum(value is not None for value in row) > 1 for row in rows) > 1
 
 
 def _workbook_cell(cell: Any) -> str:
     """A cell as it is shown: 0.95 in a percent format is 95%, and 3:1, which Excel takes for a time, is 3:01."""
     value = cell.value
-    if isinstance(value, (datetime.time, datetime.timedelta)):
-        minutes = (
-            value.total_seconds() // 60 if isinstance(value, datetime.timedelta) else value.hour * 60 + value.minute
-        )
+    if isinstance(value, datetime.time):
+        value = datetime.timedelta(hours=value.hour, minutes=value.minute)
+    if isinstance(value, datetime.timedelta):
+        minutes = value.total_seconds() // 60
         return f"{minutes // 60:.0f}:{minutes % 60:02.0f}"
     if number_text(value):
         return f"{value * 100:.12g}%" if "%" in str(cell.number_format) else f"{value:.15g}"

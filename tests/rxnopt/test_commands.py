@@ -49,7 +49,7 @@ def test_from_a_spreadsheet_to_a_score(tmp_path: Path, orders: int) -> None:
     assert done.out.splitlines() == [
         "column 'Entry' is read as the entry number", "conditions: base, solvent",
         "no conditions, unless --conditions says so: results (--ee, --er, --dr and --rr score them): conv.",
-        f"12 rows in 1 tables in {tmp_path}/tables",
+        "rows: 12, used 12, left out 0", f"1 table in {tmp_path}/tables",
     ]  # fmt: skip
     done = run("build", tmp_path / "tables", "-o", tmp_path / "q")
     assert (done.code, done.err) == (0, "")
@@ -264,7 +264,7 @@ def test_bad_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: 
     write(Path("t/prompt_all_varying.txt"), "Which?")
     write(Path("futurex.json"), json.dumps([{"id": "1", "prompt": "?", "level": 1}]))
     write(Path("none.jsonl"), '{"id": "a", "reply": "no idea"}\n')
-    write(Path("t.csv"), "base,y\nK,1\n")
+    write(Path("t.csv"), "base,y\nK,5\n")
     write(Path("taken/t.json"), "{}")
     before = sorted(path for path in tmp_path.rglob("*"))
     done = run(*command)
@@ -333,4 +333,4 @@ def test_only_the_first_warnings_are_shown(tmp_path: Path) -> None:
 def test_the_sheet_of_the_docs_is_the_one_that_is_shown() -> None:
     found = read_sheet(ROOT / "docs" / "experiments.xlsx")
     header, *rows = next(table for table in read_tables(read("docs/rxnopt.md")) if table[0][0] == "Entry")
-    assert (found.header, [list(row.values()) for row in found.rows]) == (header, rows)
+    assert (found.header, [list(row.cells.values()) for row in found.rows]) == (header, rows)

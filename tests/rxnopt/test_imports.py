@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
+import json
 import random
 from pathlib import Path
 from typing import Any, Final
 
+import openpyxl
 import pandas as pd
 import pytest
 
@@ -15,7 +18,9 @@ from forecasteval.rxnopt.builder import build_questions
 from forecasteval.rxnopt.experiments import Constants
 from forecasteval.rxnopt.imports import Layout, import_file
 from forecasteval.rxnopt.prompts import make_template, render_question
-from rxnopt_tables import Record, by_id, write
+from forecasteval.rxnopt.rows import read_scores
+from forecasteval.rxnopt.settings import Settings
+from rxnopt_tables import CASES, Record, by_id, write
 
 
 def read(path: Path, column: str = "yield", **layout: Any) -> tuple[dict[str, Record], list[str]]:
@@ -44,7 +49,9 @@ def test_import_makes_a_table_of_each_group(tmp_path: Path) -> None:
     assert list(tables) == ["my_runs_1.json", "my_runs_2.json"]
     assert notes == [
         "column 'Entry' is read as the entry number", "conditions: base, ligand SMILES",
+        "left out: empty: 1 (line 4)",
         "reactants and products are not all SMILES: build with --reactant-product-require content or none",
+        "rows: 4, used 3, left out 1",
     ]  # fmt: skip
     first = tables["my_runs_1.json"]
     assert first["reactants"] == [{"content": "Brc1ccccc1", "SMILES": "Brc1ccccc1"}]
@@ -110,18 +117,39 @@ def test_results_row_numbers_and_what_follows_the_yield_are_no_conditions(tmp_pa
     assert conditions(table) == ["base"]
     assert found == "conditions: base"
     assert notes[:3] == [
-        "no conditions, unless --conditions says so: results (--ee, --er, --dr and --rr score them): Conv. (%)",
         "no conditions, unless --conditions says so: row numbers: plate",
+        "no conditions, unless --conditions says so: results (--ee, --er, --dr and --rr score them): Conv. (%)",
         "no conditions, unless --conditions says so: columns that go with the yield (correlation above 0.95): signal",
     ]
     assert conditions(only(path, conditions=["base", "signal", "plate"])) == ["base", "signal", "plate"]
 
 
 def test_the_only_thing_that_varies_stays_a_condition(tmp_path: Path) -> None:
-    rows = ["temperature,base,yield", "25,K,10", "40,K,31", "60,K,50", "80,K,69", "100,K,91"]
+    rows = ["x,base,yield", "25,K,10", "40,K,31", "60,K,50", "80,K,69", "100,K,91"]
     table, notes = only(path := write(tmp_path / "x.csv", "\n".join(rows) + "\n")), read(path)[1]
-    assert conditions(table) == ["temperature", "base"]
-    assert "warning: goes with the yield, kept since nothing else varies: temperature" in notes
+    assert conditions(table) == ["x", "base"]
+    assert "warning: the condition x goes with the yield" in notes
+
+
+def test_names_of_experiments_and_marks_are_no_conditions(tmp_path: Path) -> None:
+    rows = ["vessel,well,mark,ligand,yield", "V7,A1,+++,L1,90", "V3,A2,-,L2,5", "V9,A2,++,L3,60"]
+    path = write(tmp_path / "x.csv", "\n".join(rows) + "\n")
+    assert conditions(only(path)) == ["ligand"]  # it has another value in every row, too, and is what was screened
+    assert read(path)[1][1:4] == [
+        "no conditions, unless --conditions says so: columns with another value in every row: vessel",
+        "no conditions, unless --conditions says so: names of experiments: well",
+        "no conditions, unless --conditions says so: marks of how well it went: mark",
+    ]
+    assert conditions(only(path, conditions=["well", "ligand"])) == ["well", "ligand"]
+
+
+@pytest.mark.parametrize("standard", ["None", "none", "—", "", "no change", "Standard conditions", "无"])
+def test_the_standard_under_deviations_is_warned_about(tmp_path: Path, standard: str) -> None:
+    path = write(tmp_path / "x.csv", f"deviation from standard,y\n{standard},90\nno light,5\nDMF for THF,60\n")
+    (warning,) = [note for note in read(path, "y")[1] if note.startswith("warning: deviation from standard: ")]
+    assert warning.endswith(
+        " says which option is the standard, mostly the best one: write there what was used instead"
+    )
 
 
 def test_a_column_that_announces_two_numbers_gives_both(tmp_path: Path) -> None:
@@ -129,8 +157,9 @@ def test_a_column_that_announces_two_numbers_gives_both(tmp_path: Path) -> None:
     table = only(path, "yield (ee)")
     assert [e["results"] for e in table["entries"]] == [{"ee": "92", "yield_ratio": "88"}, {"yield_ratio": "n.d."}]
     assert [e["results"] for e in only(path, "conv. [yield]")["entries"]] == [
-        {"yield_ratio": "60"}, {"yield_ratio": None},
+        {"yield_ratio": "60"},
     ]  # fmt: skip
+    assert "left out: no yield: 1 (line 3)" in read(path, "conv. [yield]")[1]
     assert "column 'yield (ee)' holds yield and ee" in read(path, "yield (ee)")[1]
 
 
@@ -140,9 +169,88 @@ def test_an_entry_with_a_name_comes_before_an_index_without(tmp_path: Path) -> N
     assert conditions(table) == ["base"]
 
 
-def test_rows_without_a_yield_are_counted(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.csv", "base,yield\na,88\nb,complex\nc,\n")
-    assert "warning: 2 of 3 rows have no yield that can be read" in read(path)[1]
+def test_every_row_is_used_or_left_out_by_a_named_reason(tmp_path: Path) -> None:
+    rows = [
+        "base,yield,ee",
+        "a,88,98/94",
+        "b,complex,",
+        "c,,",
+        ",trace,",
+        ",,",
+        "e,NaN,",
+        "f,complex,",
+        "Yields by NMR.",
+        "",
+    ]
+    path = write(tmp_path / "x.csv", "\n".join(rows) + "\n")
+    tables, notes = import_file(path, Layout({"yield_ratio": "yield", "ee": "ee"}))
+    assert [e["results"]["yield_ratio"] for e in tables["x.json"]["entries"]] == ["88", "trace"]
+    assert notes[1:-2] + notes[-1:] == [
+        "warning: ee: an ee has two parts that add up to 100, not 98/94: '98/94': 1 (line 2)",
+        "left out: empty: 1 (line 6)",
+        "left out: a footnote: 1 (line 9)",
+        "left out: yield: cannot be read as one yield: 'complex': 2 (line 3, line 8)",
+        "left out: no yield: 2 (line 4, line 7)",
+        "rows: 8, used 2, left out 6",
+    ]
+    path.write_text("base,yield\na,complex\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"expected rows with a yield, got left out: yield: .*'complex': 1 \(line 2\)"):
+        read(path)
+
+
+NOTATION: Final = json.loads((CASES / "rxnopt_notation.json").read_text(encoding="utf-8"))
+
+
+def test_every_notation_scores_in_a_sheet_as_in_a_table(tmp_path: Path) -> None:
+    """Cells were cut at their first bracket, comma, slash, `;` or `|`."""
+    fields = [case["field"].replace("yield", "yield_ratio") for case in NOTATION]
+    cells = ["" if case["raw"] is None else str(case["raw"]) for case in NOTATION]
+    filler = {"yield_ratio": "50"}
+    results = [{**filler, field: cell} for field, cell in zip(fields, cells, strict=True)]
+    header = ["yield_ratio", "ee", "er", "dr", "rr"]
+    with (tmp_path / "x.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, ["base", *header], restval="")
+        writer.writeheader()
+        writer.writerows({"base": f"b{n}", **row} for n, row in enumerate(results))
+    tables, _ = import_file(tmp_path / "x.csv", Layout({field: field for field in header}))
+    imported = {e["conditions"]["base"][0]["content"]: e["results"] for e in tables["x.json"]["entries"]}
+    for number, raw in enumerate(results):
+        expected = read_scores(raw, Settings(), False)[:2]
+        if expected[0] is None:
+            assert f"b{number}" not in imported
+        else:
+            scores, effective, _ = read_scores(imported[f"b{number}"], Settings(), False)
+            assert scores is not None
+            assert (scores["yield"], effective) == (expected[0]["yield"], expected[1]), raw
+
+
+def test_yields_within_0_and_1_are_asked_about(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", "base,yield\na,0.88\nb,n.d.\nc,1\n")
+    with pytest.raises(InputError, match="all yields are within 0 and 1: say --fraction if they are shares of 1"):
+        read(path)
+    layout = Layout({"yield_ratio": "yield"})
+    for fraction, scale in ((True, "fraction"), (False, "percent")):
+        tables, _ = import_file(path, layout, Constants(fraction=fraction))
+        assert tables["x.json"]["yield_scale"] == scale
+    for text in ("base,yield\na,0.88%\n", "base,yield\na,0\n", "base,yield\na,1.5\nb,0.5\n"):
+        assert read(write(path, text))[0]["x.json"]["yield_scale"] == "percent"
+
+
+def test_formulas_without_a_value_are_no_absent_yields(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["base", "yield"], ["K", 5], ["Na", "=4+4"]):
+        book.active.append(row)
+    book.save(tmp_path / "x.xlsx")
+    assert "left out: B3 holds a formula whose value was not saved: 1 (row 3)" in read(tmp_path / "x.xlsx")[1]
+
+
+def test_escapes_and_marks_of_nothing_in_conditions(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", "base\u200b,T,yield\xa0\nNaN,25 \\u00b0C,5\xa0\nK&lt;2,nan,6\u200b\n")
+    entries = only(path)["entries"]
+    assert [[[i["content"] for i in e["conditions"][key]] for key in ("base", "T")] for e in entries] == [
+        [[], ["25 °C"]], [["K<2"], []],
+    ]  # fmt: skip
+    assert [entry["results"]["yield_ratio"] for entry in entries] == ["5", "6"]
 
 
 # --- The field's own files ---

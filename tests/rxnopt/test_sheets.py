@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import sys
 import zipfile
 from pathlib import Path
 
@@ -14,8 +15,12 @@ from hypothesis import strategies as st
 
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt import sheets
-from forecasteval.rxnopt.sheets import read_sheet
+from forecasteval.rxnopt.sheets import Sheet, read_sheet
 from rxnopt_tables import write
+
+
+def cells(sheet: Sheet) -> list[dict[str, str]]:
+    return [row.cells for row in sheet.rows]
 
 
 @pytest.mark.parametrize(
@@ -44,30 +49,30 @@ def test_bad_sheets(tmp_path: Path, text: str, message: str) -> None:
 )
 def test_blank_rows_and_columns_and_delimiters(tmp_path: Path, text: str) -> None:
     sheet = read_sheet(write(tmp_path / "t.csv", text))
-    assert (sheet.header, sheet.rows, sheet.notes) == (["a", "y"], [{"a": "1", "y": "2"}], [])
+    assert (sheet.header, cells(sheet), sheet.notes) == (["a", "y"], [{"a": "1", "y": "2"}], [])
 
 
 def test_an_index_without_a_name_keeps_its_cells(tmp_path: Path) -> None:
     sheet = read_sheet(write(tmp_path / "t.csv", ",a\n0,x\n1,y\n"))
     assert sheet.header == ["(unnamed)", "a"]
-    assert [row["(unnamed)"] for row in sheet.rows] == ["0", "1"]
+    assert [row["(unnamed)"] for row in cells(sheet)] == ["0", "1"]
 
 
 def test_decimal_commas_only_where_all_numbers_have_them(tmp_path: Path) -> None:
     text = "solvent;yield\n1,4-dioxane;87,5\nTHF;88,5 (82,25)\nDMF;90\n"
     sheet = read_sheet(write(tmp_path / "t.csv", text))
-    assert [row["yield"] for row in sheet.rows] == ["87.5", "88.5 (82.25)", "90"]
-    assert sheet.rows[0]["solvent"] == "1,4-dioxane"
+    assert [row["yield"] for row in cells(sheet)] == ["87.5", "88.5 (82.25)", "90"]
+    assert cells(sheet)[0]["solvent"] == "1,4-dioxane"
     assert sheet.notes == ["decimal commas are read as points"]
     points = read_sheet(write(tmp_path / "u.csv", text.replace("90", "90.5")))
-    assert [row["yield"] for row in points.rows] == ["87,5", "88,5 (82,25)", "90.5"]
-    assert read_sheet(write(tmp_path / "v.csv", 'a,y\n"1,5",2\n')).rows == [{"a": "1,5", "y": "2"}]
+    assert [row["yield"] for row in cells(points)] == ["87,5", "88,5 (82,25)", "90.5"]
+    assert cells(read_sheet(write(tmp_path / "v.csv", 'a,y\n"1,5",2\n'))) == [{"a": "1,5", "y": "2"}]
 
 
 def test_cp1252(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes("T °C,y\n80 °C,1\n".encode("cp1252"))
-    assert read_sheet(path)[:2] == (["T °C", "y"], [{"T °C": "80 °C", "y": "1"}])
+    assert cells(read_sheet(path)) == [{"T °C": "80 °C", "y": "1"}]
     assert read_sheet(path).notes == ["the file is no UTF-8 and is read as cp1252"]
     path.write_bytes(b"a,y\n\x81,1\n")
     with pytest.raises(InputError, match="not UTF-8: byte 0x81 at position 4"):
@@ -92,13 +97,40 @@ def test_a_workbook_is_read_as_it_is_shown(tmp_path: Path) -> None:
     book["notes"].append([1, 2])
     book.save(path)
     sheet = read_sheet(path)
-    assert sheet.rows == [
+    assert cells(sheet) == [
         {"base": "K", "y": "95%", "dr": "3:01", "er": "95:05"}, {"base": "K", "y": "80", "dr": "x", "er": ""},
     ]  # fmt: skip
     assert sheet.notes == ["the first of 2 sheets is read: Sheet"]
-    assert read_sheet(path, "notes").rows == [{"a": "1", "b": "2"}]
+    assert cells(read_sheet(path, "notes")) == [{"a": "1", "b": "2"}]
     with pytest.raises(InputError, match="no sheet other, got Sheet, notes"):
         read_sheet(path, "other")
+
+
+def test_another_sheet_that_looks_like_data_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    book = save(path, [["Read me"], ["first"]])
+    for title, rows in (("screen 1", [["base", "y"], ["K", 5]]), ("key", [["only one column"], ["x"]])):
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    with pytest.raises(InputError) as caught:
+        read_sheet(path, columns=["y"])
+    assert str(caught.value) == f"{path}: no column y, got Read me; sheets that look like data: screen 1 (--sheet)"
+    assert cells(read_sheet(path, "screen 1", ["y"])) == [{"base": "K", "y": "5"}]
+
+
+def test_formulas_without_a_stored_value_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    save(path, [["base", "y"], ["K", "=80+1"], ["Na", 5]])
+    assert [row.unsaved for row in read_sheet(path).rows] == [{"y": "B2"}, {}]
+
+
+def test_a_workbook_needs_openpyxl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(tmp_path / "t.xlsx", [["a", "b"], [1, 2]])
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(InputError, match=r"a workbook needs openpyxl: pip install 'forecasteval\[xlsx\]', or save"):
+        read_sheet(tmp_path / "t.xlsx")
 
 
 def test_broken_and_enormous_workbooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,4 +173,4 @@ def test_no_bytes_break_the_reader(tmp_path_factory: pytest.TempPathFactory, raw
     except InputError as error:
         assert str(error).startswith(str(path))  # noqa: PT017 - being refused is one of two good ends
     else:
-        assert all(list(row) == sheet.header for row in sheet.rows)
+        assert all(list(row) == sheet.header for row in cells(sheet))
