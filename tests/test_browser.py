@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -103,13 +104,20 @@ def test_axe_finds_nothing_serious(pages: dict[str, Path], browser: Any, name: s
     watched.context.close()
 
 
+ROWS: Final = ".rows > details:visible"
+
+
+def scores(page: Any) -> list[float]:
+    return [float(text) for text in page.locator(f"{ROWS} > summary > span:nth-child(2)").all_text_contents()]
+
+
 def test_filters_and_sorting(pages: dict[str, Path], browser: Any) -> None:
     watched = Watched(browser, pages["250915-careful"])
     page = watched.page
-    shown = page.locator(".records tbody tr:visible")
+    shown = page.locator(ROWS)
     assert shown.count() == 52
     page.get_by_label("Search").fill("velmora")
-    texts = shown.all_inner_texts()
+    texts = shown.all_text_contents()
     assert 0 < len(texts) < 52
     assert all("velmora" in text.lower() for text in texts)
     page.get_by_role("button", name="Show all").click()
@@ -117,20 +125,82 @@ def test_filters_and_sorting(pages: dict[str, Path], browser: Any) -> None:
     page.get_by_label("Level", exact=True).select_option("4")
     assert shown.count() == 20
     page.get_by_label("Outcome", exact=True).select_option("missing")
-    assert shown.count() == 1
-    assert page.locator("output").inner_text() == "1 of 52 rows"
+    assert page.locator("output").inner_text().startswith("1 of 52 rows")
     page.get_by_role("button", name="Show all").click()
-    page.get_by_label("Score", exact=True).select_option("between 0 and 1")
-    scores = [float(text) for text in page.locator(".records tbody tr:visible td:nth-child(4)").all_inner_texts()]
-    assert scores
-    assert all(0 < score < 1 for score in scores)
-    head = page.locator(".records th", has_text="Score")
-    head.get_by_role("button").focus()
-    for order, down in (("ascending", False), ("descending", True)):
+    page.get_by_label("Failures only").check()
+    assert set(scores(page)) == {0}
+    page.get_by_label("Failures only").uncheck()
+    head = page.locator(".head button", has_text="Score")
+    head.focus()
+    for descending in (True, False):  # the first click brings the best to the top
         page.keyboard.press("Enter")
-        assert head.get_attribute("aria-sort") == order
-        found = [float(text) for text in page.locator(".records tbody tr:visible td:nth-child(4)").all_inner_texts()]
-        assert found == sorted(scores, reverse=down)
+        assert scores(page) == sorted(scores(page), reverse=descending)
+    watched.context.close()
+
+
+def test_rows_without_a_value_are_last_in_both_orders(browser: Any, tmp_path: Path) -> None:
+    from cli import q
+    from eval import FutureXEvaluator
+
+    rows = [q("a"), q("b", answer=None), q("c", answer="B")]
+    path = tmp_path / "skip.html"
+    path.write_text(render(FutureXEvaluator(missing="skip").evaluate_all(rows).page()), encoding="utf-8")
+    watched = Watched(browser, path)
+    for order in (["q-a", "q-c", "q-b"], ["q-c", "q-a", "q-b"]):
+        watched.page.locator(".head button", has_text="Score").click()
+        assert watched.page.locator(ROWS).evaluate_all("(all) => all.map((one) => one.id)") == order
+    watched.context.close()
+
+
+def test_the_address_holds_what_is_chosen_and_leads_to_a_question(pages: dict[str, Path], browser: Any) -> None:
+    watched = Watched(browser, pages["250915-careful"])
+    page = watched.page
+    page.get_by_label("Level", exact=True).select_option("3")
+    page.get_by_label("Failures only").check()
+    page.locator(".head button", has_text="Costs").click()
+    assert page.evaluate("location.hash") == "#level=3&failed&sort=-costs"
+    page.goto(pages["250915-careful"].as_uri() + "#level=4&sort=score")
+    assert page.locator(ROWS).count() == 20
+    assert scores(page) == sorted(scores(page))
+    page.goto(pages["250915-careful"].as_uri() + "#q-6873e6a7")
+    opened = page.locator("details[open]")
+    assert opened.count() == 1
+    assert "harbour tunnel" in opened.inner_text()
+    assert opened.locator("mark").inner_text() == "Yes"
+    assert page.locator(ROWS).count() == 52
+    page.get_by_role("link", name="missing").click()
+    assert page.locator(ROWS).count() == 3
+    watched.context.close()
+
+
+def test_what_counts_of_a_long_answer_is_scrolled_to(browser: Any, tmp_path: Path) -> None:
+    from cli import q
+    from eval import FutureXEvaluator
+
+    path = tmp_path / "long.html"
+    results = FutureXEvaluator().evaluate_all([q("a", answer="so \n" * 900 + r"\boxed{A}" + " and \n" * 900)])
+    path.write_text(render(results.page()), encoding="utf-8")
+    watched = Watched(browser, path, viewport={"width": 1280, "height": 900})
+    watched.page.locator("summary").last.focus()
+    watched.page.keyboard.press("Enter")
+    watched.page.wait_for_function("document.querySelector('.said mark').closest('.said').scrollTop > 0")
+    inside = """() => { const [a, b] = ["mark", ".said:has(mark)"].map((name) =>
+      document.querySelector(name).getBoundingClientRect()); return a.top >= b.top && a.bottom <= b.bottom; }"""
+    assert watched.page.evaluate(inside)
+    watched.context.close()
+
+
+def test_what_is_shown_can_be_downloaded(pages: dict[str, Path], browser: Any) -> None:
+    watched = Watched(browser, pages["hostile"], accept_downloads=True)
+    watched.page.get_by_label("Level", exact=True).select_option("4")
+    with watched.page.expect_download() as download:
+        watched.page.get_by_role("button", name="Download CSV").click()
+    with download.value.path().open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["Level", "Score", "Costs", "Outcome", "Question", "Why"]
+    assert len(rows) == 1 + watched.page.locator(ROWS).count()
+    assert {row[0] for row in rows[1:]} == {"4"}
+    assert watched.said == []
     watched.context.close()
 
 
@@ -157,12 +227,14 @@ def test_without_script_and_style_everything_is_there(pages: dict[str, Path], br
     )
     watched = Watched(browser, bare, java_script_enabled=False)
     page = watched.page
-    assert page.locator(".records tbody tr:visible").count() == 52
+    assert page.locator(ROWS).count() == 52
     assert page.locator(".tools").count() == 0
-    colours = page.locator("svg path[fill]:not([fill=none])").evaluate_all(
+    page.locator("#q-6873e6a7 > summary").click()
+    assert page.get_by_text("Step 2: evidence.").is_visible()
+    colours = page.locator("svg circle").evaluate_all(
         "(all) => [...new Set(all.map((one) => getComputedStyle(one).fill))]"
     )
-    assert "rgb(0, 114, 178)" in colours  # bars are blue, not black
+    assert "rgb(0, 114, 178)" in colours  # dots are blue, not black
     watched.context.close()
 
 
@@ -175,7 +247,7 @@ def test_a_page_with_many_rows_filters_at_once(browser: Any, tmp_path: Path) -> 
     path.write_text(render(FutureXEvaluator().evaluate_all(rows).page()), encoding="utf-8")
     watched = Watched(browser, path)
     watched.page.get_by_label("Search").fill("q24")
-    shown = watched.page.locator(".records tbody tr:visible td:last-child").all_inner_texts()
+    shown = watched.page.locator(ROWS).evaluate_all("(all) => all.map((one) => one.id)")
     assert shown
-    assert all("q24" in text for text in shown)
+    assert all("q24" in name for name in shown)
     watched.context.close()

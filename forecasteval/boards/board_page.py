@@ -3,36 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval.common.charts import Span, draw_lines, forest_chart, label_margin
+from forecasteval.common.charts import Axis, Chart, Interval, Line, Panel, insert_column, number_axis
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import (
-    CHARTED,
-    MOST,
-    Block,
-    Cell,
-    Chart,
-    Column,
-    Link,
-    Linked,
-    Page,
-    Panel,
-    Records,
-    Section,
-)
-from forecasteval.common.report import Table, format_signature, show_interval, show_number
+from forecasteval.common.pages import MOST, Block, Cell, Column, Link, Page, Record, Records, Section
+from forecasteval.common.report import Table, format_signature, show_number
 
-from .about import shown_names
 from .names import split_name, system_of_row
 from .report import EXPLAINED, View, view_table
 from .store import BOARD, hash_text
 from .systems import ALPHA, file_rows
 
-_CHARTS: Final = 30  # datasets that have a chart: the last ones
-_LINES: Final = 12  # systems whose history is drawn
+_LINES: Final = 8  # systems whose history is drawn in colour
 _NOT_POLICY: Final = ("questions_sha256", "data_sha256", "dataset_sha256", "prediction_sha256")
 
 
@@ -54,16 +39,12 @@ def _key(board: Mapping[str, Any], linked: Collection[str]) -> str:
 def make_page(board: Mapping[str, Any], linked: Collection[str] = ()) -> Page:
     """The page of a board; `linked` are the names of the runs that have a page beside it."""
     tables, failed = board["tables"], board.get("failed", [])
-    undrawn = len(tables) - _CHARTS
-    sections = [
-        Section(*_section(table, f"table{number}", number > undrawn, linked)) for number, table in enumerate(tables, 1)
-    ]
+    sections = [Section(*_section(table, f"table{number}", linked)) for number, table in enumerate(tables, 1)]
     histories = list(_histories(tables))
     if histories:
         sections.insert(0, Section("History", histories))
     pooled = [
-        Section(*_section(table, f"pooled{number}", True, ()))
-        for number, table in enumerate(board.get("pooled", ()), 1)
+        Section(*_section(table, f"pooled{number}", ())) for number, table in enumerate(board.get("pooled", ()), 1)
     ]
     sections = pooled + sections
     if board.get("remarks"):
@@ -83,45 +64,51 @@ def make_page(board: Mapping[str, Any], linked: Collection[str] = ()) -> Page:
     return Page("Leaderboard", lead, figures, sections, signature, _key(board, linked))
 
 
-def _section(table: Mapping[str, Any], name: str, drawn: bool, linked: Collection[str]) -> tuple[str, list[Block]]:
+def _section(table: Mapping[str, Any], name: str, linked: Collection[str]) -> tuple[str, list[Block]]:
     view = view_table(table)
-    several = len(table["rows"]) > 1
-    blocks: list[Block] = [_forest(table, name, view.cells.header[2])] if drawn and several else []
-    rows: list[list[Cell]] = [
-        [cells[0], cells[1] if "runs" in row else _linked(cells[1], row["name"], linked), *cells[2:]]
-        for row, cells in zip(table["rows"], view.cells.rows[:MOST], strict=False)
+    cells: list[list[Any]] = [
+        [row[0], row[1] if "runs" in entry else _linked(row[1], entry["name"], linked), *row[2:]]
+        for entry, row in zip(table["rows"], view.cells.rows, strict=True)
     ]
-    blocks.append(_searchable(view, rows) if view.told else Linked(view.cells.header, rows, view.cells.align))
-    if len(view.cells.rows) > MOST:
-        blocks.append(f"The first {MOST} of {len(view.cells.rows)}; all of them are in {BOARD}.csv.")
+    marks = [Interval(_value(row), _interval(row), None, int(_is_tied(row) is False)) for row in table["rows"]]
+    drawn = insert_column(view.cells._replace(rows=cells), "95% interval", view.cells.header[2], marks)
+    shown = drawn._replace(rows=drawn.rows[:MOST])
+    blocks: list[Block] = [Chart(name, "Who is ahead", _describe(table["rows"]), shown)]
+    if view.told:
+        blocks = [_searchable(name, shown, view)]
+    if len(drawn.rows) > MOST:
+        blocks.append(f"The first {MOST} of {len(drawn.rows)}; all of them are in {BOARD}.csv.")
     if any(row.get("significant") is False for row in table["rows"]):
         blocks.append(EXPLAINED)
     blocks += view.remarks
     blocks += _runs(table, linked)
     if table.get("name") in linked:
-        blocks.append(Linked(["Page of the run"], [[_linked(table["name"], table["name"], linked)]], "<"))
+        blocks.append(Table(["Page of the run"], [[_linked(table["name"], table["name"], linked)]], "<"))  # type: ignore[list-item]
     return view.title, [*blocks, format_signature(table["signature"])]
 
 
-def _searchable(view: View, rows: Sequence[Sequence[Cell]]) -> Records:
+def _searchable(name: str, table: Table, view: View) -> Records:
     """The table with filters by what `systems.json` tells; ranks stay those of all."""
-    own = len(view.cells.header) - view.told
+    own = len(table.header) - view.told
     columns = [
-        Column(title, "number" if side == ">" else "text" if place < own else "choice")
-        for place, (title, side) in enumerate(zip(view.cells.header, view.cells.align, strict=True))
+        Column(title, "mark" if isinstance(cell, Interval) else "choice" if place >= own else "text", "high")
+        if side == "<"
+        else Column(title, "number", "low" if title == "Rank" else "high")
+        for place, (title, cell, side) in enumerate(zip(table.header, table.rows[0], table.align, strict=True))
     ]
-    return Records(view.title, columns, rows, "Filters hide rows; ranks and tests stay those of all.")
+    note = "Filters hide rows; ranks and tests stay those of all."
+    return Records(name, view.title, columns, [Record("", row) for row in table.rows], note)
 
 
 def _runs(table: Mapping[str, Any], linked: Collection[str]) -> list[Block]:
     """The runs of the systems that have several, with links to their pages."""
-    rows: list[list[Cell]] = [
+    rows: list[Any] = [
         [_linked(printable(run["name"], 60), run["name"], linked), show_number(run["score"]), str(run["missing"]),
          str(run["unparsed"])]
         for row in table["rows"]
         for run in row.get("runs", ())
     ]  # fmt: skip
-    return [Linked(["Run", "Overall", "Missing", "Unparsed"], rows[:MOST], "<>>>")] if rows else []
+    return [Table(["Run", "Overall", "Missing", "Unparsed"], rows[:MOST], "<>>>")] if rows else []
 
 
 def _linked(cell: str, name: str, linked: Collection[str]) -> Cell:
@@ -131,37 +118,20 @@ def _linked(cell: str, name: str, linked: Collection[str]) -> Cell:
 # --- Who is ahead ---
 
 
-def _forest(table: Mapping[str, Any], name: str, metric: str) -> Chart:
-    """The first systems with their intervals; those that cannot be told from the leader are marked."""
-    rows = [row for row in table["rows"] if _value(row) is not None][:CHARTED]
+def _describe(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What the dots and lines of a table mean."""
     tied = [_is_tied(row) for row in rows]
-    spans = [
-        Span(name, _value(row), _interval(row), 0 if same else 1)
-        for name, row, same in zip(shown_names(rows), rows, tied, strict=True)
-    ]
-    told = "Dots are scores, lines their 95% intervals. "
     if any(same is None for same in tied):
-        told += (
-            "Intervals of forecasters of the same events hang together: they may overlap where a difference is sure."
+        return (
+            "Dots are scores, lines their 95% intervals. Intervals of forecasters of the same events hang together: "
+            "they may overlap where a difference is sure."
         )
-        spans = [span._replace(group=0) for span in spans]
-    else:
-        by_ranks = not any("p_leader" in row for row in rows)
-        of_test = f"that the paired test cannot tell from it (p ≥ {ALPHA}, Holm)"
-        those = "whose 95% rank interval holds 1" if by_ranks else of_test
-        told += (
-            f"Round dots: the leader, and those {those}: {sum(map(bool, tied)) - 1} of {len(table['rows']) - 1}. "
-            "Diamonds: those behind it."
-        )
-    if len(rows) < len(table["rows"]):
-        told += f" The first {len(rows)} of {len(table['rows'])}."
-    cells = [
-        [printable(span.name, 60), show_number(span.value), show_interval(span.interval),
-         show_number(row.get("p_leader")), {None: "–", True: "yes", False: "no"}[same]]
-        for span, row, same in zip(spans, rows, tied, strict=True)
-    ]  # fmt: skip
-    header = ["System", metric, "95% interval", "p against the leader (Holm)", "Like the leader"]
-    return forest_chart(name, "Who is ahead", told, spans, metric, Table(header, cells, "<>>><"))
+    by_ranks = not any("p_leader" in row for row in rows)
+    test = "rank interval holds 1" if by_ranks else f"difference to it is not significant (p ≥ {ALPHA}, Holm)"
+    return (
+        "Dots are scores, lines their 95% intervals. Full dots: the leader, and the systems whose "
+        f"{test}: {sum(map(bool, tied)) - 1} of {len(rows) - 1}. Rings: the systems behind it."
+    )
 
 
 def _value(row: Mapping[str, Any]) -> float | None:
@@ -218,22 +188,26 @@ def _history(
     """Scores of the systems that stand in several tables; a line breaks where version or policies change."""
     order = sorted(often, key=lambda key: (-len(often[key]), -sum(often[key].values()) / len(often[key]), key))
     breaks = [at for at in range(1, len(tables)) if _policy(tables[at]) != _policy(tables[at - 1])]
-    lines = [(key, *_points(often[key], breaks, len(tables))) for key in order[:_LINES]]
+    lines = [
+        Line(key, _points(often[key], breaks, len(tables)), faint=place >= _LINES) for place, key in enumerate(order)
+    ]
     names = [str(table["dataset"]).rpartition(".")[0] or str(table["dataset"]) for table in tables]
     same = len(os.path.commonprefix([name.rpartition("_")[0] for name in names]))  # noqa: RUF071  no paths
     ticks = [name[same:].lstrip("_") or name for name in names]
+    step = -(-len(ticks) // 8)
     rows = [[printable(key, 60), *(show_number(often[key].get(at)) for at in range(len(tables)))] for key in order]
-    told = f"Scores of systems in several datasets: {len(lines)}"
-    told += f" of {len(order)}, those in most. " if len(order) > len(lines) else ". "
-    told += (
+    description = f"Scores of {len(order)} systems in several datasets; those in most are in colour. "
+    description += (
         "Lines are broken where the version or the rules of scoring change." if breaks
         else "All were scored by the same version and rules."
     )  # fmt: skip
-    told += " Datasets have different questions: compare systems within a dataset, not datasets."
+    description += " Datasets have different questions: compare systems within a dataset, not datasets."
+    x = Axis("", list(enumerate(ticks))[::step], 0, len(tables) - 1)
+    y = number_axis("score", [score for found in often.values() for score in found.values()])
     return Chart(
-        name, f"{benchmark}: {len(tables)} datasets", told, [Panel("", _drawing(lines, ticks, breaks))],
+        name, f"{benchmark}: {len(tables)} datasets", description,
         Table(["System", *(printable(text, 40) for text in names)], rows, "<" + ">" * len(names)),
-        width=5.4, height=2.6, margin=0.8, right=label_margin([line[0] for line in lines]),
+        [Panel("", lines, x, y)],
     )  # fmt: skip
 
 
@@ -251,31 +225,11 @@ def _policy(table: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in table["signature"].items() if key not in _NOT_POLICY}
 
 
-def _points(found: Mapping[int, float], breaks: Sequence[int], count: int) -> tuple[list[float], list[float]]:
-    """A point per dataset, nan where there is none or where the line breaks."""
-    xs: list[float] = []
-    ys: list[float] = []
+def _points(found: Mapping[int, float], breaks: Sequence[int], count: int) -> list[tuple[float, float | None]]:
+    """A point per dataset, None where there is none or where the line breaks."""
+    points: list[tuple[float, float | None]] = []
     for place in range(count):
         if place in breaks:
-            xs, ys = [*xs, place - 0.5], [*ys, float("nan")]
-        xs, ys = [*xs, place], [*ys, found.get(place, float("nan"))]
-    return xs, ys
-
-
-def _drawing(
-    lines: Sequence[tuple[str, list[float], list[float]]], names: Sequence[str], breaks: Sequence[int]
-) -> Callable[[Any], object]:
-    def draw(ax: Any) -> None:
-        draw_lines(ax, lines, ("", "score"), marker="o")
-        for place in breaks:
-            ax.axvline(place - 0.5, color="#757575", linewidth=1, linestyle=(0, (4, 3)))
-        step = -(-len(names) // 8)
-        ax.set_xticks(range(0, len(names), step), [_middle(name) for name in names[::step]], parse_math=False)
-
-    return draw
-
-
-def _middle(name: str) -> str:
-    """A name for a tick: what begins alike most often ends differently."""
-    shown = printable(name, 60)
-    return shown if len(shown) <= 12 else f"{shown[:4]}…{shown[-7:]}"
+            points.append((place - 0.5, None))
+        points.append((place, found.get(place)))
+    return points

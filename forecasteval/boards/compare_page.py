@@ -5,21 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from forecasteval.common.charts import Span, draw_spans, draw_tally, forest_chart
+from forecasteval.common.charts import Chart, Interval, insert_column
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import (
-    CHARTED,
-    MOST,
-    Block,
-    Chart,
-    Column,
-    Page,
-    Panel,
-    Records,
-    Section,
-    fitting,
-    show_text,
-)
+from forecasteval.common.pages import MOST, Block, Column, Page, Record, Records, Section, show_text
 from forecasteval.common.report import Table, format_signature, show_interval, show_number
 from forecasteval.common.results import Item
 
@@ -51,9 +39,9 @@ def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any
     items = [sorted(result["items"], key=question_key) for result in results]
     by_name = {system["name"]: rows for system, rows in zip(systems, items, strict=True)}
     most = MOST // min(len(pairs), _SHOWN)
-    for pair in pairs[:_SHOWN]:
+    for number, pair in enumerate(pairs[:_SHOWN], 1):
         title = f"{printable(pair['a'], 80)} − {printable(pair['b'], 80)}"
-        sections.append(Section(title, [_records(pair, by_name[pair["a"]], by_name[pair["b"]], most)]))
+        sections.append(Section(title, [_records(number, pair, by_name[pair["a"]], by_name[pair["b"]], most)]))
     if len(pairs) > _SHOWN:
         sections.append(Section("Not shown", [f"The questions of {len(pairs) - _SHOWN} more pairs."]))
     names = " and ".join(printable(system["name"], 80) for system in systems[:2])
@@ -65,49 +53,39 @@ def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any
 
 
 def _difference_chart(pairs: Sequence[Mapping[str, Any]]) -> Chart:
-    shown = pairs[:CHARTED]
-    spans = [
-        Span(_pair_name(pair), pair["difference"], pair["interval"], 1 if _spans_zero(pair["interval"]) else 0)
-        for pair in shown
-    ]
-    rows = [
+    rows: list[Any] = [
         [printable(_pair_name(pair), 120), f"{pair['difference']:+.4f}", show_interval(pair["interval"]),
          show_number(pair["p"]), show_number(pair["p_holm"])]
-        for pair in shown
+        for pair in pairs[:MOST]
     ]  # fmt: skip
-    told = (
+    description = (
         "The weighted score of A minus that of B on the same questions, with its 95% interval; right of the line A is "
-        "better. Diamonds: the interval holds 0."
+        "better. Rings: the interval holds 0."
     )
-    if len(pairs) > len(shown):
-        told += f" The first {len(shown)} of {len(pairs)} pairs."
     table = Table(["A − B", "Difference", "95% interval", "p", "p (Holm)"], rows, "<>>>>")
-    return forest_chart("differences", "Difference of the scores", told, spans, "A − B", table, reference=0.0)
+    marks = [_difference(pair) for pair in pairs[:MOST]]
+    return Chart(
+        "differences", "Difference of the scores", description, insert_column(table, "95% interval", "A − B", marks)
+    )
+
+
+def _difference(found: Mapping[str, Any]) -> Interval:
+    interval = found["interval"]
+    return Interval(found["difference"], interval, 0.0, int(interval is None or interval[0] <= 0 <= interval[1]))
 
 
 def _level_chart(pair: Mapping[str, Any], levels: Sequence[str], number: int) -> Chart:
-    found = [(f"Level {level}", {**pair["levels"][level], **pair["level_differences"][level]}) for level in levels]
-    spans = [
-        Span(name, one["difference"], one["interval"], 1 if _spans_zero(one["interval"]) else 0) for name, one in found
-    ]
-    tallies = [(name, one["wins"], one["ties"], one["losses"]) for name, one in found]
-    rows = [
-        [name, f"{one['difference']:+.4f}", show_interval(one["interval"]),
+    found = [{**pair["levels"][level], **pair["level_differences"][level]} for level in levels]
+    rows: list[Any] = [
+        [f"Level {level}", f"{one['difference']:+.4f}", show_interval(one["interval"]),
          *(str(one[key]) for key in ("wins", "ties", "losses"))]
-        for name, one in found
+        for level, one in zip(levels, found, strict=True)
     ]  # fmt: skip
-    told = (
-        "Left: the mean difference in each level with its 95% interval. Right: questions that A wins (blue), ties "
-        "(grey) and loses (orange), with their numbers."
-    )
-    panels = [
-        Panel("A − B", lambda ax: draw_spans(ax, spans, "difference", 0.0)),
-        Panel("A wins, ties, loses", lambda ax: draw_tally(ax, tallies)),
-    ]
+    table = Table(["Level", "Difference", "95% interval", "A wins", "Ties", "A loses"], rows, "<>>>>>")
     return Chart(
-        "levels" if number == 1 else f"levels{number}", _pair_name(pair), told, panels,
-        Table(["Level", "Difference", "95% interval", "A wins", "Ties", "A loses"], rows, "<>>>>>"),
-        width=2.9, height=0.4 + 0.3 * len(levels), margin=0.75, columns=2,
+        "levels" if number == 1 else f"levels{number}", _pair_name(pair),
+        "The mean difference in each level with its 95% interval, and the questions that A wins, ties and loses.",
+        insert_column(table, "95% interval", "A − B", list(map(_difference, found))),
     )  # fmt: skip
 
 
@@ -116,40 +94,41 @@ def _pair_name(pair: Mapping[str, Any]) -> str:
     return f"{printable(pair['a'], 18)} − {printable(pair['b'], 18)}"
 
 
-def _spans_zero(interval: Sequence[float] | None) -> bool:
-    return interval is None or interval[0] <= 0 <= interval[1]
-
-
 # --- Questions ---
 
 # A column stands where items have its key: forecasts of probabilities have neither an answer in words nor a truth.
 _COLUMNS: Final[Sequence[tuple[str, Column, Callable[[Item, Item], str]]]] = (
     ("level", Column("Level", "choice"), lambda a, b: str(a["level"])),
     ("score", Column("Better", "choice"), lambda a, b: "A" if a["score"] > b["score"] else "B"),
-    ("score", Column("A’s score", "number"), lambda a, b: show_number(a["score"])),
-    ("score", Column("B’s score", "number"), lambda a, b: show_number(b["score"])),
+    ("score", Column("A’s score", "number", "high"), lambda a, b: show_number(a["score"])),
+    ("score", Column("B’s score", "number", "high"), lambda a, b: show_number(b["score"])),
     ("prompt", Column("Question", "long"), lambda a, b: show_text(a["prompt"], 200)),
-    ("truth", Column("Truth"), lambda a, b: show_text(a["truth"], 120)),
     ("read", Column("A read"), lambda a, b: _show_read(a)),
     ("read", Column("B read"), lambda a, b: _show_read(b)),
-    ("answer", Column("A’s answer", "long"), lambda a, b: show_text(a["answer"][-200:])),
-    ("answer", Column("B’s answer", "long"), lambda a, b: show_text(b["answer"][-200:])),
     ("id", Column("Id"), lambda a, b: show_text(a["id"], 60)),
+)
+_DETAILS: Final[Sequence[tuple[str, str, Callable[[Item, Item], str]]]] = (
+    ("truth", "Truth", lambda a, b: show_text(a["truth"])),
+    ("answer", "A’s answer", lambda a, b: show_text(a["answer"])),
+    ("answer", "B’s answer", lambda a, b: show_text(b["answer"])),
 )
 
 
-def _records(pair: Mapping[str, Any], a: Sequence[Item], b: Sequence[Item], most: int) -> Records:
+def _records(number: int, pair: Mapping[str, Any], a: Sequence[Item], b: Sequence[Item], most: int) -> Records:
     """The questions on which both scores differ, the largest difference first."""
     differing = [(x, y) for x, y in zip(a, b, strict=True) if x["score"] != y["score"]]
     differing.sort(key=lambda both: (-abs(both[0]["score"] - both[1]["score"]), str(both[0]["id"])))
-    shown = [column for column in _COLUMNS if any(item.get(column[0]) is not None for item in (*a, *b))]
-    rows = fitting(([cell(x, y) for _, _, cell in shown] for x, y in differing), most)
-    lead = f"They differ on {len(differing)} of {len(a)} questions."
+    keys = {key for item in (*a, *b) for key, value in item.items() if value is not None}
+    columns = [column for column in _COLUMNS if column[0] in keys]
+    details = [detail for detail in _DETAILS if detail[0] in keys]
+    rows = [
+        Record("", [cell(x, y) for _, _, cell in columns], [(title, text(x, y)) for _, title, text in details])
+        for x, y in differing[:most]
+    ]
+    note = f"They differ on {len(differing)} of {len(a)} questions."
     if len(rows) < len(differing):
-        lead += f" The {len(rows)} with the largest differences."
-    if any(key == "level" for key, _, _ in shown):
-        lead += " The end of each answer is shown."
-    return Records(f"Questions, {_pair_name(pair)}", [column for _, column, _ in shown], rows, lead)
+        note += f" The {len(rows)} with the largest differences."
+    return Records(f"pair{number}", f"Questions, {_pair_name(pair)}", [column for _, column, _ in columns], rows, note)
 
 
 def _show_read(item: Item) -> str:

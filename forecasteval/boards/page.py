@@ -9,15 +9,17 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
+from forecasteval.common.charts import COLOURS, Axis, Bar, Chart, Interval, Mark, Shade, cell_axis
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import write_atomic
-from forecasteval.common.pages import Cell, Chart, Link, Linked, Marked, Page, Records
+from forecasteval.common.pages import Cell, Link, Marked, Page, Records
 from forecasteval.common.report import Table
 from forecasteval.common.results import Results
 
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     import argparse
 
     from jinja2 import Template
-    from markupsafe import Markup
 
 _ONE_LINE: Final = 48  # characters
 _HEAD: Final = 1000  # characters in which the head of a page ends
@@ -118,8 +119,12 @@ def _template() -> Template:
     )
     style, script = (loader.get_source(environment, f"page.{end}")[0].strip() for end in ("css", "js"))
     policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'"
-    environment.globals.update(style=Markup(style), script=Markup(script), policy=f"{policy}; form-action 'none'")
-    environment.filters.update(svg=_svg, kind=_kind, short=_short, target=_target)
+    environment.globals.update(
+        style=Markup(style), script=Markup(script), policy=f"{policy}; form-action 'none'", colours=COLOURS
+    )
+    environment.filters.update(
+        kind=_kind, side=_side, target=_target, axes=_axes, matrix=_is_matrix, anchors=_anchors, label=printable
+    )
     return environment.get_template("page.html.j2")
 
 
@@ -127,27 +132,46 @@ def _hash(source: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
 
 
-def _svg(chart: Chart) -> Markup:
-    from markupsafe import Markup
-
-    from .svg import draw_svg
-
-    return Markup(draw_svg(chart))
+_KINDS: Final[Mapping[type, str]] = {
+    str: "text", Table: "table", Chart: "chart", Records: "records", Marked: "marked", Link: "link",
+    Interval: "interval", Bar: "bar", Shade: "shade",
+}  # fmt: skip
 
 
 def _kind(block: object) -> str:
     """What the template calls a block or a cell."""
-    kinds: dict[type, str] = {
-        str: "text", Table: "table", Linked: "table", Chart: "chart", Records: "records", Marked: "marked", Link: "link"
-    }  # fmt: skip
-    return kinds[type(block)]
+    return _KINDS[type(block)]
 
 
-def _short(cell: Cell) -> bool:
-    """Whether a cell of a table is kept on one line."""
-    return len(cell.text if isinstance(cell, Link) else cell) <= _ONE_LINE
+def _side(cell: Cell, align: str) -> str:
+    """The class of a table's cell: a number, a mark, a text of one line, or a longer one."""
+    if isinstance(cell, Mark):
+        return "m"
+    if align == ">":
+        return "n"
+    text = cell if isinstance(cell, str) else "".join(cell[:1])
+    return "k" if len(text) <= _ONE_LINE else "t"
 
 
 def _target(link: Link) -> str:
-    """A file beside the page; `./` before it, or else `javascript:…` would be no name of a file."""
-    return "./" + quote(link.file.encode("utf-8", "surrogateescape"))
+    """An anchor, or a file beside the page; `./` before it, or else `javascript:…` would be no name of a file."""
+    return f"#{link.to}" if not link.file else "./" + quote(link.file.encode("utf-8", "surrogateescape"))
+
+
+def _axes(rows: Sequence[Sequence[Cell]], count: int) -> list[Axis | None]:
+    """The axis of every column of intervals or bars."""
+    columns = zip(*rows, strict=True) if rows else [()] * count
+    return [cell_axis(column) if any(type(cell) in (Interval, Bar) for cell in column) else None for column in columns]
+
+
+def _is_matrix(table: Table) -> bool:
+    return any(isinstance(cell, Shade) for row in table.rows for cell in row)
+
+
+def _anchors(titles: Iterable[str]) -> list[str]:
+    """The addresses of headings, none of them twice."""
+    anchors: list[str] = []
+    for title in titles:
+        name = "s-" + (re.sub("[^a-z0-9]+", "-", title.lower()).strip("-")[:40] or "section")
+        anchors.append(name if name not in anchors else f"{name}-{len(anchors)}")
+    return anchors

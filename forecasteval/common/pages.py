@@ -1,54 +1,30 @@
-"""What a page shows of a result, without a word of HTML: sections of lines, tables, charts and records."""
+"""What a page shows, without a word of HTML: sections of lines, tables, charts, and records that open."""
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 import html
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from .charts import Chart, Mark
 from .errors import printable
 from .report import Table
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-MOST: Final = 2000  # records that a page shows
-BYTES: Final = 2_300_000  # of all its records: a page has less than 3 MB
+MOST: Final = 3000  # records that a page shows
+BYTES: Final = 4_000_000  # of the texts of all its records: a page has less than 6 MB
+TEXT: Final = 20_000  # characters of a stranger's text in an opened record
 CELLS: Final = 25_000  # of a table
-CHARTED: Final = 40  # rows of a forest plot
+CHARTED: Final = 40  # rows of a chart
 CUT: Final = 320  # characters of a stranger's text in one cell
 _BLANK_LINES: Final = re.compile(r"\n(?: *\n)+")
-_AROUND: Final = 120  # characters before a part that is marked
+_ANCHOR: Final = re.compile(r"[0-9A-Za-z_-]{1,60}")
+_HEX: Final = re.compile(r"[0-9a-f]{12,}")
 
 
-class Panel(NamedTuple):
-    """One pair of axes of a chart."""
-
-    title: str
-    draw: Callable[[Axes], object]
-
-
-class Chart(NamedTuple):
-    """A picture: the same numbers are in `table`, and `description` says what is drawn and how to read it.
-
-    `name` is that of `plot(name)`. A panel is `width` × `height` inches inside, with `margin`, `right` and `bottom`
-    inches around it for labels; several stand in `columns`.
-    """
-
-    name: str
-    title: str
-    description: str
-    panels: Sequence[Panel]
-    table: Table
-    width: float = 4.4
-    height: float = 2.4
-    margin: float = 1.2
-    bottom: float = 0.5
-    right: float = 0.25
-    columns: int = 1
+# --- Cells ---
 
 
 class Marked(NamedTuple):
@@ -60,51 +36,68 @@ class Marked(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A text that leads to a file beside the page."""
+    """A text that leads to a file beside the page, or with `file` "" to the anchor `to` of this page."""
 
     text: str
     file: str
+    to: str = ""
 
 
-Cell = str | Marked | Link
+Cell = str | Marked | Link | Mark
 
 
 class Column(NamedTuple):
-    """A column of records: numbers (sorted as such), kinds (to be chosen from a list), or text."""
+    """A column of records: its title, and what its cells hold.
+
+    kind: "number", "choice" (a few values, to be filtered by), "text", "long" (text that gets most of the width) or
+    "mark". `best` is what the first click sorts to the top: "high" or "low" numbers, or "" for texts from A on.
+    """
 
     title: str
-    kind: str = "text"  # text, long, number or choice
+    kind: str = "text"
+    best: str = ""
+
+
+# --- Blocks ---
+
+
+class Record(NamedTuple):
+    """A row of records that opens: its cells, and (label, text or table) of what is inside; `key` is its address."""
+
+    key: str
+    cells: Sequence[Cell]
+    details: Sequence[tuple[str, Cell | Table]] = ()
+    failed: bool = False
 
 
 class Records(NamedTuple):
-    """Many rows to look through: searched, filtered by the columns of kinds, sorted. `told` says which are shown."""
+    """Rows to look through: opened, searched, filtered by their choices, sorted, downloaded as CSV.
 
+    `name` tells the records of one page apart in its address. `note` says which rows there are.
+    """
+
+    name: str
     title: str
     columns: Sequence[Column]
-    rows: Sequence[Sequence[Cell]]
-    told: str
+    rows: Sequence[Record]
+    note: str
 
 
-class Linked(NamedTuple):
-    """A table with links in it."""
-
-    header: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
-    align: str
-
-
-Block = str | Table | Linked | Chart | Records
+Block = str | Table | Chart | Records
 
 
 class Section(NamedTuple):
+    """A heading with its blocks; `folded` ones open when their heading is clicked."""
+
     title: str
     blocks: Sequence[Block]
+    folded: bool = False
 
 
 class Page(NamedTuple):
     """A page: what it is about, its figures at the top (name, value, remark), its sections, the signature below.
 
-    `key` tells whether a page that was written shows the same; it is in its head, if there is one.
+    `key` identifies what is shown; it is in the head of the page, if there is one. `links` lead to other pages.
     """
 
     title: str
@@ -113,11 +106,18 @@ class Page(NamedTuple):
     sections: Sequence[Section]
     signature: str
     key: str = ""
+    links: Sequence[Link] = ()
+
+    def blocks(self, kind: type[Any]) -> list[Any]:
+        """The blocks of a kind, in their order."""
+        return [block for section in self.sections for block in section.blocks if isinstance(block, kind)]
 
     def charts(self) -> dict[str, Chart]:
         """The charts by name, in their order."""
-        blocks = [block for section in self.sections for block in section.blocks]
-        return {block.name: block for block in blocks if isinstance(block, Chart)}
+        return {chart.name: chart for chart in self.blocks(Chart)}
+
+
+# --- How much a page shows ---
 
 
 def cut_table(table: Table) -> list[Block]:
@@ -128,36 +128,54 @@ def cut_table(table: Table) -> list[Block]:
     return [table._replace(rows=table.rows[:most]), f"The first {most} of {len(table.rows)} rows."]
 
 
-def choose_rows(
-    items: Iterable[Mapping[str, Any]], interest: Callable[[Any], Any], make_row: Callable[[Any], Sequence[Cell]]
-) -> list[Sequence[Cell]]:
-    """Rows of the items from which there is most to learn, the least `interest` first, as many as a page shows.
-
-    They are in the order of the items, which are read through twice and never at a place: they may be on the disk.
-    """
-    order = heapq.nsmallest(MOST, ((key, place) for place, key in enumerate(map(interest, items))))
-    wanted = {place for _, place in order}
-    rows = {place: make_row(item) for place, item in enumerate(items) if place in wanted}
-    fit = len(fitting(rows[place] for _, place in order))
-    return [rows[place] for place in sorted(place for _, place in order[:fit])]
+def choose_places(items: Iterable[Any], order: Callable[[Any], Any], most: int = MOST) -> list[int]:
+    """The places of the items that a page shows, the least `order` first; equal ones stay in their order."""
+    return [place for _, place in heapq.nsmallest(most, ((key, place) for place, key in enumerate(map(order, items))))]
 
 
-def fitting(rows: Iterable[Sequence[Cell]], most: int = MOST) -> list[Sequence[Cell]]:
-    """The first rows, `most` at most, and no more than the page has room for: one character may take six bytes."""
-    left, fit = BYTES * most // MOST, []
-    for row in islice(rows, most):
-        left -= sum(len(html.escape("".join(cell)).encode("utf-8", "replace")) + 20 for cell in row)
-        if left < 0:
-            break
-        fit.append(row)
-    return fit
+def text_limit(texts: Iterable[str], most: int = BYTES) -> int:
+    """How many characters of each text fit a page: 20,000, or fewer so that all of them take `most` bytes."""
+    sizes = [len(html.escape(text).encode("utf-8", "replace")) for text in texts]
+    limit = TEXT
+    while limit > CUT and sum(min(size, limit) for size in sizes) > most:
+        limit = limit * 4 // 5
+    return limit
+
+
+def make_keys(ids: Iterable[object]) -> list[str]:
+    """A short address for each id, different for equal ids: `q-6873e6a7` for a checksum, else the id if it is plain."""
+    keys: dict[str, None] = {}
+    for name in map(str, ids):
+        short = name[:8] if _HEX.fullmatch(name) else name
+        if not _ANCHOR.fullmatch(short) or f"q-{short}" in keys:
+            short = name if _ANCHOR.fullmatch(name) else _checksum(name)
+        key, number = f"q-{short}", 1
+        while key in keys:
+            number += 1
+            key = f"q-{short}-{number}"
+        keys[key] = None
+    return list(keys)
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def count_rows(items: Sequence[Mapping[str, Any]], shown: int, first: str) -> str:
+    """Which records a page shows: `first` says which come first."""
+    if shown == len(items):
+        return f"All {shown} questions, {first} first."
+    return f"{shown} of {len(items)} questions, {first} first. All of them are in the JSON that --save writes."
+
+
+# --- Texts of strangers ---
 
 
 def show_text(text: object, limit: int = CUT) -> str:
     """A stranger's text for a cell: its lines, nothing in them that is not shown, cut to `limit` characters."""
     shown = str(text)
     cut = f"{shown[: limit - 1]}…" if len(shown) > limit else shown
-    return _BLANK_LINES.sub("\n", "\n".join(printable(line.replace("\t", " ")) for line in cut.split("\n")))
+    return _BLANK_LINES.sub("\n\n", "\n".join(printable(line.replace("\t", " ")) for line in cut.split("\n")))
 
 
 def mark(text: str, span: tuple[int, int] | None, limit: int = CUT) -> Cell:
@@ -165,8 +183,8 @@ def mark(text: str, span: tuple[int, int] | None, limit: int = CUT) -> Cell:
     if span is None:
         return show_text(text, limit)
     at, behind = span
-    begin = 0 if behind < limit else max(0, at - _AROUND)
+    begin = 0 if behind < limit else max(0, at - limit // 2)
     before = ("…" if begin else "") + show_text(text[begin:at], at - begin + 1)
     end = max(begin + limit, behind)
     after = show_text(text[behind:end], limit + 1) + ("…" if end < len(text) else "")
-    return Marked(before, show_text(text[at:behind]), after)
+    return Marked(before, show_text(text[at:behind], limit), after)

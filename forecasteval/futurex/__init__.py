@@ -41,11 +41,11 @@ def vote_files(evaluator: Any, paths: Sequence[Path], datasets: Sequence[Path]) 
     return votes.vote_files(evaluator.rules, evaluator.settings(), paths, datasets)
 
 
-def make_page(results: Mapping[str, Any]) -> Page:
+def make_page(results: Mapping[str, Any], rows: Any = None, rules: Any = None) -> Page:
     """What a page shows of a result."""
     from . import page  # here: few runs make one
 
-    return page.make_page(results)
+    return page.make_page(results, rows, rules)
 
 
 def add_options(parser: ArgumentParser, ranked: bool) -> None:

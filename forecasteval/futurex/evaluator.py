@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -125,7 +126,8 @@ class FutureXEvaluator:
             "signature": {**self.settings(), **scoring.checksums()},
             "items": scoring.items,
         }
-        return Results(values, report_blocks, make_page)
+        rows = partial(iter, data) if isinstance(data, (list, tuple)) else None
+        return Results(values, report_blocks, partial(make_page, rows=rows, rules=self.rules))
 
     def evaluate_file(self, path: Path, datasets: Sequence[Path] = ()) -> Results:
         """The results of one prediction file, against the questions of its dataset where there is one."""
@@ -145,7 +147,8 @@ class FutureXEvaluator:
         results["warnings"] = predictions.warnings + results["warnings"]
         results["signature"]["prediction_sha256"] = predictions.sha256
         files = {"name": path.stem, "prediction": path.name, "dataset": dataset.name if dataset else None}
-        return Results({**files, **results}, report_blocks, make_page)
+        rows_again = partial(read_rows, path, dataset)
+        return Results({**files, **results}, report_blocks, partial(make_page, rows=rows_again, rules=self.rules))
 
     def settings(self) -> dict[str, Any]:
         """The part of a signature that does not depend on the data."""
@@ -161,6 +164,13 @@ class FutureXEvaluator:
             "relative_sigma": self.rules.relative_sigma,
             **settings,
         }
+
+
+def read_rows(path: Path, dataset: Path | None) -> Iterable[Any]:
+    """The questions of a prediction file with their answers, in the order of the items."""
+    if dataset:
+        return join(list(RecordFile(dataset)), RecordFile(path), FIELDS, str(path))[0]
+    return require_questions(RecordFile(path), path)
 
 
 def make_evaluator(

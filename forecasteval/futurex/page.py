@@ -1,44 +1,56 @@
-"""What a page shows of a result: scores by level, numbers in sigmas, and every question."""
+"""What a page shows of a result: scores by level, what costs most, numbers in sigmas, and every question to open."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
-from forecasteval.common.charts import Span, draw_bars, draw_counts
+from forecasteval.common.charts import Bar, Chart, Interval, insert_column
 from forecasteval.common.errors import printable
+from forecasteval.common.joins import raw_answer
 from forecasteval.common.pages import (
     Cell,
-    Chart,
     Column,
+    Link,
     Page,
-    Panel,
+    Record,
     Records,
     Section,
-    choose_rows,
+    choose_places,
+    count_rows,
+    make_keys,
     mark,
     show_text,
+    text_limit,
 )
+from forecasteval.common.records import as_text
 from forecasteval.common.report import Table, format_signature, show_interval, show_number
 
 from .answers import read_answer
-from .report import report_blocks
-from .rules import LEVELS
+from .explanations import explain, name_cause
+from .questions import read_record
+from .report import report_parts
+from .rules import LEVELS, WEIGHTS, Rules
+from .truths import Truth
 
 _COLUMNS: Final = (
-    Column("Level", "choice"), Column("Kind", "choice"), Column("Outcome", "choice"), Column("Score", "number"),
-    Column("Question", "long"), Column("Truth"), Column("Read"), Column("Answer", "long"), Column("Note"),
-    Column("Id"),
+    Column("Level", "choice", "low"), Column("Score", "number", "high"), Column("Costs", "number", "high"),
+    Column("Outcome", "choice"), Column("Question", "long"), Column("Why", "long"),
 )  # fmt: skip
-_BINS: Final = 4  # bars per sigma
-_EDGE: Final = 3  # sigmas; what is farther away is in the outermost bars
+_BINS: Final = (
+    (-3, "more than 3 σ too low"), (-1, "1 to 3 σ too low"), (-0.5, "0.5 to 1 σ too low"), (0.5, "within 0.5 σ"),
+    (1, "0.5 to 1 σ too high"), (3, "1 to 3 σ too high"), (float("inf"), "more than 3 σ too high"),
+)  # fmt: skip
+Rows = Callable[[], Iterable[Mapping[str, Any]]]
 
 
-def make_page(results: Mapping[str, Any]) -> Page:
-    """The page of a result of `FutureXEvaluator`."""
-    items, signature = results["items"], results["signature"]
+def make_page(results: Mapping[str, Any], rows: Rows | None = None, rules: Rules | None = None) -> Page:
+    """The page of a result of `FutureXEvaluator`; `rows` reads the questions with their answers once more.
+
+    Without rows the page shows what the items keep: the first line of a prompt, and an excerpt of an answer.
+    """
+    items, signature, parts = results["items"], results["signature"], report_parts(results)
     figures = [
         ("Overall score", show_number(results["overall_score"]), show_interval(results["overall_interval"])),
         ("Questions", str(len(items)), ""),
@@ -47,97 +59,143 @@ def make_page(results: Mapping[str, Any]) -> Page:
         ("Read without a box", str(results["unboxed_count"]), ""),
         ("Numbers without σ", str(results["no_sigma_count"]), ""),
     ]
-    sections = [Section("Scores", [_score_chart(results), *(block for block in report_blocks(results)[3:-1] if block)])]
+    costs = _costs(items, signature["fixed_weights"] is True)
+    sections = [Section("Scores", [_score_chart(results, parts["scores"][0]), *parts["remarks"]])]
+    if any(costs):
+        sections.append(Section("What costs most", [_cost_chart(items, costs)]))
     if any(item["sigmas"] is not None for item in items):
         sections.append(Section("Numbers", [_sigma_chart(items)]))
-    sections.append(Section("Questions", [_records(items)]))
+    sections.append(Section("Questions", [_records(items, costs, rows, rules)]))
     against = printable(results.get("dataset") or "its own questions", 120)
     lead = f"FutureX, {len(items)} questions, {against}, rule set {signature['rules']}"
     name = printable(results.get("name", "FutureX"), 120)
     return Page(name, lead, figures, sections, format_signature(signature))
 
 
-def _score_chart(results: Mapping[str, Any]) -> Chart:
-    points: dict[int, list[float]] = {level: [] for level in LEVELS}
-    for item in results["items"]:
-        if item["score"] is not None:
-            points[item["level"]].append(item["score"])
+def _costs(items: Iterable[Mapping[str, Any]], fixed: bool) -> list[float]:
+    """What each question takes from the overall score: its share of the weights times what its score lacks of 1."""
+    counts = Counter(item["level"] for item in items if item["score"] is not None)
+    total = sum(WEIGHTS.values()) if fixed else sum(WEIGHTS[level] for level in counts)
+    return [
+        0.0 if item["score"] is None else WEIGHTS[item["level"]] / total / counts[item["level"]] * (1 - item["score"])
+        for item in items
+    ]
+
+
+# --- Charts ---
+
+
+def _score_chart(results: Mapping[str, Any], table: Any) -> Chart:
     means, intervals = results["level_scores"], results["level_intervals"]
-    spans = [Span(f"Level {level}", means[level], intervals[level]) for level in LEVELS]
-    spans.append(Span("Overall", results["overall_score"], results["overall_interval"], 1))
-    shown = [*points.values(), []]
-    rows = [
-        [span.name, show_number(span.value), show_interval(span.interval), *map(str, _thirds(row))]
-        for span, row in zip(spans, [*points.values(), [x for row in points.values() for x in row]], strict=True)
+    marks = [Interval(means[level], intervals[level]) for level in LEVELS]
+    marks.append(Interval(results["overall_score"], results["overall_interval"], None, 1))
+    description = "Dots: the mean of each level; ring: their weighted mean; lines: 95% intervals."
+    return Chart("scores", "Scores by level", description, insert_column(table, "95% interval", "score", marks))
+
+
+def _cost_chart(items: Sequence[Mapping[str, Any]], costs: Sequence[float]) -> Chart:
+    """Mistakes by their kind, what costs most first; each leads to its questions."""
+    totals: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    for item, cost in zip(items, costs, strict=True):
+        if cost:
+            cause = name_cause(item)
+            totals[cause] += cost  # type: ignore[assignment]
+            counts[cause] += 1
+    rows: list[Any] = [
+        [Link(cause, "", f"outcome={cause.replace(' ', '+')}"), Bar(cost), show_number(cost), str(counts[cause])]
+        for cause, cost in sorted(totals.items(), key=lambda pair: (-pair[1], pair[0]))
     ]
     description = (
-        "Bars: the mean of each level, and their weighted mean; lines: 95% intervals. "
-        "Dots: the scores of the questions; the larger a dot, the more questions have that score."
+        "What is missing from an overall score of 1, by the kind of mistake: the weight of each question times what "
+        "its score lacks."
     )
-    return Chart(
-        "scores", "Scores by level", description, [Panel("", lambda ax: draw_bars(ax, spans, shown, "score"))],
-        Table(["Level", "Score", "95% interval", "Questions with 0", "Between 0 and 1", "With 1"], rows, "<>>>>>"),
-        margin=0.8,
-    )  # fmt: skip
+    table = Table(["Outcome", "", "Costs", "Questions"], rows, "<<>>")
+    return Chart("costs", "What costs the score", description, table)
 
 
-def _thirds(scores: Sequence[float]) -> tuple[int, int, int]:
-    none, full = sum(score <= 0 for score in scores), sum(score >= 1 for score in scores)
-    return none, len(scores) - none - full, full
-
-
-def _sigma_chart(items: Sequence[Mapping[str, Any]]) -> Chart:
+def _sigma_chart(items: Iterable[Mapping[str, Any]]) -> Chart:
     sigmas = [item["sigmas"] for item in items if item["sigmas"] is not None]
-    last = _EDGE * _BINS
-    counts = Counter(min(last - 1, math.floor(max(-_EDGE, min(_EDGE, x)) * _BINS)) for x in sigmas)
-    bars = [(place / _BINS, counts[place]) for place in range(-last, last)]
-    rows = [
-        ["within half a σ", "at least 0.75", sum(abs(x) <= 0.5 for x in sigmas)],
-        ["half a σ to 1 σ", "0 to 0.75", sum(0.5 < abs(x) <= 1 for x in sigmas)],
-        ["1 to 3 σ", "0", sum(1 < abs(x) <= _EDGE for x in sigmas)],
-        ["beyond 3 σ", "0", sum(abs(x) > _EDGE for x in sigmas)],
-    ]
+    counts = Counter(next(title for edge, title in _BINS if x < edge or x == edge > 0) for x in sigmas)
+    rows: list[Any] = [[title, Bar(counts[title]), str(counts[title])] for _, title in _BINS]
     low, high = sum(x < 0 for x in sigmas), sum(x > 0 for x in sigmas)
     description = (
         f"How far {len(sigmas)} numbers lie from the truth, in units of the question's σ: {low} are too low, {high} "
-        "too high. Between the dashed lines an answer scores. The outermost bars hold all that is farther away."
+        "too high. Within 1 σ an answer scores."
     )
-    return Chart(
-        "sigmas", "Numbers, in σ from the truth", description,
-        [Panel("", lambda ax: draw_counts(ax, bars, 1 / _BINS, (-1.0, 1.0), ("σ from the truth", "numbers")))],
-        Table(["Distance", "Score", "Numbers"], [[a, b, str(n)] for a, b, n in rows], "<>>"),
-        height=1.6, margin=0.8,
-    )  # fmt: skip
+    return Chart("sigmas", "Numbers, in σ from the truth", description, Table(["Distance", "", "Numbers"], rows, "<<>"))
 
 
 # --- Questions ---
 
 
-def _records(items: Sequence[Mapping[str, Any]]) -> Records:
-    """The questions; of very many those from which there is most to learn: not read, wrong, then partly right."""
-    rows = choose_rows(items, _interest, _row)
-    told = f"All {len(items)} questions. What counts of a box is marked."
-    if len(rows) < len(items):
-        told = (
-            f"{len(rows)} of {len(items)} questions: first those that were not read, then those with the lowest "
-            "scores. All of them are in the JSON that --save writes. What counts of a box is marked."
-        )
-    return Records("Questions", _COLUMNS, rows, told)
+class _Texts(NamedTuple):
+    """What is shown of a question besides its item: the whole prompt and answer, the truth as it was read."""
+
+    prompt: str
+    answer: str
+    truth: Truth | None
 
 
-def _interest(item: Mapping[str, Any]) -> tuple[int, float]:
-    return ("unparsed", "scored", "missing").index(item["outcome"]), item["score"] or 0.0
+def _read_texts(
+    items: Iterable[Mapping[str, Any]], places: set[int], rows: Rows | None, rules: Rules | None
+) -> dict[int, _Texts]:
+    """The texts of the items at these places; those of the item if the files hold another answer by now."""
+    given = iter(rows() if rows else ())
+    texts = {}
+    for place, item in enumerate(items):
+        row = next(given, None)
+        if place not in places:
+            continue
+        raw = raw_answer(row) if isinstance(row, Mapping) else None
+        answer = raw if isinstance(raw, str) else as_text(raw)
+        if row is None or item["answer"] not in answer:
+            texts[place] = _Texts(item["prompt"], item["answer"], None)
+        else:
+            truth = read_record(row, "", place, rules).truth if rules else None
+            texts[place] = _Texts(str(row.get("prompt") or ""), answer, truth)
+    return texts
 
 
-def _row(item: Mapping[str, Any]) -> list[Cell]:
-    return [
-        str(item["level"]), item["kind"], item["outcome"], show_number(item["score"]), show_text(item["prompt"], 200),
-        show_text(item["truth"], 120), show_text(item["read"], 120), _answer(item["answer"]), show_text(item["note"]),
-        show_text("" if item["id"] is None else item["id"], 60),
+def _records(
+    items: Sequence[Mapping[str, Any]], costs: Sequence[float], rows: Rows | None, rules: Rules | None
+) -> Records:
+    """The questions, what costs most first."""
+    order = iter(costs)
+    places = choose_places(items, lambda item: -next(order))
+    texts = _read_texts(items, set(places), rows, rules)
+    limit = text_limit(text for found in texts.values() for text in found[:2])
+    chosen = {place: item for place, item in enumerate(items) if place in texts}
+    repeated = Counter(item["id"] for item in items)
+    keys = make_keys(chosen[place]["id"] for place in places)
+    records = [
+        _record(chosen[place], texts[place], costs[place], key, repeated[chosen[place]["id"]], limit)
+        for place, key in zip(places, keys, strict=True)
+    ]
+    note = count_rows(items, len(records), "what costs most") + " A row opens; what counts of a box is marked."
+    return Records("questions", "Questions", _COLUMNS, records, note)
+
+
+def _record(item: Mapping[str, Any], texts: _Texts, cost: float, key: str, count: int, limit: int) -> Record:
+    why = explain(item, texts.truth)
+    details: list[tuple[str, Cell | Table]] = [
+        ("Question", show_text(texts.prompt, limit)),
+        ("Truth", show_text(item["truth"])),
+        ("Answer", _show_answer(texts.answer, limit)),
+        ("Read", show_text(item["read"])),
+        ("Score", f"{show_number(item['score'])}: {why}"),
+        ("Note", "; ".join(filter(None, (item["note"], f"{count} rows have this id" if count > 1 else "")))),
+        ("Decided by", "" if item["decided_by"] == "grammar" else item["decided_by"]),
+        ("Id", show_text("" if item["id"] is None else item["id"], 200)),
+    ]
+    cells = [
+        str(item["level"]), show_number(item["score"], 3), show_number(cost), name_cause(item),
+        show_text(item["prompt"], 200), show_text(why, 200),
     ]  # fmt: skip
+    return Record(key, cells, [(label, text) for label, text in details if text], not item["score"])
 
 
-def _answer(text: str) -> Cell:
+def _show_answer(text: str, limit: int) -> Cell:
     """The answer with the part marked that counts, as `read_answer` finds it."""
     answer = read_answer(text)
-    return mark(text, answer.find_in(text)) if answer and answer.boxed else show_text(text)
+    return mark(text, answer.find_in(text) if answer and answer.boxed else None, limit)

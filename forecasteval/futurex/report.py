@@ -13,9 +13,16 @@ from .rules import LEVELS, WEIGHTS
 
 def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
     """The report's lines and tables."""
-    report: Report = [f"FutureX  {printable(results.get('name', ''))}".rstrip()]
+    parts = report_parts(results)
+    shown: Report = ["", items_table(results["items"])] if items else []
+    return [*parts["title"], "", *parts["scores"], "", *parts["remarks"], *shown, "", *parts["signature"]]
+
+
+def report_parts(results: Mapping[str, Any]) -> dict[str, Report]:
+    """The parts of the report by name: title, scores, remarks, signature."""
+    title: Report = [f"FutureX  {printable(results.get('name', ''))}".rstrip()]
     against = f"dataset {results['dataset']}" if results.get("dataset") else "its own questions"
-    report += [f"{len(results['items'])} questions, {printable(against)}", ""]
+    title += [f"{len(results['items'])} questions, {printable(against)}"]
     rows = [
         [
             f"Level {level}", f"{WEIGHTS[level]:.1f}", show_number(results["level_scores"][level]),
@@ -29,21 +36,24 @@ def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
         str(sum(results["level_counts"].values())), str(results["missing_count"]), str(results["unparsed_count"]),
     ])  # fmt: skip
     header = ["", "Weight", "Score", "95% interval", "n", "Missing", "Unparsed"]
-    report += [Table(header, rows, "<>>>>>>"), ""]
     policy = "score 0" if results["signature"]["missing"] == "zero" else "are left out"
-    report.append(f"Missing answers {policy}. Over answered questions only: {show_number(results['answered_only'])}.")
+    remarks: Report = [
+        f"Missing answers {policy}. Over answered questions only: {show_number(results['answered_only'])}."
+    ]
     if results["unboxed_count"]:
-        report.append(f"Read without a box: {results['unboxed_count']}.")
-    report.append(_sigma_line(results["no_sigma_count"], results["signature"]["rules"]))
+        remarks.append(f"Read without a box: {results['unboxed_count']}.")
+    remarks.append(_sigma_line(results["no_sigma_count"], results["signature"]["rules"]))
     if results["llm"]:
-        report.append(_model_line(results["llm"]))
+        remarks.append(_model_line(results["llm"]))
     if results["llm_names"]:
-        report.append(_names_line(results["llm_names"]))
-    report += [f"warning: {warning}" for warning in results["warnings"]]
-    if items:
-        report += ["", items_table(results["items"])]
-    report += ["", format_signature(results["signature"])]
-    return report
+        remarks.append(_names_line(results["llm_names"]))
+    remarks += [f"warning: {warning}" for warning in results["warnings"]]
+    return {
+        "title": title,
+        "scores": [Table(header, rows, "<>>>>>>")],
+        "remarks": remarks,
+        "signature": [format_signature(results["signature"])],
+    }
 
 
 def _sigma_line(count: int, rules: str) -> str:

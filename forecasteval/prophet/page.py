@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
 
-from forecasteval.common.charts import (
-    Span,
-    draw_lines,
-    draw_matrix,
-    draw_ranks,
-    draw_reliability,
-    draw_spans,
-    label_margin,
-)
+from forecasteval.common.charts import Axis, Chart, Interval, Line, Panel, Shade, insert_column, number_axis
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import (
-    CHARTED,
-    MOST,
-    Block,
-    Chart,
-    Page,
-    Panel,
-    Section,
-    cut_table,
-)
-from forecasteval.common.report import Table, format_signature, show_interval, show_number
+from forecasteval.common.pages import CHARTED, MOST, Block, Page, Section, cut_table
+from forecasteval.common.report import Table, format_signature, show_number
 
 from .ranks import LOWER_IS_BETTER
 from .report import make_board, title_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 _SMALL: Final = 12  # reliability diagrams
-_LINES: Final = 6  # forecasters whose returns are drawn
+_LINES: Final = 8  # forecasters whose returns are drawn in colour
 _POINTS: Final = 60  # of a line
 _GROUPS: Final = 12  # columns of a table
 Row = Mapping[str, Any]
@@ -55,7 +35,7 @@ def make_page(results: Mapping[str, Any]) -> Page:
     ]
     board, told = make_board(results, by, full=True)
     sections = [
-        Section("Ranking", [_ranking_chart(results, order, by), *cut_table(board), *filter(None, told)]),
+        Section("Ranking", [_ranking_chart(results, board, by), *filter(None, told)]),
         Section("Calibration", [_reliability_chart(results, order), *_decomposition(results, order)]),
         *_returns(results, order),
         *_agreement(results),
@@ -73,40 +53,23 @@ def make_page(results: Mapping[str, Any]) -> Page:
 # --- Ranking ---
 
 
-def _ranking_chart(results: Mapping[str, Any], order: Sequence[str], by: str) -> Chart:
-    """The ranking metric with its interval, the rank intervals where they are known; market and crowd below."""
-    ranked = results["forecasters"]
-    base = {f"({name})": row for name, row in results["baselines"].items() if row.get(by) is not None}
-    rows: dict[str, Row] = {**{name: ranked[name] for name in order[:CHARTED]}, **base}
-    spans = [Span(name, row.get(by), row.get(f"{by}_interval"), int(name in base)) for name, row in rows.items()]
-    ranks = [Span(name, row.get(f"{by}_rank"), row.get(f"{by}_rank_interval")) for name, row in rows.items()]
-    sure = any(span.interval for span in ranks)
-    told = f"{title_of(by)}{', lower is better,' * (by in LOWER_IS_BETTER)} with 95% intervals."
+def _ranking_chart(results: Mapping[str, Any], board: Table, by: str) -> Chart:
+    """The report's ranking with its intervals drawn; market and crowd stand below as rings."""
+    shown = board._replace(rows=board.rows[:MOST])
+    ranked = sorted(results["forecasters"].items(), key=lambda row: (row[1][f"{by}_rank"] or 10**9, row[0]))
+    base = [row for row in results["baselines"].values() if row["n_events"]]
+    rows = [*((row, 0) for _, row in ranked), *((row, 1) for row in base)][: len(shown.rows)]
+    scores = [Interval(row.get(by), row.get(f"{by}_interval"), None, group) for row, group in rows]
+    ranks = [Interval(row.get(f"{by}_rank"), row.get(f"{by}_rank_interval"), None, group) for row, group in rows]
+    table = insert_column(shown, "95% interval", title_of(by), scores)
+    description = f"{title_of(by)}{', lower is better,' * (by in LOWER_IS_BETTER)} with 95% intervals."
+    if any(mark.bounds for mark in ranks):
+        table = insert_column(table, "Rank 95%", "rank", ranks)
     if base:
-        told += " Diamonds: market prices and the mean forecast, which are not ranked."
-    if sure:
-        told += " Right: the rank and its 95% interval."
-    if len(order) > CHARTED:
-        told += f" The first {CHARTED} of {len(order)} forecasters."
-    cells = [
-        [printable(name, 60), str(row.get(f"{by}_rank") or "–"), show_number(row.get(by)),
-         show_interval(row.get(f"{by}_interval")), _ranks(row.get(f"{by}_rank_interval")),
-         show_number(row.get(f"{by}_best"), 2)]
-        for name, row in rows.items()
-    ]  # fmt: skip
-    panels = [Panel("", lambda ax: draw_spans(ax, spans, title_of(by)))]
-    if sure:
-        panels.append(Panel("", lambda ax: draw_ranks(ax, ranks)))
-    return Chart(
-        "ranking", f"Ranking by {title_of(by)}", told, panels,
-        Table(["Forecaster", "Rank", title_of(by), "95% interval", "Rank 95%", "P(best)"], cells, "<>>>>>"),
-        width=3.2 if sure else 4.4, height=0.4 + 0.26 * len(rows),
-        margin=label_margin(list(rows)), columns=2,
-    )  # fmt: skip
-
-
-def _ranks(interval: Sequence[int] | None) -> str:
-    return f"{interval[0]}–{interval[1]}" if interval else "–"
+        description += " Rings: market prices and the mean forecast, which are not ranked."
+    if len(shown.rows) < len(board.rows):
+        description += f" The first {MOST} of {len(board.rows)} rows."
+    return Chart("ranking", f"Ranking by {title_of(by)}", description, table)
 
 
 # --- Calibration ---
@@ -115,7 +78,9 @@ def _ranks(interval: Sequence[int] | None) -> str:
 def _reliability_chart(results: Mapping[str, Any], order: Sequence[str]) -> Chart:
     tables = results["reliability"]
     shown = [name for name in order if name in tables][:_SMALL]
-    panels = [Panel(name, _drawing(tables[name])) for name in shown]
+    axis = Axis("", [(0.0, "0"), (0.5, "0.5"), (1.0, "1")])
+    drawn = {printable(name, 24): [_reliability_line(name, tables[name])] for name in shown}
+    panels = [Panel(name, lines, axis, axis, "diagonal", named=False, height=140) for name, lines in drawn.items()]
     cells = [
         [printable(name, 60), f"{row['low']:.1f}–{row['high']:.1f}", str(row["n"]),
          show_number(row["mean_probability"], 3), show_number(row["frequency"], 3)]
@@ -128,17 +93,16 @@ def _reliability_chart(results: Mapping[str, Any], order: Sequence[str]) -> Char
     if len(shown) < len(order):
         told += f" The first {len(shown)} of {len(order)} forecasters."
     return Chart(
-        "reliability", "Reliability", told, panels,
-        Table(["Forecaster", "Probability", "n", "Mean probability", "Came true"], cells, "<>>>>"),
-        width=1.75, height=1.75, margin=0.5, right=0.1, columns=4,
+        "reliability", "Reliability", told,
+        Table(["Forecaster", "Probability", "n", "Mean probability", "Came true"], cells, "<>>>>"), panels,
     )  # fmt: skip
 
 
-def _drawing(bins: Sequence[Row]) -> Callable[[Axes], object]:
-    points = [
-        (row["mean_probability"], row["frequency"], row["n"]) for row in bins if row["mean_probability"] is not None
-    ]
-    return lambda ax: draw_reliability(ax, points)
+def _reliability_line(name: str, bins: Sequence[Row]) -> Line:
+    known = [row for row in bins if row["mean_probability"] is not None]
+    most = max([1, *(row["n"] for row in known)])
+    points = [(row["mean_probability"], row["frequency"]) for row in known]
+    return Line(name, points, [row["n"] / most for row in known])
 
 
 def _decomposition(results: Mapping[str, Any], order: Sequence[str]) -> list[Block]:
@@ -157,48 +121,36 @@ def _decomposition(results: Mapping[str, Any], order: Sequence[str]) -> list[Blo
 
 def _returns(results: Mapping[str, Any], order: Sequence[str]) -> list[Section]:
     curves = results["return_curve"]
-    shown = [name for name in order if name in curves][:_LINES]
+    shown = [name for name in order if name in curves]
     metrics = [key for key in (curves[shown[0]] if shown else {}) if key.startswith("return_")]
     if not metrics:
         return []
-    panels = [Panel(f"γ = {metric.removeprefix('return_')}", _curves(curves, shown, metric)) for metric in metrics]
+    panels = [_return_panel(curves, shown[:CHARTED], metric) for metric in metrics]
     cells = [
         [printable(name, 60), str(curves[name]["n_events"][-1]), *(show_number(curves[name][m][-1]) for m in metrics)]
-        for name in order if name in curves
+        for name in shown[:MOST]
     ]  # fmt: skip
-    told = (
+    description = (
         "The mean payoff of one dollar a priced event so far, by closing time, for each risk aversion γ; above the "
-        "dashed line bets earned money."
+        f"dashed line bets earned money. The first {_LINES} of the ranking are in colour; the table has all of them."
     )
-    if len(shown) < len(cells):
-        told += f" The first {len(shown)} of {len(cells)} forecasters; the table has all of them."
-    chart = Chart(
-        "returns", "Returns over closing time", told, panels,
-        Table(["Forecaster", "Priced events", *map(title_of, metrics)], cells, "<" + ">" * (len(metrics) + 1)),
-        width=4.8, height=1.9, margin=0.75, right=label_margin(shown) + 0.2,
-    )  # fmt: skip
-    return [Section("Returns", [chart])]
+    table = Table(["Forecaster", "Priced events", *map(title_of, metrics)], cells, "<" + ">" * (len(metrics) + 1))
+    return [Section("Returns", [Chart("returns", "Returns over closing time", description, table, panels)])]
 
 
-def _curves(curves: Mapping[str, Any], names: Sequence[str], metric: str) -> Callable[[Axes], object]:
+def _return_panel(curves: Mapping[str, Any], names: Sequence[str], metric: str) -> Panel:
     lines = []
-    for name in names:
+    for place, name in enumerate(names):
         times, values = curves[name]["closed"], curves[name][metric]
-        known = [(datetime.fromisoformat(time), value) for time, value in zip(times, values, strict=True) if time]
+        known = [(datetime.fromisoformat(at).timestamp(), y) for at, y in zip(times, values, strict=True) if at]
         step = -(-len(known) // _POINTS) or 1
-        points = [*known[:-1:step], *known[-1:]]
-        lines.append((name, [time for time, _ in points], [value for _, value in points]))
-
-    ends = sorted(time for _, times, _ in lines for time in times)
-
-    def draw(ax: Axes) -> None:
-        ax.axhline(1, color="#757575", linewidth=1, linestyle=(0, (4, 3)))
-        draw_lines(ax, lines, ("", "mean payoff"))
-        if ends:
-            ticks: Any = [ends[0] + (ends[-1] - ends[0]) * part / 3 for part in range(4)]
-            ax.set_xticks(ticks, [f"{tick:%Y-%m-%d}" for tick in ticks])
-
-    return draw
+        lines.append(Line(name, [*known[:-1:step], *known[-1:]], faint=place >= _LINES))
+    ends = [x for line in lines for x, _ in line.points] or [0.0]
+    low, high = min(ends), max(ends)
+    ticks = [low + (high - low) * part / 3 for part in range(4)]
+    x = Axis("", [(at, f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}") for at in ticks], low, high)
+    y = number_axis("mean payoff", [1.0, *(y for line in lines for _, y in line.points)])
+    return Panel(f"γ = {metric.removeprefix('return_')}", lines, x, y, 1.0, height=180)
 
 
 # --- Agreement, groups, remarks ---
@@ -210,15 +162,14 @@ def _agreement(results: Mapping[str, Any]) -> list[Section]:
     if len(names) < 2:
         return []
     titles = [title_of(metric) for metric in names]
-    values = [[matrix[one][other] for other in names] for one in names]
-    cells = [[title, *(show_number(value, 3) for value in row)] for title, row in zip(titles, values, strict=True)]
-    told = "Spearman's rank correlation of the forecasters by two metrics: 1 where both rank alike, −1 the other way."
-    chart = Chart(
-        "agreement", "Agreement of the metrics", told, [Panel("", lambda ax: draw_matrix(ax, titles, values))],
-        Table(["", *titles], cells, "<" + ">" * len(titles)),
-        width=0.46 * len(names), height=0.3 * len(names), margin=1.4, bottom=1.1,
-    )  # fmt: skip
-    return [Section("Agreement", [chart])]
+    rows: list[Any] = [
+        [title, *(Shade(matrix[one][other]) for other in names)] for title, one in zip(titles, names, strict=True)
+    ]
+    description = (
+        "Spearman's rank correlation of the forecasters by two metrics: 1 where both rank alike, −1 the other way."
+    )
+    table = Table(["", *titles], rows, "<" + ">" * len(titles))
+    return [Section("Agreement", [Chart("agreement", "Agreement of the metrics", description, table)])]
 
 
 def _groups(results: Mapping[str, Any], order: Sequence[str]) -> list[Section]:

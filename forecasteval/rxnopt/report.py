@@ -13,26 +13,13 @@ from .kinds import METRICS, NAME, QUESTION_TYPES
 MOST_PARTS: Final = 10  # rows of a breakdown
 
 
-def report_blocks(results: Mapping[str, Any], items: bool = False, parts: bool = True) -> Report:
-    """The report's lines and tables; with `parts` the scores by what is asked about and by the number of options."""
-    report: Report = [f"{NAME}  {printable(results.get('name', ''))}".rstrip()]
-    from_tables = f"{results['n']} questions of {results['tables']} table{'s' * (results['tables'] != 1)}"
-    report += [f"{from_tables}, dataset {printable(results.get('dataset') or 'given')}", ""]
-    kinds = results["by_question_type"]
-    rows = [_score_row(kind, kinds[kind]) for kind in QUESTION_TYPES if kind in kinds]
-    rows += [_score_row("Overall", results)]
-    header = ["", "Relative", "95% interval", "Uniform", "Exact", "Yield ratio", "n", "Missing", "Illegal"]
-    report += [Table(header, rows, "<>>>>>>>>"), ""]
-    answered = results["answered_only"]["avg_relative_score"]
-    report.append(f"Missing and illegal answers score 0. Over answered questions only: {show_number(answered)}.")
-    if results["coerced"]:
-        report.append(f"Read from text or fractions: {results['coerced']}.")
-    if results["pairs"]["overall"]["pairs"]:
-        report += ["", _pair_table(results["pairs"])]
-    for key, title in (("by_target_key", "Condition asked about"), ("by_option_count", "Options")):
-        if parts and len(results[key]) > 1:
-            report += ["", _part_table(title, results[key])]
-    report += [f"warning: {printable(warning)}" for warning in results["warnings"]]
+def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
+    """The report's lines and tables."""
+    parts = report_parts(results)
+    report = [*parts["title"], "", *parts["scores"], "", *parts["remarks"]]
+    for name in ("pairs", "keys", "options"):
+        report += ["", *parts[name]] if parts[name] else []
+    report += parts["warnings"]
     if items:
         header = ["Id", "Type", "Score", "Outcome", "Read", "Answer", "Note"]
         shown = [
@@ -41,7 +28,34 @@ def report_blocks(results: Mapping[str, Any], items: bool = False, parts: bool =
             for i in results["items"]
         ]  # fmt: skip
         report += ["", Table(header, shown, "<<><><<")]
-    return [*report, "", format_signature(results["signature"])]
+    return [*report, "", *parts["signature"]]
+
+
+def report_parts(results: Mapping[str, Any]) -> dict[str, Report]:
+    """The parts of the report by name; "pairs", "keys" and "options" are empty where there is nothing to compare."""
+    from_tables = f"{results['n']} questions of {results['tables']} table{'s' * (results['tables'] != 1)}"
+    kinds = results["by_question_type"]
+    rows = [_score_row(kind, kinds[kind]) for kind in QUESTION_TYPES if kind in kinds]
+    rows += [_score_row("Overall", results)]
+    header = ["", "Relative", "95% interval", "Uniform", "Exact", "Yield ratio", "n", "Missing", "Illegal"]
+    answered = results["answered_only"]["avg_relative_score"]
+    remarks: Report = [f"Missing and illegal answers score 0. Over answered questions only: {show_number(answered)}."]
+    if results["coerced"]:
+        remarks.append(f"Read from text or fractions: {results['coerced']}.")
+    keys, options = results["by_target_key"], results["by_option_count"]
+    return {
+        "title": [
+            f"{NAME}  {printable(results.get('name', ''))}".rstrip(),
+            f"{from_tables}, dataset {printable(results.get('dataset') or 'given')}",
+        ],
+        "scores": [Table(header, rows, "<>>>>>>>>")],
+        "remarks": remarks,
+        "pairs": [_pair_table(results["pairs"])] if results["pairs"]["overall"]["pairs"] else [],
+        "keys": [_part_table("Condition asked about", keys)] if len(keys) > 1 else [],
+        "options": [_part_table("Options", options)] if len(options) > 1 else [],
+        "warnings": [f"warning: {printable(warning)}" for warning in results["warnings"]],
+        "signature": [format_signature(results["signature"])],
+    }
 
 
 def _score_row(name: str, summary: Mapping[str, Any]) -> list[str]:

@@ -13,7 +13,9 @@ from cli import ROOT, q, question, run, write
 from forecasteval.boards import rank
 from forecasteval.boards.board_page import make_page
 from forecasteval.boards.page import render
-from forecasteval.common.pages import Link, Linked
+from forecasteval.common.charts import Interval
+from forecasteval.common.pages import Link
+from forecasteval.common.report import Table
 from forecasteval.common.statistics import holm, sign_flip_test
 from html_page import check_page
 
@@ -36,9 +38,14 @@ def test_p_leader_is_holms_of_the_paired_tests_with_the_first() -> None:
 
 def test_systems_like_the_leader_are_told_from_those_behind_it() -> None:
     chart = make_page(board()).charts()["table1"]
-    assert [row[0] for row in chart.table.rows] == ["leader", "near", "far"]
-    assert [row[4] for row in chart.table.rows] == ["yes", "yes", "no"]
+    assert [row[1] for row in chart.table.rows] == ["leader", "near", "far"]
+    assert behind(chart) == [0, 0, 1]
     assert "1 of 2" in chart.description
+
+
+def behind(chart: Any) -> list[int]:
+    """1 for every row whose dot is a ring: a system behind the leader."""
+    return [cell.group for row in chart.table.rows for cell in row if isinstance(cell, Interval)]
 
 
 def test_forecasters_are_tied_by_their_rank_intervals_where_there_are_some() -> None:
@@ -48,11 +55,11 @@ def test_forecasters_are_tied_by_their_rank_intervals_where_there_are_some() -> 
         "rows": [{"rank": n, "name": f"f{n}", "score": 0.1 * n, "interval": [0.0, 0.9], "n": 9} for n in (1, 2, 3)],
     }  # fmt: skip
     one: dict[str, Any] = {"tables": [table], "leaderboard": {"version": "1", "min_questions": 0}}
-    assert [row[4] for row in make_page(one).charts()["table1"].table.rows] == ["–"] * 3
+    assert behind(make_page(one).charts()["table1"]) == [0] * 3
     for row, interval in zip(table["rows"], ([1, 2], [1, 3], [2, 3]), strict=True):
         row["rank_interval"] = interval
     chart = make_page(one).charts()["table1"]
-    assert [row[4] for row in chart.table.rows] == ["yes", "yes", "no"]
+    assert behind(chart) == [0, 0, 1]
     assert "rank interval holds 1: 1 of 2" in chart.description
 
 
@@ -136,14 +143,8 @@ def test_who_is_like_the_leader_is_said_once() -> None:
     }  # fmt: skip
     page = make_page({"tables": [], "pooled": [table], "leaderboard": {"version": "1", "min_questions": 0}})
     chart = page.charts()["pooled1"]
-    assert [row[4] for row in chart.table.rows] == ["yes", "yes", "no"]
-    assert [row[0] for row in chart.table.rows] == ["System 1", "System 2", "System 3"]  # as systems.json has it
-    assert "paired test cannot tell" in chart.description
-    assert "1 of 2" in chart.description
-
-
-def test_one_system_alone_has_no_chart_of_who_is_ahead() -> None:
-    assert not make_page(rank([system("alone", *LEADER)])).charts()
+    assert behind(chart) == [0, 0, 1]
+    assert [row[1] for row in chart.table.rows] == ["System 1", "System 2", "System 3"]  # as systems.json has it
 
 
 def test_failed_files_have_their_reasons(tmp_path: Path) -> None:
@@ -190,13 +191,12 @@ def test_history_breaks_where_rules_change() -> None:
     check_page(broken)
 
 
-def test_many_systems_are_cut_in_the_chart_and_linked_in_the_table() -> None:
+def test_systems_are_linked_where_they_have_a_page() -> None:
     many = rank([system(f"s{n:02}", *(place >= n for place in range(60))) for n in range(50)])
     page = make_page(many, {"s03"})
-    assert len(page.charts()["table1"].table.rows) == 40
-    assert "The first 40 of 50" in page.charts()["table1"].description
-    linked = next(block for section in page.sections for block in section.blocks if isinstance(block, Linked))
-    assert [row[1] for row in linked.rows][:5] == ["s00", "s01", "s02", Link("s03", "s03.html"), "s04"]
+    rows = page.charts()["table1"].table.rows
+    assert [row[1] for row in rows][:5] == ["s00", "s01", "s02", Link("s03", "s03.html"), "s04"]
+    assert len(rows) == 50
 
 
 def test_nothing_to_rank() -> None:
@@ -217,7 +217,7 @@ def test_the_table_over_all_datasets_comes_first(tmp_path: Path) -> None:
     assert page.figures[0] == ("Systems", "3", "")
     assert page.sections[0].title == "FutureX, all 2 datasets, 8 questions"
     chart = page.charts()["pooled1"]
-    assert [row[0] for row in chart.table.rows] == ["a", "b", "c"]
+    assert [row[1] for row in chart.table.rows] == ["a", "b", "c"]
     check_page(render(page))
 
 
@@ -226,9 +226,8 @@ def test_runs_are_listed_and_linked_and_their_mean_is_not(tmp_path: Path) -> Non
     write(tmp_path, {"prediction/d-a@2.json": {"q": "B"}, "prediction/d-b.json": {"q": "A"}})
     assert run(tmp_path, "nightly", "--html").code == 0
     page = make_page(stored(tmp_path), {"d-a", "d-a@2", "d-b"})
-    shown = [block for section in page.sections for block in section.blocks if isinstance(block, Linked)]
-    systems, runs = shown
-    assert [row[1] for row in systems.rows] == [Link("d-b", "d-b.html"), "d-a"]
+    [runs] = page.blocks(Table)
+    assert [row[1] for row in page.charts()["table1"].table.rows] == [Link("d-b", "d-b.html"), "d-a"]
     assert [row[0] for row in runs.rows] == [Link("d-a", "d-a.html"), Link("d-a@2", "d-a@2.html")]
     text = (tmp_path / "evaluation" / "leaderboard.html").read_text("utf-8")
     assert [text.count(f'href="{name}.html"') for name in ("./d-a", "./d-a%402", "./d-b")] == [1, 1, 1]

@@ -33,13 +33,13 @@ def test_levels_have_differences_with_intervals() -> None:
 
 def test_page_shows_both_answers_where_scores_differ() -> None:
     page = compare(pair()).page()
-    records = [block for section in page.sections for block in section.blocks if isinstance(block, Records)]
-    assert len(records) == 1
-    assert records[0].told.startswith("They differ on 3 of 5 questions.")
-    rows = {row[-1]: row for row in records[0].rows}
+    [records] = page.blocks(Records)
+    assert records.note.startswith("They differ on 3 of 5 questions.")
+    rows = {row.cells[-1]: row for row in records.rows}
     assert rows.keys() == {"q1", "q2", "n2"}
-    assert rows["q1"][:4] == ["1", "A", "1.0000", "0.0000"]
-    assert rows["n2"][6:10] == ["95", "(missing)", "\\boxed{95}", ""]
+    assert rows["q1"].cells[:4] == ["1", "A", "1.0000", "0.0000"]
+    assert rows["n2"].cells[5:7] == ["95", "(missing)"]
+    assert [text for _, text in rows["n2"].details[1:]] == ["\\boxed{95}", ""]
     assert list(page.charts()) == ["differences", "levels"]
     check_page(render(page))
 
@@ -96,11 +96,12 @@ def test_runs_show_the_mean_score_and_what_each_run_said() -> None:
         for place, (choice, text) in enumerate(said)
     ]
     page = compare([a, score([q("q1"), number("n1", Std=10)], "b")]).page()
-    (records,) = (block for section in page.sections for block in section.blocks if isinstance(block, Records))
-    rows = {row[-1]: row for row in records.rows}
-    assert rows["q1"][2] == "0.6667"
-    assert rows["q1"][6:9] == ["A | B | A", "A", "A | B | A"]
-    assert rows["n1"][2] == "0.5833"
-    assert rows["n1"][6:9] == ["95 | (missing) | 100", "100", r"\boxed{95} |  | \boxed{100}"]
+    [records] = page.blocks(Records)
+    rows = {row.cells[-1]: row for row in records.rows}
+    assert rows["q1"].cells[2] == "0.6667"
+    assert rows["q1"].cells[5:7] == ["A | B | A", "A"]
+    assert rows["n1"].cells[2] == "0.5833"
+    assert rows["n1"].cells[5:7] == ["95 | (missing) | 100", "100"]
+    assert rows["n1"].details[1] == ("A’s answer", r"\boxed{95} |  | \boxed{100}")
     assert page.title == "Comparison of a and b"
     check_page(render(page))

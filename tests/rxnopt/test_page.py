@@ -8,6 +8,7 @@ import pytest
 
 from cli import ROOT
 from forecasteval.boards.page import render
+from forecasteval.common.charts import Interval
 from forecasteval.common.pages import Records
 from forecasteval.rxnopt import RxnOptEvaluator
 from forecasteval.rxnopt.page import make_page
@@ -25,11 +26,11 @@ def results() -> Any:
 
 def test_scores_stand_beside_the_uniform_guess(results: Any) -> None:
     rows = make_page(results).charts()["scores"].table.rows
-    assert [row[0] for row in rows] == [*KINDS, "overall"]
+    assert [row[0] for row in rows] == [*KINDS, "Overall"]
     for row, kind in zip(rows, KINDS, strict=False):
         found = results["by_question_type"][kind]
         assert row[1] == f"{found['avg_relative_score']:.4f}"
-        assert row[3] == f"{found['uniform_guess']['avg_relative_score']:.4f}"
+        assert row[2].mark == found["uniform_guess"]["avg_relative_score"]
 
 
 def test_references_are_drawn_against_controls_where_there_are_pairs(results: Any) -> None:
@@ -43,14 +44,14 @@ def test_groups_are_drawn_where_the_result_has_them(results: Any) -> None:
     group = {"avg_relative_score": 0.5, "n": 3, "uniform_guess": 0.25}
     results["by_target_key"], results["by_option_count"] = {"<base>": group}, {" 2": group, "10+": group}
     charts = make_page(results).charts()
-    assert charts["keys"].table.rows == [["<base>", "0.5000", "–", "0.2500", "3"]]
+    assert charts["keys"].table.rows == [["<base>", Interval(0.5, None, 0.25), "0.5000", "0.2500", "3"]]
     assert [row[0] for row in charts["options"].table.rows] == ["2", "10+"]
     check_page(render(make_page(results)))
 
 
 def test_every_question_is_there(results: Any) -> None:
-    records = next(block for block in make_page(results).sections[-1].blocks if isinstance(block, Records))
+    [records] = make_page(results).blocks(Records)
     assert len(records.rows) == results["n"] == len(results["items"])
-    assert [row[1] for row in records.rows].count("illegal") == 2
+    assert [row.cells[1] for row in records.rows].count("illegal") == 2
     parsed = check_page(render(make_page(results)))
     assert "</script><b>" in parsed.texts

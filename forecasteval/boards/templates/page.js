@@ -1,71 +1,132 @@
 "use strict";
+const views = [], element = (name, fields = {}) => Object.assign(document.createElement(name), fields);
+const numberOf = (text) => { const value = parseFloat(text.replace("−", "-")); return Number.isNaN(value) ? null : value; };
 for (const box of document.querySelectorAll(".records")) {
-  const body = box.querySelector("tbody"), heads = [...box.querySelectorAll("th")];
-  const rows = [...body.rows].map((row) => ({ row, cells: [...row.cells].map((cell) => cell.textContent) }));
-  for (const one of rows) one.text = one.cells.join("\n").toLowerCase();
-  const tools = document.createElement("div"), count = document.createElement("output"), chosen = new Map();
-  tools.className = "tools";
-  const add = (name, control) => {
-    const label = document.createElement("label");
+  const list = box.querySelector(".rows"), heads = [...box.querySelectorAll(".head > span")];
+  const titles = heads.map((head) => head.firstChild.textContent), prefix = views.length ? `${box.id}.` : "";
+  const rows = [...list.children].map((row) => {
+    const spans = [...row.firstElementChild.children];
+    return { row, texts: spans.map((span) => span.dataset.v ?? span.textContent) };
+  });
+  const tools = element("div", { className: "tools" }), count = element("output"), controls = new Map();
+  const add = (key, name, control) => {
+    const label = element("label", { textContent: control.type === "checkbox" ? "" : name });
     control.setAttribute("aria-label", name);
-    label.append(name, control);
+    label.append(control);
+    if (control.type === "checkbox") label.append(` ${name}`);
     tools.append(label);
+    controls.set(prefix + key, control);
     return control;
   };
-  const search = add("Search", document.createElement("input"));
-  search.type = "search";
-  const least = heads.findIndex((head) => head.textContent === "Score");
+  const search = add("search", "Search", element("input", { type: "search" })), tests = [];
   heads.forEach((head, place) => {
     if (head.dataset.kind !== "choice") return;
-    const select = add(head.textContent, document.createElement("select"));
-    const values = [...new Set(rows.map((one) => one.cells[place]))].sort();
-    for (const value of ["all", ...values]) select.add(new Option(value || "(none)", value));
-    select.selectedIndex = 0;
-    chosen.set(place, select);
+    const values = [...new Set(rows.map((row) => row.texts[place]))].sort((a, b) => numberOf(a) - numberOf(b) || (a < b ? -1 : 1));
+    if (values.length < 2) return;
+    const select = add(titles[place].toLowerCase(), titles[place], element("select"));
+    select.add(new Option("all", ""));
+    for (const value of values) select.add(new Option(value || "(none)", value || "(none)"));
+    tests.push((row) => !select.value || (row.texts[place] || "(none)") === select.value);
   });
-  const range = { all: () => true, "0": (x) => x === 0, "between 0 and 1": (x) => x > 0 && x < 1, "1": (x) => x === 1 };
-  const part = least < 0 ? null : add("Score", document.createElement("select"));
-  if (part) for (const name of Object.keys(range).sort((a, b) => (a === "all" ? -1 : b === "all" ? 1 : a < b ? -1 : 1))) part.add(new Option(name, name));
-  const filter = () => {
-    const wanted = search.value.toLowerCase();
-    let shown = 0;
-    for (const one of rows) {
-      const fits = one.text.includes(wanted)
-        && [...chosen].every(([place, select]) => !select.selectedIndex || one.cells[place] === select.value)
-        && (!part || range[part.value](parseFloat(one.cells[least])));
-      one.row.hidden = !fits;
-      shown += fits;
-    }
-    count.textContent = `${shown} of ${rows.length} rows`;
+  if (rows.some(({ row }) => row.classList.contains("failed"))) {
+    const failed = add("failed", "Failures only", element("input", { type: "checkbox" }));
+    tests.push(({ row }) => !failed.checked || row.classList.contains("failed"));
+  }
+  let sorted = "";
+  const sort = (place, up) => {
+    const number = heads[place].dataset.best !== "", sign = up ? 1 : -1;
+    const keys = new Map(rows.map((row) => [row, number ? numberOf(row.texts[place]) : row.texts[place] || null]));
+    const order = (a, b) => {
+      const x = keys.get(a), y = keys.get(b);
+      return x === y ? 0 : x === null ? 1 : y === null ? -1 : (x < y ? -sign : sign);
+    };
+    list.append(...[...rows].sort(order).map(({ row }) => row));
+    heads.forEach((head) => delete head.dataset.order);
+    heads[place].dataset.order = up ? "up" : "down";
+    sorted = `${up ? "" : "-"}${titles[place].toLowerCase()}`;
   };
-  const reset = document.createElement("button");
-  reset.type = "button";
-  reset.textContent = "Show all";
-  reset.onclick = () => {
-    search.value = "";
-    for (const select of tools.querySelectorAll("select")) select.selectedIndex = 0;
-    filter();
-  };
-  tools.append(reset, count);
-  tools.oninput = filter;
   heads.forEach((head, place) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = head.textContent;
-    head.textContent = "";
-    head.append(button);
-    const number = (text) => { const value = parseFloat(text.replace("−", "-")); return Number.isNaN(value) ? Infinity : value; };
+    const button = element("button", { type: "button", title: "Sort" });
+    button.append(head.firstChild);
+    head.prepend(button);
     button.onclick = () => {
-      const down = head.getAttribute("aria-sort") === "ascending";
-      for (const other of heads) other.removeAttribute("aria-sort");
-      head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const order = head.dataset.kind === "number"
-        ? (a, b) => number(a.cells[place]) - number(b.cells[place]) || 0
-        : (a, b) => (a.cells[place] < b.cells[place] ? -1 : a.cells[place] > b.cells[place] ? 1 : 0);
-      const sorted = [...rows].sort(down ? (a, b) => order(b, a) : order);
-      body.append(...sorted.map((one) => one.row));
+      const first = head.dataset.best !== "high";
+      sort(place, head.dataset.order ? head.dataset.order !== "up" : first);
+      changed();
     };
   });
-  box.querySelector(".wide").before(tools);
-  filter();
+  const apply = () => {
+    const wanted = search.value.toLowerCase();
+    let shown = 0;
+    for (const each of rows) {
+      if (wanted) each.text ??= each.row.textContent.toLowerCase();
+      each.row.hidden = !((!wanted || each.text.includes(wanted)) && tests.every((test) => test(each)));
+      shown += !each.row.hidden;
+    }
+    count.textContent = `${shown} of ${rows.length} rows${sorted ? `, sorted by ${sorted.replace("-", "")}` : ""}`;
+  };
+  const changed = () => {
+    apply();
+    const state = new URLSearchParams();
+    for (const view of views) view.save(state);
+    const hash = `#${state}`.replaceAll(/=(?=&|$)/g, "");
+    history.replaceState(null, "", hash === "#" ? location.pathname + location.search : hash);
+  };
+  const reset = element("button", { type: "button", textContent: "Show all" });
+  const load = (state) => {
+    for (const [key, control] of controls) {
+      if (control.type === "checkbox") control.checked = state.has(key);
+      else control.value = state.get(key) ?? "";
+      if (control.selectedIndex === -1) control.value = "";
+    }
+    const wanted = state.get(`${prefix}sort`) ?? "", place = titles.findIndex((title) => title.toLowerCase() === wanted.replace(/^-/, ""));
+    if (place >= 0) sort(place, !wanted.startsWith("-"));
+    apply();
+  };
+  reset.onclick = () => {
+    load(new URLSearchParams());
+    sorted = "";
+    heads.forEach((head) => delete head.dataset.order);
+    list.append(...rows.map(({ row }) => row));
+    changed();
+  };
+  const download = element("button", { type: "button", textContent: "Download CSV" });
+  download.onclick = () => {
+    const quote = (text, place) => `"${(heads[place].dataset.kind === "number" ? text : text.replace(/^[=+\-@\t\r]/, "'$&")).replaceAll('"', '""')}"`;
+    const lines = [...list.children].filter((row) => !row.hidden).map((row) => rows.find((each) => each.row === row).texts);
+    const text = [titles, ...lines].map((line) => line.map(quote).join(",")).join("\r\n");
+    const url = URL.createObjectURL(new Blob(["\ufeff", text, "\r\n"], { type: "text/csv" }));
+    element("a", { href: url, download: `${box.dataset.name}.csv` }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 10000);
+  };
+  const save = (state) => {
+    for (const [key, control] of controls) {
+      if (control.type === "checkbox" ? control.checked : control.value) state.set(key, control.type === "checkbox" ? "" : control.value);
+    }
+    if (sorted) state.set(`${prefix}sort`, sorted);
+  };
+  tools.append(reset, download, count);
+  tools.oninput = changed;
+  views.push({ load, save });
+  box.querySelector(".head").before(tools);
+  list.addEventListener("toggle", (event) => {
+    const marked = event.target.open && event.target.querySelector("mark"), said = marked && marked.closest(".said");
+    if (said) said.scrollTop = marked.offsetTop - said.offsetTop - said.clientHeight / 2;
+  }, true);
 }
+for (const link of document.querySelectorAll("a.self")) {
+  const button = element("button", { type: "button", textContent: "Copy" });
+  button.onclick = () => {
+    location.hash = link.hash;
+    navigator.clipboard?.writeText(location.href).then(() => { button.textContent = "Copied"; }, () => {});
+  };
+  link.after(" ", button);
+}
+const visit = () => {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (const view of views) view.load(new URLSearchParams(target ? "" : location.hash.slice(1)));
+  for (let each = target; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
+  target?.scrollIntoView();
+};
+addEventListener("hashchange", visit);
+visit();
