@@ -136,9 +136,13 @@ def test_every_block_is_run_or_read() -> None:
 
 
 CODE: Final = [(page, block.text) for page in PAGES for block in read_blocks(read(page)) if block.language == "python"]
+EXAMPLES: Final = [
+    pytest.param(page, code, id=f"{page}-{at}", marks=[pytest.mark.extra("matplotlib")] * ("plot(" in code))
+    for at, (page, code) in enumerate(CODE)
+]
 
 
-@pytest.mark.parametrize(("page", "code"), CODE, ids=[f"{page}-{at}" for at, (page, _) in enumerate(CODE)])
+@pytest.mark.parametrize(("page", "code"), EXAMPLES)
 def test_code_runs_in_the_repository(page: str, code: str, copies: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(copies(page))
     exec(compile(code, page, "exec"), {"__name__": "__main__"})

@@ -1,4 +1,4 @@
-"""Charts as data, and `plot`, which draws one with matplotlib: axes, labels that are apart, names that are no formulas."""
+"""Charts as data, and `plot`, which draws one with matplotlib: axes, labels, names that are no formulas."""
 
 from __future__ import annotations
 
@@ -74,11 +74,10 @@ def test_a_column_of_marks_stands_before_the_named_one() -> None:
 
 # --- With matplotlib ---
 
-matplotlib = pytest.importorskip("matplotlib")
 
-
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _no_window() -> Iterator[None]:
+    import matplotlib
     from matplotlib import pyplot
 
     before = matplotlib.get_backend()
@@ -88,15 +87,18 @@ def _no_window() -> Iterator[None]:
     matplotlib.use(before)
 
 
+@pytest.mark.extra("matplotlib")
+@pytest.mark.usefixtures("_no_window")
 def test_plot_gives_axes_with_the_numbers_of_the_result() -> None:
     results = FutureXEvaluator().evaluate_all([q("q1"), q("q2", answer="B"), q("q3")])
     axes = results.plot()
-    assert isinstance(axes, matplotlib.axes.Axes)
     assert [text.get_text() for text in axes.get_yticklabels()] == [*(f"Level {n}" for n in (1, 2, 3, 4)), "Overall"]
     dots = [line.get_xdata()[0] for line in axes.lines if line.get_marker() in "oD"]
     assert dots == pytest.approx([2 / 3, 2 / 3])  # level 1 and overall
 
 
+@pytest.mark.extra("matplotlib")
+@pytest.mark.usefixtures("_no_window")
 def test_plots_have_names_and_take_axes() -> None:
     from matplotlib import pyplot
 
@@ -110,12 +112,14 @@ def test_plots_have_names_and_take_axes() -> None:
         comparison.plot("levels", two)
 
 
+@pytest.mark.extra("matplotlib")
+@pytest.mark.usefixtures("_no_window")
 def test_every_form_is_drawn() -> None:
     axis = Axis("x", [(0.0, "0"), (1.0, "$1$")])
     lines = [Line("a", [(0.0, 0.5), (1.0, None)], [0.1, 0.2]), Line("b", [(0.0, 0.1)], faint=True)]
     table = Table(["", "one", "two"], [["a", Shade(1.0), Shade(None)], ["b", Shade(-0.5), Shade(0.0)]], "<<<")  # type: ignore[list-item]
     charts: dict[str, Any] = {
-        "two": Chart("two", "T", "D", table, [Panel("p", lines, axis, axis, "diagonal"), Panel("", lines, axis, axis, 1.0)]),
+        "two": Chart("two", "T", "D", table, [Panel("p", lines, axis, axis, mark) for mark in ("diagonal", 1.0)]),
         "matrix": Chart("matrix", "T", "D", table),
         "bars": Chart("bars", "T", "D", Table(["", "n"], [["a", Bar(3.0)]], "<<")),  # type: ignore[list-item]
     }  # fmt: skip
@@ -124,6 +128,8 @@ def test_every_form_is_drawn() -> None:
     assert [bar.get_width() for bar in plot(charts, "bars").patches] == [3.0]
 
 
+@pytest.mark.extra("matplotlib")
+@pytest.mark.usefixtures("_no_window")
 def test_a_board_and_results_without_a_page() -> None:
     board = rank([score([q("q1")], "a"), score([q("q1", answer="B")], "b")])
     assert [text.get_text() for text in board.plot().get_yticklabels()] == ["a", "b"]
@@ -137,6 +143,8 @@ def test_without_matplotlib_a_line_says_how_to_get_it(monkeypatch: pytest.Monkey
         FutureXEvaluator().evaluate_all([q("q1")]).plot()
 
 
+@pytest.mark.extra("matplotlib")
+@pytest.mark.usefixtures("_no_window")
 @pytest.mark.filterwarnings("ignore:.*Glyph .* missing from font")
 def test_hostile_names_are_drawn() -> None:
     board = rank([hostile_results(text) for text in TEXTS[:4]])
