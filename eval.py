@@ -79,7 +79,7 @@ other commands, each with its own --help:
   {{0}} compare A B [...]   test the differences of systems on the same questions
   {{0}} check DATASET       look for mistakes in a dataset
   {{0}} rxnopt import|build|render|parse   make questions from tables of reactions, ask them, read replies
-  {{0}} convert SOURCE -o FILE   make predictions of logs of inspect_ai or MiroFlow, submissions, tables"""
+  {{0}} convert SOURCE -o FILE   make predictions of logs of inspect_ai, batches, MiroFlow, tables"""
 _NIGHTLY: Final = """\
   {0} nightly                       what did not change since the last run is not scored again
   {0} nightly --min-questions 10    leave levels with fewer questions out of the ranking
@@ -239,7 +239,7 @@ def _rxnopt(argv: Sequence[str]) -> int:
 def _convert(argv: Sequence[str]) -> int:
     from forecasteval.convert import commands
 
-    return commands.run(argv, PROGRAM)
+    return commands.run(argv, PROGRAM, futurex.find_mistakes)
 
 
 COMMANDS: Final[Mapping[str, Callable[[Sequence[str]], int]]] = {

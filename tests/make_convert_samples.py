@@ -18,7 +18,29 @@ SUBMISSION: Final = "org-harbour-agent-lantern-model-quill7.jsonl"
 TUNNEL, STEWARD, FERRIES, INFLOW = (
     "6873e6a7b3ade716ed3b2a82", "6866c695c7aadd5fd56533c0", "68eaa8dcdb5c2c1e14a546d9", "68a8ea505488fcb17eb8f512",
 )  # fmt: skip
+BOXED: Final = {
+    TUNNEL: "Nobody objects. \\boxed{Yes}", STEWARD: "\\boxed{No}", FERRIES: "\\boxed{A, B}",
+    INFLOW: "\\boxed{63.5 billion yuan}",
+}  # fmt: skip
+SECOND_BOXED: Final = {TUNNEL: "\\boxed{Yes}", STEWARD: "\\boxed{Yes}"}
 NO_BOX: Final = r"No \boxed{} content found in the final answer."
+
+
+PAST: Final = [  # the columns of FutureX-Past's first edition
+    {
+        "question_id": "past-1", "question": "Will the ferry run?", "answer": "['Yes']", "options": [],
+        "end-time": "2025-08-01", "prompt": "Will the ferry run? Answer \\boxed{Yes} or \\boxed{No}.", "level": 1,
+    },
+    {
+        "question_id": "past-2", "question": "How many passengers?", "answer": "[4120.0]", "options": [],
+        "end-time": "2025-08-02", "prompt": "How many passengers will the ferry carry?", "level": 4,
+    },
+]  # fmt: skip
+
+
+def chat(text: str) -> dict[str, Any]:
+    """The body of a chat completion."""
+    return {"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
 
 
 def miroflow_row(name: str, *answers: str) -> dict[str, Any]:
@@ -70,6 +92,19 @@ def write_all(folder: Path) -> None:
     answers = {TUNNEL: "Yes", STEWARD: "No", FERRIES: "A, B", INFLOW: "63.5 billion yuan"}
     submitted = {"data": [{"id": name, "prediction": answer} for name, answer in answers.items()]}
     (folder / SUBMISSION).write_text(json.dumps(submitted, indent=1) + "\n", encoding="utf-8", newline="\n")
+    replies = [
+        {
+            "id": f"batch_{name[:6]}",
+            "custom_id": name,
+            "response": {"status_code": 200, "body": chat(text)},
+            "error": None,
+        }
+        for name, text in BOXED.items()
+    ]
+    lines = "".join(json.dumps(row) + "\n" for row in replies)
+    (folder / "batch_output.jsonl").write_text(lines, encoding="utf-8", newline="\n")
+    lines = "".join(json.dumps(row) + "\n" for row in PAST)
+    (folder / "futurex-past.jsonl").write_text(lines, encoding="utf-8", newline="\n")
     table = "question,reply\n" + "".join(f'{name},"{answer}"\n' for name, answer in answers.items())
     (folder / "answers.csv").write_text(table, encoding="utf-8", newline="\n")
     failed = {"error": {"message": "the model did not reply", "traceback": "", "traceback_ansi": ""}}

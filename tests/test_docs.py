@@ -43,6 +43,9 @@ USERS_OWN: Final = {  # what a reader or a run makes
     "prediction/multiple_choice_single_varying-mymodel.json",
     "prediction/250915-miroflow.json",
     "prediction/250915-inspect.json",
+    "prediction/250915-batch.json",
+    "prediction/250915-x.json",
+    "dataset/past.json",
     "prediction/250915-quill7.json",
     "prediction/250915-table.json",
     "forecasteval/futurex",
@@ -54,7 +57,8 @@ OUTPUTS: Final[dict[str, list[str]]] = {  # what is shown of which command, page
     "README.zh-CN.md": ["python eval.py -f 250915-random"],
     "docs/ci.md": [],
     "docs/convert.md": [
-        "python eval.py convert tests/samples/benchmark_results.jsonl -o prediction/250915-miroflow.json"
+        "python eval.py convert tests/samples/benchmark_results.jsonl -o prediction/250915-miroflow.json",
+        "python eval.py convert --dataset tests/samples/futurex-past.jsonl -o dataset/past.json",
     ],
     "docs/formats.md": ["python eval.py check 250915"],
     "docs/nightly.md": ["python eval.py nightly", "python eval.py compare 250915-careful 250915-random"],

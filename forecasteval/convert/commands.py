@@ -1,45 +1,43 @@
-"""The command line `convert`: what another program wrote, as prediction files."""
+"""The command line `convert`: what another program wrote, as prediction files; FutureX-Past as a dataset."""
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final
 
-from forecasteval.common.errors import InputError, grouped_names, printable
-from forecasteval.common.files import write_atomic
-from forecasteval.common.usage import describe
+from forecasteval.common.errors import InputError, grouped_names, grouped_warning, printable
+from forecasteval.common.files import find_dataset, write_atomic
+from forecasteval.common.records import RecordFile, dump_json
+from forecasteval.common.usage import command_line, describe
 from forecasteval.common.version import __version__
 
+from .datasets import read_questions
 from .formats import read_source
-from .rows import Columns
-from .runs import Run, Source, prediction_text
+from .rows import Columns, Truths, read_truths
+from .runs import prediction_text
+from .tables import read_table
 
 _EXAMPLES: Final = """\
   {0} convert logs/run.eval -o prediction/250915-mymodel.json
-  {0} convert benchmark_results.jsonl -o prediction/250915-miroflow.json
+  {0} convert batch_output.jsonl -o prediction/250915-mymodel.json
   {0} convert run_1/benchmark_results.jsonl run_2/benchmark_results.jsonl -o prediction/250915-miroflow.json
   {0} convert answers.csv -o prediction/250915-mymodel.json --id question --answer reply
+  {0} convert --dataset train-00000-of-00001.parquet -o dataset/past.json
 
 One run becomes NAME.json, several become NAME@1.json, NAME@2.json, …"""
 _TAKEN: Final = ("systems.json", "leaderboard.json")  # what describes the systems, and whose result would be a board
 _RUN: Final = re.compile(r"(.*)@([0-9]+)", re.S)  # NAME@RUN
 
-
-class Numbered(NamedTuple):
-    """A run, its source, and the file that it becomes; None if it has no answer."""
-
-    source: Path
-    number: int
-    run: Run
-    output: Path | None
+Check = Callable[[Path], Mapping[str, Any]]  # the mistakes in a dataset
 
 
-def run(argv: Sequence[str], program: str) -> int:
+def run(argv: Sequence[str], program: str, check: Check) -> int:
     """Convert; 0 if it did its work.
 
     Raises InputError for what cannot be read, EvaluationError for what cannot be written, and SystemExit (argparse)
@@ -47,33 +45,27 @@ def run(argv: Sequence[str], program: str) -> int:
     """
     args = build_parser(program).parse_args(argv)
     _require_usable(args.output, args.sources)
-    sources = {path: read_source(path, Columns(args.id, args.answer)) for path in args.sources}
-    runs = number_runs(sources, args.output)
-    outputs = [one.output for one in runs if one.output]
-    if not outputs:
-        reasons = "; ".join(note for one in runs for note in one.run.notes())
-        raise InputError(", ".join(map(str, sources)), "expected answers", f"none ({reasons})")
-    taken = [path for path in outputs if os.path.lexists(path)]
-    if taken and not args.force:
-        raise InputError(str(taken[0]), "the file is there already; --force writes over it")
-    texts = {one.output: prediction_text(one.run, str(one.source)) for one in runs if one.output}
-    for path, (text, _, _) in texts.items():
-        write_atomic(path, text)
-    told = {path: (count, notes) for path, (_, count, notes) in texts.items()}
-    for line in [*_report(sources, runs, told), *_others(args.output, outputs)]:
+    columns = Columns(args.id, args.answer)
+    if args.dataset:
+        lines = _convert_dataset(args.sources, args.output, columns, args.force)
+        lines += _check(args.output, check, program)
+    else:
+        lines = _convert_answers(args.sources, args.output, columns, args.force)
+    for line in lines:
         print(printable(line))
     return 0
 
 
 def build_parser(program: str) -> argparse.ArgumentParser:
     """The options; `program` is what stands before `convert` on the command line."""
-    what = "Make prediction files of what other programs wrote: inspect_ai, MiroFlow, FutureX submissions, tables."
+    what = "Make prediction files of what other programs wrote: inspect_ai, OpenAI batches, MiroFlow, tables."
     parser = argparse.ArgumentParser(prog=f"{program} convert", **describe(program, what, _EXAMPLES, "converted"))
     add = parser.add_argument
     add("sources", metavar="SOURCE", type=Path, nargs="+", help="file to read; what is in it tells its format")
-    add("-o", "--output", metavar="FILE", type=Path, required=True, help="prediction to write, NAME.json")
+    add("-o", "--output", metavar="FILE", type=Path, required=True, help="file to write, NAME.json")
     add("--id", metavar="COLUMN", help="column of the ids; of JSON, the key (id, …)")
     add("--answer", metavar="COLUMN", help="column of the answers; of JSON, the key (answer, prediction, …)")
+    add("--dataset", action="store_true", help="SOURCE is FutureX-Past: write its questions; --answer: its truths")
     add("--force", action="store_true", help="write over files that are there already")
     add("--version", action="version", version=f"{program} convert {__version__}")
     return parser
@@ -89,55 +81,96 @@ def _require_usable(output: Path, sources: Sequence[Path]) -> None:
         raise InputError(", ".join(twice), "expected each source once", "one that is named twice")
 
 
-def number_runs(sources: Mapping[Path, Source], output: Path) -> list[Numbered]:
-    """All runs, and where they go: to `output` if there is one only, else to NAME@1.json, NAME@2.json, …
-
-    Runs of one source keep their numbers; those of several are counted. InputError if several runs are to go to what is
-    the name of one.
-    """
-    found = [(path, number, one) for path, source in sources.items() for number, one in source.runs.items()]
-    if len(found) == 1:
-        ((path, number, one),) = found
-        return [Numbered(path, number, one, output if one.rows else None)]
-    if "@" in output.stem:
-        raise InputError(str(output), f"expected a name without @ for {len(found)} runs, which are told by @1, @2 …")
-    if len(sources) > 1:
-        found = [(path, number, one) for number, (path, _, one) in enumerate(found, 1)]
-    return [
-        Numbered(path, number, one, output.with_name(f"{output.stem}@{number}.json") if one.rows else None)
-        for path, number, one in found
-    ]
+def _require_new(outputs: Sequence[Path], force: bool) -> None:
+    taken = [path for path in outputs if os.path.lexists(path)]
+    if taken and not force:
+        raise InputError(str(taken[0]), "the file is there already; --force writes over it")
 
 
-def _report(
-    sources: Mapping[Path, Source], runs: Sequence[Numbered], told: Mapping[Path, tuple[int, list[str]]]
-) -> list[str]:
-    lines = []
-    for path, source in sources.items():
-        runs_of_it = len(source.runs)
-        lines.append(f"{path}: {source.format}, {runs_of_it} run{'s' if runs_of_it > 1 else ''}")
+# --- Answers ---
+
+
+def _convert_answers(paths: Sequence[Path], output: Path, columns: Columns, force: bool) -> list[str]:
+    """Write the runs of all sources; what there is to say of them."""
+    truths = _find_truths(output)
+    sources = {path: read_source(path, columns, truths) for path in paths}
+    count = sum(len(source.runs) for source in sources.values())
+    if count > 1 and "@" in output.stem:
+        raise InputError(str(output), f"expected a name without @ for {count} runs, whose names get @1, @2 …")
+    texts: dict[Path, str] = {}
+    lines: list[str] = []
+    reasons: list[str] = []
+    numbers = itertools.count(1)
+    for source_path, source in sources.items():
+        lines.append(f"{source_path}: {source.format}, {_plural(len(source.runs), 'run')}")
         lines += [f"  {note}" for note in source.notes]
-        for one in runs:
-            if one.source == path:
-                answers, notes = told[one.output] if one.output else (0, [])
-                count = f"{answers} answer{'s' if answers != 1 else ''}"
-                lines.append(f"{one.output}: {count}" if one.output else f"run {one.number}: no answers, not written")
-                lines += [f"  {note}" for note in [*one.run.notes(), *notes]]
-    return lines
+        for own_number, run in source.runs.items():  # those of one source keep their numbers
+            number = next(numbers) if len(sources) > 1 else own_number
+            path = output if count == 1 else output.with_name(f"{output.stem}@{number}.json")
+            notes = run.notes()
+            reasons += notes
+            if run.answers:
+                texts[path], answers, repeated = prediction_text(run)
+                lines += [f"{path}: {_plural(answers, 'answer')}", *(f"  {note}" for note in [*notes, *repeated])]
+            else:
+                lines += [f"run {number}: no answers, not written", *(f"  {note}" for note in notes)]
+    if not texts:
+        raise InputError(", ".join(map(str, sources)), "expected answers", f"none ({'; '.join(reasons)})")
+    _require_new(list(texts), force)
+    for path, text in texts.items():
+        write_atomic(path, text)
+    return [*lines, *_other_runs(output, list(texts))]
 
 
-def _others(output: Path, written: Sequence[Path]) -> list[str]:
-    """Runs of the same name that were there before and are none of these."""
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' if count != 1 else ''}"
+
+
+def _find_truths(output: Path) -> Truths:
+    """The truths of the dataset that a prediction of this name belongs to; none if there is no such dataset."""
+    for folder in dict.fromkeys((output.absolute().parent.parent / "dataset", Path("dataset").absolute())):
+        dataset = find_dataset(output, folder)
+        if dataset:
+            return read_truths(RecordFile(dataset))
+    return {}
+
+
+def _other_runs(output: Path, written: Sequence[Path]) -> list[str]:
+    """Runs of the same name that were there before and come from another source."""
     base = _RUN.fullmatch(output.stem)
     stem = base[1] if base else output.stem
-    others = [
+    names = [
         path.name
         for path in sorted(output.parent.iterdir())
         if path not in written and path.suffix == ".json" and (path.stem == stem or _is_run(path.stem, stem))
     ]
-    return [f"also there, not from this source: {grouped_names(others)}"] if others else []
+    return [f"also there, not from this source: {grouped_names(names)}"] if names else []
 
 
 def _is_run(stem: str, name: str) -> bool:
     match = _RUN.fullmatch(stem)
     return match is not None and match[1] == name
+
+
+# --- Datasets ---
+
+
+def _convert_dataset(paths: Sequence[Path], output: Path, columns: Columns, force: bool) -> list[str]:
+    """Write the questions of one source; what there is to say of them."""
+    if len(paths) > 1:
+        raise InputError("--dataset", "expected one source", str(len(paths)))
+    table = read_table(paths[0])
+    questions, notes = read_questions(paths[0], table, columns)
+    _require_new([output], force)
+    write_atomic(output, dump_json(questions, indent=1) + "\n")
+    lines = [f"{paths[0]}: {table.form}", *(f"  {note}" for note in notes)]
+    return [*lines, f"{output}: {_plural(len(questions), 'question')}"]
+
+
+def _check(output: Path, check: Check, program: str) -> list[str]:
+    """A line for each kind of mistake in the dataset that was written, of which numbers without sigma are one."""
+    findings: dict[str, list[str]] = {}
+    for finding in check(output)["findings"]:
+        findings.setdefault(finding["kind"], []).append(finding["id"])
+    lines = [f"  {grouped_warning(kind, names)}" for kind, names in findings.items()]
+    return [*lines, *([f"  {command_line(program)} check {output} shows them all"] if lines else [])]

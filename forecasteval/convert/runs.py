@@ -3,46 +3,37 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import InputError, grouped_warning
-from forecasteval.common.records import WRAPPERS, as_text, dump_json, number_text
+from forecasteval.common.errors import grouped_warning
+from forecasteval.common.records import WRAPPERS, BadRecord, as_text, dump_json, number_text
 
-AMBIGUOUS: Final = "ids with several answers, all kept; a score counts them as missing"
 _NO_IDS: Final = frozenset({"id", *WRAPPERS})  # an object with such a key may be read as something else
 
 
-class Row(NamedTuple):
-    """One answer as it was written; the prompt if it is known."""
+class Answer(NamedTuple):
+    """One answer as its file has it; `problem` says why it is none.
 
-    name: str
-    answer: Any
-    prompt: str | None
+    `alias` is what its file calls it where its id repeats in the dataset: only with its prompt does it belong to one
+    question.
+    """
+
+    id: Any
+    value: Any
+    prompt: Any = None
+    run: int = 1
+    problem: str = ""
+    alias: str = ""
 
 
 class Run:
-    """The answers of one run; `left_out` has the names of those without, by reason.
-
-    `by_prompt`: ids repeat in the dataset, and only with its prompt does an answer belong to one question.
-    """
+    """The answers of one run; `left_out` has the names of those that are none, by reason."""
 
     def __init__(self) -> None:
-        self.rows: list[Row] = []
+        self.answers: list[Answer] = []
+        self.ids: set[str] = set()
         self.left_out: dict[str, list[str]] = {}
-        self.by_prompt = False
-
-    def add(self, name: object, answer: Any, prompt: object = None, place: str = "") -> None:
-        """Take one answer; `place` names it where it has no id."""
-        text = _id_text(name)
-        if not text.strip():
-            self.leave_out("without an id", place)
-        elif is_empty(answer):
-            self.leave_out("without an answer", text)
-        else:
-            self.rows.append(Row(text, answer, prompt if isinstance(prompt, str) else None))
-
-    def leave_out(self, reason: str, name: object) -> None:
-        self.left_out.setdefault(reason, []).append(str(name))
 
     def notes(self) -> list[str]:
         """What was left out, a line per reason."""
@@ -50,14 +41,47 @@ class Run:
 
 
 class Source(NamedTuple):
-    """What a file holds: its format, its runs by their numbers, and what else is to be said."""
+    """What a file holds: its format, its runs by their numbers, and what else there is to say."""
 
     format: str
     runs: dict[int, Run]
-    notes: list[str]
+    notes: Sequence[str]
 
 
-def _id_text(name: object) -> str:
+def collect(
+    form: str,
+    rows: Iterable[Any],
+    read: Callable[[Mapping[str, Any]], Iterable[Answer]],
+    notes: Sequence[str] = (),
+    ids: Iterable[Any] = (),
+) -> Source:
+    """The runs of all answers that `read` finds in rows; `ids` are those of questions that every run should answer."""
+    runs: dict[int, Run] = {}
+    for number, row in enumerate(rows, 1):
+        place = f"record {number}"
+        if not isinstance(row, Mapping):
+            bad = f"{place} ({row.problem})" if isinstance(row, BadRecord) else place
+            runs.setdefault(1, Run()).left_out.setdefault("no object", []).append(bad)
+            continue
+        for answer in read(row):
+            run, name = runs.setdefault(answer.run, Run()), id_text(answer.id)
+            run.ids.add(answer.alias or name)
+            if not name.strip():
+                run.left_out.setdefault("without an id", []).append(place)
+            elif answer.problem:
+                run.left_out.setdefault(answer.problem, []).append(name)
+            elif problem := _find_problem(answer.value):
+                run.left_out.setdefault(problem[0], []).append(name + problem[1])
+            else:
+                run.answers.append(answer._replace(id=name))
+    known = dict.fromkeys([*map(str, ids), *(name for run in runs.values() for name in sorted(run.ids))])
+    for run in runs.values():
+        missing = [name for name in known if name.strip() and name not in run.ids]
+        run.left_out |= {"not in this run": missing} if missing else {}
+    return Source(form, dict(sorted(runs.items())), notes)
+
+
+def id_text(name: object) -> str:
     """An id as text, "" if it is none; 7.0 is 7: a column of numbers has such ones if an id is missing in it."""
     if isinstance(name, str):
         return name
@@ -73,35 +97,44 @@ def is_empty(answer: Any) -> bool:
     return answer is None or answer == [] or answer == {}
 
 
-def prediction_text(run: Run, where: str) -> tuple[str, int, list[str]]:
-    """The prediction file of a run, how many answers it has, and what is to be said of ids that repeat.
+def _find_problem(answer: Any) -> tuple[str, str] | None:
+    """Why this is no answer, which is text, a number or a list of such, and what it looks like."""
+    if is_empty(answer):
+        return "without an answer", ""
+    for value in answer if isinstance(answer, list) else [answer]:
+        if isinstance(value, Mapping):
+            return "an object, neither text nor a number", f" with {', '.join(map(str, value))}"
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            return "neither text nor a number", f": {as_text(value) or 'null'}"
+    return None
+
+
+def prediction_text(run: Run) -> tuple[str, int, list[str]]:
+    """The prediction file of a run, how many answers it has, and what there is to say of ids that repeat.
 
     It is `{id: answer}`, which every benchmark reads. Where an id has several answers it is rows with prompts, by which
     FutureX tells questions of one id apart; what stays ambiguous counts as missing there.
     """
-    rows_of: dict[str, list[Row]] = {}
-    repeated = []
-    for row in run.rows:
-        found = rows_of.setdefault(row.name, [])
-        if any(row.prompt == other.prompt and as_text(row.answer) == as_text(other.answer) for other in found):
-            repeated.append(row.name)
+    by_id: dict[str, list[Answer]] = {}
+    reasons: dict[str, list[str]] = {}
+    for answer in run.answers:
+        same = by_id.setdefault(answer.id, [])
+        if any(answer.prompt == other.prompt and as_text(answer.value) == as_text(other.value) for other in same):
+            reasons.setdefault("given twice, taken once", []).append(answer.id)
         else:
-            found.append(row)
-    several = {name: found for name, found in rows_of.items() if len(found) > 1}
-    rows = [row for found in rows_of.values() for row in found]
-    value: Any = {row.name: row.answer for row in rows}
-    if several or run.by_prompt or not _NO_IDS.isdisjoint(rows_of):
+            same.append(answer)
+    for name, same in by_id.items():
+        if len(same) > 1:
+            prompts = {answer.prompt for answer in same if isinstance(answer.prompt, str)}
+            reason = "ids with several answers, all kept; a score counts them as missing"
+            if len(prompts) == len(same):
+                reason = "ids of several questions, kept with their prompts"
+            reasons.setdefault(reason, []).append(name)
+    answers = [answer for same in by_id.values() for answer in same]
+    value: Any = {answer.id: answer.value for answer in answers}
+    if len(value) < len(answers) or any(answer.alias for answer in answers) or not _NO_IDS.isdisjoint(by_id):
         value = [
-            {"id": name, "answer": answer, **({"prompt": prompt} if prompt is not None else {})}
-            for name, answer, prompt in rows
+            {"id": name, "answer": text, **({"prompt": prompt} if isinstance(prompt, str) else {})}
+            for name, text, prompt, *_ in answers
         ]
-    told = {"given twice, taken once": repeated}
-    for name, found in several.items():
-        apart = None not in (prompts := {row.prompt for row in found}) and len(prompts) == len(found)
-        reason = "ids of several questions, kept with their prompts" if apart else AMBIGUOUS
-        told.setdefault(reason, []).append(name)
-    notes = [grouped_warning(reason, names) for reason, names in told.items() if names]
-    try:
-        return dump_json(value, indent=1) + "\n", len(rows), notes
-    except RecursionError:
-        raise InputError(where, "expected answers", "JSON nested too deeply") from None
+    return dump_json(value, indent=1) + "\n", len(answers), [grouped_warning(*item) for item in reasons.items()]

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from forecasteval.common.batches import reply_text
 from forecasteval.common.errors import grouped_warning
 from forecasteval.common.markup import clean, find_object, last_boxed
 from forecasteval.common.records import as_text, number_text
@@ -105,7 +106,7 @@ def parse_replies(records: Iterable[Any]) -> tuple[dict[str, int], list[str]]:
     notes: dict[str, list[str]] = {}
     conflicting: set[str] = set()
     for number, record in enumerate(records, 1):
-        name = record.get("id", record.get("custom_id")) if isinstance(record, Mapping) else None
+        name = record.get("custom_id", record.get("id")) if isinstance(record, Mapping) else None
         if name is None:
             notes.setdefault("reply without id, not used", []).append(f"record {number}")
             continue
@@ -123,11 +124,5 @@ def parse_replies(records: Iterable[Any]) -> tuple[dict[str, int], list[str]]:
 
 
 def _reply_text(record: Mapping[str, Any]) -> object:
-    """The reply of a record, also of a line that a batch interface returned (response.body.choices[0].message)."""
-    value = next((record[field] for field in _REPLY_FIELDS if record.get(field) is not None), None)
-    for step in ("body", "choices", 0, "message", "content"):
-        if isinstance(value, Mapping) and step in value:
-            value = value[step]
-        elif isinstance(value, list) and step == 0 and value:
-            value = value[0]
-    return value
+    """The reply of a record, also of a line of a batch's output."""
+    return reply_text(next((record[field] for field in _REPLY_FIELDS if record.get(field) is not None), None))

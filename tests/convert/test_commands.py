@@ -11,15 +11,22 @@ import pytest
 
 from cli import EVIL, ROOT, assert_refused, read_json, run, write
 from conversions import convert, converted
-from make_convert_samples import FERRIES, INFLOW, SAMPLES, STEWARD, SUBMISSION, TUNNEL, log_of, log_sample, write_all
+from make_convert_samples import (
+    BOXED,
+    FERRIES,
+    INFLOW,
+    SAMPLES,
+    SECOND_BOXED,
+    STEWARD,
+    SUBMISSION,
+    TUNNEL,
+    log_of,
+    log_sample,
+    write_all,
+)
 
 ANSWERS = {TUNNEL: "Yes", STEWARD: "No", FERRIES: "A, B", INFLOW: "63.5 billion yuan"}
 SECOND = {TUNNEL: "Yes", STEWARD: "Yes"}
-BOXED = {
-    TUNNEL: "Nobody objects. \\boxed{Yes}", STEWARD: "\\boxed{No}", FERRIES: "\\boxed{A, B}",
-    INFLOW: "\\boxed{63.5 billion yuan}",
-}  # fmt: skip
-SECOND_BOXED = {TUNNEL: "\\boxed{Yes}", STEWARD: "\\boxed{Yes}"}
 
 
 def test_samples_are_what_their_script_writes(tmp_path: Path) -> None:
@@ -34,8 +41,8 @@ def test_samples_are_what_their_script_writes(tmp_path: Path) -> None:
     [
         (["benchmark_results.jsonl"], {"x@1.json": ANSWERS, "x@2.json": SECOND}),
         ([SUBMISSION], {"x.json": ANSWERS}),
+        (["batch_output.jsonl"], {"x.json": BOXED}),
         (["answers.csv", "--id", "question"], {"x.json": ANSWERS}),
-        (["log.eval"], {"x@1.json": BOXED, "x@2.json": SECOND_BOXED}),
         (["log.json"], {"x@1.json": BOXED, "x@2.json": SECOND_BOXED}),
     ],
 )
@@ -46,7 +53,7 @@ def test_each_sample_becomes_predictions(arguments: list[str], files: object, tm
 def test_what_is_written_scores_as_the_answers_do(tmp_path: Path) -> None:
     """By eval.py, which finds the dataset by the name of the prediction."""
     root = write(tmp_path, {"dataset/250915.json": (ROOT / "dataset/250915.json").read_bytes(), "a.json": ANSWERS})
-    assert convert(SAMPLES / "log.eval", "-o", root / "prediction" / "250915-x.json").code == 0
+    assert convert(SAMPLES / "log.json", "-o", root / "prediction" / "250915-x.json").code == 0
     scores = {
         name: run(root, "-f", name, "--dataset", "250915", "--json").json["overall_score"]
         for name in (str(root / "a.json"), "250915-x@1", "250915-x@2")
@@ -83,10 +90,9 @@ def test_everything_left_out_is_told(tmp_path: Path) -> None:
     )
 
 
-def test_who_submitted_is_told(tmp_path: Path) -> None:
+def test_lists_under_the_name_of_jsonl_are_told(tmp_path: Path) -> None:
     done = convert(SAMPLES / SUBMISSION, "-o", tmp_path / "x.json")
     assert f"  {SUBMISSION}: read as one JSON list, whatever its name says\n" in done.out
-    assert "  by its name: organisation harbour, agent lantern, model quill7\n" in done.out
 
 
 def test_ids_given_twice(tmp_path: Path) -> None:
@@ -109,7 +115,7 @@ def test_ids_given_twice(tmp_path: Path) -> None:
 
 def test_names_that_mean_something_else_as_keys_stay_ids(tmp_path: Path) -> None:
     """`{"id": …, "answer": …}` is a record, and `{"data": […]}` a list of them."""
-    rows = [{"id": "id", "answer": "A"}, {"id": "answer", "answer": "B"}, {"id": "data", "answer": [{"id": "x"}]}]
+    rows = [{"id": "id", "answer": "A"}, {"id": "answer", "answer": "B"}, {"id": "data", "answer": "C"}]
     assert converted(tmp_path, write(tmp_path, {"a.json": rows}) / "a.json") == {"x.json": rows}
 
 
@@ -128,7 +134,7 @@ def test_one_run_may_be_a_run_of_others(tmp_path: Path) -> None:
     assert convert(SAMPLES / SUBMISSION, "-o", tmp_path / "x@3.json").code == 0
     assert os.listdir(tmp_path) == ["x@3.json"]
     for name in ("x@3", "x@night", "x@"):  # what follows the last @ is the run, whatever it is
-        done = convert(SAMPLES / "log.eval", "-o", tmp_path / f"{name}.json", "--force")
+        done = convert(SAMPLES / "log.json", "-o", tmp_path / f"{name}.json", "--force")
         assert_refused(done, f"{name}.json", "expected a name without @ for 2 runs")
 
 
@@ -143,17 +149,17 @@ def test_a_run_without_answers_is_told_and_not_written(tmp_path: Path) -> None:
 def test_nothing_is_written_over_unasked(tmp_path: Path) -> None:
     """Not even one of several: the first run is not there yet, the second is."""
     root = write(tmp_path, {"x@2.json": "mine"})
-    done = convert(SAMPLES / "log.eval", "-o", root / "x.json")
+    done = convert(SAMPLES / "log.json", "-o", root / "x.json")
     assert_refused(done, "x@2.json", "the file is there already; --force writes over it")
     assert {path.name: path.read_text() for path in root.iterdir()} == {"x@2.json": "mine"}
-    done = convert(SAMPLES / "log.eval", "-o", root / "x.json", "--force")
+    done = convert(SAMPLES / "log.json", "-o", root / "x.json", "--force")
     assert done.code == 0
     assert read_json(root / "x@2.json") == SECOND_BOXED
 
 
 def test_runs_of_the_same_name_from_before_are_told(tmp_path: Path) -> None:
     root = write(tmp_path, {"x.json": {}, "x@7.json": {}, "xy@1.json": {}, "x@b.json": {}})
-    done = convert(SAMPLES / "log.eval", "-o", root / "x.json")
+    done = convert(SAMPLES / "log.json", "-o", root / "x.json")
     assert done.out.endswith("also there, not from this source: 2 (x.json, x@7.json)\n")
 
 
@@ -169,7 +175,6 @@ def test_runs_of_the_same_name_from_before_are_told(tmp_path: Path) -> None:
         ({"a.json": "[1, 2]"}, ["a.json", "expected one column of ids"]),
         ({"a.csv": "id,text\n1,2\n"}, ["a.csv", "expected one column of answers", "--answer, got id, text"]),
         ({"a.jsonl": [{"id": "a", "answer": ""}]}, ["a.jsonl", "expected answers, got none (left out, without an"]),
-        ({"a.eval": b"PK\x03\x04" + b"\0" * 40}, ["a.eval", "a damaged zip"]),
         ({"a.bin": b"\x89PNG\r\n\x1a\n" + b"\xff" * 20}, ["a.bin", "not UTF-8"]),
     ],
 )
@@ -186,7 +191,7 @@ def test_a_source_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_the_output_is_json(tmp_path: Path) -> None:
-    done = convert(SAMPLES / "log.eval", "-o", tmp_path / "x.jsonl")
+    done = convert(SAMPLES / "log.json", "-o", tmp_path / "x.jsonl")
     assert_refused(done, "x.jsonl", "expected a name that ends with .json")
 
 
@@ -213,7 +218,7 @@ def test_columns_of_what_has_none(source: str, tmp_path: Path) -> None:
 
 def test_an_unwritable_folder(tmp_path: Path) -> None:
     root = write(tmp_path, {"file": "x"})
-    done = convert(SAMPLES / "log.eval", "-o", root / "file" / "x.json")
+    done = convert(SAMPLES / "log.json", "-o", root / "file" / "x.json")
     assert_refused(done, "cannot be written")
 
 
@@ -230,21 +235,17 @@ def test_nothing_raw_reaches_the_screen(tmp_path: Path) -> None:
         assert_refused(convert(root / name, "-o", root / "y.json"), "expected one column of ids")
 
 
-@pytest.mark.parametrize("depth", [300, 900, 100_000])
-def test_deep_nesting_is_kept_or_refused(depth: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("depth", "words"), [(900, "neither text nor a number"), (100_000, "nested too deeply")])
+def test_deep_nesting_is_refused(depth: int, words: str, tmp_path: Path) -> None:
     root = write(tmp_path, {"a.json": f'[{{"id": "a", "answer": {"[" * depth}1{"]" * depth}}}]'})
-    done = convert(root / "a.json", "-o", root / "x.json")
-    if done.code:
-        assert_refused(done, "nested too deeply")
-    else:
-        assert (root / "x.json").read_text(encoding="utf-8").count("[") == depth
+    assert_refused(convert(root / "a.json", "-o", root / "x.json"), words)
 
 
 def test_neither_inspect_ai_nor_pyarrow_is_needed(tmp_path: Path) -> None:
     code = (
         "import sys, eval\n"
-        f"assert eval.main(['convert', {str(SAMPLES / 'log.eval')!r}, '-o', {str(tmp_path / 'x.json')!r}]) == 0\n"
-        "assert not {'inspect_ai', 'pyarrow', 'numpy', 'zipfile_zstd'} & sys.modules.keys()\n"
+        f"assert eval.main(['convert', {str(SAMPLES / 'log.json')!r}, '-o', {str(tmp_path / 'x.json')!r}]) == 0\n"
+        "assert not {'inspect_ai', 'pyarrow', 'numpy'} & sys.modules.keys()\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr

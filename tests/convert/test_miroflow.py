@@ -42,6 +42,20 @@ def test_attempts_keep_numbers_that_are_some(numbers: tuple[Any, Any], answers: 
     assert converted(tmp_path, write(tmp_path, {"r.jsonl": rows}) / "r.jsonl") == answers
 
 
+def test_retries_are_no_runs(tmp_path: Path) -> None:
+    """The official results number attempts and, within each, retries from 0: the last retry counts."""
+    attempts = [
+        attempt("late", attempt_number=1, retry_id=1), attempt("early", attempt_number=1, retry_id=0),
+        attempt("second", attempt_number=2, retry_id=0),
+    ]  # fmt: skip
+    source = write(tmp_path, {"r.jsonl": [row(*attempts)]}) / "r.jsonl"
+    assert converted(tmp_path, source) == {"x@1.json": {"q": "late"}, "x@2.json": {"q": "second"}}
+    for one in attempts:
+        one["attempt_id"] = one.pop("attempt_number")
+    source = write(tmp_path, {"r.jsonl": [row(*attempts[:2])]}) / "r.jsonl"
+    assert converted(tmp_path / "b", source) == {"x.json": {"q": "late"}}
+
+
 @pytest.mark.parametrize("attempts", [{}, {"attempts": []}, {"attempts": None}, {"attempts": ["x"]}])
 def test_a_row_without_attempts_is_one_run(attempts: dict[str, Any], tmp_path: Path) -> None:
     rows = [{"task_id": "q", "model_boxed_answer": "A", "status": "success", **attempts}]
@@ -53,7 +67,7 @@ def test_attempts_that_stopped_are_told(tmp_path: Path) -> None:
     root = write(tmp_path, {"r.jsonl": [miroflow_row("a", "1"), miroflow_row("b", "1", "2"), miroflow_row("c", "1")]})
     done = convert(root / "r.jsonl", "-o", root / "x.json")
     assert "  rows have different numbers of attempts: if they stop at the first right one" in done.out
-    assert "x@2.json: 1 answer\n  left out, not attempted: 2 (a, c)\n" in done.out
+    assert "x@2.json: 1 answer\n  left out, not in this run: 2 (a, c)\n" in done.out
 
 
 def test_why_an_answer_is_none(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from cli import assert_refused, write
 from conversions import convert, converted
-from forecasteval.convert import rows as rooms
+from forecasteval.convert import tables
 
 ROWS = [{"id": "a", "answer": "A, B"}, {"id": "b", "answer": "1"}]
 
@@ -31,7 +31,8 @@ ROWS = [{"id": "a", "answer": "A, B"}, {"id": "b", "answer": "1"}]
         ({"a.parquet": "id,answer\na,A\n"}, {"a": "A"}),
         ({"org-a-agent-b-model-c.jsonl": {"data": ROWS}}, {"a": "A, B", "b": "1"}),
         ({"a.jsonl": '{\n "predictions": [\n  {"id": "a", "prediction": 1.5}]}'}, {"a": 1.5}),
-        ({"a.json": {"a": ["A", "B"], "b": 2}}, {"a": ["A", "B"], "b": 2}),
+        ({"a.json": {"a": "A", "b": 2}}, {"a": "A", "b": 2}),
+        ({"a.json": [{"id": "a", "prediction": ["A", "B"]}]}, {"a": ["A", "B"]}),
         ({"a.json": [{"Question_ID": 7, "Completion": "x"}]}, {"7": "x"}),
         ({"a.json": [{"id": 7.0, "answer": "x"}, {"id": 7.5, "answer": "y"}]}, {"7": "x", "7.5": "y"}),
         ({"a.csv": 'id,answer\na,"A, B"\nb,1\n'}, {"a": "A, B", "b": "1"}),
@@ -63,6 +64,16 @@ def test_answers_are_kept_as_they_are_written(files: dict[str, Any], answers: ob
         ('{"id": "b", "answer": "A", "answer": "B"}', "left out, with a key that is given twice: 1 (b)"),
         ('["id"]', "left out, no object: 1 (record 2)"),
         ("{", "left out, no object: 1 (record 2 (not JSON: column 1: Exp"),
+        (
+            {"id": "b", "answer": {"role": "assistant", "content": "A"}},
+            "left out, an object, neither text nor a number: 1 (b with role, content)",
+        ),
+        (
+            {"id": "b", "answer": [{"label": "A"}]},
+            "left out, an object, neither text nor a number: 1 (b with label)",
+        ),
+        ({"id": "b", "answer": True}, "left out, neither text nor a number: 1 (b: true)"),
+        ({"id": "b", "answer": ["A", ["B"]]}, 'left out, neither text nor a number: 1 (b: ["B"])'),
     ],
 )
 def test_a_row_that_is_no_answer_is_left_out_and_told(row: object, told: str, tmp_path: Path) -> None:
@@ -120,17 +131,119 @@ def test_tables_that_would_lose_something(text: str, words: list[str], tmp_path:
     assert_refused(convert(root / "a.csv", "-o", root / "x.json"), *words)
 
 
+# --- The truth is never taken for the answer ---
+
+PAST: dict[str, Any] = {
+    "question_id": "a",
+    "question": "?",
+    "answer": "A",
+    "options": [],
+    "end-time": "",
+    "prompt": "?",
+}
+TRUTHS = [{"id": name, "level": 1, "prompt": "?", "ground_truth": f"['{name.upper()}']"} for name in "abc"]
+
+
+@pytest.mark.parametrize("column", ["raw_text", "generation"])
+def test_the_truth_of_futurex_past_is_no_answer(column: str, tmp_path: Path) -> None:
+    """Its column `answer` is the truth, and a file of replies carries it along."""
+    root = write(tmp_path, {"a.jsonl": [{**PAST, "level": 1, column: "I say B"}]})
+    assert_refused(convert(root / "a.jsonl", "-o", root / "x.json"), "--answer", "answer", column)
+    assert converted(root, root / "a.jsonl", "--answer", column) == {"x.json": {"a": "I say B"}}
+
+
+def test_an_answer_beside_its_ground_truth_is_the_models(tmp_path: Path) -> None:
+    """FutureX's own predictions repeat the questions."""
+    rows = [{**question, "answer": "B"} for question in TRUTHS]
+    assert converted(tmp_path, write(tmp_path, {"a.json": rows}) / "a.json") == {"x.json": dict.fromkeys("abc", "B")}
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_column_that_equals_the_truth_is_refused(inside: bool, tmp_path: Path) -> None:
+    """The truths of the dataset that the prediction's name tells, or those of the file itself."""
+    rows = [{"id": name, "response": rf"\boxed{{{name.upper()}}}", "mine": "C"} for name in "abc"]
+    if inside:
+        rows = [{**row, "ground_truth": question["ground_truth"]} for row, question in zip(rows, TRUTHS, strict=True)]
+    else:
+        write(tmp_path, {"dataset/week.json": TRUTHS})
+    source = write(tmp_path, {"a.json": rows}) / "a.json"
+    output = tmp_path / "prediction" / "week-x.json"
+    words = "column response equals the truth in 3 of 3 rows", "--answer", "mine"
+    assert_refused(convert(source, "-o", output), *words)
+    done = convert(source, "-o", output, "--answer", "response")
+    assert "  equals the truth in 3 of 3 rows\n" in done.out
+    rows[0]["response"] = "D"
+    assert convert(write(tmp_path, {"b.json": rows}) / "b.json", "-o", output, "--force").code == 0
+
+
+# --- Batches, and what is not read ---
+
+
+def chat(content: object, **more: Any) -> dict[str, Any]:
+    return {"status_code": 200, "body": {"choices": [{"message": {"role": "assistant", "content": content}}]}, **more}
+
+
+def test_openai_batches(tmp_path: Path) -> None:
+    """Chat completions and the Responses API; `id` is the batch's own, `custom_id` the question's."""
+    said = [{"type": "output_text", "text": "\\boxed{"}, {"type": "output_text", "text": "C}"}]
+    output = [{"type": "reasoning", "summary": []}, {"type": "message", "content": said}]
+    replies: list[tuple[str, Any]] = [
+        ("a", chat("A")), ("b", chat([{"type": "text", "text": "\\boxed"}, {"type": "text", "text": "{B}"}])),
+        ("c", {"status_code": 200, "body": {"output": output}}), ("d", chat("no", status_code=500)),
+        ("e", chat(None)), ("f", {"status_code": 200, "body": {"choices": []}}),
+    ]  # fmt: skip
+    rows = [{"id": f"batch_req_{name}", "custom_id": name, "response": reply, "error": None} for name, reply in replies]
+    rows.append({"id": "batch_req_g", "custom_id": "g", "response": None, "error": {"code": "batch_expired"}})
+    source = write(tmp_path, {"out.jsonl": rows}) / "out.jsonl"
+    done = convert(source, "-o", tmp_path / "x.json")
+    assert "out.jsonl: OpenAI batch output, 1 run\n" in done.out
+    assert "  left out, failed: 2 (d, g)\n  left out, without an answer: 2 (e, f)\n" in done.out
+    assert json.loads((tmp_path / "x.json").read_text()) == {"a": "A", "b": "\\boxed{B}", "c": "\\boxed{C}"}
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ([{"custom_id": "a", "result": {"type": "succeeded"}}], ["Anthropic", "custom_id and result.message.content"]),
+        ([{"key": "a", "response": {"candidates": []}}], ["Gemini", "key and response.candidates"]),
+        ([{"request": {}, "response": {"candidates": []}, "status": ""}], ["Gemini", "response.candidates"]),
+        ({"evalId": "e", "results": {"version": 3, "results": []}, "config": {}}, ["promptfoo", "response.output"]),
+        ([{"promptIdx": 0, "testIdx": 0, "vars": {}, "response": {}}], ["promptfoo", "vars and response.output"]),
+        ([{"doc_id": 0, "doc": {}, "target": "A", "resps": [["A"]], "filtered_resps": ["A"]}], ["lm-eval", "[0]"]),
+        ({"score": 1, "metrics": {}, "htmls": ["<p>"], "convos": [[]]}, ["simple-evals", "convos"]),
+        ({"testCases": [{"name": "a", "actualOutput": "A"}]}, ["deepeval", "testCases[].actualOutput"]),
+        (
+            {"columns": ["id", "answer"], "index": [0], "data": [["a", "A"]]},
+            ["pandas table", "records"],
+        ),
+    ],
+)
+def test_formats_that_are_known_and_not_read(content: object, words: list[str], tmp_path: Path) -> None:
+    name = "a.jsonl" if isinstance(content, list) else "a.json"
+    done = convert(write(tmp_path, {name: content}) / name, "-o", tmp_path / "x.json")
+    assert_refused(done, *words, "cannot be read", "--id and --answer")
+
+
+def test_a_list_by_column_is_no_list_of_answers(tmp_path: Path) -> None:
+    """pandas' `orient="list"` and `orient="columns"` are objects whose keys are no ids."""
+    content: dict[str, object] = {"task_id": ["a", "b"], "reply": ["A", "B"]}
+    root = write(tmp_path, {"a.json": content, "b.json": {key: {"0": "a"} for key in content}})
+    for name, words in (("a.json", "a list where text or a number belongs: 2 (task_id"), ("b.json", "an object")):
+        assert_refused(convert(root / name, "-o", root / "x.json"), "expected answers, got none", words)
+
+
 # --- Parquet ---
 
 
 def parquet(path: Path, columns: dict[str, list[Any]]) -> Path:
-    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow
     from pyarrow.parquet import write_table
 
     write_table(pyarrow.table(columns), path)
     return path
 
 
+@pytest.mark.extra("pyarrow")
 def test_parquet_is_read(tmp_path: Path) -> None:
     source = parquet(tmp_path / "answers.bin", {
         "id": [1, 2, 3, None], "answer": ["A", None, "B, C", "D"], "trace": ["t"] * 4,
@@ -143,6 +256,7 @@ def test_parquet_is_read(tmp_path: Path) -> None:
     assert (tmp_path / "x.json").read_text() == '{\n "1": "A",\n "3": "B, C"\n}\n'
 
 
+@pytest.mark.extra("pyarrow")
 def test_parquet_of_other_types(tmp_path: Path) -> None:
     day, amount = datetime.date(2025, 9, 21), decimal.Decimal("1.50")
     for values, written in (
@@ -151,47 +265,32 @@ def test_parquet_of_other_types(tmp_path: Path) -> None:
     ):  # fmt: skip
         source = parquet(tmp_path / "a.parquet", {"id": ["a"], "Answer": values})
         assert converted(tmp_path, source, "--force") == {"x.json": {"a": written}}
-    pyarrow = pytest.importorskip("pyarrow")
-    pairs = pyarrow.array([[("k", "v")]], pyarrow.map_(pyarrow.string(), pyarrow.string()))
-    source = parquet(tmp_path / "a.parquet", {"id": ["a"], "answer": pairs})
-    assert converted(tmp_path, source, "--force") == {"x.json": {"a": [["k", "v"]]}}
 
 
+@pytest.mark.extra("pyarrow")
 def test_parquet_that_is_none_or_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pyarrow")
     root = write(tmp_path, {"bad.parquet": b"PAR1" + b"\0" * 30 + b"PAR1"})
     assert_refused(convert(root / "bad.parquet", "-o", root / "x.json"), "bad.parquet: not Parquet")
-    monkeypatch.setattr(rooms, "MAX_ROWS", 2)
-    for ids, answers in ((["a", "b", "c"], ["A", "B", "C"]), (["a"], [["A", "B", "C"]])):
-        source = parquet(tmp_path / "a.parquet", {"id": ids, "answer": answers})
-        assert_refused(convert(source, "-o", root / "x.json"), "expected 2 rows or values at most, got 3")
+    monkeypatch.setattr(tables, "MAX_ROWS", 2)
+    source = parquet(tmp_path / "a.parquet", {"id": ["a", "b", "c"], "answer": ["A", "B", "C"]})
+    assert_refused(convert(source, "-o", root / "x.json"), "expected 2 rows at most; split it, got 3")
 
 
-@pytest.mark.parametrize("nested", [False, True])
-@pytest.mark.parametrize("dictionary", [False, True])
-def test_parquet_that_holds_more_than_its_size(
-    nested: bool, dictionary: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A text that is there once may stand in every row."""
-    monkeypatch.setattr(rooms, "FREE_BYTES", 10_000)
-    monkeypatch.setattr(rooms, "_BATCH", 7)
-    pyarrow = pytest.importorskip("pyarrow")
-    from pyarrow.parquet import write_table
-
-    text = "x" * 10_000
-    for rows in (2, 1500):
-        answers: Any = [[{"a": text}] * rows, None] if nested else [text] * rows
-        table = pyarrow.table({"id": list(map(str, range(len(answers)))), "answer": answers})
-        write_table(table, tmp_path / "a.parquet", compression="zstd", use_dictionary=dictionary)
-        done = convert(tmp_path / "a.parquet", "-o", tmp_path / "x.json", "--force")
-        if rows == 2:
-            assert f"x.json: {1 if nested else 2} answer" in done.out
-    assert_refused(done, "a.parquet: expected answers of", "bytes at most, got more")
+def test_files_that_are_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One limit for rows, one for bytes, whatever the format."""
+    root = write(tmp_path, {"a.csv": "id,answer\na,A\nb,B\n", "a.json": {"a": "A", "b": "B"}})
+    monkeypatch.setattr(tables, "MAX_ROWS", 1)
+    for name in ("a.csv", "a.json"):
+        assert_refused(convert(root / name, "-o", root / "x.json"), f"{name}: expected 1 rows at most; split it, got 2")
+    monkeypatch.setattr(tables, "MAX_BYTES", 10)
+    assert_refused(convert(root / "a.csv", "-o", root / "x.json"), "a.csv: expected 10 bytes at most; split it, got 18")
 
 
+@pytest.mark.extra("pyarrow")
 @pytest.mark.parametrize("kind", ["timestamp", "duration", "binary"])
 def test_parquet_of_what_cannot_be_read(kind: str, tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow
+
     values = (
         pyarrow.array([b"a", b"\xff"]) if kind == "binary" else pyarrow.array([1, 2**62], getattr(pyarrow, kind)("ms"))
     )
@@ -199,6 +298,7 @@ def test_parquet_of_what_cannot_be_read(kind: str, tmp_path: Path) -> None:
     assert_refused(convert(source, "-o", tmp_path / "x.json"), "a.parquet: not Parquet that can be read: ")
 
 
+@pytest.mark.extra("pyarrow")
 def test_damaged_parquet_is_one_line(tmp_path: Path) -> None:
     source = parquet(tmp_path / "a.parquet", {"id": list(map(str, range(50))), "answer": [["A"], ["B", "A"]] * 25})
     whole, rng = source.read_bytes(), random.Random(7)
@@ -216,4 +316,4 @@ def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     root = write(tmp_path, {"a.parquet": b"PAR1" + b"\0" * 30})
     done = convert(root / "a.parquet", "-o", root / "x.json")
-    assert_refused(done, "a.parquet: reading Parquet needs pyarrow, which is not installed")
+    assert_refused(done, "a.parquet: reading Parquet needs the package pyarrow: pip install 'forecasteval[parquet]'")

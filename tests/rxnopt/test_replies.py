@@ -49,7 +49,11 @@ def test_any_reply_gives_an_index_or_a_note(reply: object) -> None:
 
 
 def test_replies_by_id() -> None:
-    batch = {"custom_id": "b", "response": {"body": {"choices": [{"message": {"content": "Answer: 1"}}]}}}
+    batch = {
+        "id": "batch_req_1",
+        "custom_id": "b",
+        "response": {"body": {"choices": [{"message": {"content": "Answer: 1"}}]}},
+    }
     rows = [
         {"id": "a", "reply": "0"}, batch, {"id": "c", "text": "Option 1 or Option 2"}, {"id": "d", "reply": None},
         {"id": "f", "reply": "Sorry, I cannot answer."},
