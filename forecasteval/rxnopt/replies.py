@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from forecasteval.common.batches import reply_text
 from forecasteval.common.errors import grouped_warning
 from forecasteval.common.markup import clean, find_object, last_boxed
 from forecasteval.common.records import as_text, number_text
+
+NO_INDEX: Final = "no index"
+CONFLICT: Final = "two different indices"
+ORDINAL: Final = "an ordinal, read as the index before it (the second option is index 1)"
+
+# --- What is no text: tokens of a model, markup, invisible characters ---
+
+_TOKEN: Final = re.compile(r"</?s>|<\|[^<>|]{1,40}\|>|<(?:eos|eot|end_of_turn)>")
+_INVISIBLE: Final = re.compile(r"[\u200b-\u200f\u2060\ufeff]")
+_MARKUP: Final = str.maketrans("*`$", "   ")
+_GLUED: Final = re.compile(r"\b(option|choice|index)(?=[0-9])", re.I)  # option2
+
+# --- Numbers ---
 
 # A free-standing integer: no part of a range, a decimal, a word or a negative number.
 _INDEX: Final = re.compile(r"(?<![\w.,+/−–—-])(?<![0-9]:)[0-9]{1,6}(?![\w%°/−–—-]|[.,:][0-9])", re.ASCII)
@@ -20,30 +33,53 @@ _UNIT: Final = re.compile(  # 30 mA is no index, unless an option is named
     re.I,
 )
 _OPTION: Final = re.compile(r"(?:option|choice|index|number|no\.|选项|选择)s?[\s#(:]{0,3}\Z", re.I)
-_INVISIBLE: Final = re.compile(r"[\u200b-\u200f\u2060\ufeff]")
-_MARKUP: Final = str.maketrans("*`$", "   ")
+_LABEL: Final = re.compile(  # Reference 2, entries 3 and 4: numbers of something else
+    r"\b(?:reference|entr(?:y|ie)|ligand|catalyst|base|solvent|reagent|additive|compound|product|substrate|example|table"
+    r"|figure|scheme|step|row|run|experiment|condition|question)s?\s?#?\s?[0-9]{1,6}(?:\s?(?:,|&|and|or)\s?[0-9]{1,6})*"
+    r"|(?:参考|条目|配体|催化剂|溶剂|表|图|步骤|实验)\s?[0-9]{1,6}|第\s?[0-9]{1,6}\s?(?:步|行|组)",
+    re.I,
+)
+_ORDINALS: Final = {
+    word: number
+    for words in ("first second third fourth fifth sixth seventh eighth ninth tenth", "一 二 三 四 五 六 七 八 九 十")
+    for number, word in enumerate(words.split(), 1)
+}
+_ORDINAL: Final = re.compile(
+    r"第\s?([1-9][0-9]{0,3}|[一二三四五六七八九十])\s?(?:个|项|种|选项)(?:\s?选项)?"
+    r"|\b(?:([1-9][0-9]{0,3})(?:st|nd|rd|th)|(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth))"
+    r"\s(?:option|choice)\b",
+    re.I,
+)
+
+# --- Words ---
+
 _KEYWORD: Final = re.compile(r"\b(?:option|choice|pick|choose|select)(?!s\b)|选", re.I)
-_MARKER: Final = re.compile(r"\b(?:answer|ans)\b|答案", re.I)
+_MARKER: Final = re.compile(r"\b(?:answer|ans)\b|答案|(?:\b(?:result|index)\b|结果|答)\s?(?=[:=])", re.I)
 _STATED: Final = re.compile(r"^(?:[ :=是为]|is\b|would be\b){1,6}", re.I)  # between "answer" and what it is
 _REASON: Final = re.compile(r"\b(?:because|since|(?<!well )as(?! well)|due to)\b|因为|由于", re.I)
-_NOT: Final = re.compile(
-    r"\b(?:not|neither|nor|never|no|worst|wrong|least|if|whether)\b(?!\.)|n['’]t\b|[不非别]|最差|如果|候选", re.I
+_DENIED: Final = re.compile(
+    r"\b(?:not|neither|nor|never|no|but|if|whether|avoid\w*|except\w*|exclud\w*|reject\w*|worst|worse|wrong|inferior"
+    r"|lowest|weakest|poorest|(?<!at )least)\b(?!\.)|n['’]t\b|[不勿]|非(?!常)|(?<![特分区])别|排除|除[了外]"
+    r"|最差|最低|较差|如果|候选",
+    re.I,
+)
+_REFUSAL: Final = re.compile(
+    r"\b(?:cannot|can['’]t|can not|unable to|won['’]t|not able to|refuse|decline|sorry|as an ai)\b|抱歉|无法|不能|拒绝",
+    re.I,
 )
 # A line that is an option's number and nothing else: `3.` · `"3"` · `(3)` · `Option 0`
 _BARE: Final = re.compile(r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*[:#]?\s*)?[0-9]{1,6}[\s)\].。!,;:\"']*", re.I)
 # … and with words behind it: `3: water` · `3) K3PO4` · `3 - because` · `Option 0 (water)`
 _LED: Final = re.compile(r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*#?)?[0-9]{1,6}(?:\s?[:(（]|\)\s|\s[-–—]\s).*", re.I)
-_REFUSAL: Final = re.compile(
-    r"\b(?:cannot|can['’]t|can not|unable to|won['’]t|not able to|refuse|decline|sorry|as an ai)\b|抱歉|无法|不能|拒绝",
-    re.I,
-)
 _BOX: Final = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]{1,200})\}")
-_REPLY_KEYS: Final = ("answer", "option", "index", "choice", "prediction")
+_KEY: Final = re.compile(
+    r"(?:\w{1,20}[_ ])?(?:answer|option|index|choice|prediction|result)(?:[_ ](?:index|number|id))?", re.I
+)
 _REPLY_FIELDS: Final = ("reply", "response", "output", "completion", "text", "content", "answer", "prediction")
 
 
 def parse_reply(reply: object) -> tuple[int | None, str]:
-    r"""(index, "") of a raw reply, or (None, "no index", "two different indices" or "refusal").
+    r"""(index, "" or that it was an ordinal) of a reply, or (None, "no index", "two different indices" or "refusal").
 
     What is stated as the answer counts: a box, a JSON object, what follows "Answer", a first or last line that is a
     number; else the one line that begins with a number, or the one option that is named anywhere. What stands there
@@ -53,28 +89,64 @@ def parse_reply(reply: object) -> tuple[int | None, str]:
     >>> parse_reply("Option 1 lacks a base.\nAnswer: 3"), parse_reply("Option 2 or Option 3")
     ((3, ''), (None, 'two different indices'))
     """
+    text = _ORDINAL.sub(_index_of_ordinal, plain := _plain_text(reply))
+    stated = [_indices(statement) for statement in _statements(text)]
+    indices = set[int]().union(*stated)
+    if all(stated) and len(indices) == 1:
+        index = indices.pop()
+        ordinals = {_index_of_ordinal(match) for match in _ORDINAL.finditer(plain)}
+        return index, ORDINAL if f" option {index} " in ordinals else ""
+    if _REFUSAL.search(text):
+        return None, "refusal"
+    return None, CONFLICT if all(stated) and indices else NO_INDEX
+
+
+def _plain_text(reply: object) -> str:
+    """The text after any thoughts, without markup and the tokens that end a turn."""
     if not isinstance(reply, str):
         reply = as_text(reply) if isinstance(reply, dict) else number_text(reply).removesuffix(".0")
     text = reply.rpartition("</think>")[2].partition("<think>")[0]
-    text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text).translate(_MARKUP))
-    boxed, any_box = last_boxed(text)
-    record = find_object(text)
-    stated = [clean(box) for box in (boxed, *_BOX.findall(text))] if any_box else []
-    if not any_box and isinstance(record, dict):
-        stated = [as_text(record[key]) for key in _REPLY_KEYS if key in record]
+    text = _TOKEN.sub(" ", unicodedata.normalize("NFKC", text))
+    return _GLUED.sub(r"\1 ", _INVISIBLE.sub("", text.translate(_MARKUP)))
+
+
+def _index_of_ordinal(match: re.Match[str]) -> str:
+    word = next(filter(None, match.groups())).lower()
+    return f" option {(_ORDINALS.get(word) or int(word)) - 1} "
+
+
+def _statements(text: str) -> list[str]:
+    """What is stated as the answer; without anything that is, the one line that leads with a number, or all of it."""
     lines = [" ".join(line.split()) for line in text.split("\n") if line.strip()]
-    for number, line in enumerate(lines):
-        marker = _MARKER.search(line)
-        if marker and not isinstance(record, dict):
-            rest, below = _STATED.sub("", line[marker.end() :]), lines[number + 1 : number + 2]
-            stated.append(_head(rest) or "".join(row for row in below if _BARE.fullmatch(row) or _KEYWORD.match(row)))
+    record = find_object(text)
+    stated = _boxes(text) or _keyed(record) if isinstance(record, dict) else [*_boxes(text), *_marked(lines)]
     heads = [_head(line) if _KEYWORD.match(line) else _REASON.split(line, maxsplit=1)[0] for line in lines]
-    stated += [head for head in dict.fromkeys(heads[:1] + heads[-1:]) if _BARE.fullmatch(head)]
-    led = [head for head in heads if _LED.fullmatch(head)]
-    if not stated and (len(led) == 1 or _KEYWORD.search(text)):
-        stated = led if len(led) == 1 and led[0] in (heads[0], heads[-1]) else [text]
-    index, note = _one_index(stated)
-    return index, "refusal" if index is None and _REFUSAL.search(text) else note
+    ends = list(dict.fromkeys(heads[:1] + heads[-1:]))
+    stated += filter(_BARE.fullmatch, ends)
+    led = list(filter(_LED.fullmatch, heads))
+    if stated or not (len(led) == 1 or _KEYWORD.search(text)):
+        return stated
+    return led if len(led) == 1 and led[0] in ends else [text]
+
+
+def _boxes(text: str) -> list[str]:
+    box, any_box = last_boxed(text)
+    return [clean(content) for content in (box, *_BOX.findall(text))] if any_box else []
+
+
+def _keyed(record: Mapping[str, Any]) -> list[str]:
+    """The values of an object under keys of an answer, with these keys: "worst option: 3" is denied."""
+    return [f"{key.replace('_', ' ')}: {as_text(value)}" for key, value in record.items() if _KEY.fullmatch(key)]
+
+
+def _marked(lines: list[str]) -> Iterator[str]:
+    """What follows "Answer", on its line or the next, unless its clause denies it: "the worst answer is 3"."""
+    for number, line in enumerate(lines):
+        if marker := _MARKER.search(line):
+            clause = re.split(r"[.,:;。]", line[: marker.start()])[-1]
+            rest = _head(_STATED.sub("", line[marker.end() :]))
+            below = [row for row in lines[number + 1 : number + 2] if _BARE.fullmatch(row) or _KEYWORD.match(row)]
+            yield "" if _DENIED.search(clause) else rest or "".join(below)
 
 
 def _head(text: str) -> str:
@@ -84,20 +156,17 @@ def _head(text: str) -> str:
     return sentence if _BARE.fullmatch(sentence) else text
 
 
-def _one_index(texts: Sequence[str]) -> tuple[int | None, str]:
-    """The only free-standing integer of statements of which each has one."""
-    found: set[int] = set()
-    for text in texts:
-        text = _REASON.split(text, maxsplit=1)[0]
-        numbers = {
-            int(match[0])
-            for match in _INDEX.finditer(text)
-            if not _UNIT.match(text, match.end()) or _OPTION.search(text, max(0, match.start() - 12), match.start())
-        }
-        if not numbers or _NOT.search(text):
-            return None, "no index"
-        found |= numbers
-    return (found.pop(), "") if len(found) == 1 else (None, "two different indices" if found else "no index")
+def _indices(statement: str) -> set[int]:
+    """The free-standing integers of a statement up to its reason, without units and labels; none if it denies."""
+    text = _REASON.split(statement, maxsplit=1)[0]
+    if _DENIED.search(text):
+        return set()
+    text = _LABEL.sub(" ; ", text)
+    return {
+        int(match[0])
+        for match in _INDEX.finditer(text)
+        if not _UNIT.match(text, match.end()) or _OPTION.search(text, max(0, match.start() - 12), match.start())
+    }
 
 
 def parse_replies(records: Iterable[Any]) -> tuple[dict[str, int], list[str]]:
@@ -111,13 +180,11 @@ def parse_replies(records: Iterable[Any]) -> tuple[dict[str, int], list[str]]:
             notes.setdefault("reply without id, not used", []).append(f"record {number}")
             continue
         index, note = parse_reply(_reply_text(record))
-        if index is not None and found.get(str(name), index) != index:
-            index, note = None, "two different indices"
+        if index is not None and found.setdefault(str(name), index) != index:
+            index, note = None, CONFLICT
             conflicting.add(str(name))
-        if index is None:
-            notes.setdefault(f"{note}, left out", []).append(str(name))
-        else:
-            found[str(name)] = index
+        if note:
+            notes.setdefault(f"{note}, left out" if index is None else note, []).append(str(name))
     for name in conflicting:
         found.pop(name, None)
     return found, [grouped_warning(text, names) for text, names in notes.items()]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forecasteval.rxnopt.replies import parse_replies, parse_reply
+from forecasteval.rxnopt.replies import ORDINAL, parse_replies, parse_reply
 from linear import assert_linear
 from rxnopt_tables import CASES, Record
 
@@ -44,7 +44,7 @@ def test_replies_are_read_or_reported(case: Record) -> None:
 @given(st.one_of(st.text(), st.integers(), st.floats(), st.none(), st.lists(st.text())))
 def test_any_reply_gives_an_index_or_a_note(reply: object) -> None:
     index, note = parse_reply(reply)
-    assert (index is None) == bool(note)
+    assert (index is None) == (note not in ("", ORDINAL))
     assert index is None or index >= 0
 
 
@@ -58,14 +58,16 @@ def test_replies_by_id() -> None:
         {"id": "a", "reply": "0"}, batch, {"id": "c", "text": "Option 1 or Option 2"}, {"id": "d", "reply": None},
         {"id": "f", "reply": "Sorry, I cannot answer."},
         {"id": "e", "reply": "1"}, {"id": "e", "reply": "2"}, {"reply": "1"}, {"id": "a", "reply": "Answer: 0"}, 7,
+        {"id": "g", "reply": "第2个选项"},
     ]  # fmt: skip
     assert parse_replies(rows) == (
-        {"a": 0, "b": 1},
+        {"a": 0, "b": 1, "g": 1},
         [
             "two different indices, left out: 2 (c, e)",
             "no index, left out: 1 (d)",
             "refusal, left out: 1 (f)",
             "reply without id, not used: 2 (record 8, record 10)",
+            f"{ORDINAL}: 1 (g)",
         ],
     )
 
