@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from typing import Any, Final
@@ -13,7 +14,7 @@ _BOXES: Final = tuple(
     (re.compile(rf"{head}\s*{opened}|[{opened}{closed}]"), closed[-1])
     for head, opened, closed in (
         (r"\\(?:boxed|fbox)", r"\{", r"\}"),
-        (r"(?<![\\A-Za-z])(?:boxed|fbox)", r"\{", r"\}"),  # a lost backslash
+        (r"(?<![\\A-Za-z])(?:b?oxed|fbox)", r"\{", r"\}"),  # a lost backslash, or `\b`
         (r"\\(?:boxed|fbox)", r"\(", r"\)"),
         (r"\\(?:boxed|fbox)", r"\[", r"\]"),
     )
@@ -24,6 +25,8 @@ _JOINT: Final = re.compile(r"(?:[\s$*]|\\n)*(?:(?:[,，、;；/|&+]|and\b|or\b|�
 _LOST_BACKSLASH: Final = re.compile(r"[\x08\x0c\t](?=(?:(?<=\x08)oxed|(?<=\x0c)box|(?<=\t)(?:ext|imes))\b)")
 _LOST: Final = {"\x08": "\\b", "\x0c": "\\f", "\t": "\\t"}
 _LIST_MARK: Final = re.compile(r"[,，、;；/|&\n]|\sand\s|和")
+# A box that its sentence denies: `not \boxed{B}`
+_DENIED: Final = re.compile(r"(?:\b(?:not|rather\s+than|instead\s+of)\b|而不是|不是|而非|并非)[\s:$*]*\Z", re.I)
 MAX_SPAN: Final = 10_000  # characters; nothing longer is an answer
 _MAX_BRACES: Final = 2_000_000  # that are looked at in one text
 
@@ -37,7 +40,8 @@ def last_boxed(text: str) -> tuple[str, bool]:
     r"""The content of the last non-empty `\boxed{…}` or `\fbox{…}`, and True; without a box the text and False.
 
     Braces are balanced; a box that never closes takes the rest. Boxes joined only by separators are one list,
-    each on a line. The content is "" if all boxes are empty. Linear in the text.
+    each on a line. One that is denied counts only if there is no other. The content is "" if all boxes are empty.
+    Linear in the text.
 
     >>> last_boxed(r"First \boxed{A}. On reflection \boxed{\text{B}}")
     ('\\text{B}', True)
@@ -59,6 +63,8 @@ def last_boxed(text: str) -> tuple[str, bool]:
     if not boxes:
         return "", True
     boxes.sort()
+    if len(boxes) > 1:
+        boxes = [box for box in boxes if not _DENIED.search(text, max(0, box[0] - 20), box[0])] or boxes
     begin, start, end = boxes.pop()
     contents, size = [text[start:end].strip()], end - start
     for before, start, end in reversed(boxes):
@@ -99,16 +105,36 @@ def _find_boxes(text: str, opening: re.Pattern[str], closing: str) -> tuple[list
     return boxes, any_box
 
 
-_MARKUP: Final = re.compile(r"[\\$*`{}~\x00-\x1f\x7f]")
+_MARKUP: Final = re.compile(r"[\\$*`{}~&<\[\x00-\x1f\x7f]")
+_ENTITY: Final = re.compile(r"&(?:#[0-9]{1,6}|#[xX][0-9a-fA-F]{1,5}|[A-Za-z]{2,8}[0-9]{0,2});")
+_BREAK_TAG: Final = re.compile(r"<[bB][rR]\s?/?>")
+_URL: Final = r"\((?:https?:|www\.)(?:[^()]|\([^()]*\))*\)"
+_LINK: Final = re.compile(rf"\(\[[^\[\]]*\]{_URL}\)|\[([^\[\]]*)\]{_URL}")
+_REFERENCE: Final = re.compile(r"(?<=[\w)\]}”\"'》*.%])\s?\[\^?[0-9]{1,3}\]")
+_CITATION: Final = re.compile(r"【[^【】]*†[^【】]*】|(?<=\S)\s?【[0-9]{1,3}】")
+# Emoji, flags, check marks; neither crosses, which deny, nor circled digits, nor letters in squares.
+_EMOJI: Final = (
+    "\u2600-\u26d3\u26d5-\u2716\u2719-\u274b\u274d\u274f-\u2775\u2794-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55"
+    "\ufe0f\U0001f000-\U0001f0ff\U0001f1e6-\U0001f6aa\U0001f6ac-\U0001faff\U000e0020-\U000e007f"
+)
+_PICTURES: Final = re.compile(f"[{_EMOJI}🔟]")
+_PICTURE_RUN: Final = re.compile(f" ?[{_EMOJI}]+")
+_KEYCAP: Final = re.compile("([0-9])\ufe0f?\u20e3")
 _RAISED: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[①-⑳❶-❿➀-➉]")
 _MATH: Final = re.compile(r"(?<!\\)\$([^$\n]*)(?<!\\)\$")
 _COMMAND: Final = re.compile(r"\\{1,2}([A-Za-z]+)[ \t]*|\\(.?)", re.S)
 _SYMBOLS: Final = {
     "times": "×", "cdot": "×", "approx": "≈", "sim": "~", "simeq": "≈", "pm": "±", "to": "→", "rightarrow": "→",
-    "Rightarrow": "→", "ge": ">", "geq": ">", "gt": ">", "le": "<", "leq": "<", "lt": "<", "quad": " ", "qquad": " ",
-    "newline": "\n", "n": "\n", "pounds": "£", "left": "", "right": "", "displaystyle": "", "boxed": "", "fbox": "",
+    "Rightarrow": "→", "ge": "≥", "geq": "≥", "gt": ">", "le": "≤", "leq": "≤", "lt": "<", "quad": " ", "qquad": " ",
+    "newline": "\n", "n": "\n", "item": "\n",
+    "pounds": "£", "left": "", "right": "", "displaystyle": "", "boxed": "", "fbox": "",
     "emph": "", "mbox": "", "operatorname": "", "underline": "", "bf": "", "rm": "", "it": "",
 }  # fmt: skip
+_QUAD: Final = re.compile(
+    r"(?<=[^\W\d])([)}\]”\"'》]{0,3})\s?\\q?quad\b(?=\s?(?:\\text[a-z]{0,4}\{)?[^\W\d])"
+)  # between names
+# A scale in a font of its own stays attached: 42.1\,\mathrm{M}
+_SCALE_LETTER: Final = re.compile(r"(?<=[0-9])(?:\\[,;: !]|[ ~]){0,3}\\(?:mathrm|text)\s?\{\s?([KkMBT])\s?\}")
 _ESCAPES: Final = {",": " ", " ": " ", ";": " ", ":": " ", "!": "", "\\": "\n", "(": "", ")": "", "[": "", "]": ""}
 _TILDE: Final = re.compile(r"(?P<range>(?<=[0-9%万亿元])\s?~\s?(?=[0-9$¥€£+-]))|~")
 _STARS: Final = re.compile(r"\*{2,}|(?<![0-9\s])\*|\*(?!\s*[0-9])")
@@ -127,9 +153,14 @@ def clean(text: str) -> str:
     >>> clean(r"$\text{3{,}400\,万元}$"), clean("10⁶"), clean("［Ｒｅｄ］"), clean(r"1. Red\\ 2. Blue")
     ('3,400 万元', '10^6', 'Red', '1. Red\n2. Blue')
     """
+    if "&" in text and ";" in text:
+        text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
     if not text.isascii():
         if _ODD.search(text):
             text = _RAISED.sub(_lower_raised, _HYPHENS.sub("-", _INVISIBLE.sub("", text)))
+        text = drop_pictures(text)
+        if "【" in text:
+            text = _CITATION.sub("", text)
         text = unicodedata.normalize("NFKC", text)
     if _MARKUP.search(text):
         text = _clean_markup(text)
@@ -141,6 +172,14 @@ def clean(text: str) -> str:
     if len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and not {text[0], text[-1]} & set(text[1:-1]):
         text = text[1:-1].strip()
     return text
+
+
+def drop_pictures(text: str) -> str:
+    """The text without emoji, and keycaps as labels; a text of nothing else stays."""
+    if not _PICTURES.search(text):
+        return text
+    rest = _PICTURE_RUN.sub("", _KEYCAP.sub(r"\1. ", text.replace("🔟", "10. ")))
+    return rest if any(map(str.isalnum, rest)) else text
 
 
 def _lower_raised(match: re.Match[str]) -> str:
@@ -158,7 +197,12 @@ def _clean_markup(text: str) -> str:
     if text.count("$") > 1:
         text = _MATH.sub(r"\1", text)
     text = text.replace("{,}", ",")
+    if "[" in text:
+        text = _REFERENCE.sub("", _LINK.sub(lambda link: link[1] or "", text))
+    if "<" in text:
+        text = _BREAK_TAG.sub("\n", text)
     if "\\" in text:
+        text = _QUAD.sub(r"\1\n", _SCALE_LETTER.sub(r"\1", text))
         text = _FRACTION.sub(r"\1/\2", _ENVIRONMENT.sub(" ", text))
         text = _COMMAND.sub(_replace_command, text)
     if "~" in text:

@@ -11,6 +11,29 @@ from forecasteval.common.records import number_text
 _OPENING: Final = re.compile(r"(?:oxed|fbox)\s{0,9}[{(]?\s{0,9}")  # what may be left of a box, see `last_boxed`
 
 
+_HEADING: Final = re.compile(  # alone on the first line
+    r"[#\s]{0,4}(?:(?:my|the|final|predicted)\s){0,3}(?:answers?|predictions?|答案|预测|最终答案)\s?:\s?\n", re.I
+)
+_REFUSAL: Final = re.compile(
+    r"""(?:n\s?/\s?a|n\.\s?a|na|none|null|nil|tbd|idk|unknown|unsure|undetermined|unpredictable
+       |(?:i\s)?(?:can(?:not|\snot|'t)|could\snot|unable\sto|do\snot|don't)\s(?:predict|determine|know|answer|say)(?:\s[a-z]{1,12}){0,4}
+       |(?:insufficient|not\senough)\s(?:data|information)|not\s(?:available|applicable|sure|known)
+       |无法(?:预测|确定|判断|回答)|不知道|不确定|不适用|未知|暂?无(?:数据|答案)?)
+       (?=\s?(?:\Z|[-–—(:;,.!?\n]))""",
+    re.X | re.I,
+)
+
+
+def read_refusal(text: str) -> tuple[str, str] | None:
+    """A cleaned text that declines to answer, as the words that do and the reason behind them; None for any other.
+
+    >>> read_refusal("N/A; no data"), read_refusal("Unknown Mortal Orchestra"), read_refusal("No, not known")
+    (('N/A', '; no data'), None, None)
+    """
+    refusal = _REFUSAL.match(text)
+    return (refusal[0], text[refusal.end() :]) if refusal else None
+
+
 class Answer:
     """What counts of a raw answer: `text`, its `elements` if it is a list; `boxed` is False for bare text."""
 
@@ -24,7 +47,9 @@ class Answer:
     def cleaned(self) -> str:
         """The text without markup."""
         if self._cleaned is None:  # cached_property takes a lock in Python 3.11
-            self._cleaned = clean(self.text)
+            text = clean(self.text)
+            heading = _HEADING.match(text) if "\n" in text else None
+            self._cleaned = text[heading.end() :] if heading else text
         return self._cleaned
 
     def find_in(self, raw: str) -> tuple[int, int] | None:

@@ -3,36 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from forecasteval.common.markup import clean
+from forecasteval.common.markup import clean, drop_pictures
 
-from .answers import Answer
+from .answers import Answer, read_refusal
 from .names import IS_CJK
-from .options import LEAD_IN, SEPARATOR, YES_NO, Options, choice_key
+from .options import LEAD_IN, ROUND, SAID_YES_NO, SEPARATOR, Options, choice_key, read_distribution
 from .rules import Scored, unparsed
 
 _LABELLED: Final = re.compile(
-    r"""(?:options?|choices?|answer|我?(?:选项|选择|选))?\s*  # Option B, 选项B
+    r"""(?:options?|choices?|answer|only|just|我?(?:选项|选择|选))?\s*  # Option B, 选项B
         (?P<open>[(\[【])?\s*(?P<label>[!-~])\s*(?(open)[)\]】])
-        (?:\s*[.。):、](?![0-9])\s*|\s+[-–—]\s+|\s*[-–—]{2,}\s*|\s*(?:选?项)?\s*\Z|\s*(?=[(\[【])|(?(open)\s+|(?!)))(?P<text>.*)""",
+        (?:\s*[.。):、](?![0-9])\s*|\s+[-–—]\s+|\s*[-–—]{2,}\s*|\s*(?:选?项|\bonly)?\s*\Z|\s*(?=[(\[【])|(?(open)\s+|(?!)))
+        (?P<text>.*)""",
     re.X | re.I | re.S,
 )
-_LABEL_BEHIND: Final = re.compile(r"(?P<text>[^()]+)\((?P<label>[!-~])\)")
 _ASIDE: Final = re.compile(r"\s*\([^()]*\)\Z")
-_ROUND: Final = re.compile(r"\([^()]*\)")
-_BRACKETS: Final = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|【[^【】]*】")
+_BRACKETS: Final = re.compile(r"\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\]|【[^【】]*】")
 _WRAPPED: Final = re.compile(r"\\(?:text|math|mbox)[a-z]*\s*\{(.*)\}|\$(.*)\$", re.S)
+_WRAPPED_LABEL: Final = re.compile(r"(?:\\text[a-z]{0,4}\{|\*\*|[\"'“]){1,2}\\?([A-~])(?:\}|\*\*|[\"'”]){1,2}")
 # Before anything is cleaned; past Z a backtick, a backslash and brackets are labels.
 _EXACT_SEPARATOR: Final = re.compile(r"[,，、;；/|&+\n](?:\s*and\s)?|\sand\s|和|与|以及", re.I)
-_NUMBERED: Final = re.compile(r"[0-9]{1,2}[.)]\s*(\S.*)", re.S)  # 1. A
-_SIDE_BY_SIDE: Final = re.compile(r"(?:\(\s*[!-~]\s*\)\s*){2,}")  # (A)(C)
+_NUMBERED: Final = re.compile(r"[0-9]{1,2}[.)](?![0-9])\s*(?=\S)")  # "1. A", but not the option "1.5%"
+_SEQUENCE: Final = re.compile(r"(?:\(\s?[!-~]\s?\)\s?){2,}|(?:[!-~]\.\s?)+[!-~]\.?")  # (A)(C), A.C.
+_LABEL_RANGE: Final = re.compile(r"([!-~])\s?(?:[-–—]|through|thru|至|到)\s?([!-~])", re.I)  # B-E
 _CAPITAL: Final = re.compile(r"(?<![A-Za-z0-9])[B-HJ-Z](?![A-Za-z0-9])")  # "A" and "I" are words, too
-_YES_NO_SPLIT: Final = re.compile(r"\s*(?:[,;/|&\n]|\bor\b|\band\b)\s*")
+_CONFIDENCE: Final = re.compile(
+    r"[,;.(\s–—-]{1,4}(?:with\s)?(?:confidence|probability|likelihood|置信度|可能性|概率)(?:\s?level)?[\s:=~≈]{0,3}(?:of\s|约|为)?"
+    r"[0-9]{1,3}(?:\.[0-9]{1,6})?\s?%?\)?\.?\Z", re.I,
+)  # fmt: skip
+_BLANKS_AND_QUOTES: Final = " \t\n\"'“”‘’"
+_YES_NO_SPLIT: Final = re.compile(r"\s*(?:[,;/|&\n–—-]|\bor\b|\band\b)\s*")
 _YES_NO_TAIL: Final = re.compile(
-    r"(yes|no|true|false)(?=\s*(?:[,.:;!(–—-]|\Z)|\s+(?:it|they|he|she|this|that|there|will|we|the|i)\b)"
-    r"|(是的|是|否|不是|不会)(?=[\s,.:;!(–—-])", re.I,
+    r"(yes|no|true|false|sí|si|oui|non|ja|nein|sim|não|да|нет)"
+    r"(?=\s*(?:[,.:;!(–—-]|\Z)|\s+(?:it|they|he|she|this|that|there|will|we|the|i)\b)"
+    r"|(是的|是|否|不是|不会|はい|いいえ)(?=[\s,.:;!(–—-])", re.I,
 )  # fmt: skip
 
 
@@ -52,10 +59,23 @@ class ChoiceTruth(NamedTuple):
 
     def read(self, answer: Answer) -> Picks | str:
         """The picks, or why there are none: no pick is an option, or bare text holds anything else."""
-        picks, right = read_picks(answer, self.options), self.picks.unknown
+        right = self.picks.unknown
+        picks = _read_exact(answer, self.options)
+        if picks is None:
+            if self._refuses(answer.cleaned):
+                return "refusal"
+            picks = _read_cleaned(answer, self.options)
         if (picks.labels or picks.unknown & right) and (answer.boxed or picks.unknown <= right):
             return picks
         return "no option" if answer.boxed else "no box, and not only options"
+
+    def _refuses(self, text: str) -> bool:
+        lead = LEAD_IN.match(text)
+        refusal = read_refusal(text[lead.end() :] if lead else text)
+        if refusal is None:
+            return False
+        keys = {choice_key(text), choice_key(refusal[0])}
+        return keys.isdisjoint(self.options.index) and keys.isdisjoint(self.picks.unknown)
 
     def compare(self, picks: Picks) -> Scored:
         """1 or 0, or F1; picks that are no option count as wrong ones."""
@@ -79,35 +99,50 @@ def exact_tokens(text: str) -> list[str]:
 
 def read_picks(answer: Answer, options: Options) -> Picks:
     """The picks of an answer."""
+    picks = _read_exact(answer, options)
+    return _read_cleaned(answer, options) if picks is None else picks
+
+
+def _read_exact(answer: Answer, options: Options) -> Picks | None:
+    """The picks of an answer of nothing but labels, as most are, or of one option's text; None of any other."""
     labels = options.labels
-    if not labels and answer.text.lower() in YES_NO:
-        return Picks(frozenset([YES_NO[answer.text.lower()]]))
+    if not labels and answer.text.lower() in SAID_YES_NO:
+        return Picks(frozenset([SAID_YES_NO[answer.text.lower()]]))
     exact = exact_tokens(answer.text)
     if labels.issuperset(exact):
         return Picks(frozenset(exact))
     if options.spans and (label := options.find_verbatim(answer.text)):
         return Picks(frozenset([label]))
+    return None
+
+
+def _read_cleaned(answer: Answer, options: Options) -> Picks:
+    """The picks of any other answer: a list literal, a distribution, text without markup."""
+    labels = options.labels
     if answer.elements:
         return _join([e] if e in labels else read_token(clean(e), options) for e in answer.elements)
+    text = answer.cleaned
+    if "%" in text or "0." in text:
+        tokens = [text[begin:end].strip() for begin, end in _token_spans(text)]
+        likely = read_distribution(tokens, options.index)
+        if likely is not None:
+            return _join([read_token(likely[0], options)] if len(likely) == 1 else [])
     if len(labels) <= 26:
-        return _join([_read_text(answer.cleaned, answer.boxed, options)])
+        return _join([_read_text(text, answer.boxed, options)])
     return _join([_read_past_z(answer, options)])
 
 
 def _read_past_z(answer: Answer, options: Options) -> list[str]:
     """The picks where brackets, a backtick and a backslash are labels: tokens first, before anything is cleaned."""
     wrapped = _WRAPPED.fullmatch(answer.text)
-    text = ((wrapped[1] or wrapped[2] or "") if wrapped else answer.text).strip()
-    picks: list[str] = []
-    rest: list[str] = []
-    for token in (text[begin:end].strip() for begin, end in _token_spans(text, _EXACT_SEPARATOR, _ROUND)):
-        parts = token.split()
-        label = options.labels.issuperset(parts) or _label_of(token, options)
-        if label:
-            picks += parts if label is True else [label]
-        else:
-            rest.append(token)
-    return picks + (_read_text(clean(", ".join(rest)), answer.boxed, options) if rest else [])
+    text = drop_pictures((wrapped[1] or wrapped[2] or "") if wrapped else answer.text).strip()
+    lead = LEAD_IN.match(text) if answer.boxed else None
+    text = text[lead.end() :] if lead else text
+
+    def read(token: str) -> list[str]:
+        return _read_wrapped(token, options) or _read_text(clean(token), answer.boxed, options)
+
+    return _read_texts(text, _token_spans(text, _EXACT_SEPARATOR, ROUND), options, read)
 
 
 def _join(parts: Iterable[Sequence[str]]) -> Picks:
@@ -118,33 +153,39 @@ def _join(parts: Iterable[Sequence[str]]) -> Picks:
 
 
 def _read_text(text: str, boxed: bool, options: Options) -> list[str]:
-    """The picks of cleaned text: `Yes, it will`; labels only; one label with its text or a reason; options' texts.
+    """The picks of cleaned text: `Yes, it will`; labels only; options' texts; one label with its text or a reason.
 
-    A lead-in (`The answer is B`), a reason and the tail behind a yes are read in a box only: without one the text is
-    prose.
+    A lead-in (`The answer is B`), a confidence, a reason and the tail behind a yes are read in a box only: without one
+    the text is prose.
     """
     if boxed:
         lead = LEAD_IN.match(text)
-        text = text[lead.end() :] if lead else text
-        labelled = _LABELLED.match(text) if options.spans else None
-        tail = _YES_NO_TAIL.match(labelled["text"] if labelled else text)
-        label = options.index.get(tail[0].lower()) if tail else None
-        if label and not {"yes", "no"} <= set(_YES_NO_SPLIT.split(text.lower())):  # "Yes, it will", not "Yes or no"
-            return [labelled["label"] if labelled and labelled["label"] in options.labels else label]
-    if _SIDE_BY_SIDE.fullmatch(text):
-        text = text.replace(")", "),").rstrip(", ")
+        text = _CONFIDENCE.sub("", text[lead.end() :] if lead else text)
+        if picks := _read_yes_or_no(text, options):
+            return picks
     spans = _token_spans(text)
-    numbered = [_NUMBERED.fullmatch(text[begin:end].strip()) for begin, end in spans]
-    if len(spans) > 1 and all(numbered):
-        return _read_text(", ".join([match[1] for match in numbered if match]), boxed, options)
-    tokens = [token for begin, end in spans if (token := _bare_token(text[begin:end]))]
-    labels = [_label_of(token, options) for token in tokens]
-    if all(labels):
-        return labels
-    first = labels[0] or options.index.get(choice_key(tokens[0]), "")
-    if first in options.labels and (_is_own_text(text, first, options) or (boxed and _is_reason(text, spans, options))):
-        return [first]
-    return _read_texts(text, spans, options)
+    tokens = [token for begin, end in spans if (token := _bare_token(text[begin:end], options))]
+    found = [_labels_of(token, options) for token in tokens]
+    if all(found):
+        return [label for labels in found for label in labels]
+    labelled = _LABELLED.match(_bare_token(text, options)) if options.spans else None
+    if labelled and labelled["label"] in options.labels and options.is_text_of(labelled["text"], labelled["label"]):
+        return [labelled["label"]]
+    picks = _read_texts(text, spans, options)
+    if boxed and any(pick[0] == "?" for pick in picks) and _is_reason(text, spans, options):
+        first = found[0] or [options.index.get(choice_key(tokens[0]), "")]
+        return first if options.labels.issuperset(first) else picks
+    return picks
+
+
+def _read_yes_or_no(text: str, options: Options) -> list[str]:
+    """The pick of `Yes, it will` or `B. No, it will not`; none of `Yes or no`."""
+    labelled = _LABELLED.match(text) if options.spans else None
+    tail = _YES_NO_TAIL.match(labelled["text"] if labelled else text)
+    label = options.index.get(tail[0].lower()) if tail else None
+    if not label or {"yes", "no"} <= set(_YES_NO_SPLIT.split(text.lower())):
+        return []
+    return [labelled["label"] if labelled and labelled["label"] in options.labels else label]
 
 
 def _token_spans(
@@ -159,15 +200,20 @@ def _token_spans(
     return list(zip(begins, [*(begin for begin, _ in ends), len(text)], strict=True))
 
 
-def _bare_token(token: str) -> str:
-    """A token without bullet and full stop."""
-    return token.lstrip("-•·▪ ").rstrip(" 。!") if len(token) > 1 else token
+def _bare_token(token: str, options: Options) -> str:
+    """A token without bullet, number in a list and full stop."""
+    token = token.strip()
+    if len(token) > 1:
+        token = token.lstrip("-•·▪ ").rstrip(" 。!")
+    numbered = _NUMBERED.match(token)
+    return token[numbered.end() :] if numbered and choice_key(token) not in options.index else token
 
 
-def _is_own_text(text: str, label: str, options: Options) -> bool:
-    """Whether all of the text is one label and its option, which may hold separators."""
-    match = _LABELLED.match(text) if options.spans else None
-    return match is not None and options.is_text_of(match["text"], label)
+def _read_wrapped(token: str, options: Options) -> list[str]:
+    """The labels in a token, where cleaning would take a label past Z for markup: `**[**`."""
+    wrapped = _WRAPPED_LABEL.fullmatch(token)
+    parts = [wrapped[1]] if wrapped else token.split()
+    return parts if options.labels.issuperset(parts) else _labels_of(token.strip(_BLANKS_AND_QUOTES), options)
 
 
 def _is_reason(text: str, spans: Sequence[tuple[int, int]], options: Options) -> bool:
@@ -180,53 +226,74 @@ def _is_reason(text: str, spans: Sequence[tuple[int, int]], options: Options) ->
     return all(pick[0] == "?" for pick in _read_texts(text, spans[1:], options))
 
 
-def _read_texts(text: str, spans: Sequence[tuple[int, int]], options: Options) -> list[str]:
-    """The picks where some token is no label: options' texts, longest first since they may hold separators."""
+def _read_texts(
+    text: str, spans: Sequence[tuple[int, int]], options: Options, read: Callable[[str], list[str]] | None = None
+) -> list[str]:
+    """The picks where some token is no label: options' texts, longest first since they may hold separators.
+
+    `read` reads a single token, `read_token` if it is None.
+    """
     picks: list[str] = []
     first = 0
     while first < len(spans):
         begin, last = spans[first][0], first
         for further in range(min(first + options.width, len(spans) - 1), first, -1):
-            label = _known_text(text[begin : spans[further][1]].strip(), options)
+            label = _known_text(_bare_token(text[begin : spans[further][1]], options), options)
             if label:
                 picks.append(label)
                 last = further
                 break
         else:
-            token = text[begin : spans[first][1]].strip()
-            picks.extend(read_token(token, options) if token else [])
+            token = _bare_token(text[begin : spans[first][1]], options)
+            if token:
+                picks += read(token) if read else read_token(token, options)
         first = last + 1
     return picks
 
 
-def _label_of(token: str, options: Options) -> str:
-    """The label that a token is or begins with (`B`, `(b)`, `Option B`, `B. Tie`, `B (a draw)`); "" if it does not."""
+def _labels_of(token: str, options: Options) -> list[str]:
+    """The labels that a token is, or the one it begins with; none if it does not.
+
+    `B`, `(b)`, `Option B`, `B. Tie`, `B (a draw)`, `Tie (B)`, `B only`; `A.C.`, `(A)(C)`, `B-E`.
+    """
     labels = options.labels
     if token in labels:
-        return token
+        return [token]
+    several = _SEQUENCE.fullmatch(token)
+    if several and choice_key(token) not in options.index:
+        letters = [char.upper() if char.upper() in labels else char for char in token if char not in "(). "]
+        return letters if labels.issuperset(letters) else []
+    ends = _LABEL_RANGE.fullmatch(token)
+    if ends and labels.issuperset(ends.groups()) and ends[1] < ends[2]:
+        return [chr(code) for code in range(ord(ends[1]), ord(ends[2]) + 1)]
     match = _LABELLED.match(token) if labels else None
     if not match:
-        behind = _LABEL_BEHIND.fullmatch(token) if options.spans else None  # "Draw (B)", but not "not (B)"
-        known = options.index.get(choice_key(behind["text"])) if behind else None
-        return behind["label"] if behind and known == behind["label"] else ""
+        label = (
+            _known_text(token, options) if options.spans and token.endswith(")") else ""
+        )  # "Draw (B)", not "not (B)"
+        return [label] if label else []
     label = match["label"] if match["label"] in labels else match["label"].upper()
     # A letter past the last option is a wrong pick.
-    return label if label in labels or (label.isalpha() and options.spans) else ""
+    return [label] if label in labels or (label.isalpha() and options.spans) else []
 
 
 def _known_text(token: str, options: Options) -> str:
-    """The label whose option reads exactly `token`, with or without the label in front; "" if there is none."""
-    label = options.index.get(choice_key(token), "")
-    if not label and (match := _LABELLED.match(token)) and match["label"] in options.labels:
-        label = match["label"] if options.index.get(choice_key(match["text"])) == match["label"] else ""
-    return label
+    """The label whose option reads exactly `token`, with or without the label at either end; "" if there is none."""
+    if label := options.index.get(choice_key(token), ""):
+        return label
+    match = _LABELLED.match(token)
+    label, text = (match["label"], match["text"]) if match else (token[-2:-1], token[:-3])
+    if not match and (token[-3:-2], token[-1:]) != ("(", ")"):
+        return ""
+    return label if label in options.labels and options.index.get(choice_key(text)) == label else ""
 
 
 def read_token(token: str, options: Options) -> list[str]:
-    """The picks of one token, cleaned: an option's text, a label in any dress, or single labels side by side."""
+    """The picks of one token, cleaned: an option's text, labels in any dress, or single labels side by side."""
     index, key = options.index, choice_key(token)
-    label = _label_of(token.strip(" \"'“”"), options) or index.get(key) or index.get(choice_key(_ASIDE.sub("", token)))
-    if label:
+    if labels := _labels_of(token.strip(_BLANKS_AND_QUOTES), options):
+        return labels
+    if label := index.get(key) or index.get(choice_key(_ASIDE.sub("", token))):
         return [label]
     letters = token.split() if " " in token else list(token)
     if len(letters) > 1 and options.labels.issuperset(letters):

@@ -86,9 +86,10 @@ class Scoring:
                     "read": read[:SHOWN],
                     "note": note,
                     "sigmas": sigmas,
+                    "padded": padded,
                     "decided_by": "grammar",
                 }
-                for name, question, asked, text, answer, (score, outcome, read, note, sigmas) in zip(
+                for name, question, asked, text, answer, (score, outcome, read, note, sigmas, padded) in zip(
                     ids, questions, hashes, texts, answers, scores, strict=True
                 )
             ]

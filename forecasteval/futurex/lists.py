@@ -241,6 +241,8 @@ def _split_final_and(last: str, items: int, prompt: str, count: int | None, know
     count = item_count(prompt) if count is None else count
     if (count is not None and items >= count) or read_name(last).key in known:
         return [last]
+    if items == 1 and count and len(parts := _AND.split(last)) == count > 2 and all(map(str.strip, parts)):
+        return parts  # "Red and Blue and Green" where three are asked for
     cuts = [(last[: cut.start()], last[cut.end() :]) for cut in list(_AND.finditer(last))[-8:]]
     cuts = [cut for cut in cuts if cut[0].strip() and cut[1].strip()]
     best = [cut for cut in cuts if any(read_name(part).key in known for part in cut)] or cuts

@@ -6,54 +6,82 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _QUOTES: Final = re.compile(r"[\"'“”‘’„«»《》〈〉「」『』`´]")
 _CJK_SPACE: Final = re.compile(rf"(?<=[{CJK}]) +| +(?=[{CJK}])")
 IS_CJK: Final = re.compile(rf"[{CJK}]")
-# What must not stand in front of a name: it would name two, or deny one.
+# What must not stand in front of a name: it would name two, or deny one. A number behind `no` is a rank.
 _HEDGE: Final = re.compile(
-    r"\b(?:or|nor|not|but|vs|versus|either|never|except|probably|perhaps|likely|by|than|beats?|instead\s+of|ahead\s+of)\b"
-    r"|\band\s*\Z|\s[-–—]\s.*\s[-–—]\s|[,;?!]|(?:非|不是|不会是|或者?|而是)\Z"
+    r"\b(?:or|over|nor|not|no(?!\.?\s*[0-9])|but|vs?|versus|either|never|except|without|replacing|then|by|than"
+    r"|probably|perhaps|likely|beats?|defeats?|instead\s+of|ahead\s+of)\b"
+    r"|\band\s*\Z|[+|@=<>&,;?!]|(?:非|不是|不会是|或者?|而是)\Z"
 )
+_OR_ELSE: Final = re.compile(r"(?:or|nor|not|but|either|never|except|maybe|probably|perhaps|likely)\b|不是|或", re.I)
+_DASH: Final = re.compile(r"\s[-–—]\s")
+_DASH_BEHIND: Final = re.compile(r"\s[-–—]\s*\Z")
 _BRACKETED: Final = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
 _ACCENTED: Final = re.compile(r"[\u00df-\u024f\u1e00-\u1eff]")
+_DOTS: Final = str.maketrans("•・‧∙", "····")
+_SMALL_WORDS: Final = frozenset({"of", "the"})  # without a letter in the initials
 _STROKES: Final = dict(zip("łøđħŧıƚɫ", "lodhtill", strict=True))
 _TAIL: Final = re.compile(r"\s+by\s+|\s+[-–—]\s+|(?<=[》”\"」』])\s*[-–—]+\s*")
+
+
+class _Others(NamedTuple):
+    """Other keys of a name (`Sunrise (2024)`), "" where there is none."""
+
+    inside: str  # its brackets
+    outside: str
+    head: str  # in front of ` by AUTHOR` or ` - AUTHOR`
 
 
 class Name:
     """A name as it compares: `spaced` after folding, `key` also without spaces beside CJK characters.
 
-    A `plain` one holds letters, digits and blanks only.
+    A `plain` one holds letters, digits and blanks only. `side` is the only part beside a dash that counts, "head" or
+    "end"; "" if both do.
     """
 
-    __slots__ = ("_others", "key", "plain", "spaced", "text")
+    __slots__ = ("_others", "key", "plain", "side", "spaced", "text")
 
-    def __init__(self, text: str, spaced: str, plain: bool) -> None:
-        self.text, self.spaced, self.plain, self.key = text, spaced, plain, key_of(spaced)
-        self._others: tuple[tuple[str, ...], str | None] | None = None
+    def __init__(self, text: str, spaced: str, plain: bool, side: str = "") -> None:
+        self.text, self.spaced, self.plain, self.side, self.key = text, spaced, plain, side, key_of(spaced)
+        self._others: _Others | None = None
 
     @property
-    def others(self) -> tuple[tuple[str, ...], str | None]:
-        """Other keys: of the bracketed part and of the rest (`Sunrise (2024)`), and of what is before ` by AUTHOR`."""
+    def others(self) -> _Others:
+        """Keys of parts of the name."""
         if self._others is None:
             inside = [next(filter(None, groups), "") for groups in _BRACKETED.findall(self.text)]
-            alone = len(inside) == 1 and not _HEDGE.match(inside[0])
-            parts = [*inside, _BRACKETED.sub(" ", self.text)] if alone else []
-            aliases = (key for key in (key_of(fold(part)) for part in parts) if any(map(str.isalpha, key)))
+            alone = len(inside) == 1 and not _OR_ELSE.match(inside[0])
+            parts = (inside[0], _BRACKETED.sub(" ", self.text)) if alone else ("", "")
+            keys = [key if any(map(str.isalpha, key)) else "" for key in (key_of(fold(part)) for part in parts)]
             folded = self.text.casefold()
             tail = _TAIL.search(folded)
-            self._others = tuple(aliases), key_of(fold(folded[: tail.start()])) if tail else None
+            self._others = _Others(keys[0], keys[1], key_of(fold(folded[: tail.start()])) if tail else "")
         return self._others
+
+
+def read_sides(names: Sequence[Name]) -> list[Sequence[Name]]:
+    """The readings of a list: all names by what is before their dash, or all by what is behind it.
+
+    `guess - other guess` on every item would name two things for each place.
+    """
+    if all(name.plain or not _DASH.search(name.text) for name in names):
+        return [names]
+    return [
+        [Name(name.text, name.spaced, name.plain, side) if _DASH.search(name.text) else name for name in names]
+        for side in ("head", "end")
+    ]
 
 
 def fold(text: str) -> str:
     """Case, accents, quotes, slashes, a leading `@` and trailing full stops do not matter in a name."""
     folded = text.casefold()
     if not folded.isascii():
-        folded = _ACCENTED.sub(lambda match: _without_accent(match[0]), folded)
+        folded = _ACCENTED.sub(lambda match: _without_accent(match[0]), folded).translate(_DOTS)
     if _QUOTES.search(folded):
         folded = _QUOTES.sub("", folded)
     folded = folded.replace("/", " ").rstrip(" .。\n").lstrip()
@@ -78,8 +106,8 @@ def key_of(spaced: str) -> str:
 def read_name(text: str) -> Name:
     """The name's comparable form; `text` is expected to be cleaned.
 
-    >>> read_name('《Panda  Plan》.').key, read_name("许 二 木").key, read_name("Łódź (2024)").others[0]
-    ('panda plan', '许二木', ('lodz',))
+    >>> read_name('《Panda  Plan》.').key, read_name("许 二 木").key, read_name("Łódź (2024)").others.outside
+    ('panda plan', '许二木', 'lodz')
     """
     plain = text.replace(" ", "").isalnum() and " by " not in text.lower()  # most names
     return Name(text, text.lower() if plain and text.isascii() else fold(text), plain)
@@ -91,16 +119,51 @@ def same_name(true: Name, predicted: Name) -> bool:
     if one == other:
         return True
     if not (true.plain and predicted.plain):
-        aliases, head = predicted.others
-        if one in aliases or one == head or other in true.others[0]:
+        inside, outside, head = predicted.others
+        if one == outside or (one == inside and _may_be_alias(inside, outside)) or other in true.others[:2]:
+            return True
+        if one == head and predicted.side != "end":
             return True
     longer, shorter = (true, predicted) if len(one) > len(other) else (predicted, true)
     cut = len(longer.key) - len(shorter.key)
     if not cut or not longer.key.endswith(shorter.key) or not any(map(str.isalpha, shorter.key)):
         return False
-    if longer is predicted and (_names_two(true.text, predicted.text) or _HEDGE.search(longer.key[:cut])):
+    front = longer.key[:cut]
+    if longer is predicted:
+        if _names_two(true.text, predicted.text) or not _may_be_added(front, predicted.side):
+            return False
+    elif not _may_be_missing(front, other):
         return False
     return (len(shorter.key) > 1 and bool(IS_CJK.match(shorter.key))) or _is_boundary(longer, cut)
+
+
+def _may_be_alias(inside: str, outside: str) -> bool:
+    """Whether brackets can hold another name of the thing: `guess (other guess)` names two."""
+    if not outside or inside.isascii() != outside.isascii():
+        return True
+    words, others = inside.replace(".", "").split(), outside.replace(".", "").split()
+    shared = not set(words).isdisjoint(others) or not set(IS_CJK.findall(inside)).isdisjoint(outside)
+    return shared or _initials(words) == "".join(others) or _initials(others) == "".join(words)
+
+
+def _initials(words: Sequence[str]) -> str:
+    return "".join([word[0] for word in words if word not in _SMALL_WORDS])
+
+
+def _may_be_added(front: str, side: str) -> bool:
+    """Whether a prediction may have this in front of a name: a brand, a first name, a rank, or an artist and a dash."""
+    if _DASH_BEHIND.search(front):
+        return side != "head" and len(_DASH.findall(front)) == 1
+    front = front.lstrip(" +|@=<>&")
+    return len(front.split()) <= 3 and len(IS_CJK.findall(front)) <= 6 and not _HEDGE.search(front)
+
+
+def _may_be_missing(front: str, rest: str) -> bool:
+    """Whether a prediction may lack this in front of a name: `You` is not `Gotta Have You`."""
+    cjk = len(IS_CJK.findall(front))
+    if front.rstrip().endswith(("-", "–", "—", ":")) or (cjk <= 3 if cjk else " " not in front.strip()):
+        return True
+    return sum(map(str.isalpha, rest)) >= sum(map(str.isalpha, front))
 
 
 def _names_two(true: str, predicted: str) -> bool:
@@ -139,6 +202,7 @@ def match_names(
         free.setdefault(name.key, []).append(name)
     rest = [name for name in truth if not (free.get(name.key) and free[name.key].pop())]
     left = [name for names in free.values() for name in names]
+    same = unambiguous(truth, predicted, same)
     choices = [(true, fitting) for true in rest if (fitting := [name for name in left if same(true, name)])]
     for true, fitting in sorted(choices, key=lambda choice: len(choice[1])):
         match = next((name for name in fitting if name in left), None)
@@ -146,3 +210,13 @@ def match_names(
             left.remove(match)
             rest.remove(true)
     return rest, left
+
+
+def unambiguous(
+    truth: Sequence[Name], predicted: Sequence[Name], same: Callable[[Name, Name], bool]
+) -> Callable[[Name, Name], bool]:
+    """`same`, but no predicted name that ends several true ones is short for any of them."""
+    shared = {name.key for name in predicted if sum([true.key.endswith(name.key) for true in truth]) > 1}
+    if not shared:
+        return same
+    return lambda true, name: same(true, name) and (len(name.key) >= len(true.key) or name.key not in shared)

@@ -22,26 +22,30 @@ DIGITS_PART: Final = r"""
       |[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"""
 _SCALE_WORDS: Final = {  # English scale words; see scale_of for 十百千万亿
     "ten": 10.0, "hundred": 100.0, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
-    "lakh": 1e5, "crore": 1e7, "k": 1e3, "m": 1e6, "mn": 1e6, "mln": 1e6, "b": 1e9, "bn": 1e9, "bln": 1e9,
+    "lakh": 1e5, "crore": 1e7, "k": 1e3, "m": 1e6, "mm": 1e6, "mn": 1e6, "mln": 1e6, "b": 1e9, "bn": 1e9, "bln": 1e9,
     "t": 1e12, "tn": 1e12, "trn": 1e12, "milion": 1e6, "millon": 1e6, "milon": 1e6, "bilion": 1e9, "trilion": 1e12,
 }  # fmt: skip
 SCALE: Final = r"""(?:
      (?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|mill?i?on|bill?ion|trill?ion)s?\b
-    |(?:mn|mln|bn|bln|tn|trn|lakh|crore)s?\b|(?<=[0-9])[kmbt]\b
+    |(?:mn|mln|bn|bln|tn|trn|lakh|crore)s?\b|(?<=[0-9])(?:[kmbt]|mm)\b
     |[十百千]?[万亿]+|[千百])"""
 PERCENT_SIGN: Final = r"(?:%|percent(?:age\s+points?)?\b|per\s+cent\b|pct\b|个?百分点)"
 MONEY: Final = (
     r"(?:(?:us|hong\s+kong|chinese)\s+)?dollars?|yuan|renminbi|rmb|cny|usd|hkd|eur|euros?|gbp|jpy|yen|won|krw|inr|rupees?"
     r"|pounds?(?:\s+sterling)?|francs?|chf|aud|cad|sgd|roubles?|rubles?"
 )
-_PER: Final = rf"""(?:\s*(?:/|\bper\b|每)\s*(?:
-     [0-9]{{1,6}}\s?(?:units?\s+of\s+)?(?:(?:{MONEY})\b|[美欧日港英]?[元镑])
+# What a price is for, in words of bounded number: 100 GBP, £100, 100 units (of British Pound), 100 British pounds
+ROUND_AMOUNT: Final = rf"""(?:(?:[£$€¥]\s?|\b)1(?:0{{0,3}}|0?,000)\s?
+     (?:units?\b(?:\s\(?(?:of\s)(?:[a-z]{{2,12}}\s?){{1,3}}\)?)?|(?:[a-z]{{2,12}}\s){{0,2}}(?:{MONEY})\b|[美欧日港英]?[元镑円])
+    |[£$€¥]\s?1(?:0{{0,3}}|0?,000)(?![0-9,.]))"""
+PER_AMOUNT: Final = rf"(?:{ROUND_AMOUNT}|[0-9]{{1,6}}\s?(?:(?:{MONEY})\b|[美欧日港英]?[元镑]))"
+_PER: Final = rf"""(?:\s*(?:/|\bper\b|每)\s*(?:{PER_AMOUNT}
     |day|week|month|year|share|person|capita|head|ton(?:ne)?|t|kg|g|lb|oz|ounce|barrel|bbl
     |gallon|litre|liter|unit|hour|h|s|second|mwh|kwh|m²|公斤|千克|吨|斤|克|股|人|天|日|月|年|件|台|辆|张|桶|升|小时|平方米|平米))"""
 UNIT: Final = rf"""(?:(?:(?:
      u\.s\.\s+dollars?|{MONEY}|shares?|points?|pts?|votes?|seats?|people|persons?|users?|cases?|deaths?|outbreaks?|views?|plays?|downloads?
     |units?|copies|tickets?|tons?|tonnes?|kg|barrels?|bps?|basis\s+points?|times)\b
-    |[$€£¥]|°[CF]?|(?:人民|港|美|日|欧|台|韩|澳|加)?[元币](?:人民币)?|英镑|卢比|个?基点|股|点|人次|人|次|部|家|个|件|条|票|辆|台|吨|公斤|千克|斤|张|只|种|例|起|场|名|位|岁|分|手|桶|度|℃|级|套|册|亩|席|公里|平方米|立方米|米
+    |[$€£¥]|°[CF]?|(?:人民|港|美|日|欧|台|韩|澳|加)?[元币円](?:人民币)?|원|英镑|卢比|个?基点|股|点|人次|人|次|部|家|个|件|条|票|辆|台|吨|公斤|千克|斤|张|只|种|例|起|场|名|位|岁|分|手|桶|度|℃|级|套|册|亩|席|公里|平方米|立方米|米
     ){_PER}?|{_PER})"""
 _QUANTITY: Final = re.compile(
     rf"""(?P<sign>[-+−–]|\b(?:minus|negative)\s|负)?\s*(?P<currency>{CURRENCY})?\s*(?P<sign2>[-+−])?
@@ -58,17 +62,19 @@ _SIMPLE: Final = re.compile(r"(-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,300})(?:\.[
 _ABOUT: Final = re.compile(
     r"""(?:[≈~<>≥≤=\s]|about\b|around\b|approximately\b|approx\b\.?|roughly\b|nearly\b|almost\b|circa\b|ca\.|over\b|above\b|below\b
        |under\b|(?:more|less|fewer|greater)\s+than\b|at\s+(?:least|most)\b|up\s+to\b|between\b|from\b
-       |大约|大概|约为|约|近|超过|超|不到|不足|至少|最多|介于|从|在)+""",
+       |大约|大概|约为|约|約|近|超过|超|不到|不足|至少|最多|介于|从|在)+""",
     re.X | re.I,
 )
 _TO: Final = re.compile(r"\s*(?:-{1,3}|[–—−~〜→]|\bto\b|\band\b|至|到|和|与)\s*", re.I)
 _BETWEEN: Final = re.compile(r"(?:between|介于|在|从|from)\s*\Z", re.I)
 RANGE: Final = re.compile(r"[0-9]\s*(?:[-–—−~]|至|到|to)\s*[0-9]")
-_AFTER: Final = re.compile(r"\s*(?:±|\+\s*/?\s*-|\+-)\s*")
+_AFTER: Final = re.compile(r"\s*,?\s?(?:±|\+\s*/?\s*-|\+-)\s*")
 _END: Final = re.compile(r"[\s.。+]*(?:左右|上下|以上|以下|之间|or\s+so|or\s+more)?[\s.。]*", re.I)
 _SPACED_GROUPS: Final = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})+(?![0-9])")
 
 
+FALL: Final = "▼"  # in front of a number: its unsigned value is a fall
+FALLEN: Final = "▽"  # and behind it
 _DIGIT: Final = re.compile(rf"[0-9{ONE}十]")
 DIGITS: Final = re.compile(r"[0-9]+")
 
@@ -156,8 +162,9 @@ def parse_number(text: str) -> Quantity | None:
 
 
 def read_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
-    """The quantity at `position` with added parts (`3亿5000万`), range and `± 5`, and where it ends."""
-    match = _QUANTITY.match(text, position)
+    """The quantity at `position` with added parts (`3亿5000万`), range, `± 5` and fall, and where it ends."""
+    falls = text.startswith(FALL, position)
+    match = _QUANTITY.match(text, position + falls)
     quantity = _quantity(match) if match else None
     if not match or not quantity:
         return None
@@ -166,7 +173,11 @@ def read_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
     quantity, end = _middle_of_range(text, quantity, end, position)
     after = _AFTER.match(text, end)
     error = _QUANTITY.match(text, after.end()) if after else None
-    return quantity, error.end() if error else end
+    end = error.end() if error else end
+    fallen = text.startswith(FALLEN, end)
+    if falls or fallen:
+        quantity = quantity._replace(value=-abs(quantity.value))
+    return quantity, end + fallen
 
 
 def _add_parts(text: str, quantity: Quantity, end: int) -> tuple[Quantity, int]:

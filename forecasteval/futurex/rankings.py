@@ -6,21 +6,24 @@ from collections.abc import Callable, Sequence
 
 from forecasteval.common.markup import clean
 
-from .answers import Answer
+from .answers import Answer, read_refusal
 from .choices import score_f1
 from .lists import ITEM_SEPARATOR, looks_like_names, read_items
-from .names import Name, match_names, read_name, same_name
-from .options import SEPARATOR
+from .names import Name, match_names, read_name, read_sides, same_name, unambiguous
+from .options import SEPARATOR, read_distribution, read_winner
 from .rules import PARTIAL_RANKING, Scored, unparsed
 
 Same = Callable[[Name, Name], bool]  # whether a true and a predicted name mean the same
 
 
 class NameTruth:
-    """Truth of a choice that has neither options nor labels: names, each picked once; `exact` ones score 1 or 0."""
+    """Truth of a choice that has neither options nor labels: names, each picked once; `exact` ones score 1 or 0.
 
-    def __init__(self, names: tuple[Name, ...], exact: bool) -> None:
-        self.names, self.exact = names, exact
+    `sides` are the two of which a question names the winner.
+    """
+
+    def __init__(self, names: tuple[Name, ...], exact: bool, sides: tuple[str, ...] = ()) -> None:
+        self.names, self.exact, self.sides = names, exact, sides
 
     def read(self, answer: Answer) -> tuple[Name, ...] | str:
         """The picked names, or why there are none."""
@@ -29,14 +32,21 @@ class NameTruth:
         whole = read_name(text)
         if not elements and any(name.key == whole.key for name in self.names):  # one name with "and" or "/" in it
             return (whole,)
+        if _refuses(text, self.names):
+            return "refusal"
+        tokens = list(map(clean, elements)) or [token.strip() for token in SEPARATOR.split(text)]
+        likely = read_distribution(tokens)
+        if likely is not None:
+            return (read_name(likely[0]),) if len(likely) == 1 else "several are as likely"
+        if self.sides and not elements and (winner := read_winner(text, self.sides)) is not None:
+            return (read_name(winner),) if winner else "both sides"
         if not answer.boxed and not looks_like_names(text):
             return "no box, and no list of names"
-        tokens = map(clean, elements) if elements else map(str.strip, SEPARATOR.split(text))
         return tuple({name.key: name for name in map(read_name, tokens) if name.key}.values()) or "no name"
 
     def compare(self, predicted: Sequence[Name], same: Same = same_name) -> Scored:
         """F1 of the names, or only a whole 1 of it."""
-        matched = len(self.names) - len(match_names(self.names, predicted, same)[0])
+        matched = max(len(self.names) - len(match_names(self.names, side, same)[0]) for side in read_sides(predicted))
         score = score_f1(matched, len(predicted), len(self.names))
         return Scored(float(score == 1.0) if self.exact else score, "scored", _show(predicted), "")
 
@@ -59,26 +69,37 @@ class RankingTruth:
 
     def read(self, answer: Answer) -> tuple[Name, ...] | str:
         """The predicted names, best first, or why there are none."""
+        if len(answer.elements) < 2 and _refuses(answer.cleaned, self.names):
+            return "refusal"
         if not answer.boxed and not looks_like_names(answer.cleaned):
             return "no box, and no list of names"
         return read_items(answer, "", len(self.names), self._keys, self._compounds) or "no name"
 
     def compare(self, predicted: Sequence[Name], same: Same = same_name) -> Scored:
         """The score of `score_ranking` with its note."""
-        score, matched = score_ranking(self.names, predicted, same)
+        score, matched = max(score_ranking(self.names, side, same) for side in read_sides(predicted))
         if not self.ordered and matched == len(self.names) == len(predicted):
             score = 1.0
         if self.whole and score < 1:
             score = 0.0
         note = f"{matched} of {len(self.names)} matched" if score < 1 else ""
-        if len(predicted) > len(self.names):
+        padded = len(predicted) > len(self.names)
+        if padded:
             note += f"; {len(predicted)} items for {len(self.names)}"
-        return Scored(score, "scored", _show(predicted), note)
+        return Scored(score, "scored", _show(predicted), note, padded=padded)
 
     def score(self, answer: Answer) -> Scored:
         """See `compare`; unparsed if there is no name, or if bare text reads as prose."""
         read = self.read(answer)
         return unparsed(read) if isinstance(read, str) else self.compare(read)
+
+
+def _refuses(text: str, truth: Sequence[Name]) -> bool:
+    """Whether a text declines to name anything; a list that begins with `Unknown` does not."""
+    refusal = read_refusal(text)
+    if refusal is None or ITEM_SEPARATOR.search(refusal[1], 1):
+        return False
+    return not any(name.key in (read_name(text).key, read_name(refusal[0]).key) for name in truth)
 
 
 def _show(names: Sequence[Name]) -> str:
@@ -93,7 +114,7 @@ def score_ranking(truth: Sequence[Name], predicted: Sequence[Name], same: Same =
     true_keys, keys = [name.key for name in truth], [name.key for name in predicted]
     if true_keys == keys:
         return 1.0, len(truth)
-    if len(keys) == len(true_keys) and all(map(same, truth, predicted)):
+    if len(keys) == len(true_keys) and all(map(unambiguous(truth, predicted, same), truth, predicted)):
         # "Quill Falcon, Falcon" is no "Falcon, Quill Falcon": exact matches come first
         pairs = zip(true_keys, keys, strict=True)
         if all(t == k or (t not in keys and k not in true_keys) for t, k in pairs):

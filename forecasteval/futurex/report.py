@@ -23,19 +23,6 @@ def report_parts(results: Mapping[str, Any]) -> dict[str, Report]:
     title: Report = [f"FutureX  {printable(results.get('name', ''))}".rstrip()]
     against = f"dataset {results['dataset']}" if results.get("dataset") else "its own questions"
     title += [f"{len(results['items'])} questions, {printable(against)}"]
-    rows = [
-        [
-            f"Level {level}", f"{WEIGHTS[level]:.1f}", show_number(results["level_scores"][level]),
-            show_interval(results["level_intervals"][level]), str(results["level_counts"][level]),
-            str(results["level_missing"][level]), str(results["level_unparsed"][level]),
-        ]
-        for level in LEVELS
-    ]  # fmt: skip
-    rows.append([
-        "Overall", "", show_number(results["overall_score"]), show_interval(results["overall_interval"]),
-        str(sum(results["level_counts"].values())), str(results["missing_count"]), str(results["unparsed_count"]),
-    ])  # fmt: skip
-    header = ["", "Weight", "Score", "95% interval", "n", "Missing", "Unparsed"]
     policy = "score 0" if results["signature"]["missing"] == "zero" else "are left out"
     remarks: Report = [
         f"Missing answers {policy}. Over answered questions only: {show_number(results['answered_only'])}."
@@ -50,10 +37,29 @@ def report_parts(results: Mapping[str, Any]) -> dict[str, Report]:
     remarks += [f"warning: {warning}" for warning in results["warnings"]]
     return {
         "title": title,
-        "scores": [Table(header, rows, "<>>>>>>")],
+        "scores": [_score_table(results)],
         "remarks": remarks,
         "signature": [format_signature(results["signature"])],
     }
+
+
+def _score_table(results: Mapping[str, Any]) -> Table:
+    """A row per level and one overall; a column for padded lists only where there are any."""
+    scores = [*(results["level_scores"][level] for level in LEVELS), results["overall_score"]]
+    intervals = [*(results["level_intervals"][level] for level in LEVELS), results["overall_interval"]]
+    columns = {
+        "Weight": [*(f"{WEIGHTS[level]:.1f}" for level in LEVELS), ""],
+        "Score": list(map(show_number, scores)),
+        "95% interval": list(map(show_interval, intervals)),
+    }
+    counted = {"n": "counts", "Missing": "missing", "Unparsed": "unparsed", "Padded": "padded"}
+    for title, key in counted.items():
+        counts = [results[f"level_{key}"][level] for level in LEVELS]
+        if title != "Padded" or any(counts):
+            columns[title] = [*map(str, counts), str(sum(counts))]
+    names = [*(f"Level {level}" for level in LEVELS), "Overall"]
+    rows = [[name, *cells] for name, *cells in zip(names, *columns.values(), strict=True)]
+    return Table(["", *columns], rows, "<" + ">" * len(columns))
 
 
 def _sigma_line(count: int, rules: str) -> str:

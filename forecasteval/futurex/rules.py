@@ -37,7 +37,8 @@ RULE_SETS: Final = {
 class Scored(NamedTuple):
     """What became of one answer. `outcome`: scored, missing or unparsed; the latter two score 0.
 
-    `sigmas`: of a number with a sigma, how far it lies from the truth, in sigmas.
+    `sigmas`: of a number with a sigma, how far it lies from the truth, in sigmas. `padded`: a list longer than what
+    was asked for.
     """
 
     score: float
@@ -45,6 +46,7 @@ class Scored(NamedTuple):
     read: str
     note: str
     sigmas: float | None = None
+    padded: bool = False
 
 
 MISSING: Final = Scored(0.0, "missing", "", "")

@@ -6,7 +6,21 @@ import re
 from typing import Final
 
 from .names import CJK, IS_CJK
-from .numbers import CURRENCY, DIGITS, MONEY, PERCENT, PERCENT_SIGN, SCALE, UNIT, Quantity, parse_number, read_quantity
+from .numbers import (
+    CURRENCY,
+    DIGITS,
+    FALL,
+    FALLEN,
+    PER_AMOUNT,
+    PERCENT,
+    PERCENT_SIGN,
+    ROUND_AMOUNT,
+    SCALE,
+    UNIT,
+    Quantity,
+    parse_number,
+    read_quantity,
+)
 from .numerals import NUMERAL, ONE, write_digits
 
 _MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
@@ -34,8 +48,9 @@ _NOISE_KINDS: Final = {  # each begins where a word may begin
     r"|\b[0-9]{1,2}\s*[AaPp]\.?[Mm]\b\.?"
     r"|[0-9]{1,2}\s?[时点]\s?[0-9]{1,2}\s?分|\b(?:GMT|UTC)\s?[+-]\s?[0-9]{1,2}(?::[0-9]{2})?",
     "out of": r"(?i:\bout\s+of\s+(?:a\s+)?(?:possible\s+)?[0-9][0-9,.]*)",
-    "what a price is per": r"(?i:(?:/|\bper\s|每)\s*[0-9][0-9,]*\s?"
-    rf"(?:units?\s+of\s+)?(?:(?:{MONEY})\b|[美欧日港英]?[元镑]))",
+    "what a price is per": rf"(?i:(?:/|\bper\s|每)\s*{PER_AMOUNT}|(?:=|\bfor\s)\s*{ROUND_AMOUNT})",
+    "what it was before": rf"(?i:(?<=,\s)(?:up\s|down\s|{FALL})\s?(?:by\s)?(?:[0-9][0-9.,]{{0,15}}\s?%?\s)?"
+    r"from\s[$£€¥]?[0-9][0-9.,]{0,20})",
     "bare year": rf"(?i:\b(?:in|by|of|during|since|until|before|after|for|year|fy|cy)\s+(?:the\s+year\s+)?{_YEAR})\b"
     rf"(?![.,]?[0-9])(?!\s*(?i:{SCALE}|{PERCENT_SIGN}|{UNIT}))",
     "rank": r"(?i:\bno\.\s?|\btop\s|\brank(?:ed)?\s|\#\s?|第\s?)[0-9]+",
@@ -92,7 +107,7 @@ def find_numbers_and_words(text: str) -> list[tuple[Quantity, str]]:
 
 _WORD: Final = re.compile(r"[\w-]*")
 _BEFORE: Final = re.compile(
-    rf"(?:(?<![A-Za-z0-9_)])[-+−–](?!\s)|\b(?:minus|negative)\s|负)?\s*(?:(?:{CURRENCY})\s*[-+−]?)?\.?\Z", re.I
+    rf"{FALL}?(?:(?<![A-Za-z0-9_)])[-+−–](?!\s)|\b(?:minus|negative)\s|负)?\s*(?:(?:{CURRENCY})\s*[-+−]?)?\.?\Z", re.I
 )
 
 
@@ -100,6 +115,27 @@ def _before_digits(text: str, digit: int, floor: int) -> int:
     """Where sign and currency of the number at `digit` begin."""
     match = _BEFORE.search(text, max(floor, digit - 12), digit)
     return match.start() if match else digit
+
+
+_RISE_AND_FALL: Final = re.compile(rf"[↑↓▲△{FALL}{FALLEN}]")
+_FALL_WORD: Final = re.compile(r"(?i:down|fell|fall|declin|decreas|drop|loss)|[↓▼]|下跌|下降|降幅|减少|亏损")
+# The number stands directly behind: "down to 5%" is 5%.
+_FALL_BEFORE: Final = re.compile(
+    r"(?:(?i:\b(?:down|fell|falls?|fallen|declin(?:es?|ed|ing)|decreas(?:es?|ed|ing)|drop(?:s|ped)?|loss)\b)|[↓▼]"
+    r"|下跌|下降|降幅|减少|亏损)(?:\s|(?i:of|by|about)\s|[约为了:]){0,4}(?=[$£€¥]?\.?[0-9])"
+)
+_FALL_BEHIND: Final = re.compile(r"\s(?:decline|decrease|drop|fall|loss)\b(?!\s*[0-9])", re.I)
+
+
+def mark_falls(text: str, change: bool) -> str:
+    """The text of an answer with a mark at each number that states a fall; without a `change` asked for, no marks.
+
+    >>> mark_falls("a decline of 0.3-0.5%", True), mark_falls("a 0.3% decline", True), mark_falls("down to 5%", True)
+    ('a ▼0.3-0.5%', 'a 0.3%▽', 'down to 5%')
+    """
+    if not change or not _FALL_WORD.search(text):
+        return _RISE_AND_FALL.sub(" ", text) if not text.isascii() else text
+    return _FALL_BEHIND.sub(FALLEN, _FALL_BEFORE.sub(FALL, text.replace(FALLEN, " ")))
 
 
 def read_number(text: str, in_sentence: bool, percent: bool = True) -> tuple[Quantity | None, str]:

@@ -10,11 +10,11 @@ from .choices import ChoiceTruth, Picks, exact_tokens, read_picks
 from .lists import NO_NAME, read_items
 from .names import read_name
 from .numbers import RANGE
-from .options import SEPARATOR, YES_NO, Options, find_options, label_set
+from .options import SEPARATOR, YES_NO, Options, find_options, find_sides, label_set
 from .rankings import NameTruth, RankingTruth
 from .rules import ZERO_SIGMA, Rules
 from .sentences import read_number
-from .units import NumberTruth, question_scale
+from .units import NumberTruth, asks_change, question_scale
 
 Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth
 _YES_OR_NO: Final = Options(frozenset())
@@ -43,7 +43,8 @@ def read_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules) -> 
         options = Options(label_set(max(26, *(ord(token) - 64 for token in tokens))))
         return _choice(level, options, Picks(frozenset(tokens)), rules)
     names = tuple(name for name in map(read_name, tokens) if not NO_NAME.fullmatch(name.key))
-    return NameTruth(names, len(names) == 1 if rules.by_truths else level == 1) if names else None
+    exact = len(names) == 1 if rules.by_truths else level == 1
+    return NameTruth(names, exact, find_sides(prompt)) if names else None
 
 
 def _choice(level: int, options: Options, picks: Picks, rules: Rules) -> ChoiceTruth:
@@ -56,9 +57,11 @@ def read_open_truth(prompt: str, answer: Answer, std: float | None, rules: Rules
     if len(answer.elements) < 2:
         quantity, _ = read_number(answer.cleaned, in_sentence=std is not None)
         if quantity and (std is not None or not RANGE.search(answer.cleaned)):  # without Std, "2-1" is a result
-            return NumberTruth(quantity, question_scale(prompt), _sigma(quantity.value, std, rules))
+            return NumberTruth(
+                quantity, question_scale(prompt), _sigma(quantity.value, std, rules), asks_change(prompt)
+            )
     names = read_items(answer, prompt)
-    labels = rules.label_sets and {name.text for name in names} <= label_set(len(find_options(prompt)))
+    labels = rules.label_sets and {name.text for name in names} <= label_set(len(find_options(prompt)) or 26)
     return RankingTruth(names, ordered=not labels, whole=rules.lone_name and len(names) == 1) if names else None
 
 

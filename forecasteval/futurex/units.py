@@ -6,10 +6,10 @@ import math
 import re
 from typing import Final, NamedTuple
 
-from .answers import Answer, question_words
-from .numbers import BASIS_POINTS, PERCENT, Quantity, scale_of
+from .answers import Answer, question_words, read_refusal
+from .numbers import BASIS_POINTS, DIGITS, PERCENT, Quantity, scale_of
 from .rules import EQUAL, Scored, unparsed
-from .sentences import read_number
+from .sentences import mark_falls, read_number
 
 _IN_SCALE: Final = re.compile(  # no flags and no \bi in front: a literal makes the search fast
     r"n\s+(?:units\s+of\s+)?(?:(?:USD|US\$|US\s+dollar|RMB|CNY|HKD|HK\$|EUR|yuan)s?\s*)?(?:((?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|million|billion|trillion)s?)\b"
@@ -44,21 +44,63 @@ def question_scale(prompt: str) -> float | None:
     return None
 
 
+_CHANGE: Final = re.compile(
+    r"(?i:\bchang|\bgrow|\bincreas|\bprofit|\bincome|\breturns?\b|year-on-year|month-on-month|\byoy\b|\bmom\b)"
+    r"|变化|变动|涨跌|增长|增速|增幅|同比|环比|利润|盈利|收益"
+)
+_ASKS_FALL: Final = re.compile(
+    r"(?i:(?<!or )\b(?:declin|decreas|fall|fell|drop|loss|down\b))|(?<!涨)跌幅|降幅|下降|下跌|减少|亏损"
+)
+
+
+def asks_change(prompt: str) -> bool:
+    """Whether a question asks for a change, a growth rate or a profit, and not itself for the fall."""
+    words = question_words(prompt)
+    return bool(_CHANGE.search(words)) and not _ASKS_FALL.search(words)
+
+
 class NumberTruth(NamedTuple):
-    """Truth of a numeric question; `sigma` and every compared value are in the truth's own unit."""
+    """Truth of a numeric question; `sigma` and every compared value are in the truth's own unit.
+
+    `change`: the question asks for one, and `down 0.4%` is negative.
+    """
 
     quantity: Quantity
     asked_scale: float | None
     sigma: float | None
+    change: bool = False
+
+    def read(self, answer: Answer) -> tuple[Quantity, str] | str:
+        """The number and a note, or why there is none: in a box the last number of a sentence, else the whole text."""
+        text = answer.cleaned
+        refusal = read_refusal(text)
+        if refusal and not DIGITS.search(refusal[1]):
+            return "refusal"
+        percent = PERCENT in (self.quantity.scale, self.asked_scale)
+        quantity, several = read_number(mark_falls(text, self.change), answer.boxed, percent)
+        if quantity:
+            return quantity, several
+        return "no number" if answer.boxed else "no box, and not wholly a number"
+
+    def compare(self, value: float, note: str = "") -> Scored:
+        """The score of a value in the truth's unit."""
+        true = self.quantity.value
+        sigmas = (value - true) / self.sigma if self.sigma else None
+        return Scored(score_number(true, value, self.sigma), "scored", f"{value + 0.0:.12g}", note, sigmas)  # no "-0"
 
     def score(self, answer: Answer) -> Scored:
-        """The score of the number: in a box the last one of a sentence, without one only of a text that is one."""
-        percent = PERCENT in (self.quantity.scale, self.asked_scale)
-        prediction, several = read_number(answer.cleaned, answer.boxed, percent)
-        if not prediction:
-            return unparsed("no number" if answer.boxed else "no box, and not wholly a number")
-        scored = score_reading(self, prediction)
-        return scored._replace(note="; ".join(filter(None, (several, scored.note)))) if several else scored
+        """The score of the number in the reading that is nearest the truth."""
+        read = self.read(answer)
+        if isinstance(read, str):
+            return unparsed(read)
+        value, note = nearest_reading(read[0], self)
+        return self.compare(value, "; ".join(filter(None, (read[1], note))))
+
+
+def nearest_reading(prediction: Quantity, truth: NumberTruth) -> tuple[float, str]:
+    """The value, in the truth's unit, that a prediction means, and how it was taken."""
+    meant = readings(prediction, truth)
+    return meant[0] if len(meant) == 1 else min(meant, key=lambda reading: abs(truth.quantity.value - reading[0]))
 
 
 def readings(prediction: Quantity, truth: NumberTruth) -> list[tuple[float, str]]:
@@ -97,13 +139,4 @@ def score_number(truth: float, prediction: float, sigma: float | None) -> float:
 
 def score_reading(truth: NumberTruth, prediction: Quantity) -> Scored:
     """The score of a quantity in the reading that is nearest the truth."""
-    true = truth.quantity.value
-    meant = readings(prediction, truth)
-    return score_value(truth, *(meant[0] if len(meant) == 1 else min(meant, key=lambda one: abs(true - one[0]))))
-
-
-def score_value(truth: NumberTruth, value: float, note: str) -> Scored:
-    """The score of a value in the truth's unit."""
-    true = truth.quantity.value
-    sigmas = (value - true) / truth.sigma if truth.sigma else None
-    return Scored(score_number(true, value, truth.sigma), "scored", f"{value + 0.0:.12g}", note, sigmas)  # no "-0"
+    return truth.compare(*nearest_reading(prediction, truth))

@@ -3,7 +3,7 @@
 Every run's answer is read as if it were alone. What is missing or unparsed has no vote; where no run has one, the
 majority's answer is missing, or unparsed if some run gave one that could not be read.
 
-    single choice    the set of picks that most runs gave; of several, that of the earliest run (by name)
+    single choice    the set of picks that most runs gave; of several, that of the earliest run (by its number)
     multiple choice  the options that more than half of the votes hold; if none is, as for a single choice
     number           the median of the readings, in the truth's unit
     ranking          Borda: with L the longest list, an item at place i of a list gets L - i + 1 points, one that is not
@@ -35,14 +35,13 @@ from . import make_page
 from .answers import Answer
 from .choices import ChoiceTruth, Picks
 from .items import Answered, Scoring
-from .names import Name
 from .questions import FIELDS, SHOWN, require_questions
 from .rankings import RankingTruth
 from .report import report_blocks
 from .rules import MISSING, Rules, Scored, unparsed
 from .summary import summarise
 from .truths import Truth
-from .units import NumberTruth, score_value
+from .units import NumberTruth, nearest_reading
 
 _NO_VOTE: Final = "no run's answer could be read"
 K = TypeVar("K", bound=Hashable)
@@ -81,23 +80,30 @@ def vote_order(votes: Sequence[Sequence[K]]) -> list[K]:
     return order[: median_low(map(len, votes))]
 
 
-def vote_answers(truth: Truth, level: int, answers: Sequence[Answer], read: Sequence[str]) -> Scored:
-    """What the majority answer scores; `answers` are those that can be read, `read` what was read from each."""
+def vote_answers(truth: Truth, level: int, answers: Sequence[Answer]) -> Scored:
+    """What the majority answer scores; all `answers` can be read."""
     if isinstance(truth, NumberTruth):
-        return score_value(truth, median(map(float, read)), "")
+        quantities = [read[0] for read in map(truth.read, answers) if not isinstance(read, str)]
+        return truth.compare(median([nearest_reading(quantity, truth)[0] for quantity in quantities]))
     if isinstance(truth, ChoiceTruth):
-        picks = [pick for pick in map(truth.read, answers) if isinstance(pick, Picks)]
-        told = [frozenset((known, one) for known, part in enumerate(pick) for one in part) for pick in picks]
-        chosen = vote_picks(told, level > 1)
-        return truth.compare(Picks(*(frozenset(one for known, one in chosen if known == part) for part in (0, 1))))
+        picks = [read for read in map(truth.read, answers) if not isinstance(read, str)]
+        return truth.compare(_vote_picks(picks, level > 1))
     lists = [names for names in map(truth.read, answers) if not isinstance(names, str)]
-    spelt: dict[str, Name] = {}
-    for name in (name for names in lists for name in names):
-        spelt.setdefault(name.key, name)
+    by_key = {name.key: name for names in reversed(lists) for name in reversed(names)}  # the earliest spelling
+    keys = [[name.key for name in names] for names in lists]
     if isinstance(truth, RankingTruth):
-        return truth.compare([spelt[key] for key in vote_order([[name.key for name in names] for names in lists])])
-    chosen_keys = vote_picks([frozenset(name.key for name in names) for names in lists], level > 1)
-    return truth.compare([name for key, name in spelt.items() if key in chosen_keys])
+        return truth.compare([by_key[key] for key in vote_order(keys)])
+    chosen = vote_picks([frozenset(vote) for vote in keys], level > 1)
+    return truth.compare([name for key, name in reversed(by_key.items()) if key in chosen])
+
+
+def _vote_picks(votes: Sequence[Picks], several: bool) -> Picks:
+    """The majority of labels and of unknown tokens together: both are picks."""
+    tagged = [
+        frozenset([*((0, pick) for pick in labels), *((1, pick) for pick in unknown)]) for labels, unknown in votes
+    ]
+    chosen = vote_picks(tagged, several)
+    return Picks(*(frozenset([pick for tag, pick in chosen if tag == wanted]) for wanted in (0, 1)))
 
 
 # --- All questions ---
@@ -110,7 +116,7 @@ def vote_files(rules: Rules, settings: Mapping[str, Any], paths: Sequence[Path],
     """
     if len(datasets) > 1:
         raise InputError("--dataset", "several need RxnOptBench questions", "FutureX")
-    paths = sorted(paths, key=lambda path: path.stem)
+    paths = sorted(paths, key=_by_run)
     questions = RecordFile(datasets[0]) if datasets else None
     asked = list(questions) if questions else []
     runs: list[Scoring] = []
@@ -158,6 +164,12 @@ def vote_files(rules: Rules, settings: Mapping[str, Any], paths: Sequence[Path],
     return Results(values, vote_report, make_page)
 
 
+def _by_run(path: Path) -> tuple[str, int, str]:
+    """Runs in the order of their numbers: `@2` before `@10`."""
+    name, _, run = path.stem.rpartition("@")
+    return (name, int(run), "") if run.isdecimal() else (path.stem, 0, "")
+
+
 def _shared_name(stems: Sequence[str]) -> str:
     """What runs are runs of: NAME of NAME@1 and NAME@2, or of NAME and NAME@2."""
     first = stems[0]
@@ -190,16 +202,16 @@ def _vote_items(runs: Sequence[Scoring], rules: Rules) -> Iterable[dict[str, Any
             "read": scored.read[:SHOWN],
             "note": "; ".join(filter(None, (scored.note, _turnout(same)))),
             "sigmas": scored.sigmas,
+            "padded": scored.padded,
             "decided_by": "vote",
         }
 
 
 def _vote_item(same: Sequence[Mapping[str, Any]], known: Sequence[Answered | None]) -> Scored:
-    voters = [(one, item) for one, item in zip(known, same, strict=True) if one and item["outcome"] == "scored"]
+    voters = [one for one, item in zip(known, same, strict=True) if one and item["outcome"] == "scored"]
     if not voters:
         return MISSING if all(item["outcome"] == "missing" for item in same) else unparsed(_NO_VOTE)
-    answers, read = [one.answer for one, _ in voters], [item["read"] for _, item in voters]
-    return vote_answers(voters[0][0].truth, same[0]["level"], answers, read)
+    return vote_answers(voters[0].truth, same[0]["level"], [voter.answer for voter in voters])
 
 
 def _turnout(same: Sequence[Mapping[str, Any]]) -> str:

@@ -45,7 +45,7 @@ WORKED: Final[dict[str, tuple[int, object, float | None, str, str, float, float]
     "labels, level 4": (4, "['B', 'A', 'C']", None, "A, B, C", RATES, 0.8, 1),
     "labels, one missing": (3, "A, C", None, "C", RATES, 0.4, 0.4),
     "labels, one too many": (3, "A, C", None, "C, A, B", RATES, 0.8, 0.8),
-    "labels without options are names": (3, "A, C", None, "C, A", "", 0.8, 0.8),
+    "labels without options": (3, "A, C", None, "C, A", "", 0.8, 1),
     "names in another order": (3, "Red, Blue", None, "Blue, Red", RATES, 0.8, 0.8),
     # lone_name: one true name scores 1 or 0
     "one true name among others": (3, "Red Kite", None, "Blue, Red Kite", "", 0.8, 0),

@@ -10,13 +10,13 @@ import pytest
 from forecasteval.futurex.summary import summarise
 
 
-def scored(level: int, score: float | None, outcome: str = "scored") -> dict[str, Any]:
-    return {"level": level, "score": score, "outcome": outcome}
+def scored(level: int, score: float | None, outcome: str = "scored", padded: bool = False) -> dict[str, Any]:
+    return {"level": level, "score": score, "outcome": outcome, "padded": padded}
 
 
 ITEMS = [
     scored(1, 1.0), scored(1, 0.0, "unparsed"), scored(1, 0.0, "missing"), scored(1, 1.0),
-    scored(4, 0.5), scored(4, 0.0, "missing"),
+    scored(4, 0.5, padded=True), scored(4, 0.0, "missing"),
 ]  # fmt: skip
 
 
@@ -27,7 +27,8 @@ def test_means_counts_and_the_overall_score() -> None:
     assert made["level_counts"] == {1: 4, 2: 0, 3: 0, 4: 2}
     assert made["level_missing"] == {1: 1, 2: 0, 3: 0, 4: 1}
     assert made["level_unparsed"] == {1: 1, 2: 0, 3: 0, 4: 0}
-    assert (made["missing_count"], made["unparsed_count"]) == (2, 1)
+    assert made["level_padded"] == {1: 0, 2: 0, 3: 0, 4: 1}
+    assert (made["missing_count"], made["unparsed_count"], made["padded_count"]) == (2, 1, 1)
     assert made["overall_score"] == pytest.approx((0.1 * 0.5 + 0.4 * 0.25) / 0.5)
     assert made["answered_only"] == pytest.approx((0.1 * 2 / 3 + 0.4 * 0.5) / 0.5)
 

@@ -156,9 +156,46 @@ ANSWERS: Final[list[tuple[str, int, str, Callable[[int], str]]]] = [
     ("prices per", SPAN, "number", boxed("per 100 ")),
     ("每", SPAN, "number", boxed("每100")),
     ("basis points", SPAN, "percent", boxed("25 bps ")),
+    ("refusals", SPAN, "number", boxed("cannot predict a ")),
+    ("shares", SPAN, "one option", boxed("B: 1%, ")),
+    ("marks before a share", SPAN, "yes or no", boxed(":", "Yes, No", "4%")),
+    ("labels with points", SPAN, "some options", boxed("A. ")),
+    ("labels in brackets", SPAN, "some options", boxed("(A) ")),
+    ("a range of labels", SPAN, "some options", boxed(" ", "A -", "B")),
+    ("confidence", SPAN, "one option", boxed(", confidence", "B", "9")),
+    ("brackets in brackets", SPAN, "some options", boxed("(a(b)", "A ")),
+    ("wrapped labels past Z", SPAN, "34 options", boxed("**[**, ")),
+    ("sides", SPAN, "two sides", boxed("Red over Blue ")),
+    ("a score between sides", SPAN, "two sides", boxed(" 4-2", "Red", " Blue")),
+    ("denied boxes", LONG, "one option", repeated(r"not \boxed{A} ")),
+    ("entities", SPAN, "ranking", boxed("&amp;")),
+    ("open entities", SPAN, "ranking", boxed("&#", after=";")),
+    ("citations", SPAN, "ranking", boxed("【1†a】")),
+    ("open citations", SPAN, "ranking", boxed("【†")),
+    ("references", SPAN, "ranking", boxed("a [1] ")),
+    ("links", SPAN, "ranking", boxed("[a](http:(b)")),
+    ("open links", SPAN, "ranking", boxed("([a](www.")),
+    ("emoji", SPAN, "ranking", boxed("🦊 ")),
+    ("line breaks of HTML", SPAN, "ranking", boxed("<br>a")),
+    ("quads", SPAN, "ranking", boxed("a) \\quad ")),
+    ("scales in a font", SPAN, "number", boxed("\\, \\mathrm{", "5")),
+    ("falls", SPAN, "change", boxed("down by about ", after="5")),
+    ("falls behind", SPAN, "change", boxed("5% decline ")),
+    ("marks of falls", SPAN, "change", boxed("▼▽5")),
+    ("units that a price is per", SPAN, "number", boxed("per 100 units of a ")),
+    ("words that a price is per", SPAN, "number", boxed("for 100 british ")),
+    ("from", SPAN, "number", boxed("5, down 4% from ")),
+    ("and between all names", SPAN, "ranking", boxed("a and ")),
+    ("words in front of a name", SPAN, "ranking", boxed("no 1 ", after="Vandermoss")),
+    ("initials", SPAN, "ranking", boxed("a ", "(", ") Sunrise")),
     ("spaces before basis points", SPAN, "percent", boxed(" ", "25", "basis points")),
 ]  # fmt: skip
-ALL_KINDS: Final = {**KINDS, "a comma in a name": asked(3, "['Paper, Ink', 'Owls, Inc.', 'Red']")}
+ALL_KINDS: Final = {
+    **KINDS,
+    "two sides": asked(1, "['Red']", prompt="Red vs. Blue (on Monday)"),
+    "change": asked(4, "-5%", std=1.0, prompt="What will be the change?"),
+    "a comma in a name": asked(3, "['Paper, Ink', 'Owls, Inc.', 'Red']"),
+}
 # pattern, level, Std: texts of any length as truths, answered with a short box
 TRUTHS: Final = [
     ("Red, ", 3, None), ("1. Red 2. Blue ", 3, None), ("(", 3, None), ('"a', 3, None), ("《", 3, None),
@@ -174,6 +211,7 @@ TRUTHS: Final = [
 PROMPTS: Final = [
     ("\nA. x\nB. y", 2), ("in ", 4), ("in hundreds of ", 4), ("rank 6 ", 3), ("第 ", 3), ("多少", 4), ("A. | ", 1),
     ("\n", 1), ("rank from 1 to ", 3), ("in units of ten ", 4), ("1 ", 3), ("单位: ", 4),
+    ("a vs. ", 1), (" v", 1), ("\\boxed{a} or ", 1), ("grow or fall ", 4),
     ("on millions ", 4), ("on % ", 4), ("(million ", 4),
 ]  # fmt: skip
 NAME_PATTERNS: Final = (
