@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -39,7 +39,7 @@ class Questions:
     """
 
     def __init__(self, datasets: str | Path | Iterable[Any]) -> None:
-        given = [datasets] if isinstance(datasets, (str, Path)) else list(datasets)
+        self.sources = given = [datasets] if isinstance(datasets, (str, Path)) else list(datasets)
         files = [RecordFile(Path(source)) for source in given if isinstance(source, (str, Path))]
         found: dict[str, Question] = {}
         for file in files:
@@ -55,6 +55,13 @@ class Questions:
         joined = hashlib.sha256("\n".join(digests).encode()).hexdigest() if digests else None
         self.sha256 = digests[0] if len(digests) == 1 else joined
         self.by_id = dict(sorted(found.items()))
+
+
+def read_records(sources: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    """The records of datasets that were read before: of paths, lists, or the records themselves."""
+    for source in sources:
+        records = RecordFile(Path(source)) if isinstance(source, (str, Path)) else source
+        yield from records if isinstance(records, (RecordFile, list)) else [records]
 
 
 def _add_questions(records: Iterable[Any], where: str, questions: dict[str, Question]) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from forecasteval.common.charts import Chart, Interval, insert_column
+from forecasteval.common.charts import Bar, Chart, Interval, insert_column
 from forecasteval.common.errors import printable
 from forecasteval.common.pages import (
     CHARTED,
+    TEXT,
+    Cell,
     Column,
+    Link,
     Page,
     Record,
     Records,
@@ -19,12 +22,18 @@ from forecasteval.common.pages import (
     make_keys,
     show_text,
 )
+from forecasteval.common.records import as_text
 from forecasteval.common.report import Table, format_signature, show_interval, show_number
 
+from .datasets import read_records
+from .items import ABSENT
 from .kinds import METRICS, NAME, QUESTION_TYPES
+from .pairs import find_twin
+from .prompts import condition_lines, show_items
 from .report import report_parts
 
 _RELATIVE: Final = METRICS[0]
+_MOST: Final = 1500  # questions that a page shows: each has a table of its options
 _GROUPS: Final = {  # of results, where they are there
     "by_target_key": ("keys", "By the condition asked about"),
     "by_option_count": ("options", "By the number of options"),
@@ -35,8 +44,8 @@ _COLUMNS: Final = (
 )  # fmt: skip
 
 
-def make_page(results: Mapping[str, Any]) -> Page:
-    """The page of a result of `RxnOptEvaluator`."""
+def make_page(results: Mapping[str, Any], sources: Iterable[Any] = ()) -> Page:
+    """The page of a result of `RxnOptEvaluator`; `sources` are the datasets, whose questions are read once more."""
     items, signature = results["items"], results["signature"]
     figures = [
         ("Relative score", show_number(results[_RELATIVE]), show_interval(results["intervals"][_RELATIVE])),
@@ -55,7 +64,7 @@ def make_page(results: Mapping[str, Any]) -> Page:
         if results.get(key):
             groups = {group.strip(): row for group, row in results[key].items()}
             sections.append(Section(title, [_group_chart(name, title, groups)]))
-    sections.append(Section("Questions", [_records(items)]))
+    sections.append(Section("Questions", [_records(items, sources)]))
     against = printable(results.get("dataset") or "given questions", 120)
     name = printable(results.get("name", NAME), 120)
     lead = f"{NAME}, {results['n']} questions, {against}"
@@ -103,19 +112,92 @@ def _pair_chart(table: Any, pairs: Mapping[str, Any]) -> Chart:
     return Chart("pairs", "References against controls, paired", description, marked)
 
 
-def _records(items: Sequence[Mapping[str, Any]]) -> Records:
+# --- Questions ---
+
+
+def _records(items: Sequence[Mapping[str, Any]], sources: Iterable[Any]) -> Records:
     """The questions, those with the lowest scores first."""
-    places = set(choose_places(items, lambda item: item["score"]))
-    chosen = sorted((item for place, item in enumerate(items) if place in places), key=lambda item: item["score"])
-    keys = make_keys(item["id"] for item in chosen)
-    records = [_record(item, key) for item, key in zip(chosen, keys, strict=True)]
+    places = choose_places(items, lambda item: item["score"], _MOST)
+    chosen = [items[place] for place in places]
+    names = {item["id"] for item in chosen}
+    questions = {str(record["id"]): record for record in read_records(sources) if str(record["id"]) in names}
+    keys = dict(zip([item["id"] for item in chosen], make_keys(item["id"] for item in chosen), strict=True))
+    by_id = {item["id"]: item for item in items}
+    records = [_record(item, questions.get(item["id"]), keys, by_id) for item in chosen]
     return Records("questions", "Questions", _COLUMNS, records, count_rows(items, len(records), "the lowest scores"))
 
 
-def _record(item: Mapping[str, Any], key: str) -> Record:
-    cells = [
-        item["question_type"], item["outcome"], show_number(item["score"], 3), show_text(item["id"], 120),
-        show_text(item["note"]),
+def _record(
+    item: Mapping[str, Any],
+    question: Mapping[str, Any] | None,
+    keys: Mapping[str, str],
+    items: Mapping[str, Mapping[str, Any]],
+) -> Record:
+    details: list[tuple[str, Cell | Table]] = []
+    if question:
+        given = question.get("input")
+        given = given if isinstance(given, Mapping) else {}
+        details = [
+            ("Reaction", f"{show_items(given.get('reactants'))} → {show_items(given.get('products'))}"),
+            ("Constant", _conditions(given.get("constant_conditions"))),
+            ("Fixed", _conditions(given.get("fixed_conditions"))),
+        ]
+        if isinstance(given.get("reference_conditions"), list):
+            details.append(("References", _reference_table(given["reference_conditions"])))
+        details.append(("Options", _option_table(question, item["read"])))
+    twin = find_twin(item["id"])
+    if twin in items:
+        words = f"{show_number(items[twin]['score'])} in {printable(twin, 120)}"
+        details.append(("Twin", Link(words, "", keys[twin]) if twin in keys else words))
+    why = _explain(item, question)
+    details += [
+        ("Answer", show_text(item["answer"])), ("Score", f"{show_number(item['score'])}: {why}"),
+        ("Note", show_text(item["note"])), ("Id", show_text(item["id"])),
     ]  # fmt: skip
-    details = [("Answer", show_text(item["answer"])), ("Read", "" if item["read"] is None else str(item["read"]))]
-    return Record(key, cells, [(label, text) for label, text in details if text], item["exact"] < 1)
+    cells = [
+        item["question_type"], item["outcome"], show_number(item["score"], 3), show_text(item["id"], 120), why,
+    ]  # fmt: skip
+    return Record(keys[item["id"]], cells, [(label, text) for label, text in details if text], item["exact"] < 1)
+
+
+def _explain(item: Mapping[str, Any], question: Mapping[str, Any] | None) -> str:
+    """The reason of an item's score in one sentence."""
+    if item["outcome"] != "scored":
+        return "no answer" if item["outcome"] == "missing" else "no index of an option"
+    read, best = item["read"], question["answer"] if question else []
+    if isinstance(read, list) or not question:
+        return f"the mean over {len(read)} orders" if isinstance(read, list) else f"option {read}"
+    if read in best:
+        return f"option {read} is the best"
+    effective = question["meta"]["effective_scores"]
+    return f"option {read} has {effective[read]:g}, the best {' and '.join(map(str, best))} has {max(effective):g}"
+
+
+def _conditions(conditions: object) -> str:
+    return show_text(condition_lines(conditions, {}).removeprefix(f"- {ABSENT}"), TEXT)
+
+
+def _option_table(question: Mapping[str, Any], read: object) -> Table:
+    meta, picks = question["meta"], read if isinstance(read, list) else [read]
+    rows: list[Any] = [
+        [
+            str(place), " ".join([*(["picked"] if place in picks else []), *(["best"] if place in question["answer"] else [])]),
+            _conditions(option).replace("- ", "", 1).replace("\n- ", "; "),
+            Bar(meta["option_relative_scores"][place]), show_number(meta["option_relative_scores"][place], 3),
+            f"{meta['yields'][place]:g}", f"{meta['effective_scores'][place]:g}",
+        ]
+        for place, option in enumerate(question["options"])
+    ]  # fmt: skip
+    return Table(["Option", "", "Conditions", "relative", "Relative", "Yield", "Effective"], rows, "><<<>>>")
+
+
+def _reference_table(references: Sequence[Any]) -> Table:
+    rows = [
+        [
+            _conditions(row.get("conditions")).replace("- ", "", 1).replace("\n- ", "; "),
+            show_text(as_text(row.get("yield")), 20),
+        ]
+        for row in references
+        if isinstance(row, Mapping)
+    ]
+    return Table(["Conditions", "Yield"], rows, "<>")

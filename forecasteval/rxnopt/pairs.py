@@ -12,6 +12,22 @@ from .kinds import BASE_TYPES, table_of
 _SIDES: Final = {"_reference": "_ref", "_reference_control": "_ref_control"}  # end of the type -> end of the id
 
 
+def find_twin(name: str) -> str:
+    """The id of the same question with references, or without; "" for a question that is no side of a pair.
+
+    >>> find_twin("t_q1_ref"), find_twin("t_q1_ref_control"), find_twin("t_q1")
+    ('t_q1_ref_control', 't_q1_ref', '')
+    """
+    reference, control = _SIDES.values()
+    return (
+        name.removesuffix("_control")
+        if name.endswith(control)
+        else f"{name}_control"
+        if name.endswith(reference)
+        else ""
+    )
+
+
 def compare_pairs(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """References against their controls, for all questions and for both kinds apart; questions pair up by id."""
     sides: dict[str, dict[str, tuple[str, float]]] = {end: {} for end in _SIDES}

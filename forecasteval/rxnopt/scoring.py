@@ -13,6 +13,7 @@ import numbers
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -80,7 +81,7 @@ class RxnOptEvaluator:
             raise InputError(str(path), "expected predictions for this dataset", "none with an id of it")
         results["signature"].update(dataset_sha256=questions.sha256, prediction_sha256=sha256)
         files = {"name": path.stem, "prediction": path.name, "dataset": ", ".join(questions.names) or None}
-        return Results({**files, **results}, report_blocks, make_page)
+        return Results({**files, **results}, report_blocks, partial(make_page, sources=questions.sources))
 
     def _evaluate(self, questions: Questions, predictions: Mapping[Any, Any]) -> Results:
         asked = questions.by_id
@@ -103,7 +104,7 @@ class RxnOptEvaluator:
             },
             "items": items,
         }
-        return Results(values, report_blocks, make_page)
+        return Results(values, report_blocks, partial(make_page, sources=questions.sources))
 
 
 def _by_question(predictions: Mapping[Any, Any], asked: Mapping[str, Question]) -> tuple[Answers, list[str]]:
