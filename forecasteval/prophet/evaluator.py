@@ -7,6 +7,7 @@ import gc
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +32,7 @@ from .details import (
     reliability_table,
     return_curves,
 )
+from .event_rows import KEPT, EventData, Texts, keep_texts
 from .events import Events, read_problems
 from .forecasts import ForecastReader, Forecasts, KnownEvents
 from .models import fit_models
@@ -93,11 +95,11 @@ class ProphetArenaEvaluator:
         be scored; anything less is counted in "excluded".
         """
         with _no_collector():
-            notes = Notes()
-            events, numbers = read_problems(problems, notes)
+            notes, texts = Notes(), Texts()
+            events, numbers = read_problems(keep_texts(problems, texts), notes)
             reader = self._reader(events, numbers, notes)
             reader.read(forecasts, "forecast {}".format)
-            return self._evaluate(reader, events, np.arange(len(events.ids)), where, notes)
+            return self._evaluate(reader, events, np.arange(len(events.ids)), where, notes, texts)
 
     def evaluate_file(self, path: Path, datasets: Sequence[Path] = (), others: Sequence[Path] = ()) -> Results:
         """The results of one file, or of several (`others`) of one dataset as one set of forecasts.
@@ -120,15 +122,15 @@ class ProphetArenaEvaluator:
         files = {"name": name, "prediction": path.name, "dataset": dataset.name if dataset else None}
         if others:
             files["prediction"] = ", ".join(one.name for one in paths)
-        return Results({**files, **results}, report_blocks, make_page)
+        return results.named(files)
 
     def _csv(self, path: Path) -> tuple[Results, str]:
-        notes, file = Notes(), CsvFile(path)
+        notes, texts, file = Notes(), Texts(), CsvFile(path)
         reader = ForecastReader(file.known, notes, self.max_ask_sum)
         reader.read(file, file.place)
-        events, numbers = read_problems(file.problems(notes), notes)
+        events, numbers = read_problems(keep_texts(file.problems(notes), texts), notes)
         position = np.array([numbers[ticker] for ticker in file.known.ids], dtype=np.int64)
-        return self._evaluate(reader, events, position, str(path), notes), file.sha256
+        return self._evaluate(reader, events, position, str(path), notes, texts), file.sha256
 
     def _records(self, paths: Sequence[Path], dataset: Path | None) -> tuple[Results, str]:
         if dataset is None:
@@ -136,8 +138,8 @@ class ProphetArenaEvaluator:
                 str(paths[0]), "expected a dataset of problems for it (a file in dataset/ whose name begins like this "
                 "one's, or --dataset)", "none",
             )  # fmt: skip
-        notes, asked = Notes(), RecordFile(dataset)
-        events, numbers = read_problems(asked, notes, asked.place)
+        notes, texts, asked = Notes(), Texts(), RecordFile(dataset)
+        events, numbers = read_problems(keep_texts(asked, texts), notes, asked.place)
         reader = self._reader(events, numbers, notes)
         checksums, told = [], []
         for path in sorted(paths):
@@ -145,7 +147,7 @@ class ProphetArenaEvaluator:
             reader.read(said, said.place, str(path) if len(paths) > 1 else "")
             checksums.append(said.sha256)
             told += said.warnings
-        results = self._evaluate(reader, events, np.arange(len(events.ids)), str(paths[0]), notes)
+        results = self._evaluate(reader, events, np.arange(len(events.ids)), str(paths[0]), notes, texts)
         results["warnings"] = asked.warnings + told + results["warnings"]
         results["signature"]["dataset_sha256"] = asked.sha256
         return results, join_checksums(checksums)
@@ -161,7 +163,9 @@ class ProphetArenaEvaluator:
             "min_events": self.min_events, "late": self.late, "prior": self.prior, "max_ask_sum": self.max_ask_sum,
         }  # fmt: skip
 
-    def _evaluate(self, reader: ForecastReader, events: Events, position: Any, where: str, notes: Notes) -> Results:
+    def _evaluate(
+        self, reader: ForecastReader, events: Events, position: Any, where: str, notes: Notes, texts: Texts
+    ) -> Results:
         data = reader.finish(events, position, self.late)
         if data is None:
             reasons = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in notes.summary())
@@ -170,9 +174,12 @@ class ProphetArenaEvaluator:
         absent = np.delete(np.arange(len(events.ids)), present)
         notes.exclude("event", "no forecast that counts", [events.ids[at] for at in absent])
         data = data._replace(event=np.searchsorted(present, data.event))
-        return Results(self._results(events.subset(present), data, notes), report_blocks, make_page)
+        values, shown = self._results(events.subset(present), data, notes, texts)
+        return Results(values, report_blocks, partial(make_page, shown=shown))
 
-    def _results(self, events: Events, data: Forecasts, notes: Notes) -> dict[str, Any]:
+    def _results(
+        self, events: Events, data: Forecasts, notes: Notes, texts: Texts
+    ) -> tuple[dict[str, Any], EventData | None]:
         names, count, returns = data.names, len(events.ids), self.means[3:]
         categories = by_category(events, data)
         scores = score_forecasts(events, data, self.gammas, categories.cell, len(categories.label))
@@ -219,7 +226,8 @@ class ProphetArenaEvaluator:
         }  # fmt: skip
         if self.items:
             values["items"] = list(make_items(events, data, scores, checksums))
-        return values
+        shown = EventData(events, data, scores, rows.base, texts) if len(data.event) <= KEPT else None
+        return values, shown
 
 
 def _make_ranking(forecasters: Mapping[str, Mapping[str, Any]], metric: str) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from forecasteval.common.errors import printable
 from forecasteval.common.pages import CHARTED, MOST, Block, Page, Section, cut_table
 from forecasteval.common.report import Table, format_signature, show_number
 
+from .event_rows import EventData, make_records
 from .ranks import LOWER_IS_BETTER
 from .report import make_board, title_of
 
@@ -21,8 +22,8 @@ _GROUPS: Final = 12  # columns of a table
 Row = Mapping[str, Any]
 
 
-def make_page(results: Mapping[str, Any]) -> Page:
-    """The page of a result of `ProphetArenaEvaluator`."""
+def make_page(results: Mapping[str, Any], shown: EventData | None = None) -> Page:
+    """The page of a result of `ProphetArenaEvaluator`; `shown` are its events, if there are not too many forecasts."""
     by = results.get("ranked_by", {}).get("metric", "brier")
     ranked = results["forecasters"]
     order = [row["name"] for row in results["ranking"] if row["name"] in ranked]
@@ -40,6 +41,7 @@ def make_page(results: Mapping[str, Any]) -> Page:
         *_returns(results, order),
         *_agreement(results),
         *_groups(results, order),
+        *([Section("Events", [make_records(shown)])] if shown else []),
         Section("Fits and what was left out", _remarks(results)),
     ]
     why = f": {results['ranked_by']['why']}" if "ranked_by" in results else ""

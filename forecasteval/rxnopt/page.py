@@ -155,7 +155,8 @@ def _record(
         ("Note", show_text(item["note"])), ("Id", show_text(item["id"])),
     ]  # fmt: skip
     cells = [
-        item["question_type"], item["outcome"], show_number(item["score"], 3), show_text(item["id"], 120), why,
+        item["question_type"].replace("_", " "), item["outcome"], show_number(item["score"], 3),
+        show_text(item["id"], 120), why,
     ]  # fmt: skip
     return Record(keys[item["id"]], cells, [(label, text) for label, text in details if text], item["exact"] < 1)
 
@@ -177,12 +178,15 @@ def _conditions(conditions: object) -> str:
     return show_text(condition_lines(conditions, {}).removeprefix(f"- {ABSENT}"), TEXT)
 
 
+def _one_line(conditions: object) -> str:
+    return _conditions(conditions).removeprefix("- ").replace("\n- ", "; ")
+
+
 def _option_table(question: Mapping[str, Any], read: object) -> Table:
-    meta, picks = question["meta"], read if isinstance(read, list) else [read]
+    meta, words = question["meta"], {"picked": read if isinstance(read, list) else [read], "best": question["answer"]}
     rows: list[Any] = [
         [
-            str(place), " ".join([*(["picked"] if place in picks else []), *(["best"] if place in question["answer"] else [])]),
-            _conditions(option).replace("- ", "", 1).replace("\n- ", "; "),
+            str(place), " ".join(word for word, places in words.items() if place in places), _one_line(option),
             Bar(meta["option_relative_scores"][place]), show_number(meta["option_relative_scores"][place], 3),
             f"{meta['yields'][place]:g}", f"{meta['effective_scores'][place]:g}",
         ]
@@ -193,10 +197,7 @@ def _option_table(question: Mapping[str, Any], read: object) -> Table:
 
 def _reference_table(references: Sequence[Any]) -> Table:
     rows = [
-        [
-            _conditions(row.get("conditions")).replace("- ", "", 1).replace("\n- ", "; "),
-            show_text(as_text(row.get("yield")), 20),
-        ]
+        [_one_line(row.get("conditions")), show_text(as_text(row.get("yield")), 20)]
         for row in references
         if isinstance(row, Mapping)
     ]

@@ -11,6 +11,7 @@ import pytest
 from cli import ROOT
 from forecasteval.boards.page import render
 from forecasteval.common.charts import Interval
+from forecasteval.common.pages import Records
 from forecasteval.prophet import ProphetArenaEvaluator
 from forecasteval.prophet.page import make_page
 from html_page import check_page
@@ -73,3 +74,36 @@ def test_one_forecaster_without_prices() -> None:
     page = results.page()
     assert "returns" not in page.charts()
     check_page(render(page))
+
+
+def test_events_open_to_every_forecast_with_market_and_crowd(sample: Any) -> None:
+    [records] = sample.page().blocks(Records)
+    assert len(records.rows) == sample["n_events"]
+    briers = [float(row.cells[1]) for row in records.rows]
+    assert briers == sorted(briers, reverse=True)
+    row = next(row for row in records.rows if row.key == "q-pa-0000")
+    inside = dict(row.details)
+    assert (inside["Event"], inside["Outcome"]) == (
+        "Port Lorne v. Jasper Falls on 2025-08-13: who wins?",
+        "Jasper Falls",
+    )
+    table = inside["Forecasts"]
+    assert table.header == ["Forecaster", "Brier", "Return 0", "Port Lorne", "Jasper Falls ✓", "Draw"]
+    shown = {line[0]: line[1:] for line in table.rows}
+    assert list(shown)[:2] == ["(market)", "(crowd)"]
+    p = [0.189, 0.369, 0.442]
+    assert shown["harbor-9b"][2:] == [f"{value:.3g}" for value in p]
+    assert float(shown["harbor-9b"][0]) == pytest.approx((p[0] ** 2 + (1 - p[1]) ** 2 + p[2] ** 2) / 3, abs=1e-4)
+    assert (shown["(market)"][0], shown["(crowd)"][0]) == (row.cells[2], row.cells[3])
+    check_page(render(sample.page()))
+
+
+def test_very_many_options_show_the_likeliest_and_what_came_true() -> None:
+    names = [f"o{n}" for n in range(30)]
+    problems = [{"problem_id": "e", "title": "Who?", "options": names, "correct_answer": "o29"}]
+    forecasts = [{"problem_id": "e", "username": "f", "timestamp": None, "prediction": [0.5, *[0.5 / 29] * 29]}]
+    results = ProphetArenaEvaluator(bootstrap=0).evaluate_all(forecasts, problems)
+    [records] = results.page().blocks(Records)
+    header = dict(records.rows[0].details)["Forecasts"].header
+    assert len(header) == 2 + 8
+    assert {"o0", "o29 ✓"} <= set(header)

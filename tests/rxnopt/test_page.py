@@ -55,3 +55,26 @@ def test_every_question_is_there(results: Any) -> None:
     assert [row.cells[1] for row in records.rows].count("illegal") == 2
     parsed = check_page(render(make_page(results)))
     assert "</script><b>" in parsed.texts
+
+
+def test_a_question_opens_to_its_options_its_pick_and_its_twin(results: Any) -> None:
+    [records] = results.page().blocks(Records)
+    item = next(item for item in results["items"] if item["id"].endswith("_ref") and 0 < item["score"] < 1)
+    record = next(row for row in records.rows if row.key == f"q-{item['id']}")
+    inside = dict(record.details)
+    assert " → " in str(inside["Reaction"])
+    options, best = inside["Options"], [row for row in inside["Options"].rows if "best" in row[1]]
+    assert options.rows[item["read"]][1] == "picked"
+    assert options.rows[item["read"]][4] == f"{item['score']:.3f}"
+    assert inside["Score"] == (
+        f"{item['score']:.4f}: option {item['read']} has {options.rows[item['read']][6]}, "
+        f"the best {best[0][0]} has {best[0][6]}"
+    )
+    assert inside["Twin"].to == f"q-{item['id']}_control"
+    assert record.failed
+    check_page(render(results.page()))
+
+
+def test_a_result_without_its_datasets_has_rows_all_the_same(results: Any) -> None:
+    [records] = make_page(results).blocks(Records)
+    assert "Options" not in dict(records.rows[0].details)
