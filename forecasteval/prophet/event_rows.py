@@ -88,7 +88,9 @@ def _forecast_table(
 ) -> Table:
     """Market, crowd and every forecast: the probabilities of the options, the Brier score and the first return."""
     values = shown.scores.values
-    paid = next((metric for metric in values if metric.startswith("return_")), "")
+    own = np.flatnonzero(shown.data.event == at)
+    returns = [metric for metric in values if metric.startswith("return_") and not np.isnan(values[metric][own]).all()]
+    paid = returns[0] if returns else ""
     rows: list[tuple[str, Floats, float, float]] = []
     for who, found in base.items():
         for place in np.flatnonzero(found.event == at).tolist():
@@ -96,7 +98,6 @@ def _forecast_table(
             rows.append(
                 (f"({who})", _probabilities(found, place), scores["brier"][at], scores[paid][at] if paid else 0)
             )
-    own = np.flatnonzero(shown.data.event == at)
     for place in own[np.argsort(values["brier"][own], kind="stable")].tolist():
         name = printable(shown.data.names[shown.data.forecaster[place]], 60)
         score = values["brier"][place], values[paid][place] if paid else 0
