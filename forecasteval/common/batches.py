@@ -6,23 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def reply_text(reply: Any) -> Any:
-    """The text of a reply, its content parts joined; whatever is no such object comes back as it is.
+def reply_texts(reply: Any) -> list[Any]:
+    """The texts of a reply's choices, each with its content parts joined; what is no such object is its only choice.
 
-    Reads `{"body": …}` of a batch, and the bodies of chat completions (`choices[0].message.content`) and of the
+    Reads `{"body": …}` of a batch, and the bodies of chat completions (`choices[].message.content`) and of the
     Responses API (`output[].content[].text` of its messages, not of its reasoning).
     """
     body = reply.get("body", reply) if isinstance(reply, Mapping) else reply
     if not isinstance(body, Mapping):
-        return body
-    if isinstance(body.get("choices"), list):
-        message = next(iter(body["choices"]), None)
-        message = message.get("message") if isinstance(message, Mapping) else None
-        return _join_parts(message.get("content")) if isinstance(message, Mapping) else None
-    if isinstance(body.get("output"), list):
-        messages = [item for item in body["output"] if isinstance(item, Mapping) and item.get("type") == "message"]
-        return "".join(str(_join_parts(item.get("content")) or "") for item in messages)
-    return body if body is reply else None  # the body of an error
+        return [body]
+    if isinstance(choices := body.get("choices"), list):
+        messages: list[Any] = [choice.get("message") for choice in choices if isinstance(choice, Mapping)]
+        return [_join_parts(message.get("content")) for message in messages if isinstance(message, Mapping)] or [None]
+    if isinstance(output := body.get("output"), list):
+        messages = [item for item in output if isinstance(item, Mapping) and item.get("type") == "message"]
+        return ["".join(str(_join_parts(message.get("content")) or "") for message in messages)]
+    return [body if body is reply else None]  # the body of an error
 
 
 def _join_parts(content: Any) -> Any:

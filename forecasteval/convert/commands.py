@@ -32,7 +32,6 @@ _EXAMPLES: Final = """\
 
 One run becomes NAME.json, several become NAME@1.json, NAME@2.json, …"""
 _TAKEN: Final = ("systems.json", "leaderboard.json")  # what describes the systems, and whose result would be a board
-_RUN: Final = re.compile(r"(.*)@([0-9]+)", re.S)  # NAME@RUN
 
 Check = Callable[[Path], Mapping[str, Any]]  # the mistakes in a dataset
 
@@ -136,20 +135,11 @@ def _find_truths(output: Path) -> Truths:
 
 
 def _other_runs(output: Path, written: Sequence[Path]) -> list[str]:
-    """Runs of the same name that were there before and come from another source."""
-    base = _RUN.fullmatch(output.stem)
-    stem = base[1] if base else output.stem
-    names = [
-        path.name
-        for path in sorted(output.parent.iterdir())
-        if path not in written and path.suffix == ".json" and (path.stem == stem or _is_run(path.stem, stem))
-    ]
+    """Runs of the same name that were there before and come from another source: a score would count them, too."""
+    system = re.escape(re.sub(r"@[0-9]+\Z", "", output.stem))
+    paths = [path for path in sorted(output.parent.iterdir()) if re.fullmatch(rf"{system}(@[0-9]+)?\.json", path.name)]
+    names = [path.name for path in paths if path not in written]
     return [f"also there, not from this source: {grouped_names(names)}"] if names else []
-
-
-def _is_run(stem: str, name: str) -> bool:
-    match = _RUN.fullmatch(stem)
-    return match is not None and match[1] == name
 
 
 # --- Datasets ---

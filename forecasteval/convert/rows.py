@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
-from forecasteval.common.batches import reply_text
+from forecasteval.common.batches import reply_texts
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import as_text, repeated_keys
 
@@ -114,11 +114,12 @@ def _refuse_truth(path: Path, table: Table, answer: str, why: str) -> NoReturn:
 
 
 def read_batch(table: Table) -> Source:
-    """The run of an OpenAI batch's output, by the ids of its requests."""
+    """The runs of an OpenAI batch's output, one for each choice of a reply, by the ids of its requests."""
     return collect("OpenAI batch output", table.rows, _read_reply, table.notes)
 
 
 def _read_reply(row: Mapping[str, Any]) -> list[Answer]:
     reply = row.get("response")
     failed = row.get("error") or (isinstance(reply, Mapping) and reply.get("status_code", 200) != 200)
-    return [Answer(row.get("custom_id"), reply_text(reply), problem="failed" if failed else "")]
+    texts = enumerate([None] if failed else reply_texts(reply), 1)
+    return [Answer(row.get("custom_id"), text, run=run, problem="failed" if failed else "") for run, text in texts]

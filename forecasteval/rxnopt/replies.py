@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from forecasteval.common.batches import reply_text
+from forecasteval.common.batches import reply_texts
 from forecasteval.common.errors import grouped_warning
 from forecasteval.common.markup import clean, find_object, last_boxed
 from forecasteval.common.records import as_text, number_text
@@ -192,4 +192,4 @@ def parse_replies(records: Iterable[Any]) -> tuple[dict[str, int], list[str]]:
 
 def _reply_text(record: Mapping[str, Any]) -> object:
     """The reply of a record, also of a line of a batch's output."""
-    return reply_text(next((record[field] for field in _REPLY_FIELDS if record.get(field) is not None), None))
+    return reply_texts(next((record[field] for field in _REPLY_FIELDS if record.get(field) is not None), None))[0]

@@ -201,6 +201,17 @@ def test_openai_batches(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "x.json").read_text()) == {"a": "A", "b": "\\boxed{B}", "c": "\\boxed{C}"}
 
 
+def test_choices_of_a_batch_are_runs(tmp_path: Path) -> None:
+    """With `n` above 1 a reply has several; a request that failed has none in any run."""
+    choices = [{"message": {"content": text}} for text in "AB"]
+    rows = [
+        {"custom_id": "a", "response": {"status_code": 200, "body": {"choices": choices}}},
+        {"custom_id": "b", "response": None, "error": {"code": "batch_expired"}},
+    ]
+    source = write(tmp_path, {"out.jsonl": rows}) / "out.jsonl"
+    assert converted(tmp_path, source) == {"x@1.json": {"a": "A"}, "x@2.json": {"a": "B"}}
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
