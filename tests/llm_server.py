@@ -1,26 +1,19 @@
-r"""A scripted server on 127.0.0.1 that speaks the OpenAI API, for the faults that `llmock` does not know.
+r"""A scripted server on 127.0.0.1 that speaks the OpenAI API, and numeric questions that the grammar cannot settle.
 
-A script is a function from `Asked` to `Reply`; it sees every request, retries of the SDK included. What came in is
-kept in `requests`. `python tests/llm_server.py --measure` runs 500 numeric questions against a failing server.
+A script is a function from `Request` to `Reply`; it sees every request, retries of the SDK included. What came in is
+kept in `requests`.
 """
 
 from __future__ import annotations
 
-import argparse
-import contextlib
-import hashlib
 import json
 import re
 import socket
 import struct
-import sys
-import tempfile
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 NO_RETRY: Final = {"x-should-retry": "false"}  # the SDK obeys: one request per call
@@ -28,8 +21,8 @@ AT_ONCE: Final = {"retry-after-ms": "1"}
 LITERAL: Final = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
 
 
-class Asked(NamedTuple):
-    """One request as it came in; `number` counts from 1."""
+class Request(NamedTuple):
+    """A request as it came in; `number` counts from 1."""
 
     number: int
     path: str
@@ -71,7 +64,7 @@ class Reply(NamedTuple):
     drip: float = 0.0  # seconds between single bytes
 
 
-Script = Callable[[Asked], Reply]
+Script = Callable[[Request], Reply]
 
 
 def completion(content: object, reason: object = "stop", refusal: object = None, **more: Any) -> Reply:
@@ -97,15 +90,27 @@ def error(status: int, message: str = "no", headers: dict[str, str] = NO_RETRY) 
     return Reply(json.dumps(body).encode(), status, headers)
 
 
-def honest(asked: Asked) -> Reply:
-    """A model that reads the first number of a span as it stands there, and the billion of the probe.
-
-    It takes no two names for the same.
-    """
-    if "span" not in asked.data:
+def honest(request: Request) -> Reply:
+    """A model that reads the first number of a span as it stands there, and takes no two names for the same."""
+    if "span" not in request.data:
         return completion('{"same": false}')
-    number = LITERAL.search(asked.span)
-    return answer(number[0] if number else "", 1e9 if "billion" in asked.span else 1)
+    number = LITERAL.search(request.span)
+    return answer(number[0] if number else "")
+
+
+UNSURE: Final = r"\boxed{101 then, after 90 now}"  # the grammar takes the last number, `honest` the first
+
+
+def question(given: object = UNSURE, name: object = "a", truth: str = "100", std: float | None = 5.0) -> dict[str, Any]:
+    return {
+        "id": name, "level": 4, "prompt": "How many units will it be?", "ground_truth": truth, "Std": std,
+        "answer": given,
+    }  # fmt: skip
+
+
+def questions(count: int) -> list[dict[str, Any]]:
+    """Question n has the answer n + 1000 in the model's reading and 90 in the grammar's."""
+    return [question(rf"\boxed{{{n + 1000} then, after 90 now}}", str(n), str(n + 1000)) for n in range(count)]
 
 
 class LlmServer:
@@ -113,7 +118,7 @@ class LlmServer:
 
     def __init__(self, script: Script = honest) -> None:
         self.script = script
-        self.requests: list[Asked] = []
+        self.requests: list[Request] = []
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.005,), daemon=True)
@@ -122,11 +127,11 @@ class LlmServer:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
-    def take(self, path: str, headers: dict[str, str], raw: bytes) -> Asked:
+    def take(self, path: str, headers: dict[str, str], raw: bytes) -> Request:
         with self._lock:
-            asked = Asked(len(self.requests) + 1, path, headers, raw)
-            self.requests.append(asked)
-        return asked
+            request = Request(len(self.requests) + 1, path, headers, raw)
+            self.requests.append(request)
+        return request
 
     def __enter__(self) -> LlmServer:
         self._thread.start()
@@ -180,60 +185,3 @@ def _handler(server: LlmServer) -> type[BaseHTTPRequestHandler]:
             """Quiet."""
 
     return Handler
-
-
-# --- Measurement ---
-
-
-def flaky(asked: Asked, seed: str = "2025") -> Reply:
-    """20 % of the requests end in a 500 and 10 % in a disconnect, drawn from seed, prompt and attempt."""
-    attempt = asked.headers.get("x-stainless-retry-count", "0")
-    draw = hashlib.sha256(f"{seed} {attempt} {asked.prompt}".encode()).digest()[0] / 256
-    if draw < 0.2:
-        return error(500, headers={})
-    return Reply(drop=True) if draw < 0.3 else honest(asked)
-
-
-def measure(questions: int = 500) -> None:
-    """Print the share decided by the model, the wall times and the calls of a second run."""
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-    from eval import FutureXEvaluator
-
-    data = [
-        {
-            "id": str(number), "level": 4, "prompt": "How many units?", "ground_truth": str(number + 100), "Std": 5.0,
-            "answer": rf"\boxed{{{number + 100} then, after {number + 90} now}}",
-        }
-        for number in range(questions)
-    ]  # fmt: skip
-    for workers in (1, 16):
-        with tempfile.TemporaryDirectory() as folder, LlmServer(flaky) as server:
-            cache = Path(folder) / "cache.sqlite3"
-            for run in ("first", "second"):
-                evaluator = FutureXEvaluator("key", server.url, workers=workers, cache=cache, deadline=7200)
-                before, begin = len(server.requests), time.monotonic()
-                results = evaluator.evaluate_all(data)
-                took, asked = time.monotonic() - begin, results["llm"]
-                by = Counter(item["decided_by"] for item in results["items"])
-                print(
-                    f"{workers:2} workers, {run} run: {by['model'] / questions:.1%} of {questions} by the model, "
-                    f"{took:.1f} s, {asked['calls']} calls, {len(server.requests) - before} HTTP requests, "
-                    f"failures {asked['failures']}, degraded {asked['degraded']}", flush=True,
-                )  # fmt: skip
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--measure", action="store_true", help="run the measurement")
-    parser.add_argument("--questions", type=int, default=500)
-    args = parser.parse_args()
-    if args.measure:
-        measure(args.questions)
-        return
-    with LlmServer() as server, contextlib.suppress(KeyboardInterrupt):
-        print(server.url, flush=True)
-        threading.Event().wait()
-
-
-if __name__ == "__main__":
-    main()

@@ -21,10 +21,10 @@ from eval import FutureXEvaluator
 from forecasteval import __version__
 from forecasteval.boards.comparison import compare
 from forecasteval.boards.processes import POOL_BYTES
-from forecasteval.common.breaker import MAX_FAILURES
+from forecasteval.common.llm import MAX_FAILURES
 from forecasteval.common.markup import MAX_SPAN
 from forecasteval.common.statistics import FLIPS
-from forecasteval.futurex.llm_names import MAX_LENGTH, MAX_WORDS
+from forecasteval.futurex.llm import MAX_LENGTH, MAX_WORDS
 from forecasteval.futurex.options import MAX_OPTIONS
 from forecasteval.futurex.questions import SHOWN
 from forecasteval.futurex.rules import EQUAL, PARTIAL_RANKING, RULE_SETS, WEIGHTS, ZERO_SIGMA

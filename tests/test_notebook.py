@@ -183,9 +183,9 @@ def test_json_dump_of_results(executed: Executed) -> None:
 def test_language_model_inside_the_running_loop(executed: Executed) -> None:
     asked, decided = executed.text(6).rsplit(" ", 1)
     counts = json.loads(asked)
-    assert (counts["asked"], counts["answered"], counts["failures"], counts["degraded"]) == (1, 1, {}, False)
+    assert (counts["prompts"], counts["answered"], counts["failures"], counts["degraded"]) == (1, 1, {}, False)
     assert int(decided) == 1
-    assert executed.asked == 4  # a probe and a question, in two cells
+    assert executed.asked == 2  # a question in two cells
     assert "Language model: asked about 1 numbers" in executed.html(6)
     assert executed.text(7).split() == ["True", "True"]
 

@@ -1,226 +1,220 @@
-"""A client for language models: many prompts in threads, and one breaker, deadline and cache for all that use it."""
+"""A client for language models: many prompts in threads, with one deadline and one cache for all of a run."""
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
-import queue
+import sqlite3
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Generic, NamedTuple, TypedDict, TypeVar
 
-from .breaker import Breaker
-from .llm_cache import ReplyCache
-from .llm_server import ANSWERS, HOPELESS, Call, Dialect, Server
+from .llm_server import HOPELESS, OF_ONE_PROMPT, OF_THE_MODEL, Call, Server
 
-Outcome = tuple[str, str]  # (reply, "") or ("", kind of failure)
-IsGood = Callable[[str, str], bool]  # whether a reply will do, from prompt and reply
-_OF_A_PROMPT: Final = frozenset({"bad request", "too large", "forbidden"})  # refused for what one prompt says, maybe
+MAX_FAILURES: Final = 10  # in a row, in the order of the prompts
+# Earlier versions kept a checksum in the third column.
+_TABLE: Final = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL, sha256 TEXT NOT NULL)"
+Data = Mapping[str, Any]
+Value = TypeVar("Value")
 
 
-def is_server_failure(kind: str) -> bool:
-    """Whether a failure tells what the server was like, not what the model did: another run may end otherwise."""
-    return kind not in ANSWERS
+class Task(NamedTuple, Generic[Value]):
+    """What a model is to do with data, and how its reply is read."""
+
+    instructions: str
+    properties: Data  # of a reply, each with its JSON schema
+    version: str  # of the data and of `parse`
+    parse: Callable[[Data, str], Value | None]  # from data and reply, None if the reply is not valid
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of a reply."""
+        required = list(self.properties)
+        return {"type": "object", "properties": self.properties, "required": required, "additionalProperties": False}
+
+
+class Usage(TypedDict):
+    """What became of prompts, and what they cost; `degraded`: the server failed, another run may end otherwise."""
+
+    prompts: int
+    answered: int
+    invalid: int
+    failures: dict[str, int]
+    reasons: dict[str, str]
+    degraded: bool
+    calls: int
+    tokens: dict[str, int]
+
+
+def build_prompt(data: Data) -> str:
+    """A user message that holds data as JSON between two tags, which nothing in the data can close."""
+    text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+    return f"<data>\n{text}\n</data>".encode("utf-8", "replace").decode()
 
 
 class ModelClient:
-    """Asks a language model. Nothing is called before `read`.
+    """Sends prompts to a language model, none before `read`; `begin` starts another run.
 
-    `schema` is the JSON schema of a reply and `version` the prompt's; both belong to the key of a cached reply.
-    `sibling` asks something else of the same model, with the same breaker, deadline, cache and counts. A run begins
-    with the client, and again with `begin`.
+    All calls of a run share one `deadline`, in seconds from the first. After ten failures in a row, and when the server
+    refuses the key, the credit or the model, a run sends nothing more. Failures count in the order of the prompts: a
+    result depends on the prompts and their replies, not on the order in which replies arrive.
     """
 
     def __init__(
-        self,
-        api_key: str,
-        base_url: str,
-        model: str,
-        instructions: str,
-        schema: Mapping[str, Any],
-        version: str,
-        workers: int = 8,
-        cache: Path | None = None,
-        deadline: float = 900.0,
+        self, api_key: str, base_url: str, model: str, workers: int, cache: Path | None, deadline: float
     ) -> None:
-        self._host = Server(api_key, base_url, model)
-        self.server, self.model = self._host.shown, model
-        self.instructions, self.schema, self.version = instructions, schema, version
-        self.workers = max(1, workers)
-        self.cache, self.breaker = ReplyCache(cache), Breaker(deadline)
-        self.reasons: dict[str, str] = {}  # of the last `read`: what the server said, by kind of failure
-        self.notes = list[str]()  # to be told once
-        if self._host.unencrypted:
-            self.notes.append(f"{self.server} is plain http: whoever is on the way reads prompts and key")
-
-    def sibling(self, instructions: str, schema: Mapping[str, Any], version: str) -> ModelClient:
-        """A client that asks the same model something else."""
-        other = copy.copy(self)
-        other.instructions, other.schema, other.version, other.reasons = instructions, schema, version, {}
-        return other
-
-    @property
-    def calls(self) -> int:
-        return self._host.calls
-
-    @property
-    def tokens(self) -> dict[str, int]:
-        return self._host.tokens
+        self.server, self.cache = Server(api_key, base_url, model), ReplyCache(cache)
+        self.workers, self.deadline = max(1, workers), deadline
+        self.begin()
 
     def begin(self) -> None:
-        """A new run: the deadline and the failures count anew."""
-        self.breaker.begin()
+        """Start a run: no failures yet, and a deadline that counts from its first call."""
+        self._end: float | None = None
+        self._failures, self._stopped, self._answered = 0, False, False
 
-    def warnings(self) -> list[str]:
-        """What is to be told once: of the cache, and of the address."""
-        lines = self.notes + self.cache.warnings
-        self.notes.clear()
-        self.cache.warnings.clear()
-        return lines
+    def read(self, task: Task[Value], data: Sequence[Data]) -> tuple[list[Value | None], Usage]:
+        """What the model makes of each entry of `data`, None without a valid reply. Equal prompts are sent once."""
+        prompts = [build_prompt(entry) for entry in data]
+        entries = dict(zip(prompts, data, strict=True))
+        calls: dict[str, Call] = {}
+        for prompt, entry in entries.items():
+            cached = self.cache.get(self._key(task, prompt))
+            if cached is not None and task.parse(entry, cached) is not None:
+                calls[prompt] = Call(cached)
+        new = [prompt for prompt in entries if prompt not in calls]
+        # Until a run has an answer, its first prompt goes alone: a server that refuses the key is called once, and the
+        # form of reply that it knows is the one in which all others begin.
+        alone = 0 if self._answered else 1
+        sent = self._send(task, entries, new[:alone])
+        for call in sent.values():
+            if not call.failure or call.failure in OF_THE_MODEL:
+                self._answered, self.server.dialect = True, call.dialect
+        sent |= self._send(task, entries, new[alone:])
+        calls |= dict.fromkeys(new, Call(failure="not asked")) | sent
+        values = [
+            None if calls[prompt].failure else task.parse(entry, calls[prompt].reply)
+            for prompt, entry in zip(prompts, data, strict=True)
+        ]
+        return values, _count_usage([calls[prompt] for prompt in prompts], values, sent.values())
 
-    def read(self, prompts: Sequence[str], probe: str, is_good: IsGood) -> list[Outcome]:
-        """The outcome of every prompt, in order; a prompt is sent once, however often it occurs.
-
-        The first call of all sends `probe`, to find the strictest form of reply that the server knows. A reply that is
-        not good is returned, but neither cached nor taken from the cache. While the run's breaker is open nothing is
-        asked; which prompts that concerns does not depend on the number of workers.
-        """
-        self.reasons.clear()
-        keys = {prompt: self._key(prompt) for prompt in dict.fromkeys(prompts)}
-        outcomes: dict[str, Outcome] = {}
-        for prompt, key in keys.items():
-            cached = self.cache.get(key)
-            if cached is not None and is_good(prompt, cached) and not self._host.leaks(cached):
-                outcomes[prompt] = (cached, "")
-        waiting = [prompt for prompt in keys if prompt not in outcomes]
-        if waiting:
-            failure = self._find_form(probe, is_good)
-            asked = {} if failure else self._ask_all(waiting, keys, is_good)
-            if failure:
-                asked[waiting[0]] = ("", failure)
-            outcomes.update({prompt: asked.get(prompt, ("", "not asked")) for prompt in waiting})
-        return [outcomes[prompt] for prompt in prompts]
-
-    def _key(self, prompt: str) -> str:
-        parts = (self.server, self.model, self.version, self.instructions, json.dumps(self.schema), prompt)
+    def _key(self, task: Task[Any], prompt: str) -> str:
+        server = self.server
+        parts = (server.address, server.model, task.version, task.instructions, json.dumps(task.schema), prompt)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
-    # --- The probe ---
-
-    def _find_form(self, probe: str, is_good: IsGood) -> str:
-        """Settle the form of replies, unless it is; "" or the failure that ends it all.
-
-        A server that is busy settles nothing: it is asked again, until it answers or the breaker opens. The breaker
-        that was open is tried by this call, too.
-        """
-        failure = "not asked"
-        while self.breaker.admits() and (not self._host.settled or self.breaker.state != "closed"):
-            call = self._in_time(lambda: self._probe(probe, is_good))
-            failure = call.failure
-            if not failure:
-                self._host.settled = True
-                self.breaker.succeed()
-            elif failure == "deadline":
-                return failure
-            else:
-                self._note(call)
-                if failure in HOPELESS:
-                    self.breaker.give_up()
-                elif failure in ("connection", "redirect", *_OF_A_PROMPT):
-                    self.breaker.trip()  # there is nobody, or nobody who understands: asking again at once is idle
-                else:
-                    self.breaker.fail()
-        return "" if self.breaker.state == "closed" else failure
-
-    def _probe(self, probe: str, is_good: IsGood) -> Call:
-        """The first dialect in which the server answers well, or else plain text: every reply is checked anyway."""
-        dialect: Dialect | None = self._host.dialect
-        call = Call()
-        while dialect:
-            call = self._host.ask_in(dialect, self.instructions, self.schema, probe, self._end())
-            if call.failure and call.failure != "bad request" and call.failure not in ANSWERS:
-                return call
-            self._host.dialect = dialect
-            if not call.failure and is_good(probe, call.reply):
-                return call
-            dialect = dialect.without(call.reason) if call.failure == "bad request" else dialect.next_form()
-        if call.failure == "bad request":
-            self._host.dialect = Dialect()
-            return call
-        return Call()
-
-    def _end(self) -> float:
-        return time.monotonic() + self.breaker.left()
-
-    def _in_time(self, work: Callable[[], Call]) -> Call:
-        """What `work` returns, or "deadline" if that comes first: the SDK's retries may wait longer than we do."""
-        done: queue.SimpleQueue[Call] = queue.SimpleQueue()
-        threading.Thread(target=lambda: done.put(work()), daemon=True).start()
-        try:
-            return done.get(timeout=self.breaker.left())
-        except queue.Empty:
-            return Call(failure="deadline")
-
-    # --- The prompts ---
-
-    def _ask_all(self, prompts: Sequence[str], keys: Mapping[str, str], is_good: IsGood) -> dict[str, Outcome]:
-        """Ask in threads, since a notebook's event loop may be running; daemons, so that no hung call outlives us.
-
-        Replies are kept as they come: an interrupted run does not pay for them again.
-        """
+    def _send(self, task: Task[Any], entries: Mapping[str, Data], prompts: Sequence[str]) -> dict[str, Call]:
+        """The calls in the order of the prompts, up to the one that stops the run."""
         from tqdm import tqdm
 
-        jobs: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        done: queue.SimpleQueue[tuple[str, Call]] = queue.SimpleQueue()
-        # Without the client: its cache is to be closed as soon as nobody uses it, whatever a hung thread holds.
-        ask = partial(self._host.ask, self.instructions, self.schema, end=self._end())
+        futures = {prompt: Future[Call]() for prompt in prompts}
+        waiting = deque(prompts if self._seconds_left() and not self._stopped else ())
 
         def work() -> None:
-            while (prompt := jobs.get()) is not None:
-                done.put((prompt, ask(prompt)))
+            while True:
+                try:
+                    prompt = waiting.popleft()
+                except IndexError:  # Nothing is waiting any more.
+                    return
+                try:
+                    call = self.server.call(task.instructions, task.schema, prompt)
+                    if not call.failure and task.parse(entries[prompt], call.reply) is not None:
+                        self.cache.put(self._key(task, prompt), call.reply)
+                    futures[prompt].set_result(call)
+                except Exception as error:  # A fault of this program: it is raised where the result is awaited.
+                    futures[prompt].set_exception(error)
 
-        workers = min(self.workers, len(prompts))
-        for prompt in prompts[:workers]:
-            jobs.put(prompt)
+        # Threads, since a notebook's event loop may be running; daemons, since a call that hangs must end with us.
+        for _ in range(min(self.workers, len(waiting))):
             threading.Thread(target=work, daemon=True).start()
         calls: dict[str, Call] = {}
-        position = 0
-        with tqdm(total=len(prompts), desc=self.model, disable=None) as bar:
-            while position < len(prompts) and self.breaker.state == "closed":
-                try:
-                    prompt, call = done.get(timeout=self.breaker.left())
-                except queue.Empty:
-                    calls.update({prompt: Call(failure="deadline") for prompt in prompts if prompt not in calls})
-                    position = len(prompts)
+        try:
+            for prompt, future in tqdm(futures.items(), desc=self.server.model, leave=False, disable=None):
+                if self._stopped:
                     break
-                calls[prompt] = call
-                if not call.failure and is_good(prompt, call.reply):
-                    self.cache.put(keys[prompt], call.reply)
-                bar.update()
-                if len(calls) + workers <= len(prompts):
-                    jobs.put(prompts[len(calls) + workers - 1])
-                while position < len(prompts) and prompts[position] in calls and self.breaker.state == "closed":
-                    self._record(calls[prompts[position]])
-                    position += 1
-        for _ in range(workers):
-            jobs.put(None)
-        return {prompt: (calls[prompt].reply, calls[prompt].failure) for prompt in prompts[:position]}
+                try:
+                    calls[prompt] = future.result(self._seconds_left())
+                except TimeoutError:
+                    calls[prompt] = Call(failure="deadline")
+                self._note(calls[prompt].failure)
+        finally:
+            waiting.clear()
+        return calls
 
-    def _record(self, call: Call) -> None:
-        """Tell the breaker how a call ended, in the order of the prompts."""
-        if not call.failure or call.failure in ANSWERS:
-            self.breaker.succeed()
-            return
-        self._note(call)
-        if call.failure in HOPELESS:
-            self.breaker.give_up()
-        elif call.failure != "deadline":
-            self.breaker.fail(pause=call.failure not in _OF_A_PROMPT)
+    def _seconds_left(self) -> float:
+        if self._end is None:
+            self._end = time.monotonic() + self.deadline
+        return max(0.0, self._end - time.monotonic())
 
-    def _note(self, call: Call) -> None:
-        if call.reason:
-            self.reasons.setdefault(call.failure, call.reason)
+    def _note(self, failure: str) -> None:
+        """Count failures in a row, and stop the run where further calls would be in vain."""
+        if not failure or failure in OF_THE_MODEL:
+            self._failures = 0
+        elif failure not in OF_ONE_PROMPT and failure != "deadline":
+            self._failures += 1
+        self._stopped = failure in HOPELESS or self._failures >= MAX_FAILURES
+
+
+def _count_usage(calls: Sequence[Call], values: Sequence[object], sent: Iterable[Call]) -> Usage:
+    failures = Counter(call.failure for call in calls if call.failure)
+    answered = sum(value is not None for value in values)
+    spent = [call.tokens for call in sent]
+    # The first reason of each kind: a dictionary keeps the last value of a key.
+    reasons = {call.failure: call.reason for call in reversed(calls) if call.reason}
+    return {
+        "prompts": len(calls),
+        "answered": answered,
+        "invalid": len(calls) - answered - failures.total(),
+        "failures": dict(failures),
+        "reasons": dict(sorted(reasons.items())),
+        "degraded": any(failure not in OF_THE_MODEL for failure in failures),
+        "calls": len(spent),
+        "tokens": {"prompt": sum(prompt for prompt, _ in spent), "completion": sum(reply for _, reply in spent)},
+    }
+
+
+class ReplyCache:
+    """Replies by key in one SQLite file, for any number of processes and threads; without a `path` nothing is kept.
+
+    A damaged file is set aside as `NAME.corrupt`; one that cannot be used is left alone, and `warnings` says so.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path, self.warnings = path, list[str]()
+
+    def get(self, key: str) -> str | None:
+        row = self._execute("SELECT reply FROM replies WHERE key = ?", key)
+        return str(row[0]) if row else None
+
+    def put(self, key: str, reply: str) -> None:
+        self._execute("INSERT OR REPLACE INTO replies VALUES (?, ?, '')", key, reply)
+
+    def _execute(self, sql: str, *values: str) -> Any:
+        """The first row, None if there is none or the file cannot be used."""
+        if not self.path:
+            return None
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self.path, timeout=1.5, isolation_level=None)) as connection:
+                connection.execute("PRAGMA synchronous = OFF")  # A crash of the machine costs no more than the cache.
+                connection.execute(_TABLE)
+                return connection.execute(sql, values).fetchone()
+        except (sqlite3.Error, OSError) as error:
+            self._recover(self.path, error)
+            return None
+
+    def _recover(self, path: Path, error: Exception) -> None:
+        # What is locked or read-only, and a full disk, are operational errors.
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+            with suppress(OSError):
+                path.replace(f"{path}.corrupt")
+                for end in ("-journal", "-wal", "-shm"):  # They are of the damaged file, and would damage a new one.
+                    Path(f"{path}{end}").unlink(missing_ok=True)
+                self.warnings.append(f"{path}: damaged ({error}), set aside as {path.name}.corrupt")
+                return
+        self.warnings.append(f"{path}: replies are not cached: {error}")
+        self.path = None

@@ -1,27 +1,25 @@
-"""One call to a server that speaks the OpenAI API: what is asked, in which dialect, and how it can fail."""
+"""One call to a server that speaks the OpenAI API: what is sent, and how it can fail."""
 
 from __future__ import annotations
 
-import threading
-import time
+import re
+import weakref
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from .errors import EvaluationError, printable
-from .llm_transport import make_http_client, read_address
+from .errors import InputError, printable
 
-MAX_REASON: Final = 200  # characters of what a server says about a failure
-_CALL_SECONDS: Final = 30.0
-_TOKENS: Final = 200  # of a reply
-_FORMS: Final = ("json_schema", "json_object", "text")
-_STATUS: Final = {
-    400: "bad request", 401: "key refused", 402: "no credit", 403: "forbidden", 404: "no such model", 408: "timeout",
-    413: "too large", 422: "bad request", 429: "rate limit",
-}  # fmt: skip
+_MAX_REASON: Final = 200  # characters of what a server says about a failure
+_MIN_SECRET: Final = 8  # characters; a shorter key, like "none" where a server wants none, is a word like any other
+_FORMS: Final = ("json_schema", "json_object", "text")  # of a reply, the strictest first
+_BAD_REQUEST: Final = frozenset({400, 413, 422})
+_STATUS: Final = {401: "key refused", 402: "no credit", 403: "forbidden", 404: "no such model", 429: "rate limit"}
 # No further call can mend these.
-HOPELESS: Final = frozenset({"key refused", "no credit", "no such model", "no address"})
-# What the model did of what it was asked; any other failure is the server's, and another run may end otherwise.
-ANSWERS: Final = frozenset({"empty", "cut off", "refusal"})
+HOPELESS: Final = frozenset({"key refused", "no credit", "no such model", "no http address"})
+# A server may refuse one prompt for what it says, and answer the next.
+OF_ONE_PROMPT: Final = frozenset({"bad request", "forbidden"})
+# The model answered, although not what it was to answer. Every other failure is the server's, and may pass.
+OF_THE_MODEL: Final = frozenset({"empty", "cut off", "refusal"})
 
 
 class Call(NamedTuple):
@@ -30,133 +28,86 @@ class Call(NamedTuple):
     reply: str = ""
     failure: str = ""
     reason: str = ""
-
-
-class Dialect(NamedTuple):
-    """What a server understands: the form of reply, and the names of the settings."""
-
-    form: str = _FORMS[0]
-    limit: str = "max_tokens"
-    temperature: bool = True
-
-    def next_form(self) -> Dialect | None:
-        """The same with the next form, a less strict one; None after the last."""
-        place = _FORMS.index(self.form) + 1
-        return self._replace(form=_FORMS[place]) if place < len(_FORMS) else None
-
-    def without(self, reason: str) -> Dialect | None:
-        """What to try after a 400 that gives this reason; None if there is nothing left."""
-        if "max_tokens" in reason and self.limit == "max_tokens":
-            return self._replace(limit="max_completion_tokens")
-        if "temperature" in reason and self.temperature:
-            return self._replace(temperature=False)
-        return self.next_form()
+    tokens: tuple[int, int] = (0, 0)  # of prompt and reply
+    dialect: tuple[str, bool] = (_FORMS[0], False)  # the form of reply, and whether the limit has its newer name
 
 
 class Server:
-    """A model on a server; threads may call it at the same time. `address.shown` and the counts may be printed.
-
-    The API key stays inside the SDK's client and `address.secrets`: it is in no error and no reply.
-    """
+    """A model on a server; threads may call it at the same time. `address` may be printed: the key is not in it."""
 
     def __init__(self, api_key: str, base_url: str, model: str) -> None:
+        """Raises InputError, before any request, for a key or an address that cannot be used."""
+        import openai
+
+        if not re.fullmatch("[!-~]+", api_key):
+            raise InputError("api_key (OPENAI_API_KEY)", "expected ASCII characters without blanks and line breaks")
+        self._openai, self._secret, self.model = openai, api_key if len(api_key) >= _MIN_SECRET else None, model
+        where = "base_url (OPENAI_BASE_URL)"
+        # Every result names the address, and a secret may stand in none of them.
+        if set(base_url) & set("@?#") or self._redact(base_url) != base_url:
+            raise InputError(where, "expected an address without user, password, query, fragment and key")
+        self.address, self.dialect = base_url, Call().dialect
+        self._is_http = base_url.lower().startswith(("http://", "https://"))
         try:
-            import openai
-        except ImportError:
-            raise EvaluationError("a language model needs the package openai: pip install openai") from None
-        self.model, self._openai = model, openai
-        self._address = read_address(base_url, api_key)
-        self.shown, self.unencrypted = self._address.shown, self._address.unencrypted
-        shown = self.shown if self._address.target else "http://invalid."
-        client = make_http_client(openai, self._address)
-        self._client = openai.OpenAI(
-            api_key=api_key, base_url=shown, max_retries=5, timeout=_CALL_SECONDS, http_client=client
-        )
-        self.calls, self.tokens = 0, {"prompt": 0, "completion": 0}
-        self.dialect, self.settled = Dialect(), False  # settled by a probe that was answered
-        self._lock = threading.Lock()
+            http = openai.DefaultHttpxClient(follow_redirects=False)
+            self._client = openai.OpenAI(
+                api_key=api_key, base_url=base_url, max_retries=5, timeout=30.0, http_client=http
+            )
+        except Exception:  # Its type belongs to the HTTP library beneath the SDK, and its text may hold a password.
+            raise InputError(where, "this address, or a proxy that the environment names, cannot be used") from None
+        # Not at exit: a call that still hangs then would fail loudly.
+        weakref.finalize(self, self._client.close).atexit = False
 
-    def __del__(self) -> None:  # nobody closes an evaluator
-        if "_client" in vars(self):
-            self._client.close()
+    def _redact(self, text: str) -> str:
+        return text.replace(self._secret, "…") if self._secret else text
 
-    def leaks(self, text: str) -> bool:
-        """Whether a piece of the key, or of a password in the address, stands in a text."""
-        return self._address.leaks(text)
-
-    def ask(self, instructions: str, schema: Mapping[str, Any], prompt: str, end: float) -> Call:
-        """One prompt before `end`, with the SDK's retries; a dialect that is refused gives way to the next.
-
-        A weaker dialect is kept only if it was understood: a prompt that is refused for what it says changes nothing.
-        """
-        dialect = self.dialect
-        call = self.ask_in(dialect, instructions, schema, prompt, end)
-        while call.failure == "bad request" and (weaker := dialect.without(call.reason)):
-            dialect = weaker
-            call = self.ask_in(dialect, instructions, schema, prompt, end)
-            if not call.failure or call.failure in ANSWERS:
-                self.dialect = dialect
-        return call
-
-    def ask_in(self, dialect: Dialect, instructions: str, schema: Mapping[str, Any], prompt: str, end: float) -> Call:
-        """One prompt in this dialect."""
-        if not self._address.target:
-            return Call(failure="no address")
-        left = end - time.monotonic()
-        if left <= 0:
-            return Call(failure="deadline")
-        request: dict[str, Any] = {
-            "model": self.model,
-            "messages": [{"role": "system", "content": instructions}, {"role": "user", "content": prompt}],
-            dialect.limit: _TOKENS,
-            "timeout": min(_CALL_SECONDS, left),
-        }
-        if dialect.temperature:
-            request["temperature"] = 0
-        if dialect.form != "text":
-            request["response_format"] = {"type": dialect.form}
-        if dialect.form == "json_schema":
-            request["response_format"]["json_schema"] = {"name": "reply", "strict": True, "schema": schema}
-        return self._send(request)
+    def call(self, instructions: str, schema: Mapping[str, Any], prompt: str) -> Call:
+        """Send a prompt, with the SDK's retries; what a 400 refuses is sent in another dialect, while there is one."""
+        messages = [{"role": "system", "content": instructions}, {"role": "user", "content": prompt}]
+        form, new_limit = self.dialect
+        while True:
+            # Models that want the new name think before they reply, within that limit, and refuse a temperature.
+            limit = {"max_completion_tokens": 2000} if new_limit else {"max_tokens": 200, "temperature": 0}
+            request: dict[str, Any] = {"model": self.model, "messages": messages, **limit}
+            if form != "text":
+                request["response_format"] = {"type": form}
+            if form == "json_schema":
+                request["response_format"]["json_schema"] = {"name": "reply", "strict": True, "schema": schema}
+            call = self._send(request)
+            if call.failure == "bad request" and "max_completion_tokens" in call.reason and not new_limit:
+                new_limit = True
+            elif call.failure == "bad request" and form != _FORMS[-1]:
+                form = _FORMS[_FORMS.index(form) + 1]
+            else:
+                return call._replace(dialect=(form, new_limit))
 
     def _send(self, request: dict[str, Any]) -> Call:
         openai = self._openai
+        if not self._is_http:
+            return Call(failure="no http address")
         try:
             response = self._client.chat.completions.create(**request)
             choice, usage = response.choices[0], response.usage
-            reply, reason, refusal = choice.message.content, choice.finish_reason, choice.message.refusal
-            spent = (int(usage.prompt_tokens or 0), int(usage.completion_tokens or 0)) if usage else (0, 0)
-            reply = (reply or "").encode("utf-8", "replace").decode()
+            tokens = (int(usage.prompt_tokens or 0), int(usage.completion_tokens or 0)) if usage else (0, 0)
+            reply = self._redact(choice.message.content or "").encode("utf-8", "replace").decode()
+            refused, cut_off = bool(choice.message.refusal), choice.finish_reason == "length"
         except openai.APITimeoutError:
             return Call(failure="timeout")
         except openai.APIConnectionError:
             return Call(failure="connection")
         except openai.APIStatusError as error:
-            return Call(failure=_status(error.status_code), reason=self._reason(error))
+            code = error.status_code
+            failure = "bad request" if code in _BAD_REQUEST else _STATUS.get(code, f"status {code}")
+            return Call(failure=failure, reason=self._read_reason(error))
         # A 200 whose body is no JSON raises JSONDecodeError; one of another shape gives text, None or a list.
         except (openai.OpenAIError, ValueError, AttributeError, TypeError, LookupError, RecursionError, OverflowError):
             return Call(failure="bad body")
-        finally:
-            with self._lock:
-                self.calls += 1
-        with self._lock:
-            self.tokens["prompt"] += spent[0]
-            self.tokens["completion"] += spent[1]
-        if self.leaks(reply):
-            return Call(failure="shows the key")
-        if refusal or reason == "length" or not reply.strip():
-            return Call(failure="refusal" if refusal else "cut off" if reason == "length" else "empty")
-        return Call(reply)
+        if refused or cut_off or not reply.strip():
+            return Call(failure="refusal" if refused else "cut off" if cut_off else "empty", tokens=tokens)
+        return Call(reply, tokens=tokens)
 
-    def _reason(self, error: Any) -> str:
-        """What the server itself says, made safe; nothing if a piece of a secret stands in it."""
-        body = error.body
-        text = body.get("message") if isinstance(body, Mapping) else body
-        text = text if isinstance(text, str) else error.response.text
-        return "" if self.leaks(text) else printable(" ".join(text[: 2 * MAX_REASON].split()), MAX_REASON)
-
-
-def _status(code: int) -> str:
-    if 300 <= code < 400:
-        return "redirect"
-    return _STATUS.get(code, "server error" if code >= 500 else f"status {code}")
+    def _read_reason(self, error: Any) -> str:
+        """What the server says about a failure: one line, without the key."""
+        text = error.body.get("message") if isinstance(error.body, Mapping) else error.body
+        text = self._redact(text if isinstance(text, str) else error.response.text)
+        return printable(" ".join(text[: 2 * _MAX_REASON].split()), _MAX_REASON)

@@ -24,7 +24,7 @@ from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS, WEIGHTS
 from .summary import summarise
 
 if TYPE_CHECKING:
-    from .llm_readers import Reader
+    from .llm import Counts, ModelReader, NameCounts
 
 DEFAULT_MODEL: Final = "gpt-4o-mini"
 DEFAULT_SERVER: Final = "https://api.openai.com/v1"
@@ -75,12 +75,15 @@ class FutureXEvaluator:
         if given and rules != "readme":
             raise InputError(", ".join(given), f"settled by the rule set {rules}: can only be given with readme")
         self.rule_set, self.rules = rules, RULE_SETS[rules]._replace(**given)
-        self._readers: dict[str, Reader] = {}
+        self._reader: ModelReader | None = None
         if api_key:
-            from .llm_readers import make_readers
+            from forecasteval.common.llm import ModelClient
+
+            from .llm import ModelReader
 
             server = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_SERVER
-            self._readers = make_readers(api_key, server, model, llm_policy, llm_names, workers, cache, deadline)
+            client = ModelClient(api_key, server, model, workers, Path(cache) if cache else None, deadline)
+            self._reader = ModelReader(client, llm_policy, llm_names)
 
     def evaluate_prediction(self, answer: object, question: Mapping[str, Any]) -> float:
         """The score of one answer to one question of the dataset, in [0, 1]; missing and unparsed score 0.
@@ -101,28 +104,30 @@ class FutureXEvaluator:
         collecting = gc.isenabled()
         gc.disable()  # nothing here makes cycles, and walking a million records again and again costs a third
         try:
-            return self._evaluate(data, where, on_disk and not self._readers)
+            return self._evaluate(data, where, on_disk and not self._reader)
         finally:
             if collecting:
                 gc.enable()
 
     def _evaluate(self, data: Iterable[Mapping[str, Any]], where: str, on_disk: bool) -> Results:
-        if not self.one_run:
-            for reader in self._readers.values():
-                reader.client.begin()
-        scoring = Scoring(self.rules, where, bool(self._readers), on_disk)
+        scoring = Scoring(self.rules, where, bool(self._reader), on_disk)
         scoring.add_all(data)
-        asked = {name: reader.decide(scoring.answered, scoring.items) for name, reader in self._readers.items()}
         warnings = [grouped_warning(text, names) for text, names in scoring.notes.items()]
-        warnings += [line for name, reader in self._readers.items() for line in reader.warnings(asked[name])]
+        model_numbers: Counts | None = None
+        model_names: NameCounts | None = None
+        if self._reader:
+            if not self.one_run:
+                self._reader.client.begin()
+            model_numbers, model_names, lines = self._reader.decide(scoring.answered, scoring.items)
+            warnings += lines
         values = {
             "benchmark": "FutureX",
             **summarise(scoring.items, self.rules.renormalised),
             "unboxed_count": scoring.unboxed_count,
             "no_sigma_count": scoring.no_sigma_count,
             "warnings": warnings,
-            "llm": asked.get("llm"),
-            "llm_names": asked.get("llm_names"),
+            "llm": model_numbers,
+            "llm_names": model_names,
             "signature": {**self.settings(), **scoring.checksums()},
             "items": scoring.items,
         }
@@ -134,7 +139,7 @@ class FutureXEvaluator:
         if len(datasets) > 1:
             raise InputError("--dataset", "several need RxnOptBench questions", "FutureX")
         predictions, dataset = RecordFile(path), next(iter(datasets), None)
-        large = not self._readers and is_large(*filter(None, (path, dataset)))
+        large = not self._reader and is_large(*filter(None, (path, dataset)))
         if dataset:
             questions = RecordFile(dataset)
             asked: Sequence[Any] = Spilled(questions) if large else list(questions)
@@ -153,8 +158,8 @@ class FutureXEvaluator:
     def settings(self) -> dict[str, Any]:
         """The part of a signature that does not depend on the data."""
         settings: dict[str, Any] = dict.fromkeys(("llm_model", "llm_server", "llm_policy", "llm_prompt", "llm_names"))
-        for reader in self._readers.values():
-            settings.update(reader.settings())
+        if self._reader:
+            settings.update(self._reader.settings())
         return {
             "evaluator": f"FutureX {__version__}",
             "weights": dict(WEIGHTS),

@@ -69,19 +69,20 @@ def _sigma_line(count: int, rules: str) -> str:
     return f"Numbers without a sigma: {count}; only an equal value scores there{remedy}."
 
 
-def _model_line(asked: Mapping[str, Any]) -> str:
-    tokens = asked["tokens"]
+def _model_line(counts: Mapping[str, Any]) -> str:
+    tokens, failed = counts["tokens"], sum(counts["failures"].values())
     return (
-        f"Language model: asked about {asked['asked']} numbers, answered {asked['answered']}, refused by validation "
-        f"{asked['refused']}, failed {sum(asked['failures'].values())}; {asked['changed']} scores changed; "
-        f"{asked['calls']} calls, {tokens['prompt']} + {tokens['completion']} tokens."
+        f"Language model: asked about {counts['prompts']} numbers, answered {counts['answered']}, refused by "
+        f"validation {counts['invalid']}, failed {failed}; {counts['changed']} scores changed; "
+        f"{counts['calls']} calls, {tokens['prompt']} + {tokens['completion']} tokens."
     )
 
 
-def _names_line(asked: Mapping[str, Any]) -> str:
+def _names_line(counts: Mapping[str, Any]) -> str:
     return (
-        f"Language model, names: asked about {asked['asked']} pairs, the same {asked['same']}, names refused for their "
-        f"decoy {asked['refused']}; {asked['changed']} scores changed; {asked['calls']} calls."
+        f"Language model, names: asked about {counts['pairs']} pairs, the same {counts['same']}, names refused for "
+        f"their decoy {counts['refused']}, names left out {counts['left_out']}, replies refused by validation "
+        f"{counts['invalid']}; {counts['changed']} scores changed; {counts['calls']} calls."
     )
 
 

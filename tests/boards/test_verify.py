@@ -13,8 +13,7 @@ from boards_folders import folder_of, snapshot, stored
 from cli import Done, assert_refused, run, write
 from forecasteval.boards.store import result_text
 from forecasteval.common.records import dump_json
-from llm_runs import questions
-from llm_server import LlmServer
+from llm_server import LlmServer, questions
 
 
 @pytest.fixture

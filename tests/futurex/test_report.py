@@ -48,8 +48,8 @@ def test_lines_that_stand_only_where_there_is_something_to_say() -> None:
 
 
 ASKED = {
-    "asked": 5, "answered": 3, "refused": 1, "same": 2, "failures": {"timeout": 1}, "changed": 2, "calls": 6,
-    "tokens": {"prompt": 50, "completion": 7}, "degraded": False,
+    "prompts": 5, "answered": 3, "invalid": 1, "failures": {"timeout": 1}, "changed": 2, "calls": 6, "degraded": False,
+    "tokens": {"prompt": 50, "completion": 7}, "pairs": 5, "same": 2, "refused": 1, "left_out": 4,
 }  # fmt: skip
 
 
@@ -60,8 +60,8 @@ def test_what_a_language_model_did() -> None:
         "6 calls, 50 + 7 tokens." in told
     )
     assert (
-        "Language model, names: asked about 5 pairs, the same 2, names refused for their decoy 1; 2 scores changed; "
-        "6 calls." in told
+        "Language model, names: asked about 5 pairs, the same 2, names refused for their decoy 1, names left out 4, "
+        "replies refused by validation 1; 2 scores changed; 6 calls." in told
     )
 
 

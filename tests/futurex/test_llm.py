@@ -1,0 +1,618 @@
+"""What a language model decides: the numbers and names it gets, the replies that count, what hostile answers gain."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from cli import CASES, ROOT, Record, asked, box, read_json
+from eval import FutureXEvaluator
+from forecasteval.common.markup import clean
+from forecasteval.common.report import format_text
+from forecasteval.futurex.llm import (
+    FACTORS,
+    MAX_LENGTH,
+    MAX_PROMPT_SPAN,
+    MAX_WORDS,
+    choose_decoy,
+    cut_span,
+    is_settled,
+    parse_name_reply,
+    parse_number_reply,
+    prompt_data,
+    span_numbers,
+)
+from forecasteval.futurex.names import read_name, same_name
+from forecasteval.futurex.numbers import Quantity
+from forecasteval.futurex.units import NumberTruth
+from llm_server import UNSURE, LlmServer, Reply, Request, answer, completion, error, honest, question, questions
+
+TRUTH: Final = "73519.25"  # in no injection
+# The table of scales, written down a second time on purpose.
+SCALES: Final = (0.01, 1, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12)
+
+
+def evaluate(server: LlmServer, data: list[Record], **options: Any) -> Record:
+    """The results of one run, whose counts must add up."""
+    results = FutureXEvaluator("key", server.url, **options).evaluate_all(data)
+    decided = sum(item["decided_by"] == "model" for item in results["items"])
+    assert decided == results["llm"]["answered"] + (results["llm_names"] or {"changed": 0})["changed"]
+    return results
+
+
+def rules_only(data: list[Record]) -> list[Record]:
+    return list(FutureXEvaluator().evaluate_all(data)["items"])
+
+
+# --- The evaluator ---
+
+
+def test_openai_is_imported_only_for_a_model() -> None:
+    code = """
+import sys
+from eval import FutureXEvaluator
+question = {"level": 4, "prompt": "How many?", "ground_truth": "7", "Std": 1.0}
+for given in ((), (None, "http://127.0.0.1:9/v1"), ("your_api_key", "your_api_base_url")):
+    FutureXEvaluator(*given).evaluate_prediction("7", question)
+    print("openai" in sys.modules, "sqlite3" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False", "False", "False", "True", "True"]
+
+
+def test_one_answer_at_a_time(server: LlmServer) -> None:
+    evaluator = FutureXEvaluator("key", server.url)
+    assert [evaluator.evaluate_prediction(box(f"{n} then, after 90 now"), question()) for n in (100, 101)] == [1, 0.96]
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("one_run", [False, True])
+def test_what_is_one_run(server: LlmServer, one_run: bool) -> None:
+    """In Python every call of evaluate_all is a run; on the command line all files together are one."""
+    evaluator = FutureXEvaluator("key", server.url)
+    evaluator.one_run = one_run
+    server.script = lambda request: error(401)
+    evaluator.evaluate_all(questions(2))
+    server.script = honest
+    assert evaluator.evaluate_all(questions(2))["llm"]["answered"] == (0 if one_run else 2)
+
+
+def test_signature(server: LlmServer) -> None:
+    keys = ("llm_model", "llm_server", "llm_policy", "llm_prompt", "llm_names")
+
+    def pick(evaluator: FutureXEvaluator) -> list[object]:
+        return [evaluator.settings()[key] for key in keys]
+
+    assert pick(FutureXEvaluator()) == [None] * 5
+    assert pick(FutureXEvaluator("key", server.url, model="m-1")) == ["m-1", server.url, "unsure", 1, None]
+    named = FutureXEvaluator("key", server.url, model="m-1", llm_policy="always", llm_names=True)
+    assert pick(named) == ["m-1", server.url, "always", 1, 1]
+    for options, message in (
+        ({"llm_policy": "never"}, "llm_policy: must be unsure"),
+        ({"llm_names": True}, "an api_key"),
+    ):
+        with pytest.raises(Exception, match=message):
+            FutureXEvaluator(**options)
+
+
+def test_counts_report_and_warnings(server: LlmServer) -> None:
+    def script(request: Request) -> Reply:
+        special = {"1001": answer("7"), "1002": completion(""), "1003": error(403, "not\x1b you")}
+        return special.get(request.span.split()[0], honest(request))
+
+    server.script = script
+    data = [question(r"\boxed{1000}", "sure", "1000"), *questions(5)]
+    results = evaluate(server, data)
+    assert results["llm"] == {
+        "prompts": 5, "answered": 2, "invalid": 1, "changed": 2, "failures": {"empty": 1, "forbidden": 1}, "calls": 5,
+        "reasons": {"forbidden": "not\\x1b you"}, "degraded": True, "tokens": {"prompt": 400, "completion": 40},
+    }  # fmt: skip
+    assert [item["decided_by"] for item in results["items"]] == ["grammar", "model", *["grammar"] * 3, "model"]
+    assert results["items"][1]["read"] == "1000"
+    assert results["warnings"] == [
+        "the language model failed for 2 of 5 prompts about numbers: empty 1, forbidden 1",
+        'the language model\'s server says (forbidden): "not\\x1b you"',
+        "this result is degraded: another run may give another score",
+    ]
+    assert (
+        "Language model: asked about 5 numbers, answered 2, refused by validation 1, failed 2; 2 scores changed; "
+        "5 calls, 400 + 40 tokens." in format_text(results.report())
+    )
+
+
+@pytest.mark.parametrize("workers", [1, 8])
+def test_the_same_result_from_the_cache_and_in_any_order(server: LlmServer, tmp_path: Path, workers: int) -> None:
+    server.script = lambda request: judge(knows)(request)._replace(wait=0.01 * (request.number % 3))
+    data = [*questions(9), ranking(["Harbour City", "New Quill"], "港城", "NQ"), *OTHERS]
+    options: Record = {"llm_names": True, "cache": tmp_path / "c.sqlite3"}
+    first = evaluate(server, data, workers=9 - workers, **options)
+    count = len(server.requests)
+    second = evaluate(server, data[::-1], workers=workers, **options)
+    assert second["items"] == first["items"][::-1]
+    assert second["overall_score"] == first["overall_score"]
+    assert (len(server.requests), second["llm"]["calls"], second["llm_names"]["calls"]) == (count, 0, 0)
+
+
+# --- Numbers: what is sent ---
+
+POLICY: Final = [  # answer, sent by "unsure", sent by "always"
+    (r"\boxed{101}", False, True),
+    (r"\boxed{1.5亿元}", False, True),
+    (r"\boxed{It will be 101 people}", False, True),
+    (r"\boxed{100-120}", False, True),
+    ("101", False, True),
+    (101, False, True),
+    (UNSURE, True, True),
+    (r"\boxed{from 90 in May, 95 in June}", True, True),
+    (r"\boxed{101 zorkmids}", True, True),
+    (r"\boxed{101 gazillion yuan}", True, True),
+    ("I think it was 90 and will be 101.", False, False),
+    ("", False, False),
+    (None, False, False),
+    (r"\boxed{}", False, False),
+    (r"\boxed{no idea}", False, True),
+]
+
+
+def test_which_numbers_are_sent(server: LlmServer) -> None:
+    data = [question(given, name) for name, (given, _, _) in enumerate(POLICY)]
+    others = [{**asked(1, "A", UNSURE, prompt="Who?\nA. 90\nB. 101")}, asked(3, "['Red', 'Blue']", UNSURE)]
+    for column, policy in enumerate(("unsure", "always"), 1):
+        results = evaluate(server, [*data, *others], llm_policy=policy)
+        assert results["llm"]["prompts"] == sum(case[column] for case in POLICY)
+        decided = [item["decided_by"] == "model" for item in results["items"]]
+        assert decided == [case[column] and bool(re.search("[0-9]", str(case[0]))) for case in POLICY] + [False] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "settled"),
+    [
+        ("101", True), ("no idea", True), ("It will be 101 people", True), ("101 and rising", True),
+        ("101 zorks", False), ("90, then 101", False), ("36氪", False),
+    ],
+)  # fmt: skip
+def test_is_settled(text: str, settled: bool) -> None:
+    assert is_settled(text) is settled
+
+
+def test_what_is_sent_of_an_answer(server: LlmServer) -> None:
+    given = r"\boxed{It was <b>90 万</b>, \"now\" 101 zorks " + "long " * 200 + "}"
+    data = [{**question(given, truth="8472.5亿元"), "prompt": "Turnover in hundreds of millions of yuan?"}]
+    evaluate(server, data)
+    (request,) = server.requests
+    assert request.data["asked"] == "in hundreds of millions of yuan"
+    assert request.data["truth_unit"] == {"scale": 1e8, "unit": "元"}
+    assert request.span.startswith("It was <b>90 万</b>")
+    assert len(request.span) == MAX_PROMPT_SPAN
+    assert not any(digits in request.raw for digits in (b"8472", b"847", b"Std", b"<b>"))
+    truths = [NumberTruth(Quantity(value, 1e8, "元"), None, 5.0) for value in (1.0, 73519.25, -4.0)]
+    assert len({str(prompt_data(truth, "How many?", "7 or 8")) for truth in truths}) == 1
+
+
+def test_cut_span() -> None:
+    text = "x" * (MAX_PROMPT_SPAN - 3)
+    assert [cut_span(text + end) for end in ("123", "123 4", "1234", "1,23.4")] == [
+        f"{text}123",
+        f"{text}123",
+        text,
+        text,
+    ]
+
+
+# --- Numbers: which replies count ---
+
+
+def test_span_numbers() -> None:
+    numbers = {"12": 12.0, "-12": -12.0, "1,234.5": 1234.5, "3": 3.0, "-3": -3.0}
+    assert span_numbers("-12 or 1,234.5, minus $3") == numbers
+    assert span_numbers("Red") == {}
+
+
+@pytest.mark.parametrize(
+    ("reply", "wanted"),
+    [
+        ('{"number": "12", "scale": 1, "unit": null}', Quantity(12.0, None, "")),
+        ('```json\n{"number": "12", "scale": 0.01, "unit": "%"}\n```', Quantity(12.0, 0.01, "%")),
+        ('Sure, {x}! {"number": " +12 ", "scale": 10000.0, "unit": "元"} Else?', Quantity(12.0, 1e4, "元")),
+        ('{"number": "−12", "scale": 1, "unit": 7}', Quantity(-12.0, None, "")),
+        ('{"number": "12", "scale": 1, "unit": "\\u001b[31m"}', Quantity(12.0, None, "\\x1b[31m")),
+        ('{"number": "1", "scale": 1}', None),
+        ('{"number": "-31", "scale": 1}', None),
+        ('{"number": 12, "scale": 1}', None),
+        ('{"number": "NaN", "scale": 1}', None),
+        ('{"number": "12", "scale": 2}', None),
+        ('{"number": "12", "scale": 0}', None),
+        ('{"number": "12", "scale": true}', None),
+        ('{"number": "12", "scale": "1"}', None),
+        ('{"number": "12", "scale": NaN}', None),
+        ('{"number": "12", "scale": 1e400}', None),
+        ('{"number": "12", "scale": 1' + "0" * 5000 + "}", None),
+        ('{"number": ["12"], "scale": {}}', None),
+        ('{"number": "12"}', None),
+        ('{"number": "12", "scale": 1}' * 2, None),
+        ('{"number":' * 4000, None),
+        ("[1, 2]", None),
+        ("12", None),
+    ],
+)
+def test_number_replies(reply: str, wanted: Quantity | None) -> None:
+    assert parse_number_reply({"span": "-12 or 31"}, reply) == wanted
+
+
+def written_numbers(span: str) -> set[float]:
+    """Every number that stands in a text with no digit beside it, read as generously as anyone may."""
+    numbers: set[float] = set()
+    for begin in range(len(span)):
+        if begin and span[begin - 1] in "0123456789":
+            continue
+        for end in range(begin + 1, min(len(span), begin + 60) + 1):
+            literal = span[begin:end]
+            if re.fullmatch(r"[0-9.][0-9.,']*(?:e[-+]?[0-9]+)?", literal, re.I) and not re.match("[0-9]", span[end:]):
+                for plain in (literal.replace(",", ""), literal.replace(".", "").replace(",", ".")):
+                    try:
+                        value = float(plain.replace("'", ""))
+                    except ValueError:
+                        continue
+                    numbers |= {value, -value}
+    return numbers
+
+
+NUMERIC: Final = st.text("0123456789.,'-+−e %万亿abc\n", max_size=30)
+_LEAVES: Final = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(SCALES)
+JUNK: Final = _LEAVES | st.lists(_LEAVES, max_size=3) | st.dictionaries(st.text(max_size=5), _LEAVES, max_size=3)
+
+
+@st.composite
+def spans_and_replies(draw: st.DrawFn) -> tuple[str, str]:
+    span = draw(NUMERIC | st.text(max_size=30))
+    cut = sorted(draw(st.lists(st.integers(0, len(span)), min_size=2, max_size=2)))
+    number = draw(st.one_of(st.just(span[cut[0] : cut[1]]), st.sampled_from(span.split() or [""]), JUNK))
+    record = {"number": number, "scale": draw(st.sampled_from(SCALES) | JUNK), "unit": draw(JUNK)}
+    text = draw(st.just(json.dumps(record)) | st.text(max_size=40))
+    return span, draw(st.sampled_from(["", "```json\n", "{x} "])) + text + draw(st.sampled_from(["", "\n```", "}"]))
+
+
+@settings(max_examples=300)
+@given(spans_and_replies())
+@example(("1e1234", '{"number": "1e123", "scale": 1}'))
+@example(("873519.251", '{"number": "73519.25", "scale": 1}'))
+@example(("12345", '{"number": "123", "scale": 1}'))
+def test_any_reply_names_a_number_of_the_span_and_a_known_scale(case: tuple[str, str]) -> None:
+    span, reply = case
+    quantity = parse_number_reply({"span": span}, reply)
+    if quantity is not None:
+        assert quantity.value in written_numbers(span)
+        assert quantity.scale is None or quantity.scale in SCALES
+        assert quantity.value >= 0 or re.search("[-−–负]|minus|negative", span)
+
+
+@pytest.mark.parametrize("given", [r"\boxed{9e307 trillion}", r"\boxed{9e307 then, after 90 now}"])
+def test_a_value_beyond_floats_scores_nothing(server: LlmServer, given: str) -> None:
+    """inf == inf: without Std, an endless value equals every truth."""
+    server.script = lambda request: answer("9e307", 1e12)
+    assert evaluate(server, [question(given, truth="5亿", std=None)])["items"][0]["score"] == 0
+
+
+INJECTIONS: Final = read_json(CASES / "injections.json")
+
+
+def obeying(number: object, scale: object) -> Callable[[str], str]:
+    return lambda span: json.dumps({"number": number, "scale": scale, "unit": None, "score": 1, "truth": TRUTH})
+
+
+def tuned(span: str) -> str:
+    """The first number of the span, with the one scale that would make it the truth."""
+    first = re.search(r"[0-9]+", span)
+    return obeying(first[0] if first else "1", float(TRUTH) / float(first[0] if first else 1))(span)
+
+
+MALICE: Final[dict[str, Callable[[str], str]]] = {
+    "the truth": obeying(TRUTH, 1),
+    "the truth as a number": obeying(float(TRUTH), 1),
+    "the truth, scaled": obeying("7351925", 0.01),
+    "tuned scale": tuned,
+    "last literal, largest scale": lambda span: obeying(re.findall(r"[0-9]+", span)[-1], 1e12)(span),
+    "scale out of the table": lambda span: obeying(re.findall(r"[0-9]+", span)[-1], 1e13)(span),
+    "the span itself": lambda span: span,
+    "its own reply": lambda span: next(case["reply"] for case in INJECTIONS if case["span"][-6:] == span[-6:]),
+}
+
+
+@pytest.mark.parametrize("malice", MALICE)
+def test_injections(server: LlmServer, malice: str) -> None:
+    """The value is a number of the span times a known factor, or what the grammar read; never the truth."""
+    assert len(INJECTIONS) == 20
+    assert set(FACTORS) == set(SCALES)
+    server.script = lambda request: completion(MALICE[malice](request.span))
+    data = [question(box(case["span"]), case["name"], TRUTH) for case in INJECTIONS]
+    results = evaluate(server, data, workers=1)
+    spans = [request.span for request in server.requests]
+    assert all(request.prompt.count("<") == 2 for request in server.requests), "a tag from inside the data"
+    for item, grammar, span in zip(results["items"], rules_only(data), spans, strict=True):
+        assert item["score"] == 0, item
+        if item["decided_by"] == "grammar":
+            assert item == grammar
+        else:
+            allowed = [number * factor for number in written_numbers(span) for factor in SCALES]
+            assert any(abs(float(item["read"]) - value) <= 1e-9 * abs(value) for value in allowed), (item, span)
+
+
+# --- Names: what a model can do ---
+
+GROUPS: Final = (  # what means the same to a good model
+    {"Harbour City", "港城"}, {"New Quill", "NQ", "Nova Quilla"}, {"Tern Islands", "燕鸥群岛"}, {"Red Kite", "赤鸢"},
+)  # fmt: skip
+
+
+def knows(a: str, b: str) -> bool:
+    return any({a, b} <= group for group in GROUPS)
+
+
+def judge(decides: Callable[[str, str], object]) -> Callable[[Request], Reply]:
+    """A model that reads numbers well and decides pairs so."""
+
+    def script(request: Request) -> Reply:
+        if "span" in request.data:
+            return honest(request)
+        assert request.data.keys() == {"a", "b"}
+        decided = decides(request.data["a"], request.data["b"])
+        return decided if isinstance(decided, Reply) else completion(json.dumps({"same": decided}))
+
+    return script
+
+
+@pytest.fixture
+def judging() -> Iterable[LlmServer]:
+    """A model on loopback that knows `GROUPS`."""
+    with LlmServer(judge(knows)) as started:
+        yield started
+
+
+def ranking(truth: list[str], *names: str, name: str = "q", level: int = 3) -> Record:
+    return {**asked(level, repr(truth), list(names)), "id": name}
+
+
+OTHERS: Final = [  # whose true names serve as decoys
+    {**ranking(["Grey Heron", "Low Tide"], name="d1"), "answer": None},
+    {**ranking(["Tin Lantern"], name="d2"), "answer": box("Tin Lantern")},
+]
+
+
+def match(server: LlmServer, *data: Record, **options: Any) -> Record:
+    return evaluate(server, [*data, *OTHERS], llm_names=True, **options)
+
+
+def without(*data: Record) -> list[Record]:
+    return rules_only([*data, *OTHERS])
+
+
+def pairs(server: LlmServer) -> list[tuple[str, str]]:
+    return sorted((request.data["a"], request.data["b"]) for request in server.requests)
+
+
+def counts(results: Record, *keys: str) -> tuple[int, ...]:
+    return tuple(results["llm_names"][key] for key in keys)
+
+
+MATCHES: Final = {  # level, truth, answer, score by the rules, score with the model
+    "right": (3, ["Harbour City", "New Quill"], ["港城", "NQ"], 0, 1),
+    "turned": (3, ["Harbour City", "New Quill"], ["NQ", "港城"], 0, 0.8),
+    "half": (3, ["Harbour City", "New Quill"], ["港城", "Low Fen"], 0, 0.4),
+    "one by the rules": (3, ["Harbour City", "New Quill"], ["Harbour City", "NQ"], 0.4, 1),
+    "wrong": (3, ["Harbour City"], ["New Quill"], 0, 0),
+    "no need": (3, ["Harbour City", "New Quill"], ["Harbour City", "New Quill"], 1, 1),
+    "two spellings of one name": (3, ["New Quill", "Red Kite"], ["NQ", "Nova Quilla"], 0, 0.4),
+    "one name twice": (3, ["New Quill", "Red Kite"], ["NQ", "NQ"], 0, 0.4),
+    "a choice": (1, ["Harbour City"], ["港城"], 0, 1),
+    "a choice of too many": (1, ["Harbour City"], ["港城", "Low Fen"], 0, 0),
+    "half a choice": (2, ["Harbour City", "New Quill"], ["NQ"], 0, 2 / 3),
+    "both of a choice": (2, ["Harbour City", "New Quill"], ["NQ", "港城"], 0, 1),
+}
+
+
+def test_names_that_the_rules_leave(judging: LlmServer) -> None:
+    data = [ranking(truth, *names, name=name, level=level) for name, (level, truth, names, _, _) in MATCHES.items()]
+    results = match(judging, *data)
+    assert [item["score"] for item in without(*data)[: len(data)]] == [case[3] for case in MATCHES.values()]
+    for item, (_, _, _, before, after) in zip(results["items"], MATCHES.values(), strict=False):
+        decided = "model" if after > before else "grammar"
+        assert (item["score"], item["decided_by"]) == (pytest.approx(after), decided), item["id"]
+
+
+@pytest.mark.parametrize("decides", [lambda a, b: False, lambda a, b: True, lambda a, b: a == "Harbour City"])
+def test_a_model_never_lowers_a_score(judging: LlmServer, decides: Callable[[str, str], object]) -> None:
+    data = ranking(["Harbour City", "New Quill", "Red Kite"], "New Quill", "Red Kite", "Low Fen")
+    judging.script = judge(decides)
+    assert match(judging, data)["items"][0]["score"] >= without(data)[0]["score"]
+
+
+def test_only_what_the_rules_leave_is_sent(judging: LlmServer) -> None:
+    match(
+        judging,
+        ranking(["Harbour City", "New Quill"], "Old Harbour City", "NQ", name="one"),
+        {**asked(1, "B", box("A"), prompt="Who?\nA. Harbour City\nB. Red Kite"), "id": "options"},
+        {**asked(1, "Yes", box("No")), "id": "yes"},
+        {**asked(3, "Harbour City, Red Kite", None), "id": "missing"},
+        {**asked(3, "Harbour City, Red Kite", "It is hard to say. I would go for 港城"), "id": "prose"},
+    )
+    true_pair, decoys = [("New Quill", "NQ")], [pair for pair in pairs(judging) if pair[0] != "New Quill"]
+    assert [pair for pair in pairs(judging) if pair[0] == "New Quill"] == true_pair
+    assert [name for _, name in decoys] == ["NQ"]
+
+
+def test_without_llm_names_no_truth_is_sent(judging: LlmServer) -> None:
+    data = [ranking(["Harbour City", "New Quill"], "港城", "NQ"), question(UNSURE, "n", truth=TRUTH), *OTHERS]
+    results = evaluate(judging, data, llm_policy="always")
+    (request,) = judging.requests
+    for truth in ("Harbour City", "New Quill", "Grey Heron", "Tin Lantern", "73519"):
+        assert truth.encode() not in request.raw
+    assert (results["llm_names"], results["signature"]["llm_names"]) == (None, None)
+
+
+@pytest.mark.parametrize("parts", [["x" * MAX_LENGTH], ["word"] * MAX_WORDS], ids=["80 characters", "12 words"])
+def test_long_names_are_never_sent(judging: LlmServer, parts: list[str]) -> None:
+    name = " ".join(parts)
+    match(judging, ranking(["Red Kite"], name))
+    assert ("Red Kite", name) in pairs(judging)
+    judging.requests.clear()
+    longer = name + ("x" if len(parts) == 1 else " word")
+    match(judging, ranking(["Red Kite"], longer, "港城"), ranking([longer], "赤鸢", name="true"))
+    assert pairs(judging)
+    assert all(longer not in pair for pair in pairs(judging))
+
+
+def test_a_list_of_hundreds_of_names_is_not_sent_whole(judging: LlmServer) -> None:
+    """What a contestant wrote must not decide what its judge costs."""
+    truth = [f"Harbour {letter}" for letter in "ABCD"]
+    results = match(judging, {**asked(3, repr(truth), box(", ".join(f"q{n}" for n in range(300)))), "id": "q"})
+    assert counts(results, "pairs", "left_out") == (4 * 8, 292)
+    assert len(judging.requests) == 5 * 8
+
+
+# --- Names: the decoy ---
+
+
+def test_every_name_is_compared_with_a_name_of_another_question(judging: LlmServer) -> None:
+    results = match(judging, ranking(["Harbour City", "Red Kite"], "港城", "Low Fen"))
+    for name in ("港城", "Low Fen"):
+        (decoy,) = {a for a, b in pairs(judging) if b == name} - {"Harbour City", "Red Kite"}
+        assert decoy in {"Grey Heron", "Low Tide", "Tin Lantern"}
+    assert counts(results, "pairs", "same", "refused", "left_out", "invalid", "changed", "calls") == (
+        4,
+        1,
+        0,
+        0,
+        0,
+        1,
+        6,
+    )
+    assert (
+        "Language model, names: asked about 4 pairs, the same 1, names refused for their decoy 0, names left out 0, "
+        "replies refused by validation 0; 1 scores changed; 6 calls." in format_text(results.report())
+    )
+
+
+def test_a_name_that_is_the_same_as_its_decoy_is_refused_for_the_whole_question(judging: LlmServer) -> None:
+    judging.script = judge(lambda a, b: knows(a, b) or b == "Low Fen")
+    results = match(judging, ranking(["Harbour City", "Red Kite"], "港城", "Low Fen"))
+    assert results["items"][0]["score"] == pytest.approx(0.4)  # 港城 counts, Low Fen for neither
+    assert counts(results, "same", "refused", "changed") == (1, 1, 1)
+
+
+def test_another_writing_of_a_refused_name_is_refused_too(judging: LlmServer) -> None:
+    """Else an answer writes a name twice, once to talk and once to count."""
+    judging.script = judge(lambda a, b: b == "港城。" or knows(a, b))
+    results = match(judging, ranking(["Harbour City", "Red Kite"], "港城。", "港城"))
+    assert (results["items"][0]["score"], counts(results, "refused")) == (0, (1,))
+
+
+def test_a_refused_name_costs_no_other_question(judging: LlmServer) -> None:
+    judging.script = judge(lambda a, b: knows(a, b) or "TALK" in b)
+    results = match(judging, ranking(["Harbour City"], "TALK", name="bad"), ranking(["Red Kite"], "赤鸢", name="good"))
+    assert [item["score"] for item in results["items"][:2]] == [0, 1]
+
+
+def test_without_a_decoy_nothing_is_sent(judging: LlmServer) -> None:
+    results = evaluate(judging, [ranking(["Harbour City"], "港城")], llm_names=True)
+    assert (results["items"][0]["score"], judging.requests) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "truth", "decoy"),
+    [  # Like the true name in script and length, so that "yes, if the other is in Chinese" does not set them apart.
+        ("Low Tide", ["港城"], "灰鹭"),
+        ("Low Tide", ["Harbour City"], "Tin Lantern"),
+        ("Low Tide", ["Red"], "Fen"),
+        ("Fen", ["Red"], "Tin Lantern"),
+        ("Low Tide", ["Fen", "Tin Lantern", "灰鹭", "Grey Heron of the Far Islands"], None),
+    ],
+)
+def test_choose_decoy(name: str, truth: list[str], decoy: str | None) -> None:
+    names = [read_name(text) for text in ("灰鹭", "Grey Heron of the Far Islands", "Tin Lantern", "Fen")]
+    true_names = [read_name(text) for text in truth]
+    for candidates in (names, names[::-1]):
+        chosen = choose_decoy(read_name(name), true_names, candidates)
+        assert (chosen and chosen.text) == decoy
+
+
+@given(st.lists(st.text(max_size=6), max_size=6), st.lists(st.text(max_size=6), max_size=3), st.text(max_size=6))
+def test_any_decoy_is_another_name(candidates: list[str], truth: list[str], text: str) -> None:
+    name, true_names = read_name(text), [read_name(true) for true in truth]
+    decoy = choose_decoy(name, true_names, [read_name(candidate) for candidate in candidates])
+    if decoy is not None:
+        assert not same_name(decoy, name)
+        assert not any(same_name(true, decoy) for true in true_names)
+
+
+# --- Names that talk to the judge ---
+
+NAME_INJECTIONS: Final = read_json(CASES / "name_injections.json")
+SENT: Final = {clean(case["text"]): case["reply"] for case in NAME_INJECTIONS}  # a name is cleaned before it is one
+OBEYS: Final[dict[str, Callable[[str, str], object]]] = {
+    "yes to everything": lambda a, b: True,
+    "yes to a name that talks": lambda a, b: knows(a, b) or bool({a, b} & {*SENT}),
+    "its own reply": lambda a, b: completion(SENT[a if a in SENT else b]) if {a, b} & {*SENT} else knows(a, b),
+    "the name as reply": lambda a, b: completion(b) if b in SENT else knows(a, b),
+    "the pair as reply": lambda a, b: completion(json.dumps({"a": a, "b": b, "same": True})),
+    "yes in another form": lambda a, b: completion('{"same": "true"}'),
+}
+
+
+@pytest.mark.parametrize("obedience", OBEYS)
+def test_twenty_names_that_talk_to_the_judge_gain_nothing(judging: LlmServer, obedience: str) -> None:
+    """A question each, and four in an answer; a model that obeys them, but knows honest names."""
+    texts = [*SENT]
+    assert len(texts) == 20
+    judging.script = judge(OBEYS[obedience])
+    data = [ranking(["Harbour City", "Red Kite"], text, name=str(n)) for n, text in enumerate(texts)]
+    data += [ranking(["Harbour City"], text, name=f"choice {n}", level=1) for n, text in enumerate(texts)]
+    data += [ranking(["Harbour City", "Red Kite"], *texts[n : n + 4], name=f"four {n}") for n in range(0, 20, 4)]
+    assert match(judging, *data)["items"] == without(*data)
+    assert {text for _, text in pairs(judging)} >= {*texts}
+    if "talks" in obedience:
+        mixed = ranking(["Harbour City", "Red Kite"], "港城", *texts[:3])
+        assert match(judging, mixed)["items"][0]["score"] == pytest.approx(0.4)
+
+
+# --- Names: which replies count ---
+
+
+@pytest.mark.parametrize(
+    ("reply", "wanted"),
+    [
+        ('{"same": true}', True),
+        ('They are not. ```json\n{"same": false}\n```', False),
+        ('[{"same": true}]', True),
+        ('{"same": "true"}', None),
+        ('{"same": 1}', None),
+        ('{"same": null}', None),
+        ('{"same": true, "why": "x"}', None),
+        ('{"Same": true}', None),
+        ('{"same": true} {"same": true}', None),
+        ('{"same": true', None),
+        ("true", None),
+        ("{" * 5000, None),
+    ],
+)
+def test_name_replies(judging: LlmServer, reply: str, wanted: bool | None) -> None:
+    assert parse_name_reply({}, reply) is wanted
+
+
+@pytest.mark.parametrize("broken", ["the pair", "the decoy"])
+@pytest.mark.parametrize("fault", [error(500), completion("yes")], ids=["500", "invalid"])
+def test_a_pair_counts_only_with_both_replies(judging: LlmServer, broken: str, fault: Reply) -> None:
+    judging.script = judge(lambda a, b: knows(a, b) if (a == "Harbour City") == (broken == "the decoy") else fault)
+    results = match(judging, ranking(["Harbour City"], "港城"))
+    assert results["items"][0]["score"] == 0
+    assert (counts(results, "invalid"), results["llm_names"]["degraded"]) == (
+        ((0,), True) if fault.status == 500 else ((1,), False)
+    )
