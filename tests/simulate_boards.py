@@ -1,21 +1,23 @@
 """What repeats and the table over all weeks are worth: `python tests/simulate_boards.py [seasons]`.
 
 Systems of known skill answer drawn questions; what the boards report is compared with what is known. The tables in
-docs/nightly.md are its output with 2,000 seasons (some minutes).
+docs/nightly.md are its output with 200 seasons a line (some minutes), those of repeats with 2,000.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from scipy import special
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from forecasteval.boards.systems import ALPHA
 from forecasteval.boards.two_way import (
+    adjust_pairs,
     compare_pairs,
     difference_spread,
     fit_scores,
@@ -26,103 +28,142 @@ from forecasteval.boards.two_way import (
 from forecasteval.common.statistics import stratified_interval
 from forecasteval.futurex.rules import WEIGHTS
 
+Array = np.ndarray[Any, np.dtype[Any]]
 SIZES: Final = (11, 10, 9, 20)  # questions by level and week
 LEVELS: Final = np.repeat(np.arange(4), SIZES)
 LEVEL_WEIGHTS: Final = np.array([*WEIGHTS.values()])
-SPREAD: Final = 1.2  # of the difficulties within a week, in log-odds
+SPREAD: Final = 1.5  # of the difficulties within a week, in log-odds
 NODES, CHANCES = np.polynomial.hermite_e.hermegauss(40)
-Array = np.ndarray[Any, np.dtype[Any]]
+SETTINGS: Final[dict[str, dict[str, Any]]] = {
+    "any weeks missed": {},
+    "hard weeks missed": {"hard": True},
+    "the same + 10 blank systems": {"hard": True, "blank": 10},
+    "the same + 10 weak systems": {"hard": True, "weak": 10},
+    "shocks of 0.2": {"shock": 0.2},
+    "shocks of 0.3": {"shock": 0.3},
+    "shocks of 0.3, hard weeks missed": {"shock": 0.3, "hard": True},
+    "limit: 5 of 20 guess, hard weeks missed": {"guessing": 5, "hard": True},
+    "limit: two weeks, shocks of 0.3": {"weeks": 2, "shock": 0.3},
+}
 
 
-def chance(logits: Array) -> Array:
-    return 1 / (1 + np.exp(-logits))
+# --- Answers ---
 
 
-def expected(skills: Array, weeks: Array) -> Array:
-    """Each system's expected score over questions drawn in these weeks."""
-    drawn = chance(skills[:, None, None] - weeks[None, :, None] - SPREAD * NODES)
-    return (drawn @ (CHANCES / CHANCES.sum())).mean(axis=1)  # type: ignore[no-any-return]
+def number_score(logits: Array, z: Array) -> Array:
+    """1 - (how many sigmas the number is off)², at least 0; the better the system, the closer."""
+    return np.maximum(0, 1 - (z * np.exp(-logits / SPREAD)) ** 2)  # type: ignore[no-any-return]
 
 
-def answer(rng: np.random.Generator, logits: Array, levels: Array, runs: int) -> Array:
-    """Scores of runs × systems × questions: right or wrong at levels 1 and 2, five items of a list at 3 and 4."""
-    p = chance(logits)
-    one = rng.random((runs, *p.shape)) < p
-    return np.where(levels < 2, one, rng.binomial(5, p, (runs, *p.shape)) / 5)
+def answer(rng: np.random.Generator, logits: Array, levels: Array, numbers: Array) -> Array:
+    """Right or wrong at level 1, three picks at level 2, lists of five at levels 3 and 4 and `numbers` at level 4."""
+    p = special.expit(logits)
+    right = rng.random(p.shape) < p
+    picks, listed = rng.binomial(3, p) / 3, rng.binomial(5, p)
+    lists = np.where(listed == 5, 1.0, 0.16 * listed)
+    number = number_score(logits, rng.standard_normal(p.shape))
+    return np.select([levels == 0, levels == 1, (levels == 3) & numbers], [right, picks, number], lists)
+
+
+def expected(logits: Array, level: int) -> Array:
+    """The mean of `answer`; half of the questions of level 4 ask for numbers."""
+    p = special.expit(logits)
+    if level < 2:
+        return p  # type: ignore[no-any-return]
+    lists = 0.8 * p + 0.2 * p**5
+    if level == 2:
+        return lists  # type: ignore[no-any-return]
+    ends = np.exp(np.minimum(logits / SPREAD, 30))  # where the score becomes 0, in standard deviations
+    inside = special.erf(ends / np.sqrt(2))
+    beyond = np.sqrt(2 / np.pi) * ends * np.exp(-(ends**2) / 2)
+    return (lists + inside - (inside - beyond) / ends**2) / 2  # type: ignore[no-any-return]
+
+
+class Season(NamedTuple):
+    """Scores of systems × questions, nan in the weeks that a system misses, and the scores to be expected."""
+
+    scores: Array
+    levels: Array
+    weeks: Array
+    truth: Array
 
 
 def draw_season(
-    rng: np.random.Generator, skills: Array, weeks: int, runs: int, hard: bool
-) -> tuple[Array, Array, Array]:
-    """Questions' means of each system, nan in the weeks that it misses; levels of questions; difficulties of weeks.
+    rng: np.random.Generator, systems: int = 20, weeks: int = 12, hard: bool = False, shock: float = 0.0,
+    weak: int = 0, blank: int = 0, guessing: int = 0,
+) -> Season:  # fmt: skip
+    """A season of `systems`, the first `guessing` of which are as bad in easy weeks as in hard ones.
 
-    Every second system misses half of the weeks: the hardest, or any.
+    Every second system misses half of the weeks: the hardest, or any. Behind them stand `weak` systems, and `blank`
+    ones that have no point. A system's week is better or worse than its skill by `shock` log-odds.
     """
-    difficulty = rng.normal(0, 0.8, weeks)
+    skills = np.concatenate([rng.normal(0, 1, systems), np.full(weak, -3.0)])
+    difficulty = rng.normal(0, 0.7, weeks)
+    effects = np.repeat(-difficulty[None], len(skills), axis=0)
+    effects[:guessing] = 0
     levels, week = np.tile(LEVELS, weeks), np.repeat(np.arange(weeks), len(LEVELS))
-    logits = skills[:, None] - difficulty[week] - rng.normal(0, SPREAD, len(week))
-    scores = answer(rng, logits, levels, runs).mean(axis=0)
-    for system in range(1, len(skills), 2):
+    shocks = rng.normal(0, 1, effects.shape) * shock
+    logits = skills[:, None] + (effects + shocks)[:, week] - rng.normal(0, SPREAD, len(week))
+    scores = answer(rng, logits, levels, np.arange(len(week)) % 2 == 0).astype(float)
+    nodes = skills[:, None, None] + effects[:, :, None] + np.hypot(SPREAD, shock) * NODES
+    curves = [(expected(nodes, level) @ (CHANCES / CHANCES.sum())).mean(axis=1) for level in range(4)]
+    for system in range(1, systems, 2):
         order = np.argsort(-difficulty) if hard else rng.permutation(weeks)
         scores[system, np.isin(week, order[: weeks // 2])] = np.nan
-    return scores, levels, difficulty
+    scores = np.vstack([scores, np.zeros((blank, len(week)))])
+    return Season(scores, levels, week, np.concatenate([LEVEL_WEIGHTS @ np.array(curves), np.zeros(blank)]))
 
 
-def own_scores(scores: Array, levels: Array) -> Array:
+# --- What the boards say of them ---
+
+
+def own_scores(season: Season) -> Array:
     """Weighted scores over what each system answered, as if all weeks were alike."""
-    means = np.stack([np.nanmean(scores[:, levels == level], axis=1) for level in range(4)])
+    means = np.stack([np.nanmean(season.scores[:, season.levels == level], axis=1) for level in range(4)])
     return LEVEL_WEIGHTS @ means  # type: ignore[no-any-return]
 
 
-def right_order(scores: Array, truth: Array) -> float:
-    """Share of pairs that are ordered as they are in truth."""
-    upper = np.triu_indices(len(truth), 1)
-    agree = np.sign(scores[:, None] - scores) == np.sign(truth[:, None] - truth)
-    return float(agree[upper].mean())
-
-
-def judge_season(rng: np.random.Generator, systems: int, weeks: int, runs: int, hard: bool) -> dict[str, float]:
-    """Of one season: pairs in the right order, the best found, and what intervals and ranks cover."""
-    skills = rng.permutation(np.linspace(-1, 1, systems))
-    scores, levels, difficulty = draw_season(rng, skills, weeks, runs, hard)
-    truth = expected(skills, difficulty)
-    fit = fit_scores(scores, levels, LEVEL_WEIGHTS)
-    differences = difference_spread(fit)
-    p = compare_pairs(fit, differences)
+def judge_season(season: Season, systems: int) -> dict[str, float]:
+    """Of the first `systems`: pairs in the right order, the best found, what intervals and ranks cover."""
+    fit = fit_scores(season.scores, season.levels, season.weeks, LEVEL_WEIGHTS)
+    truth, differences = season.truth, difference_spread(fit)
+    p = adjust_pairs(compare_pairs(fit, differences))
+    gaps = truth[:, None] - truth
     upper = np.triu_indices(systems, 1)
-    missed = np.abs(differences.value - (truth[:, None] - truth)) > half_widths(differences)
-    ranks = np.argsort(np.argsort(-truth)) + 1
-    bounds = np.array(rank_bounds(differences, p, ALPHA))
-    own = own_scores(scores, levels)
-    best = int(truth.argmax())
+    same = np.sign(differences.value) == np.sign(gaps)
+    own = own_scores(season)
+    ranks = np.argsort(np.argsort(-truth, kind="stable")) + 1
+    bounds = np.array(rank_bounds(differences, p, ALPHA))[:systems]
+    held = np.abs(differences.value - gaps) <= half_widths(differences)
     return {
-        "pooled_order": right_order(fit.scores, truth),
-        "own_order": right_order(own, truth),
-        "pooled_best": float(fit.scores.argmax() == best),
-        "own_best": float(own.argmax() == best),
-        "score_coverage": float((np.abs(fit.scores - truth) <= half_widths(score_spread(fit))).mean()),
-        "difference_coverage": float(1 - missed[upper].mean()),
-        "all_ranks_covered": float(((bounds[:, 0] <= ranks) & (ranks <= bounds[:, 1])).all()),
-        "best_in_class": float(p[fit.scores.argmax(), best] >= ALPHA),
+        "pairs in the right order": float(same[upper].mean()),
+        "the same by the plain score": float((np.sign(own[:, None] - own) == np.sign(gaps))[upper].mean()),
+        "the best one is first": float(fit.scores.argmax() == truth.argmax()),
+        "intervals of scores hold": float(
+            (np.abs(fit.scores - truth) <= half_widths(score_spread(fit)))[:systems].mean()
+        ),
+        "intervals of differences hold": float(held[upper].mean()),
+        "all ranks within Ranks": float(((bounds[:, 0] <= ranks[:systems]) & (ranks[:systems] <= bounds[:, 1])).all()),
+        "a significant pair is wrong": float(((p < ALPHA) & ~same)[upper].any()),
     }
 
 
-def judge_seasons(
-    count: int, hard: bool, seed: int = 1, systems: int = 20, weeks: int = 12, runs: int = 3
-) -> dict[str, float]:
+def judge_seasons(count: int, seed: int = 1, systems: int = 20, **setting: Any) -> dict[str, float]:
     """Means of `judge_season`."""
     rng = np.random.default_rng(seed)
-    found = [judge_season(rng, systems, weeks, runs, hard) for _ in range(count)]
+    found = [judge_season(draw_season(rng, systems, **setting), systems) for _ in range(count)]
     return {key: float(np.mean([one[key] for one in found])) for key in found[0]}
 
 
 def cover_repeats(count: int, runs: int, seed: int = 1) -> tuple[float, float]:
     """How often 95 % intervals hold the truth: of the questions' means, and of all answers taken as independent."""
     rng = np.random.default_rng(seed)
-    truth = float(expected(np.zeros(1), np.zeros(1))[0])
+    numbers = np.arange(len(LEVELS)) % 2 == 0
+    truth = float(LEVEL_WEIGHTS @ [expected(SPREAD * NODES, level) @ (CHANCES / CHANCES.sum()) for level in range(4)])
     held = np.zeros(2)
     for _ in range(count):
-        scores = answer(rng, rng.normal(0, SPREAD, (1, len(LEVELS))), LEVELS, runs)[:, 0]
+        logits = np.repeat(rng.normal(0, SPREAD, (1, len(LEVELS))), runs, axis=0)
+        scores = answer(rng, logits, LEVELS, numbers)
         by_level = [scores[:, level == LEVELS] for level in range(4)]
         for place, values in enumerate(([part.mean(axis=0) for part in by_level], [part.ravel() for part in by_level])):
             strata = [(weight, part.tolist()) for weight, part in zip(LEVEL_WEIGHTS, values, strict=True)]
@@ -132,11 +173,11 @@ def cover_repeats(count: int, runs: int, seed: int = 1) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 40
     print("runs  coverage  as if independent")
     for runs in (1, 2, 3, 5):
-        print("{:4}  {:8.3f}  {:17.3f}".format(runs, *cover_repeats(repeats, runs)))
-    for hard in (False, True):
-        print("\nevery second system misses half of the weeks,", "the harder ones" if hard else "any")
-        for key, value in judge_seasons(repeats, hard).items():
-            print(f"  {key:20} {value:.3f}")
+        print("{:4}  {:8.3f}  {:17.3f}".format(runs, *cover_repeats(10 * repeats, runs)))
+    for name, setting in SETTINGS.items():
+        print(f"\n{name}")
+        for key, value in judge_seasons(repeats, **setting).items():
+            print(f"  {key:30} {value:.3f}", flush=True)

@@ -267,7 +267,7 @@ OPTIONS: Final = {
         *POLICIES,
     ),
     "nightly": (
-        "--force", "--html", "--jobs", "--cluster", "--verify", "--min-questions", *POLICIES,
+        "--force", "--html", "--jobs", "--cluster", "--verify", "--min-questions", "--min-datasets", *POLICIES,
     ),
     "compare": ("--dataset", "--html", "--fail-if-worse", "--alpha", *POLICIES),
     "check": (),
@@ -275,7 +275,7 @@ OPTIONS: Final = {
 VALUES: Final = {
     "--file": ["a"], "--dataset": ["d"], "--missing": ["skip"], "--sort": ["ece"], "--relative-sigma": ["0.05"],
     "--rules": ["official-2026"], "--llm": ["m"], "--llm-policy": ["always"], "--workers": ["2"],
-    "--fail-under": ["0"], "--alpha": ["0.05"],
+    "--fail-under": ["0"], "--alpha": ["0.05"], "--min-datasets": ["1"],
     "--gamma": ["1"], "--min-questions": ["1"], "--min-events": ["1"], "--max-ask-sum": ["1.03"],
 }  # fmt: skip
 EXIT_CODES: Final = {

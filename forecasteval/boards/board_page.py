@@ -73,7 +73,8 @@ def _section(table: Mapping[str, Any], name: str, linked: Collection[str]) -> tu
     marks = [Interval(_value(row), _interval(row), None, int(_is_tied(row) is False)) for row in table["rows"]]
     drawn = insert_column(view.cells._replace(rows=cells), "95% interval", view.cells.header[2], marks)
     shown = drawn._replace(rows=drawn.rows[:MOST])
-    blocks: list[Block] = [Chart(name, "Who is ahead", _describe(table["rows"]), shown)]
+    ranked = [row for row in table["rows"] if not row.get("provisional")]
+    blocks: list[Block] = [Chart(name, "Who is ahead", _describe(ranked), shown)]
     if view.told:
         blocks = [_searchable(name, shown, view)]
     if len(drawn.rows) > MOST:

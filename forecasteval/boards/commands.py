@@ -33,6 +33,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--html", action="store_true", help="also write the pages of the runs, which leaderboard.html links")
     add("--verify", action="store_true", help="score everything anew, write nothing, and report what differs")
     add("--min-questions", metavar="N", type=int, default=0, help="leave smaller levels out")
+    least = "answered datasets that a rank over all datasets needs (half of them, at most 6)"
+    add("--min-datasets", metavar="N", type=int, help=least)
     add("--jobs", metavar="N", type=int, help="files scored at a time (as many as there are processors)")
     add("--cluster", metavar="ADDRESS", help="score on a Dask cluster: tcp://HOST:PORT of its scheduler")
 
@@ -41,12 +43,14 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     """Score what is new, or verify what is stored; the exit code."""
     if args.min_questions < 0:
         raise InputError("--min-questions", "expected a number >= 0", str(args.min_questions))
-    if args.verify and (args.force or args.html or args.min_questions):
-        raise InputError("--verify", "cannot be combined", "--force, --html or --min-questions")
+    if args.min_datasets is not None and args.min_datasets < 1:
+        raise InputError("--min-datasets", "expected a number >= 1", str(args.min_datasets))
+    if args.verify and (args.force or args.html or args.min_questions or args.min_datasets):
+        raise InputError("--verify", "cannot be combined", "--force, --html, --min-questions or --min-datasets")
     processes = _read_processes(args)
     if args.verify:
         return _verify(args, scorer, program, processes)
-    how = args.force, args.min_questions, processes, scorer.together, args.html, args.cluster
+    how = args.force, args.min_questions, processes, scorer.together, args.html, args.cluster, args.min_datasets
     score = partial(page.score_with_page, scorer.score, args.root / "evaluation") if args.html else scorer.score
     board = evaluate_folder(args.root, score, scorer.settings, *how)
     failed = [Failure(**entry) for entry in board["failed"]]

@@ -43,7 +43,7 @@ Settings = Callable[[str], Signature]
 def evaluate_folder(
     root: Path, score: Score, settings: Settings, force: bool = False, min_questions: int = 0, processes: int = 0,
     together: Callable[[Path], bool] = lambda dataset: False,
-    pages: bool = False, cluster: str | None = None,
+    pages: bool = False, cluster: str | None = None, min_datasets: int | None = None,
 ) -> Results:  # fmt: skip
     """Score every file of `root/prediction`, store the results and the leaderboard in `root/evaluation`.
 
@@ -77,7 +77,8 @@ def evaluate_folder(
         about = read_systems(root / "prediction")
         failures.sort()
         notes = [*filter(None, [note]), *(name_missing(folder, checksums) if pages else [])]
-        ranked = _store_board(folder, board, checksums, fresh, failures, min_questions, about)
+        least = (min_questions, min_datasets)
+        ranked = _store_board(folder, board, checksums, fresh, failures, least, about)
         changes, warnings = _store_texts(folder, ranked, date)
     counts = {"evaluated": len(fresh), "reused": len(checksums) - len(fresh)}
     told = {"ignored": ignored, "llm_failures": llm_failures, "notes": notes + warnings, "changes": changes}
@@ -202,14 +203,14 @@ def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings:
 
 def _store_board(
     folder: Path, board: dict[str, Any], checksums: Mapping[str, str], fresh: Mapping[str, System | Ranking],
-    failures: Sequence[Failure], min_questions: int, about: Systems,
+    failures: Sequence[Failure], least: tuple[int, int | None], about: Systems,
 ) -> dict[str, Any]:  # fmt: skip
     """Write leaderboard.json unless it holds just that already; the board."""
     failed = [failure._asdict() for failure in failures]
-    inputs = hash_text(dump_json([ranking_settings(min_questions), dict(checksums), failed, about]))
+    inputs = hash_text(dump_json([ranking_settings(*least), dict(checksums), failed, about]))
     if board.get("inputs_sha256") != inputs:
         systems = [fresh.get(name) or _read_ranked(folder, name, checksums[name]) for name in sorted(checksums)]
-        new = {**rank_results(systems, min_questions), "inputs_sha256": inputs}
+        new = {**rank_results(systems, *least), "inputs_sha256": inputs}
         mistakes = [*about.mistakes, *add_about(new, about)]
         failures = [*failures, Failure(SYSTEMS_FILE, show_mistakes(mistakes))] if mistakes else failures
         new["failed"] = [failure._asdict() for failure in sorted(failures)]

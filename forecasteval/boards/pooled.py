@@ -4,33 +4,59 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from forecasteval.common.files import join_checksums
 from forecasteval.common.records import dump_json
-from forecasteval.common.statistics import stratified_mean
+from forecasteval.common.statistics import holm, stratified_mean
 
 from .names import split_name
 from .systems import ALPHA, SEED, UNPARSED, System
 
 if TYPE_CHECKING:
-    from .two_way import Array, Fit
+    from .two_way import Array, Fit, Spread
 
-_DIGITS: Final = 12  # that are told of a number
+_DIGITS: Final = 12  # the others depend on the processor
+_MOST: Final = 6  # datasets that a system needs at most to be ranked
 Group = tuple[str, str, str]
-Answered = dict[str, dict[Group, System]]  # by the system's name, and by what it was asked
+Answered = dict[str, dict[Group, System]]  # by the system's name, and by dataset
+Interval = tuple[float, float] | None
 
 
-def pool_systems(systems: Iterable[System], min_questions: int) -> list[dict[str, Any]]:
+class Season(NamedTuple):
+    """Systems that are connected by datasets of one rule set, and their scores over all of these."""
+
+    answered: Answered
+    datasets: dict[Group, System]  # each with a system that answered it
+    counts: dict[str, int]  # questions by level
+    weights: dict[str, float]  # of the levels with enough questions
+    share: float  # the highest score: below 1 where a level without questions keeps its weight
+    fit: Fit
+    halves: Array  # of the scores' 95 % intervals; nan: nothing measures the error
+    gaps: Spread  # every system's score less every other's
+    p: Array  # of these differences, not adjusted
+
+    @property
+    def names(self) -> list[str]:
+        return [*self.answered]
+
+
+def pool_systems(
+    systems: Iterable[System], min_questions: int, min_datasets: int | None = None
+) -> list[dict[str, Any]]:
     """A table for each rule set under which two datasets or more were answered by two systems or more.
 
     A score is what a system would have on all questions of all these datasets in one file (`two_way.fit_scores`): all
     questions count as the score counts them, by level, and not every week the same, so that a week of few questions
-    weighs little. A question that two datasets hold counts twice, once a dataset; files that bring their own questions,
-    which may be those of another file with a word changed, are no weeks, and are left out. Levels with fewer than
-    `min_questions` questions in all are left out. Systems that share no dataset with the rest, directly or through
-    others, are `apart`: in a table of their own, if they share two datasets with each other.
+    weighs little. Systems that answered fewer than `min_datasets` datasets are `provisional`: listed last, without
+    rank; by default that is half of the datasets, and at most 6. A question that two datasets hold counts twice, once a
+    dataset; files that bring their own questions, which may be those of another file with a word changed, are no weeks,
+    and are left out. Levels with fewer than `min_questions` questions in all are left out. Systems that share no
+    dataset with the rest, directly or through others, are `apart`: in a table of their own, if they share two datasets
+    with each other.
     """
     alike: dict[tuple[str, str], list[System]] = {}
     for system in systems:
@@ -38,11 +64,12 @@ def pool_systems(systems: Iterable[System], min_questions: int) -> list[dict[str
             alike.setdefault((system.group[0], dump_json(system.policy)), []).append(system)
     tables: list[dict[str, Any]] = []
     for _, found in sorted(alike.items(), key=lambda item: item[0]):
-        answered = _by_name(found)
-        parts = _connected(answered) if _says_more(answered) else []
+        answered = by_name(found)
+        parts = connected(answered) if _says_more(answered) else []
         for part in filter(_says_more, parts):
             apart = sorted(name for other in parts if other is not part for name in other)
-            tables += _pool(part, apart, min_questions)
+            season = fit_season(part, min_questions)
+            tables += [_make_table(season, apart, min_questions, min_datasets)] if season else []
     return tables
 
 
@@ -51,7 +78,7 @@ def _says_more(answered: Answered) -> bool:
     return len(answered) > 1 and len({group for own in answered.values() for group in own}) > 1
 
 
-def _by_name(systems: Iterable[System]) -> Answered:
+def by_name(systems: Iterable[System]) -> Answered:
     """Systems by the name that they have on every dataset; two that share it on one keep their files' names."""
     named = [(split_name(system.name, system.group[1]).system, system) for system in systems]
     taken = Counter((name, system.group) for name, system in named)
@@ -62,7 +89,7 @@ def _by_name(systems: Iterable[System]) -> Answered:
     return dict(sorted(answered.items()))
 
 
-def _connected(answered: Answered) -> list[Answered]:
+def connected(answered: Answered) -> list[Answered]:
     """The systems that can be compared through shared datasets, the most first."""
     from scipy.sparse import coo_array, csgraph
 
@@ -76,117 +103,169 @@ def _connected(answered: Answered) -> list[Answered]:
     return sorted(parts.values(), key=lambda part: (-len(part), min(part)))
 
 
-def _pool(answered: Answered, apart: list[str], min_questions: int) -> list[dict[str, Any]]:
-    """The table of connected systems; none if no level has enough questions."""
+def fit_season(answered: Answered, min_questions: int) -> Season | None:
+    """The scores of connected systems; None if no level has `min_questions` questions."""
     import numpy as np
 
-    from .two_way import DRAWS, fit_scores
+    from .two_way import compare_pairs, difference_spread, fit_scores, half_widths, score_spread
 
-    asked = {group: system for own in answered.values() for group, system in sorted(own.items())}
-    asked = dict(sorted(asked.items()))
-    first = next(iter(asked.values()))
-    counts = {level: sum(len(one.scores[level]) for one in asked.values()) for level in first.weights}
+    datasets = {group: one for own in answered.values() for group, one in own.items()}
+    datasets = dict(sorted(datasets.items(), key=itemgetter(0)))
+    first = next(iter(datasets.values()))
+    counts = {level: sum(len(one.scores[level]) for one in datasets.values()) for level in first.weights}
     levels = [level for level, count in counts.items() if count and (count >= min_questions or not level)]
     if not levels:
-        return []
-    widths = [[len(one.scores[level]) for level in levels] for one in asked.values()]
-    strata = np.concatenate([np.repeat(np.arange(len(levels)), width) for width in widths])
-    scores = np.stack([_row(own, asked, levels) for own in answered.values()])
+        return None
+    sizes = [[len(one.scores[level]) for level in levels] for one in datasets.values()]
+    weeks = np.repeat(np.arange(len(sizes)), [sum(row) for row in sizes])
+    strata = np.concatenate([np.repeat(np.arange(len(levels)), row) for row in sizes])
+    scores = np.full((len(answered), len(strata)), np.nan)
+    for row, own in zip(scores, answered.values(), strict=True):
+        for week, group in enumerate(datasets):
+            if group in own:
+                row[weeks == week] = [score for level in levels for score in own[group].scores[level]]
+    named = [name for one in datasets.values() for level in levels for name in one.clusters.get(level, ())]
+    clusters = np.unique(named, return_inverse=True)[1] if named else None
     weights = {level: first.weights[level] for level in levels}
     share = 1.0
     if first.policy.get("fixed_weights"):
         share = sum(first.weights[level] for level, count in counts.items() if count) / sum(first.weights.values())
-    hanging = [name for one in asked.values() for level in levels for name in one.clusters.get(level, ())]
-    clusters = np.unique(hanging, return_inverse=True)[1] if hanging else None
-    fit = fit_scores(share * scores, strata, np.array([*weights.values()], float), clusters)
+    fit = fit_scores(scores, strata, weeks, np.array([*weights.values()], float), clusters).scale(share)
+    fit = fit._replace(scores=fit.scores.round(_DIGITS) + 0.0)  # equal scores may differ in their last digits
+    halves = np.where(fit.varies, half_widths(score_spread(fit)), np.nan)
+    gaps = difference_spread(fit)
+    return Season(answered, datasets, counts, weights, share, fit, halves, gaps, compare_pairs(fit, gaps))
+
+
+def describe(season: Season) -> dict[str, Any]:
+    """What a table or a comparison over all datasets is made of."""
+    from .two_way import DRAWS
+
     datasets = [
-        {"dataset": group[1] or None, "n": sum(width), "systems": sum(group in own for own in answered.values()),
-         "questions_sha256": group[2]}
-        for group, width in zip(asked, widths, strict=True)
-    ]  # fmt: skip
-    checksum = join_checksums([group[2] for group in asked])
-    own = {"min_questions": min_questions or None, "draws": DRAWS, "seed": SEED, "questions_sha256": checksum}
-    return [{
-        "benchmark": first.group[0], "datasets": datasets, "level_counts": counts, "weights": weights,
-        "signature": {**first.policy, **own}, "apart": apart, "rows": _rows(fit, answered, levels, share),
-    }]  # fmt: skip
+        {
+            "dataset": group[1] or None,
+            "n": sum(len(one.scores[level]) for level in season.weights),
+            "systems": sum(group in own for own in season.answered.values()),
+            "questions_sha256": group[2],
+        }
+        for group, one in season.datasets.items()
+    ]
+    first = next(iter(season.datasets.values()))
+    checksum = join_checksums([group[2] for group in season.datasets])
+    deviation = season.fit.shock_deviation
+    return {
+        "benchmark": first.group[0],
+        "datasets": datasets,
+        "level_counts": season.counts,
+        "weights": season.weights,
+        "week_deviation": None if math.isnan(deviation) else round(deviation, _DIGITS),
+        "signature": {**first.policy, "draws": DRAWS, "seed": SEED, "questions_sha256": checksum},
+    }
 
 
-def _row(own: Mapping[Group, System], asked: Mapping[Group, System], levels: Sequence[str]) -> Array:
-    """A system's scores on all questions, nan where it was not asked."""
+def describe_system(season: Season, place: int) -> dict[str, Any]:
+    """The score of a system, and what it is made of."""
+    name, score = season.names[place], float(season.fit.scores[place])
+    results = [*season.answered[name].values()]
+    strata = [
+        (weight, [season.share * score for one in results for score in one.scores[level]])
+        for level, weight in season.weights.items()
+    ]
+    levels = [*season.weights]
+    return {
+        "name": name,
+        "overall_score": score,
+        "overall_interval": _interval(score, float(season.halves[place]), (0.0, season.share)),
+        "own_score": stratified_mean(strata),
+        "n": sum(len(values) for _, values in strata),
+        "datasets": len(results),
+        "n_runs": sum(max(1, len(one.runs)) for one in results),
+        "missing": sum(one.count(levels, "missing") for one in results),
+        "unparsed": sum(one.count(levels, *UNPARSED) for one in results),
+        "warnings": sum(one.row["warnings"] for one in results),
+        "degraded": any(one.row["degraded"] for one in results),
+    }
+
+
+def _interval(centre: float, half: float, bounds: tuple[float, float]) -> Interval:
+    if math.isnan(half):
+        return None
+    return max(bounds[0], centre - round(half, _DIGITS)), min(bounds[1], centre + round(half, _DIGITS))
+
+
+class Gap(NamedTuple):
+    """How far a system is ahead of another: the difference, its 95 % interval, p (not adjusted)."""
+
+    difference: float
+    interval: Interval
+    p: float
+
+
+def measure_gaps(season: Season, first: int, others: Iterable[int]) -> list[Gap]:
+    """The gaps between one system and others, by their places."""
+    from .two_way import half_widths
+
+    values, halves = season.gaps.value[first].round(_DIGITS) + 0.0, half_widths(season.gaps)[first]
+    rows = zip(values.tolist(), halves.tolist(), season.p[first].tolist(), strict=True)
+    bounds = (-season.share, season.share)
+    gaps = [Gap(value, _interval(value, half, bounds), p) for value, half, p in rows]
+    return [gaps[other] for other in others]
+
+
+# --- The table ---
+
+
+def _make_table(season: Season, apart: list[str], min_questions: int, min_datasets: int | None) -> dict[str, Any]:
+    least = min_datasets or min(math.ceil(len(season.datasets) / 2), _MOST)
+    rows = [describe_system(season, place) for place in range(len(season.answered))]
+    order = sorted(range(len(rows)), key=lambda place: (-rows[place]["overall_score"], rows[place]["name"]))
+    ranked = [place for place in order if rows[place]["datasets"] >= least]
+    provisional = [place for place in order if rows[place]["datasets"] < least]
+    table = describe(season)
+    table["signature"].update(min_questions=min_questions or None, min_datasets=least)
+    listed = [{**_UNRANKED, **rows[place]} for place in provisional]
+    return {**table, "apart": apart, "rows": _rank(season, ranked, rows) + listed}
+
+
+_UNRANKED: Final[Mapping[str, Any]] = {
+    "rank": None,
+    "provisional": True,
+    "rank_interval": None,
+    "p_best": None,
+    "behind": None,
+    "behind_interval": None,
+    "p_leader": None,
+    "tied_with_best": False,
+}
+
+
+def _rank(season: Season, ranked: list[int], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of the systems at the places `ranked`, best first, each tested against the leader.
+
+    `p_leader` has Holm's adjustment over the comparisons with the leader, `rank_interval` over all pairs.
+    """
     import numpy as np
 
-    parts: list[list[float]] = []
-    for group, one in asked.items():
-        found = own.get(group)
-        parts += [found.scores[level] if found else [math.nan] * len(one.scores[level]) for level in levels]
-    return np.concatenate(parts)
+    from .two_way import adjust_pairs, chances_of_best, rank_bounds
 
-
-class _Judged(NamedTuple):
-    """What is known of every system, in the order of `answered`."""
-
-    interval: list[tuple[float, float] | None]
-    p_best: list[float | None]
-    ranks: list[tuple[int, int]]
-    behind: list[tuple[float, tuple[float, float] | None, float]]  # of the best: difference, interval, p (Holm)
-
-
-def _judge(fit: Fit, best: int, share: float) -> _Judged:
-    from .two_way import chances_of_best, compare_pairs, difference_spread, half_widths, rank_bounds, score_spread
-
-    differences = difference_spread(fit)
-    p = compare_pairs(fit, differences)
-    around = _intervals(fit.scores, half_widths(score_spread(fit)).round(_DIGITS), (0.0, share))
-    gaps = _intervals(differences.value[best], half_widths(differences)[best].round(_DIGITS), (-share, share))
-    behind = zip(differences.value[best].tolist(), gaps, p[best].round(_DIGITS).tolist(), strict=True)
-    chances = [None if math.isnan(chance) else chance for chance in chances_of_best(fit, SEED).tolist()]
-    return _Judged(around, chances, rank_bounds(differences, p, ALPHA), [*behind])
-
-
-def _intervals(centres: Array, halves: Array, bounds: tuple[float, float]) -> list[tuple[float, float] | None]:
-    """Clipped to `bounds`, unless adjusting the score has left them."""
-    low, high = bounds
-    return [
-        None if math.isnan(half)
-        else (max(low, centre - half), min(high, centre + half)) if low <= centre <= high
-        else (centre - half, centre + half)
-        for centre, half in zip(centres.tolist(), halves.tolist(), strict=True)
-    ]  # fmt: skip
-
-
-def _rows(fit: Fit, answered: Answered, levels: Sequence[str], share: float) -> list[dict[str, Any]]:
-    names = [*answered]
-    # The last digits depend on the processor; equal scores may differ in them.
-    fit = fit._replace(scores=fit.scores.round(_DIGITS) + 0.0)
-    scores = fit.scores.tolist()
-    order = sorted(range(len(names)), key=lambda place: (-scores[place], names[place]))
-    judged = _judge(fit, order[0], share)
-    rows: list[dict[str, Any]] = []
-    for rank, place in enumerate(order, 1):
-        own = [*answered[names[place]].values()]
-        difference, gap, p = judged.behind[place]
-        strata = [
-            (own[0].weights[level], [share * score for one in own for score in one.scores[level]]) for level in levels
-        ]
-        rows.append({
-            "rank": rows[-1]["rank"] if rows and scores[place] == scores[order[rank - 2]] else rank,
-            "name": names[place],
-            "overall_score": scores[place],
-            "overall_interval": judged.interval[place],
-            "rank_interval": judged.ranks[place],
-            "p_best": judged.p_best[place],
-            "behind": None if rank == 1 else difference,
-            "behind_interval": None if rank == 1 else gap,
-            "p_leader": None if rank == 1 else p,
-            "tied_with_best": p >= ALPHA,
-            "own_score": stratified_mean(strata),
-            "n": sum(len(values) for _, values in strata),
-            "datasets": len(own),
-            "n_runs": sum(max(1, len(one.runs)) for one in own),
-            "missing": sum(one.count(levels, "missing") for one in own),
-            "unparsed": sum(one.count(levels, *UNPARSED) for one in own),
-            "warnings": sum(one.row["warnings"] for one in own),
-            "degraded": any(one.row["degraded"] for one in own),
-        })  # fmt: skip
-    return rows
+    if not ranked:
+        return []
+    places = np.array(ranked)
+    bounds = rank_bounds(season.gaps.select(places), adjust_pairs(season.p[np.ix_(places, places)]), ALPHA)
+    by_name = np.sort(places)
+    chances = dict(zip(by_name.tolist(), chances_of_best(season.fit, SEED, by_name).tolist(), strict=True))
+    gaps = measure_gaps(season, ranked[0], ranked[1:])
+    leads = chain([None], zip(gaps, holm([gap.p for gap in gaps]), strict=True))
+    listed: list[dict[str, Any]] = []
+    for number, (place, interval, lead) in enumerate(zip(ranked, bounds, leads, strict=True), 1):
+        row = {**_UNRANKED, **rows[place], "rank": number, "provisional": False, "rank_interval": interval}
+        row["tied_with_best"] = True
+        row["p_best"] = None if math.isnan(chances[place]) else chances[place]
+        if lead:
+            gap, adjusted = lead
+            row.update(behind=gap.difference, behind_interval=gap.interval, p_leader=round(adjusted, _DIGITS))
+            row["tied_with_best"] = adjusted >= ALPHA
+        if listed and row["overall_score"] == listed[-1]["overall_score"]:
+            row["rank"] = listed[-1]["rank"]
+        listed.append(row)
+    return listed

@@ -31,11 +31,12 @@ if TYPE_CHECKING:
     from forecasteval.common.pages import Page
 
 
-def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0) -> Results:
+def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0, min_datasets: int | None = None) -> Results:
     """Rank systems: one table per dataset, best first, ties sharing a rank.
 
     Results named `DATASET-SYSTEM@RUN` are runs of one system, whose mean is one row (`combine_runs`). Where two systems
-    or more answered several datasets, `pooled` holds a table over all of them (`pool_systems`).
+    or more answered several datasets, `pooled` holds a table over all of them, in which those are ranked that answered
+    `min_datasets` (`pool_systems`).
     Levels with fewer than `min_questions` questions are left out (shown as –) and the weights renormalised, as on
     the public leaderboard. Every system after the first carries the paired difference of the one above minus itself
     and its p-value (`paired_test`, not adjusted for the number of systems); from 0.05 on it is not significant.
@@ -44,10 +45,12 @@ def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0) -> Result
     the same version and policies.
     """
     names = distinct_names(results)
-    return rank_results(map(read_result, results, names), min_questions)
+    return rank_results(map(read_result, results, names), min_questions, min_datasets)
 
 
-def rank_results(results: Iterable[System | Ranking], min_questions: int) -> Results:
+def rank_results(
+    results: Iterable[System | Ranking], min_questions: int = 0, min_datasets: int | None = None
+) -> Results:
     """`rank` of what was read already."""
     own: list[dict[str, Any]] = []
     systems: list[System] = []
@@ -64,8 +67,9 @@ def rank_results(results: Iterable[System | Ranking], min_questions: int) -> Res
         require_same_policy(group[0], system)
     tables = [_rank_group(groups[group], min_questions) for group in sorted(groups)]
     tables += sorted(own, key=lambda table: (table["benchmark"], str(table["dataset"]), table["name"]))
-    pooled = pool_systems(systems, min_questions)
-    values = {"pooled": pooled, "tables": tables, "remarks": remarks, "leaderboard": ranking_settings(min_questions)}
+    pooled = pool_systems(systems, min_questions, min_datasets)
+    settings = ranking_settings(min_questions, min_datasets)
+    values = {"pooled": pooled, "tables": tables, "remarks": remarks, "leaderboard": settings}
     return Results(values, board_report, make_page)
 
 
@@ -76,9 +80,10 @@ def make_page(board: Mapping[str, Any]) -> Page:
     return board_page.make_page(board)
 
 
-def ranking_settings(min_questions: int) -> dict[str, Any]:
+def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, Any]:
     """What a board depends on besides its results."""
-    return {"version": __version__, "min_questions": min_questions, "flips": FLIPS, "draws": DRAWS, "seed": SEED}
+    least = {"min_questions": min_questions, "min_datasets": min_datasets}
+    return {"version": __version__, **least, "flips": FLIPS, "draws": DRAWS, "seed": SEED}
 
 
 def _rank_group(systems: list[System], min_questions: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable, told_apart
@@ -20,9 +20,12 @@ from .changes import changes_report
 from .systems import ALPHA
 
 _RUNS: Final = ["Runs", "Run SD"]
+_OF_POOLED: Final = ["rank_low", "rank_high", "p_best", "behind", "p_leader", "own_score", "datasets", "provisional"]
 PAIRS: Final = 10  # whose questions a comparison shows
 _UNSURE: Final = "≈"
-TIED: Final = f"{_UNSURE} best: not told apart from the best (p >= {ALPHA}, Holm's adjustment over all pairs)."
+TIED: Final = (
+    f"{_UNSURE} best: not told apart from the best (p >= {ALPHA}, Holm's adjustment over the comparisons with it)."
+)
 EXPLAINED: Final = f"{_UNSURE} the paired difference to the system above is not significant (p >= {ALPHA})."
 
 
@@ -69,25 +72,33 @@ def _pooled(table: Mapping[str, Any]) -> View:
     """Systems on all datasets of one rule set."""
     total = sum(table["level_counts"][level] for level in table["weights"])
     title = f"{table['benchmark']}, all {len(table['datasets'])} datasets, {total} questions"
-    header = ["Rank", "System", "Overall", "95% interval", "Ranks", "P(best)", "p best", "Datasets", "Runs", "n", "Own"]
+    header = ["Rank", "System", *(title for title, _, _ in _OVER_ALL)]
     rows = [
-        [
-            str(row["rank"]), name, show_number(row["overall_score"]), show_interval(row["overall_interval"]),
-            "–".join(map(str, row["rank_interval"])), show_number(row["p_best"]), show_number(row["p_leader"]),
-            str(row["datasets"]), str(row["n_runs"]), str(row["n"]), show_number(row["own_score"]), _notes(row),
-        ]
+        [str(row["rank"] or "–"), name, *(cell(row) for _, _, cell in _OVER_ALL)]
         for name, row in zip(told_apart([row["name"] for row in table["rows"]]), table["rows"], strict=True)
-    ]  # fmt: skip
-    lines = [
-        _line({**table, "dataset": f"{len(table['datasets'])} datasets"},
-              {**row, "rank_low": row["rank_interval"][0], "rank_high": row["rank_interval"][1]},
-              "pooled", row["overall_score"], row["overall_interval"])
-        for row in table["rows"]
-    ]  # fmt: skip
+    ]
+    lines = []
+    for row in table["rows"]:
+        low, high = row["rank_interval"] or (None, None)
+        line = {**row, "rank_low": low, "rank_high": high}
+        of_all = {**table, "dataset": f"{len(table['datasets'])} datasets"}
+        lines.append(_line(of_all, line, "pooled", row["overall_score"], row["overall_interval"]))
     remarks = [TIED] if any(row["tied_with_best"] and row["p_leader"] is not None for row in table["rows"]) else []
+    if any(row["rank"] is None for row in table["rows"]):
+        least = table["signature"]["min_datasets"]
+        remarks.append(f"provisional: in fewer than {least} datasets, and therefore without rank (--min-datasets).")
+    remarks.append(week_remark(table["week_deviation"]))
     if table["apart"]:
         remarks.append(f"Apart, as they share no dataset with these: {', '.join(map(printable, table['apart']))}")
-    return View(title, Table([*header, "Notes"], rows, "><" + ">" * 9 + "<"), lines, False, tuple(remarks))
+    sides = "><" + "".join(side for _, side, _ in _OVER_ALL)
+    return View(title, Table(header, rows, sides), lines, False, tuple(remarks))
+
+
+def week_remark(deviation: float | None) -> str:
+    """What a table over all datasets says of weeks that are good or bad for single systems."""
+    if deviation is None:
+        return "Good and bad weeks of a system cannot be measured here: they are in no interval."
+    return f"Good and bad weeks of a system are in all intervals: SD {deviation:.2f} in log-odds."
 
 
 def _forecasters(table: Mapping[str, Any]) -> View:
@@ -143,6 +154,8 @@ def _notes(row: Mapping[str, Any]) -> str:
     notes = [_UNSURE] if row.get("significant") is False else []
     if row.get("tied_with_best") and row["p_leader"] is not None:
         notes.append(f"{_UNSURE} best")
+    if row.get("provisional"):
+        notes.append("provisional")
     if row.get("runs_differ"):
         notes.append("its runs differ as wholes")
     if row["degraded"]:
@@ -161,6 +174,22 @@ def _line(
     told = {"benchmark": table["benchmark"], "dataset": table["dataset"], "metric": metric, "score": score}
     told["runs"] = len(row["runs"]) if "runs" in row else row.get("n_runs", 1)
     return {**row, **levels, **told, "low": low, "high": high, "signature": format_signature(table["signature"])}
+
+
+_OVER_ALL: Final[Sequence[tuple[str, str, Callable[[Mapping[str, Any]], str]]]] = [  # title, side, cell
+    ("Overall", ">", lambda row: show_number(row["overall_score"])),
+    ("95% interval", ">", lambda row: show_interval(row["overall_interval"])),
+    ("Ranks", ">", lambda row: "–".join(map(str, row["rank_interval"] or ["–"]))),
+    ("P(best)", ">", lambda row: show_number(row["p_best"])),
+    ("Behind by", ">", lambda row: show_number(row["behind"])),
+    ("95% interval", ">", lambda row: show_interval(row["behind_interval"])),
+    ("p (Holm)", ">", lambda row: show_number(row["p_leader"])),
+    ("Datasets", ">", lambda row: str(row["datasets"])),
+    ("Runs", ">", lambda row: str(row["n_runs"])),
+    ("n", ">", lambda row: str(row["n"])),
+    ("Own", ">", lambda row: show_number(row["own_score"])),
+    ("Notes", "<", _notes),
+]
 
 
 # --- Screen and notebooks ---
@@ -235,7 +264,7 @@ def format_csv(board: Mapping[str, Any]) -> str:
         "benchmark", "dataset", "prediction", "rank", "name", "metric", "score", "low", "high",
         *(f"level_{level}" for level in levels), "n", "missing", "unparsed", "p_above", "significant",
         *(["runs", "run_deviation"] if any("runs" in row for table in tables for row in table["rows"]) else []),
-        *(["rank_low", "rank_high", "p_best", "p_leader", "own_score", "datasets"] if board.get("pooled") else []),
+        *(_OF_POOLED if board.get("pooled") else []),
         "signature",
     ]  # fmt: skip
     all_rows = [row for table in tables for row in table["rows"]]

@@ -1,4 +1,4 @@
-"""Systems that answered different questions on one scale: two-way fixed effects of system and question."""
+"""Systems that answered different weeks on one scale: a logistic model of systems, weeks and levels."""
 
 from __future__ import annotations
 
@@ -14,14 +14,28 @@ if TYPE_CHECKING:
 DRAWS: Final = 10_000  # of all scores together, for P(best)
 _BLOCK: Final = 1_000  # draws held at a time
 _NOISE: Final = 1e-12  # share of a variance that is rounding
+_TINY: Final = 1e-300
+_WIDE: Final = 3.0  # prior standard deviation of systems, weeks and levels, in log-odds
+_NARROW: Final = 1.5  # that of a cell's departure from its week and level, divided by the root of its questions
+_COMMON: Final = 5.0  # weeks that the common variance of shocks counts for beside a system's own weeks
+_STEPS: Final = 50
 
 
 class Fit(NamedTuple):
-    """Scores of S systems, what each of Q questions adds to their errors, and questions answered by level."""
+    """Scores of S systems, and what their errors are made of."""
 
     scores: Array  # S
-    parts: list[Array]  # of each level, S × its questions
-    counts: Array  # L × S
+    parts: list[Array]  # of each level, S × its questions or clusters: what each adds to the error of a score
+    counts: Array  # L × S: questions or clusters that a system answered
+    varies: Array  # S: whether a system's scores vary within a level, so that they measure an error
+    shocks: Array  # S × S: covariance of the scores by weeks that are good or bad for a system
+    shock_freedom: float
+    shock_deviation: float  # of the shocks of all systems, in log-odds; nan if nothing measures them
+
+    def scale(self, factor: float) -> Fit:
+        """The fit of scores `factor` times as large."""
+        parts = [factor * part for part in self.parts]
+        return self._replace(scores=factor * self.scores, parts=parts, shocks=factor**2 * self.shocks)
 
 
 class Spread(NamedTuple):
@@ -31,51 +45,177 @@ class Spread(NamedTuple):
     variance: Array
     freedom: Array
 
+    def select(self, places: Array) -> Spread:
+        """Of a spread of pairs those of these systems."""
+        import numpy as np
 
-def fit_scores(scores: Array, levels: Array, weights: Array, clusters: Array | None = None) -> Fit:
-    """The score that every system would have on all questions, from those that it answered.
+        pairs = np.ix_(places, places)
+        return Spread(self.value[pairs], self.variance[pairs], self.freedom[pairs])
 
-    `scores` is S × Q with nan where a system was not asked, `levels` the number of each question's level, `weights`
-    that of each level. A question of level l weighs v = w_l / n_l / Σw, n_l counted over all questions. With the least
-    Σ v (y − μ − γ)² over all answers, μ of systems, γ of questions, the score of s is μ_s + Σ vγ. Where everybody
-    answered everything it is the plain Σ w_l·mean_l / Σw. Otherwise a system's lead over the others is taken to be the
-    same on the questions that it was not asked. The γ are absorbed: with k systems on a question it is Lμ = b with
-    L_st = Σ v(δ_st − 1/k) and b_s = Σ v(y − ȳ), S equations however many questions there are. All systems must be
-    connected through questions.
 
-    Errors are clustered by question (sandwich; Liang & Zeger 1986; Cameron & Miller, A practitioner's guide to
-    cluster-robust inference, 2015): with the residuals e a question adds ψ_s = vγ + p_s − Σ_t a_t·p_t to the error of a
-    score, where p = L⁺(v·e) and a_t = Σ v/k over the questions of t. As strata are, γ and p are centred by level and
-    scaled by √(n/(n − 1)), for p with the n questions of the level that the system answered: where everybody answered
-    everything, the errors are those of `stratified_error`. With `clusters` (a number from 0 per question) the ψ of a
-    cluster's questions are one, and n counts clusters (`clustered_error`).
+class _Design(NamedTuple):
+    """Q questions in C cells, a cell being the questions of one week and level; F effects."""
+
+    weights: Array  # Q: of a question in a score; they add up to 1
+    levels: Array  # Q
+    cells: Array  # Q: the cell of each question
+    members: Array  # Q × C: 1 where a question is in a cell
+    effects: Array  # C × F: 1 for a cell's week, its level and itself
+    precision: Array  # F: of the effects' priors
+    weeks: Array  # C × W: 1 where a cell is in a week
+
+
+class _Model(NamedTuple):
+    """The model where it fits best."""
+
+    chances: Array  # S × C: the expected score p of a system in a cell
+    slopes: Array  # S × C: p(1 − p)
+    information: Array  # S: of the systems' effects
+    cross: Array  # S × F: that they share with the other effects
+    rest: Array  # F × F: that of the other effects once the systems' are eliminated
+
+
+# --- The fit ---
+
+
+def fit_scores(scores: Array, levels: Array, weeks: Array, weights: Array, clusters: Array | None = None) -> Fit:
+    r"""The score that every system would have on all questions, from those that it answered.
+
+    `scores` is S × Q in [0, 1] with nan where a system did not take part, `levels` and `weeks` are the numbers of each
+    question's level and week, `weights` the weight of each level. A question of level l weighs v = w_l / n_l / Σw, n_l
+    counted over all questions, and a cell c is the questions of one week and level. The model is
+    p_sc = expit(θ_s + u_week + l_level + e_c), fitted by maximising the quasi-likelihood
+
+        Σ Qv·[y log p + (1 − y) log(1 − p)] − (Σθ² + Σu² + Σl²) / (2·3²) − Σ n_c·e_c² / (2·1.5²)
+
+    with Newton's method (the objective is concave). The score is Σ v·(y where the system took part, p elsewhere), in
+    [0, 1]: exactly the plain Σ w_l·mean_l / Σw where it always did. A system without any point is left out of the fit:
+    it cannot tell an easy week from a hard one. Its score is 0, and it changes nobody's.
+
+    Errors: a question's influence ψ on a score (sandwich; Liang & Zeger 1986), centred by level and times √(n/(n − 1))
+    with the n questions that the system answered there, so that they are those of `stratified_error` where a system
+    took part every week. With `clusters` (a number from 0 per question) the ψ of a cluster are summed, and n counts
+    clusters. To these comes the variance of weeks in which a system does better or worse than its rivals on all
+    questions at once, `_measure_shocks`.
     """
     import numpy as np
 
-    asked = ~np.isnan(scores)
-    values, here = np.where(asked, scores, 0.0), asked.astype(float)
-    sizes = np.bincount(levels, minlength=len(weights))
-    v = (weights / weights[sizes > 0].sum() / np.maximum(sizes, 1))[levels]
-    k = here.sum(axis=0)
-    means = values.sum(axis=0) / k
-    laplacian = np.diag((here * v).sum(axis=1)) - (here * (v / k)) @ here.T
-    constant = np.full_like(laplacian, 1 / len(scores))
-    inverse = np.linalg.inv(laplacian + constant) - constant
-    effects = inverse @ ((values - means) * here * v).sum(axis=1)
-    gamma = means - effects @ here / k
-    residuals = (values - effects[:, None] - gamma) * here
-    pull = inverse @ (v * residuals)
-    shares = (here * (v / k)).sum(axis=1)
-    parts, counts = [], []
+    fit = _blank_fit(scores, levels, weights, clusters)
+    live = np.flatnonzero(np.nansum(scores, axis=1) > 0)
+    if not len(live):
+        return fit
+    design = _make_design(levels, weeks, weights)
+    asked = ~np.isnan(scores[live])
+    values = np.where(asked, scores[live], 0.0)
+    model = _maximise(asked, values, design)
+    chances = model.chances[:, design.cells]
+    expected = np.where(asked, values, chances)
+    fit.scores[live] = expected @ design.weights
+    residuals = asked * (values - chances) * design.weights
+    # How far the effects of systems, weeks and levels move a score: through the questions that were not answered.
+    missing = (~asked * design.weights) @ design.members * model.slopes
+    gain = missing.sum(axis=1) / model.information
+    pull = np.linalg.solve(model.rest, (missing @ design.effects - gain[:, None] * model.cross).T).T
+    others = design.effects[design.cells].T * residuals.sum(axis=0)
+    others -= (model.cross / model.information[:, None]).T @ residuals
+    influence = expected * design.weights + len(levels) * (gain[:, None] * residuals + pull @ others)
+    for level, part in enumerate(fit.parts):
+        here = levels == level
+        part[live] = _centre(influence[:, here], _number(clusters, here), fit.counts[level][live])
+    variances, freedom, deviation = _measure_shocks(asked, residuals, design, model, clusters)
+    fit.shocks[np.ix_(live, live)] = _carry_shocks(asked, variances, design, model, gain, pull)
+    return fit._replace(shock_freedom=freedom, shock_deviation=deviation)
+
+
+def _blank_fit(scores: Array, levels: Array, weights: Array, clusters: Array | None) -> Fit:
+    """The fit of systems without a point: scores of 0 without errors."""
+    import numpy as np
+
+    counts, parts = [], []
     for level in range(len(weights)):
         here = levels == level
-        members = None if clusters is None else np.unique(clusters[here], return_inverse=True)[1]
-        count = (_sum_clusters(asked[:, here].astype(float), members) > 0).sum(axis=1)
-        total = _sum_clusters((v * gamma)[None, here], members)
-        own = _centre(pull[:, here], members, count)
-        parts.append(_centre((v * gamma)[None, here], members, np.array([total.shape[1]])) + own - shares @ own)
-        counts.append(count)
-    return Fit(effects + v @ gamma, parts, np.stack(counts))
+        members = _number(clusters, here)
+        answered = _sum_clusters((~np.isnan(scores[:, here])).astype(float), members)
+        counts.append((answered > 0).sum(axis=1))
+        parts.append(np.zeros_like(answered))
+    varies = np.array([_varies(row, levels) for row in scores])
+    size = len(scores)
+    return Fit(np.zeros(size), parts, np.stack(counts), varies, np.zeros((size, size)), 1.0, np.nan)
+
+
+def _varies(row: Array, levels: Array) -> bool:
+    import numpy as np
+
+    answered = ~np.isnan(row)
+    spans = (np.ptp(row[answered & (levels == level)]) for level in np.unique(levels[answered]))
+    return bool(max(spans, default=0.0) > _NOISE)
+
+
+def _make_design(levels: Array, weeks: Array, weights: Array) -> _Design:
+    import numpy as np
+
+    sizes = np.bincount(levels, minlength=len(weights))
+    v = (weights / weights[sizes > 0].sum() / np.maximum(sizes, 1))[levels]
+    _, first, cells = np.unique(weeks * len(weights) + levels, return_index=True, return_inverse=True)
+    of_week = np.unique(weeks, return_inverse=True)[1][first][:, None] == np.arange(len(np.unique(weeks)))
+    of_level = levels[first][:, None] == np.arange(len(weights))
+    alone = np.eye(len(first))
+    members = alone[cells]
+    wide = np.full(of_week.shape[1] + len(weights), _WIDE**-2)
+    return _Design(
+        v, levels, cells, members,
+        effects=np.hstack([of_week, of_level, alone]),
+        precision=np.concatenate([wide, members.sum(axis=0) / _NARROW**2]),
+        weeks=of_week.astype(float),
+    )  # fmt: skip
+
+
+def _maximise(asked: Array, values: Array, design: _Design) -> _Model:
+    """Newton's method from 0; the systems' effects, whose information is diagonal, are eliminated at every step."""
+    import numpy as np
+    from scipy import special
+
+    weights = len(design.levels) * design.weights
+    count, scored = (asked * weights) @ design.members, (values * weights) @ design.members
+    theta, phi = np.zeros(len(asked)), np.zeros(len(design.precision))
+
+    def loss(theta: Array, phi: Array) -> float:
+        eta = theta[:, None] + design.effects @ phi
+        prior = (theta**2).sum() / _WIDE**2 + (design.precision * phi**2).sum()
+        return float((count * np.logaddexp(0, eta) - scored * eta).sum() + prior / 2)
+
+    def model(theta: Array, phi: Array) -> _Model:
+        p = special.expit(theta[:, None] + design.effects @ phi)
+        slopes = p * (1 - p)
+        information = (count * slopes).sum(axis=1) + _WIDE**-2
+        cross = (count * slopes) @ design.effects
+        rest = (design.effects.T * (count * slopes).sum(axis=0)) @ design.effects + np.diag(design.precision)
+        return _Model(p, slopes, information, cross, rest - cross.T @ (cross / information[:, None]))
+
+    for _ in range(_STEPS):
+        now, before = model(theta, phi), loss(theta, phi)
+        residuals = scored - count * now.chances
+        of_systems = residuals.sum(axis=1) - theta / _WIDE**2
+        of_effects = residuals.sum(axis=0) @ design.effects - design.precision * phi
+        step = np.linalg.solve(now.rest, of_effects - now.cross.T @ (of_systems / now.information))
+        shift = (of_systems - now.cross @ step) / now.information
+        length = 1.0
+        while loss(theta + length * shift, phi + length * step) > before + 1e-9 * abs(before) and length > 1e-4:
+            length /= 2
+        theta, phi = theta + length * shift, phi + length * step
+        if max(np.abs(shift).max(), np.abs(step).max()) < 1e-9:
+            break
+    return model(theta, phi)
+
+
+# --- Clusters ---
+
+
+def _number(clusters: Array | None, here: Array) -> Array | None:
+    """The clusters of some questions, numbered from 0."""
+    import numpy as np
+
+    return None if clusters is None else np.unique(clusters[here], return_inverse=True)[1]
 
 
 def _sum_clusters(values: Array, members: Array | None) -> Array:
@@ -101,26 +241,104 @@ def _centre(parts: Array, members: Array | None, counts: Array) -> Array:
     return centred
 
 
+# --- Good and bad weeks ---
+
+
+def _measure_shocks(
+    asked: Array, residuals: Array, design: _Design, model: _Model, clusters: Array | None
+) -> tuple[Array, float, float]:
+    """Variance of each system's week-to-week shocks in log-odds, degrees of freedom, and the common deviation.
+
+    By moments. R_sw, the sum of a system's weighted residuals in a week, less what all systems share on a question, has
+    the variance (1 − H_sw/H_s)·(noise_sw + (1 − Σ_t H_tw²/(Σ_t H_tw)²)·H_sw²·ω_s²): H_sw = Σ v·p(1 − p) is what a shock
+    moves in R_sw, noise_sw is that of single questions, from their residuals about the mean of their cell, and the
+    factors are what the fit takes for the system and for the week. ω² solves it for all systems together, own² for one
+    alone; a system's is max(0, (f·own² + 5ω²)/(f + 5)) with f = its weeks − 1, as few weeks say little.
+    """
+    import numpy as np
+
+    slopes = asked * model.slopes[:, design.cells] * design.weights
+    residuals = residuals - slopes * (residuals.sum(axis=0) / np.maximum(slopes.sum(axis=0), _TINY))
+    sizes = design.members.sum(axis=0)
+    by_cell = residuals @ design.members
+    about = residuals - asked * (by_cell / sizes)[:, design.cells]
+    units, unit_cells = None, design.cells
+    if clusters is not None:
+        pairs = clusters * len(sizes) + design.cells
+        _, first, units = np.unique(pairs, return_index=True, return_inverse=True)
+        unit_cells = design.cells[first]
+    count = np.bincount(unit_cells, minlength=len(sizes))
+    noise = _sum_clusters(about, units) ** 2 * (count / np.maximum(count - 1, 1))[unit_cells] @ design.weeks[unit_cells]
+    sums, moved = by_cell @ design.weeks, slopes @ design.members @ design.weeks
+    left = 1 - moved / np.maximum(moved.sum(axis=1, keepdims=True), _TINY)
+    free = 1 - (moved**2).sum(axis=0) / np.maximum(moved.sum(axis=0), _TINY) ** 2
+    seen, chance = (sums**2).sum(axis=1), (left * noise).sum(axis=1)
+    scale = (left * np.maximum(free, 0) * moved**2).sum(axis=1)
+    least = 1e-9 * (moved**2).sum(axis=1)  # below, nothing measures a shock
+    if not scale.sum() > least.sum():
+        return np.zeros(len(asked)), 1.0, np.nan
+    common = max(0.0, float((seen.sum() - chance.sum()) / scale.sum()))
+    measured = scale > least
+    freedom = np.where(measured, (moved > 0).sum(axis=1) - 1, 0)
+    own = np.where(measured, (seen - chance) / np.where(measured, scale, 1), common)
+    variances = np.maximum(0, (freedom * own + _COMMON * common) / (freedom + _COMMON))
+    share = common * scale.sum() / max(seen.sum(), _TINY)  # of what is seen; the rest is noise
+    total = freedom.sum() * (1 - 1 / len(asked)) * share**2
+    return variances, max(1.0, float(total)), float(np.sqrt(common))
+
+
+def _carry_shocks(asked: Array, variances: Array, design: _Design, model: _Model, gain: Array, pull: Array) -> Array:
+    """The covariance of the scores that shocks of these variances make, S × S.
+
+    A shock of system t in week w moves its own score by D_tw, and every score s by pull_s·K_tw through the effects of
+    weeks and levels: K_tw = Q·(Σ_c h_tc·z_c − H_tw·b_t), where h_tc is what it moves in a cell, H_tw in all cells of
+    the week, z_c the effects of the cell, and b_t what the system's own effect takes up.
+    """
+    import numpy as np
+
+    count = len(design.levels)
+    by_cell = (asked * design.weights) @ design.members * model.slopes
+    moved = by_cell @ design.weeks
+    direct = moved * (1 + count * gain[:, None])
+    taken = model.cross / model.information[:, None]
+    same_week = design.weeks @ design.weeks.T
+    squares = design.effects.T @ ((by_cell.T * variances) @ by_cell * same_week) @ design.effects
+    products = design.effects.T @ ((by_cell * (moved @ design.weeks.T)).T * variances) @ taken
+    total = count**2 * (squares - products - products.T + (taken.T * (variances * (moved**2).sum(axis=1))) @ taken)
+    mixed = (by_cell * (direct @ design.weeks.T)) @ design.effects - taken * (direct * moved).sum(axis=1)[:, None]
+    crossed = count * (variances[:, None] * mixed) @ pull.T
+    covariance: Array = np.diag(variances * (direct**2).sum(axis=1)) + crossed + crossed.T + pull @ total @ pull.T
+    return covariance
+
+
+# --- What the errors say ---
+
+
 def score_spread(fit: Fit) -> Spread:
     """The scores' errors, with Satterthwaite's degrees of freedom from the questions that each system answered."""
     import numpy as np
 
-    return _spread(fit, fit.scores, np.array([(part**2).sum(axis=1) for part in fit.parts]), fit.counts)
+    parts = np.array([(part**2).sum(axis=1) for part in fit.parts])
+    return _spread(fit, fit.scores, parts, fit.counts, np.diag(fit.shocks))
 
 
 def difference_spread(fit: Fit) -> Spread:
     """S × S: those of every system's score less every other's; a level counts the fewer questions of the two."""
     import numpy as np
 
-    variances = []
-    for part in fit.parts:
-        product = part @ part.T
-        own = np.diag(product)
-        total = own[:, None] + own
-        found = total - 2 * product
-        variances.append(np.where(found > _NOISE * total, found, 0.0))
+    parts = np.array([_of_differences(part @ part.T) for part in fit.parts])
     fewer = np.minimum(fit.counts[:, :, None], fit.counts[:, None, :])
-    return _spread(fit, fit.scores[:, None] - fit.scores, np.array(variances), fewer)
+    return _spread(fit, fit.scores[:, None] - fit.scores, parts, fewer, _of_differences(fit.shocks))
+
+
+def _of_differences(covariance: Array) -> Array:
+    """The variances of all differences, without what is rounding."""
+    import numpy as np
+
+    variances = np.diag(covariance)
+    total = variances[:, None] + variances
+    found = total - 2 * covariance
+    return np.where(found > _NOISE * total, found, 0.0)
 
 
 def _is_measured(fit: Fit) -> bool:
@@ -128,13 +346,13 @@ def _is_measured(fit: Fit) -> bool:
     return all(part.shape[1] > 1 for part in fit.parts)
 
 
-def _spread(fit: Fit, value: Array, variances: Array, counts: Array) -> Spread:
+def _spread(fit: Fit, value: Array, parts: Array, counts: Array, shocks: Array) -> Spread:
     import numpy as np
 
-    total = variances.sum(axis=0)
-    shares = (variances**2 / (np.maximum(counts, 2) - 1)).sum(axis=0)
+    total = parts.sum(axis=0) + shocks
+    shares = (parts**2 / (np.maximum(counts, 2) - 1)).sum(axis=0) + shocks**2 / fit.shock_freedom
     total = np.where(total > 1e-30, total, 0.0) if _is_measured(fit) else np.full_like(total, np.nan)
-    return Spread(value, total, np.where(total > 0, total**2 / np.maximum(shares, 1e-300), 1.0))
+    return Spread(value, total, np.where(total > 0, total**2 / np.maximum(shares, _TINY), 1.0))
 
 
 def half_widths(spread: Spread) -> Array:
@@ -147,19 +365,26 @@ def half_widths(spread: Spread) -> Array:
 
 
 def compare_pairs(fit: Fit, differences: Spread) -> Array:
-    """S × S two-sided p-values by Student's t, with Holm's adjustment over all pairs; 1 on the diagonal.
+    """S × S two-sided p-values by Student's t, not adjusted; 1 where nothing measures the error.
 
-    Where every question says the same, so that nothing measures the error, it is the least that signs can give,
-    2 / 2^n.
+    None is below 2 / 2^n, the least that the signs of the n questions of the system with fewer can give.
     """
     import numpy as np
     from scipy import special
 
-    t = np.abs(differences.value) / np.sqrt(np.where(differences.variance > 0, differences.variance, 1.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.abs(differences.value) / np.sqrt(differences.variance)
     p = 2 * special.stdtr(differences.freedom, -t)
     fewer = np.minimum(fit.counts[:, :, None], fit.counts[:, None, :]).sum(axis=0)
-    same = np.where(np.abs(differences.value) < _NOISE, 1.0, 2.0 ** (1 - np.minimum(fewer, 1000)))
-    p = np.where(differences.variance > 0, p, np.where(np.isnan(differences.variance), 1.0, same))
+    least = np.maximum(p, 2.0 ** (1 - np.minimum(fewer, 1000)))
+    none = np.isnan(differences.variance) | (np.abs(differences.value) < _NOISE)
+    return np.where(none, 1.0, np.minimum(1.0, least))
+
+
+def adjust_pairs(p: Array) -> Array:
+    """S × S p-values with Holm's adjustment over all pairs; 1 on the diagonal."""
+    import numpy as np
+
     upper = np.triu_indices(len(p), 1)
     adjusted = np.ones_like(p)
     adjusted[upper] = holm(p[upper].tolist())
@@ -177,22 +402,26 @@ def rank_bounds(differences: Spread, p: Array, alpha: float) -> list[tuple[int, 
     return [(1 + int(up), len(p) - int(down)) for up, down in zip(better, worse, strict=True)]
 
 
-def chances_of_best(fit: Fit, seed: int, draws: int = DRAWS) -> Array:
-    """Share of draws from the normal distribution of all scores' errors in which each is the highest; ties share.
+def chances_of_best(fit: Fit, seed: int, places: Array, draws: int = DRAWS) -> Array:
+    """Share of draws from the normal distribution of the errors of some systems in which each is the highest.
 
-    Normal and not Student's: with few questions it is surer than the intervals. nan where nothing measures the errors.
+    Systems without a point are never it, unless nobody has one; ties share. Normal and not Student's: with few
+    questions it is surer than the intervals. nan where nothing measures the errors.
     """
     import numpy as np
 
+    wins = np.zeros(len(places))
+    live = fit.scores[places] > 0 if (fit.scores[places] > 0).any() else np.full(len(places), True)
+    drawn_from = places[live]
     if not _is_measured(fit):
-        return np.full(len(fit.scores), np.nan)
-    covariance = sum(part @ part.T for part in fit.parts)
-    values, vectors = np.linalg.eigh(covariance)
-    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T  # the symmetric one: no sign is up to the library
+        return np.full(len(places), np.nan)
+    covariance = sum(part[drawn_from] @ part[drawn_from].T for part in fit.parts)
+    values, vectors = np.linalg.eigh(covariance + fit.shocks[np.ix_(drawn_from, drawn_from)])
+    values = np.where(values > _NOISE * values.max(), values, 0.0)  # the root of rounding would part equal systems
+    root = (vectors * np.sqrt(values)) @ vectors.T  # the symmetric one: no sign is up to the library
     rng = np.random.default_rng(seed)
-    wins = np.zeros(len(fit.scores))
     for start in range(0, draws, _BLOCK):
-        drawn = fit.scores + rng.standard_normal((min(_BLOCK, draws - start), len(root))) @ root
+        drawn = fit.scores[drawn_from] + rng.standard_normal((min(_BLOCK, draws - start), len(root))) @ root
         best = drawn >= drawn.max(axis=1, keepdims=True) - 1e-9
-        wins += (best / best.sum(axis=1, keepdims=True)).sum(axis=0)
+        wins[live] += (best / best.sum(axis=1, keepdims=True)).sum(axis=0)
     return wins / draws

@@ -92,7 +92,8 @@ def _compare_board(folder: Path, systems: list[System | Ranking], about: Systems
     board, _ = read_stored(folder / f"{BOARD}.json")
     if not board:
         return {f"{BOARD}.json": ["it is damaged: no JSON, or not what its result_sha256 says"]}
-    ranked = rank_results(systems, board.get("leaderboard", {}).get("min_questions", 0))
+    settings = board.get("leaderboard", {})
+    ranked = rank_results(systems, settings.get("min_questions", 0), settings.get("min_datasets"))
     add_about(ranked, about)
     new = json.loads(dump_json(ranked))
     told = _shorten([line for part in ("pooled", "tables") for line in _differences(board.get(part), new[part], part)])

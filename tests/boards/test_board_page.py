@@ -132,9 +132,10 @@ def test_who_is_like_the_leader_is_said_once() -> None:
     """A leader that answered little cannot be told from many, which others beat."""
     table = {
         "benchmark": "FutureX", "datasets": [{}, {}], "level_counts": {"1": 4}, "weights": {"1": 0.1}, "apart": [],
-        "signature": {"evaluator": "x"},
+        "signature": {"evaluator": "x"}, "week_deviation": None,
         "rows": [
-            {"rank": n, "name": f"s{n}", "overall_score": 1 - n / 9, "overall_interval": None, "rank_interval": [n, 4],
+            {"rank": n, "behind": None, "behind_interval": None,
+             "name": f"s{n}", "overall_score": 1 - n / 9, "overall_interval": None, "rank_interval": [n, 4],
              "tied_with_best": n != 3, "p_leader": None if n == 1 else 0.9 if n != 3 else 0.01, "p_best": 0.3,
              "datasets": 1, "n_runs": 1, "n": 4, "own_score": 0.5, "missing": 0, "unparsed": 0, "warnings": 0,
              "degraded": False, "about": {"name": f"System {n}"}}

@@ -1,16 +1,19 @@
-"""Two-way fixed effects against dense least squares, against strata, by hand, and by what must not change them."""
+"""The logistic two-way model against a general optimiser, strata and simulations, and what must not move it."""
 
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, special, stats
 
 from forecasteval.boards.two_way import (
     Fit,
+    Spread,
+    adjust_pairs,
     chances_of_best,
     compare_pairs,
     difference_spread,
@@ -27,6 +30,7 @@ from forecasteval.common.statistics import (
     stratified_mean,
     t_tail,
 )
+from simulate_boards import SETTINGS, draw_season, judge_seasons
 
 Array = np.ndarray[Any, np.dtype[Any]]
 WEIGHTS = np.array([0.1, 0.2, 0.3, 0.4])
@@ -52,39 +56,91 @@ def question_weights(levels: Array) -> Array:
     return weights / weights.sum()
 
 
-def dummies(scores: Array, levels: Array) -> Array:
-    """Pooled scores by least squares with a column for every system and for every question."""
+def fit(scores: Array, levels: Array, week: Array, clusters: Array | None = None) -> Fit:
+    return fit_scores(scores, levels, week, WEIGHTS, clusters)
+
+
+def optimise(scores: Array, levels: Array, week: Array, counts: Array) -> Array:
+    """p of every system on every question by a general optimiser, which counts each question `counts` times."""
+    cells, cell = np.unique(week * 4 + levels, return_inverse=True)
+    ends = np.cumsum([len(scores), week.max() + 1, 4])
+    rows = [np.eye(size)[places] for size, places in ((week.max() + 1, week), (4, levels), (len(cells), cell))]
+    effects = np.hstack(rows)
+    precision = np.concatenate([np.full(ends[-1], 1 / 9), np.bincount(cell) / 1.5**2])
+    weight = np.where(np.isnan(scores), 0, counts)
+    y = np.nan_to_num(scores)
+
+    def loss(point: Array) -> tuple[float, Array]:
+        eta = point[: len(scores), None] + effects @ point[len(scores) :]
+        value = (weight * (np.logaddexp(0, eta) - y * eta)).sum() + (precision * point**2).sum() / 2
+        slope = weight * (special.expit(eta) - y)
+        return value, np.concatenate([slope.sum(axis=1), slope.sum(axis=0) @ effects]) + precision * point
+
+    start = np.zeros(len(scores) + effects.shape[1])
+    best = optimize.minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-10, "maxiter": 9000}).x
+    return special.expit(best[: len(scores), None] + effects @ best[len(scores) :])  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_scores_are_those_of_a_general_optimiser(seed: int) -> None:
+    scores, levels, week = draw(seed)
     v = question_weights(levels)
-    rows = [(s, q) for s in range(len(scores)) for q in range(scores.shape[1]) if not math.isnan(scores[s, q])]
-    design = np.zeros((len(rows), sum(scores.shape)))
-    for place, (s, q) in enumerate(rows):
-        design[place, s] = design[place, len(scores) + q] = math.sqrt(v[q])
-    target = [math.sqrt(v[q]) * scores[s, q] for s, q in rows]
-    found = np.linalg.lstsq(design, np.array(target), rcond=None)[0]
-    return found[: len(scores)] + v @ found[len(scores) :]  # type: ignore[no-any-return]
+    p = optimise(scores, levels, week, len(v) * v)
+    assert fit(scores, levels, week).scores == pytest.approx(np.where(np.isnan(scores), p, scores) @ v, abs=1e-6)
+
+
+def test_influence_is_how_a_score_moves_with_a_questions_weight() -> None:
+    scores, _, week = draw(1, systems=3, weeks=3, size=5)
+    levels = np.zeros(len(week), int)
+    v = question_weights(levels)
+    exact = fit_scores(scores, levels, week, np.ones(1))
+    moves = np.zeros_like(scores)
+    for question in range(len(v)):
+        ends = []
+        for step in (1e-4, -1e-4):
+            p = optimise(scores, levels, week, len(v) * v * np.where(np.arange(len(v)) == question, 1 + step, 1))
+            ends.append(np.where(np.isnan(scores), p, scores) @ v)
+        moves[:, question] = (ends[0] - ends[1]) / 2e-4
+    p = optimise(scores, levels, week, len(v) * v)
+    influence = np.where(np.isnan(scores), p, scores) * v + moves
+    n = exact.counts[0][:, None]
+    centred = (influence - influence.mean(axis=1, keepdims=True)) * np.sqrt(n / (n - 1))
+    assert exact.parts[0] == pytest.approx(centred, abs=2e-5)
+
+
+def test_shocks_are_carried_to_all_scores() -> None:
+    """`shocks` is Σ ω_t²·m·mᵀ, m being how all scores move if system t answers one week's questions a little better."""
+    scores, levels, week = draw(3, systems=4, weeks=4, size=400)
+    shocks = np.random.default_rng(4).normal(0, 0.05, (4, 4))
+    logits = np.linspace(-1, 1, 4)[:, None] + (np.linspace(-1, 0.5, 4) + shocks)[:, week]
+    missed = np.isnan(scores)
+    base = fit(np.where(missed, np.nan, special.expit(logits)), levels, week)
+    parts = np.zeros((4, 4, 4))
+    for system in range(4):
+        for one in range(4):
+            raised = logits + 1e-3 * ((np.arange(4)[:, None] == system) & (week == one))
+            moved = (fit(np.where(missed, np.nan, special.expit(raised)), levels, week).scores - base.scores) / 1e-3
+            parts[system] += np.outer(moved, moved)
+    variances = np.linalg.lstsq(parts.reshape(4, 16).T, base.shocks.ravel(), rcond=None)[0]
+    assert (variances > 0).all()
+    assert base.shocks == pytest.approx(np.tensordot(variances, parts, 1), rel=0.05, abs=0.02 * base.shocks.max())
 
 
 def test_questions_of_a_cluster_count_as_one() -> None:
     scores, _, week = draw(3, gaps=False)
     levels = np.zeros(len(week), int)
-    fit = fit_scores(scores, levels, np.ones(1), week)
-    spread = score_spread(fit)
-    gaps = difference_spread(fit)
+    found = fit_scores(scores, levels, week * 0, np.ones(1), week)
+    spread, gaps = score_spread(found), difference_spread(found)
     for place, row in enumerate(scores):
         error, freedom = clustered_error(row.tolist(), week.tolist()) or (math.nan, math.nan)
         assert math.sqrt(spread.variance[place]) == pytest.approx(error)
         assert spread.freedom[place] == pytest.approx(freedom)
         error, _ = clustered_error((scores[0] - row).tolist(), week.tolist()) or (0.0, 0.0)
         assert math.sqrt(gaps.variance[0, place]) == pytest.approx(error)
-    alone = fit_scores(scores, levels, np.ones(1), np.arange(len(week)))
-    plain = fit_scores(scores, levels, np.ones(1))
+    alone = fit_scores(scores, levels, week, np.ones(1), np.arange(len(week)))
+    plain = fit_scores(scores, levels, week, np.ones(1))
     assert [part.tolist() for part in alone.parts] == [part.tolist() for part in plain.parts]
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_scores_are_those_of_dense_least_squares(seed: int) -> None:
-    scores, levels, _ = draw(seed)
-    assert fit_scores(scores, levels, WEIGHTS).scores == pytest.approx(dummies(scores, levels), abs=1e-10)
+    assert np.array_equal(alone.shocks, plain.shocks)
 
 
 def strata(scores: Array, levels: Array) -> list[tuple[float, list[float]]]:
@@ -93,13 +149,15 @@ def strata(scores: Array, levels: Array) -> list[tuple[float, list[float]]]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_without_gaps_all_is_as_in_one_file(seed: int) -> None:
-    """Scores, intervals, differences and their errors are those of the strata of all questions."""
-    scores, levels, _ = draw(seed, gaps=False)
-    fit = fit_scores(scores, levels, WEIGHTS)
-    spread, differences = score_spread(fit), difference_spread(fit)
+    """In one week: scores, intervals, differences and their errors are those of the strata of all questions."""
+    scores, levels, week = draw(seed, gaps=False)
+    assert fit(scores, levels, week).scores == pytest.approx([stratified_mean(strata(row, levels)) for row in scores])
+    found = fit(scores, levels, week * 0)
+    assert math.isnan(found.shock_deviation)
+    spread, differences = score_spread(found), difference_spread(found)
     for s, row in enumerate(scores):
         own = strata(row, levels)
-        assert fit.scores[s] == pytest.approx(stratified_mean(own), abs=1e-12)
+        assert found.scores[s] == pytest.approx(stratified_mean(own), abs=1e-12)
         assert (math.sqrt(spread.variance[s]), spread.freedom[s]) == pytest.approx(stratified_error(own))
         low, high = stratified_interval(own, (-9, 9)) or (0, 0)
         assert half_widths(spread)[s] == pytest.approx((high - low) / 2)
@@ -108,116 +166,141 @@ def test_without_gaps_all_is_as_in_one_file(seed: int) -> None:
     for s, t in pairs:
         error, freedom = stratified_error(strata(scores[s] - scores[t], levels)) or (0, 0)
         assert (math.sqrt(differences.variance[s, t]), differences.freedom[s, t]) == pytest.approx((error, freedom))
-        expected.append(t_tail((fit.scores[s] - fit.scores[t]) / error, freedom))
-    p = compare_pairs(fit, differences)
-    assert [p[s, t] for s, t in pairs] == pytest.approx(holm(expected))
-    assert np.array_equal(p, p.T)
+        expected.append(t_tail((found.scores[s] - found.scores[t]) / error, freedom))
+    p = compare_pairs(found, differences)
+    assert [p[s, t] for s, t in pairs] == pytest.approx(expected)
+    adjusted = adjust_pairs(p)
+    assert [adjusted[s, t] for s, t in pairs] == pytest.approx(holm(expected))
+    assert np.array_equal(adjusted, adjusted.T)
 
 
-def test_by_hand() -> None:
-    """B leads A by 0.5 in the first week, C leads B by 0.25 in the second, which is 0.5 harder for B."""
-    nan = math.nan
-    scores = np.array([[0.0, 0.5, nan, nan], [0.5, 1.0, 0.0, 0.5], [nan, nan, 0.25, 0.75]])
-    fit = fit_scores(scores, np.zeros(4, int), np.array([1.0]))
-    assert fit.scores == pytest.approx([0.0, 0.5, 0.75])
-    spread = score_spread(fit)
-    # No residual is left, so that only the questions' difficulty counts: 0.25, 0.75, -0.25 and 0.25 about their mean.
-    assert spread.variance == pytest.approx([(0.0**2 + 0.5**2 + 0.5**2 + 0.0**2) / 4**2 * 4 / 3] * 3)
-    assert spread.freedom == pytest.approx([1, 3, 1])
-    assert not difference_spread(fit).variance.any()
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_harder_week_changes_no_difference(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(3))
+def test_blank_systems_move_nobody(seed: int) -> None:
+    """Not by a bit: neither scores nor errors nor what is drawn."""
     scores, levels, week = draw(seed)
-    one, other = (fit_scores(scores + shift[week], levels, WEIGHTS) for shift in (np.zeros(5), np.linspace(-2, 1, 5)))
-    before, after = difference_spread(one), difference_spread(other)
-    assert after.value == pytest.approx(before.value, abs=1e-10)
-    assert after.variance == pytest.approx(before.variance, rel=1e-6)
-    assert compare_pairs(other, after) == pytest.approx(compare_pairs(one, before), rel=1e-6)
+    blank = np.where(np.random.default_rng(seed).random((5, 5))[:, week] < 0.5, np.nan, 0.0)
+    one, other = fit(scores, levels, week), fit(np.vstack([scores, blank]), levels, week)
+    count = len(scores)
+    assert np.array_equal(one.scores, other.scores[:count])
+    assert not other.scores[count:].any()
+    before, after = difference_spread(one), difference_spread(other).select(np.arange(count))
+    for a, b in zip(before, after, strict=True):
+        assert np.array_equal(a, b)
+    chances = chances_of_best(other, 0, np.arange(count + 5))
+    assert np.array_equal(chances[:count], chances_of_best(one, 0, np.arange(count)))
+    assert not chances[count:].any()
+    assert np.isnan(half_widths(score_spread(other))[count:]).all()
+
+
+def test_a_season_without_any_point() -> None:
+    found = fit_scores(np.zeros((2, 8)), np.zeros(8, int), np.arange(8) // 4, np.ones(1))
+    differences = difference_spread(found)
+    assert not found.scores.any()
+    assert compare_pairs(found, differences).tolist() == [[1, 1], [1, 1]]
+    assert chances_of_best(found, 0, np.arange(2)).tolist() == [0.5, 0.5]
+
+
+def test_a_harder_week_is_nobodys_loss() -> None:
+    """The weaker system skips the week in which everybody is worse, and stays the weaker one."""
+    rng = np.random.default_rng(0)
+    week = np.repeat(np.arange(4), 50)
+    skills, difficulty = np.array([0.5, 0.0, -0.5]), np.array([1.5, 0, 0, 0])
+    p = special.expit(skills[:, None] - difficulty[week])
+    scores = (rng.random(p.shape) < p).astype(float)
+    scores[1, week == 0] = np.nan
+    found = fit(scores, np.zeros(200, int), week).scores
+    assert found[0] > found[1] > found[2]
+    assert abs(found[1] - p.mean(axis=1)[1]) < 0.04 < abs(np.nanmean(scores[1]) - p.mean(axis=1)[1])
 
 
 def test_order_of_systems_and_questions_changes_nothing() -> None:
-    scores, levels, _ = draw(9)
+    scores, levels, week = draw(9)
     rng = np.random.default_rng(1)
     rows, columns = rng.permutation(len(scores)), rng.permutation(len(levels))
-    one, other = fit_scores(scores, levels, WEIGHTS), fit_scores(scores[rows][:, columns], levels[columns], WEIGHTS)
+    one, other = fit(scores, levels, week), fit(scores[rows][:, columns], levels[columns], 4 - week[columns])
     assert other.scores == pytest.approx(one.scores[rows], abs=1e-12)
     assert score_spread(other).variance == pytest.approx(score_spread(one).variance[rows])
 
 
-def test_a_question_that_one_system_answered_moves_no_difference() -> None:
-    scores, levels, _ = draw(2)
-    more = np.full((len(scores), 1), np.nan)
-    more[3] = 1.0
-    one = fit_scores(scores, levels, WEIGHTS)
-    # weights of its level aside: they are divided among one more
-    other = fit_scores(np.hstack([scores, more]), np.append(levels, 4), np.append(WEIGHTS, 1e-9))
-    assert difference_spread(other).value == pytest.approx(difference_spread(one).value, abs=1e-6)
-
-
 def test_equal_systems_share_everything() -> None:
-    scores, levels, _ = draw(5, gaps=False)
-    fit = fit_scores(np.vstack([scores[:1], scores[:1], scores[1:] - 2]), levels, WEIGHTS)
-    differences = difference_spread(fit)
-    p = compare_pairs(fit, differences)
+    scores, levels, week = draw(5, gaps=False)
+    found = fit(np.vstack([scores[:1], scores[:1], scores[1:] / 50]), levels, week * 0)
+    differences = difference_spread(found)
+    p = adjust_pairs(compare_pairs(found, differences))
     assert (differences.variance[0, 1], p[0, 1]) == (0, 1)
     assert math.isnan(half_widths(differences)[0, 1])
-    assert chances_of_best(fit, 0)[:2] == pytest.approx([0.5, 0.5])
+    chances = chances_of_best(found, 0, np.arange(len(scores) + 1))
+    assert chances[0] == chances[1] > 0.4
     assert rank_bounds(differences, p, 0.05)[:2] == [(1, 2), (1, 2)]
 
 
 def test_where_nothing_varies_signs_decide() -> None:
-    """1 against 0 on five questions: no variance, and p is 2 / 2⁵."""
-    fit = fit_scores(np.array([[1.0] * 5, [0.0] * 5]), np.zeros(5, int), np.array([1.0]))
-    assert compare_pairs(fit, difference_spread(fit))[0, 1] == 2 / 2**5
-    assert np.isnan(half_widths(score_spread(fit))).all()
+    """1 against 0 on five questions: no variance, and p is 2 / 2⁵, whatever the weeks of others say."""
+    scores = np.array([[1.0] * 5, [0.0] * 5])
+    found = fit_scores(scores, np.zeros(5, int), np.zeros(5, int), np.array([1.0]))
+    assert compare_pairs(found, difference_spread(found))[0, 1] == 2 / 2**5
+    assert found.varies.tolist() == [False, False]
+    rng = np.random.default_rng(0)
+    noisy = np.vstack([scores, rng.integers(0, 2, (6, 5))])
+    found = fit_scores(noisy, np.zeros(5, int), np.array([0, 0, 1, 1, 1]), np.array([1.0]))
+    assert compare_pairs(found, difference_spread(found))[0, 1] == 2 / 2**5
+    assert found.varies.any()
+    assert not found.varies[:2].any()
 
 
 def test_chances_of_best_are_those_of_two_normals() -> None:
     rng = np.random.default_rng(3)
-    fit = Fit(np.array([0.5, 0.48]), [rng.normal(0, 0.003, (2, 80))], np.array([[80, 80]]))
-    error = math.sqrt(difference_spread(fit).variance[0, 1])
-    assert chances_of_best(fit, 7)[0] == pytest.approx(stats.norm.cdf(0.02 / error), abs=0.015)
-    assert np.array_equal(chances_of_best(fit, 7), chances_of_best(fit, 7))
+    parts = [rng.normal(0, 0.003, (2, 80))]
+    found = Fit(np.array([0.5, 0.48]), parts, np.array([[80, 80]]), np.ones(2, bool), np.eye(2) * 1e-4, 9.0, 0.1)
+    error = math.sqrt(difference_spread(found).variance[0, 1])
+    chances = chances_of_best(found, 7, np.arange(2))
+    assert chances[0] == pytest.approx(stats.norm.cdf(0.02 / error), abs=0.015)
+    assert np.array_equal(chances_of_best(found, 7, np.arange(2)), chances)
 
 
 def test_rank_bounds_by_hand() -> None:
     value = np.array([[0, 0.1, 0.3], [-0.1, 0, 0.2], [-0.3, -0.2, 0]])
     p = np.array([[1, 0.2, 0.01], [0.2, 1, 0.04], [0.01, 0.04, 1]])
-    spread = difference_spread(Fit(np.array([0.3, 0.2, 0.0]), [np.eye(3)], np.array([[3, 3, 3]])))
-    assert spread.value == pytest.approx(value)
-    assert rank_bounds(spread, p, 0.05) == [(1, 2), (1, 2), (3, 3)]
+    assert rank_bounds(Spread(value, value, value), p, 0.05) == [(1, 2), (1, 2), (3, 3)]
 
 
 def test_freedom_is_that_of_the_fewer_questions() -> None:
-    """One level: n − 1 of a score, and of a difference that of the system that answered less."""
+    """One level, no shocks: n − 1 of a score, and of a difference that of the system that answered less."""
     scores, _, week = draw(4, gaps=False)
     scores[1, week > 0], scores[2, week > 1] = np.nan, np.nan  # 60, 12 and 24 questions
-    fit = fit_scores(scores, np.zeros(scores.shape[1], int), np.array([1.0]))
-    assert score_spread(fit).freedom[:3] == pytest.approx([59, 11, 23])
-    freedom = difference_spread(fit).freedom
+    found = fit_scores(scores, np.zeros(scores.shape[1], int), week, np.array([1.0]))
+    found = found._replace(shocks=found.shocks * 0)
+    assert score_spread(found).freedom[:3] == pytest.approx([59, 11, 23])
+    freedom = difference_spread(found).freedom
     assert [freedom[0, 1], freedom[1, 2], freedom[2, 0], freedom[0, 3]] == pytest.approx([11, 11, 23, 59])
 
 
-def test_errors_are_the_sandwich_of_the_dummies() -> None:
-    """With one level and questions as clusters: built from the dense design, as textbooks have it."""
-    scores, _, week = draw(4, gaps=False)
-    scores[np.arange(6)[:, None] % 5 == week] = np.nan  # everybody skips one week
-    count, asked = len(scores), scores.shape[1]
-    fit = fit_scores(scores, np.zeros(asked, int), np.array([1.0]))
-    rows, columns = np.nonzero(~np.isnan(scores))
-    design = np.zeros((len(rows), count + asked))
-    design[np.arange(len(rows)), rows] = design[np.arange(len(rows)), count + columns] = 1
-    hat = np.linalg.pinv(design)
-    found = hat @ scores[rows, columns]
-    residuals = scores[rows, columns] - design @ found
-    parts = np.stack([hat[:, columns == q] @ residuals[columns == q] for q in range(asked)], axis=1)
-    difficulty = found[count:] / asked
-    n = fit.counts[0][0]
+# --- Seasons ---
 
-    own, drawn = np.sqrt(n / (n - 1)) * parts, np.sqrt(asked / (asked - 1)) * (difficulty - difficulty.mean())
-    total = drawn + own[:count] + own[count:].mean(axis=0)  # of the score: its effect, and the mean difficulty
-    assert score_spread(fit).variance == pytest.approx((total**2).sum(axis=1), rel=1e-8)
-    between = own[:count, None] - own[:count]
-    assert difference_spread(fit).variance == pytest.approx((between**2).sum(axis=2), rel=1e-8)
+
+@pytest.mark.parametrize("shock", [0.0, 0.3, 0.6])
+def test_the_size_of_shocks_is_measured(shock: float) -> None:
+    rng = np.random.default_rng(2)
+    found = [draw_season(rng, weeks=20, shock=shock) for _ in range(3)]
+    sizes = [fit(one.scores, one.levels, one.weeks).shock_deviation for one in found]
+    assert np.mean(sizes) == pytest.approx(0.75 * shock, abs=0.1)  # of averages over questions of unlike difficulty
+
+
+def test_what_the_model_is_for() -> None:
+    """20 seasons of the cases in docs/nightly.md, with bounds that a worse model breaks."""
+    for setting in ("hard weeks missed", "the same + 10 blank systems", "shocks of 0.3"):
+        found = judge_seasons(20, **SETTINGS[setting])
+        assert found["intervals of differences hold"] >= 0.92, setting
+        assert found["intervals of scores hold"] >= 0.92, setting
+        assert found["a significant pair is wrong"] == 0, setting
+        assert found["pairs in the right order"] > found["the same by the plain score"] + 0.01, setting
+        assert found["all ranks within Ranks"] >= 0.95, setting
+
+
+def test_large_boards_take_seconds() -> None:
+    """Of processor time, which other work on the machine does not change much."""
+    season = draw_season(np.random.default_rng(1), systems=300, weeks=26)
+    begun = time.process_time()
+    differences = difference_spread(found := fit(season.scores, season.levels, season.weeks))
+    adjust_pairs(compare_pairs(found, differences))
+    assert time.process_time() - begun < 20
