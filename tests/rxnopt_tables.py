@@ -15,7 +15,7 @@ from forecasteval.rxnopt.items import compare_key, read_items
 from forecasteval.rxnopt.kinds import BASE_TYPES
 from forecasteval.rxnopt.questions import ask
 from forecasteval.rxnopt.settings import Settings
-from forecasteval.rxnopt.tables import Table, Unused, read_table
+from forecasteval.rxnopt.tables import ROW_REASONS, Table, Unused, read_table
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 CASES: Final = ROOT / "tests" / "cases"
@@ -132,6 +132,7 @@ def check_build(made: Build, tables: Iterable[Mapping[str, Any]]) -> None:
     assert sum(counts.values()) == len(made.questions) == len(by_id(made))
     assert made.attempts == made.references + sum(made.skipped.values())
     assert made.used + sum(made.unused.values()) == made.tables
+    assert set(made.rows) == {"used", *ROW_REASONS}
     assert sum(made.unused.values()) == len(made.unused_tables)
     for base in BASE_TYPES:
         assert counts[f"{base}_reference"] == counts[f"{base}_reference_control"]

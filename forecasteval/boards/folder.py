@@ -29,7 +29,7 @@ from .board_page import write_board
 from .changes import read_changes
 from .history import append_night, read_history, today
 from .page import is_current, name_missing
-from .processes import Failure, Task, explain, score_files
+from .processes import Failure, LeftOut, Task, explain, score_files
 from .ranking import make_page, rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
 from .store import BOARD, Score, hash_text, lock_folder, read_stored, result_text, store_result
@@ -62,6 +62,7 @@ def evaluate_folder(
         plan = _plan(root, files, settings, board, force, together, pages)
         failures += plan.failures
         checksums = plan.checksums
+        left_out: list[str] = []
         fresh: dict[str, System | Ranking] = {}
         llm_failures: dict[str, dict[str, int]] = {}
         with contextlib.closing(score_files(score, plan.todo, root, processes, cluster)) as outcomes:
@@ -70,13 +71,16 @@ def evaluate_folder(
                     if isinstance(part, Failure):
                         failures.append(part)
                         continue
+                    if isinstance(part, LeftOut):
+                        left_out.append(f"{part.file}: not scored: {part.reason}")
+                        continue
                     fresh[part.name] = part.system
                     for kind, count in part.llm_failures.items():
                         llm_failures.setdefault(kind, {})[task.prediction] = count
                     checksums[part.name] = store_result(part.text, folder / f"{part.name}.json")
         about = read_systems(root / "prediction")
         failures.sort()
-        notes = [*filter(None, [note]), *(name_missing(folder, checksums) if pages else [])]
+        notes = [*filter(None, [note]), *left_out, *(name_missing(folder, checksums) if pages else [])]
         least = (min_questions, min_datasets)
         ranked = _store_board(folder, board, checksums, fresh, failures, least, about)
         changes, warnings = _store_texts(folder, ranked, date)

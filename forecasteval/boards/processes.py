@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
-from forecasteval.common.errors import EvaluationError, printable
+from forecasteval.common.errors import EvaluationError, OtherQuestionsError, printable
 from forecasteval.common.files import hash_file, join_checksums, score_together, temporary_name, write_atomic
 from forecasteval.common.results import Results
 from forecasteval.common.spilled import Spilled
@@ -63,7 +63,14 @@ class Scored(NamedTuple):
     llm_failures: Mapping[str, int]
 
 
-Outcome = list[Failure | Scored]  # of a task: one of both, or of several files those that fail beside the result
+class LeftOut(NamedTuple):
+    """A file that answers other questions than those of its dataset: no failure of the night."""
+
+    file: str
+    reason: str
+
+
+Outcome = list[Failure | LeftOut | Scored]  # of a task: one, or of several files those that fail beside the result
 
 
 def explain(error: EvaluationError, path: Path, root: Path) -> str:
@@ -103,7 +110,10 @@ def _size(task: Task) -> int:
 def _score_one(score: Score, root: Path, task: Task) -> Outcome:
     try:
         results, errors = score_together(score, task.files, task.dataset)
-        outcome: Outcome = [Failure(path.name, explain(error, path, root)) for path, error in errors]
+        outcome: Outcome = [
+            (LeftOut if isinstance(error, OtherQuestionsError) else Failure)(path.name, explain(error, path, root))
+            for path, error in errors
+        ]
         if results is not None:
             text = _write_large(results, root) or result_text(results)
             told = text, read_result(results), failures_of_model(results)
@@ -150,7 +160,7 @@ def _on_cluster(work: Callable[[Task], Outcome], tasks: Sequence[Task], address:
             yield [Failure(task.prediction, _KILLED)] if outcome is None else [_arrived(task, one) for one in outcome]
 
 
-def _arrived(task: Task, one: Failure | Scored) -> Failure | Scored:
+def _arrived(task: Task, one: Failure | LeftOut | Scored) -> Failure | LeftOut | Scored:
     """The same, or a Failure if a large result was written where only its worker sees it."""
     if isinstance(one, Scored) and isinstance(one.text, Path) and not one.text.exists():
         return Failure(task.prediction, "the Dask worker wrote its result elsewhere: is the folder shared?")

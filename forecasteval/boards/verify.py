@@ -17,7 +17,7 @@ from .about import Systems, add_about, read_systems
 from .changes import read_changes
 from .folder import list_predictions, list_tasks
 from .history import read_history
-from .processes import Failure, Task, score_files
+from .processes import Failure, LeftOut, Task, score_files
 from .ranking import rank_results
 from .report import format_csv, format_markdown
 from .store import BOARD, Score, lock_folder, read_stored
@@ -56,6 +56,8 @@ def verify_folder(
         systems: list[System | Ranking] = []
         with contextlib.closing(score_files(score, tasks, root, processes, cluster)) as outcomes:
             for part in itertools.chain.from_iterable(outcomes):
+                if isinstance(part, LeftOut):
+                    continue
                 if isinstance(part, Failure):
                     failed.append(part)
                     continue

@@ -33,6 +33,10 @@ class InputError(EvaluationError):
         return printable(f"{self.where}: {self.expected}" + (f", got {self.got}" if self.got else ""))
 
 
+class OtherQuestionsError(InputError):
+    """A prediction for questions that are not those of its dataset: a night leaves it out, and says so."""
+
+
 class LockedError(EvaluationError):
     """Another run is at work in the same folder."""
 

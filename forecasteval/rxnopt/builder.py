@@ -16,7 +16,7 @@ from .items import item_text
 from .kinds import QUESTION_TYPES
 from .questions import Asked, ask
 from .settings import Settings, make_settings
-from .tables import Table, Unused, read_table
+from .tables import ROW_REASONS, Table, Unused, read_table
 
 
 class Build(NamedTuple):
@@ -31,7 +31,7 @@ class Build(NamedTuple):
     attempts: int  # questions for which references were looked for
     skipped: dict[str, int]  # reason -> attempts without `_ref` question
     capped: dict[str, int]  # questions with fewer options than there are, and options left out
-    merged: int  # rows that went into another with equal conditions
+    rows: dict[str, int]  # of the tables that were read: "used", and reason -> rows that are no options
     conflicts: list[str]  # equal conditions whose scores are far apart
     warnings: list[str]
     settings: Settings
@@ -96,7 +96,7 @@ def build_questions(tables: str | Path | Iterable[Mapping[str, Any]], seed: int 
         attempts=sum(of_table.attempts for of_table in asked),
         skipped=_added(of_table.skipped for of_table in asked),
         capped=_added([{"questions": 0, "options": 0}, *(of_table.capped for of_table in asked)]),
-        merged=sum(table.merged for table in read),
+        rows=_added([dict.fromkeys(("used", *ROW_REASONS), 0), *({"used": len(t.rows), **t.left_out} for t in read)]),
         conflicts=[conflict for table in read for conflict in table.conflicts],
         warnings=warnings,
         settings=chosen,

@@ -16,7 +16,6 @@ from .items import repair
 
 MAX_CELL: Final = 200  # characters; no result of a table is longer
 ROUND: Final = 6  # decimals of effective and relative scores: [1.0, 0.587629] in the seed
-SELECTIVITIES: Final = ("ee", "er", "dr", "rr")
 UNREADABLE: Final = "cannot be read as one yield"
 
 _FOOTNOTES: Final = r"[a-z](?:\s?[,;]\s?[a-z])*(?![a-z])"  # 27 c · 54f · 61 f , g
@@ -245,7 +244,7 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
         parts = [float(part) for part in re.findall(_NUMBER, ratio[0])]
         total = sum(parts)
         if field in _ENANTIO and not (len(parts) == 2 and (1 in parts or 98 <= total <= 102)) and total > 0:
-            return None, f"an {field} has two parts that add up to 100, not {ratio[0]}"
+            return None, f"the two parts of an {field} add up to 100"
         return (max(parts) / total, "") if 0 < total < math.inf else (None, f"{field} of {ratio[0]} is missing")
     excess = _EXCESS.fullmatch(text)
     if excess and (field == "ee" or re.search(r"\b[ed]e\b", text)):

@@ -17,10 +17,9 @@ from forecasteval.common.usage import command_line, describe
 from forecasteval.common.version import __version__
 
 from .builder import Build, NoQuestionsError, build_questions
-from .cells import SELECTIVITIES
 from .experiments import YIELDS, Constants
 from .imports import Layout, import_file
-from .kinds import QUESTION_TYPES, dataset_name
+from .kinds import QUESTION_TYPES, SELECTIVITIES, dataset_name
 from .output import make_statistics, write_build
 from .prompts import LANGUAGES, find_templates, render_prompts
 from .replies import parse_replies

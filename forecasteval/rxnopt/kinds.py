@@ -9,6 +9,7 @@ NAME: Final = "RxnOptBench"
 BASE_TYPES: Final = ("single_varying", "all_varying")
 QUESTION_TYPES: Final = tuple(f"{base}{end}" for end in ("", "_reference", "_reference_control") for base in BASE_TYPES)
 METRICS: Final = ("avg_relative_score", "exact_match_accuracy", "avg_yield_ratio")
+SELECTIVITIES: Final = ("ee", "er", "dr", "rr")
 TEMPLATES: Final = tuple(f"{base}{end}" for end in ("", "_reference") for base in BASE_TYPES)
 
 

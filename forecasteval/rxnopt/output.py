@@ -18,7 +18,7 @@ from .kinds import NAME, QUESTION_TYPES, TEMPLATES, dataset_name, template_of
 from .options import NOT_ASKED_REASONS, SKIP_REASONS
 from .prompts import make_template, render_question
 from .settings import SETTING_HELP
-from .tables import UNUSED_REASONS
+from .tables import ROW_REASONS, UNUSED_REASONS
 from .wording import fill
 
 PROGRAM: Final = "python eval.py"
@@ -94,6 +94,7 @@ def count_reasons(build: Build) -> dict[str, dict[str, int]]:
     """The counts of a build by reason, with those that did not occur."""
     return {
         "unused": {**dict.fromkeys(UNUSED_REASONS, 0), **build.unused},
+        "rows": {reason: build.rows[reason] for reason in ROW_REASONS},
         "not_asked": {**dict.fromkeys(NOT_ASKED_REASONS, 0), **build.not_asked},
         "skipped": {**dict.fromkeys(SKIP_REASONS, 0), **build.skipped},
     }

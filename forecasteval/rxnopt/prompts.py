@@ -17,9 +17,8 @@ from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import as_text
 
-from .cells import SELECTIVITIES
 from .items import ABSENT, read_items
-from .kinds import order_id, rotation, table_of, template_of
+from .kinds import SELECTIVITIES, order_id, rotation, table_of, template_of
 from .wording import fill
 
 LANGUAGES: Final = ("en", "zh")

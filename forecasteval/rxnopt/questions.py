@@ -101,10 +101,7 @@ def _given(table: Table, draft: Draft, settings: Settings) -> dict[str, Any]:
     if draft.references:
         every = sorted([*table.constant, *table.varying])
         given["reference_conditions"] = [
-            {
-                "conditions": {key: row.conditions.get(key, []) for key in every},
-                **(shown_scores(row.scores) if settings.reference_form == "full" else {"yield": row.scores["yield"]}),
-            }
+            {"conditions": {key: row.conditions.get(key, []) for key in every}, **shown_scores(row.scores)}
             for row in draft.references
         ]
     return given

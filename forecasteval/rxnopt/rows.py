@@ -10,8 +10,9 @@ from typing import Any, Final, NamedTuple
 from forecasteval.common.errors import printable
 from forecasteval.common.records import as_text, has_repeated_keys
 
-from .cells import ROUND, SELECTIVITIES, is_empty, read_fraction, read_yield, show_fraction
+from .cells import ROUND, is_empty, read_fraction, read_yield, show_fraction
 from .items import Item, compare_key, item_text, read_items
+from .kinds import SELECTIVITIES
 from .settings import Settings
 
 FACTORS: Final = {"ee": "enantio_major_fraction", "dr": "dr_major_fraction", "rr": "rr_major_fraction"}
@@ -121,7 +122,7 @@ def median_row(rows: Sequence[Row]) -> Row:
 def read_row(
     entry: object, index: int, name: str, settings: Settings, fraction: bool, warnings: list[str]
 ) -> Row | str:
-    """The row, or why it is none: "unreadable", "no yield", or "condition_require"."""
+    """The row, or why it is none: "no_yield", "unreadable" or "condition_require"."""
     where = f"{name}: entries[{index}]"
     if not isinstance(entry, Mapping):
         warnings.append(printable(f"{where}: expected an object, got {type(entry).__name__}; row not used"))
@@ -142,7 +143,7 @@ def read_row(
         cell = printable(as_text(results.get(field)), 40)
         warnings.append(printable(f"{where}: {field}: {note}: {cell!r}"))
     if scores is None:
-        return "no yield"
+        return "no_yield"
     kept = read_conditions(conditions or {}, settings)
     lacking = _lacks_required(kept, settings)
     if lacking:

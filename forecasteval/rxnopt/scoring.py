@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval.common.errors import InputError, grouped_warning, printable
+from forecasteval.common.errors import InputError, OtherQuestionsError, grouped_warning, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.joins import RecordDigest, hash_question, hash_questions
 from forecasteval.common.records import as_text, parse_json
@@ -78,7 +78,8 @@ class RxnOptEvaluator:
             raise InputError(str(path), f"expected a dataset of {NAME}", "none")
         results = self._evaluate(questions, predictions)
         if predictions and results["unknown_ids"] == len(predictions):
-            raise InputError(str(path), "expected predictions for this dataset", "none with an id of it")
+            expected = "expected predictions for this dataset (or --dataset, or a name that begins with its dataset's)"
+            raise OtherQuestionsError(str(path), expected, "none with an id of it")
         results["signature"].update(dataset_sha256=questions.sha256, prediction_sha256=sha256)
         files = {"name": path.stem, "prediction": path.name, "dataset": ", ".join(questions.names) or None}
         return Results({**files, **results}, report_blocks, partial(make_page, sources=questions.sources))

@@ -14,7 +14,7 @@ DUPLICATES: Final = ("best", "median", "drop")
 
 
 class Settings(NamedTuple):
-    """The builder's settings (seed, section 10, and the last three); on the command line with hyphens."""
+    """The builder's settings (seed, section 10, and the last two); on the command line with hyphens."""
 
     year_filter: int | tuple[int, ...] | None = None
     condition_keys: tuple[str, ...] | None = None
@@ -38,7 +38,6 @@ class Settings(NamedTuple):
     reference_low_mid_fraction: float = 0.6666666666666666
     max_options: int = 20
     duplicates: str | None = None
-    reference_form: str = "full"
 
 
 # --- Readers: a value, typed or as text, or a ValueError ---
@@ -139,7 +138,6 @@ _READERS: Final[dict[str, tuple[Callable[[Any], Any], str]]] = {
         _or_none(_one_of(*DUPLICATES)),
         "rows with equal conditions: best, median or drop; none: what the table says, else best",
     ),
-    "reference_form": (_one_of("full", "seed"), "references show every scored quantity (full) or the yield (seed)"),
 }
 SETTING_HELP: Final = {name: text for name, (_, text) in _READERS.items()}
 

@@ -14,6 +14,7 @@ from .rows import Row, median_row, read_row
 from .settings import DUPLICATES, Settings
 
 CONFLICT: Final = 20.0  # points of the effective score
+ROW_REASONS: Final = ("no_yield", "unreadable", "condition_require", "equal_conditions")
 UNUSED_REASONS: Final = (
     "unreadable", "not_a_table", "filter_is_table", "filter_year", "filter_reactant_product_require",
     "filter_same_reactants_products", "filter_condition_require", "fewer_than_two_readable_rows",
@@ -34,7 +35,7 @@ class Table(NamedTuple):
     varying: list[str]
     constant: list[str]
     best: float  # effective score
-    merged: int  # rows that went into another with equal conditions, or were dropped with it
+    left_out: dict[str, int]  # rows that are no options, by reason
     conflicts: list[str]  # equal conditions whose scores are more than CONFLICT points apart
 
 
@@ -89,7 +90,7 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
         varying=varying,
         constant=[key for key in keys if key not in varying],
         best=max(row.effective for row in rows),
-        merged=len(readable) - len(rows),
+        left_out={**{r: read.count(r) for r in ROW_REASONS}, "equal_conditions": len(readable) - len(rows)},
         conflicts=conflicts,
     )
 

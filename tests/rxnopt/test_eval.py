@@ -96,6 +96,16 @@ def test_a_folder_of_datasets(tmp_path: Path) -> None:
     assert_refused(run(tmp_path, "-f", "all", "--dataset", str(tmp_path / "prediction")), "a folder; name a file in it")
 
 
+def test_nightly_leaves_out_answers_to_questions_of_another_folder(tmp_path: Path) -> None:
+    """What was parsed for a folder that `build` wrote begins like a dataset of dataset/, and no id is one of it."""
+    folder(tmp_path, a={"t_q1": 0}, b={"experiments_q1": 0})
+    done = run(tmp_path, "nightly")
+    assert done.code == 0
+    assert "rxn-b.json: not scored: expected predictions for this dataset (or --dataset, or a name that" in done.err
+    assert "1 files scored, 0 unchanged, 0 failed" in done.out
+    assert run(tmp_path, "nightly", "--verify").code == 0
+
+
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [

@@ -186,7 +186,7 @@ def test_every_row_is_used_or_left_out_by_a_named_reason(tmp_path: Path) -> None
     tables, notes = import_file(path, Layout({"yield_ratio": "yield", "ee": "ee"}))
     assert [e["results"]["yield_ratio"] for e in tables["x.json"]["entries"]] == ["88", "trace"]
     assert notes[1:-2] + notes[-1:] == [
-        "warning: ee: an ee has two parts that add up to 100, not 98/94: '98/94': 1 (line 2)",
+        "warning: ee: the two parts of an ee add up to 100: '98/94': 1 (line 2)",
         "left out: empty: 1 (line 6)",
         "left out: a footnote: 1 (line 9)",
         "left out: yield: cannot be read as one yield: 'complex': 2 (line 3, line 8)",

@@ -132,7 +132,11 @@ def test_scoring_properties(data: st.DataObject) -> None:
         ('{"a": 1, "a": 0}', "the id a is given twice"),
         ('{"a": 1, "a": 1}', "the id a is given twice"),
         ('{"a": 1, "a": true}', "the id a is given twice"),
-        ('{"x": 1}', "expected predictions for this dataset, got none with an id of it"),
+        (
+            '{"x": 1}',
+            "expected predictions for this dataset (or --dataset, or a name that begins with its dataset's), got none "
+            "with an id of it",
+        ),
     ],
 )
 def test_bad_predictions(tmp_path: Path, text: str, message: str) -> None:

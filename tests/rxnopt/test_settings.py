@@ -15,7 +15,7 @@ BAD_SETTINGS: Final = [
     ("balance_max_imbalance_ratio", "0.5"), ("min_reference_options", "2.5"), ("min_reference_options", "0"),
     ("reference_low_mid_fraction", "nan"), ("reference_low_mid_fraction", "1.5"),
     ("yield_field_priority", ""), ("year_filter", "[2019, true]"),
-    ("max_options", "1"), ("duplicates", "mean"), ("reference_form", "none"),
+    ("max_options", "1"), ("duplicates", "mean"),
 ]  # fmt: skip
 
 
@@ -41,7 +41,7 @@ def test_the_settings_are_the_seeds() -> None:
         None, None, "content", ("solvents",), "smiles", "main_only", ("isolated_yield", "yield_ratio"), True,
         ("indeterminate_mol_idt", "description", "indeterminate_descriptions", "other_info", "selected_conditions",
          "scale"), True, False, 1.5, 4, 2, 5, 5, 0.6666666666666666,
-        20, None, "full",
+        20, None,
     )  # fmt: skip
     assert set(SETTING_HELP) == set(Settings._fields)
     as_text = {

@@ -81,7 +81,8 @@ def conflicting(**more: Any) -> Record:
 def test_duplicates_are_merged_as_asked_and_conflicts_are_named() -> None:
     def scores(**chosen: Any) -> dict[str, float]:
         question = by_id(made := build(conflicting(), **chosen))["t_q1"]
-        assert made.merged == len(conflicting()["entries"]) - len(question["options"])
+        assert made.rows["used"] == len(question["options"])
+        assert made.rows["equal_conditions"] == len(conflicting()["entries"]) - len(question["options"])
         assert len(made.conflicts) == 1
         names = [option["base"][0]["content"] for option in question["options"]]
         return dict(zip(names, question["meta"]["effective_scores"], strict=True))
@@ -93,9 +94,9 @@ def test_duplicates_are_merged_as_asked_and_conflicts_are_named() -> None:
     made = build(conflicting(duplicates="median"))
     assert made.conflicts == ["t.json: entries[0, 1, 2]: equal conditions, effective 9.5 to 45 (median)"]
     assert "t.json: entries[0, 1, 2]: equal conditions, effective 9.5 to 45 (median)" in build_files(made)["report.md"]
-    assert "which are one row now: 3; conditions whose results are more than 20 points apart: 1" in make_statistics(
-        made
-    )
+    statistics = make_statistics(made)
+    assert "equal_conditions: 3\n" in statistics
+    assert "conditions whose results are more than 20 points apart: 1\n" in statistics
 
 
 def test_a_median_is_shown_as_it_is_scored() -> None:
