@@ -129,7 +129,7 @@ def test_rows_without_anything_like_an_id_name_what_is_there(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("given", "nearest"),
-    [("68BD01", "68bd01"), ("68bd-02", "68bd02"), ("q68bd03", "68bd03"), (" 68bd01 ", "68bd01"), ("68bd0", "68bd0")],
+    [("68BD01", "68bd01"), ("68bd-02", "68bd02"), ("q68bd03", "68bd03"), ("68bd0", "68bd0")],
 )
 def test_ids_that_match_nothing_name_the_nearest(tmp_path: Path, given: str, nearest: str) -> None:
     folder(tmp_path, [{"id": given, "answer": "A"}])
@@ -217,7 +217,28 @@ def test_a_torn_line_in_a_json_file_costs_its_row(tmp_path: Path) -> None:
     text = lines(rows()[:2]) + '{"id": "68bd03", "answer'
     results = run(folder(tmp_path, text), "-f", "d-x", "--json").json
     assert scores(results) == [1, 1, 0]
-    warning(results, "prediction that is no object")
+    assert warning(results, "damaged line, not used") == "damaged line, not used: 1 (record 3)"
+    assert results["damaged_lines"] == 1
+
+
+def test_damaged_lines_are_named_night_after_night(tmp_path: Path) -> None:
+    folder(tmp_path, lines(rows()) + '{"id": "68bd03", "answer', "d-x.jsonl")
+    for _ in range(2):
+        done = run(tmp_path, "nightly")
+        assert (done.code, "d-x.jsonl: scored without its damaged lines" in done.err) == (3, True)
+        assert "d-x" in done.out
+
+
+def test_a_file_without_any_line_of_json_says_so(tmp_path: Path) -> None:
+    folder(tmp_path, "id: 68bd01\nanswer: A\n", "d-x.jsonl")
+    assert_refused(run(tmp_path, "-f", "d-x"), "no line is JSON", "line 1")
+
+
+def test_blanks_around_ids_do_not_matter(tmp_path: Path) -> None:
+    given = [{**row, "id": f" {row['id']}\t"} for row in rows()]
+    results = run(folder(tmp_path, given), "-f", "d-x", "--json").json
+    assert scores(results) == [1, 1, 0]
+    warning(results, "id with blanks around it", "68bd01, 68bd02, 68bd03")
 
 
 def test_one_line_that_is_torn_is_no_list_of_lines(tmp_path: Path) -> None:
@@ -225,6 +246,23 @@ def test_one_line_that_is_torn_is_no_list_of_lines(tmp_path: Path) -> None:
 
 
 # --- CSV ---
+
+
+@pytest.mark.parametrize("key", ["question_id", "ID", "编号"])
+def test_the_dataset_tells_whose_csv_it_is(tmp_path: Path, key: str) -> None:
+    folder(tmp_path, table(rows(ids=key)), "d-x.csv")
+    assert_refused(run(tmp_path, "-f", "d-x"), "expected predictions for this dataset", f"no 'id', but {key}")
+
+
+def test_a_csv_in_another_encoding_is_named_as_such(tmp_path: Path) -> None:
+    (folder(tmp_path, "", "d-x.csv") / "prediction" / "d-x.csv").write_bytes("编号,答案\n1,甲\n".encode("gbk"))
+    assert_refused(run(tmp_path, "-f", "d-x"), "not UTF-8")
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_columns_may_be_parted_by_other_marks(tmp_path: Path, delimiter: str) -> None:
+    folder(tmp_path, table(rows(), delimiter), "d-x.csv")
+    assert scores(run(tmp_path, "-f", "d-x", "--json").json) == [1, 1, 0]
 
 
 def table(records: list[Record], delimiter: str = ",") -> str:

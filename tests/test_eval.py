@@ -125,6 +125,25 @@ def test_unboxed_answers_are_counted() -> None:
     assert (results["unboxed_count"], results["unparsed_count"]) == (1, 1)
 
 
+def test_frames_in_and_out() -> None:
+    """Null, NaN and NaT are null, in a frame and in records that were made of one."""
+    rows = [
+        {"id": "a", "level": 4, "prompt": "", "ground_truth": "30", "Std": 3.0, "answer": "31.5"},
+        {"id": "b", "level": 1, "prompt": "", "ground_truth": "Yes", "Std": None, "answer": None},
+    ]
+    frame = pd.DataFrame(rows).assign(end_time=pd.NaT)
+    for data in (frame, frame.convert_dtypes(), frame.convert_dtypes().to_dict("records")):
+        results = FutureXEvaluator().evaluate_all(data)
+        assert list(results.to_frame()["outcome"]) == ["scored", "missing"]
+        assert list(results.to_frame()["score"]) == [0.75, 0]
+
+
+def test_paths_are_text_too() -> None:
+    by_text = FutureXEvaluator().evaluate_file(f"{ROOT}/prediction/250915-random.json", f"{ROOT}/dataset/250915.json")
+    path, dataset = ROOT / "prediction" / "250915-random.json", ROOT / "dataset" / "250915.json"
+    assert by_text == FutureXEvaluator().evaluate_file(path, [dataset])
+
+
 def test_items_are_flat_rows_for_pandas() -> None:
     rows, _ = careful()
     results = FutureXEvaluator().evaluate_all(rows)

@@ -182,7 +182,7 @@ def list_tasks(
 
 
 def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings: Settings) -> str:
-    """The sha256 of a stored file whose signature still holds, and in which no model failed; "" if there is none.
+    """The sha256 of a stored file whose signature still holds; "" without one, and where a model or a line failed.
 
     `known` is its row of the leaderboard: if the file is still the one that was ranked, it need not be read through.
     Raises InputError if a result of yesterday had a dataset and there is none any more.
@@ -193,7 +193,7 @@ def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings:
         if not stored:
             return ""
         known = {**stored, "degraded": is_degraded(stored)}
-    if known["prediction"] != task.prediction or known["degraded"]:
+    if known["prediction"] != task.prediction or known["degraded"] or "damaged_lines" in known:
         return ""
     if known["dataset"] and not task.dataset:
         raise InputError(str(task.path), f"expected its dataset, {known['dataset']}, as before (or --force)", "none")

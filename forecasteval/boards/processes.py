@@ -115,6 +115,9 @@ def _score_one(score: Score, root: Path, task: Task) -> Outcome:
             for path, error in errors
         ]
         if results is not None:
+            if damaged := results.get("damaged_lines"):
+                reason = f"scored without its damaged lines, which are no JSON: {damaged}"
+                outcome.append(Failure(task.prediction, reason))
             text = _write_large(results, root) or result_text(results)
             told = text, read_result(results), failures_of_model(results)
             outcome.append(Scored(str(results["name"]), *told))

@@ -147,6 +147,7 @@ def _file_row(results: Mapping[str, Any], name: str) -> dict[str, Any]:
         "prediction": results.get("prediction"),
         "warnings": len(results["warnings"]),
         "degraded": is_degraded(results),
+        **({"damaged_lines": results["damaged_lines"]} if "damaged_lines" in results else {}),
         # As it is stored: the keys of `weights` are numbers in a result that was scored just now, and texts in a file.
         "signature": json.loads(dump_json(results["signature"])),
     }

@@ -132,8 +132,19 @@ def csv_header(path: Path) -> list[str]:
     with contextlib.suppress(OSError, ValueError, csv.Error, InputError):
         require_regular(path)
         with path.open(encoding="utf-8-sig", newline="") as table:
-            return next(csv.reader(table), [])
+            line = table.readline()
+            return next(csv.reader([line], delimiter=csv_delimiter(line)), [])
     return []
+
+
+def csv_delimiter(text: str) -> str:
+    """What parts the columns of a CSV: the most frequent of comma, semicolon and tab in its first row."""
+    return max(",;\t", key=text.partition("\n")[0].count)
+
+
+def holds_events(columns: Iterable[str]) -> bool:
+    """Whether a CSV of these columns holds events, as Prophet Arena's do, and needs no dataset."""
+    return not {"event_ticker", "market_info", "market_outcome"}.isdisjoint(columns)
 
 
 def belongs_to(stem: str, dataset: str) -> bool:
@@ -144,10 +155,10 @@ def belongs_to(stem: str, dataset: str) -> bool:
 def find_dataset(prediction: Path, folder: Path) -> Path | None:
     """The longest-named file in `folder` whose stem is the prediction's or a prefix of it up to `-`, `_`, `.` or `@`.
 
-    None if there is none, and for a CSV without ids, which holds its own events; InputError if two fit equally well, or
+    None if there is none, and for a CSV that holds its own events; InputError if two fit equally well, or
     if the folder is there and cannot be read.
     """
-    if prediction.suffix == ".csv" and "id" not in csv_header(prediction):
+    if prediction.suffix == ".csv" and holds_events(csv_header(prediction)):
         return None
     stem = prediction.stem
     try:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from .errors import InputError, grouped_warning, printable
-from .records import Record, as_text, repeated_keys
+from .records import BadRecord, Record, as_text, is_null, repeated_keys
 from .spilled import Spilled
 
 _QUESTION_KEYS: Final = frozenset(
@@ -68,7 +67,7 @@ def join(
 
 
 def _question_id(question: Any) -> str:
-    return str(question.get("id")) if isinstance(question, Mapping) else ""
+    return str(question.get("id")).strip() if isinstance(question, Mapping) else ""
 
 
 def _shared_ids(questions: Iterable[Any]) -> set[str]:
@@ -89,14 +88,18 @@ def _places_by_id(
     answers = AnswerKeys()
     for number, record in enumerate(predictions, 1):
         if isinstance(record, Mapping) and record.get("id") is not None:
-            name = str(record["id"])
+            given = str(record["id"])
+            name = given.strip()
+            if name != given:
+                notes.setdefault("id with blanks around it, matched without them", []).append(name)
             places[name] = (*places.get(name, ()), len(kept))
             kept.append(record)
             answers.add(record, name)
         else:
             keys.update(record.keys() if isinstance(record, Mapping) else ())
-            problem = "without id" if isinstance(record, Mapping) else "that is no object"
-            notes.setdefault(f"prediction {problem}, not used", []).append(f"record {number}")
+            problem = "prediction without id" if isinstance(record, Mapping) else "prediction that is no object"
+            problem = "damaged line" if isinstance(record, BadRecord) else problem
+            notes.setdefault(f"{problem}, not used", []).append(f"record {number}")
     return places, keys, answers
 
 
@@ -143,7 +146,7 @@ def raw_answer(record: Mapping[str, Any]) -> Any:
     """What a record answers: its "answer", or its "prediction" where it has none (None, or a data frame's nan)."""
     for key in ("answer", "prediction"):
         answer = record.get(key)
-        if answer is not None and not (isinstance(answer, float) and math.isnan(answer)):
+        if not is_null(answer):
             return answer
     return None
 

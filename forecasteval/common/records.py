@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .errors import UNSAFE, InputError
-from .files import BYTE_ORDER_MARK, csv_header, decode_utf8, readable, require_plain, require_regular
+from .files import BYTE_ORDER_MARK, csv_delimiter, csv_header, decode_utf8, readable, require_plain, require_regular
 
 
 class Record(dict[str, Any]):
@@ -100,14 +100,15 @@ class RecordFile:
     JSON holds a list of records (perhaps under "data", "predictions" or "results"), or one object: a single record, or
     `{id: answer}`, which comes as `{"id", "prediction"}` records. JSONL holds a record per line; a line that is no JSON
     comes as a BadRecord. JSONL named `.json`, and the other way round, is read with one of the `warnings`. A CSV has
-    its fields in the first row. Raises InputError where nothing can be read: no UTF-8, no JSON, empty, neither list nor
-    object. `is_json`: it is JSON or JSONL, whatever its name is.
+    its fields in the first row, parted by commas, semicolons or tabs. Raises InputError where nothing can be read: no
+    UTF-8, no JSON, empty, neither list nor object. `is_json`: it is JSON or JSONL, whatever its name is.
     """
 
     def __init__(self, path: Path, is_json: bool = False) -> None:
         self.path, self.warnings = path, list[str]()
         self._is_json = is_json
         self.line = 0  # of the record that was read last, in JSONL
+        self.damaged = 0  # lines of JSONL that are no JSON
         self._sha = hashlib.sha256()
 
     @property
@@ -144,8 +145,9 @@ class RecordFile:
         import csv  # here: most commands read none
         import io
 
+        text = self._text()
         try:
-            yield from csv.DictReader(io.StringIO(self._text(), newline=""), strict=True)
+            yield from csv.DictReader(io.StringIO(text, newline=""), delimiter=csv_delimiter(text), strict=True)
         except csv.Error as error:
             raise InputError(str(self.path), f"not CSV: {error}") from None
 
@@ -182,21 +184,26 @@ class RecordFile:
 
     def _lines(self, file: Iterable[bytes]) -> Iterator[Any]:
         """A line ends with a line feed only: U+2028 may stand inside a record. Blank lines are skipped."""
-        position, empty = 0, True
+        position, count, first = 0, 0, ""
         for self.line, raw in enumerate(file, 1):
             line = decode_utf8(raw, str(self.path), position)
             position += len(raw)
             if not line.strip():
                 continue
-            empty = False
+            count += 1
             try:
                 yield _decode(line)
+                continue
             except json.JSONDecodeError as error:
-                yield BadRecord(f"not JSON: column {error.colno}: {error.msg}")
+                problem = f"not JSON: column {error.colno}: {error.msg}"
             except RecursionError:
-                yield BadRecord("JSON nested too deeply")
-        if empty:
-            raise InputError(str(self.path), "expected one JSON record per line", "an empty file")
+                problem = "JSON nested too deeply"
+            self.damaged += 1
+            first = first or f"line {self.line}: {problem}"
+            yield BadRecord(problem)
+        if self.damaged == count:
+            expected = "expected one JSON record per line" + (", but no line is JSON" if count else "")
+            raise InputError(str(self.path), expected, first or "an empty file")
 
 
 def _begins_list(path: Path) -> bool:
@@ -258,6 +265,13 @@ def as_text(raw: Any) -> str:
         return "" if raw is None else json.dumps(raw, ensure_ascii=False, default=str)
     except RecursionError:
         return "(nested too deeply)"
+
+
+def is_null(value: object) -> bool:
+    """Whether a value is None, NaN, or what pandas has in their place (NaT, NA)."""
+    if isinstance(value, numbers.Real):
+        return bool(value != value)
+    return value is None or type(value).__name__ in ("NaTType", "NAType")
 
 
 def number_text(value: object) -> str:

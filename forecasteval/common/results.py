@@ -68,5 +68,15 @@ class Results(dict[str, Any]):
 
         return plot(self.page().charts(), name, ax)
 
+    def to_frame(self) -> Any:
+        """The items as a pandas DataFrame, a row per question; InputError without pandas, or for results without."""
+        try:
+            import pandas  # type: ignore[import-untyped]  # here: nothing else needs it
+        except ModuleNotFoundError:
+            raise InputError("to_frame", "needs pandas: pip install pandas") from None
+        if "items" not in self:
+            raise InputError("to_frame", "expected results with items", str(self.get("benchmark")))
+        return pandas.DataFrame(list(self["items"]))
+
     def _repr_html_(self) -> str:
         return format_html(self.report())

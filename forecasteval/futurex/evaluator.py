@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError, grouped_warning
 from forecasteval.common.joins import join
-from forecasteval.common.records import RecordFile, number_text
+from forecasteval.common.records import Record, RecordFile, is_null, number_text, repeated_keys
 from forecasteval.common.results import Results
 from forecasteval.common.spilled import Spilled, is_large
 from forecasteval.common.version import __version__
@@ -99,8 +99,11 @@ class FutureXEvaluator:
         overall_score = Σ w·mean over the levels that have questions, w renormalised; a level without questions
         is nan. Intervals: `common.statistics.stratified_interval`. `where` names the data in errors. With `on_disk`
         the items are no list but read from there, unless a language model reviews them. Raises InputError if a record
-        cannot be scored at all.
+        cannot be scored at all. `data` may be a pandas DataFrame.
         """
+        return self._score(_records(data), where, on_disk)
+
+    def _score(self, data: Iterable[Mapping[str, Any]], where: str, on_disk: bool) -> Results:
         collecting = gc.isenabled()
         gc.disable()  # nothing here makes cycles, and walking a million records again and again costs a third
         try:
@@ -134,23 +137,26 @@ class FutureXEvaluator:
         rows = partial(iter, data) if isinstance(data, (list, tuple)) else None
         return Results(values, report_blocks, partial(make_page, rows=rows, rules=self.rules))
 
-    def evaluate_file(self, path: Path, datasets: Sequence[Path] = ()) -> Results:
+    def evaluate_file(self, path: str | Path, datasets: str | Path | Sequence[str | Path] = ()) -> Results:
         """The results of one prediction file, against the questions of its dataset where there is one."""
+        path, datasets = Path(path), [datasets] if isinstance(datasets, (str, Path)) else datasets
         if len(datasets) > 1:
             raise InputError("--dataset", "several need RxnOptBench questions", "FutureX")
-        predictions, dataset = RecordFile(path), next(iter(datasets), None)
+        predictions, dataset = RecordFile(path), next(map(Path, datasets), None)
         large = not self._reader and is_large(*filter(None, (path, dataset)))
         if dataset:
             questions = RecordFile(dataset)
             asked: Sequence[Any] = Spilled(questions) if large else list(questions)
             rows, notes = join(asked, predictions, FIELDS, str(path))
-            results = self.evaluate_all(rows, str(dataset), large)
+            results = self._score(rows, str(dataset), large)
             results["warnings"] = questions.warnings + notes + results["warnings"]
             results["signature"]["dataset_sha256"] = questions.sha256
         else:
-            results = self.evaluate_all(require_questions(predictions, path), str(path), large)
+            results = self._score(require_questions(predictions, path), str(path), large)
         results["warnings"] = predictions.warnings + results["warnings"]
         results["signature"]["prediction_sha256"] = predictions.sha256
+        if predictions.damaged:
+            results["damaged_lines"] = predictions.damaged
         files = {"name": path.stem, "prediction": path.name, "dataset": dataset.name if dataset else None}
         rows_again = partial(read_rows, path, dataset)
         return Results({**files, **results}, report_blocks, partial(make_page, rows=rows_again, rules=self.rules))
@@ -169,6 +175,27 @@ class FutureXEvaluator:
             "relative_sigma": self.rules.relative_sigma,
             **settings,
         }
+
+
+def _records(data: Any) -> Iterable[Mapping[str, Any]]:
+    """The rows of a pandas DataFrame as records, None for what is null there; so are records that were made of one."""
+    if hasattr(data, "columns") and hasattr(data, "to_dict"):
+        data = data.to_dict("records")
+    elif not isinstance(data, list) or not any(map(_lacks_std, data)):
+        return data  # type: ignore[no-any-return]
+    return [_without_nulls(row) if isinstance(row, dict) else row for row in data]
+
+
+def _lacks_std(row: object) -> bool:
+    """Whether a record has what pandas makes of a missing number; None is none to begin with."""
+    std = row.get("Std") if isinstance(row, dict) else None
+    return std is not None and is_null(std)
+
+
+def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
+    repeated = repeated_keys(row)
+    values = {key: None if is_null(value) else value for key, value in row.items()}
+    return Record(values, repeated) if repeated else values
 
 
 def read_rows(path: Path, dataset: Path | None) -> Iterable[Any]:

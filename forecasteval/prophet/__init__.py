@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.benchmark import Benchmark
+from forecasteval.common.files import holds_events
 from forecasteval.common.records import first_keys
 from forecasteval.common.results import Results
 
@@ -93,9 +94,11 @@ def __getattr__(name: str) -> object:
 
 
 def recognises(path: Path, dataset: Path | None) -> bool:
-    """Whether a file holds forecasts: a CSV without ids does; else its dataset's first records tell, or its own."""
-    if path.suffix == ".csv" and "id" not in first_keys(path):
-        return True
+    """Whether a file holds forecasts: a CSV with events does; else its dataset's first records tell, or its own."""
+    if path.suffix == ".csv":
+        keys = first_keys(path)
+        if holds_events(keys) or (dataset is None and "id" not in keys):
+            return True
     return any("problem_id" in first_keys(file) for file in (dataset, path) if file)
 
 

@@ -157,10 +157,9 @@ def test_folders_and_pipes_are_named_as_what_they_are(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("header", "found"),
-    [("id,answer", True), ("\ufeffid,answer", True), ("event_ticker,prediction", False), ("", False)],
+    [("id,answer", True), ("\ufeffid,answer", True), ("event_ticker,prediction", False), ("编号,答案", True)],
 )
-def test_a_csv_with_ids_has_a_dataset(tmp_path: Path, header: str, found: bool) -> None:
-    """One without holds events of its own."""
+def test_a_csv_without_events_has_a_dataset(tmp_path: Path, header: str, found: bool) -> None:
     folder = tmp_path / "dataset"
     folder.mkdir()
     (folder / "p.json").touch()

@@ -95,6 +95,18 @@ def test_runs_that_agree_are_one_run(tmp_path: Path) -> None:
     assert results["signature"]["questions_sha256"] == alone["signature"]["questions_sha256"]
 
 
+def test_numbers_are_taken_at_full_precision(tmp_path: Path) -> None:
+    asked = [{"id": "number", "prompt": "How many?", "level": 3, "ground_truth": "123456789012345"}]
+    results = voted(tmp_path, *[{"number": "123456789012345"}] * 3, questions=asked)
+    assert found(results, "number")[1:] == (1.0, "scored")
+
+
+def test_the_earliest_run_is_the_one_with_the_lowest_number(tmp_path: Path) -> None:
+    runs = [{"one": "A" if number == 2 else "", "many": "A"} for number in range(1, 10)]
+    results = voted(tmp_path, *runs, {"one": "B", "many": "A"})
+    assert found(results, "one") == ("A", 1.0, "scored")
+
+
 def test_missing_may_be_left_out(tmp_path: Path) -> None:
     results = voted(tmp_path, {"one": "A"}, {"one": "A", "many": ""}, missing="skip")
     assert results["overall_score"] == 1.0
