@@ -63,7 +63,7 @@ def test_commands_of_the_documents(server: LlmServer, tmp_path: Path) -> None:
         assert re.search(r"^Language model: asked about [1-9][0-9]* numbers, ", done.out, re.M)
 
 
-@pytest.mark.parametrize("key", ["", f"{KEY} x", f"{KEY}\n", f"{KEY}é"])
+@pytest.mark.parametrize("key", ["", f"{KEY}\n"])
 def test_a_key_that_cannot_be_sent_is_one_line(server: LlmServer, tmp_path: Path, key: str) -> None:
     write(tmp_path, {"prediction/p.json": questions(1)})
     url = server.url if key else ""
@@ -134,13 +134,6 @@ def test_credit_that_runs_out(server: LlmServer, tmp_path: Path) -> None:
     server.script = honest
     assert counts(ask(tmp_path, server, "nightly")) == (2, 1, 0)
     assert len(server.requests) == 5 + 8
-
-
-def test_prompts_that_are_refused_cost_only_their_file(server: LlmServer, tmp_path: Path) -> None:
-    folder(tmp_path, 2, 12)
-    server.script = lambda request: error(400) if int(request.span.split()[0]) < 12 else honest(request)
-    assert ask(tmp_path, server, "nightly").code == 3
-    assert failures(tmp_path, 2) == [{"bad request": 12}, {}]
 
 
 def test_large_files_are_one_run_too(server: LlmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

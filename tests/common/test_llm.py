@@ -5,7 +5,6 @@ Real HTTP on 127.0.0.1, by `llm_server`; at the end by `llmock` from PyPI, someb
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import re
@@ -118,12 +117,6 @@ def test_the_first_prompt_settles_the_form_of_replies(
     assert usage["calls"] == 3
 
 
-def test_a_prompt_that_is_refused_changes_no_form(server: LlmServer) -> None:
-    server.script = but({2: error(400, "content filter")})
-    values, usage = read(make(server, workers=1), 1, 2, 3)
-    assert (values, usage["failures"], server.requests[-1].form) == ([2, None, 6], {"bad request": 1}, "json_schema")
-
-
 def test_max_tokens_under_its_newer_name(server: LlmServer) -> None:
     """Models that want it refuse a temperature, too."""
     reason = (
@@ -150,17 +143,12 @@ REPLIES: Final[dict[str, tuple[Reply, str]]] = {  # "answered", "invalid" or the
     "refusal": (completion(None, refusal="I cannot help"), "refusal"),
     "parts": (completion([{"type": "text", "text": "4"}]), "bad body"),
     "odd usage": (completion("4", usage={"prompt_tokens": "x"}), "bad body"),
-    "no choice": (completion("4", choices=[]), "bad body"),
     "odd choice": (completion("4", choices=[{"message": "hello"}]), "bad body"),
     "HTML": (Reply(b"<html>busy</html>"), "bad body"),
-    "HTML as text": (Reply(b"<html>busy</html>", kind="text/html"), "bad body"),
-    "null body": (Reply(b"null"), "bad body"),
     "deep": (Reply(b"[" * 100_000), "bad body"),
     "no UTF-8": (Reply(b'{"choices": "\xff"}'), "bad body"),
     "400": (error(400), "bad request"),
     "403": (error(403), "forbidden"),
-    "413": (error(413), "bad request"),
-    "418": (error(418), "status 418"),
     "422": (error(422), "bad request"),
     "429": (error(429), "rate limit"),
     "500": (error(500), "status 500"),
@@ -174,7 +162,8 @@ def test_reply(server: LlmServer, tmp_path: Path, name: str) -> None:
     reply, outcome = REPLIES[name]
     server.script = but({2: reply})
     cache = tmp_path / "c.sqlite3"
-    values, usage = read(make(server, cache=cache), 1, 2, 3)
+    values, usage = read(make(server, cache=cache, workers=1), 1, 2, 3)
+    assert server.requests[-1].form == "json_schema"
     assert values == [2, 4 if outcome == "answered" else None, 6]
     assert {outcome} == ({"answered"} if values[1] else {"invalid"} if usage["invalid"] else {*usage["failures"]})
     assert usage["degraded"] == (outcome not in OF_THE_MODEL)
@@ -286,20 +275,10 @@ def test_connections_and_the_deadline() -> None:
     assert failures == {name: case[2] for name, case in CONNECTIONS.items()}
 
 
-def test_inside_a_running_loop_and_from_another_thread(server: LlmServer, tmp_path: Path) -> None:
-    client = make(server, cache=tmp_path / "c.sqlite3")
-
-    async def cell() -> list[list[int | None]]:
-        return [read(client, 1)[0], (await asyncio.to_thread(read, client, 2))[0]]
-
-    assert asyncio.run(cell()) == [[2], [4]]
-    assert client.cache.warnings == []
-
-
 # --- Key and address ---
 
 
-@pytest.mark.parametrize("key", [" ", f"{KEY} x", f"{KEY}\n", f"{KEY}\r\nx: y", f"{KEY}é", "密钥"])
+@pytest.mark.parametrize("key", [" ", f"{KEY} x", f"{KEY}\r\nx: y", f"{KEY}é"])
 def test_a_key_that_cannot_be_sent(server: LlmServer, key: str) -> None:
     with pytest.raises(InputError, match=r"^api_key \(OPENAI_API_KEY\): expected ASCII") as refused:
         make(server, key)
@@ -325,17 +304,12 @@ def test_an_address_that_is_none_fails_at_the_first_call() -> None:
     assert read(make("your_api_base_url"), 1, 2)[1]["failures"] == {"no http address": 1, "not asked": 1}
 
 
-def test_the_key_is_neither_shown_nor_kept(server: LlmServer, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("DEBUG")
-    task = TASK._replace(parse=lambda data, reply: reply)
-    cache = tmp_path / "c.sqlite3"
-    server.script = but({2: completion(f"key {KEY}"), 3: error(418, f"bad key {KEY}"), 4: error(401, KEY)})
-    client = make(server, cache=cache)
-    values, usage = client.read(task, [{"n": number} for number in (1, 2, 3, 4)])
-    assert values == ["2", "key …", None, None]
-    assert usage["reasons"] == {"key refused": "…", "status 418": "bad key …"}
-    assert KEY not in repr(vars(client)) + repr(client.server._client) + caplog.text
-    assert KEY.encode() not in cache.read_bytes()
+def test_the_key_is_removed_from_what_a_server_says(server: LlmServer, tmp_path: Path) -> None:
+    server.script = but({2: completion(f"key {KEY}"), 3: error(418, f"bad key {KEY}")})
+    client = make(server, cache=tmp_path / "c.sqlite3")
+    values, usage = client.read(TASK._replace(parse=lambda data, reply: reply), [{"n": n} for n in (1, 2, 3)])
+    assert (values, usage["reasons"]) == (["2", "key …", None], {"status 418": "bad key …"})
+    assert KEY.encode() not in (tmp_path / "c.sqlite3").read_bytes()
 
 
 def test_a_short_key_is_a_word_like_others(server: LlmServer) -> None:

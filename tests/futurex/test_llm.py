@@ -18,6 +18,7 @@ from cli import CASES, ROOT, Record, asked, box, read_json
 from eval import FutureXEvaluator
 from forecasteval.common.markup import clean
 from forecasteval.common.report import format_text
+from forecasteval.futurex.answers import read_answer
 from forecasteval.futurex.llm import (
     FACTORS,
     MAX_LENGTH,
@@ -25,17 +26,16 @@ from forecasteval.futurex.llm import (
     MAX_WORDS,
     choose_decoy,
     cut_span,
-    is_settled,
     parse_name_reply,
     parse_number_reply,
     prompt_data,
-    span_numbers,
 )
-from forecasteval.futurex.names import read_name, same_name
+from forecasteval.futurex.names import read_name
 from forecasteval.futurex.numbers import Quantity
 from forecasteval.futurex.units import NumberTruth
 from llm_server import UNSURE, LlmServer, Reply, Request, answer, completion, error, honest, question, questions
 
+LLM_CASES: Final = read_json(CASES / "llm.json")
 TRUTH: Final = "73519.25"  # in no injection
 # The table of scales, written down a second time on purpose.
 SCALES: Final = (0.01, 1, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12)
@@ -69,19 +69,13 @@ for given in ((), (None, "http://127.0.0.1:9/v1"), ("your_api_key", "your_api_ba
     assert done.stdout.split() == ["False", "False", "False", "False", "True", "True"]
 
 
-def test_one_answer_at_a_time(server: LlmServer) -> None:
-    evaluator = FutureXEvaluator("key", server.url)
-    assert [evaluator.evaluate_prediction(box(f"{n} then, after 90 now"), question()) for n in (100, 101)] == [1, 0.96]
-    assert len(server.requests) == 2
-
-
 @pytest.mark.parametrize("one_run", [False, True])
 def test_what_is_one_run(server: LlmServer, one_run: bool) -> None:
-    """In Python every call of evaluate_all is a run; on the command line all files together are one."""
+    """In Python every call is a run; on the command line all files together are one."""
     evaluator = FutureXEvaluator("key", server.url)
     evaluator.one_run = one_run
     server.script = lambda request: error(401)
-    evaluator.evaluate_all(questions(2))
+    assert evaluator.evaluate_prediction(UNSURE, question()) == 0
     server.script = honest
     assert evaluator.evaluate_all(questions(2))["llm"]["answered"] == (0 if one_run else 2)
 
@@ -144,44 +138,15 @@ def test_the_same_result_from_the_cache_and_in_any_order(server: LlmServer, tmp_
 
 # --- Numbers: what is sent ---
 
-POLICY: Final = [  # answer, sent by "unsure", sent by "always"
-    (r"\boxed{101}", False, True),
-    (r"\boxed{1.5亿元}", False, True),
-    (r"\boxed{It will be 101 people}", False, True),
-    (r"\boxed{100-120}", False, True),
-    ("101", False, True),
-    (101, False, True),
-    (UNSURE, True, True),
-    (r"\boxed{from 90 in May, 95 in June}", True, True),
-    (r"\boxed{101 zorkmids}", True, True),
-    (r"\boxed{101 gazillion yuan}", True, True),
-    ("I think it was 90 and will be 101.", False, False),
-    ("", False, False),
-    (None, False, False),
-    (r"\boxed{}", False, False),
-    (r"\boxed{no idea}", False, True),
-]
 
-
-def test_which_numbers_are_sent(server: LlmServer) -> None:
-    data = [question(given, name) for name, (given, _, _) in enumerate(POLICY)]
-    others = [{**asked(1, "A", UNSURE, prompt="Who?\nA. 90\nB. 101")}, asked(3, "['Red', 'Blue']", UNSURE)]
-    for column, policy in enumerate(("unsure", "always"), 1):
-        results = evaluate(server, [*data, *others], llm_policy=policy)
-        assert results["llm"]["prompts"] == sum(case[column] for case in POLICY)
-        decided = [item["decided_by"] == "model" for item in results["items"]]
-        assert decided == [case[column] and bool(re.search("[0-9]", str(case[0]))) for case in POLICY] + [False] * 2
-
-
-@pytest.mark.parametrize(
-    ("text", "settled"),
-    [
-        ("101", True), ("no idea", True), ("It will be 101 people", True), ("101 and rising", True),
-        ("101 zorks", False), ("90, then 101", False), ("36氪", False),
-    ],
-)  # fmt: skip
-def test_is_settled(text: str, settled: bool) -> None:
-    assert is_settled(text) is settled
+@pytest.mark.parametrize("policy", ["unsure", "always"])
+def test_which_numbers_are_sent(server: LlmServer, policy: str) -> None:
+    data = [question(row["answer"], row["why"]) for row in LLM_CASES["policy"]]
+    data += [asked(1, "A", UNSURE, prompt="Who?\nA. 90\nB. 101"), asked(3, "['Red', 'Blue']", UNSURE)]
+    results = evaluate(server, data, llm_policy=policy)
+    assert results["llm"]["prompts"] == sum(row[policy] for row in LLM_CASES["policy"])
+    sent = {request.span for request in server.requests}
+    assert sent == {read_answer(row["answer"]).cleaned for row in LLM_CASES["policy"] if row[policy]}
 
 
 def test_what_is_sent_of_an_answer(server: LlmServer) -> None:
@@ -211,41 +176,10 @@ def test_cut_span() -> None:
 # --- Numbers: which replies count ---
 
 
-def test_span_numbers() -> None:
-    numbers = {"12": 12.0, "-12": -12.0, "1,234.5": 1234.5, "3": 3.0, "-3": -3.0}
-    assert span_numbers("-12 or 1,234.5, minus $3") == numbers
-    assert span_numbers("Red") == {}
-
-
-@pytest.mark.parametrize(
-    ("reply", "wanted"),
-    [
-        ('{"number": "12", "scale": 1, "unit": null}', Quantity(12.0, None, "")),
-        ('```json\n{"number": "12", "scale": 0.01, "unit": "%"}\n```', Quantity(12.0, 0.01, "%")),
-        ('Sure, {x}! {"number": " +12 ", "scale": 10000.0, "unit": "元"} Else?', Quantity(12.0, 1e4, "元")),
-        ('{"number": "−12", "scale": 1, "unit": 7}', Quantity(-12.0, None, "")),
-        ('{"number": "12", "scale": 1, "unit": "\\u001b[31m"}', Quantity(12.0, None, "\\x1b[31m")),
-        ('{"number": "1", "scale": 1}', None),
-        ('{"number": "-31", "scale": 1}', None),
-        ('{"number": 12, "scale": 1}', None),
-        ('{"number": "NaN", "scale": 1}', None),
-        ('{"number": "12", "scale": 2}', None),
-        ('{"number": "12", "scale": 0}', None),
-        ('{"number": "12", "scale": true}', None),
-        ('{"number": "12", "scale": "1"}', None),
-        ('{"number": "12", "scale": NaN}', None),
-        ('{"number": "12", "scale": 1e400}', None),
-        ('{"number": "12", "scale": 1' + "0" * 5000 + "}", None),
-        ('{"number": ["12"], "scale": {}}', None),
-        ('{"number": "12"}', None),
-        ('{"number": "12", "scale": 1}' * 2, None),
-        ('{"number":' * 4000, None),
-        ("[1, 2]", None),
-        ("12", None),
-    ],
-)
-def test_number_replies(reply: str, wanted: Quantity | None) -> None:
-    assert parse_number_reply({"span": "-12 or 31"}, reply) == wanted
+@pytest.mark.parametrize("row", LLM_CASES["numbers"], ids=lambda row: row["why"])
+def test_number_replies(row: Record) -> None:
+    wanted = row["wanted"] and Quantity(*row["wanted"])
+    assert parse_number_reply({"span": "-12 or 31"}, row["reply"] * row.get("times", 1)) == wanted
 
 
 def written_numbers(span: str) -> set[float]:
@@ -335,15 +269,10 @@ def test_injections(server: LlmServer, malice: str) -> None:
     server.script = lambda request: completion(MALICE[malice](request.span))
     data = [question(box(case["span"]), case["name"], TRUTH) for case in INJECTIONS]
     results = evaluate(server, data, workers=1)
-    spans = [request.span for request in server.requests]
     assert all(request.prompt.count("<") == 2 for request in server.requests), "a tag from inside the data"
-    for item, grammar, span in zip(results["items"], rules_only(data), spans, strict=True):
+    for item, grammar in zip(results["items"], rules_only(data), strict=True):
         assert item["score"] == 0, item
-        if item["decided_by"] == "grammar":
-            assert item == grammar
-        else:
-            allowed = [number * factor for number in written_numbers(span) for factor in SCALES]
-            assert any(abs(float(item["read"]) - value) <= 1e-9 * abs(value) for value in allowed), (item, span)
+        assert item["decided_by"] == "model" or item == grammar
 
 
 # --- Names: what a model can do ---
@@ -501,11 +430,13 @@ def test_every_name_is_compared_with_a_name_of_another_question(judging: LlmServ
     )
 
 
-def test_a_name_that_is_the_same_as_its_decoy_is_refused_for_the_whole_question(judging: LlmServer) -> None:
+def test_a_name_that_is_the_same_as_its_decoy_is_refused_for_its_question(judging: LlmServer) -> None:
+    """And for no other one."""
     judging.script = judge(lambda a, b: knows(a, b) or b == "Low Fen")
-    results = match(judging, ranking(["Harbour City", "Red Kite"], "港城", "Low Fen"))
-    assert results["items"][0]["score"] == pytest.approx(0.4)  # 港城 counts, Low Fen for neither
-    assert counts(results, "same", "refused", "changed") == (1, 1, 1)
+    other = ranking(["Red Kite"], "赤鸢", name="other")
+    results = match(judging, ranking(["Harbour City", "Red Kite"], "港城", "Low Fen"), other)
+    assert [item["score"] for item in results["items"][:2]] == [pytest.approx(0.4), 1]
+    assert counts(results, "same", "refused", "changed") == (2, 1, 2)
 
 
 def test_another_writing_of_a_refused_name_is_refused_too(judging: LlmServer) -> None:
@@ -513,12 +444,6 @@ def test_another_writing_of_a_refused_name_is_refused_too(judging: LlmServer) ->
     judging.script = judge(lambda a, b: b == "港城。" or knows(a, b))
     results = match(judging, ranking(["Harbour City", "Red Kite"], "港城。", "港城"))
     assert (results["items"][0]["score"], counts(results, "refused")) == (0, (1,))
-
-
-def test_a_refused_name_costs_no_other_question(judging: LlmServer) -> None:
-    judging.script = judge(lambda a, b: knows(a, b) or "TALK" in b)
-    results = match(judging, ranking(["Harbour City"], "TALK", name="bad"), ranking(["Red Kite"], "赤鸢", name="good"))
-    assert [item["score"] for item in results["items"][:2]] == [0, 1]
 
 
 def test_without_a_decoy_nothing_is_sent(judging: LlmServer) -> None:
@@ -542,15 +467,6 @@ def test_choose_decoy(name: str, truth: list[str], decoy: str | None) -> None:
     for candidates in (names, names[::-1]):
         chosen = choose_decoy(read_name(name), true_names, candidates)
         assert (chosen and chosen.text) == decoy
-
-
-@given(st.lists(st.text(max_size=6), max_size=6), st.lists(st.text(max_size=6), max_size=3), st.text(max_size=6))
-def test_any_decoy_is_another_name(candidates: list[str], truth: list[str], text: str) -> None:
-    name, true_names = read_name(text), [read_name(true) for true in truth]
-    decoy = choose_decoy(name, true_names, [read_name(candidate) for candidate in candidates])
-    if decoy is not None:
-        assert not same_name(decoy, name)
-        assert not any(same_name(true, decoy) for true in true_names)
 
 
 # --- Names that talk to the judge ---
@@ -586,25 +502,9 @@ def test_twenty_names_that_talk_to_the_judge_gain_nothing(judging: LlmServer, ob
 # --- Names: which replies count ---
 
 
-@pytest.mark.parametrize(
-    ("reply", "wanted"),
-    [
-        ('{"same": true}', True),
-        ('They are not. ```json\n{"same": false}\n```', False),
-        ('[{"same": true}]', True),
-        ('{"same": "true"}', None),
-        ('{"same": 1}', None),
-        ('{"same": null}', None),
-        ('{"same": true, "why": "x"}', None),
-        ('{"Same": true}', None),
-        ('{"same": true} {"same": true}', None),
-        ('{"same": true', None),
-        ("true", None),
-        ("{" * 5000, None),
-    ],
-)
-def test_name_replies(judging: LlmServer, reply: str, wanted: bool | None) -> None:
-    assert parse_name_reply({}, reply) is wanted
+@pytest.mark.parametrize("row", LLM_CASES["names"], ids=lambda row: row["why"])
+def test_name_replies(row: Record) -> None:
+    assert parse_name_reply({}, row["reply"] * row.get("times", 1)) is row["wanted"]
 
 
 @pytest.mark.parametrize("broken", ["the pair", "the decoy"])
