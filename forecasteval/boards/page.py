@@ -19,7 +19,7 @@ from urllib.parse import quote
 from forecasteval.common.charts import COLOURS, Axis, Bar, Chart, Interval, Mark, Shade, cell_axis
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import write_atomic
-from forecasteval.common.pages import Cell, Link, Marked, Page, Records
+from forecasteval.common.pages import Cell, Column, Link, Marked, Page, Records
 from forecasteval.common.report import Table
 from forecasteval.common.results import Results
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import argparse
 
     from jinja2 import Template
+    from markupsafe import Markup
 
 _ONE_LINE: Final = 48  # characters
 _HEAD: Final = 1000  # characters in which the head of a page ends
@@ -120,10 +121,17 @@ def _template() -> Template:
     style, script = (loader.get_source(environment, f"page.{end}")[0].strip() for end in ("css", "js"))
     policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'"
     environment.globals.update(
-        style=Markup(style), script=Markup(script), policy=f"{policy}; form-action 'none'", colours=COLOURS
+        style=Markup(style), script=Markup(script), policy=f"{policy}; form-action 'none'", colours=COLOURS, zip=zip
     )
     environment.filters.update(
-        kind=_kind, side=_side, target=_target, axes=_axes, matrix=_is_matrix, anchors=_anchors, label=printable
+        kind=_kind,
+        cell_tags=_cell_tags,
+        side=_side,
+        target=_target,
+        axes=_axes,
+        matrix=_is_matrix,
+        anchors=_anchors,
+        label=printable,
     )
     return environment.get_template("page.html.j2")
 
@@ -141,6 +149,13 @@ _KINDS: Final[Mapping[type, str]] = {
 def _kind(block: object) -> str:
     """What the template calls a block or a cell."""
     return _KINDS[type(block)]
+
+
+def _cell_tags(columns: Iterable[Column]) -> list[Markup]:
+    """The beginning of the tag of each cell of a record, made once for all rows."""
+    from markupsafe import Markup
+
+    return [Markup('<span class="{}" data-l="{}"').format(column.kind[0], column.title) for column in columns]
 
 
 def _side(cell: Cell, align: str) -> str:

@@ -114,14 +114,16 @@ for (const box of document.querySelectorAll(".records")) {
     if (said) said.scrollTop = marked.offsetTop - said.offsetTop - said.clientHeight / 2;
   }, true);
 }
-for (const link of document.querySelectorAll("a.self")) {
+document.addEventListener("toggle", (event) => {  // a button that copies the address, when its row is opened
+  const link = event.target.querySelector("a.self:only-child");
+  if (!link) return;
   const button = element("button", { type: "button", textContent: "Copy" });
   button.onclick = () => {
     location.hash = link.hash;
     navigator.clipboard?.writeText(location.href).then(() => { button.textContent = "Copied"; }, () => {});
   };
   link.after(" ", button);
-}
+}, true);
 const visit = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (const view of views) view.load(new URLSearchParams(target ? "" : location.hash.slice(1)));
