@@ -28,7 +28,7 @@ _STEMS: Final = re.compile(
 )
 _BESIDE: Final = re.compile(  # the E/Z ratio, the product against an internal standard, what came out beside it
     r"(?<![a-z])(?:e[/:]z|z[/:]e|b[/:]l|l[/:]b|r[/:]s|s[/:]r|(?:endo|exo|cis|trans|syn|anti)[/:](?:endo|exo|cis|trans|syn|anti)"
-    r"|\w+\s?/\s?i\.?s\.?|(?:by|side)[-\s]products?|(?:δδ|dd)g)(?![a-z])"
+    r"|\w{1,20}\s?/\s?i\.?s\.?|(?:by|side)[-\s]products?|(?:δδ|dd)g)(?![a-z])"
 )
 _AREA: Final = frozenset({
     "%", "pct", "percent", "uv", "lc", "hplc", "gc", "peak", "abs", "norm", "prod", "product",

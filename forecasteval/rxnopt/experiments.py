@@ -1,4 +1,4 @@
-"""Experiments: what a file of one's own holds, row by row, as table files."""
+"""Experiments: the rows of a file, as table files."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from .settings import Settings
 
 YIELDS: Final = ("isolated_yield", "yield_ratio")
 Tables = dict[str, dict[str, Any]]
+MOST_REASONS: Final = 20
 _NAMES: Final = {"isolated_yield": "isolated yield", "yield_ratio": "yield"}
 _FILE_NAME: Final = re.compile(r"[^\w.+-]+")
 _SETTINGS: Final = Settings()
@@ -35,7 +36,7 @@ class Experiment(NamedTuple):
 
 
 class Constants(NamedTuple):
-    """What `import` is told of all experiments of a file; `fraction` None: nobody said whether yields are percent."""
+    """What all experiments of a file share; `fraction` is None where nobody said whether yields are percent."""
 
     fraction: bool | None = None
     duplicates: str = "median"
@@ -55,7 +56,7 @@ def make_tables(
     reasons = {reason: list(places) for reason, places in left_out.items()}
     used, notes = _with_yield(path, experiments, constants, reasons)
     total = len(experiments) + sum(map(len, left_out.values()))
-    notes += [f"left out: {reason}: {grouped_names(places)}" for reason, places in reasons.items()]
+    notes += _group("left out: ", reasons)
     if not used:
         raise InputError(str(path), "expected rows with a yield", "; ".join(notes) or "none")
     sides = [[{"content": text, "SMILES": text} for text in side] for side in (constants.reactants, constants.products)]
@@ -93,12 +94,19 @@ def _with_yield(
         used.append(experiment)
         yields.append(scores["yield"])
         for text in texts:
-            warnings.setdefault(f"warning: {text}", []).append(experiment.place)
+            warnings.setdefault(text, []).append(experiment.place)
     percent = any("%" in as_text(e.results.get(field)) for e in used for field in YIELDS)
     if constants.fraction is None and yields and 0 < max(yields) <= 1 and not percent:
         expected = "all yields are within 0 and 1: say --fraction if they are shares of 1, --no-fraction if percent"
         raise InputError(str(path), expected)
-    return used, [f"{text}: {grouped_names(places)}" for text, places in warnings.items()]
+    return used, _group("warning: ", warnings)
+
+
+def _group(prefix: str, places: Mapping[str, Sequence[str]]) -> list[str]:
+    """A line for each reason; from MOST_REASONS on one for all others, as where a wrong column is named."""
+    rest = [place for reason in list(places)[MOST_REASONS:] for place in places[reason]]
+    named = [*list(places.items())[:MOST_REASONS], *([("other cells", rest)] if rest else [])]
+    return [f"{prefix}{reason}: {grouped_names(group)}" for reason, group in named]
 
 
 def _shown(cell: object) -> str:

@@ -152,17 +152,17 @@ def _read_row(row: Row, number: int, layout: Layout) -> Experiment:
 
 def _results(row: Row, layout: Layout) -> dict[str, str | None]:
     """The result cells, whole; a column whose name announces two numbers gives both, and a column of its own wins."""
-    own: dict[str, str | None] = {}
+    named: dict[str, str | None] = {}
     beside: dict[str, str | None] = {}
     for field, name in layout.results.items():
-        own[field] = row.cells[name] or None
+        named[field] = row.cells[name] or None
         if roles := header_roles(name):
             role = "yield" if field in YIELDS else field
             parts = split_cell(row.cells[name], roles)
-            own[field] = parts.pop(role, "") or None
+            named[field] = parts.pop(role, "") or None
             beside.update({("yield_ratio" if other == "yield" else other): text for other, text in parts.items()})
     beside.pop("conv", None)
-    return {**beside, **{field: text for field, text in own.items() if text or field not in beside}}
+    return {**beside, **{field: text for field, text in named.items() if text or field not in beside}}
 
 
 def _item(column: str, cell: str, molecule: bool) -> Item:

@@ -198,6 +198,14 @@ def test_every_row_is_used_or_left_out_by_a_named_reason(tmp_path: Path) -> None
         read(path)
 
 
+def test_a_wrong_column_for_the_yield_gives_a_screen_of_lines(tmp_path: Path) -> None:
+    rows = [f"b{n},word {'x' * n}" for n in range(1, 50)]
+    path = write(tmp_path / "x.csv", "\n".join(["base,yield", "b0,5", *rows]) + "\n")
+    left_out = [note for note in read(path)[1] if note.startswith("left out: ")]
+    assert len(left_out) == 21
+    assert left_out[-1] == "left out: other cells: 29 (line 23, line 24, line 25, line 26, line 27, …)"
+
+
 NOTATION: Final = json.loads((CASES / "rxnopt_notation.json").read_text(encoding="utf-8"))
 
 

@@ -73,7 +73,23 @@ def test_replies_by_id() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", [" ", "a,", "5-", "(", "3a (", "r", "95:", "[a", "<sup>", "5 or ", "option 5 ", "\\u"]
+    "piece",
+    [
+        " ",
+        "a,",
+        "5-",
+        "(",
+        "3a (",
+        "r",
+        "95:",
+        "[a",
+        "<sup>",
+        "5 or ",
+        "option 5 ",
+        "\\u",
+        "entry 3, 3 ",
+        "the first option ",
+    ],
 )
 def test_replies_take_linear_time(piece: str) -> None:
     def make(length: int, run: int) -> Callable[[], object]:
