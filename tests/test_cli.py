@@ -269,7 +269,7 @@ OPTIONS: Final = {
     "nightly": (
         "--force", "--html", "--jobs", "--cluster", "--verify", "--min-questions", "--min-datasets", *POLICIES,
     ),
-    "compare": ("--dataset", "--html", "--fail-if-worse", "--alpha", *POLICIES),
+    "compare": ("--dataset", "--all-weeks", "--html", "--fail-if-worse", "--alpha", *POLICIES),
     "check": (),
 }  # besides --json, --root and --version, which all have  # fmt: skip
 VALUES: Final = {

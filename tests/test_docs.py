@@ -61,7 +61,11 @@ OUTPUTS: Final[dict[str, list[str]]] = {  # what is shown of which command, page
         "python eval.py convert --dataset tests/samples/futurex-past.jsonl -o dataset/past.json",
     ],
     "docs/formats.md": ["python eval.py check 250915"],
-    "docs/nightly.md": ["python eval.py nightly", "python eval.py compare 250915-careful 250915-random"],
+    "docs/nightly.md": [
+        "python eval.py nightly",
+        "python eval.py compare 250915-careful 250915-random",
+        "python eval.py compare careful random",
+    ],
     "docs/pages.md": [],
     "docs/prophet.md": ["python eval.py -f prophet-sample"],
     "docs/python.md": [],

@@ -15,8 +15,9 @@ from forecasteval.common.errors import EvaluationError, InputError, grouped_name
 from forecasteval.common.files import SUFFIXES
 from forecasteval.common.records import dump_json
 from forecasteval.common.report import Report, format_text
+from forecasteval.common.results import Results
 
-from . import comparison, gate, page
+from . import comparison, gate, over_weeks, page
 from .about import SYSTEMS_FILE
 from .cluster import require_usable
 from .folder import evaluate_folder
@@ -140,6 +141,8 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(items=True)
     dataset = "file in dataset/, or a path; repeatable for RxnOptBench (found by the files' names)"
     add("--dataset", metavar="NAME", action="append", help=dataset)
+    weeks = "compare the systems over all datasets; without it, if no name is that of a file"
+    add("--all-weeks", action="store_true", help=weeks)
     page.add_option(parser)
     gate.add_comparison(parser)
 
@@ -147,6 +150,8 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
 def compare(args: argparse.Namespace, scorer: Scorer, datasets: Sequence[Path], program: str) -> int:
     """Score the named files and print how they differ; GateError if that is asked and a system is worse."""
     page.require_usable(args.html)
+    if args.all_weeks or (not args.dataset and over_weeks.are_systems(args.file, args.root)):
+        return _compare_over_weeks(args, scorer, program)
     runs = [find_runs(name, args.root / "prediction") for name in args.file]
     names = [name for found in runs for name in found]
     results = list(score_names(scorer, args.root, names, datasets, _refuse))
@@ -156,6 +161,21 @@ def compare(args: argparse.Namespace, scorer: Scorer, datasets: Sequence[Path], 
     compared = comparison.compare(group_runs(results, runs))
     if args.html is not None:
         page.write_comparison(compared, args.root / "evaluation", args.html)
+    return _show_comparison(args, compared, program)
+
+
+def _compare_over_weeks(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
+    for option, given in (("--dataset", args.dataset), ("--html", args.html is not None)):
+        if given:
+            raise InputError(option, "cannot be combined", "a comparison over all weeks (--all-weeks)")
+    files = over_weeks.find_systems(args.file, args.root)
+    paths = [str(path) for found in files.values() for path in found]
+    results = list(score_names(scorer, args.root, paths, [], _refuse))
+    gate.require_baseline(args, results)
+    return _show_comparison(args, over_weeks.compare_over_weeks(results, [*files]), program)
+
+
+def _show_comparison(args: argparse.Namespace, compared: Results, program: str) -> int:
     print(dump_json(compared, ascii_only=True) if args.json else format_text(compared.report()))
     gate.require_not_worse(args, compared)
     for line in gate.find_powerless(args, compared):

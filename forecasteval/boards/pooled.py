@@ -139,8 +139,6 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
 
 def describe(season: Season) -> dict[str, Any]:
     """What a table or a comparison over all datasets is made of."""
-    from .two_way import DRAWS
-
     datasets = [
         {
             "dataset": group[1] or None,
@@ -159,7 +157,7 @@ def describe(season: Season) -> dict[str, Any]:
         "level_counts": season.counts,
         "weights": season.weights,
         "week_deviation": None if math.isnan(deviation) else round(deviation, _DIGITS),
-        "signature": {**first.policy, "draws": DRAWS, "seed": SEED, "questions_sha256": checksum},
+        "signature": {**first.policy, "questions_sha256": checksum},
     }
 
 
@@ -216,13 +214,16 @@ def measure_gaps(season: Season, first: int, others: Iterable[int]) -> list[Gap]
 
 
 def _make_table(season: Season, apart: list[str], min_questions: int, min_datasets: int | None) -> dict[str, Any]:
+    from .two_way import DRAWS
+
     least = min_datasets or min(math.ceil(len(season.datasets) / 2), _MOST)
     rows = [describe_system(season, place) for place in range(len(season.answered))]
     order = sorted(range(len(rows)), key=lambda place: (-rows[place]["overall_score"], rows[place]["name"]))
     ranked = [place for place in order if rows[place]["datasets"] >= least]
     provisional = [place for place in order if rows[place]["datasets"] < least]
     table = describe(season)
-    table["signature"].update(min_questions=min_questions or None, min_datasets=least)
+    settings = {"min_questions": min_questions or None, "min_datasets": least, "draws": DRAWS, "seed": SEED}
+    table["signature"] = {**table["signature"], **settings}
     listed = [{**_UNRANKED, **rows[place]} for place in provisional]
     return {**table, "apart": apart, "rows": _rank(season, ranked, rows) + listed}
 

@@ -1,0 +1,157 @@
+"""Systems compared over all weeks by the model of the leaderboard: `compare A B --all-weeks`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
+from forecasteval.common.files import SUFFIXES, find_dataset
+from forecasteval.common.records import dump_json
+from forecasteval.common.report import Report, Table, format_signature, show_interval, show_number
+from forecasteval.common.results import Results
+from forecasteval.common.statistics import holm
+
+from .folder import list_predictions
+from .named import find_runs
+from .names import split_name, without_run
+from .pooled import Season, by_name, connected, describe, describe_system, fit_season, measure_gaps
+from .repeats import combine_all
+from .report import week_remark
+from .systems import System, distinct_names, read_result
+
+
+def are_systems(names: Iterable[str], root: Path) -> bool:
+    """Whether all names are those of systems in `root/prediction`, and none that of a file there, or a path."""
+    folder = root / "prediction"
+    for name in names:
+        if "/" in name or os.sep in name or find_runs(name, folder) != [name]:
+            return False
+        if any((folder / f"{name}{end}").exists() for end in ("", *SUFFIXES)):
+            return False
+    return folder.is_dir() and {*names} <= _list_systems(root)[0].keys()
+
+
+def _list_systems(root: Path) -> tuple[dict[str, list[Path]], dict[str, str]]:
+    """The files of every system, and the system of each file's name, with and without its run."""
+    files: dict[str, list[Path]] = {}
+    systems: dict[str, str] = {}
+    for path in list_predictions(root / "prediction")[0]:
+        try:
+            dataset = find_dataset(path, root / "dataset")
+        except EvaluationError:
+            continue  # if it is a file of a system that is compared, scoring it will say so
+        if dataset:
+            system = split_name(path.stem, dataset.name).system
+            files.setdefault(system, []).append(path)
+            systems.update({path.stem: system, without_run(path.stem, dataset.name): system})
+    return files, systems
+
+
+def find_systems(names: Sequence[str], root: Path) -> dict[str, list[Path]]:
+    """The files of each system that is named, by itself or by one of its files; InputError for one that has none."""
+    files, systems = _list_systems(root)
+    found: dict[str, list[Path]] = {}
+    for name in names:
+        system = name if name in files else systems.get(name, "")
+        if not system:
+            known = grouped_names(sorted(files)) if files else "none with a dataset"
+            raise InputError(printable(name, 60), "expected a system of prediction/", f"another name; there is {known}")
+        found[system] = files[system]
+    if len(found) < 2:
+        raise InputError("compare", "expected two systems or more", str(len(found)))
+    return found
+
+
+def compare_over_weeks(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Results:
+    """Compare systems on all datasets of `results` by one fit (`two_way.fit_scores`), which holds only these systems.
+
+    For each pair A, B: the difference of their scores (A − B), its 95 % interval, p by Student's t, Holm's adjustment
+    over all pairs, and on the questions that both answered the wins, ties and losses of A by level. Raises InputError
+    unless exactly one benchmark and rule set connects all of them through shared datasets.
+    """
+    season = _find_season(results, names)
+    places = [season.names.index(name) for name in names]
+    pairs = list(combinations(places, 2))
+    gaps = [measure_gaps(season, a, [b])[0] for a, b in pairs]
+    adjusted = holm([gap.p for gap in gaps])
+    values = {
+        **describe(season),
+        "systems": [describe_system(season, place) for place in places],
+        "pairs": [
+            {"a": season.names[a], "b": season.names[b], "difference": gap.difference, "interval": gap.interval,
+             "p": gap.p, "p_holm": p, "levels": _tally(season, season.names[a], season.names[b])}
+            for (a, b), gap, p in zip(pairs, gaps, adjusted, strict=True)
+        ],
+    }  # fmt: skip
+    return Results(values, over_weeks_report)
+
+
+def _find_season(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Season:
+    systems: list[System] = []
+    for result in map(read_result, results, distinct_names(results)):
+        if not isinstance(result, System):
+            problem = "expected systems with a score per question; forecasters are compared within one dataset"
+            raise InputError("compare", problem, str(result.table["name"]))
+        systems.append(result)
+    alike: dict[tuple[str, str], list[System]] = {}
+    for system in combine_all(systems)[0]:
+        alike.setdefault((system.group[0], dump_json(system.policy)), []).append(system)
+    parts = [part for same in alike.values() for part in connected(by_name(same)) if part.keys() == {*names}]
+    if len(parts) != 1:
+        named = ", ".join(printable(name, 40) for name in names)
+        problem = "expected systems that are connected by shared datasets of one benchmark and rule set"
+        raise InputError(named, problem, f"{len(parts)} such benchmarks" if parts else "none")
+    season = fit_season(parts[0], 0)
+    if season is None:
+        raise InputError("compare", "expected questions", "none")
+    return season
+
+
+def _tally(season: Season, a: str, b: str) -> dict[str, dict[str, int]]:
+    """Wins, ties and losses of A by level, on the questions that both answered."""
+    both = [(season.answered[a][key], season.answered[b][key]) for key in season.datasets if _shared(season, a, b, key)]
+    tallies: dict[str, dict[str, int]] = {}
+    for level in season.weights:
+        gaps = [x - y for one, other in both for x, y in zip(one.scores[level], other.scores[level], strict=True)]
+        wins, losses = sum(gap > 0 for gap in gaps), sum(gap < 0 for gap in gaps)
+        tallies[level] = {"wins": wins, "ties": len(gaps) - wins - losses, "losses": losses}
+    return tallies
+
+
+def _shared(season: Season, a: str, b: str, key: tuple[str, str, str]) -> bool:
+    return key in season.answered[a] and key in season.answered[b]
+
+
+def over_weeks_report(comparison: Mapping[str, Any]) -> Report:
+    """The systems, and the pairs."""
+    total = sum(dataset["n"] for dataset in comparison["datasets"])
+    title = f"Comparison over all weeks  {comparison['benchmark']}, datasets {len(comparison['datasets'])}"
+    systems = [
+        [printable(row["name"]), show_number(row["overall_score"]), show_interval(row["overall_interval"]),
+         str(row["datasets"]), str(row["n_runs"]), str(row["n"]), show_number(row["own_score"])]
+        for row in comparison["systems"]
+    ]  # fmt: skip
+    levels = [level for level in comparison["weights"] if level]
+    pairs = [
+        [printable(pair["a"]), printable(pair["b"]), f"{pair['difference']:+.4f}", show_interval(pair["interval"]),
+         show_number(pair["p"]), show_number(pair["p_holm"]),
+         *(f"{tally['wins']}/{tally['ties']}/{tally['losses']}" for tally in pair["levels"].values())]
+        for pair in comparison["pairs"]
+    ]  # fmt: skip
+    header = ["A", "B", "A − B", "95% interval", "p", "p (Holm)", *(f"Level {level}" for level in levels or ["Wins"])]
+    return [
+        f"{title}, questions {total}",
+        "",
+        Table(["System", "Overall", "95% interval", "Datasets", "Runs", "n", "Own"], systems, "<>>>>>>"),
+        "",
+        Table(header, pairs, "<<" + ">" * (len(header) - 2)),
+        "",
+        "By level: questions of shared datasets that A wins/ties/loses.",
+        week_remark(comparison["week_deviation"]),
+        "",
+        format_signature(comparison["signature"]),
+    ]
