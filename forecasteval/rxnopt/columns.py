@@ -38,7 +38,7 @@ _BESIDE_MASS: Final = frozenset({
 })  # fmt: skip
 _ENTRY: Final = frozenset({
     "entry", "no", "nr", "s", "id", "idx", "index", "run", "exp", "experiment", "number", "sample", "rxn", "reaction",
-    "row", "trial", "order", "unnamed",
+    "row", "trial", "order", "unnamed", "编号", "序号",
 })  # fmt: skip
 _LABEL: Final = frozenset({"well", "eln", "date", "notebook", "barcode", "vial", "operator", "timestamp"})
 # Conditions may have another value in every row, and may decide the yield: a screen of ligands, a series of times.
@@ -88,9 +88,11 @@ def header_roles(name: str) -> tuple[str, ...]:
     >>> header_roles("yield_3a_(dr)b"), header_roles("Conv. [yield]"), header_roles("yield (%)")
     (('yield', 'dr'), ('conv', 'yield'), ())
     """
-    stems = [re.sub("^(yield|conv).*", r"\1", word) for word in words(name)]
+    stems = [
+        re.sub("^(?:yield|产率|收率).*", "yield", re.sub("^(?:conv|转化率).*", "conv", word)) for word in words(name)
+    ]
     roles = dict.fromkeys("dr" if stem == "de" else stem for stem in stems if stem in _ROLES)
-    return tuple(roles) if len(roles) == 2 and re.search(r"[(\[/,|;]", name) else ()
+    return tuple(roles) if len(roles) == 2 and re.search(r"[(（\[/,|;]", name) else ()
 
 
 def split_cell(cell: str, roles: Sequence[str]) -> dict[str, str]:
@@ -99,7 +101,7 @@ def split_cell(cell: str, roles: Sequence[str]) -> dict[str, str]:
     >>> split_cell("88 (92)", ("yield", "ee")), split_cell("88/92", ("yield", "ee")), split_cell("0", ("yield", "ee"))
     ({'yield': '88', 'ee': '92'}, {'yield': '88', 'ee': '92'}, {'yield': '0'})
     """
-    bracket = re.fullmatch(r"([^()\[\]]*)[(\[]([^()\[\]]*)[)\]][^()\[\]]*", cell)
+    bracket = re.fullmatch(r"([^()（）\[\]]*)[(（\[]([^()（）\[\]]*)[)）\]][^()（）\[\]]*", cell)
     match = bracket or re.fullmatch(r"([^/,;|]+)[/,;|]([^/,;|]+)", cell)
     parts = match.groups() if match else [cell]
     return dict(zip(roles, map(str.strip, parts), strict=False))

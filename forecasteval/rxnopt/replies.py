@@ -53,13 +53,14 @@ _ORDINAL: Final = re.compile(
 
 # --- Words ---
 
+_SENTENCE_END: Final = re.compile(r"(?<=[。！？；])|(?<=[.;!?])\s+|\n")
 _KEYWORD: Final = re.compile(r"\b(?:option|choice|pick|choose|select)(?!s\b)|选", re.I)
 _MARKER: Final = re.compile(r"\b(?:answer|ans)\b|答案|(?:\b(?:result|index)\b|结果|答)\s?(?=[:=])", re.I)
 _STATED: Final = re.compile(r"^(?:[ :=是为]|is\b|would be\b){1,6}", re.I)  # between "answer" and what it is
 _REASON: Final = re.compile(r"\b(?:because|since|(?<!well )as(?! well)|due to)\b|因为|由于", re.I)
 _DENIED: Final = re.compile(
-    r"\b(?:not|neither|nor|never|no|but|if|whether|avoid\w*|except\w*|exclud\w*|reject\w*|worst|worse|wrong|inferior"
-    r"|lowest|weakest|poorest|(?<!at )least)\b(?!\.)|n['’]t\b|[不勿]|非(?!常)|(?<![特分区])别|排除|除[了外]"
+    r"\b(?:not|neither|nor|never|no(?!\.)|but|if|whether|avoid\w*|except\w*|exclud\w*|reject\w*|worst|wrong|inferior"
+    r"|lowest|weakest|poorest|(?<!at )least)\b|n['’]t\b|[不勿]|非(?!常)|(?<![特分区])别|排除|除[了外]"
     r"|最差|最低|较差|如果|候选",
     re.I,
 )
@@ -157,11 +158,24 @@ def _head(text: str) -> str:
 
 
 def _indices(statement: str) -> set[int]:
-    """The free-standing integers of a statement up to its reason, without units and labels; none if it denies."""
-    text = _REASON.split(statement, maxsplit=1)[0]
-    if _DENIED.search(text):
-        return set()
-    text = _LABEL.sub(" ; ", text)
+    """The options that a statement names up to its reason, without those that a sentence denies.
+
+    A sentence that denies and names none is of any option: "Option 2 looks good. It is not."
+    """
+    picked, denied = set[int](), set[int]()
+    for sentence in _SENTENCE_END.split(_REASON.split(statement, maxsplit=1)[0]):
+        numbers = _free_integers(_LABEL.sub(" ; ", sentence))
+        if not _DENIED.search(sentence):
+            picked |= numbers
+        elif numbers:
+            denied |= numbers
+        else:
+            return set()
+    return picked - denied
+
+
+def _free_integers(text: str) -> set[int]:
+    """The integers that stand alone, without a unit unless an option is named: not the 30 of "30 mA"."""
     return {
         int(match[0])
         for match in _INDEX.finditer(text)

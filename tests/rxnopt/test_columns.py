@@ -42,14 +42,15 @@ def test_conditions_are_no_results(name: str) -> None:
     ("name", "roles"),
     [("yield (ee)", ("yield", "ee")), ("Yield [%] (ee [%])", ("yield", "ee")), ("yield/ee", ("yield", "ee")),
      ("conv. (yield)", ("conv", "yield")), ("% yield (% de)", ("yield", "dr")), ("ee", ()), ("yield of ee", ()),
-     ("yield (%)", ()), ("yield, er", ("yield", "er")), ("isolated yield (conv.)", ("yield", "conv"))],
+     ("yield (%)", ()), ("yield, er", ("yield", "er")), ("isolated yield (conv.)", ("yield", "conv")),
+     ("产率/ee", ("yield", "ee")), ("收率（转化率）", ("yield", "conv"))],
 )  # fmt: skip
 def test_names_that_announce_two_numbers(name: str, roles: tuple[str, ...]) -> None:
     assert header_roles(name) == roles
 
 
 def test_cells_of_two_numbers() -> None:
-    for cell in ("88 (92)", "88% (92% ee)", "88 [92]c", "88/92", "88, 92"):
+    for cell in ("88 (92)", "88% (92% ee)", "88 [92]c", "88（92）", "88/92", "88, 92"):
         parts = split_cell(cell, ("yield", "ee"))
         assert [part.split("%")[0] for part in parts.values()] == ["88", "92"], cell
     assert split_cell("88 (95:5)", ("yield", "er")) == {"yield": "88", "er": "95:5"}
@@ -57,7 +58,7 @@ def test_cells_of_two_numbers() -> None:
 
 
 def test_row_numbers() -> None:
-    names = ["Entry", "s_no", "#", "Reaction ID", "exp. no.", "(unnamed)"]
+    names = ["Entry", "s_no", "#", "Reaction ID", "exp. no.", "编号", "(unnamed)"]
     assert all(is_row_number(name, ["2", "1", "3"]) for name in names)
     assert all(map(is_entry, names))
     assert not is_row_number("equiv", ["1", "2", "3"])
