@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -116,8 +117,8 @@ def test_the_table_over_all_datasets_and_the_page(tmp_path: Path) -> None:
     (pooled,) = stored(tmp_path)["pooled"]
     assert {row["name"]: row["about"]["organisation"] for row in pooled["rows"]} == {"a": "<b>ACME</b>", "b": "Bravo"}
     page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
-    assert page.count('<th scope="col" data-kind="choice">Organisation</th>') == 3
-    assert page.count('<th scope="col" data-kind="number" class="n">Cost per question</th>') == 3
+    assert len(re.findall('data-kind="choice"[^>]*>Organisation<', page)) == 3
+    assert len(re.findall('data-kind="number"[^>]*>Cost per question<', page)) == 3
     assert "<b>ACME" not in page
     assert run(tmp_path, "nightly", "--verify").code == 0
 
