@@ -186,7 +186,7 @@ def test_language_model_inside_the_running_loop(executed: Executed) -> None:
     assert (counts["prompts"], counts["answered"], counts["failures"], counts["degraded"]) == (1, 1, {}, False)
     assert int(decided) == 1
     assert executed.asked == 2  # a question in two cells
-    assert "Language model: asked about 1 numbers" in executed.html(6)
+    assert "Language model: numbers sent 1," in executed.html(6)
     assert executed.text(7).split() == ["True", "True"]
 
 

@@ -76,7 +76,7 @@ def _read_processes(args: argparse.Namespace) -> int:
     """How many processes score; InputError for what does not go with them or with a cluster."""
     if args.jobs is not None and args.jobs < 1:
         raise InputError("--jobs", "expected 1 or more", str(args.jobs))
-    # A language model has threads of its own, one breaker and deadline for all files, and a key, which stays here.
+    # Calls of a language model run in threads; all files share a deadline and a count of failures. The key stays here.
     if args.llm and (args.cluster or (args.jobs or 1) > 1):
         given = "--cluster" if args.cluster else f"--jobs {args.jobs}"
         raise InputError("--llm", "scores in one process: cannot be combined", given)

@@ -95,7 +95,7 @@ class ModelClient:
             if not call.failure or call.failure in OF_THE_MODEL:
                 self._answered, self.server.dialect = True, call.dialect
         sent |= self._send(task, entries, new[alone:])
-        calls |= dict.fromkeys(new, Call(failure="not asked")) | sent
+        calls |= dict.fromkeys(new, Call(failure="not sent")) | sent
         values = [
             None if calls[prompt].failure else task.parse(entry, calls[prompt].reply)
             for prompt, entry in zip(prompts, data, strict=True)

@@ -15,8 +15,8 @@ from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS
 if TYPE_CHECKING:
     from forecasteval.common.pages import Page
 
-_OF_LLM: Final = ("llm_policy", "llm_names", "workers", "no_cache")
-OPTIONS: Final = frozenset({"rules", "missing", "relative_sigma", "llm", "vote", *_OF_LLM})
+_LLM_OPTIONS: Final = ("llm_policy", "llm_names", "workers", "no_cache")
+OPTIONS: Final = frozenset({"rules", "missing", "relative_sigma", "llm", "vote", *_LLM_OPTIONS})
 
 # Rule sets by which systems can be ranked: they are judged on the same questions.
 _RANKED: Final = tuple(name for name, rules in RULE_SETS.items() if rules.missing == "zero")
@@ -56,10 +56,10 @@ def add_options(parser: ArgumentParser, ranked: bool) -> None:
         add("--missing", choices=MISSING_POLICIES, help="missing answers score 0 (default) or are left out")
         add("--vote", action="store_true", default=None, help="score the majority answers of the runs NAME@RUN")
     add("--relative-sigma", metavar="X", type=float, help="sigma = X * |truth| where a number has no Std")
-    add("--llm", metavar="MODEL", help="ask a language model about unclear numbers (key: OPENAI_API_KEY)")
-    add("--llm-policy", choices=LLM_POLICIES, help="which numbers: the unsure ones (default) or all")
+    add("--llm", metavar="MODEL", help="let a language model read unclear numbers (key: OPENAI_API_KEY)")
+    add("--llm-policy", choices=LLM_POLICIES, help="which numbers it reads: the unclear ones (default) or all")
     add("--llm-names", action="store_true", default=None, help="let it match names, too: sends it true names")
-    add("--workers", metavar="N", type=int, help="calls to the language model at a time (8)")
+    add("--workers", metavar="N", type=int, help="simultaneous calls to the language model (8)")
     add("--no-cache", action="store_true", default=None, help="keep no replies in evaluation/llm-cache.sqlite3")
 
 
@@ -67,7 +67,7 @@ def require_usable(args: Namespace) -> None:
     """InputError for options of the language model without one, and for fewer workers than one."""
     if getattr(args, "vote", None) and getattr(args, "llm", None) is not None:
         raise InputError("--vote", "cannot be combined", "--llm")
-    for name in _OF_LLM:
+    for name in _LLM_OPTIONS:
         if getattr(args, name, None) is not None and getattr(args, "llm", None) is None:
             raise InputError(f"--{name}".replace("_", "-"), "needs --llm MODEL")
     if getattr(args, "workers", None) is not None and args.workers < 1:

@@ -38,10 +38,10 @@ class FutureXEvaluator:
     relative_sigma: sigma as a share of |truth| for numbers without Std; None asks for equality there.
 
     With an `api_key`, a language model (`model` at `base_url`, or OPENAI_BASE_URL, or OpenAI) reads numbers:
-    llm_policy "unsure" asks about those that the grammar cannot settle, "always" about all of them. `llm_names` lets it
-    also match names that the rules leave, for which it is sent true names. `workers` calls run at a time, replies are
-    kept in the SQLite file `cache` (none by default), `deadline` seconds bound a run: a call of evaluate_all, or with
-    `one_run` all that the evaluator does.
+    with llm_policy "unsure" those that the grammar cannot settle, with "always" all of them. With `llm_names` it also
+    matches names that the rules leave; this sends it true names. At most `workers` calls run at a time. The SQLite file
+    `cache` keeps replies (none by default). The calls of a run end after `deadline` seconds; a run is a call of
+    evaluate_all, or with `one_run` all that the evaluator does.
     """
 
     one_run = False

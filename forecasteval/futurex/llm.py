@@ -16,7 +16,7 @@ from .items import Answered
 from .names import IS_CJK, Name, match_names, same_name
 from .numbers import CURRENCY, DIGITS, DIGITS_PART, PERCENT, Quantity, parse_number
 from .rankings import NameTruth, RankingTruth
-from .sentences import find_numbers_and_words
+from .sentences import find_numbers_and_words, mark_falls
 from .units import NumberTruth, score_reading
 
 
@@ -71,10 +71,10 @@ def is_settled(text: str) -> bool:
     """Whether the grammar is sure of a cleaned answer: one number, in a unit and scale that it knows, or none."""
     if parse_number(text):
         return True
-    found = find_numbers_and_words(text)
-    if len(found) != 1:
+    numbers = find_numbers_and_words(text)
+    if len(numbers) != 1:
         return not DIGITS.search(text)
-    quantity, word = found[0]
+    quantity, word = numbers[0]
     return bool(quantity.scale or quantity.unit or not word or _PLAIN_WORD.fullmatch(word))
 
 
@@ -145,18 +145,25 @@ def decide_numbers(
     ]
     quantities, usage = client.read(NUMBER_TASK, [data for _, _, data in pending])
     changed = 0
-    for (place, truth, _), quantity in zip(pending, quantities, strict=True):
+    for (place, truth, data), quantity in zip(pending, quantities, strict=True):
         if quantity:
-            scored = score_reading(truth, quantity)
+            scored = score_reading(truth, _with_direction(quantity, truth, data["span"]))
             changed += scored.score != items[place]["score"]
             items[place].update(scored._asdict(), decided_by="model")
     return {"changed": changed, **usage}
 
 
+def _with_direction(quantity: Quantity, truth: NumberTruth, span: str) -> Quantity:
+    """The quantity, negative if a change is asked for and the span states it as a fall: "down 0.4%"."""
+    stated = [number.value for number, _ in find_numbers_and_words(mark_falls(span, truth.change))]
+    values = [value for value in stated if abs(value) == abs(quantity.value)]
+    return quantity._replace(value=values[0]) if truth.change and values and max(values) < 0 else quantity
+
+
 # --- Names: the one place where a truth is sent to a server ---
 
 NAME_PROMPT: Final = 1
-MAX_LENGTH: Final = 80  # characters of a name that is asked about
+MAX_LENGTH: Final = 80  # characters of a name that is sent
 MAX_WORDS: Final = 12
 _COMPARE_NAMES: Final = """\
 You tell whether two names mean the same thing. The user message is a JSON object between <data> and </data> with the \

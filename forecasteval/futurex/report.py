@@ -72,17 +72,17 @@ def _sigma_line(count: int, rules: str) -> str:
 def _model_line(counts: Mapping[str, Any]) -> str:
     tokens, failed = counts["tokens"], sum(counts["failures"].values())
     return (
-        f"Language model: asked about {counts['prompts']} numbers, answered {counts['answered']}, refused by "
-        f"validation {counts['invalid']}, failed {failed}; {counts['changed']} scores changed; "
-        f"{counts['calls']} calls, {tokens['prompt']} + {tokens['completion']} tokens."
+        f"Language model: numbers sent {counts['prompts']}, answered {counts['answered']}, refused by validation "
+        f"{counts['invalid']}, failed {failed}; scores changed {counts['changed']}; calls {counts['calls']}, "
+        f"tokens {tokens['prompt']} + {tokens['completion']}."
     )
 
 
 def _names_line(counts: Mapping[str, Any]) -> str:
     return (
-        f"Language model, names: asked about {counts['pairs']} pairs, the same {counts['same']}, names refused for "
-        f"their decoy {counts['refused']}, names left out {counts['left_out']}, replies refused by validation "
-        f"{counts['invalid']}; {counts['changed']} scores changed; {counts['calls']} calls."
+        f"Language model, names: pairs sent {counts['pairs']}, the same {counts['same']}, names refused for their "
+        f"decoy {counts['refused']}, names left out {counts['left_out']}, replies refused by validation "
+        f"{counts['invalid']}; scores changed {counts['changed']}; calls {counts['calls']}."
     )
 
 

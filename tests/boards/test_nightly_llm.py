@@ -41,7 +41,7 @@ def test_a_file(server: LlmServer, tmp_path: Path) -> None:
     write(tmp_path, {"prediction/p.json": questions(5)})
     done = ask(tmp_path, server, "-f", "p", "--no-cache")
     assert (done.code, done.err) == (0, "")  # no progress bar where there is no terminal
-    assert "Language model: asked about 5 numbers, answered 5" in done.out
+    assert "Language model: numbers sent 5, answered 5" in done.out
     assert "m-1" in done.out.splitlines()[-1]
     assert not (tmp_path / "evaluation").exists()
     first = ask(tmp_path, server, "-f", "p", "--json").json
@@ -60,7 +60,7 @@ def test_commands_of_the_documents(server: LlmServer, tmp_path: Path) -> None:
     for words in commands:
         done = ask(tmp_path, server, *words.split(), "--llm-policy", "always")
         assert done.code == 0
-        assert re.search(r"^Language model: asked about [1-9][0-9]* numbers, ", done.out, re.M)
+        assert re.search(r"^Language model: numbers sent [1-9][0-9]*, ", done.out, re.M)
 
 
 @pytest.mark.parametrize("key", ["", f"{KEY}\n"])
@@ -117,7 +117,7 @@ def test_a_server_that_fails_ends_the_run_for_all_files(
     assert (done.code, counts(done), stored(tmp_path, "p0")["llm"]["failures"][kind]) == (3, (5, 0, 0), first)
     lines = done.err.splitlines()
     assert any(f"{kind}: questions {requests}, files " in line for line in lines)
-    assert any(f"not asked: questions {15 - requests}, files " in line for line in lines)
+    assert any(f"not sent: questions {15 - requests}, files " in line for line in lines)
     assert lines[-1].startswith("eval.py: degraded results, which the next run makes again: 5 (p0.json, p1.json")
     server.script = honest
     done = ask(tmp_path, server, "nightly")
@@ -130,7 +130,7 @@ def test_credit_that_runs_out(server: LlmServer, tmp_path: Path) -> None:
     folder(tmp_path, 3, 8)
     server.script = lambda request: honest(request) if request.number <= 11 else error(402)
     assert ask(tmp_path, server, "nightly", "--workers", "1").code == 3
-    assert failures(tmp_path, 3) == [{}, {"no credit": 1, "not asked": 4}, {"not asked": 8}]
+    assert failures(tmp_path, 3) == [{}, {"no credit": 1, "not sent": 4}, {"not sent": 8}]
     server.script = honest
     assert counts(ask(tmp_path, server, "nightly")) == (2, 1, 0)
     assert len(server.requests) == 5 + 8

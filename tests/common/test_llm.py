@@ -96,7 +96,7 @@ def test_request(server: LlmServer) -> None:
 @given(st.dictionaries(st.text(max_size=5), st.text(st.characters(exclude_categories=()), max_size=20)))
 def test_any_data_make_one_object_between_two_tags(data: dict[str, str]) -> None:
     prompt = build_prompt(data)
-    assert prompt.count("<") == 2
+    assert prompt.encode().count(b"<") == 2
     assert len(json.loads(prompt.removeprefix("<data>").removesuffix("</data>"))) == len(data)
 
 
@@ -213,12 +213,12 @@ def test_a_fault_of_this_program_is_raised(server: LlmServer) -> None:
 def test_a_refused_key_ends_the_run(server: LlmServer, status: int, kind: str) -> None:
     server.script = lambda request: error(status)
     client = make(server)
-    assert read(client, *range(30))[1]["failures"] == {kind: 1, "not asked": 29}
-    assert read(client, 50)[1]["failures"] == {"not asked": 1}
+    assert read(client, *range(30))[1]["failures"] == {kind: 1, "not sent": 29}
+    assert read(client, 50)[1]["failures"] == {"not sent": 1}
     assert len(server.requests) == 1
     server.script = but({103: error(status)})
     client.begin()
-    assert read(client, *range(100, 130))[1]["failures"] == {kind: 1, "not asked": 26}
+    assert read(client, *range(100, 130))[1]["failures"] == {kind: 1, "not sent": 26}
 
 
 def test_ten_failures_in_a_row_end_the_run(server: LlmServer) -> None:
@@ -230,10 +230,10 @@ def test_ten_failures_in_a_row_end_the_run(server: LlmServer) -> None:
     assert outcomes[0] == outcomes[1] == outcomes[2]
     values, usage = outcomes[0]
     assert values == [2 * n for n in range(8)] + [None] * 32
-    assert (usage["failures"], usage["calls"]) == ({"status 500": 10, "not asked": 22}, 18)
+    assert (usage["failures"], usage["calls"]) == ({"status 500": 10, "not sent": 22}, 18)
     client = make(server)
     first, second = read(client, *range(14))[1], read(client, *range(14, 30))[1]
-    assert (first["failures"], second["failures"]) == ({"status 500": 6}, {"status 500": 4, "not asked": 12})
+    assert (first["failures"], second["failures"]) == ({"status 500": 6}, {"status 500": 4, "not sent": 12})
 
 
 def test_what_does_not_end_a_run(server: LlmServer) -> None:
@@ -301,7 +301,7 @@ def test_an_address_that_cannot_be_used_or_shown(url: str) -> None:
 
 def test_an_address_that_is_none_fails_at_the_first_call() -> None:
     """The first README makes an evaluator with "your_api_base_url"."""
-    assert read(make("your_api_base_url"), 1, 2)[1]["failures"] == {"no http address": 1, "not asked": 1}
+    assert read(make("your_api_base_url"), 1, 2)[1]["failures"] == {"no http address": 1, "not sent": 1}
 
 
 def test_the_key_is_removed_from_what_a_server_says(server: LlmServer, tmp_path: Path) -> None:
@@ -393,5 +393,5 @@ def test_llmock(llmock: Any) -> None:
     read_from = partial(make(llmock.base_url()).read, task)
     assert [read_from([{"n": n}])[0] for n in (1, 2)] == [["one"], ["two"]]
     llmock.fail(401, times=None)
-    assert read_from([{"n": 3}, {"n": 4}])[1]["failures"] == {"key refused": 1, "not asked": 1}
+    assert read_from([{"n": 3}, {"n": 4}])[1]["failures"] == {"key refused": 1, "not sent": 1}
     llmock.assert_resilient(strict=True)

@@ -118,8 +118,8 @@ def test_counts_report_and_warnings(server: LlmServer) -> None:
         "this result is degraded: another run may give another score",
     ]
     assert (
-        "Language model: asked about 5 numbers, answered 2, refused by validation 1, failed 2; 2 scores changed; "
-        "5 calls, 400 + 40 tokens." in format_text(results.report())
+        "Language model: numbers sent 5, answered 2, refused by validation 1, failed 2; scores changed 2; calls 5, "
+        "tokens 400 + 40." in format_text(results.report())
     )
 
 
@@ -227,6 +227,13 @@ def test_any_reply_names_a_number_of_the_span_and_a_known_scale(case: tuple[str,
         assert quantity.value in written_numbers(span)
         assert quantity.scale is None or quantity.scale in SCALES
         assert quantity.value >= 0 or re.search("[-−–负]|minus|negative", span)
+
+
+@pytest.mark.parametrize(("prompt", "read"), [("By how much will it change?", "-0.45"), ("How much is it?", "0.45")])
+def test_a_fall_is_negative_where_a_change_is_asked_for(server: LlmServer, prompt: str, read: str) -> None:
+    """As the grammar reads it; the model copies the digits."""
+    data = [{**question(box("down 0.45% then, after 3 now"), truth="1%"), "prompt": prompt}]
+    assert evaluate(server, data)["items"][0]["read"].startswith(read)
 
 
 @pytest.mark.parametrize("given", [r"\boxed{9e307 trillion}", r"\boxed{9e307 then, after 90 now}"])
@@ -425,8 +432,8 @@ def test_every_name_is_compared_with_a_name_of_another_question(judging: LlmServ
         6,
     )
     assert (
-        "Language model, names: asked about 4 pairs, the same 1, names refused for their decoy 0, names left out 0, "
-        "replies refused by validation 0; 1 scores changed; 6 calls." in format_text(results.report())
+        "Language model, names: pairs sent 4, the same 1, names refused for their decoy 0, names left out 0, "
+        "replies refused by validation 0; scores changed 1; calls 6." in format_text(results.report())
     )
 
 

@@ -56,12 +56,12 @@ ASKED = {
 def test_what_a_language_model_did() -> None:
     told = lines(report_blocks(result(q(), llm=ASKED, llm_names=ASKED)))
     assert (
-        "Language model: asked about 5 numbers, answered 3, refused by validation 1, failed 1; 2 scores changed; "
-        "6 calls, 50 + 7 tokens." in told
+        "Language model: numbers sent 5, answered 3, refused by validation 1, failed 1; scores changed 2; calls 6, "
+        "tokens 50 + 7." in told
     )
     assert (
-        "Language model, names: asked about 5 pairs, the same 2, names refused for their decoy 1, names left out 4, "
-        "replies refused by validation 1; 2 scores changed; 6 calls." in told
+        "Language model, names: pairs sent 5, the same 2, names refused for their decoy 1, names left out 4, "
+        "replies refused by validation 1; scores changed 2; calls 6." in told
     )
 
 
