@@ -131,7 +131,7 @@ _SYMBOLS: Final = {
     "emph": "", "mbox": "", "operatorname": "", "underline": "", "bf": "", "rm": "", "it": "",
 }  # fmt: skip
 _QUAD: Final = re.compile(
-    r"(?<=[^\W\d])([)}\]”\"'》]{0,3})\s?\\q?quad\b(?=\s?(?:\\text[a-z]{0,4}\{)?[^\W\d])"
+    r"(?:(?<=[^\W\d])|(?<=[^\W\d][0-9]))([)}\]”\"'》]{0,3})\s?\\q?quad\b(?=\s?(?:\\text[a-z]{0,4}\{)?[^\W\d])"
 )  # between names
 # A scale in a font of its own stays attached: 42.1\,\mathrm{M}
 _SCALE_LETTER: Final = re.compile(r"(?<=[0-9])(?:\\[,;: !]|[ ~]){0,3}\\(?:mathrm|text)\s?\{\s?([KkMBT])\s?\}")

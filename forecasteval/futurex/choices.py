@@ -27,7 +27,9 @@ _WRAPPED_LABEL: Final = re.compile(r"(?:\\text[a-z]{0,4}\{|\*\*|[\"'“]){1,2}\\
 # Before anything is cleaned; past Z a backtick, a backslash and brackets are labels.
 _EXACT_SEPARATOR: Final = re.compile(r"[,，、;；/|&+\n](?:\s*and\s)?|\sand\s|和|与|以及", re.I)
 _NUMBERED: Final = re.compile(r"[0-9]{1,2}[.)](?![0-9])\s*(?=\S)")  # "1. A", but not the option "1.5%"
-_SEQUENCE: Final = re.compile(r"(?:\(\s?[!-~]\s?\)\s?){2,}|(?:[!-~]\.\s?)+[!-~]\.?")  # (A)(C), A.C.
+_SEQUENCE: Final = re.compile(  # (A)(C), A.C., A 2. C behind a first number
+    r"(?:\(\s?[!-~]\s?\)\s?){2,}|(?:[!-~]\.\s?)+[!-~]\.?|[!-~](?:\s[0-9]{1,2}[.)]\s?[!-~])+"
+)
 _LABEL_RANGE: Final = re.compile(r"([!-~])\s?(?:[-–—]|through|thru|至|到)\s?([!-~])", re.I)  # B-E
 _CAPITAL: Final = re.compile(r"(?<![A-Za-z0-9])[B-HJ-Z](?![A-Za-z0-9])")  # "A" and "I" are words, too
 _CONFIDENCE: Final = re.compile(
@@ -206,7 +208,9 @@ def _bare_token(token: str, options: Options) -> str:
     if len(token) > 1:
         token = token.lstrip("-•·▪ ").rstrip(" 。!")
     numbered = _NUMBERED.match(token)
-    return token[numbered.end() :] if numbered and choice_key(token) not in options.index else token
+    if numbered and choice_key(token) not in options.index:
+        token = token[numbered.end() :]
+    return token[1:-1] if token[:1] == "[" and token[1:-1].isalpha() else token
 
 
 def _read_wrapped(token: str, options: Options) -> list[str]:
@@ -261,7 +265,7 @@ def _labels_of(token: str, options: Options) -> list[str]:
         return [token]
     several = _SEQUENCE.fullmatch(token)
     if several and choice_key(token) not in options.index:
-        letters = [char.upper() if char.upper() in labels else char for char in token if char not in "(). "]
+        letters = [char.upper() if char.upper() in labels else char for char in token if char not in "(). 0123456789"]
         return letters if labels.issuperset(letters) else []
     ends = _LABEL_RANGE.fullmatch(token)
     if ends and labels.issuperset(ends.groups()) and ends[1] < ends[2]:

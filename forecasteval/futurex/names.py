@@ -202,7 +202,7 @@ def match_names(
         free.setdefault(name.key, []).append(name)
     rest = [name for name in truth if not (free.get(name.key) and free[name.key].pop())]
     left = [name for names in free.values() for name in names]
-    same = unambiguous(truth, predicted, same)
+    same = unambiguous(truth, same)
     choices = [(true, fitting) for true in rest if (fitting := [name for name in left if same(true, name)])]
     for true, fitting in sorted(choices, key=lambda choice: len(choice[1])):
         match = next((name for name in fitting if name in left), None)
@@ -212,11 +212,12 @@ def match_names(
     return rest, left
 
 
-def unambiguous(
-    truth: Sequence[Name], predicted: Sequence[Name], same: Callable[[Name, Name], bool]
-) -> Callable[[Name, Name], bool]:
-    """`same`, but no predicted name that ends several true ones is short for any of them."""
-    shared = {name.key for name in predicted if sum([true.key.endswith(name.key) for true in truth]) > 1}
-    if not shared:
-        return same
-    return lambda true, name: same(true, name) and (len(name.key) >= len(true.key) or name.key not in shared)
+def unambiguous(truth: Sequence[Name], same: Callable[[Name, Name], bool]) -> Callable[[Name, Name], bool]:
+    """`same`, but a predicted name that ends several true ones is short for none of them."""
+
+    def fits(true: Name, name: Name) -> bool:
+        if not same(true, name):
+            return False
+        return len(name.key) >= len(true.key) or sum([other.key.endswith(name.key) for other in truth]) < 2
+
+    return fits

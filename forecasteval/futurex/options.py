@@ -111,7 +111,9 @@ def choice_key(text: str) -> str:
     key = key_of(fold(text[lead.end() :] if lead and lead.end() < len(text) else text)).replace("$", "")
     if "-" in key or "–" in key or "—" in key:
         key = _DASHES.sub("-", key)
-    return key if key.isalnum() else _COMPARISON.sub(r"\1", key)
+    if "<" in key or ">" in key or "≤" in key or "≥" in key:
+        key = _COMPARISON.sub(r"\1", key)
+    return key
 
 
 def read_distribution(tokens: Sequence[str], texts: Container[str] = ()) -> list[str] | None:

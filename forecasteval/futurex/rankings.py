@@ -114,7 +114,7 @@ def score_ranking(truth: Sequence[Name], predicted: Sequence[Name], same: Same =
     true_keys, keys = [name.key for name in truth], [name.key for name in predicted]
     if true_keys == keys:
         return 1.0, len(truth)
-    if len(keys) == len(true_keys) and all(map(unambiguous(truth, predicted, same), truth, predicted)):
+    if len(keys) == len(true_keys) and all(map(unambiguous(truth, same), truth, predicted)):
         # "Quill Falcon, Falcon" is no "Falcon, Quill Falcon": exact matches come first
         pairs = zip(true_keys, keys, strict=True)
         if all(t == k or (t not in keys and k not in true_keys) for t, k in pairs):

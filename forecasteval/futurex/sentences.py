@@ -127,14 +127,22 @@ _FALL_BEFORE: Final = re.compile(
 _FALL_BEHIND: Final = re.compile(r"\s(?:decline|decrease|drop|fall|loss)\b(?!\s*[0-9])", re.I)
 
 
+LETTER_OR_MARK: Final = re.compile(r"[A-Za-z↑↓▲△▼▽\u4e00-\u9fff]")  # without any of them nothing says up or down
+
+
+def states_fall(text: str) -> bool:
+    """Whether an answer may state a fall."""
+    return _FALL_WORD.search(text) is not None
+
+
 def mark_falls(text: str, change: bool) -> str:
     """The text of an answer with a mark at each number that states a fall; without a `change` asked for, no marks.
 
     >>> mark_falls("a decline of 0.3-0.5%", True), mark_falls("a 0.3% decline", True), mark_falls("down to 5%", True)
     ('a ▼0.3-0.5%', 'a 0.3%▽', 'down to 5%')
     """
-    if not change or not _FALL_WORD.search(text):
-        return _RISE_AND_FALL.sub(" ", text) if not text.isascii() else text
+    if not change:
+        return text if text.isascii() else _RISE_AND_FALL.sub(" ", text)
     return _FALL_BEHIND.sub(FALLEN, _FALL_BEFORE.sub(FALL, text.replace(FALLEN, " ")))
 
 

@@ -14,7 +14,7 @@ from .options import SEPARATOR, YES_NO, Options, find_options, find_sides, label
 from .rankings import NameTruth, RankingTruth
 from .rules import ZERO_SIGMA, Rules
 from .sentences import read_number
-from .units import NumberTruth, asks_change, question_scale
+from .units import NumberTruth, question_scale
 
 Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth
 _YES_OR_NO: Final = Options(frozenset())
@@ -57,9 +57,7 @@ def read_open_truth(prompt: str, answer: Answer, std: float | None, rules: Rules
     if len(answer.elements) < 2:
         quantity, _ = read_number(answer.cleaned, in_sentence=std is not None)
         if quantity and (std is not None or not RANGE.search(answer.cleaned)):  # without Std, "2-1" is a result
-            return NumberTruth(
-                quantity, question_scale(prompt), _sigma(quantity.value, std, rules), asks_change(prompt)
-            )
+            return NumberTruth(quantity, question_scale(prompt), _sigma(quantity.value, std, rules), prompt)
     names = read_items(answer, prompt)
     labels = rules.label_sets and {name.text for name in names} <= label_set(len(find_options(prompt)) or 26)
     return RankingTruth(names, ordered=not labels, whole=rules.lone_name and len(names) == 1) if names else None

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from .answers import Answer, question_words, read_refusal
 from .numbers import BASIS_POINTS, DIGITS, PERCENT, Quantity, scale_of
 from .rules import EQUAL, Scored, unparsed
-from .sentences import mark_falls, read_number
+from .sentences import LETTER_OR_MARK, mark_falls, read_number, states_fall
 
 _IN_SCALE: Final = re.compile(  # no flags and no \bi in front: a literal makes the search fast
     r"n\s+(?:units\s+of\s+)?(?:(?:USD|US\$|US\s+dollar|RMB|CNY|HKD|HK\$|EUR|yuan)s?\s*)?(?:((?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|million|billion|trillion)s?)\b"
@@ -62,22 +62,23 @@ def asks_change(prompt: str) -> bool:
 class NumberTruth(NamedTuple):
     """Truth of a numeric question; `sigma` and every compared value are in the truth's own unit.
 
-    `change`: the question asks for one, and `down 0.4%` is negative.
+    `prompt`: whether `down 0.4%` is negative is up to what the question asks for.
     """
 
     quantity: Quantity
     asked_scale: float | None
     sigma: float | None
-    change: bool = False
+    prompt: str = ""
 
     def read(self, answer: Answer) -> tuple[Quantity, str] | str:
         """The number and a note, or why there is none: in a box the last number of a sentence, else the whole text."""
         text = answer.cleaned
-        refusal = read_refusal(text)
-        if refusal and not DIGITS.search(refusal[1]):
+        if not text[:1].isdigit() and (refusal := read_refusal(text)) and not DIGITS.search(refusal[1]):
             return "refusal"
         percent = PERCENT in (self.quantity.scale, self.asked_scale)
-        quantity, several = read_number(mark_falls(text, self.change), answer.boxed, percent)
+        if LETTER_OR_MARK.search(text):
+            text = mark_falls(text, states_fall(text) and asks_change(self.prompt))
+        quantity, several = read_number(text, answer.boxed, percent)
         if quantity:
             return quantity, several
         return "no number" if answer.boxed else "no box, and not wholly a number"
