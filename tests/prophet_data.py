@@ -23,11 +23,11 @@ GOOD: Final = [{"problem_id": 1, "username": name, "prediction": [0.5, 0.5]} for
 
 
 def evaluate(forecasts: list[Any], problems: list[Any], **options: Any) -> Row:
-    return ProphetArenaEvaluator(**{"bootstrap": 50, **options}).evaluate_all(forecasts, problems)
+    return ProphetArenaEvaluator(**{"bootstrap": 50, "min_events": 1, **options}).evaluate_all(forecasts, problems)
 
 
 def evaluate_csv(path: Path) -> Row:
-    return ProphetArenaEvaluator(bootstrap=0).evaluate_file(path)
+    return ProphetArenaEvaluator(bootstrap=0, min_events=1).evaluate_file(path)
 
 
 @cache

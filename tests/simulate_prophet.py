@@ -1,7 +1,7 @@
 """How often intervals cover, and whether rankings find the truth: `python tests/simulate_prophet.py [repeats]`.
 
 Forecasters of known skill forecast drawn events; what the wing reports is compared with what many draws show. The
-table in docs/prophet.md is its output with 400 repeats (some minutes).
+table in docs/prophet.md is its output with 200 repeats (some minutes).
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import optimize, stats
 
-from forecasteval.prophet import ProphetArenaEvaluator, bradley_terry, effects, irt
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from forecasteval.prophet import ProphetArenaEvaluator, bradley_terry, effects, irt, uncertainty
 
 F = 8
 Row = tuple[str, str, str]
@@ -114,28 +117,78 @@ def intervals(repeats: int) -> list[Row]:
     for events in (30, 100):
         found = coverage(repeats, events, {"Brier": metric("brier"), **returns, **market, **rank})
         rows += [(f"{name}: 95 % interval covers", f"{events} events", share) for name, share in found.items()]
-    for events in (30, 100):
-        before = percentiles(repeats, events)
-        rows += [(f"{name}: 95 % percentile interval would cover", f"{events} events", share) for name, share in before]
     for events in (100, 400):
         held = strengths(repeats // 2, events)
         rows.append(("Bradley–Terry strength: 95 % interval holds the mean of all draws", f"{events} events", held))
     return rows
 
 
-def percentiles(repeats: int, events: int) -> list[tuple[str, str]]:
-    """What the intervals of returns were before."""
-    hits: dict[str, list[bool]] = {f"return_{gamma}": [] for gamma in ("0", "0.5", "1")}
+def few_events(repeats: int) -> list[Row]:
+    """The adjusted Brier of a forecaster with few events of 100, all others answering all: coverage of its interval."""
+    hits: dict[int, list[bool]] = {2: [], 3: [], 5: [], 10: []}
+    truth = [row["brier"] for row in (long_run()["forecasters"][f"f{i}"] for i in range(F))]
     for seed in range(repeats):
         rng = np.random.default_rng(seed)
-        items = evaluate(rng, events, bootstrap=0, items=True)["items"]
-        counts = rng.multinomial(events, np.full(events, 1 / events), 500)
-        for name, found in hits.items():
-            for i in range(F):
-                values = np.array([item[name] for item in items if item["forecaster"] == f"f{i}"])
-                low, high = np.quantile(counts @ values / events, [0.025, 0.975])
-                found.append(low <= long_run()["forecasters"][f"f{i}"][name] <= high)
-    return [(name.replace("return_", "Return "), f"{np.mean(found):.3f}") for name, found in hits.items()]
+        problems, forecasts = draw(rng, 100)
+        for own, found in hits.items():
+            who = seed % F
+            kept = set(rng.choice(100, own, replace=False).tolist())
+            rows = [row for row in forecasts if row["username"] != f"f{who}" or row["problem_id"] in kept]
+            record = ProphetArenaEvaluator(min_events=1, gammas=[]).evaluate_all(rows, problems)["forecasters"][
+                f"f{who}"
+            ]
+            low, high = record["adjusted_brier_interval"]
+            found.append(low <= truth[who] <= high)
+    shares = ", ".join(f"{np.mean(found):.3f}" for found in hits.values())
+    return [
+        ("Adjusted Brier of a forecaster with few events: 95 % interval covers", "2, 3, 5, 10 of 100 events", shares)
+    ]
+
+
+def best(repeats: int) -> list[Row]:
+    """How well P(best) tells who is best: -ln of what it gives the truly best, and that of shares of resamples."""
+    rows = []
+    for events, spread in ((50, 0.01), (50, 0.03), (200, 0.01)):
+        rng, losses = np.random.default_rng(7), []
+        for seed in range(repeats):
+            skill = rng.normal(0, spread, 10)
+            table = skill + rng.beta(1, 3, (events, 1)) + rng.normal(0, 0.15, (events, 10))
+            means = table.mean(axis=0)
+            influence = (table - means) / events
+            shrunk = uncertainty.probability_best(means, influence, np.full(10, events), 2000, seed)
+            samples = uncertainty.Draws(events, 2000, seed).shifted(means, influence)
+            plain = np.bincount(samples.argmax(axis=1), minlength=10) / 2000
+            losses.append([-np.log(max(share[skill.argmax()], 1 / 2000)) for share in (shrunk, plain)])
+        now, before = np.mean(losses, axis=0)
+        what = "P(best): log loss of shrunk draws, of resamples"
+        rows.append((what, f"10 forecasters, {events} events, spread {spread}", f"{now:.2f}, {before:.2f}"))
+    return rows
+
+
+def series(repeats: int) -> list[Row]:
+    """100 events, 50 of them in ten series that share their luck: clustered intervals, and those by event."""
+    shares = []
+    group = np.append(np.repeat(np.arange(10), 5), np.arange(10, 60))
+    for clustered in (True, False):
+        hits = []
+        for seed in range(repeats):
+            rng = np.random.default_rng(seed)
+            values = 0.3 + rng.normal(0, 0.1, 60)[group] + rng.normal(0, 0.1, 100)
+            own = group if clustered else np.arange(100)
+            count = np.array([len(set(own.tolist()))])
+            influence = uncertainty.clustered((values - values.mean())[:, None] / 100, own)
+            low, high = uncertainty.t_intervals(
+                np.array([values.mean()]), uncertainty.clustered_errors(influence, count), count
+            )
+            hits.append(low[0] <= 0.3 <= high[0])
+        shares.append(f"{np.mean(hits):.3f}")
+    return [
+        (
+            "Mean over events: interval by series, by event covers",
+            "100 events, 50 of them in 10 series",
+            ", ".join(shares),
+        )
+    ]
 
 
 def strengths(repeats: int, events: int) -> str:
@@ -195,12 +248,12 @@ def adjustment(repeats: int) -> list[Row]:
 
 def main(repeats: int) -> None:
     print("| What | Data | Found |\n|---|---|---|")
-    for part in (irt_errors, adjustment, intervals):
+    for part in (irt_errors, adjustment, intervals, few_events, best, series):
         for row in part(repeats):
             print("| " + " | ".join(row) + " |", flush=True)
-    for row in one_optimum(10):
+    for row in one_optimum(5):
         print("| " + " | ".join(row) + " |", flush=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

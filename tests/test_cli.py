@@ -259,7 +259,7 @@ def test_bad_options(tmp_path: Path, options: list[str], word: str) -> None:
 COMMANDS: Final = ("", "nightly", "compare", "check")
 POLICIES: Final = (
     *("--rules", "--relative-sigma", "--llm", "--llm-policy", "--llm-names", "--workers", "--no-cache", "--gamma"),
-    *("--min-events", "--max-ask-sum"),
+    *("--min-events", "--late"),
 )
 OPTIONS: Final = {
     "": (
@@ -276,7 +276,7 @@ VALUES: Final = {
     "--file": ["a"], "--dataset": ["d"], "--missing": ["skip"], "--sort": ["ece"], "--relative-sigma": ["0.05"],
     "--rules": ["official-2026"], "--llm": ["m"], "--llm-policy": ["always"], "--workers": ["2"],
     "--fail-under": ["0"], "--alpha": ["0.05"], "--min-datasets": ["1"],
-    "--gamma": ["1"], "--min-questions": ["1"], "--min-events": ["1"], "--max-ask-sum": ["1.03"],
+    "--gamma": ["1"], "--min-questions": ["1"], "--min-events": ["1"], "--late": ["keep"],
 }  # fmt: skip
 EXIT_CODES: Final = {
     "": [0, 1, 2, 3, 6, 130], "nightly": [0, 1, 2, 3, 4, 5, 130], "compare": [0, 1, 2, 6, 130],

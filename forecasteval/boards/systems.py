@@ -81,7 +81,8 @@ def file_rows(board: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def split_forecasters(results: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], int]:
     """A result for each forecaster in those that hold several, on the questions that all of these answered.
 
-    And how many questions that leaves out. Raises InputError if fewer than two are left.
+    And how many questions that leaves out. Where questions have weights, scores are multiplied by them, so that their
+    mean is the weighted one. Raises InputError if fewer than two are left.
     """
     parts: list[dict[str, Any]] = []
     whole: list[Mapping[str, Any]] = []
@@ -97,7 +98,11 @@ def split_forecasters(results: Sequence[Mapping[str, Any]]) -> tuple[list[Mappin
     if parts and len(shared) < 2:
         raise InputError("compare", "expected two events that all forecasters answered", str(len(shared)))
     for part in parts:
-        part["items"] = [{**item, "level": None} for item in part["items"] if item["question"] in shared]
+        kept = [item for item in part["items"] if item["question"] in shared]
+        mean = math.fsum(item.get("weight", 1.0) for item in kept) / len(kept)
+        part["items"] = [
+            {**item, "level": None, "score": item["score"] * (item.get("weight", 1.0) / mean)} for item in kept
+        ]
         part["signature"] = {**part["signature"], "questions_sha256": hash_questions(shared)}
     return [*whole, *parts], len(set().union(*asked)) - len(shared)
 

@@ -11,10 +11,10 @@ and by two models over all forecasters, item response theory and a generalised B
     weighted_brier     Brier weighted by the events' discrimination    lower
     bradley_terry      strength, mean 1                                higher
 
-Files: problems `{problem_id, title, options, correct_answer | correct_option_idx, category?, exclusive?, end_date}` in
-`dataset/`, forecasts `{problem_id, username, timestamp, prediction | probs, odds?, bids?, weight?}` in `prediction/`
-(the form of Good Judgment Open; `bids` is ours and gives the market a mid price), JSON or JSONL; or the Prophet Arena
-CSV, a row per forecast with the event in it.
+Files: problems `{problem_id, title, options, correct_answer | correct_option_idx, category?, exclusive?, end_date,
+series?, weight?, odds?, bids?}` in `dataset/`, forecasts `{problem_id, username, timestamp, prediction | probs, odds?,
+bids?}` in `prediction/` (the form of Good Judgment Open; `bids` is ours and gives the market a mid price), JSON or
+JSONL; or the Prophet Arena CSV, a row per forecast with the event in it.
 
 An event is *exclusive* if exactly one of two or more options won and its problem does not say `"exclusive": false`;
 only those enter log, spherical, return and Bradley–Terry. Probabilities that do not sum to 1 (by more than 0.001) are
@@ -37,60 +37,35 @@ from forecasteval.common.records import first_keys
 from forecasteval.common.results import Results
 
 if TYPE_CHECKING:
-    from .bradley_terry import BradleyTerryFit, fit_bradley_terry
-    from .effects import EffectsFit, fit_effects
     from .evaluator import ProphetArenaEvaluator
-    from .irt import IrtFit, fit_irt
-    from .ranks import rank_agreement
-    from .report import format_report, report_blocks
-    from .scores import (
-        average_return,
-        brier_score,
-        crra_stake,
-        expected_calibration_error,
-        log_score,
-        spherical_score,
-    )
 
-__all__ = [
-    "BENCHMARK",
-    "BradleyTerryFit",
-    "EffectsFit",
-    "IrtFit",
-    "ProphetArenaEvaluator",
-    "average_return",
-    "brier_score",
-    "crra_stake",
-    "expected_calibration_error",
-    "fit_bradley_terry",
-    "fit_effects",
-    "fit_irt",
-    "format_report",
-    "log_score",
-    "rank_agreement",
-    "report_blocks",
-    "spherical_score",
-]
-
-# The rooms of what is public: imported when a name is first asked for, since they need numpy.
-_ROOMS: Final = {
-    "evaluator": ("ProphetArenaEvaluator",),
-    "scores": (
-        "average_return", "brier_score", "crra_stake", "expected_calibration_error", "log_score", "spherical_score",
-    ),
-    "effects": ("EffectsFit", "fit_effects"),
-    "irt": ("IrtFit", "fit_irt"),
-    "bradley_terry": ("BradleyTerryFit", "fit_bradley_terry"),
-    "ranks": ("rank_agreement",),
-    "report": ("format_report", "report_blocks"),
-}  # fmt: skip
+# Where what is public lives: imported when a name is first used, since these modules need numpy.
+_MODULES: Final = {
+    "BradleyTerryFit": "bradley_terry",
+    "EffectsFit": "effects",
+    "IrtFit": "irt",
+    "ProphetArenaEvaluator": "evaluator",
+    "average_return": "scores",
+    "brier_score": "scores",
+    "crra_stake": "scores",
+    "expected_calibration_error": "scores",
+    "fit_bradley_terry": "bradley_terry",
+    "fit_effects": "effects",
+    "fit_irt": "irt",
+    "format_report": "report",
+    "log_score": "scores",
+    "rank_agreement": "ranks",
+    "report_blocks": "report",
+    "spherical_score": "scores",
+    "tilted_interval": "tilted",
+}
+__all__ = ["BENCHMARK", *_MODULES]
 
 
-def __getattr__(name: str) -> object:
-    for room, names in _ROOMS.items():
-        if name in names:
-            return getattr(importlib.import_module(f"{__name__}.{room}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
 
 
 def recognises(path: Path, dataset: Path | None) -> bool:
@@ -124,21 +99,11 @@ def find_mistakes(path: Path) -> Results:
 def add_options(parser: ArgumentParser) -> None:
     """The options that a score depends on; None where they were not given."""
     add = parser.add_argument_group("Prophet Arena").add_argument
-    add(
-        "--gamma",
-        dest="gammas",
-        metavar="G",
-        type=float,
-        action="append",
-        help="risk aversion of a return; repeatable (0 0.5 1)",
-    )
-    add("--min-events", metavar="N", type=int, help="forecasters with fewer events are listed apart, unranked (1)")
-    add(
-        "--max-ask-sum",
-        metavar="X",
-        type=float,
-        help="liquid markets only: an option's two asks sum to X or less",
-    )
+    gamma = "risk aversion of a return; repeatable (0 0.5 1)"
+    add("--gamma", dest="gammas", metavar="G", type=float, action="append", help=gamma)
+    least = "forecasters with fewer events are provisional, without ranks (5, or 20 %% of the events if more)"
+    add("--min-events", metavar="N", type=int, help=least)
+    add("--late", choices=("keep", "drop"), help="forecasts after their event closed (drop)")
 
 
 def add_views(parser: ArgumentParser) -> None:
@@ -152,7 +117,7 @@ BENCHMARK: Final = Benchmark(
     "Prophet Arena",
     recognises,
     make_evaluator,
-    options=frozenset({"gammas", "min_events", "max_ask_sum", "items"}),
+    options=frozenset({"gammas", "min_events", "late", "items"}),
     views=frozenset({"sort", "full", "items"}),
     together=is_dataset,
     check=find_mistakes,

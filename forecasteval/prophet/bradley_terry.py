@@ -17,9 +17,11 @@ FLAT: Final = 1e-6  # the largest derivative, per event, of a fit that has conve
 
 
 class BradleyTerryFit(NamedTuple):
-    """Strengths of mean 1. `used`: events that counted; `diverging`: strengths that vanish.
+    """Strengths of mean 1. `used`: events that counted; `diverging`: strengths that have no maximum.
 
-    `influence`: by event and forecaster, what one more copy of the event adds to ln θ; nan where the objective is flat.
+    A strength may be 0 (`vanished`): the best pool does without that forecaster. It diverges where all who are present
+    in an event vanish, since that event still compares them. `influence`: by event and forecaster, what one more copy
+    of the event adds to ln θ, 0 where θ vanishes; nan where the objective is flat.
     """
 
     strength: Floats
@@ -28,6 +30,7 @@ class BradleyTerryFit(NamedTuple):
     iterations: int
     converged: bool
     diverging: Bools
+    vanished: Bools
     used: Bools
     influence: Floats
 
@@ -46,8 +49,8 @@ def fit_bradley_terry(
 
     forecaster, event: N integers from 0 without gaps; p_winner: the probability each gave the event's winner, in
     [0, 1]. An event whose winner nobody gave any is left out (`used`). `log_likelihood` is without the prior, and
-    `gradient_norm` the largest derivative by a ln θ, with it. Without prior the maximum may be at infinity
-    (`diverging`). Raises InputError: no observation, lengths that differ, values outside [0, 1], a negative prior.
+    `gradient_norm` the largest derivative by a ln θ, with it. Without prior the maximum may not exist (`diverging`).
+    Raises InputError: no observation, lengths that differ, values outside [0, 1], a negative prior.
     Source: Huang, Weng and Lin (2006); prior: Caron and Doucet, J. Comp. Graph. Stat. 21 (2012) 174–196.
     """
     from scipy.optimize import minimize
@@ -66,7 +69,7 @@ def fit_bradley_terry(
 
     def share(t: Floats) -> tuple[Floats, Floats, Floats]:
         theta = np.exp(t - t.max())
-        return theta, np.maximum(given @ theta, 1e-300), present @ theta
+        return theta, np.maximum(given @ theta, 1e-300), np.maximum(present @ theta, 1e-300)
 
     def objective(t: Floats) -> tuple[float, Floats]:
         theta, winning, total = share(t)
@@ -80,15 +83,25 @@ def fit_bradley_terry(
     theta, winning, total = share(found.x)
     norm = float(np.abs(found.jac).max())
     strength = theta / theta.mean()
+    vanished = (strength < VANISHING) & (prior == 0)
+    alone = present @ np.where(vanished, 0.0, strength) == 0  # events without anyone else
+    diverging = np.asarray(present.T @ alone.astype(float)) > 0
     return BradleyTerryFit(
         strength,
         float(np.log(winning / total).sum()),
         norm * count,
         int(found.nit),
         norm <= FLAT,
-        (strength < VANISHING) & (prior == 0),
+        diverging,
+        vanished,
         used,
-        _influence(_dense(given) * theta / winning[:, None], _dense(present) * theta / total[:, None], prior, strength),
+        _influence(
+            _dense(given) * theta / winning[:, None],
+            _dense(present) * theta / total[:, None],
+            prior,
+            strength,
+            ~vanished,
+        ),
     )
 
 
@@ -96,16 +109,22 @@ def _dense(matrix: Any) -> Floats:
     return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
 
 
-def _influence(won: Floats, faced: Floats, prior: float, strength: Floats) -> Floats:
-    """(minus Hessian)⁻¹ · score of every event; `won`, `faced`: the forecasters' shares of the winning team, of all."""
+def _influence(won: Floats, faced: Floats, prior: float, strength: Floats, free: Bools) -> Floats:
+    """(minus Hessian)⁻¹ · score of every event; `won`, `faced`: the forecasters' shares of the winning team, of all.
+
+    Only strengths that are `free` move, the others have vanished.
+    """
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+    full = np.zeros(won.shape)
+    won, faced, strength = won[:, free], faced[:, free], strength[free]
     size = len(strength)
-    mass = strength / size
+    mass = strength / strength.sum()
     hessian = np.diag(faced.sum(axis=0) - won.sum(axis=0)) - faced.T @ faced + won.T @ won
     hessian += prior * size * (np.diag(mass) - np.outer(mass, mass))
     hessian += np.full((size, size), max(1.0, np.trace(hessian)) / size**2)  # the scale of θ is free
     try:
-        return np.asarray(cho_solve(cho_factor(hessian), (won - faced).T).T)
+        full[:, free] = cho_solve(cho_factor(hessian), (won - faced).T).T
     except LinAlgError:
-        return np.full(won.shape, np.nan)
+        full[:, free] = np.nan
+    return full

@@ -6,6 +6,7 @@ import ast
 import contextlib
 import csv
 import hashlib
+import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from .notes import Notes, Refusal
 MAX_LITERAL: Final = 1_000_000  # characters of a Python literal: parsing takes a hundred times its size
 _MARKETS_KEPT: Final = 1 << 16  # an event's market often stands in all of its rows
 _COLUMNS: Final = ("event_ticker", "predictor_name", "market_info", "market_outcome", "prediction")
+_TICKER: Final = re.compile(r"(KX[A-Z0-9]+)-|([A-Z][A-Z0-9]*)-\d\d[A-Z]{3}")
 _SENT: Final = ("timestamp", "submission_created_at", "snapshot_time")  # the first that a row has
 
 
@@ -152,8 +154,15 @@ class CsvFile:
                 "options": market.options,
                 "correct_answer": market.winners,
                 "category": min(categories),
+                "series": _stem(ticker),
                 "end_date": max(closed, key=lambda text: (parse_time(text)[0], text)),
             }
+
+
+def _stem(ticker: str) -> str:
+    """The series of a ticker: KXMLBGAME of KXMLBGAME-25JUL02SEANYY; "" for other names."""
+    found = _TICKER.match(ticker)
+    return (found[1] or found[2]) if found else ""
 
 
 def _read_market(info: Any, outcome: Any) -> _Market | str:

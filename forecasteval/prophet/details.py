@@ -11,14 +11,12 @@ from .arrays import Floats, Ints, plain_number, weighted_means
 from .events import Events
 from .fields import format_time
 from .forecasts import Forecasts
-from .irt import IrtFit
+from .models import Models
 from .ranks import agreement_tables
 from .score_table import Scores
 from .scores import calibration_errors
 
 CURVE_POINTS: Final = 200  # of a return curve that the results keep
-DAY: Final = 86_400
-SPANS: Final = ("after closing", "under 1 day", "1 to 7 days", "7 to 30 days", "30 days and more", "unknown")
 
 
 class Groups(NamedTuple):
@@ -45,19 +43,11 @@ def by_category(events: Events, data: Forecasts) -> Groups:
     return group_forecasts(names, at[data.event if len(labels) > 1 else np.zeros_like(data.event)], data)
 
 
-def by_time_to_close(events: Events, data: Forecasts) -> Groups:
-    """How long before its event closed each forecast was made."""
-    days = (events.closed[data.event] - data.time) / DAY
-    label = np.digitize(days, [0, 1, 7, 30])
-    return group_forecasts(SPANS, np.where(np.isnan(days), len(SPANS) - 1, label), data)
-
-
-def group_results(groups: Groups, data: Forecasts, scores: Scores, ranked: set[int], bins: bool) -> dict[str, Any]:
-    """By label: its events, and of the ranked forecasters the mean scores; with `bins`, their calibration errors."""
+def group_results(groups: Groups, data: Forecasts, scores: Scores, ranked: set[int]) -> dict[str, Any]:
+    """By label: its events, and of the ranked forecasters the mean scores and calibration errors."""
     size = len(groups.label)
     table = {name: weighted_means(column, data.weight, groups.cell, size)[0] for name, column in scores.values.items()}
-    if bins:
-        table["ece"] = calibration_errors(scores.bins)
+    table["ece"] = calibration_errors(scores.bins)
     counts = np.bincount(groups.cell, minlength=size)
     label = groups.label[groups.cell]
     found: dict[str, Any] = {}
@@ -90,13 +80,16 @@ def group_agreement(found: dict[str, Any], metrics: Sequence[str]) -> dict[str, 
     }
 
 
-def problem_table(events: Events, data: Forecasts, irt: IrtFit | None) -> dict[str, Any]:
+def problem_table(events: Events, data: Forecasts, models: Models) -> dict[str, Any]:
     """By id: how hard a problem is, how well it tells forecasters apart, its size."""
-    unknown = [None] * len(events.ids)
+    difficulty, discrimination = np.full((2, len(events.ids)), np.nan)
+    if models.irt:
+        difficulty[models.answered] = models.irt.difficulty
+        discrimination[models.answered] = models.irt.discrimination
     columns = zip(
         events.ids,
-        irt.difficulty.tolist() if irt else unknown,
-        irt.discrimination.tolist() if irt else unknown,
+        map(plain_number, difficulty.tolist()),
+        map(plain_number, discrimination.tolist()),
         np.bincount(data.event).tolist(),
         events.sizes.tolist(),
         events.exclusive.tolist(),
@@ -157,6 +150,8 @@ def make_items(events: Events, data: Forecasts, scores: Scores, checksums: Seque
             "category": events.category[event] or None,
             "time": format_time(time),
             "outcome": "scored",
+            "weight": float(data.weight[at]),
+            "cluster": f"series {events.series[event]}" if events.series[event] else f"event {events.ids[event]}",
             "score": 1 - columns["brier"][at],
             **{name: plain_number(values[at]) for name, values in columns.items()},
         }

@@ -24,7 +24,6 @@ from .arrays import Bools
 from .csv_files import CsvFile
 from .details import (
     by_category,
-    by_time_to_close,
     group_agreement,
     group_results,
     make_items,
@@ -32,30 +31,35 @@ from .details import (
     reliability_table,
     return_curves,
 )
+from .estimates import BASELINES, Estimate, Measures, measure
 from .event_rows import KEPT, EventData, Texts, keep_texts
 from .events import Events, read_problems
 from .forecasts import ForecastReader, Forecasts, KnownEvents
+from .metrics import make_metrics
 from .models import fit_models
 from .notes import Notes
 from .page import make_page
 from .ranks import agreement_tables
 from .report import report_blocks
-from .score_table import Scores, mean_metrics, score_forecasts, stack_rows
+from .score_table import Scores, score_forecasts, stack_rows
 from .scores import check_gamma
-from .standings import BASELINES, add_ranks, choose_ranking, make_records, measure
+from .standings import Board, add_ranks, choose_ranking, least_events, make_records
+from .uncertainty import Draws
 
 GAMMAS: Final = (0.0, 0.5, 1.0)  # the seed's figure
+CHOICES: Final = {"late": ("keep", "drop"), "repeats": ("last", "mean"), "response": ("brier", "correct")}
 _FOUR: Final = "log, spherical, return and Bradley–Terry"
 
 
 class ProphetArenaEvaluator:
     """Scores and ranks probability forecasts; one evaluator serves any number of files.
 
-    gammas: risk aversions of the returns, each in [0, 1]. bootstrap: resamples of the events for the intervals (0:
-    none), drawn from `seed`. min_events: forecasters with fewer are "unranked", listed apart. late: forecasts after
-    closing are kept and counted, or dropped. prior: of Bradley–Terry. max_ask_sum: only forecasts whose market was
-    liquid, the asking prices of each option and of its opposite summing to no more (the site: 1.03). items: results
-    hold a row per forecast.
+    gammas: risk aversions of the returns, each in [0, 1]. bootstrap: resamples of the events for ranks, drawn from
+    `seed` (0: no intervals). min_events: forecasters with fewer are "provisional", listed apart without ranks; None:
+    the larger of 5 and 20 % of the events. late: forecasts after closing are dropped, or kept and counted. repeats: of
+    several forecasts of an event by one forecaster the last counts, or their mean. response: what IRT explains,
+    1 - Brier or whether the winner had the largest probability ("correct"). prior: of Bradley–Terry; None: none where
+    the fit needs none, else 1. items: results hold a row per forecast.
     """
 
     def __init__(
@@ -63,36 +67,38 @@ class ProphetArenaEvaluator:
         gammas: Iterable[float] = GAMMAS,
         bootstrap: int = 1000,
         seed: int = 0,
-        min_events: int = 1,
-        late: str = "keep",
-        prior: float = 1.0,
-        max_ask_sum: float | None = None,
+        min_events: int | None = None,
+        late: str = "drop",
+        repeats: str = "last",
+        response: str = "brier",
+        prior: float | None = None,
         items: bool = False,
     ) -> None:
         if not isinstance(gammas, Iterable):
             raise InputError("gammas", "must be a list of numbers", printable(repr(gammas), 60))
         self.gammas = tuple(dict.fromkeys(check_gamma(gamma) for gamma in gammas))
         for name, value, lowest in (("bootstrap", bootstrap, 0), ("seed", seed, 0), ("min_events", min_events, 1)):
+            if value is None and name == "min_events":
+                continue
             if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
                 raise InputError(name, f"must be an integer >= {lowest}", printable(repr(value), 60))
-        if late not in ("keep", "drop"):
-            raise InputError("late", "must be keep or drop", printable(repr(late), 60))
-        for name, number, least in (("prior", prior, 0), ("max_ask_sum", max_ask_sum, 1)):
-            if not (number is None and name == "max_ask_sum") and (not number_text(number) or not number > least):  # type: ignore[operator]
-                raise InputError(name, f"must be a number above {least}", printable(repr(number), 60))
-        self.bootstrap, self.seed, self.min_events = bootstrap, seed, min_events
-        self.late, self.prior, self.max_ask_sum, self.items = late, float(prior), max_ask_sum, items
-        self.means = mean_metrics(self.gammas)
-        models = ("irt_ability", "weighted_brier", "bradley_terry")
-        self.metrics = ("brier", "adjusted_brier", *self.means[1:], "ece", *models)
+        chosen = {"late": late, "repeats": repeats, "response": response}
+        for name, choice in chosen.items():
+            if choice not in CHOICES[name]:
+                raise InputError(name, f"must be {' or '.join(CHOICES[name])}", printable(repr(choice), 60))
+        if prior is not None and (not number_text(prior) or prior < 0):
+            raise InputError("prior", "must be a number >= 0", printable(repr(prior), 60))
+        self.bootstrap, self.seed, self.min_events, self.items = bootstrap, seed, min_events, items
+        self.late, self.repeats, self.response = late, repeats, response
+        self.prior = None if prior is None else float(prior)
+        self.metrics = make_metrics(self.gammas)
 
     def evaluate_all(self, forecasts: Iterable[Any], problems: Iterable[Any], where: str = "forecasts") -> Results:
         """Score the forecasts of the problems; the docstring of `forecasteval.prophet` tells their fields.
 
         Plain Python values, None where a metric does not apply, the same for any order of the input; docs/python.md
-        has every key. The weights of forecasts count in every mean, not in the models. The intervals of the weighted
-        Brier take the discriminations as given. `where` names the data in errors. Raises InputError if no forecast can
-        be scored; anything less is counted in "excluded".
+        has every key. The weights of events count in every mean, not in the models. `where` names the data in errors.
+        Raises InputError if no forecast can be scored; anything less is counted in "excluded".
         """
         with _no_collector():
             notes, texts = Notes(), Texts()
@@ -126,7 +132,7 @@ class ProphetArenaEvaluator:
 
     def _csv(self, path: Path) -> tuple[Results, str]:
         notes, texts, file = Notes(), Texts(), CsvFile(path)
-        reader = ForecastReader(file.known, notes, self.max_ask_sum)
+        reader = ForecastReader(file.known, notes, trusted=True)
         reader.read(file, file.place)
         events, numbers = read_problems(keep_texts(file.problems(notes), texts), notes)
         position = np.array([numbers[ticker] for ticker in file.known.ids], dtype=np.int64)
@@ -153,20 +159,26 @@ class ProphetArenaEvaluator:
         return results, join_checksums(checksums)
 
     def _reader(self, events: Events, numbers: dict[str, int], notes: Notes) -> ForecastReader:
-        return ForecastReader(KnownEvents(numbers, events.ids, events.sizes.tolist()), notes, self.max_ask_sum)
+        return ForecastReader(KnownEvents(numbers, events.ids, events.sizes.tolist()), notes)
 
     def settings(self) -> dict[str, Any]:
         """The part of a signature that does not depend on the data."""
         return {
             "evaluator": f"Prophet Arena {__version__}",
-            "gammas": list(self.gammas), "bootstrap": self.bootstrap, "seed": self.seed,
-            "min_events": self.min_events, "late": self.late, "prior": self.prior, "max_ask_sum": self.max_ask_sum,
-        }  # fmt: skip
+            "gammas": list(self.gammas),
+            "bootstrap": self.bootstrap,
+            "seed": self.seed,
+            "min_events": self.min_events,
+            "late": self.late,
+            "repeats": self.repeats,
+            "response": self.response,
+            "prior": self.prior,
+        }
 
     def _evaluate(
         self, reader: ForecastReader, events: Events, position: Any, where: str, notes: Notes, texts: Texts
     ) -> Results:
-        data = reader.finish(events, position, self.late)
+        data = reader.finish(events, position, self.late, self.repeats)
         if data is None:
             reasons = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in notes.summary())
             raise InputError(where, "expected forecasts that fit the problems", reasons or "none")
@@ -180,54 +192,62 @@ class ProphetArenaEvaluator:
     def _results(
         self, events: Events, data: Forecasts, notes: Notes, texts: Texts
     ) -> tuple[dict[str, Any], EventData | None]:
-        names, count, returns = data.names, len(events.ids), self.means[3:]
+        names, count = data.names, len(events.ids)
         categories = by_category(events, data)
-        scores = score_forecasts(events, data, self.gammas, categories.cell, len(categories.label))
+        scores = score_forecasts(events, data, self.metrics, categories.cell, len(categories.label))
         doubtful = _note_sums(events, data, scores, notes)
-        rows = stack_rows(events, data, scores, categories.forecaster, self.gammas)
+        rows = stack_rows(events, data, scores, categories.forecaster, self.metrics)
         # Of ten million scores there need not be two copies.
         scores = scores._replace(values={name: column[: len(data.event)] for name, column in rows.values.items()})
-        models = fit_models(events, data, scores, self.prior, notes)
-        measures = measure(rows, models, self.bootstrap, self.seed, count)
-        records = make_records(measures, self.metrics, self.means, rows, count)
-        ranked = [at for at in range(len(names)) if measures.counts["brier"][at] >= self.min_events]
-        add_ranks(records, ranked, measures, self.metrics, rows)
+        models = fit_models(events, data, scores, self.prior, self.response, notes)
+        measures = measure(events, rows, models, self.metrics, self.bootstrap > 0)
+        records = make_records(measures, self.metrics, rows, events)
+        least = least_events(self.min_events, count)
+        ranked = [at for at in range(len(names)) if records[at]["n_events"] >= least]
+        clusters = int(events.clusters().max()) + 1
+        draws = Draws(clusters, self.bootstrap, self.seed) if self.bootstrap else None
+        add_ranks(Board(records, ranked, draws, self.seed), measures, self.metrics, rows)
         forecasters = {names[at]: records[at] for at in ranked}
-        metric, why = choose_ranking(rows, ranked) if ranked else ("brier", "nobody has enough events")
-        found = group_results(categories, data, scores, set(ranked), bins=True)
-        checksums = _question_checksums(events)
+        metric, why = choose_ranking(rows, ranked) if ranked else ("brier", "nobody has enough events for a rank")
+        grouped = group_results(categories, data, scores, set(ranked))
+        checksums = _question_checksums(events, data)
         values = {
             "benchmark": "Prophet Arena",
             "n_events": count,
+            "n_clusters": clusters,
             "n_forecasts": len(data.event),
+            "min_events": least,
             "event_classes": events.classes(),
             "doubtful_events": doubtful,
             "ranked_by": {"metric": metric, "why": why},
             "ranking": _make_ranking(forecasters, metric),
             "forecasters": forecasters,
-            "unranked": {name: records[at] for at, name in enumerate(names) if name not in forecasters},
+            "provisional": {name: records[at] for at, name in enumerate(names) if name not in forecasters},
             "baselines": dict(zip(BASELINES, records[-len(BASELINES) :], strict=True)),
-            "problems": problem_table(events, data, models.irt),
+            "problems": problem_table(events, data, models),
             "rank_correlation": {
-                "overall": agreement_tables({metric: measures.table[metric][ranked] for metric in self.metrics}),
-                "by_category": group_agreement(found, (*self.means, "ece")),
+                "overall": agreement_tables({name: table.values[ranked] for name, table in self._tables(measures)}),
+                "by_category": group_agreement(grouped, (*rows.values, "ece")),
             },
-            "by_category": found,
-            "by_time_to_close": group_results(by_time_to_close(events, data), data, scores, set(ranked), bins=False),
+            "by_category": grouped,
             "reliability": {name: reliability_table(rows.bins[:, at]) for at, name in enumerate(names)},
-            "return_curve": return_curves(events, data, scores, returns),
+            "return_curve": return_curves(events, data, scores, [name for name in rows.values if "return" in name]),
             "excluded": notes.summary(),
             "fits": models.fits,
             "warnings": notes.warnings(),
             "signature": {
-                **self.settings(), "data_sha256": _hash_data(events, data),
+                **self.settings(),
+                "data_sha256": _hash_data(events, data),
                 "questions_sha256": hash_questions(checksums),
             },
-        }  # fmt: skip
+        }
         if self.items:
             values["items"] = list(make_items(events, data, scores, checksums))
         shown = EventData(events, data, scores, rows.base, texts) if len(data.event) <= KEPT else None
         return values, shown
+
+    def _tables(self, measures: Measures) -> list[tuple[str, Estimate]]:
+        return [(metric.name, measures.metrics[metric.name]) for metric in self.metrics]
 
 
 def _make_ranking(forecasters: Mapping[str, Mapping[str, Any]], metric: str) -> list[dict[str, Any]]:
@@ -256,12 +276,11 @@ def _no_collector() -> Iterator[None]:
 
 
 def _note_sums(events: Events, data: Forecasts, scores: Scores, notes: Notes) -> dict[str, int]:
-    """Note late forecasts and sums of probabilities that are not 1; the doubtful events and how often they are."""
+    """Note sums of probabilities that are not 1; the doubtful events and how often they are."""
 
     def warn(text: str, where: Bools) -> None:
         notes.warn(text, data.labels(where, events.ids), int(where.sum()))
 
-    warn("forecast after its event closed, kept", data.time > events.closed[data.event])
     warn(f"probabilities that sum to 0, counted as uniform for {_FOUR}", scores.empty)
     warn(f"probabilities that do not sum to 1, normalised for {_FOUR}", scores.normalised)
     found = zip(*np.unique(data.event[scores.doubtful], return_counts=True), strict=True)
@@ -273,24 +292,27 @@ def _note_sums(events: Events, data: Forecasts, scores: Scores, notes: Notes) ->
     return doubtful
 
 
-def _question_checksums(events: Events) -> list[str]:
-    """By event: a checksum of its id, outcome and class, by which the scores of two files are paired."""
+def _question_checksums(events: Events, data: Forecasts) -> list[str]:
+    """By event: a checksum of its id, outcome, class and weight, by which the scores of two files are paired."""
     ends = events.offsets.tolist()
+    weight = np.ones(len(events.ids))
+    weight[data.event] = data.weight
     outcome = "".join("1" if won else "0" for won in events.outcome.tolist())
+    columns = zip(events.ids, ends, ends[1:], events.exclusive.tolist(), weight.tolist(), strict=False)
     return [
-        hash_question(json.dumps([name, outcome[low:high], exclusive]))
-        for name, low, high, exclusive in zip(events.ids, ends, ends[1:], events.exclusive.tolist(), strict=False)
+        hash_question(json.dumps([name, outcome[low:high], exclusive, *([w] if w != 1 else [])]))
+        for name, low, high, exclusive, w in columns
     ]
 
 
 def _hash_data(events: Events, data: Forecasts) -> str:
     """sha256 of all that the results depend on."""
-    sha = hashlib.sha256(json.dumps([events.ids, events.category, data.names]).encode())
+    sha = hashlib.sha256(json.dumps([events.ids, events.category, events.series, data.names]).encode())
     for column in (events.offsets, events.outcome, events.exclusive, events.closed, data.event, data.forecaster):
         sha.update(np.nan_to_num(column, nan=-1.0).tobytes())
     sha.update(data.weight.tobytes())
     sha.update(np.nan_to_num(data.time, nan=-1.0).tobytes())
-    for _, _, p, q, mid in data.chunks():
-        for column in (p, q, mid):
+    for _, options, _ in data.chunks():
+        for column in (data.p[options], data.q[options], data.mid[options]):
             sha.update(np.nan_to_num(column, nan=-1.0).tobytes())
     return sha.hexdigest()

@@ -115,5 +115,5 @@ def _forecast_table(
 
 
 def _probabilities(data: Forecasts, place: int) -> Floats:
-    start = int(data.starts[place])
+    start = int(data.sizes[:place].sum())
     return data.p[start : start + int(data.sizes[place])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -10,12 +11,17 @@ import numpy as np
 from forecasteval.common.records import BadRecord, repeated_keys
 
 from .arrays import Bools, Floats, Ints, select
-from .fields import read_id, read_time
+from .fields import read_id, read_number, read_time, usable_weight
 from .notes import Notes, Refusal
+from .prices import BAD_BIDS, BAD_ODDS, read_prices
 
 
 class Events(NamedTuple):
-    """Events in the order of their ids; the options of event e stand at offsets[e]:offsets[e + 1] of `outcome`."""
+    """Events in the order of their ids; the options of event e stand at offsets[e]:offsets[e + 1] of `outcome`.
+
+    q and mid are the asking and middle prices, option after option, and `weight` the weight, nan where the problem
+    gives none. Events of one `series` are one cluster; "" is a cluster of its own.
+    """
 
     ids: list[str]
     offsets: Ints
@@ -23,6 +29,10 @@ class Events(NamedTuple):
     exclusive: Bools
     closed: Floats
     category: list[str]
+    series: list[str]
+    weight: Floats
+    q: Floats
+    mid: Floats
 
     @property
     def sizes(self) -> Ints:
@@ -36,11 +46,19 @@ class Events(NamedTuple):
         """The events at these positions, in rising order."""
         mask = np.zeros(len(self.ids), dtype=bool)
         mask[chosen] = True
-        outcome, offsets = select(mask, self.sizes, self.outcome)
-        return Events(
-            [self.ids[at] for at in chosen], offsets, outcome, self.exclusive[chosen], self.closed[chosen],
-            [self.category[at] for at in chosen],
-        )  # fmt: skip
+        outcome, q, mid, offsets = select(mask, self.sizes, self.outcome, self.q, self.mid)
+        ids, category, series = ([texts[at] for at in chosen] for texts in (self.ids, self.category, self.series))
+        closed, weight = self.closed[chosen], self.weight[chosen]
+        return Events(ids, offsets, outcome, self.exclusive[chosen], closed, category, series, weight, q, mid)
+
+    def clusters(self) -> Ints:
+        """The number of each event's cluster, from 0 without gaps."""
+        numbers: dict[tuple[str, str], int] = {}
+        keys = [
+            ("series", series) if series else ("event", name)
+            for name, series in zip(self.ids, self.series, strict=True)
+        ]
+        return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
     def classes(self) -> dict[str, int]:
         """How many events are exclusive, and why the others are not."""
@@ -55,7 +73,9 @@ class Events(NamedTuple):
         }
 
 
-_FIELDS: Final = frozenset({"problem_id", "options", "correct_answer", "correct_option_idx", "exclusive"})
+_FIELDS: Final = frozenset(
+    {"problem_id", "options", "correct_answer", "correct_option_idx", "exclusive", "weight", "odds", "bids", "series"}
+)
 
 
 class Problem(NamedTuple):
@@ -64,6 +84,10 @@ class Problem(NamedTuple):
     exclusive: bool
     closed: float
     category: str
+    series: str
+    weight: float
+    odds: Any
+    bids: Any
 
 
 def read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> Problem | str:
@@ -88,12 +112,20 @@ def read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> Problem 
     closed = record.get("end_date")
     if closed is None and isinstance(metadata, Mapping):
         closed = metadata.get("end_date")
+    weight = read_number(record["weight"]) if record.get("weight") is not None else math.nan
+    if record.get("weight") is not None and not usable_weight(weight):
+        return "'weight' must be a positive number"
+    series = record.get("series")
     return Problem(
         len(names),
         found,
         exclusive is not False and len(names) > 1 and len(found) == 1,
         read_time(closed, "closing time", name, notes),
         read_id(record.get("category")).strip(),
+        read_id(record.get("cluster") if series is None else series).strip(),
+        weight,
+        record.get("odds"),
+        record.get("bids"),
     )
 
 
@@ -138,7 +170,7 @@ def read_problems(
             notes.exclude("event", found, [name] * (1 + len(others)))
         else:
             usable.append((name, found))
-    events = _as_arrays(usable)
+    events = _as_arrays(usable, notes)
     return events, {**dict.fromkeys(records, -1), **{name: number for number, name in enumerate(events.ids)}}
 
 
@@ -148,16 +180,24 @@ def _name(record: object) -> str:
     return read_id(record.get("problem_id")) if isinstance(record, Mapping) else ""
 
 
-def _as_arrays(usable: Sequence[tuple[str, Problem]]) -> Events:
-    offsets = np.cumsum([0, *(problem.size for _, problem in usable)], dtype=np.int64)
+def _as_arrays(usable: Sequence[tuple[str, Problem]], notes: Notes) -> Events:
+    ids, problems = [name for name, _ in usable], [problem for _, problem in usable]
+    offsets = np.cumsum([0, *(problem.size for problem in problems)], dtype=np.int64)
     outcome = np.zeros(int(offsets[-1]))
-    for start, (_, problem) in zip(offsets, usable, strict=False):
+    for start, problem in zip(offsets, problems, strict=False):
         outcome[[int(start) + winner for winner in problem.winners]] = 1
+    q, mid = np.zeros(0), np.zeros(0)
+    if problems:
+        odds, bids = [problem.odds for problem in problems], [problem.bids for problem in problems]
+        q, mid, *bad = read_prices(odds, bids, np.diff(offsets))
+        for text, where in zip((BAD_ODDS, BAD_BIDS), bad, strict=True):
+            notes.warn(f"problem: {text}", [ids[at] for at in np.flatnonzero(where)])
     return Events(
-        [name for name, _ in usable],
-        offsets,
-        outcome,
-        np.array([problem.exclusive for _, problem in usable], dtype=bool),
-        np.array([problem.closed for _, problem in usable], dtype=float),
-        [problem.category for _, problem in usable],
-    )
+        ids, offsets, outcome,
+        np.array([problem.exclusive for problem in problems], dtype=bool),
+        np.array([problem.closed for problem in problems], dtype=float),
+        [problem.category for problem in problems],
+        [problem.series for problem in problems],
+        np.array([problem.weight for problem in problems], dtype=float),
+        q, mid,
+    )  # fmt: skip

@@ -56,3 +56,8 @@ def read_number(value: object) -> float:
             return math.nan
     text = number_text(value)
     return float(text) if text and len(text) < 400 else math.nan
+
+
+def usable_weight(weight: float) -> bool:
+    """Whether a number can weigh an event; beyond these sums of weights overflow."""
+    return 1e-100 < weight < 1e100

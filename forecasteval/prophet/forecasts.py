@@ -1,13 +1,13 @@
-"""Forecasts as columns of numbers: read piece by piece, so that ten million fit; of several for one event the last."""
+"""Forecasts as columns of numbers: read piece by piece, so that ten million fit, and which of them count.
+
+A forecaster's records decide nothing but its probabilities: weights belong to events, prices to events and times.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,14 +17,21 @@ from forecasteval.common.records import BadRecord, as_text, repeated_keys
 
 from .arrays import ROUNDING, Bools, Floats, Ints
 from .events import Events
-from .fields import read_id, read_number, read_time
+from .fields import read_id, read_number, read_time, usable_weight
 from .notes import NAMES_KEPT, Notes, Refusal
-from .scores import PRICE_RANGE
+from .prices import AGREEMENT, BAD_BIDS, BAD_ODDS, read_numbers, read_prices, settle_prices
 
 PIECE: Final = 1 << 14  # records that are lists of Python floats at a time
 CHUNK: Final = 1 << 20  # probabilities handled at a time, so that temporary arrays stay small
 _NAMELESS: Final = "no id of an event or no name of a forecaster"
 EXCLUDED_EVENT: Final = "of an event that is excluded"
+LATE: Final = ("after the event closed", "forecast after its event closed, kept")
+UNTIMED: Final = (
+    "without a time where others have one, so late", "forecast without a time where others have one, so late, kept",
+)  # fmt: skip
+OTHER_PRICE: Final = "odds that differ by more than 0.05 from the price of their event, not used"
+UNCONFIRMED: Final = "odds that no other forecaster confirms, not used: no price, no return"
+IGNORED_WEIGHT: Final = "weight that is not its event's, ignored"
 _FIELDS: Final = frozenset({"problem_id", "username", "timestamp", "prediction", "probs", "odds", "bids", "weight"})
 
 
@@ -37,9 +44,9 @@ class KnownEvents(NamedTuple):
 
 
 class Forecasts(NamedTuple):
-    """Forecasts sorted by event, then forecaster; forecast i stands at starts[i] and on in p, q and mid.
+    """Forecasts sorted by event, then forecaster; the options of one follow those of another in p, q and mid.
 
-    q and mid (asking and middle price, clipped) are nan unless `priced`.
+    q and mid, the asking and middle price, are clipped, and nan unless `priced`. The weight is the event's.
     """
 
     names: list[str]
@@ -48,7 +55,6 @@ class Forecasts(NamedTuple):
     time: Floats
     weight: Floats
     priced: Bools
-    starts: Ints
     sizes: Ints
     p: Floats
     q: Floats
@@ -60,32 +66,27 @@ class Forecasts(NamedTuple):
         pairs = zip(self.forecaster[at].tolist(), self.event[at].tolist(), strict=True)
         return [f"{self.names[who]} on {ids[event]}" for who, event in pairs]
 
-    def chunks(self) -> Iterator[tuple[slice, Ints, Floats, Floats, Floats]]:
-        """About `CHUNK` probabilities at a time: the forecasts, their offsets among these, p, q and mid."""
+    def chunks(self) -> Iterator[tuple[slice, slice, Ints]]:
+        """About `CHUNK` probabilities at a time: the forecasts, their options, and the offsets among these."""
         ends = np.append(0, np.cumsum(self.sizes))
         cuts = np.unique(np.searchsorted(ends, [*range(0, int(ends[-1]), CHUNK), int(ends[-1])]))
         for low, high in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
-            own = ends[low : high + 1] - ends[low]
-            at = np.repeat(self.starts[low:high] - own[:-1], self.sizes[low:high]) + np.arange(own[-1])
-            q = self.q[at]
-            yield slice(low, high), own, self.p[at], q, q if self.mid is self.q else self.mid[at]
+            yield slice(low, high), slice(ends[low], ends[high]), ends[low : high + 1] - ends[low]
 
 
 class ForecastReader:
     """Reads forecasts of `known` events, any number of sources, into columns; `finish` chooses those that count.
 
-    max_ask_sum: the most that the asking prices of an option and of its opposite, 1 + odds - bids, may sum to (the
-    site's filter for liquid markets); None asks for no prices.
+    `trusted`: prices are the arena's, not the forecasters' (`settle_prices`).
     """
 
-    def __init__(self, known: KnownEvents, notes: Notes, max_ask_sum: float | None = None) -> None:
-        self.known, self.notes, self.max_ask_sum = known, notes, max_ask_sum
+    def __init__(self, known: KnownEvents, notes: Notes, trusted: bool = False) -> None:
+        self.known, self.notes, self.trusted = known, notes, trusted
         self._numbers: dict[str, int] = {}  # of the forecasters
         self._names: list[str] = []
         self._sources: list[str] = []  # of each forecaster
-        self._event, self._who = array("q"), array("q")
+        self._event, self._who, self._keep = array("q"), array("q"), array("b")
         self._time, self._weight = array("d"), array("d")
-        self._keep, self._priced = array("b"), array("b")
         self._p, self._q, self._mid = array("d"), array("d"), array("d")
         self._lists: list[tuple[Sequence[Any], Any, Any]] = []  # p, odds and bids of the records since the last piece
 
@@ -115,11 +116,10 @@ class ForecastReader:
             if reason or event is None or p is None:
                 notes.exclude("forecast", reason, [label])
                 continue
-            weight = record.get("weight")
             self._event.append(event)
             self._who.append(who)
             self._time.append(read_time(record.get("timestamp"), "timestamp", label, notes))
-            self._weight.append(1.0 if weight is None else read_number(weight))
+            self._weight.append(_given_weight(record.get("weight")))
             self._lists.append((p, record.get("odds"), record.get("bids")))
             if len(self._lists) == PIECE:
                 self._flush()
@@ -131,117 +131,161 @@ class ForecastReader:
             self._names.append(name)
             self._sources.append(source)
         elif self._sources[number] != source:
-            raise InputError(
-                source,
-                "expected forecasters of its own",
-                f"{printable(name, 60)}, who is in {self._sources[number]}, too",
-            )
+            expected = "expected forecasters of its own"
+            raise InputError(source, expected, f"{printable(name, 60)}, who is in {self._sources[number]}, too")
         return number
 
     def _label(self, at: int) -> str:
         return f"{self._names[self._who[at]]} on {self.known.ids[self._event[at]]}"
 
-    def _note(self, where: Bools, first: int, add: Callable[[str, list[str]], None], text: str) -> None:
-        add(text, [self._label(first + at) for at in np.flatnonzero(where).tolist()])
-
     def _flush(self) -> None:
-        """The lists of the last records as numbers; what is none of the right kind is counted."""
+        """Turn the lists of the last records into numbers; count what is none of the right kind."""
         if not self._lists:
             return
         lists, first = self._lists, len(self._event) - len(self._lists)
         self._lists = []
-        notes = self.notes
+
+        def labels(where: Bools) -> list[str]:
+            return [self._label(first + at) for at in np.flatnonzero(where).tolist()]
+
         sizes = np.array([self.known.sizes[event] for event in self._event[first:]])
         starts = np.cumsum(sizes) - sizes
-        p = _numbers([p for p, _, _ in lists], int(sizes.sum()))
+        p = read_numbers([p for p, _, _ in lists], int(sizes.sum()))
         keep = np.logical_and.reduceat((p >= 0) & (p <= 1), starts)
-        exclude = partial(notes.exclude, "forecast")
-        self._note(~keep, first, exclude, "probabilities must be numbers in [0, 1]")
-        q, priced = _prices([odds for _, odds, _ in lists], sizes, starts, np.nextafter(0, 1))
-        given = np.array([odds is not None for _, odds, _ in lists])
-        self._note(given & ~priced, first, notes.warn, "odds are not a number in (0, 1] for every option: no return")
-        bids, bidden = _prices([bids for _, _, bids in lists], sizes, starts, 0.0)
-        with np.errstate(invalid="ignore"):
-            bidden &= np.logical_and.reduceat((bids <= q) | ~np.repeat(priced, sizes), starts)
-        given = np.array([bids is not None for _, _, bids in lists])
-        text = "bids are not a number in [0, odds] for every option: the mid price is the odds"
-        self._note(given & ~bidden, first, notes.warn, text)
-        both = np.repeat(bidden & priced, sizes)
-        if self.max_ask_sum is not None:
-            spread = np.maximum.reduceat(np.where(both, q - bids, math.inf), starts)
-            thin = keep & ~(1 + spread <= self.max_ask_sum + ROUNDING)
-            reason = f"no prices, or an option's two asks sum to more than {self.max_ask_sum:g}"
-            self._note(thin, first, exclude, reason)
-            keep &= ~thin
-        if both.any() and not len(self._mid):
-            self._mid.extend(self._q)  # no bids so far
-        if both.any() or len(self._mid):
-            mid = np.where(both, (q + bids) / 2, q)  # of prices that are not yet clipped
-            self._mid.frombytes(np.clip(mid, *PRICE_RANGE).tobytes())
-        self._q.frombytes(np.clip(q, *PRICE_RANGE).tobytes())
-        self._p.frombytes(p.tobytes())
-        self._keep.frombytes(keep.tobytes())
-        self._priced.frombytes(priced.tobytes())
+        self.notes.exclude("forecast", "probabilities must be numbers in [0, 1]", labels(~keep))
+        q, mid, bad_odds, bad_bids = read_prices([odds for _, odds, _ in lists], [bids for *_, bids in lists], sizes)
+        self.notes.warn(BAD_ODDS, labels(bad_odds))
+        self.notes.warn(BAD_BIDS, labels(bad_bids))
+        for column, values in ((self._p, p), (self._q, q), (self._mid, mid), (self._keep, keep)):
+            column.frombytes(values.tobytes())
 
-    def finish(self, events: Events, position: Ints, late: str) -> Forecasts | None:
-        """The forecasts that count, one per event and forecaster; None if there is none.
+    def finish(self, events: Events, position: Ints, late: str, repeats: str) -> Forecasts | None:
+        """The forecasts that count, one per event and forecaster; None if there is none. Call it once.
 
-        `position` gives the place in `events` of each number of `known`, -1 for one that is excluded after all.
+        `position` gives the place in `events` of each number of `known`, -1 for an event that is excluded after all.
         """
         number, who = np.frombuffer(self._event, dtype=np.int64), np.frombuffer(self._who, dtype=np.int64)
         time, weight = np.frombuffer(self._time), np.frombuffer(self._weight)
-        sizes = np.asarray(self.known.sizes, dtype=np.int64)[number]
-        starts = np.cumsum(sizes) - sizes
-        keep = np.array(self._keep, dtype=bool)  # a copy, unlike the others: it is changed
+        keep = np.array(self._keep, dtype=bool)
         event = position[number] if len(number) else number
-        gone = keep & (event < 0)
-        self._exclude(gone, EXCLUDED_EVENT)
-        keep &= ~gone
-        if late == "drop" and keep.any():
-            behind = keep & (time > events.closed[event])
-            self._exclude(behind, "after the event closed")
-            keep &= ~behind
+        self._drop(keep, event < 0, EXCLUDED_EVENT)
+        if keep.any():
+            self._judge_times(keep, who, time, events.closed[event], late)
         if not keep.any():
             return None
         used = sorted(self._names[at] for at in np.unique(who[keep]).tolist())
         renumbered = np.full(len(self._names), -1)
         renumbered[[self._numbers[name] for name in used]] = np.arange(len(used))
         who = renumbered[who]
-        p, q = np.frombuffer(self._p), np.frombuffer(self._q)
-        mid = np.frombuffer(self._mid) if len(self._mid) else q
+        sizes = np.asarray(self.known.sizes, dtype=np.int64)[number]
+        starts = np.cumsum(sizes) - sizes
         order = np.flatnonzero(keep)
         order = order[np.lexsort((np.nan_to_num(time[order], nan=-math.inf), who[order], event[order]))]
+        columns = [np.frombuffer(column) for column in (self._p, self._q, self._mid)]
+        groups = _Groups(order, event, who, starts, sizes, columns)
+        chosen = self._choose(groups, time, weight, repeats)
+        event, who, time, sizes = event[chosen], who[chosen], time[chosen], sizes[chosen]
+        offsets = np.append(0, np.cumsum(sizes))
+        at = np.repeat(starts[chosen] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        p, q, mid = (column[at] for column in columns)
+        for place, mean in groups.means.items():
+            p[offsets[place] : offsets[place + 1]] = mean
+        shared = share_weights(events, event, weight[chosen])
+        data = Forecasts(used, event, who, time, shared, np.zeros(len(event), dtype=bool), sizes, p, q, mid)
+        ignored = ~np.isnan(weight[chosen]) & (weight[chosen] != shared)
+        self.notes.warn(IGNORED_WEIGHT, data.labels(ignored, events.ids), int(ignored.sum()))
+        return self._settle(events, data, offsets[:-1])
 
-        def content(at: int) -> list[float]:
-            own = slice(starts[at], starts[at] + sizes[at])
-            return [weight[at], *(x for column in (p, q, mid) for x in np.nan_to_num(column[own]).tolist())]
+    def _settle(self, events: Events, data: Forecasts, starts: Ints) -> Forecasts:
+        """The forecasts at the prices at which they are paid; count prices that were not used."""
+        paid, mid = settle_prices(events, data.event, data.forecaster, data.time, data.q, data.mid, self.trusted)
+        priced, quoted = ~np.isnan(paid[starts]), ~np.isnan(data.q[starts])
+        with np.errstate(invalid="ignore"):
+            apart = np.maximum.reduceat(np.abs(paid - data.q), starts) > AGREEMENT + ROUNDING
+        for text, where in ((OTHER_PRICE, apart & priced & quoted), (UNCONFIRMED, quoted & ~priced)):
+            self.notes.warn(text, data.labels(where, events.ids), int(where.sum()))
+        return data._replace(priced=priced, q=paid, mid=mid)
 
-        chosen = self._last(order, event, who, time, content)
-        priced = np.array(self._priced, dtype=bool)
-        self._event, self._who, self._time, self._weight = array("q"), array("q"), array("d"), array("d")
-        return Forecasts(
-            used, event[chosen], who[chosen], time[chosen], weight[chosen], priced[chosen], starts[chosen],
-            sizes[chosen], p, q, mid,
-        )  # fmt: skip
+    def _drop(self, keep: Bools, where: Bools, reason: str) -> None:
+        gone = keep & where
+        self.notes.exclude("forecast", reason, [self._label(at) for at in np.flatnonzero(gone).tolist()])
+        keep &= ~gone
 
-    def _exclude(self, where: Bools, reason: str) -> None:
-        self.notes.exclude("forecast", reason, [self._label(at) for at in np.flatnonzero(where).tolist()])
+    def _judge_times(self, keep: Bools, who: Ints, time: Floats, closed: Floats, late: str) -> None:
+        """Drop or count forecasts after closing, and those without a time where half of the forecasters give one.
 
-    def _last(self, order: Ints, event: Ints, who: Ints, time: Floats, content: Callable[[int], list[float]]) -> Ints:
-        """The last of each event and forecaster; of those of one time the one of larger numbers."""
-        new = np.append((event[order][1:] != event[order][:-1]) | (who[order][1:] != who[order][:-1]), True)
-        ends = np.flatnonzero(new)
-        chosen = order[ends]
-        counts = np.diff(np.append(-1, ends))
-        for at in np.flatnonzero(counts > 1).tolist():
-            group = order[ends[at] - counts[at] + 1 : ends[at] + 1].tolist()
+        Half: else one forecaster who gives times would make all others late.
+        """
+        timed = len(np.unique(who[keep & ~np.isnan(time)]))
+        usual = timed > 0 and 2 * timed >= len(np.unique(who[keep]))
+        unknown = np.isnan(time) & ~np.isnan(closed) & usual
+        for where, dropped, kept in ((time > closed, *LATE), (unknown, *UNTIMED)):
+            if late == "drop":
+                self._drop(keep, where, dropped)
+            else:
+                self.notes.warn(kept, [self._label(at) for at in np.flatnonzero(keep & where).tolist()])
+
+    def _choose(self, groups: _Groups, time: Floats, weight: Floats, repeats: str) -> Ints:
+        """The forecast that stands for each event and forecaster: the last; of one time the one of larger numbers.
+
+        With `repeats` "mean" it carries the mean of the probabilities of all.
+        """
+        chosen = groups.order[groups.ends]
+        for at in np.flatnonzero(groups.counts > 1).tolist():
+            group = groups.members(at)
             latest = time[group[-1]]
             same = [one for one in group if time[one] == latest or (math.isnan(latest) and math.isnan(time[one]))]
-            chosen[at] = max(same, key=content)
+            chosen[at] = max(same, key=lambda one: [np.nan_to_num(weight[one]), *groups.content(one)])
             label = [self._label(group[0])]
+            if repeats == "mean":
+                groups.average(at, group)
+                self.notes.warn("several forecasts of an event by one forecaster, their mean counts", label)
+                continue
             self.notes.exclude("forecast", "a later one of its forecaster counts", label * (len(group) - len(same)))
             self.notes.exclude("forecast", "one of the same time counts", label * (len(same) - 1))
         return chosen
+
+
+class _Groups:
+    """Forecasts of one event and forecaster, in `order`; where each group ends and how many it has.
+
+    `means` holds averaged probabilities by the number of the group.
+    """
+
+    def __init__(
+        self, order: Ints, event: Ints, who: Ints, starts: Ints, sizes: Ints, columns: Sequence[Floats]
+    ) -> None:
+        new = np.append((event[order][1:] != event[order][:-1]) | (who[order][1:] != who[order][:-1]), True)
+        self.order, self.ends = order, np.flatnonzero(new)
+        self.counts = np.diff(np.append(-1, self.ends))
+        self.means: dict[int, list[float]] = {}
+        self._starts, self._sizes, self._columns = starts, sizes, columns
+
+    def members(self, at: int) -> list[int]:
+        members: list[int] = self.order[self.ends[at] - self.counts[at] + 1 : self.ends[at] + 1].tolist()
+        return members
+
+    def content(self, forecast: int) -> list[float]:
+        options = slice(self._starts[forecast], self._starts[forecast] + self._sizes[forecast])
+        return [value for column in self._columns for value in np.nan_to_num(column[options]).tolist()]
+
+    def average(self, at: int, group: Sequence[int]) -> None:
+        p = [self.content(forecast)[: self._sizes[forecast]] for forecast in group]
+        self.means[at] = [math.fsum(column) / len(group) for column in zip(*p, strict=True)]
+
+
+def share_weights(events: Events, event: Ints, given: Floats) -> Floats:
+    """The weight of each forecast's event: the problem's; else the one that all its forecasters give; else 1.
+
+    given: by forecast, nan for none. All: two at least, for one forecaster could weigh what it got right.
+    """
+    count, size = np.bincount(event, minlength=len(events.ids)), len(events.ids)
+    least, most = np.full(size, np.inf), np.full(size, -np.inf)
+    filled = np.nan_to_num(given, nan=-1.0)
+    np.minimum.at(least, event, filled)
+    np.maximum.at(most, event, filled)
+    agreed = np.where((least == most) & (least > 0) & (count > 1), least, 1.0)
+    return np.where(np.isnan(events.weight), agreed, events.weight)[event]
 
 
 def _probabilities(record: Mapping[str, Any]) -> Any:
@@ -263,28 +307,12 @@ def _fault(record: Mapping[str, Any], p: Any, event: int | None, sizes: Sequence
     other = record.get("probs")
     if other is not None and record.get("prediction") is not None and as_text(other) != as_text(p):
         return "'prediction' and 'probs' disagree"
-    weight = record.get("weight")
-    if weight is not None and not 1e-100 < read_number(weight) < 1e100:  # sums of others overflow
-        return "'weight' must be a positive number"
     return ""
 
 
-def _numbers(lists: Sequence[Sequence[Any]], size: int) -> Floats:
-    """All values of the lists in a row; nan for what is no number."""
-    if set(map(type, chain.from_iterable(lists))) <= {float, int}:
-        with contextlib.suppress(OverflowError):  # an integer of a thousand digits
-            return np.fromiter(chain.from_iterable(lists), float, size)
-    return np.fromiter(map(read_number, chain.from_iterable(lists)), float, size)
-
-
-def _prices(lists: list[Any], sizes: Ints, starts: Ints, lowest: float) -> tuple[Floats, Bools]:
-    """Prices in a row, and which lists give one in [lowest, 1] for every option; the others are nan."""
-    whole = [isinstance(row, (list, tuple)) and len(row) == n for row, n in zip(lists, sizes.tolist(), strict=True)]
-    good = np.array(whole)
-    values = np.full(int(sizes.sum()), math.nan)
-    inside = np.repeat(good, sizes)
-    used = [row for row, has in zip(lists, whole, strict=True) if has]
-    values[inside] = _numbers(used, int(inside.sum()))
-    good &= np.logical_and.reduceat((values >= lowest) & (values <= 1), starts)
-    values[~np.repeat(good, sizes)] = math.nan
-    return values, good
+def _given_weight(value: Any) -> float:
+    """The weight that a record gives; nan for none, -1 for one that cannot be used."""
+    if value is None:
+        return math.nan
+    weight = read_number(value)
+    return weight if usable_weight(weight) else -1.0

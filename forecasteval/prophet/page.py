@@ -12,8 +12,8 @@ from forecasteval.common.pages import CHARTED, MOST, Block, Page, Section, cut_t
 from forecasteval.common.report import Table, format_signature, show_number
 
 from .event_rows import EventData, make_records
-from .ranks import LOWER_IS_BETTER
-from .report import make_board, title_of
+from .metrics import find_metric
+from .report import DECOMPOSITION, board_rows, group_table, make_board, make_table, title_of
 
 _SMALL: Final = 12  # reliability diagrams
 _LINES: Final = 8  # forecasters whose returns are drawn in colour
@@ -30,7 +30,7 @@ def make_page(results: Mapping[str, Any], shown: EventData | None = None) -> Pag
     excluded = sum(entry["count"] for entry in results["excluded"])
     figures = [
         ("Events", str(results["n_events"]), ""),
-        ("Forecasters", str(len(ranked)), f"{len(results['unranked'])} not ranked" if results["unranked"] else ""),
+        ("Forecasters", str(len(ranked)), f"{len(results['provisional'])} provisional" * bool(results["provisional"])),
         ("Forecasts", str(results["n_forecasts"]), ""),
         ("Left out", str(excluded), ""),
     ]
@@ -58,13 +58,13 @@ def make_page(results: Mapping[str, Any], shown: EventData | None = None) -> Pag
 def _ranking_chart(results: Mapping[str, Any], board: Table, by: str) -> Chart:
     """The report's ranking with its intervals drawn; market and crowd stand below as rings."""
     shown = board._replace(rows=board.rows[:MOST])
-    ranked = sorted(results["forecasters"].items(), key=lambda row: (row[1][f"{by}_rank"] or 10**9, row[0]))
     base = [row for row in results["baselines"].values() if row["n_events"]]
-    rows = [*((row, 0) for _, row in ranked), *((row, 1) for row in base)][: len(shown.rows)]
+    every = [row for _, row in board_rows(results, by, full=True)]
+    rows = [(row, int(at >= len(every) - len(base))) for at, row in enumerate(every)][: len(shown.rows)]
     scores = [Interval(row.get(by), row.get(f"{by}_interval"), None, group) for row, group in rows]
     ranks = [Interval(row.get(f"{by}_rank"), row.get(f"{by}_rank_interval"), None, group) for row, group in rows]
     table = insert_column(shown, "95% interval", title_of(by), scores)
-    description = f"{title_of(by)}{', lower is better,' * (by in LOWER_IS_BETTER)} with 95% intervals."
+    description = f"{title_of(by)}{', lower is better,' * (not find_metric(by).higher_is_better)} with 95% intervals."
     if any(mark.bounds for mark in ranks):
         table = insert_column(table, "Rank 95%", "rank", ranks)
     if base:
@@ -108,14 +108,9 @@ def _reliability_line(name: str, bins: Sequence[Row]) -> Line:
 
 
 def _decomposition(results: Mapping[str, Any], order: Sequence[str]) -> list[Block]:
-    """Reliability, resolution and uncertainty of every forecaster, where the result has them."""
-    rows = [(name, parts) for name in order if (parts := results["forecasters"][name].get("decomposition"))]
-    if not rows:
-        return []
-    keys = list(rows[0][1])
-    body = [[printable(name, 60), *(show_number(parts[key]) for key in keys)] for name, parts in rows]
-    table = Table(["Forecaster", *(key.replace("_", " ").capitalize() for key in keys)], body, "<" + ">" * len(keys))
-    return ["Mean square = reliability − resolution + uncertainty + within bins.", *cut_table(table)]
+    """Reliability, resolution and uncertainty of every forecaster."""
+    table = make_table(DECOMPOSITION, [(name, results["forecasters"][name]) for name in order])
+    return ["Mean square = reliability − resolution + uncertainty + within bins.", *cut_table(table)] if order else []
 
 
 # --- Returns ---
@@ -175,27 +170,15 @@ def _agreement(results: Mapping[str, Any]) -> list[Section]:
 
 
 def _groups(results: Mapping[str, Any], order: Sequence[str]) -> list[Section]:
-    """Brier by category, and by time to closing where the result has it."""
-    sections = []
-    for key, title in (("by_category", "By category"), ("by_time_to_close", "By time to closing")):
-        found = results.get(key)
-        if not found:
-            continue
-        largest = sorted(found, key=lambda name: -found[name]["n_events"])[:_GROUPS]
-        groups = {name: group for name, group in found.items() if name in largest}
-        body = [
-            [printable(name, 60), *(_brier(group["forecasters"].get(name)) for group in groups.values())]
-            for name in order
-        ]
-        header = ["Forecaster", *(f"{printable(name, 30)} ({group['n_events']})" for name, group in groups.items())]
-        told = "Brier score and events, by forecaster; events in brackets."
-        told += f" The {_GROUPS} largest of {len(found)}." if len(found) > _GROUPS else ""
-        sections.append(Section(title, [told, *cut_table(Table(header, body, "<" + ">" * len(groups)))]))
-    return sections
-
-
-def _brier(row: Row | None) -> str:
-    return f"{show_number(row['brier'])} ({row['n_events']})" if row else "–"
+    """Brier by category."""
+    found = results["by_category"]
+    if not found:
+        return []
+    largest = sorted(found, key=lambda name: -found[name]["n_events"])[:_GROUPS]
+    table = group_table({name: group for name, group in found.items() if name in largest}, order)
+    told = "Brier score and events, by forecaster; events in brackets."
+    told += f" The {_GROUPS} largest of {len(found)}." if len(found) > _GROUPS else ""
+    return [Section("By category", [told, *cut_table(table)])]
 
 
 def _remarks(results: Mapping[str, Any]) -> list[Block]:

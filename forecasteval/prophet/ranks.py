@@ -9,14 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import Floats, Ints, plain_number
+from .metrics import find_metric
 
 RANK_TIE: Final = 1e-9  # of values that share a rank: what the fitted models leave open
-LOWER_IS_BETTER: Final = frozenset({"brier", "ece", "weighted_brier", "adjusted_brier"})
-
-
-def sign(metric: str) -> float:
-    """What turns a metric's values so that larger is better."""
-    return -1.0 if metric in LOWER_IS_BETTER else 1.0
 
 
 def shared_ranks(values: Floats) -> Ints:
@@ -57,7 +52,7 @@ def rank_agreement(columns: Sequence[ArrayLike]) -> tuple[Floats, Floats]:
 
 def agreement_tables(columns: Mapping[str, Floats]) -> dict[str, Any]:
     """Both matrices of `rank_agreement` as dicts; 1 means that two metrics rank alike, whichever way each runs."""
-    matrices = rank_agreement([sign(name) * values for name, values in columns.items()])
+    matrices = rank_agreement([find_metric(name).sign * values for name, values in columns.items()])
     return {
         kind: {
             one: {other: plain_number(matrix[at, to]) for to, other in enumerate(columns)}

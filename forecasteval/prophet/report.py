@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.report import Report, Table, format_signature, format_text, show_interval, show_number
 
+from .metrics import find_metric
+
 _FULL_ONLY: Final = frozenset({"adjusted_brier", "spherical", "weighted_brier"})
-FEW: Final = 5  # events, below which chance makes the rank
 SHOWN: Final = 30  # forecasters on the screen
-_TITLES: Final = {
-    "brier": "Brier", "adjusted_brier": "Adjusted Brier", "log": "Log", "spherical": "Spherical", "ece": "ECE",
-    "irt_ability": "IRT ability", "weighted_brier": "Weighted Brier", "bradley_terry": "Bradley-Terry",
-}  # fmt: skip
-_GROUPS: Final = {"by_category": "Brier by category", "by_time_to_close": "Brier by time to close"}
-Row = tuple[str, Mapping[str, Any]]
+Record = Mapping[str, Any]
+Row = tuple[str, Record]
+
+
+class Column(NamedTuple):
+    """A column of a table: its title, what a row shows there, and the side (`<` or `>`) on which it stands."""
+
+    title: str
+    cell: Callable[[Any], str]
+    side: str = ">"
+
+
+def make_table(columns: Sequence[Column], rows: Iterable[Any]) -> Table:
+    """A table with a row per element of `rows`."""
+    body = [[column.cell(row) for column in columns] for row in rows]
+    return Table([column.title for column in columns], body, "".join(column.side for column in columns))
+
+
+def title_of(metric: str) -> str:
+    return find_metric(metric).title
 
 
 def format_report(results: Mapping[str, Any], sort: str | None = None, full: bool = False, items: bool = False) -> str:
@@ -36,69 +52,108 @@ def report_blocks(
     if sort is not None and sort not in metrics:
         raise InputError("--sort", f"expected one of {', '.join(metrics)}", printable(sort, 60))
     by, why = sort or results["ranked_by"]["metric"], "" if sort else f": {results['ranked_by']['why']}"
-    rows, count = _rows(results, by, full), len(results["forecasters"]) + len(results["unranked"])
-    board, told = make_board(results, by, full)
-    against = f", dataset {printable(results['dataset'])}" if results.get("dataset") else ""
-    classes = ", ".join(f"{count} {name}" for name, count in results["event_classes"].items() if count)
+    rows = board_rows(results, by, full)
+    board, messages = make_board(results, by, full)
     report: Report = [
         f"Prophet Arena  {printable(results.get('name', ''))}".rstrip(),
-        f"{results['n_events']} events ({classes}), {count} forecasters, {results['n_forecasts']} forecasts{against}",
+        _describe(results),
         f"Ranked by {title_of(by)}{why}",
         "",
         board,
-        *told,
+        *messages,
     ]
     if full:
         report += [block for part in _tables(results, rows, metrics) for block in ("", *part)]
     if items:
-        report += ["", *_items(results.get("items", ()))]
+        report += ["", make_table(_item_columns(results), results.get("items", ()))]
     return [*report, *_notes(results, full)]
+
+
+def _describe(results: Mapping[str, Any]) -> str:
+    """The size of the data in one line."""
+    events, clusters = results["n_events"], results["n_clusters"]
+    classes = ", ".join(f"{count} {name}" for name, count in results["event_classes"].items() if count)
+    series = f" in {clusters} clusters (series)" if clusters < events else ""
+    against = f", dataset {printable(results['dataset'])}" if results.get("dataset") else ""
+    count = len(results["forecasters"]) + len(results["provisional"])
+    return f"{events} events ({classes}){series}, {count} forecasters, {results['n_forecasts']} forecasts{against}"
+
+
+# --- The board ---
 
 
 def make_board(results: Mapping[str, Any], by: str, full: bool = False) -> tuple[Table, list[str]]:
     """The forecasters by one metric, best first (with `full` all of them), and what must be known to read that."""
-    ranked, unranked = results["forecasters"], results["unranked"]
+    ranked, provisional = results["forecasters"], results["provisional"]
+    messages = []
+    if not full and max(len(ranked), len(provisional)) > SHOWN:
+        messages += [f"… the first {SHOWN} of {len(ranked)} ranked and {len(provisional)} provisional: --full"]
+    if provisional:
+        least = results["min_events"]
+        messages += ["", f"Provisional, fewer than {least} events, without rank: {len(provisional)} (--min-events)"]
+    if by == "adjusted_brier":
+        odd = [name for name, row in (ranked | provisional).items() if not 0 <= row[by] <= 1]
+        if odd:
+            shown = grouped_names(sorted(odd))
+            messages += ["", f"Adjusted Brier outside [0, 1], from few or unusual events: {shown}"]
+    if by.startswith("return_"):
+        odd = [name for name, row in ranked.items() if row[by] is not None and row[f"{by}_rank"] is None]
+        if odd:
+            messages += ["", f"Not ranked by return, a price in less than 80% of the events: {grouped_names(odd)}"]
     matrix = results["rank_correlation"]["overall"]
-    told = []
-    if not full and len(ranked) > SHOWN:
-        told += [f"… {len(ranked) - SHOWN} more: --full"]
-    few = sum(row["n_events"] < FEW for row in ranked.values())
-    if few and results["n_events"] >= FEW:
-        told += ["", f"{few} of the ranked have fewer than {FEW} events; --min-events {FEW} lists them apart"]
-    if unranked:
-        least = results["signature"]["min_events"]
-        told += ["", f"Not ranked, fewer than {least} events: {grouped_names(sorted(unranked))}"]
-    board = _board(_rows(results, by, full), by, list(matrix["spearman"]))
-    return board, [*told, "", *_agreement_line(matrix["kendall"])]
+    rows = board_rows(results, by, full)
+    return make_table(_board_columns(rows, by, list(matrix["spearman"])), rows), [
+        *messages, "", *_agreement_line(matrix["kendall"]),
+    ]  # fmt: skip
 
 
-def _rows(results: Mapping[str, Any], by: str, full: bool) -> list[Row]:
-    """The forecasters that are shown, then market and crowd."""
-    ranked = results["forecasters"]
+def board_rows(results: Mapping[str, Any], by: str, full: bool) -> list[Row]:
+    """The forecasters that are shown, then the provisional, then market and crowd."""
+    ranked, sign = results["forecasters"], -find_metric(by).sign
     order = sorted(ranked, key=lambda name: (ranked[name][f"{by}_rank"] is None, ranked[name][f"{by}_rank"] or 0, name))
+    few = results["provisional"]
+    last = sorted(few, key=lambda name: (few[name][by] is None, sign * (few[name][by] or 0), name))
     base = [(f"({name})", row) for name, row in results["baselines"].items() if row["n_events"]]
-    return [*((name, ranked[name]) for name in (order if full else order[:SHOWN])), *base]
+    cut = None if full else SHOWN
+    return [*((name, ranked[name]) for name in order[:cut]), *((name, few[name]) for name in last[:cut]), *base]
 
 
-def _board(rows: Sequence[Row], by: str, metrics: Sequence[str]) -> Table:
+def _metric_column(metric: str) -> Column:
+    return Column(title_of(metric), lambda row: show_number(row[1][metric]))
+
+
+NAME: Final = Column("Forecaster", lambda row: printable(row[0], 40), "<")
+
+
+def _board_columns(rows: Sequence[Row], by: str, metrics: Sequence[str]) -> list[Column]:
     """The chosen metric with all that tells how sure it is, then others, without those that no row has."""
     others = [metric for metric in metrics if metric != by and metric not in _FULL_ONLY]
     others = [metric for metric in others if any(row[metric] is not None for _, row in rows)]
-    body = [
-        [
-            str(row.get(f"{by}_rank") or ""), printable(name, 40), str(row["n_events"]), f"{row['coverage']:.0%}",
-            show_number(row[by]), show_interval(row.get(f"{by}_interval")), _ranks(row.get(f"{by}_rank_interval")),
-            show_number(row.get(f"{by}_best"), 2), show_number(row.get(f"{by}_beats_next"), 2),
-            *(show_number(row[metric]) for metric in others),
-        ]
-        for name, row in rows
-    ]  # fmt: skip
-    header = ["Rank", "Forecaster", "Events", "Coverage", title_of(by), "95% interval", "Rank 95%", "P(best)"]
-    header += ["Beats next", *map(title_of, others)]
-    return Table(header, body, "><" + ">" * (len(header) - 2))
+    prices = [
+        Column("Priced", lambda row: str(row[1]["n_priced"])),
+        Column("Spread", lambda row: show_number(row[1]["spread"], 3)),
+    ]
+    return [
+        Column("Rank", lambda row: _rank(row[1], by)),
+        NAME,
+        Column("Events", lambda row: str(row[1]["n_events"])),
+        Column("Coverage", lambda row: f"{row[1]['coverage']:.0%}"),
+        _metric_column(by),
+        Column("95% interval", lambda row: show_interval(row[1].get(f"{by}_interval"))),
+        Column("Rank 95%", lambda row: show_ranks(row[1].get(f"{by}_rank_interval"))),
+        Column("P(best)", lambda row: show_number(row[1].get(f"{by}_best"), 2)),
+        Column("Beats next", lambda row: show_number(row[1].get(f"{by}_beats_next"), 2)),
+        *map(_metric_column, others),
+        *(prices if any(row["n_priced"] for _, row in rows) else ()),
+    ]
 
 
-def _ranks(interval: Sequence[int] | None) -> str:
+def _rank(record: Record, by: str) -> str:
+    return str(record.get(f"{by}_rank") or "")
+
+
+def show_ranks(interval: Sequence[int] | None) -> str:
+    """A rank interval: 1–3."""
     return f"{interval[0]}–{interval[1]}" if interval else "–"
 
 
@@ -123,77 +178,98 @@ def _agreement_line(matrix: Mapping[str, Mapping[str, float | None]]) -> list[st
 
 
 def _tables(results: Mapping[str, Any], rows: Sequence[Row], metrics: Sequence[str]) -> list[Report]:
+    known = [metric for metric in metrics if any(row.get(f"{metric}_interval") for _, row in rows)]
     tables: list[Report] = [
-        ["Every metric, ranks in brackets", _table(rows, metrics, _ranked)],
+        ["Every metric, ranks in brackets", _by_metric(rows, metrics, _ranked)],
         [
-            "95% intervals (bootstrap over events; returns: bootstrap-t; adjusted Brier, ability: clustered errors)",
-            _table(rows, [m for m in metrics if any(row.get(f"{m}_interval") for _, row in rows)],
-                   lambda row, m: show_interval(row.get(f"{m}_interval"))),
+            "95% intervals (t, clustered by series; returns: tilted market)",
+            _by_metric(rows, known, lambda row, metric: show_interval(row.get(f"{metric}_interval"))),
         ],
-    ]  # fmt: skip
-    means = list(next(iter(rows))[1]["against"].get("crowd", {})) if rows else []
-    for base in results["baselines"]:
-        if results["baselines"][base]["n_events"]:
-            told = [(name, row["against"][base]) for name, row in rows if base in row["against"]]
-            cells = _table(told, means, lambda row, m: _difference(row[m]))
-            tables.append([f"Difference to the {base} on the same events, with its 95% interval", cells])
-    tables.append(_decomposition(rows))
-    tables += [_groups(results[key], rows, title) for key, title in _GROUPS.items() if results[key]]
+    ]
+    for base, record in results["baselines"].items():
+        if record["n_events"]:
+            differences = [(name, row["against"][base]) for name, row in rows if base in row["against"]]
+            table = _by_metric(differences, list(differences[0][1]), lambda row, metric: _difference(row[metric]))
+            tables.append([f"Difference to the {base} on the same events, with its 95% interval", table])
+    title = "1 - Brier, skill against the crowd; reliability - resolution + uncertainty + within = mean square"
+    tables.append([title, make_table(DECOMPOSITION, rows)])
+    if results["by_category"]:
+        tables.append(["Brier by category (events)", group_table(results["by_category"], [name for name, _ in rows])])
     for kind, what in (("spearman", "Spearman"), ("kendall", "Kendall")):
         matrix = results["rank_correlation"]["overall"][kind]
-        body = [[title_of(one), *(show_number(matrix[one][other], 3) for other in metrics)] for one in metrics]
-        shown = Table(["", *map(title_of, metrics)], body, "<" + ">" * len(metrics))
-        tables.append([f"Rank agreement ({what}), 1 where two metrics rank alike", shown])
+        columns = [Column("", title_of, "<"), *(_agreement_column(matrix, metric) for metric in metrics)]
+        tables.append([f"Rank agreement ({what}), 1 where two metrics rank alike", make_table(columns, metrics)])
     return tables
 
 
-def _decomposition(rows: Sequence[Row]) -> Report:
-    body = [
-        [printable(name, 40), show_number(row["one_minus_brier"]), show_number(row["brier_skill"]),
-         *(show_number(value) for value in row["decomposition"].values())]
-        for name, row in rows
-    ]  # fmt: skip
-    parts = ["Reliability", "Resolution", "Uncertainty", "Within bins", "Mean square"]
-    table = Table(["Forecaster", "1 - Brier", "Skill", *parts], body, "<" + ">" * 7)
-    title = "1 - Brier, skill against the crowd; reliability - resolution + uncertainty + within = mean square"
-    return [title, table]
+def _by_metric(rows: Sequence[Row], metrics: Sequence[str], cell: Callable[[Record, str], str]) -> Table:
+    def column(metric: str) -> Column:
+        return Column(title_of(metric), lambda row: cell(row[1], metric))
+
+    return make_table([NAME, *map(column, metrics)], rows)
 
 
-def _groups(groups: Mapping[str, Any], rows: Sequence[Row], title: str) -> Report:
-    names = [name for name, _ in rows if any(name in group["forecasters"] for group in groups.values())]
-    body = [
-        [printable(name, 40), *(_brier(group["forecasters"].get(name)) for group in groups.values())] for name in names
-    ]
-    header = ["Forecaster", *(f"{printable(name, 30)} ({group['n_events']})" for name, group in groups.items())]
-    return [f"{title} (events)", Table(header, body, "<" + ">" * len(groups))]
+def _agreement_column(matrix: Mapping[str, Mapping[str, float | None]], metric: str) -> Column:
+    return Column(title_of(metric), lambda other: show_number(matrix[other][metric], 3))
 
 
-def _ranked(row: Mapping[str, Any], metric: str) -> str:
+def _part(title: str, key: str) -> Column:
+    return Column(title, lambda row: show_number(row[1]["decomposition"][key]))
+
+
+DECOMPOSITION: Final = (
+    NAME,
+    Column("1 - Brier", lambda row: show_number(row[1]["one_minus_brier"])),
+    Column("Skill", lambda row: show_number(row[1]["brier_skill"])),
+    _part("Reliability", "reliability"),
+    _part("Resolution", "resolution"),
+    _part("Uncertainty", "uncertainty"),
+    _part("Within bins", "within_bins"),
+    _part("Mean square", "mean_square"),
+)
+
+
+def group_table(groups: Mapping[str, Any], names: Sequence[str]) -> Table:
+    """The Brier score of forecasters in groups of events."""
+
+    def column(name: str, group: Mapping[str, Any]) -> Column:
+        title = f"{printable(name, 30)} ({group['n_events']})"
+        return Column(title, lambda forecaster: _brier(group["forecasters"].get(forecaster)))
+
+    rows = [name for name in names if any(name in group["forecasters"] for group in groups.values())]
+    forecaster = Column("Forecaster", lambda name: printable(name, 40), "<")
+    return make_table([forecaster, *(column(name, group) for name, group in groups.items())], rows)
+
+
+def _ranked(row: Record, metric: str) -> str:
     rank = row.get(f"{metric}_rank")
     return show_number(row[metric]) + (f" ({rank})" if rank else "")
 
 
-def _table(rows: Sequence[Row], metrics: Sequence[str], cell: Any) -> Table:
-    body = [[printable(name, 40), *(cell(row, metric) for metric in metrics)] for name, row in rows]
-    return Table(["Forecaster", *map(title_of, metrics)], body, "<" + ">" * len(metrics))
+def _difference(cells: Record) -> str:
+    return "–" if cells["difference"] is None else f"{cells['difference']:+.4f} {show_interval(cells['interval'])}"
 
 
-def _difference(found: Mapping[str, Any]) -> str:
-    return "–" if found["difference"] is None else f"{found['difference']:+.4f} {show_interval(found['interval'])}"
-
-
-def _brier(row: Mapping[str, Any] | None) -> str:
+def _brier(row: Record | None) -> str:
     return f"{show_number(row['brier'])} ({row['n_events']})" if row else "–"
 
 
-def _items(items: Sequence[Mapping[str, Any]]) -> Report:
-    metrics = [name for name in (items[0] if items else ()) if name in _TITLES or name.startswith("return_")]
-    body = [
-        [printable(item["id"], 40), printable(item["forecaster"], 40), item["time"] or "–",
-         *(show_number(item[metric]) for metric in metrics)]
-        for item in items
-    ]  # fmt: skip
-    return [Table(["Event", "Forecaster", "Time", *map(title_of, metrics)], body, "<<<" + ">" * len(metrics))]
+# --- Items and notes ---
+
+
+def _item_columns(results: Mapping[str, Any]) -> list[Column]:
+    first: Record = next(iter(results.get("items", ())), {})
+    metrics = [metric for metric in results["rank_correlation"]["overall"]["spearman"] if metric in first]
+    return [
+        Column("Event", lambda item: printable(item["id"], 40), "<"),
+        Column("Forecaster", lambda item: printable(item["forecaster"], 40), "<"),
+        Column("Time", lambda item: item["time"] or "–", "<"),
+        *(Column(title_of(name), partial(_item_number, name)) for name in metrics),
+    ]
+
+
+def _item_number(metric: str, item: Record) -> str:
+    return show_number(item[metric])
 
 
 def _notes(results: Mapping[str, Any], full: bool) -> list[str]:
@@ -210,7 +286,3 @@ def _notes(results: Mapping[str, Any], full: bool) -> list[str]:
             )
     lines += [f"warning: {text}" for text in results["warnings"]]
     return [*lines, *([""] if len(lines) > 1 else []), format_signature(results["signature"])]
-
-
-def title_of(metric: str) -> str:
-    return _TITLES.get(metric) or "Return " + metric.removeprefix("return_")

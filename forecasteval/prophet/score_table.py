@@ -11,21 +11,24 @@ import numpy as np
 from .arrays import ROUNDING, Bools, Floats, Ints, segment_sums, select
 from .events import Events
 from .forecasts import Forecasts
-from .scores import BINS, SUMS, average_return, bin_sums, brier_score, log_score, spherical_score, winner_values
+from .metrics import Metric
+from .scores import BINS, SUMS, bin_sums, winner_values
 
 SUM_TOLERANCE: Final = 1e-3
 PLAUSIBLE_SUM: Final = (0.8, 1.25)  # of the probabilities of an exclusive event
 
 
 class Scores(NamedTuple):
-    """Per forecast: metrics (nan where one does not apply), the winner's normalised probability, what was odd.
+    """Per forecast: scores by metric (nan where one does not apply), and what the exclusive events give.
 
-    bins: `bin_sums` per cell. slots: per option of the events the weighted sums of q and mid of priced forecasts, and
-    of p of all.
+    p_winner: the winner's normalised probability; correct: 1 if it is the largest of all, 0 if not or not alone.
+    normalised, doubtful, empty: sums of probabilities that are odd. bins: `bin_sums` per cell. slots: per option of the
+    events the sums of q and mid of priced forecasts, and of p of all.
     """
 
     values: dict[str, Floats]
     p_winner: Floats
+    correct: Floats
     normalised: Bools
     doubtful: Bools
     empty: Bools
@@ -33,81 +36,98 @@ class Scores(NamedTuple):
     slots: Floats
 
 
-def return_name(gamma: float) -> str:
-    """The name of a return: return_0.5."""
-    return f"return_{gamma:.12g}"
-
-
-def mean_metrics(gammas: Sequence[float]) -> tuple[str, ...]:
-    """The metrics that are means of scores of forecasts."""
-    return ("brier", "log", "spherical", *map(return_name, gammas))
-
-
-def score_forecasts(events: Events, data: Forecasts, gammas: Sequence[float], cell: Ints, cells: int) -> Scores:
-    """Every score of every forecast, in chunks; calibration sums by `cell`, a number below `cells` per forecast."""
+def score_forecasts(events: Events, data: Forecasts, metrics: Sequence[Metric], cell: Ints, cells: int) -> Scores:
+    """Every score of every forecast; calibration sums by `cell`, a number below `cells` per forecast."""
+    means = [metric for metric in metrics if metric.formula]
     count = len(data.event)
-    values = {name: np.full(count, math.nan) for name in mean_metrics(gammas)}
-    p_winner = np.full(count, math.nan)
-    normalised, doubtful, empty = (np.zeros(count, dtype=bool) for _ in range(3))
+    values = {metric.name: np.full(count, math.nan) for metric in means}
+    p_winner, correct = np.full((2, count), math.nan)
+    normalised, doubtful, empty = np.zeros((3, count), dtype=bool)
     bins, slots = np.zeros((SUMS, cells, BINS)), np.zeros((3, len(events.outcome)))
-    for at, ends, p, q, mid in data.chunks():
-        event, sizes, weight = data.event[at], np.diff(ends), np.repeat(data.weight[at], np.diff(ends))
-        slot = events.slots(event, ends)
-        o = events.outcome[slot]
-        for total, column in zip(slots, (q, mid, p), strict=True):
-            total += np.bincount(slot, weight * np.nan_to_num(column), len(total))
-        values["brier"][at] = brier_score(p, o, ends)
-        bins += bin_sums(p, o, weight, np.repeat(cell[at], sizes), cells, BINS)
-        # From here on exclusive events only, their probabilities summing to 1.
-        total, exclusive = segment_sums(p, ends[:-1]), events.exclusive[event]
-        off = np.abs(total - 1) > SUM_TOLERANCE + ROUNDING
-        low, high = PLAUSIBLE_SUM[0] - ROUNDING, PLAUSIBLE_SUM[1] + ROUNDING
-        empty[at] = nothing = exclusive & (total == 0)
-        normalised[at] = exclusive & (total > 0) & off
-        doubtful[at] = exclusive & ((total < low) | (total > high))
-        p = np.where(np.repeat(nothing, sizes), 1, p)  # who leaves all at 0 must not win by being left out: uniform
-        total = np.where(nothing, sizes, np.where(off, total, 1))
-        p, o, q, ends = select(exclusive, sizes, p / np.repeat(np.where(exclusive, total, 1), sizes), o, q)
-        where = at.start + np.flatnonzero(exclusive)
-        values["log"][where], values["spherical"][where] = log_score(p, o, ends), spherical_score(p, o, ends)
-        p_winner[where] = winner_values("score_forecasts", p, o, ends[:-1])
-        priced = data.priced[where]
-        p, o, q, ends = select(priced, np.diff(ends), p, o, q)
-        for gamma in gammas:
-            values[return_name(gamma)][where[priced]] = average_return(p, q, o, gamma, ends)
-    return Scores(values, p_winner, normalised, doubtful, empty, bins, slots)
+    scores = Scores(values, p_winner, correct, normalised, doubtful, empty, bins, slots)
+    for at, options, ends in data.chunks():
+        _score_chunk(events, data, means, at, options, ends, scores)
+        weight = np.repeat(data.weight[at], data.sizes[at])
+        outcome = events.outcome[events.slots(data.event[at], ends)]
+        scores.bins[:] += bin_sums(data.p[options], outcome, weight, np.repeat(cell[at], data.sizes[at]), cells, BINS)
+    return scores
+
+
+def _score_chunk(
+    events: Events, data: Forecasts, means: Sequence[Metric], at: slice, options: slice, ends: Ints, scores: Scores
+) -> None:
+    sizes, exclusive = data.sizes[at], events.exclusive[data.event[at]]
+    slot = events.slots(data.event[at], ends)
+    p, q, outcome = data.p[options], data.q[options], events.outcome[slot]
+    for total, column in zip(scores.slots, (q, data.mid[options], p), strict=True):
+        total += np.bincount(slot, np.nan_to_num(column), len(total))
+    whole = _normalise(p, ends, exclusive, at, scores)
+    priced = exclusive & data.priced[at]
+    views = {
+        "all": (np.ones_like(exclusive), (p, q, outcome, ends)),
+        "exclusive": (exclusive, select(exclusive, sizes, whole, q, outcome)),
+        "priced": (priced, select(priced, sizes, whole, q, outcome)),
+    }
+    for metric in means:
+        where, arguments = views[metric.scope]
+        assert metric.formula
+        scores.values[metric.name][at][where] = metric.formula(*arguments)
+    where, (p, _, outcome, ends) = views["exclusive"]
+    if where.any():
+        winner = winner_values("score_forecasts", p, outcome, ends[:-1])
+        rivals = np.maximum.reduceat(np.where(outcome == 1, -1.0, p), ends[:-1])
+        scores.p_winner[at][where], scores.correct[at][where] = winner, winner > rivals + ROUNDING
+
+
+def _normalise(p: Floats, ends: Ints, exclusive: Bools, at: slice, scores: Scores) -> Floats:
+    """The probabilities of exclusive events with the sum 1; sums that are odd are noted in `scores`.
+
+    Probabilities that are all 0 become uniform: left out, they would win.
+    """
+    sizes, total = np.diff(ends), segment_sums(p, ends[:-1])
+    off = exclusive & (np.abs(total - 1) > SUM_TOLERANCE + ROUNDING)
+    empty = exclusive & (total == 0)
+    low, high = PLAUSIBLE_SUM[0] - ROUNDING, PLAUSIBLE_SUM[1] + ROUNDING
+    scores.empty[at], scores.normalised[at] = empty, off & ~empty
+    scores.doubtful[at] = exclusive & ((total < low) | (total > high))
+    divisor = np.where(empty, sizes, np.where(off, total, 1))
+    return np.asarray(np.where(np.repeat(empty, sizes), 1, p) / np.repeat(divisor, sizes))
+
+
+# --- Market and crowd ---
 
 
 def baselines(events: Events, data: Forecasts, slots: Floats) -> tuple[Forecasts, Forecasts]:
     """The market and the crowd as forecasters, one forecast per event, both paid at the event's mean asking price.
 
     market: the mean middle price, normalised for exclusive events (separate markets need not sum to 1) and cut to 1
-    for the others; events with prices only. crowd: the mean of the event's forecasts. Forecasts count by their
-    weights in these means (`slots` of `Scores`), and an event by the mean weight of its forecasts.
+    for the others; events with prices only. crowd: the mean of the event's forecasts. `slots` as in `Scores`.
     """
-    sizes, count = events.sizes, len(events.ids)
-    all_mass = np.bincount(data.event, data.weight, count)
-    paid_mass = np.bincount(data.event[data.priced], data.weight[data.priced], count)
-    priced = paid_mass > 0
-    per_slot = np.repeat([np.where(priced, paid_mass, 1)] * 2 + [all_mass], sizes, axis=1)
-    q, mid, crowd = slots / per_slot
+    sizes, size = events.sizes, len(events.ids)
+    count = np.bincount(data.event, minlength=size)
+    paid = np.bincount(data.event[data.priced], minlength=size)
+    priced = paid > 0
+    q, mid, crowd = slots / np.repeat([np.maximum(paid, 1), np.maximum(paid, 1), count], sizes, axis=1)
     scale = np.where(events.exclusive & priced, np.add.reduceat(mid, events.offsets[:-1]), 1)
     market = np.minimum(mid / np.repeat(scale, sizes), 1)
-    nobody, unknown = np.zeros(count, dtype=np.int64), np.full(count, math.nan)
-    every = Forecasts(
-        ["crowd"], np.arange(count), nobody, unknown, all_mass / np.bincount(data.event, minlength=count), priced,
-        events.offsets[:-1], sizes, np.minimum(crowd, 1), q, q,
-    )  # fmt: skip
-    return every._replace(
+    weight = np.zeros(size)
+    weight[data.event] = data.weight
+    nobody, unknown = np.zeros(size, dtype=np.int64), np.full(size, math.nan)
+    everywhere = Forecasts(
+        ["crowd"], np.arange(size), nobody, unknown, weight, priced, sizes, np.minimum(crowd, 1), q, mid
+    )
+    p, q, mid, _ = select(priced, sizes, market, q, mid)
+    sold = everywhere._replace(
         names=["market"], event=np.flatnonzero(priced), forecaster=nobody[priced], time=unknown[priced],
-        weight=every.weight[priced], priced=priced[priced], starts=every.starts[priced], sizes=sizes[priced], p=market,
-    ), every  # fmt: skip
+        weight=weight[priced], priced=priced[priced], sizes=sizes[priced], p=p, q=q, mid=mid,
+    )  # fmt: skip
+    return sold, everywhere
 
 
 class Rows(NamedTuple):
     """Forecasts and calibration sums by row: a row per forecaster, then the market, then the crowd.
 
-    `base`: the values of these two by event, nan where there is none.
+    `base`: the values of these two by event, nan where there is none; `parts`: the forecasts of all.
     """
 
     forecasters: int
@@ -117,30 +137,33 @@ class Rows(NamedTuple):
     values: dict[str, Floats]
     bins: Floats
     base: dict[str, dict[str, Floats]]
+    parts: tuple[Forecasts, ...]
 
 
 def stack_rows(
-    events: Events, data: Forecasts, scores: Scores, forecaster_of_cell: Ints, gammas: Sequence[float]
+    events: Events, data: Forecasts, scores: Scores, forecaster_of_cell: Ints, metrics: Sequence[Metric]
 ) -> Rows:
     """The scored forecasts and those of the baselines below each other; `forecaster_of_cell` adds up the bins."""
     count = len(data.names)
     two = baselines(events, data, scores.slots)
-    extra = [score_forecasts(events, one, gammas, np.zeros(len(one.event), dtype=np.int64), 1) for one in two]
-    own = np.zeros((len(scores.bins), count, BINS))
-    for total, part in zip(own, scores.bins, strict=True):
+    extra = [score_forecasts(events, part, metrics, np.zeros(len(part.event), dtype=np.int64), 1) for part in two]
+    bins = np.zeros((len(scores.bins), count, BINS))
+    for total, part in zip(bins, scores.bins, strict=True):
         np.add.at(total, forecaster_of_cell, part)
     base: dict[str, dict[str, Floats]] = {}
-    for one, scored in zip(two, extra, strict=True):
+    for baseline, scored in zip(two, extra, strict=True):
         columns = {name: np.full(len(events.ids), math.nan) for name in scored.values}
         for name, column in columns.items():
-            column[one.event] = scored.values[name]
-        base[one.names[0]] = columns
+            column[baseline.event] = scored.values[name]
+        base[baseline.names[0]] = columns
+    parts = (data, *two)
     return Rows(
         count,
-        np.concatenate([part.event for part in (data, *two)]),
-        np.concatenate([data.forecaster, *(one.forecaster + count + at for at, one in enumerate(two))]),
-        np.concatenate([part.weight for part in (data, *two)]),
+        np.concatenate([part.event for part in parts]),
+        np.concatenate([data.forecaster, *(part.forecaster + count + at for at, part in enumerate(two))]),
+        np.concatenate([part.weight for part in parts]),
         {name: np.concatenate([part.values[name] for part in (scores, *extra)]) for name in scores.values},
-        np.concatenate([own, *(part.bins for part in extra)], axis=1),
+        np.concatenate([bins, *(part.bins for part in extra)], axis=1),
         base,
+        parts,
     )

@@ -1,147 +1,60 @@
-"""Every forecaster's record: means and model values, intervals, ranks, and how surely it beats the others."""
+"""Every forecaster's record: its numbers with intervals, ranks, and how surely it beats the others."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from .arrays import Bools, Floats, Ints, mean_errors, plain_number, weighted_means
-from .models import Models, spread
-from .ranks import shared_ranks, sign
-from .resampling import (
-    Column,
-    Draws,
-    Resampled,
-    beats_share,
-    percentile_intervals,
-    resample,
-    resampled_ranks,
-    studentised_intervals,
-)
+from .arrays import Bools, Floats, plain_number
+from .estimates import BASELINES, Estimate, Measures
+from .events import Events
+from .metrics import Metric
+from .ranks import shared_ranks
 from .score_table import Rows
-from .scores import calibration_errors, decompose_brier
+from .scores import decompose_brier
+from .uncertainty import LEAST_CLUSTERS, Draws, beats_share, probability_best, rank_intervals
 
-NORMAL_95: Final = 1.959963984540054  # the 97.5 % quantile of the normal distribution
-LEAST_EVENTS: Final = 2  # below, nothing tells how sure a number is
 UNEQUAL: Final = 0.05  # share of all events that two forecasters may differ in
-BASELINES: Final = ("market", "crowd")
+PRICED: Final = 0.8  # share of a forecaster's exclusive events that need a price for a rank by returns
+LEAST_EVENTS: Final = 5  # of a forecaster for a rank, and
+LEAST_SHARE: Final = 0.2  # of all events
 
 
-class Measures(NamedTuple):
-    """By metric the values of the rows, on how many events they rest, their errors (models), ends of their intervals.
-
-    The same of differences on the row's own events, by "metric market" and "metric crowd". samples: the resampled
-    values, turned so that larger is better.
-    """
-
-    table: dict[str, Floats]
-    counts: dict[str, Ints]
-    errors: dict[str, Floats]
-    intervals: dict[str, tuple[Floats, Floats]]
-    samples: dict[str, Floats]
+def least_events(given: int | None, events: int) -> int:
+    """How many events a forecaster needs for a rank: those given, else 5, or 20 % of the events if these are more."""
+    return given if given is not None else max(LEAST_EVENTS, math.ceil(LEAST_SHARE * events - 1e-9))
 
 
-def measure(rows: Rows, models: Models, bootstrap: int, seed: int, events: int) -> Measures:
-    """Every metric of every row, and of `bootstrap` resamples of the events where it can be."""
-    size = rows.forecasters + len(BASELINES)
-    columns = {name: Column(values, rows.weight, name.startswith("return_")) for name, values in rows.values.items()}
-    if models.irt:
-        columns["weighted_brier"] = Column(rows.values["brier"], rows.weight * models.irt.discrimination[rows.event])
-    for base in BASELINES:
-        for name, values in rows.values.items():
-            apart = Column(values, rows.weight, name.startswith("return_"), rows.base[base][name])
-            columns[f"{name} {base}"] = apart
-    table: dict[str, Floats] = {"weighted_brier": np.full(size, math.nan), "ece": calibration_errors(rows.bins)}
-    counts: dict[str, Ints] = {}
-    errors: dict[str, Floats] = {}
-    for name, column in columns.items():
-        table[name], counts[name] = weighted_means(column.at(rows.event), column.weights, rows.row, size)
-    counts["weighted_brier"] = counts["brier"]
-    intervals: dict[str, tuple[Floats, Floats]] = {}
-    samples: dict[str, Floats] = {}
-    draws = Draws(events, bootstrap, seed) if bootstrap else None
-    if draws:
-        for name, sampled in resample(columns, rows.event, rows.row, size, draws).items():
-            intervals[name] = _interval(columns[name], rows, table[name], sampled)
-            if " " not in name:
-                samples[name] = sign(name) * sampled.means
-    _add_models(Measures(table, counts, errors, intervals, samples), rows, models, size, draws)
-    return Measures(table, counts, errors, intervals, samples)
-
-
-def _interval(column: Column, rows: Rows, means: Floats, sampled: Resampled) -> tuple[Floats, Floats]:
-    if sampled.errors is None:
-        return percentile_intervals(sampled.means)
-    errors = mean_errors(column.at(rows.event), column.weights, rows.row, means)
-    return studentised_intervals(means, errors, sampled)
-
-
-def _add_models(measures: Measures, rows: Rows, models: Models, size: int, draws: Draws | None) -> None:
-    """The adjusted Brier, the ability and the strength of the forecasters; the baselines have none."""
-    table, counts, errors, intervals, samples = measures
-    everybody = np.arange(rows.forecasters)
-    fits = [("adjusted_brier", models.effects.score, models.effects.score_se, models.effects.influence)]
-    if models.irt:
-        fits.append(("irt_ability", models.irt.ability, models.irt.ability_se, models.irt.influence))
-    for name, value, error, influence in fits:
-        table[name], errors[name] = (spread(column, everybody, size) for column in (value, error))
-        counts[name] = counts["brier"]
-        if draws:
-            intervals[name] = table[name] - NORMAL_95 * errors[name], table[name] + NORMAL_95 * errors[name]
-            samples[name] = sign(name) * spread(draws.shifted(value, influence), everybody, size)
-    table.setdefault("irt_ability", np.full(size, math.nan))
-    fit = models.strengths
-    table["bradley_terry"] = spread(fit.strength, models.rated, size) if fit else np.full(size, math.nan)
-    counts["bradley_terry"] = counts["log"]
-    if fit and draws and len(models.decided):
-        influence = np.zeros((draws.events, len(models.rated)))
-        influence[models.decided] = fit.influence
-        theta = np.log(np.maximum(fit.strength, 1e-300))
-        shifted = draws.shifted(theta, influence)
-        strength = np.exp(shifted - shifted.max(axis=1, keepdims=True))
-        samples["bradley_terry"] = spread(strength / strength.mean(axis=1, keepdims=True), models.rated, size)
-        intervals["bradley_terry"] = percentile_intervals(samples["bradley_terry"])
-
-
-# --- Records ---
-
-
-def make_records(
-    measures: Measures, metrics: Sequence[str], means: Sequence[str], rows: Rows, events: int
-) -> list[dict[str, Any]]:
+def make_records(measures: Measures, metrics: Sequence[Metric], rows: Rows, events: Events) -> list[dict[str, Any]]:
     """A dict per row, the forecasters first."""
-    table, counts = measures.table, measures.counts
-    crowd = table["brier"] - table["brier crowd"]  # on each row's own events
+    table, against = measures
+    brier, size = table["brier"], rows.forecasters + len(BASELINES)
+    crowd = brier.values - against["brier", "crowd"].values  # on each row's events
     decomposed = {name: values.tolist() for name, values in decompose_brier(rows.bins).items()}
-    priced = counts[means[3]] if len(means) > 3 else np.zeros(len(crowd), dtype=np.int64)
+    spreads = market_spreads(rows, size)
+    priced = next((table[metric.name].counts for metric in metrics if metric.scope == "priced"), np.zeros(size))
     records = []
-    for at in range(len(crowd)):
-        n, brier = int(counts["brier"][at]), table["brier"][at]
+    for at in range(size):
+        n = int(brier.counts[at])
         record: dict[str, Any] = {
-            "n_events": n, "n_exclusive": int(counts["log"][at]), "n_priced": int(priced[at]), "coverage": n / events,
-        }  # fmt: skip
+            "n_events": n,
+            "n_clusters": int(brier.clusters[at]),
+            "n_exclusive": int(table["log"].counts[at]),
+            "n_priced": int(priced[at]),
+            "coverage": n / len(events.ids),
+            "spread": plain_number(spreads[at]),
+        }
         for metric in metrics:
-            record[metric] = plain_number(table[metric][at])
-            if metric in measures.intervals:
-                record[f"{metric}_interval"] = _bounds(measures, metric, at)
-            if metric in measures.errors:
-                record[f"{metric}_se"] = plain_number(measures.errors[metric][at])
-        record["one_minus_brier"] = plain_number(1 - brier)
-        record["brier_skill"] = plain_number(1 - brier / crowd[at]) if crowd[at] > 0 else None
+            record |= _number(metric.name, table[metric.name], at)
+        record["one_minus_brier"] = plain_number(1 - brier.values[at])
+        record["brier_skill"] = plain_number(1 - brier.values[at] / crowd[at]) if crowd[at] > 0 else None
         record["decomposition"] = {name: plain_number(values[at]) for name, values in decomposed.items()}
         record["against"] = {
-            base: {
-                metric: {
-                    "n": int(counts[f"{metric} {base}"][at]),
-                    "difference": plain_number(table[f"{metric} {base}"][at]),
-                    "interval": _bounds(measures, f"{metric} {base}", at),
-                }
-                for metric in means
-            }
+            base: {metric.name: _difference(against[metric.name, base], at) for metric in metrics if metric.formula}
             for number, base in enumerate(BASELINES)
             if at != rows.forecasters + number
         }
@@ -149,52 +62,98 @@ def make_records(
     return records
 
 
-def _bounds(measures: Measures, name: str, at: int) -> list[float] | None:
-    """The interval of a row that has two events at least."""
-    if name not in measures.intervals or measures.counts[name][at] < LEAST_EVENTS:
-        return None
-    low, high = (float(end[at]) for end in measures.intervals[name])
-    return None if math.isnan(low) or math.isnan(high) else [low, high]
+def _number(name: str, estimate: Estimate, at: int) -> dict[str, Any]:
+    cells: dict[str, Any] = {name: plain_number(estimate.values[at])}
+    if estimate.error is not None:
+        cells[f"{name}_interval"] = estimate.bounds(at)
+        cells[f"{name}_se"] = plain_number(estimate.error[at])
+    return cells
 
 
-def add_ranks(
-    records: Sequence[dict[str, Any]], ranked: Sequence[int], measures: Measures, metrics: Iterable[str], rows: Rows
-) -> None:
+def _difference(estimate: Estimate, at: int) -> dict[str, Any]:
+    value = plain_number(estimate.values[at])
+    return {"n": int(estimate.counts[at]), "difference": value, "interval": estimate.bounds(at)}
+
+
+def market_spreads(rows: Rows, size: int) -> Floats:
+    """By row the mean of asking price - bid over the options of its priced events; nan without bids."""
+    total, count = np.zeros(size), np.zeros(size)
+    for part, first in zip(rows.parts, (0, rows.forecasters, rows.forecasters + 1), strict=True):
+        row = np.repeat(first + part.forecaster, part.sizes)
+        gap = 2 * (part.q - part.mid)
+        has = gap > 0  # nan without a price, 0 without a bid
+        total += np.bincount(row[has], gap[has], size)
+        count += np.bincount(row[has], minlength=size)
+    return np.where(count > 0, total / np.maximum(count, 1), math.nan)
+
+
+# --- Ranks ---
+
+
+class Board(NamedTuple):
+    """What ranks need: the records, the rows that are ranked, and the resamples of the clusters (None: none)."""
+
+    records: Sequence[dict[str, Any]]
+    ranked: Sequence[int]
+    draws: Draws | None
+    seed: int
+
+
+def add_ranks(board: Board, measures: Measures, metrics: Sequence[Metric], rows: Rows) -> None:
     """Give the ranked records a rank by every metric, its interval, the probabilities to be best and to beat the next.
 
-    The last three need two events, common ones where two forecasters meet.
+    A forecaster of whose exclusive events less than 80 % have a price has none by returns.
     """
-    answered = {name: _answered(rows, name) for name in rows.values}
     for metric in metrics:
-        values = measures.table[metric]
-        has = [at for at in ranked if not math.isnan(values[at])]
-        ranks = shared_ranks(sign(metric) * values[has]).tolist() if has else []
-        for at in ranked:
-            records[at][f"{metric}_rank"] = None
-        for at, rank in zip(has, ranks, strict=True):
-            records[at][f"{metric}_rank"] = rank
-        if metric not in measures.samples:
-            continue
-        samples = measures.samples[metric]
-        for at in ranked:
-            records[at].update(dict.fromkeys(f"{metric}_{what}" for what in ("rank_interval", "best", "beats_next")))
-        if len(has) < 2:
-            continue
-        for at, low, high, best in zip(has, *resampled_ranks(samples[:, has]), strict=True):
-            if measures.counts[metric][at] >= LEAST_EVENTS:
-                records[at].update({f"{metric}_rank_interval": [int(low), int(high)], f"{metric}_best": float(best)})
-        met = answered[{"bradley_terry": "log"}.get(metric, metric if metric in answered else "brier")]
-        for at, following in pairwise(at for _, at in sorted(zip(ranks, has, strict=True))):
-            if (met[at] & met[following]).sum() >= LEAST_EVENTS:
-                records[at][f"{metric}_beats_next"] = beats_share(samples[:, at], samples[:, following])
+        estimate = measures.metrics[metric.name]
+        able = [at for at in board.ranked if _may_be_ranked(metric, board.records[at], estimate.values[at])]
+        keys = ["rank"]
+        if board.draws and estimate.influence is not None:
+            keys += ["rank_interval", "best", "beats_next"]
+        for at in board.ranked:
+            board.records[at].update(dict.fromkeys(f"{metric.name}_{key}" for key in keys))
+        better = metric.sign * estimate.values
+        ranks = shared_ranks(better[able]).tolist() if able else []
+        for at, rank in zip(able, ranks, strict=True):
+            board.records[at][f"{metric.name}_rank"] = rank
+        if board.draws and estimate.influence is not None:
+            order = [at for _, at in sorted(zip(ranks, able, strict=True))]
+            _add_certainty(board, metric, estimate, order, rows)
 
 
-def _answered(rows: Rows, metric: str) -> Bools:
-    """Which row has which event."""
-    has = ~np.isnan(rows.values[metric])
+def _may_be_ranked(metric: Metric, record: dict[str, Any], value: float) -> bool:
+    return not math.isnan(value) and (
+        metric.scope != "priced" or record["n_priced"] >= PRICED * record["n_exclusive"] - 1e-9
+    )
+
+
+def _add_certainty(board: Board, metric: Metric, estimate: Estimate, order: Sequence[int], rows: Rows) -> None:
+    """Rank interval and P(best) of those with two clusters and an error; beats next of two who share two events."""
+    assert estimate.error is not None
+    sure = [at for at in order if estimate.clusters[at] >= LEAST_CLUSTERS and not math.isnan(estimate.error[at])]
+    if len(sure) < 2:
+        return
+    assert board.draws
+    assert estimate.influence is not None
+    values = metric.sign * estimate.values[sure]
+    influence = metric.sign * estimate.influence[:, sure]
+    samples = board.draws.shifted(values, influence)
+    best = probability_best(values, influence, estimate.clusters[sure], len(samples), board.seed)
+    for at, low, high, share in zip(sure, *rank_intervals(samples), best, strict=True):
+        cells = {"rank_interval": [int(low), int(high)], "best": float(share)}
+        board.records[at].update({f"{metric.name}_{key}": value for key, value in cells.items()})
+    met = answered(rows, metric.name if metric.formula else "log" if metric.name == "bradley_terry" else "brier")
+    for (here, at), (there, following) in pairwise(enumerate(sure)):
+        if (met[at] & met[following]).sum() >= LEAST_CLUSTERS:
+            share = beats_share(samples[:, here], samples[:, there])
+            board.records[at][f"{metric.name}_beats_next"] = share
+
+
+def answered(rows: Rows, metric: str) -> Bools:
+    """Which forecaster has which event."""
+    has = ~np.isnan(rows.values[metric]) & (rows.row < rows.forecasters)
     met = np.zeros((rows.forecasters, int(rows.event.max()) + 1), dtype=bool)
-    own = has & (rows.row < rows.forecasters)
-    met[rows.row[own], rows.event[own]] = True
+    met[rows.row[has], rows.event[has]] = True
     return met
 
 
@@ -203,12 +162,12 @@ def choose_ranking(rows: Rows, ranked: Sequence[int]) -> tuple[str, str]:
 
     Different: of two forecasters one answered events that the other did not, together more than 5 % of all events.
     """
-    met = _answered(rows, "brier")[list(ranked)].astype(float)
-    own = met.sum(axis=1)
-    apart = (own[:, None] + own - 2 * met @ met.T).max(initial=0)
+    met = answered(rows, "brier")[list(ranked)].astype(float)
+    counts = met.sum(axis=1)
+    apart = (counts[:, None] + counts - 2 * met @ met.T).max(initial=0)
     events = met.shape[1]
     if apart > UNEQUAL * events:
-        least, most = int(own.min()), int(own.max())
-        answered = f"{least} to {most}" if least < most else f"{most} each"
-        return "adjusted_brier", f"forecasters answered different events ({answered} of {events})"
+        least, most = int(counts.min()), int(counts.max())
+        share = f"{least} to {most}" if least < most else f"{most} each"
+        return "adjusted_brier", f"forecasters answered different events ({share} of {events})"
     return "brier", "all answered nearly the same events"

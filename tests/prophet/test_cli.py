@@ -27,6 +27,9 @@ FORECASTS: Final[list[Record]] = [
 ]  # fmt: skip
 
 
+FEW: Final = ("--min-events", "1")  # rank them all the same
+
+
 def folder(root: Path, suffix: str = "json") -> Path:
     return write(root, {"dataset/arena.json": PROBLEMS, f"prediction/arena-week1.{suffix}": FORECASTS})
 
@@ -50,8 +53,8 @@ def as_csv(rows: list[tuple[str, str, list[float]]]) -> str:
 @pytest.mark.parametrize("suffix", ["json", "jsonl"])
 def test_file_is_recognised_and_scored_as_in_python(tmp_path: Path, suffix: str) -> None:
     folder(tmp_path, suffix)
-    printed = run(tmp_path, "-f", "arena-week1", "--json").json
-    results = ProphetArenaEvaluator().evaluate_all(FORECASTS, PROBLEMS)
+    printed = run(tmp_path, "-f", "arena-week1", *FEW, "--json").json
+    results = ProphetArenaEvaluator(min_events=1).evaluate_all(FORECASTS, PROBLEMS)
     assert printed["forecasters"] == json.loads(json.dumps(results["forecasters"]))
     assert (printed["benchmark"], printed["name"], printed["dataset"]) == ("Prophet Arena", "arena-week1", "arena.json")
     assert printed["forecasters"]["good"]["brier"] == pytest.approx((0.14 / 3 + 0.01) / 2)
@@ -59,10 +62,10 @@ def test_file_is_recognised_and_scored_as_in_python(tmp_path: Path, suffix: str)
 
 def test_report_and_sort(tmp_path: Path) -> None:
     folder(tmp_path)
-    done = run(tmp_path, "-f", "arena-week1")
+    done = run(tmp_path, "-f", "arena-week1", *FEW)
     assert (done.code, done.err) == (0, "")
     assert "Ranked by Brier: all answered nearly the same events" in done.out
-    lines = run(tmp_path, "-f", "arena-week1", "--sort", "return_0").out.splitlines()
+    lines = run(tmp_path, "-f", "arena-week1", *FEW, "--sort", "return_0").out.splitlines()
     assert lines[2] == "Ranked by Return 0"
     rows = [["1", "good", "2", "100%", "2.0000"], ["2", "poor", "2", "100%", "0.0000"]]
     assert [line.split()[:5] for line in lines[5:7]] == rows
@@ -70,7 +73,7 @@ def test_report_and_sort(tmp_path: Path) -> None:
 
 def test_gamma(tmp_path: Path) -> None:
     folder(tmp_path)
-    printed = run(tmp_path, "-f", "arena-week1", "--gamma", "0.25", "--json").json
+    printed = run(tmp_path, "-f", "arena-week1", *FEW, "--gamma", "0.25", "--json").json
     assert printed["signature"]["gammas"] == [0.25]
     assert "return_0.25" in printed["forecasters"]["good"]
     assert "return_0" not in printed["forecasters"]["good"]
@@ -79,12 +82,14 @@ def test_gamma(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["-f", "arena-week1", "--sort", "fame"], ["--sort", "expected one of brier, adjusted_brier, log", "fame"]),
+        (
+            ["-f", "arena-week1", *FEW, "--sort", "fame"],
+            ["--sort", "expected one of brier, adjusted_brier, log", "fame"],
+        ),
         (["-f", "arena-week1", "--gamma", "1.5"], ["gamma", "must be a number in [0, 1]"]),
-        (["-f", "arena-week1", "--max-ask-sum", "1"], ["max_ask_sum: must be a number above 1"]),
         (["-f", "arena-week1", "--min-events", "0"], ["min_events: must be an integer >= 1"]),
         (["-f", "plain", "--full"], ["--full: needs a file of Prophet Arena, got FutureX"]),
-        (["-f", "arena-week1", "--missing", "skip"], ["--missing: needs a file of FutureX, got Prophet Arena"]),
+        (["-f", "arena-week1", *FEW, "--missing", "skip"], ["--missing: needs a file of FutureX, got Prophet Arena"]),
         (["-f", "plain", "--sort", "log"], ["--sort: needs a file of Prophet Arena, got FutureX"]),
         (["-f", "lost"], ["expected a dataset of problems"]),
         (["-f", "broken.csv"], ["expected the columns", "none named event_ticker"]),
@@ -102,7 +107,7 @@ def test_refused(tmp_path: Path, options: list[str], words: list[str]) -> None:
 def test_csv_needs_no_dataset(tmp_path: Path) -> None:
     rows = [("e1", "a", [0.9, 0.1]), ("e1", "b", [0.4, 0.6]), ("e2", "a", [0.8, 0.2]), ("e2", "b", [0.5, 0.5])]
     write(tmp_path, {"prediction/arena.csv": as_csv(rows).encode(), "dataset/arena.json": [q("x")]})
-    printed = run(tmp_path, "-f", "arena", "--json").json
+    printed = run(tmp_path, "-f", "arena", *FEW, "--json").json
     assert printed["dataset"] is None
     assert printed["forecasters"]["a"]["brier"] == pytest.approx((0.01 + 0.04) / 2)
     assert printed["forecasters"]["a"]["return_0"] == pytest.approx(1 / 0.52)
@@ -112,7 +117,7 @@ def test_all_ranks_files_of_every_kind_and_reuses_them(tmp_path: Path) -> None:
     folder(tmp_path)
     rows = [("e1", "a", [0.9, 0.1]), ("e1", EVIL, [0.4, 0.6])]
     write(tmp_path, {"prediction/plain.json": [q()], "prediction/other.csv": as_csv(rows).encode()})
-    done = run(tmp_path, "nightly")
+    done = run(tmp_path, "nightly", *FEW)
     assert (done.code, done.err) == (0, "")
     board = json.loads((tmp_path / "evaluation/leaderboard.json").read_text("utf-8"))
     names = [(table["benchmark"], [row["name"] for row in table["rows"]]) for table in board["tables"]]
@@ -126,15 +131,15 @@ def test_all_ranks_files_of_every_kind_and_reuses_them(tmp_path: Path) -> None:
     for text in (done.out, (tmp_path / "evaluation/leaderboard.md").read_text("utf-8")):
         assert not RAW_CONTROL.search(text)
     before = {path.name: path.read_bytes() for path in (tmp_path / "evaluation").iterdir()}
-    assert run(tmp_path, "nightly").out.splitlines()[-1] == "0 files scored, 3 unchanged, 0 failed"
+    assert run(tmp_path, "nightly", *FEW).out.splitlines()[-1] == "0 files scored, 3 unchanged, 0 failed"
     assert {path.name: path.read_bytes() for path in (tmp_path / "evaluation").iterdir()} == before
-    again = run(tmp_path, "nightly", "--gamma", "0.5").out.splitlines()[-1]
+    again = run(tmp_path, "nightly", *FEW, "--gamma", "0.5").out.splitlines()[-1]
     assert again == "2 files scored, 1 unchanged, 0 failed"
 
 
 def test_results_show_themselves_and_rank() -> None:
     hostile = [{**forecast, "username": "<script>alert(1)</script>"} for forecast in FORECASTS[:2]] + FORECASTS[2:]
-    results: Any = ProphetArenaEvaluator().evaluate_all(hostile, PROBLEMS)
+    results: Any = ProphetArenaEvaluator(min_events=1).evaluate_all(hostile, PROBLEMS)
     page = results._repr_html_()
     assert "<table>" in page
     assert "<script>" not in page

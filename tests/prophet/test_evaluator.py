@@ -186,8 +186,9 @@ BAD_OPTIONS: Final = {
     "seed": ({"seed": 0.5}, "seed: must be an integer >= 0, got 0.5"),
     "min_events": ({"min_events": 0}, "min_events: must be an integer >= 1, got 0"),
     "late": ({"late": "never"}, "late: must be keep or drop, got 'never'"),
-    "prior": ({"prior": 0}, "prior: must be a number above 0, got 0"),
-    "max_ask_sum": ({"max_ask_sum": "1.03"}, "max_ask_sum: must be a number above 1, got '1.03'"),
+    "repeats": ({"repeats": "first"}, "repeats: must be last or mean, got 'first'"),
+    "response": ({"response": 1}, "response: must be brier or correct, got 1"),
+    "prior": ({"prior": -1}, "prior: must be a number >= 0, got -1"),
 }
 
 

@@ -24,9 +24,6 @@ BAD_FORECASTS: Final = {
     "missing": ({"prediction": None}, "expected a probability for every option"),
     "unknown id": ({"problem_id": 9}, "unknown problem id"),
     "no name": ({"username": ""}, "no id of an event or no name of a forecaster"),
-    "weight huge": ({"weight": 1e308}, "'weight' must be a positive number"),
-    "weight": ({"weight": 0}, "'weight' must be a positive number"),
-    "weight nan": ({"weight": math.nan}, "'weight' must be a positive number"),
 }
 
 
@@ -59,14 +56,21 @@ WARNINGS: Final = {
     "no number": ({"timestamp": 5}, NO_TIME),
     "no day": ({"timestamp": "2025-02-30T00:00:00Z"}, NO_TIME),
     "no zone": ({"timestamp": "2025-06-30T00:00:00"}, "timestamp without time zone, read as UTC: 1 (ada on 1)"),
-    "odds zero": ({"odds": [0, 1]}, "odds are not a number in (0, 1] for every option: no return: 1 (ada on 1)"),
-    "odds above": ({"odds": [1.2, 0.5]}, "odds are not a number in (0, 1] for every option: no return: 1 (ada on 1)"),
+    "weight": ({"weight": 3}, "weight that is not its event's, ignored: 1 (ada on 1)"),
+    "weight huge": ({"weight": 1e308}, "weight that is not its event's, ignored: 1 (ada on 1)"),
+    "weight nan": ({"weight": math.nan}, "weight that is not its event's, ignored: 1 (ada on 1)"),
+    "odds alone": (
+        {"odds": [0.5, 0.6]},
+        "odds that no other forecaster confirms, not used: no price, no return: 1 (ada on 1)",
+    ),
+    "odds zero": ({"odds": [0, 1]}, "odds are not a number in (0, 1] for every option, not used: 1 (ada on 1)"),
+    "odds above": ({"odds": [1.2, 0.5]}, "odds are not a number in (0, 1] for every option, not used: 1 (ada on 1)"),
 }
 
 
 @pytest.mark.parametrize(("change", "warning"), WARNINGS.values(), ids=WARNINGS)
 def test_warning(change: Row, warning: str) -> None:
-    results = evaluate([{**GOOD[0], **change}, GOOD[1]], [GOOD_PROBLEM])
+    results = evaluate([{**GOOD[0], **change}, GOOD[1]], [{**GOOD_PROBLEM, "end_date": None}])
     assert results["warnings"] == [warning]
     assert results["n_forecasts"] == 2
 

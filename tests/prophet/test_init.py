@@ -52,5 +52,5 @@ def test_benchmark_makes_an_evaluator() -> None:
     results = prophet.BENCHMARK.evaluator(gammas=(0.25,)).evaluate_file(PREDICTION, [DATASET])
     assert results["benchmark"] == prophet.BENCHMARK.name
     assert results["signature"]["gammas"] == [0.25]
-    assert prophet.BENCHMARK.options == {"gammas", "min_events", "max_ask_sum", "items"}
+    assert prophet.BENCHMARK.options == {"gammas", "min_events", "late", "items"}
     assert any("Ranked by Log" in str(block) for block in results.report(sort="log"))

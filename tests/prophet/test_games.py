@@ -1,0 +1,35 @@
+"""Nobody rises on a board by anything but better forecasts: every game of tests/games.py, and `compare`."""
+
+from __future__ import annotations
+
+import pytest
+
+import games
+from forecasteval.boards.comparison import compare
+from forecasteval.prophet import ProphetArenaEvaluator
+
+
+@pytest.mark.parametrize("name", games.GAMES)
+def test_game_gains_nothing(name: str) -> None:
+    before, after = games.play(games.GAMES[name], seed=1)
+    assert games.risen(before, after) == {}
+
+
+def test_games_about_records_change_no_number() -> None:
+    """Weights, odds and second forecasts leave every metric as it is."""
+    same = ("own weight where right", "own odds of 0.01", "no odds where wrong", "odds and weight that are no numbers")
+    for name in (*same, "a second, later forecast of the truth"):
+        before, after = (results["forecasters"] for results in games.play(games.GAMES[name], seed=2))
+        assert after == before, name
+
+
+def test_compare_weighs_as_the_board_does() -> None:
+    """Weights of problems count in both, those of forecasts in neither."""
+    problems, forecasts = games.draw(3, events=20)
+    weighted = [{**problem, "weight": 1 + problem["problem_id"] % 3} for problem in problems]
+    stolen = [{**row, "weight": 9 if row["username"] == games.PLAYER else 1} for row in forecasts]
+    for data in (forecasts, stolen):
+        results = ProphetArenaEvaluator(items=True, bootstrap=0).evaluate_all(data, weighted)
+        scores = {system["name"]: system["overall_score"] for system in compare([results])["systems"]}
+        for name, row in results["forecasters"].items():
+            assert scores[name] == pytest.approx(1 - row["brier"])
