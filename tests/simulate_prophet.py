@@ -193,7 +193,7 @@ def series(repeats: int) -> list[Row]:
 
 def strengths(repeats: int, events: int) -> str:
     """The prior pulls the strengths together, so that they have no truth but their own mean over draws."""
-    draws = [evaluate(np.random.default_rng(seed), events, bootstrap=500)["forecasters"] for seed in range(repeats)]
+    draws = [evaluate(np.random.default_rng(seed), events, prior=1)["forecasters"] for seed in range(repeats)]
     value = np.array([[rows[f"f{i}"]["bradley_terry"] for i in range(F)] for rows in draws])
     ends = np.array([[rows[f"f{i}"]["bradley_terry_interval"] for i in range(F)] for rows in draws])
     mean = value.mean(axis=0)
