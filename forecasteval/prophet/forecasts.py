@@ -198,7 +198,9 @@ class ForecastReader:
 
     def _settle(self, events: Events, data: Forecasts, starts: Ints) -> Forecasts:
         """The forecasts at the prices at which they are paid; count prices that were not used."""
-        paid, mid = settle_prices(events, data.event, data.forecaster, data.time, data.q, data.mid, self.trusted)
+        slot = events.slots(data.event, np.append(starts, len(data.p)))
+        known, quotes = (events.q[slot], events.mid[slot]), (data.q, data.mid)
+        paid, mid = settle_prices(known, quotes, data.event, data.forecaster, data.time, data.sizes, self.trusted)
         priced, quoted = ~np.isnan(paid[starts]), ~np.isnan(data.q[starts])
         with np.errstate(invalid="ignore"):
             apart = np.maximum.reduceat(np.abs(paid - data.q), starts) > AGREEMENT + ROUNDING

@@ -6,16 +6,13 @@ import contextlib
 import math
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from .arrays import ROUNDING, Bools, Floats, Ints
 from .fields import read_number
 from .scores import PRICE_RANGE
-
-if TYPE_CHECKING:
-    from .events import Events
 
 AGREEMENT: Final = 0.05  # the most by which a price may differ from the median and agree with it
 HOUR: Final = 3600.0
@@ -24,37 +21,42 @@ BAD_BIDS: Final = "bids are not a number in [0, odds] for every option: the mid 
 
 
 def settle_prices(
-    events: Events, event: Ints, who: Ints, time: Floats, q: Floats, mid: Floats, trusted: bool
+    known: tuple[Floats, Floats],
+    quotes: tuple[Floats, Floats],
+    event: Ints,
+    who: Ints,
+    time: Floats,
+    sizes: Ints,
+    trusted: bool,
 ) -> tuple[Floats, Floats]:
     """The asking and middle prices at which forecasts are paid, nan where there is none.
 
-    event, who, time: by forecast, one per event and forecaster; q, mid: the prices that came with each, option after
-    option, nan where none did. The price is the problem's. Without one it is the median of what the forecasters of
-    the event give in the same hour of the clock (UTC), if there are two of them and more than half lie within 0.05 of
-    it; else the median of all forecasters of the event, if they agree likewise or are three at least. Of two prices
-    in the middle the higher is the median: nobody gains by naming a lower one. So nobody's prices decide what that
-    forecaster is paid, and leaving them out changes nothing. `trusted`: the file was written by the arena, not by
-    forecasters; each row is paid at its own price. A single forecaster is, too: there is nobody else to ask.
+    event, who, time, sizes: by forecast, one per event and forecaster; known, quotes: the asking and middle prices of
+    its problem and those that came with it, option after option, nan where there are none.
+
+    The price is the problem's. Without one it is the median of what the forecasters of the event give in the same hour
+    of the clock (UTC), if there are two of them and more than half lie within 0.05 of it; else the median of all
+    forecasters of the event, if they agree likewise or are three at least. Of two prices in the middle the higher is
+    the median: nobody gains by naming a lower one. So nobody's prices decide what that forecaster is paid, and leaving
+    them out changes nothing. `trusted`: the file was written by the arena, not by forecasters; each row is paid at its
+    price. A single forecaster is, too: there is nobody else to ask.
     """
-    sizes = events.sizes[event]
     starts = np.cumsum(sizes) - sizes
-    quoted = ~np.isnan(q[starts]) if len(starts) else np.zeros(0, dtype=bool)
-    slot = events.slots(event, np.append(starts, len(q)))
-    paid, middle = events.q[slot], events.mid[slot]
+    (paid, middle), (q, mid) = (known[0].copy(), known[1].copy()), quotes
+    quoted = ~np.isnan(q[starts])
     open_ = np.isnan(paid[starts])
     if trusted or who.max(initial=0) == 0:
         _fill(paid, middle, open_ & quoted, sizes, q, mid)
         open_ &= ~quoted
-    hours = np.nan_to_num(np.floor(time / HOUR), nan=-1.0).astype(np.int64)
-    hourly = np.unique(np.stack([event, hours]), axis=1, return_inverse=True)[1].reshape(-1)
-    for group, known, least in ((hourly, ~np.isnan(time), np.inf), (event.copy(), np.ones(len(event), dtype=bool), 3)):
-        if not open_.any():
-            break
-        medians = _consensus(group, sizes, starts, quoted & known, q, mid, least)
-        if medians is None:
+    timed = ~np.isnan(time)
+    hours = np.where(timed, np.nan_to_num(time) // HOUR, 0).astype(np.int64)
+    hours -= hours.min()
+    hourly = np.unique(event * (hours.max() + 1) + hours, return_inverse=True)[1]
+    for group, able, least in ((hourly, timed, np.inf), (event, np.ones_like(timed), 3)):
+        if not open_.any() or not (quoted & able).any():
             continue
-        found, *columns = medians
-        here = open_ & known & found
+        found, *columns = _consensus(group, sizes, starts, quoted & able, q, mid, least)
+        here = open_ & able & found
         _fill(paid, middle, here, sizes, *columns)
         open_ &= ~here
     return paid, middle
@@ -67,13 +69,11 @@ def _fill(paid: Floats, middle: Floats, chosen: Bools, sizes: Ints, q: Floats, m
 
 def _consensus(
     group: Ints, sizes: Ints, starts: Ints, quoted: Bools, q: Floats, mid: Floats, least: float
-) -> tuple[Bools, Floats, Floats] | None:
+) -> tuple[Bools, Floats, Floats]:
     """By forecast whether its group has a price; that price and the middle one, option after option.
 
     A group has one if more than half of its prices, two at least, agree with their median, or if there are `least`.
     """
-    if not quoted.any():
-        return None
     number, size = np.zeros(int(group.max()) + 1, dtype=np.int64), np.zeros(int(group.max()) + 1, dtype=np.int64)
     size[group] = sizes
     number[1:] = np.cumsum(size)[:-1]  # where the options of each group stand
