@@ -35,8 +35,8 @@ from forecasteval.common.benchmark import Benchmark, Scorer
 from forecasteval.common.errors import EvaluationError, InputError, printable, run_command
 from forecasteval.common.files import find_file
 from forecasteval.common.records import dump_pieces
-from forecasteval.common.report import Report, format_text
-from forecasteval.common.usage import command_line, describe, program_name
+from forecasteval.common.report import Report, print_report
+from forecasteval.common.usage import Parser, command_line, describe, program_name
 from forecasteval.common.version import __version__
 from forecasteval.futurex.evaluator import FutureXEvaluator, make_evaluator
 
@@ -100,7 +100,7 @@ _MOVED: Final = {  # options of version 1.0, and the commands that took their pl
 def _parser(command: str, description: str, examples: str, done: str, *codes: int) -> argparse.ArgumentParser:
     """A parser with the options that all commands have; see `describe` for its texts."""
     texts = describe(PROGRAM, description, examples, done, *codes)
-    parser = argparse.ArgumentParser(prog=f"{PROGRAM} {command}".rstrip(), **texts)
+    parser = Parser(prog=f"{PROGRAM} {command}".rstrip(), **texts)
     add = parser.add_argument
     add("--json", action="store_true", help="print strict JSON, a line per result, and nothing else")
     add("--root", metavar="DIR", type=Path, default=ROOT, help="folder of prediction/, dataset/ and evaluation/")
@@ -185,7 +185,7 @@ def _show(args: argparse.Namespace, results: Mapping[str, Any], report: Report) 
         sys.stdout.writelines(dump_pieces(results, ascii_only=True))
         print()
     else:
-        print(format_text(report))
+        print_report(report)
 
 
 def _exit_code(failed: int, scored: int) -> int:

@@ -67,6 +67,9 @@ AT: Final = LATIN.index("é")
         pytest.param(
             "p.jsonl", BOM + LATIN[1:-1].encode("latin-1"), ["0xe9", f"position {AT + 2}"], id="latin-1 JSONL, BOM"
         ),
+        pytest.param("p.json", LATIN.replace("é", "答案").encode("gbk"), ["not UTF-8", "GBK", "iconv"], id="GBK"),
+        pytest.param("p.json", b"id,answer\n1,A\n", ["not JSON", "a table (CSV)", "convert"], id="CSV"),
+        pytest.param("p.json", b"<!DOCTYPE html><p>404", ["not JSON", "a web page (HTML)"], id="HTML"),
         pytest.param("p.json", b"17", ["p.json", "list", "object", "got int"], id="top level number"),
         pytest.param("p.json", b'"q7"', ["p.json", "list", "object", "got str"], id="top level text"),
         pytest.param("p.json", b"null", ["p.json", "list", "object", "got"], id="top level null"),

@@ -353,6 +353,8 @@ def test_flags_of_old_name_the_new_command(tmp_path: Path, words: list[str], com
 @pytest.mark.parametrize(
     ("words", "told"),
     [
+        (["--item"], "did you mean --items?"),
+        (["nightly", "--jsn"], "did you mean --json?"),
         (["nightly", "--all"], "unrecognized arguments: --all"),
         (["compare", "a", "b", "--check"], "unrecognized arguments: --check"),
         (["-f", "--all"], "argument -f/--file: expected one argument"),

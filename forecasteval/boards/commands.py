@@ -14,7 +14,7 @@ from forecasteval.common.benchmark import Scorer
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import SUFFIXES
 from forecasteval.common.records import dump_json
-from forecasteval.common.report import Report, format_text
+from forecasteval.common.report import Report, print_report
 from forecasteval.common.results import Results
 
 from . import comparison, gate, over_weeks, page
@@ -64,7 +64,7 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     report = board_report(board)
     if board["without_result"]:
         report.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")
-    print(dump_json(board, ascii_only=True) if args.json else format_text([*report, counts]))
+    print(dump_json(board, ascii_only=True)) if args.json else print_report([*report, counts])
     if any(failure.fault for failure in failed):
         return 1
     if not board["evaluated"] + board["reused"]:
@@ -108,7 +108,7 @@ def _told_by_model(failures: dict[str, dict[str, int]]) -> list[str]:
 def _verify(args: argparse.Namespace, scorer: Scorer, program: str, processes: int) -> int:
     found = verify_folder(args.root, scorer.score, processes, scorer.together, args.cluster)
     _tell_failed(program, found.failed)
-    print(dump_json(_as_json(found), ascii_only=True) if args.json else format_text(_report(found)))
+    print(dump_json(_as_json(found), ascii_only=True)) if args.json else print_report(_report(found))
     if any(failure.fault for failure in found.failed):
         return 1
     if found.differences:
@@ -176,7 +176,7 @@ def _compare_over_weeks(args: argparse.Namespace, scorer: Scorer, program: str) 
 
 
 def _show_comparison(args: argparse.Namespace, compared: Results, program: str) -> int:
-    print(dump_json(compared, ascii_only=True) if args.json else format_text(compared.report()))
+    print(dump_json(compared, ascii_only=True)) if args.json else print_report(compared.report())
     gate.require_not_worse(args, compared)
     for line in gate.find_powerless(args, compared):
         print(printable(f"{program}: {line}"), file=sys.stderr)

@@ -48,7 +48,18 @@ def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
         return raw[mark:].decode("utf-8")
     except UnicodeDecodeError as error:
         at = mark + error.start
-        raise InputError(where, f"not UTF-8: byte 0x{raw[at]:02x} at position {position + at}") from None
+        wanted = f"not UTF-8: byte 0x{raw[at]:02x} at position {position + at}"
+        raise InputError(where, wanted, _guess_encoding(raw)) from None
+
+
+def _guess_encoding(raw: bytes) -> str:
+    """GBK, with the command that converts it, if nearly all that is not ASCII are characters of GB 2312."""
+    try:
+        wide = [char for char in raw.decode("gb18030") if char > "\x7f"]
+    except UnicodeDecodeError:
+        return ""
+    common = sum(len(char.encode("gb2312", "ignore")) == 2 for char in wide)
+    return "text in GBK: convert it with iconv -f GB18030 -t UTF-8" if common > 0.9 * len(wide) else ""
 
 
 @contextlib.contextmanager

@@ -109,7 +109,9 @@ def _no_id(ids: Sequence[str], theirs: Sequence[str], keys: Counter[str]) -> str
 
     named = [key for key in keys if key.lower().replace("_", "").endswith("id")]
     if not theirs:
-        return f"no 'id', but {', '.join(printable(key, 40) for key in (named or list(keys))[:5]) or 'nothing'}"
+        shown = ", ".join(printable(key, 40) for key in (named or list(keys))[:5]) or "nothing"
+        remedy = f"; `convert --id {printable(named[0], 40)}` makes predictions of them" if len(named) == 1 else ""
+        return f"no 'id', but {shown}{remedy}"
     folded = {name.casefold(): name for name in ids}
     near = difflib.get_close_matches(theirs[0].casefold(), list(folded), n=1)
     nearest = (

@@ -78,9 +78,21 @@ def parse_json(text: str, where: str) -> Any:
     try:
         return _decode(text)
     except json.JSONDecodeError as error:
-        raise InputError(where, f"not JSON: line {error.lineno} column {error.colno}: {error.msg}") from None
+        raise InputError(
+            where, f"not JSON: line {error.lineno} column {error.colno}: {error.msg}", _guess(text)
+        ) from None
     except RecursionError:
         raise InputError(where, "expected records", "JSON nested too deeply") from None
+
+
+def _guess(text: str) -> str:
+    """What a text that is no JSON looks like; "" if nothing is known."""
+    begin = text.lstrip()[:400]
+    if begin.startswith("<"):
+        return "a web page (HTML)"
+    head = begin.partition("\n")[0]
+    looks_like_csv = begin[0] not in "[{" and "," in head and "\n" in begin
+    return "a table (CSV): `convert` makes predictions of it" if looks_like_csv else ""
 
 
 WRAPPERS: Final = ("data", "predictions", "results")  # under which a list of records may stand

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import math
+import shutil
+import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -36,19 +38,46 @@ def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], align: str)
 
 
 class Table(NamedTuple):
-    """A table of a report; `align` holds `<` or `>` for each column."""
+    """A table of a report; `align` holds `<` or `>` for each column.
+
+    `least` are the titles of columns that a narrow terminal goes without first, the least important in front.
+    """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     align: str
+    least: Sequence[str] = ()
 
 
 Report = list["str | Table"]  # lines and tables, top to bottom
 
 
-def format_text(report: Report) -> str:
-    """A report as a screen shows it."""
-    return "\n".join(block if isinstance(block, str) else text_table(*block) for block in report)
+def format_text(report: Report, width: int | None = None) -> str:
+    """A report as a screen of `width` columns shows it; without a width tables are as wide as they are."""
+    return "\n".join(block if isinstance(block, str) else _fit_table(block, width) for block in report)
+
+
+def print_report(report: Report) -> None:
+    """Print a report; tables fit the width of a terminal, and stay whole in a file or a pipe."""
+    print(format_text(report, shutil.get_terminal_size().columns if sys.stdout.isatty() else None))
+
+
+def _fit_table(table: Table, width: int | None) -> str:
+    """The table without the columns for which there is no room, `least` first, then from the right; they are named."""
+    kept, dropped = list(range(len(table.header))), list[str]()
+    order = [list(table.header).index(title) for title in table.least]
+    order += [place for place in reversed(kept) if place not in order]
+    while True:
+        text = text_table(
+            [table.header[place] for place in kept], [[row[place] for place in kept] for row in table.rows],
+            "".join(table.align[place] for place in kept),
+        )  # fmt: skip
+        if width is None or len(kept) < 3 or max(map(display_width, text.split("\n"))) <= width:
+            break
+        place = order.pop(0)
+        kept.remove(place)
+        dropped.append(table.header[place])
+    return f"{text}\n(no room for: {', '.join(dropped)})" if dropped else text
 
 
 def format_html(report: Report) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import textwrap
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 _ALWAYS: Final = (1, 2, 130)
 _CODES: Final = {  # those of all commands
@@ -17,6 +17,19 @@ _CODES: Final = {  # those of all commands
     6: "a gate is not passed",
     130: "interrupted",
 }
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that names the nearest option where one is misspelled."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with exit code 2."""
+        import difflib  # here: it costs more than all the rest of the start-up
+
+        known = [name for name in self._option_string_actions if name.startswith("--")]
+        words = [word.partition("=")[0] for word in message.rpartition("unrecognized arguments: ")[2].split()]
+        near = [name for word in words if word.startswith("--") for name in difflib.get_close_matches(word, known, n=1)]
+        super().error(f"{message} (did you mean {', '.join(near)}?)" if near and "unrecognized" in message else message)
 
 
 def program_name(path: str) -> str:

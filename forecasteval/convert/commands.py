@@ -14,7 +14,7 @@ from typing import Any, Final
 from forecasteval.common.errors import InputError, grouped_names, grouped_warning, printable
 from forecasteval.common.files import find_dataset, write_atomic
 from forecasteval.common.records import RecordFile, dump_json
-from forecasteval.common.usage import command_line, describe
+from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
 from .datasets import read_questions
@@ -58,7 +58,7 @@ def run(argv: Sequence[str], program: str, check: Check) -> int:
 def build_parser(program: str) -> argparse.ArgumentParser:
     """The options; `program` is what stands before `convert` on the command line."""
     what = "Make prediction files of what other programs wrote: inspect_ai, OpenAI batches, MiroFlow, tables."
-    parser = argparse.ArgumentParser(prog=f"{program} convert", **describe(program, what, _EXAMPLES, "converted"))
+    parser = Parser(prog=f"{program} convert", **describe(program, what, _EXAMPLES, "converted"))
     add = parser.add_argument
     add("sources", metavar="SOURCE", type=Path, nargs="+", help="file to read; what is in it tells its format")
     add("-o", "--output", metavar="FILE", type=Path, required=True, help="file to write, NAME.json")

@@ -8,6 +8,7 @@ from typing import Any
 from forecasteval.common.errors import printable
 from forecasteval.common.report import Report, Table, format_signature, show_interval, show_number
 
+from .answers import read_answer
 from .rules import LEVELS, WEIGHTS
 
 
@@ -86,14 +87,22 @@ def _names_line(counts: Mapping[str, Any]) -> str:
     )
 
 
+def _around_box(text: str, width: int = 36) -> str:
+    """The part of an answer around what counts of it."""
+    answer = read_answer(text)
+    at, end = (answer.find_in(text) if answer and answer.boxed else None) or (0, 0)
+    begin = max(0, min(at - 8, end + 2 - width)) if end > width - 2 else 0
+    return printable(("…" if begin else "") + text[begin:], width)
+
+
 def items_table(items: Iterable[Mapping[str, Any]]) -> Table:
     """A row per question: what was read, from what, the score."""
     rows = [
         [
             printable(item["id"], 26), str(item["level"]), item["kind"], show_number(item["score"]), item["outcome"],
-            printable(item["truth"], 36), printable(item["read"], 36), printable(item["answer"], 36), item["note"],
+            printable(item["truth"], 36), printable(item["read"], 36), _around_box(item["answer"]), item["note"],
         ]
         for item in items
     ]  # fmt: skip
     header = ["Id", "Level", "Kind", "Score", "Outcome", "Truth", "Read", "Answer", "Note"]
-    return Table(header, rows, "<><><<<<<")
+    return Table(header, rows, "<><><<<<<", ("Answer", "Kind", "Note", "Truth", "Outcome", "Level"))

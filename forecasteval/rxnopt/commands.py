@@ -13,7 +13,7 @@ from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import write_atomic
 from forecasteval.common.records import RecordFile, dump_json
 from forecasteval.common.report import text_table
-from forecasteval.common.usage import command_line, describe
+from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
 from .builder import Build, NoQuestionsError, build_questions
@@ -68,7 +68,7 @@ def run(argv: Sequence[str], program: str) -> int:
 def build_parser(program: str) -> argparse.ArgumentParser:
     """The commands and their options; `program` is what stands before `rxnopt` on the command line."""
     what = "Make RxnOptBench questions of tables, prompts of questions, and a prediction of replies."
-    parser = argparse.ArgumentParser(prog=f"{program} rxnopt", **describe(program, what, _EXAMPLES[""], "done"))
+    parser = Parser(prog=f"{program} rxnopt", **describe(program, what, _EXAMPLES[""], "done"))
     parser.add_argument("--version", action="version", version=f"{program} rxnopt {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, text, add_options, work in (

@@ -146,7 +146,7 @@ def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ([{"ID": "x", "answer": "A"}], "no 'id', but ID"),
+        ([{"ID": "x", "answer": "A"}], "no 'id', but ID; `convert --id ID` makes predictions of them"),
         ([{"answer": "A", "task_id": 1, "user_id": 2}], "no 'id', but task_id, user_id"),
         ([{"answer": "A", "text": "t"}], "no 'id', but answer, text"),
         ([7], "no 'id', but nothing"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forecasteval.common.report import text_table
+from forecasteval.common.report import Table, display_width, format_text, text_table
 
 
 def test_table_is_aligned_with_chinese() -> None:
@@ -25,3 +25,15 @@ def test_table_without_rows_and_without_spaces_at_the_end() -> None:
 def test_table_refuses_a_row_of_another_width() -> None:
     with pytest.raises(ValueError, match="zip"):
         text_table(["a", "b"], [["only one"]], "<<")
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"), [(None, "a b c d"), (80, "a b c d"), (29, "a b c"), (20, "a c"), (1, "a c")]
+)
+def test_columns_without_room_go_the_least_important_first_and_are_named(width: int | None, shown: str) -> None:
+    table = Table(["a", "b", "c", "d"], [["x" * 8, "长" * 4, "z" * 8, "w" * 8]], "<<><", ("d", "b"))
+    lines = format_text([table], width).split("\n")
+    assert lines[0].split() == shown.split()
+    dropped = [title for title in "db" if title not in shown]
+    assert lines[2:] == ([f"(no room for: {', '.join(dropped)})"] if dropped else [])
+    assert width == 1 or max(map(display_width, lines[:2])) <= (width or 99)
