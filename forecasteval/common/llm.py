@@ -90,11 +90,11 @@ class ModelClient:
         # Until a run has an answer, its first prompt goes alone: a server that refuses the key is called once, and the
         # form of reply that it knows is the one in which all others begin.
         alone = 0 if self._answered else 1
-        sent = self._send(task, entries, new[:alone])
+        sent = self._send(task, new[:alone])
         for call in sent.values():
             if not call.failure or call.failure in OF_THE_MODEL:
                 self._answered, self.server.dialect = True, call.dialect
-        sent |= self._send(task, entries, new[alone:])
+        sent |= self._send(task, new[alone:])
         calls |= dict.fromkeys(new, Call(failure="not sent")) | sent
         values = [
             None if calls[prompt].failure else task.parse(entry, calls[prompt].reply)
@@ -107,12 +107,12 @@ class ModelClient:
         parts = (server.address, server.model, task.version, task.instructions, json.dumps(task.schema), prompt)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
-    def _send(self, task: Task[Any], entries: Mapping[str, Data], prompts: Sequence[str]) -> dict[str, Call]:
+    def _send(self, task: Task[Any], prompts: Sequence[str]) -> dict[str, Call]:
         """The calls in the order of the prompts, up to the one that stops the run."""
         from tqdm import tqdm
 
         futures = {prompt: Future[Call]() for prompt in prompts}
-        waiting = deque(prompts if self._seconds_left() and not self._stopped else ())
+        waiting = deque(prompts if prompts and not self._stopped and self._seconds_left() else ())
 
         def work() -> None:
             while True:
@@ -122,7 +122,7 @@ class ModelClient:
                     return
                 try:
                     call = self.server.call(task.instructions, task.schema, prompt)
-                    if not call.failure and task.parse(entries[prompt], call.reply) is not None:
+                    if not call.failure:
                         self.cache.put(self._key(task, prompt), call.reply)
                     futures[prompt].set_result(call)
                 except Exception as error:  # A fault of this program: it is raised where the result is awaited.

@@ -10,6 +10,8 @@ import json
 import re
 import socket
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -20,6 +22,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cli import ROOT
 from forecasteval.common.errors import InputError
 from forecasteval.common.llm import MAX_FAILURES, ModelClient, Task, Usage, build_prompt
 from llm_server import AT_ONCE, NO_RETRY, LlmServer, Reply, Request, Script, completion, error
@@ -200,8 +203,10 @@ def test_the_reason_is_one_safe_line(server: LlmServer) -> None:
 
 def test_a_fault_of_this_program_is_raised(server: LlmServer) -> None:
     """A thread that dies silently would be awaited until the deadline."""
+    client = make(server)
+    client.server.call = lambda *_: 1 // 0  # type: ignore[assignment, method-assign, return-value]
     with pytest.raises(ZeroDivisionError):
-        make(server).read(TASK._replace(parse=lambda data, reply: 1 // 0), [{"n": 1}])
+        read(client, 1)
 
 
 # --- When a run sends nothing more ---
@@ -253,7 +258,9 @@ def read_hastily(script: Script | None, deadline: float) -> list[dict[str, int]]
         server.script = script or honest
         client = make(server if script else f"http://127.0.0.1:{taken.getsockname()[1]}/v1", deadline=deadline)
         client.server._client = client.server._client.with_options(max_retries=1)
-        return [read(client, 1, 2, 3)[1]["failures"], read(client, 4)[1]["failures"]]
+        failures = [read(client, 1, 2, 3)[1]["failures"], read(client, 4)[1]["failures"]]
+        assert 4 not in sent(server) or "deadline" not in failures[1]
+        return failures
 
 
 HANGS: Final = Reply(wait=60)
@@ -273,6 +280,17 @@ def test_connections_and_the_deadline() -> None:
         jobs = {name: pool.submit(read_hastily, *case[:2]) for name, case in CONNECTIONS.items()}
         failures = {name: job.result() for name, job in jobs.items()}
     assert failures == {name: case[2] for name, case in CONNECTIONS.items()}
+
+
+def test_a_call_that_hangs_ends_with_the_program(server: LlmServer) -> None:
+    server.script = lambda request: HANGS
+    code = (
+        "from forecasteval.common.llm import *\n"
+        f"client = ModelClient('key', '{server.url}', 'm', 8, None, 0.3)\n"
+        "print(client.read(Task('', {}, '', lambda data, reply: reply), [{}])[1]['failures'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=50)
+    assert (done.stdout, done.stderr) == ("{'deadline': 1}\n", "")
 
 
 # --- Key and address ---
@@ -330,8 +348,10 @@ def cache(server: LlmServer, tmp_path: Path) -> Path:
 
 
 def test_a_second_run_sends_nothing(server: LlmServer, cache: Path) -> None:
-    values, usage = read(make(server, cache=cache), 1, 2)
+    client = make(server, cache=cache)
+    values, usage = read(client, 1, 2)
     assert (values, usage["calls"], usage["failures"], server.requests) == ([2, 4], 0, {}, [])
+    assert client._end is None  # The deadline counts from the first call.
 
 
 @pytest.mark.parametrize("change", ["model", "server", "instructions", "version", "properties", "data"])
