@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forecasteval.common.results import Results
 from forecasteval.common.statistics import FLIPS, holm, mean, paired_test, stratified_interval, stratified_mean
@@ -86,42 +86,24 @@ def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, 
     return {"version": __version__, **least, "flips": FLIPS, "draws": DRAWS, "seed": SEED}
 
 
-def _rank_group(systems: list[System], min_questions: int) -> dict[str, Any]:
+class _Scored(NamedTuple):
+    """A system, and its score over the levels that count."""
+
+    system: System
+    score: float
+
+
+def _rank_group(systems: Sequence[System], min_questions: int) -> dict[str, Any]:
     """The table of systems that answered the same questions."""
     first = systems[0]
     counts = {level: len(values) for level, values in first.scores.items()}
     levels = [level for level, count in counts.items() if count and (count >= min_questions or not level)]
-    overall = {id(system): stratified_mean(system.strata(levels)) for system in systems}
+    scored = [_Scored(system, stratified_mean(system.strata(levels))) for system in systems]
     # Equal scores may differ in the 17th digit; without a level that counts there is no order but the names'.
-    order = sorted(systems, key=lambda system: (-round(overall[id(system)], 12) if levels else 0, system.name))
-    pairs = [read_difference(upper, lower, levels) for upper, lower in pairwise(order)]
-    leads = [read_difference(order[0], other, levels) for other in order[1:]]
-    compared = pairs + leads
-    tests = paired_test([one.spread for one in compared], [one.flips for one in compared], SEED) if levels else []
-    behind = holm(tests[len(pairs) :])
-    rows: list[dict[str, Any]] = []
-    for place, system in enumerate(order):
-        row = {
-            "rank": place + 1 if levels else None,
-            "overall_score": overall[id(system)],
-            "overall_interval": stratified_interval(system.spread(levels), (0.0, system.share)),
-            "level_scores": {level: mean(system.scores[level]) if level in levels else math.nan for level in counts},
-            "n": sum(counts[level] for level in levels),
-            "missing": system.count(levels, "missing"),
-            "unparsed": system.count(levels, *UNPARSED),
-            "difference_above": None,
-            "p_above": None,
-            "significant": None,
-            "p_leader": None,
-            **system.row,
-            **run_columns(system, levels),
-        }
-        if place and levels:
-            above, p = pairs[place - 1].value, tests[place - 1]
-            if abs(above) < 1e-12:
-                row["rank"] = rows[-1]["rank"]
-            row.update(difference_above=above, p_above=p, significant=p < ALPHA, p_leader=behind[place - 1])
-        rows.append(row)
+    scored.sort(key=lambda one: (-round(one.score, 12) if levels else 0, one.system.name))
+    rows = [_row(one, counts, levels) for one in scored]
+    if levels:
+        _test_rows(rows, [one.system for one in scored], levels)
     benchmark, dataset, checksum = first.group
     return {
         "benchmark": benchmark,
@@ -131,3 +113,35 @@ def _rank_group(systems: list[System], min_questions: int) -> dict[str, Any]:
         "signature": {**first.policy, "min_questions": min_questions or None, "questions_sha256": checksum},
         "rows": rows,
     }
+
+
+def _row(scored: _Scored, counts: Mapping[str, int], levels: Sequence[str]) -> dict[str, Any]:
+    """The row of a system that is tested against no other yet."""
+    system, score = scored
+    return {
+        "rank": None,
+        "overall_score": score,
+        "overall_interval": stratified_interval(system.spread(levels), (0.0, system.share)),
+        "level_scores": {level: mean(system.scores[level]) if level in levels else math.nan for level in counts},
+        "n": sum(counts[level] for level in levels),
+        "missing": system.count(levels, "missing"),
+        "unparsed": system.count(levels, *UNPARSED),
+        "difference_above": None,
+        "p_above": None,
+        "significant": None,
+        "p_leader": None,
+        **system.row,
+        **run_columns(system, levels),
+    }
+
+
+def _test_rows(rows: Sequence[dict[str, Any]], systems: Sequence[System], levels: Sequence[str]) -> None:
+    """Give the rows of systems, best first, their ranks and the tests against the system above and the leader."""
+    above = [read_difference(upper, lower, levels) for upper, lower in pairwise(systems)]
+    behind = [read_difference(systems[0], other, levels) for other in systems[1:]]
+    tests = paired_test([gap.spread for gap in above + behind], [gap.flips for gap in above + behind], SEED)
+    to_leader = holm(tests[len(above) :])
+    rows[0]["rank"] = 1
+    for place, (gap, p, p_leader) in enumerate(zip(above, tests[: len(above)], to_leader, strict=True), 1):
+        rank = rows[place - 1]["rank"] if abs(gap.value) < 1e-12 else place + 1
+        rows[place].update(rank=rank, difference_above=gap.value, p_above=p, significant=p < ALPHA, p_leader=p_leader)
