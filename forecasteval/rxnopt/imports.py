@@ -55,6 +55,8 @@ def import_file(path: Path, layout: Layout, constants: Constants = _NO_CONSTANTS
     named = _named_columns(layout, str(path))
     sheet = read_sheet(path, layout.sheet, named)
     rows, left_out = _usable_rows(sheet, layout)
+    if not rows:
+        return make_tables(path, [], constants, left_out)  # raises, with the reasons
     layout, notes = _complete(layout, sheet.header, rows, named, str(path))
     experiments = [_read_row(row, number, layout) for number, row in enumerate(rows, 1)]
     tables, more = make_tables(path, experiments, constants, left_out)

@@ -250,6 +250,12 @@ def test_formulas_without_a_value_are_no_absent_yields(tmp_path: Path) -> None:
         book.active.append(row)
     book.save(tmp_path / "x.xlsx")
     assert "left out: B3 holds a formula whose value was not saved: 1 (row 3)" in read(tmp_path / "x.xlsx")[1]
+    book.active["B2"] = "=5"
+    book.save(tmp_path / "x.xlsx")
+    with pytest.raises(
+        InputError, match="rows with a yield, got left out: B2, B3 hold formulas whose value was not saved"
+    ):
+        read(tmp_path / "x.xlsx")
 
 
 def test_escapes_and_marks_of_nothing_in_conditions(tmp_path: Path) -> None:
