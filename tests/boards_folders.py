@@ -56,16 +56,18 @@ def import_worker(root: Path, monkeypatch: pytest.MonkeyPatch, name: str, source
 
 
 def snapshot(root: Path) -> dict[str, Stamp]:
-    """Bytes, time and identity of every file of evaluation/, and the folder's own time."""
+    """Bytes, time and identity of every file of evaluation/ but the lock, whose time some systems change."""
     folder = root / "evaluation"
-    taken = {p.name: (p.read_bytes(), p.stat().st_mtime_ns, p.stat().st_ino) for p in folder.iterdir()}
-    taken.pop(".lock", None)  # whose time some systems change, and which Windows removes
-    return {**taken, ".": (b"", folder.stat().st_mtime_ns, folder.stat().st_ino)}
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock"]
+    return {
+        path.relative_to(folder).as_posix(): (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_ino)
+        for path in paths
+    }
 
 
 def contents(root: Path) -> dict[str, bytes]:
-    """The files of evaluation/ but the lock."""
-    return {path.name: path.read_bytes() for path in (root / "evaluation").iterdir() if path.name != ".lock"}
+    """The files of evaluation/ but hidden ones."""
+    return {path.name: path.read_bytes() for path in (root / "evaluation").iterdir() if path.name[0] != "."}
 
 
 def stored(root: Path, name: str = "leaderboard") -> Any:

@@ -32,8 +32,8 @@ from .page import is_current, name_missing
 from .processes import Failure, LeftOut, Task, explain, score_files
 from .ranking import make_page, rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
-from .store import BOARD, Score, hash_text, lock_folder, read_stored, result_text, store_result
-from .systems import Ranking, System, file_rows, is_degraded, read_result
+from .store import BOARD, Score, hash_text, lock_folder, read_stored, result_pieces, result_text, store_result
+from .systems import Ranking, System, file_rows, from_record, read_result, to_record
 
 _LONGEST_NAME: Final = 255  # bytes that file systems allow
 Signature = Mapping[str, Any]
@@ -77,7 +77,8 @@ def evaluate_folder(
                     fresh[part.name] = part.system
                     for kind, count in part.llm_failures.items():
                         llm_failures.setdefault(kind, {})[task.prediction] = count
-                    checksums[part.name] = store_result(part.text, folder / f"{part.name}.json")
+                    checksums[part.name] = store_result(part.path, folder / f"{part.name}.json")
+                    _write_summary(folder, part.name, part.system, checksums[part.name])
         about = read_systems(root / "prediction")
         failures.sort()
         notes = [*filter(None, [note]), *left_out, *(name_missing(folder, checksums) if pages else [])]
@@ -189,10 +190,10 @@ def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings:
     """
     checksum = hash_file(path) if path.exists() else ""
     if known is None or known["file_sha256"] != checksum:
-        stored, checksum = read_stored(path)
-        if not stored:
+        system = _read_system(path, checksum)
+        if not system:
             return ""
-        known = {**stored, "degraded": is_degraded(stored)}
+        known = system.row if isinstance(system, System) else system.table
     if known["prediction"] != task.prediction or known["degraded"] or "damaged_lines" in known:
         return ""
     if known["dataset"] and not task.dataset:
@@ -249,8 +250,37 @@ def _store_texts(folder: Path, board: dict[str, Any], date: str) -> tuple[list[d
     return changes, warnings
 
 
+# --- What ranking needs of a result ---
+
+
+def _summary_path(folder: Path, name: str) -> Path:
+    return folder / ".ranking" / f"{name}.json"
+
+
+def _write_summary(folder: Path, name: str, system: System | Ranking, checksum: str) -> None:
+    """Keep what ranking needs of a stored result, of this sha256, so that it need not be read whole again."""
+    summary = {"file_sha256": checksum, "system": to_record(system)}
+    write_atomic(_summary_path(folder, name), result_pieces(summary, None))
+
+
+def _read_system(path: Path, checksum: str) -> System | Ranking | None:
+    """What ranking needs of the stored result with this sha256; None if it is not there, or damaged."""
+    summary, _ = read_stored(_summary_path(path.parent, path.stem))
+    if summary.get("file_sha256") == checksum:
+        return from_record(summary["system"])
+    stored, found = read_stored(path)
+    if not stored or found != checksum:
+        return None
+    try:
+        system = read_result(stored)
+    except (InputError, LookupError):  # saved with options or by a version that a leaderboard does not take
+        return None
+    _write_summary(path.parent, path.stem, system, checksum)
+    return system
+
+
 def _read_ranked(folder: Path, name: str, checksum: str) -> System | Ranking:
-    stored, found = read_stored(folder / f"{name}.json")
-    if found != checksum:
+    system = _read_system(folder / f"{name}.json", checksum)
+    if not system:
         raise EvaluationError(f"{folder / name}.json: changed while the leaderboard was made; run again")
-    return read_result(stored)
+    return system

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from forecasteval.common.errors import EvaluationError, OtherQuestionsError, printable
 from forecasteval.common.files import hash_file, join_checksums, score_together, temporary_name, write_atomic
-from forecasteval.common.results import Results
-from forecasteval.common.spilled import Spilled
 
-from .store import Score, result_pieces, result_text
+from .store import Score, result_pieces
 from .systems import Ranking, System, failures_of_model, read_result
 
 _KILLED: Final = "the process that scored it was killed (out of memory?)"
@@ -55,10 +53,10 @@ class Failure(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """A result: its name, the text to store, what ranking needs of it, how the language model failed, by kind."""
+    """A result: its name, the file that holds it, what ranking needs of it, how the language model failed, by kind."""
 
     name: str
-    text: str | Path  # or where it is written already, in the folder where it belongs, if it is large
+    path: Path  # in a folder that is removed once all files have been scored: it is moved where it belongs
     system: System | Ranking
     llm_failures: Mapping[str, int]
 
@@ -87,15 +85,20 @@ def score_files(
     """
     from tqdm import tqdm
 
-    work = partial(_score_one, score, root)
-    apart = bool(processes and tasks) and sum(map(_size, tasks)) > POOL_BYTES
+    folder = temporary_name(root / "evaluation")  # made for the first result
+    work = partial(_score_one, score, root, folder)
     outcomes: Generator[Outcome, None, None]
     if cluster and tasks:
         outcomes = _on_cluster(work, tasks, cluster)
+    elif processes and sum(map(_size, tasks)) > POOL_BYTES:
+        outcomes = _in_processes(work, tasks, processes, folder)
     else:
-        outcomes = _in_processes(work, tasks, processes, root) if apart else (work(task) for task in tasks)
-    with contextlib.closing(outcomes):  # at once, so that no process goes on behind an error
-        yield from tqdm(outcomes, total=len(tasks), desc="scoring", unit="file", leave=False, disable=None)
+        outcomes = (work(task) for task in tasks)
+    try:
+        with contextlib.closing(outcomes):  # at once, so that no process goes on behind an error
+            yield from tqdm(outcomes, total=len(tasks), desc="scoring", unit="file", leave=False, disable=None)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _size(task: Task) -> int:
@@ -107,7 +110,8 @@ def _size(task: Task) -> int:
     return size
 
 
-def _score_one(score: Score, root: Path, task: Task) -> Outcome:
+def _score_one(score: Score, root: Path, folder: Path, task: Task) -> Outcome:
+    writing = False
     try:
         results, errors = score_together(score, task.files, task.dataset)
         outcome: Outcome = [
@@ -118,11 +122,14 @@ def _score_one(score: Score, root: Path, task: Task) -> Outcome:
             if damaged := results.get("damaged_lines"):
                 reason = f"scored without its damaged lines, which are no JSON: {damaged}"
                 outcome.append(Failure(task.prediction, reason))
-            text = _write_large(results, root) or result_text(results)
-            told = text, read_result(results), failures_of_model(results)
-            outcome.append(Scored(str(results["name"]), *told))
+            system, path = read_result(results), folder / f"{results['name']}.json"
+            writing = True
+            write_atomic(path, result_pieces(results))
+            outcome.append(Scored(str(results["name"]), path, system, failures_of_model(results)))
         return outcome
     except EvaluationError as error:
+        if writing:  # a full disk ends the run
+            raise
         return [Failure(task.prediction, explain(error, task.path, root))]
     except MemoryError:
         return [Failure(task.prediction, _TOO_LARGE)]
@@ -131,25 +138,12 @@ def _score_one(score: Score, root: Path, task: Task) -> Outcome:
         return [Failure(task.prediction, reason, True)]
 
 
-def _write_large(results: Results, root: Path) -> Path | None:
-    """Where a result is whose items are on the disk, as there is no memory for its text; None for any other."""
-    if not isinstance(results.get("items"), Spilled):
-        return None
-    path = temporary_name(root / "evaluation")
-    write_atomic(path, result_pieces(results))
-    return path
-
-
 def _in_processes(
-    work: Callable[[Task], Outcome], tasks: Sequence[Task], processes: int, root: Path
+    work: Callable[[Task], Outcome], tasks: Sequence[Task], processes: int, folder: Path
 ) -> Generator[Outcome, None, None]:
     from .pool import run_tasks
 
-    name = f".{os.getpid()}-"
-    with (
-        TemporaryDirectory(prefix=name, suffix=".tmp", dir=root / "evaluation", ignore_cleanup_errors=True) as place,
-        contextlib.closing(run_tasks(work, tasks, min(processes, len(tasks)), Path(place))) as outcomes,
-    ):
+    with contextlib.closing(run_tasks(work, tasks, min(processes, len(tasks)), folder)) as outcomes:
         for task, outcome in zip(tasks, outcomes, strict=True):
             yield [Failure(task.prediction, _KILLED)] if outcome is None else outcome
 
@@ -164,8 +158,8 @@ def _on_cluster(work: Callable[[Task], Outcome], tasks: Sequence[Task], address:
 
 
 def _arrived(task: Task, one: Failure | LeftOut | Scored) -> Failure | LeftOut | Scored:
-    """The same, or a Failure if a large result was written where only its worker sees it."""
-    if isinstance(one, Scored) and isinstance(one.text, Path) and not one.text.exists():
+    """The same, or a Failure if the result was written where only its worker sees it."""
+    if isinstance(one, Scored) and not one.path.exists():
         return Failure(task.prediction, "the Dask worker wrote its result elsewhere: is the folder shared?")
     return one
 

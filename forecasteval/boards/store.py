@@ -17,7 +17,6 @@ from forecasteval.common.errors import EvaluationError, InputError, LockedError
 from forecasteval.common.files import hash_file, require_regular, write_atomic
 from forecasteval.common.records import dump_pieces
 from forecasteval.common.results import Results
-from forecasteval.common.spilled import Spilled, is_large
 
 BOARD: Final = "leaderboard"  # the stem that no result may have
 
@@ -41,13 +40,10 @@ def save_results(results: Mapping[str, Any], folder: Path, saved: set[str] | Non
         saved.add(name)
 
 
-def store_result(text: str | Path, path: Path) -> str:
-    """Put a result's text, or a file that holds it, in its place; the sha256 of its bytes. EvaluationError if not."""
-    if isinstance(text, str):
-        write_atomic(path, text)
-        return hash_text(text)
+def store_result(written: Path, path: Path) -> str:
+    """Put a file that holds a result in its place; the sha256 of its bytes. EvaluationError if it cannot be written."""
     try:
-        text.replace(path)
+        written.replace(path)
     except OSError as error:
         raise EvaluationError(f"{path}: cannot be written: {error.strerror or error}") from None
     return hash_file(path)
@@ -58,9 +54,9 @@ def result_text(results: Mapping[str, Any]) -> str:
     return "".join(result_pieces(results))
 
 
-def result_pieces(results: Mapping[str, Any]) -> Iterator[str]:
+def result_pieces(results: Mapping[str, Any], indent: int | None = 1) -> Iterator[str]:
     """`result_text`, piece by piece."""
-    yield from dump_pieces({**results, "result_sha256": _hash_result(results)}, indent=1)
+    yield from dump_pieces({**results, "result_sha256": _hash_result(results)}, indent)
     yield "\n"
 
 
@@ -82,12 +78,10 @@ def _hash_result(results: Mapping[str, Any]) -> str:
 def read_stored(path: Path) -> tuple[dict[str, Any], str]:
     """What `result_text` wrote, and the sha256 of its bytes; {} if it is not there, damaged, or no longer whole.
 
-    Its `result_sha256` must be that of the rest. The items of a large one stay on the disk.
+    Its `result_sha256` must be that of the rest.
     """
     try:
         require_regular(path)
-        if is_large(path):
-            return _read_large(path)
         raw = path.read_bytes()
         record = json.loads(raw)
         claimed = record.pop("result_sha256")
@@ -96,33 +90,6 @@ def read_stored(path: Path) -> tuple[dict[str, Any], str]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, InputError):
         pass
     return {}, ""
-
-
-def _read_large(path: Path) -> tuple[dict[str, Any], str]:
-    """`read_stored`, line by line, as `result_pieces` wrote them; what stands there otherwise is not whole."""
-    items: Spilled[Any] | None = None
-    digest, rest, item, end = hashlib.sha256(), list[bytes](), list[bytes](), b""
-    with path.open("rb") as file:
-        for line in file:
-            digest.update(line)
-            if items is None or end == b" ],\n":  # before the items, or behind them
-                rest.append(line)
-                if line == b' "items": [\n':
-                    rest[-1], items = b' "items": [],\n', Spilled()
-            elif end == b"  }\n":
-                end = line
-                if line != b" ],\n":
-                    break
-            else:
-                item.append(line)
-                if line in (b"  },\n", b"  }\n"):
-                    items.extend([json.loads(b"".join(item).rstrip(b",\n"))])
-                    item, end = [], line
-    record = json.loads(b"".join(rest))
-    if items is not None:
-        record["items"] = items
-    claimed = record.pop("result_sha256")
-    return (record, digest.hexdigest()) if claimed == _hash_result(record) else ({}, "")
 
 
 def hash_text(text: str) -> str:

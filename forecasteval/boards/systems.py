@@ -71,6 +71,19 @@ def read_result(results: Mapping[str, Any], name: str | None = None) -> System |
     return Ranking({**row, "rows": results["ranking"], "n_events": results["n_events"]})
 
 
+def to_record(system: System | Ranking) -> dict[str, Any]:
+    """What `from_record` reads again, for JSON."""
+    return {key: value for key, value in system._asdict().items() if key != "runs"}
+
+
+def from_record(record: Mapping[str, Any]) -> System | Ranking:
+    """The System or Ranking that `to_record` was given."""
+    if "table" in record:
+        return Ranking(record["table"])
+    outcomes = {level: Counter(counts) for level, counts in record["outcomes"].items()}
+    return System(**{**record, "group": tuple(record["group"]), "outcomes": outcomes})
+
+
 def file_rows(board: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The parts of a board that stand for a file each: rows of systems, or of their runs, and tables of forecasters."""
     for table in board.get("tables", ()):

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError
+from forecasteval.common.files import hash_file
 from forecasteval.common.records import dump_json
-from forecasteval.common.spilled import Spilled
 
 from .about import Systems, add_about, read_systems
 from .changes import read_changes
@@ -62,7 +62,7 @@ def verify_folder(
                     failed.append(part)
                     continue
                 systems.append(part.system)
-                told = _compare_stored(folder / f"{part.name}.json", part.text)
+                told = _compare_stored(folder / f"{part.name}.json", part.path)
                 if told:
                     differences[f"{part.name}.json"] = told
         same = len(systems) - len(differences)
@@ -76,17 +76,13 @@ def _is_stored(folder: Path, task: Task) -> bool:
     return any((folder / f"{name}.json").exists() for name in {task.name, *(path.stem for path in task.files)})
 
 
-def _compare_stored(path: Path, text: str | Path) -> list[str]:
+def _compare_stored(path: Path, new: Path) -> list[str]:
+    if hash_file(path) == hash_file(new):
+        return []
     stored, _ = read_stored(path)
-    if isinstance(text, Path):
-        new, _ = read_stored(text)
-        text.unlink()
-    else:
-        new = json.loads(text)
-        del new["result_sha256"]
     if not stored:
         return ["it is damaged: no JSON, or not what its result_sha256 says"]
-    return _shorten(list(_differences(stored, new)))
+    return _shorten(list(_differences(stored, read_stored(new)[0])))
 
 
 def _compare_board(folder: Path, systems: list[System | Ranking], about: Systems) -> dict[str, list[str]]:
@@ -123,15 +119,11 @@ def _differences(stored: Any, new: Any, where: str = "") -> Iterator[str]:
     if isinstance(stored, dict) and isinstance(new, dict):
         for key in sorted({*stored, *new} - {*_MAY_DIFFER}, key=lambda key: (key != "signature", key)):
             yield from _differences(stored.get(key), new.get(key), f"{where}.{key}".lstrip("."))
-    elif _is_list(stored) and _is_list(new) and len(stored) == len(new):
+    elif isinstance(stored, list) and isinstance(new, list) and len(stored) == len(new):
         for place, (a, b) in enumerate(zip(stored, new, strict=True)):
             yield from _differences(a, b, f"{where}[{_name(a) or place}]")
     elif stored != new:
         yield f"{where}: {_show(stored)} is stored, {_show(new)} comes out"
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, (list, Spilled))
 
 
 def _name(value: Any) -> str:
@@ -141,8 +133,4 @@ def _name(value: Any) -> str:
 
 
 def _show(value: Any) -> str:
-    return (
-        f"{len(value)} entries"
-        if _is_list(value) or isinstance(value, dict)
-        else json.dumps(value, ensure_ascii=False)[:60]
-    )
+    return f"{len(value)} entries" if isinstance(value, (list, dict)) else json.dumps(value, ensure_ascii=False)[:60]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from .errors import InputError, grouped_warning, printable
 from .records import BadRecord, Record, as_text, is_null, repeated_keys
-from .spilled import Spilled
 
 _QUESTION_KEYS: Final = frozenset(
     {"id", "prompt", "level", "ground_truth", "Std", "end_time", "additional values", "Description"}
@@ -17,90 +16,94 @@ _QUESTION_KEYS: Final = frozenset(
 _AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
 
 
-def join(
-    questions: Sequence[Any], predictions: Iterable[Any], fields: Iterable[str], where: str
-) -> tuple[Sequence[Any], list[str]]:
-    """The dataset's questions, each with the "answer" of its prediction, and what was noticed on the way.
+class Join:
+    """The questions of a dataset, each with the "answer" of its prediction, made while they are iterated (once).
 
-    Where the questions are on the disk, so is what is made of them. Joined by id; where ids repeat, by id and prompt.
-    Rows that stay ambiguous have no answer and are named, as are predictions without a question and `fields` in which a
-    prediction's row differs from its question. Raises InputError if no prediction has an id of the questions.
+    `questions` are iterated twice, first for their ids, and not kept. Predictions are joined by id; where an id
+    repeats, by id and prompt. Rows that stay ambiguous have no answer. `messages()` names these afterwards, predictions
+    without a question, and `fields` in which a prediction differs from its question. Raises InputError if no prediction
+    has an id of the questions.
     """
-    notes: dict[str, list[str]] = {}
-    on_disk = isinstance(questions, Spilled)
-    kept: list[Any] | Spilled[Any] = Spilled() if on_disk else []
-    joined: list[Any] | Spilled[Any] = Spilled() if on_disk else []
-    shared = _shared_ids(questions)
-    places, unlabelled, answers = _places_by_id(predictions, kept, notes)
-    if places.keys().isdisjoint(map(_question_id, questions)):
-        ids = list(map(_question_id, questions))
-        raise InputError(where, "expected predictions for this dataset", _no_id(ids, list(places), unlabelled))
-    notes.update(answers.warnings(where, len(kept)))
-    used = bytearray(len(kept))
-    for question in questions:
-        if not isinstance(question, Mapping):
-            joined.append(question)
-            continue
+
+    def __init__(self, questions: Iterable[Any], predictions: Iterable[Any], fields: Iterable[str], where: str) -> None:
+        self._questions, self._fields = questions, tuple(fields)
+        self._names: dict[str, list[str]] = {}  # of questions or predictions, by what is said about them
+        self._predictions: dict[str, list[Mapping[str, Any]]] = {}  # by id, as long as a question may need them
+        self._used: set[int] = set()  # `id()` of those that are kept although a question has used them
+        keys, answers, count = self._read(predictions)
+        ids = Counter(map(_question_id, questions))
+        self._shared = {name for name, times in ids.items() if times > 1}
+        if self._predictions.keys().isdisjoint(ids):
+            problem = _no_id(list(ids), list(self._predictions), keys)
+            raise InputError(where, "expected predictions for this dataset", problem)
+        self._names.update(answers.warnings(where, count))
+
+    def _read(self, predictions: Iterable[Any]) -> tuple[Counter[str], AnswerKeys, int]:
+        """Index the predictions; the keys of those without an id, and how the others answer."""
+        keys: Counter[str] = Counter()
+        answers, count = AnswerKeys(), 0
+        for number, record in enumerate(predictions, 1):
+            if isinstance(record, Mapping) and record.get("id") is not None:
+                name = str(record["id"]).strip()
+                if name != str(record["id"]):
+                    self._say("id with blanks around it, matched without them", name)
+                self._predictions.setdefault(name, []).append(record)
+                answers.add(record, name)
+                count += 1
+            else:
+                keys.update(record.keys() if isinstance(record, Mapping) else ())
+                problem = "prediction without id" if isinstance(record, Mapping) else "prediction that is no object"
+                problem = "damaged line" if isinstance(record, BadRecord) else problem
+                self._say(f"{problem}, not used", f"record {number}")
+        return keys, answers, count
+
+    def __iter__(self) -> Iterator[Any]:
+        for question in self._questions:
+            yield self._answered(question) if isinstance(question, Mapping) else question
+
+    def _answered(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
         name = _question_id(question)
-        rows = [(place, kept[place]) for place in places.get(name, ())]
-        if len(rows) > 1 or name in shared:
-            same = [(place, row) for place, row in rows if row.get("prompt") == question.get("prompt")]
-            rows = same if same or name in shared else rows
-        for place, _ in rows:
-            used[place] = True
-        if len({as_text(raw_answer(row)) for _, row in rows}) > 1 or (not rows and name in places):
-            notes.setdefault(_AMBIGUOUS, []).append(name)
-            rows = []
-        row = rows[0][1] if rows else {}
-        for field in fields:
-            theirs, ours = row.get(field), question.get(field)
-            if field in row and theirs != ours and str(theirs) != str(ours):  # "4" is level 4
-                notes.setdefault(f"{field} of the file differs from the dataset, the dataset counts", []).append(name)
-        both = {**question, "answer": raw_answer(row), "prediction": None}
-        repeated = repeated_keys(question) + repeated_keys(row)
-        joined.append(Record(both, repeated) if repeated else both)
-    ambiguous = set(notes.get(_AMBIGUOUS, ()))
-    unused = [n for n, theirs in places.items() for place in theirs if not used[place] and n not in ambiguous]
-    if unused:
-        notes["prediction without a question, not used"] = unused
-    return joined, [grouped_warning(text, names) for text, names in notes.items()]
+        prediction = self._find(name, question.get("prompt"))
+        for field in self._fields:
+            theirs, ours = prediction.get(field), question.get(field)
+            if field in prediction and theirs != ours and str(theirs) != str(ours):  # "4" is level 4
+                self._say(f"{field} of the file differs from the dataset, the dataset counts", name)
+        row = {**question, "answer": raw_answer(prediction), "prediction": None}
+        repeated = repeated_keys(question) + repeated_keys(prediction)
+        return Record(row, repeated) if repeated else row
+
+    def _find(self, name: str, prompt: object) -> Mapping[str, Any]:
+        """The prediction of a question; {} if there is none, or if it is not known which."""
+        shared = name in self._shared
+        records = self._predictions.get(name, [])
+        if len(records) == 1 and not shared:
+            return self._predictions.pop(name)[0]
+        same = [record for record in records if record.get("prompt") == prompt]
+        candidates = same if same or shared else records
+        self._used.update(map(id, candidates))
+        if len({as_text(raw_answer(record)) for record in candidates}) > 1 or (records and not candidates):
+            self._say(_AMBIGUOUS, name)
+            return {}
+        return candidates[0] if candidates else {}
+
+    def _say(self, message: str, name: str) -> None:
+        self._names.setdefault(message, []).append(name)
+
+    def messages(self) -> list[str]:
+        """What was noticed, complete once all rows have been read."""
+        ambiguous = set(self._names.get(_AMBIGUOUS, ()))
+        unused = [
+            name
+            for name, records in self._predictions.items()
+            for record in records
+            if id(record) not in self._used and name not in ambiguous
+        ]
+        names = {**self._names, "prediction without a question, not used": unused} if unused else self._names
+        return [grouped_warning(message, those) for message, those in names.items()]
 
 
 def _question_id(question: Any) -> str:
     return str(question.get("id")).strip() if isinstance(question, Mapping) else ""
-
-
-def _shared_ids(questions: Iterable[Any]) -> set[str]:
-    """The ids that several questions have."""
-    seen: set[str] = set()
-    shared: set[str] = set()
-    for name in map(_question_id, questions):
-        (shared if name in seen else seen).add(name)
-    return shared
-
-
-def _places_by_id(
-    predictions: Iterable[Any], kept: list[Any] | Spilled[Any], notes: dict[str, list[str]]
-) -> tuple[dict[str, tuple[int, ...]], Counter[str], AnswerKeys]:
-    """Where the rows of an id stand in `kept`, the keys of rows without one, and what is known of their answers."""
-    places: dict[str, tuple[int, ...]] = {}
-    keys: Counter[str] = Counter()
-    answers = AnswerKeys()
-    for number, record in enumerate(predictions, 1):
-        if isinstance(record, Mapping) and record.get("id") is not None:
-            given = str(record["id"])
-            name = given.strip()
-            if name != given:
-                notes.setdefault("id with blanks around it, matched without them", []).append(name)
-            places[name] = (*places.get(name, ()), len(kept))
-            kept.append(record)
-            answers.add(record, name)
-        else:
-            keys.update(record.keys() if isinstance(record, Mapping) else ())
-            problem = "prediction without id" if isinstance(record, Mapping) else "prediction that is no object"
-            problem = "damaged line" if isinstance(record, BadRecord) else problem
-            notes.setdefault(f"{problem}, not used", []).append(f"record {number}")
-    return places, keys, answers
 
 
 def _no_id(ids: Sequence[str], theirs: Sequence[str], keys: Counter[str]) -> str:

@@ -107,7 +107,7 @@ class BadRecord:
 
 
 class RecordFile:
-    """The records of a JSON, JSONL or CSV file, read while it is iterated (once); `sha256` is complete afterwards.
+    """The records of a JSON, JSONL or CSV file, read whenever it is iterated; `sha256` is complete afterwards.
 
     JSON holds a list of records (perhaps under "data", "predictions" or "results"), or one object: a single record, or
     `{id: answer}`, which comes as `{"id", "prediction"}` records. JSONL holds a record per line; a line that is no JSON
@@ -117,8 +117,11 @@ class RecordFile:
     """
 
     def __init__(self, path: Path, is_json: bool = False) -> None:
-        self.path, self.warnings = path, list[str]()
-        self._is_json = is_json
+        self.path, self._is_json = path, is_json
+        self._begin()
+
+    def _begin(self) -> None:
+        self.warnings = list[str]()
         self.line = 0  # of the record that was read last, in JSONL
         self.damaged = 0  # lines of JSONL that are no JSON
         self._sha = hashlib.sha256()
@@ -132,6 +135,7 @@ class RecordFile:
         return f"line {self.line}" if self.line else f"record {number}"
 
     def __iter__(self) -> Iterator[Any]:
+        self._begin()
         (require_regular if self._is_json else require_plain)(self.path)
         with readable(self.path):
             if self.path.suffix == ".jsonl" and not _begins_list(self.path):

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError, grouped_warning
-from forecasteval.common.joins import join
+from forecasteval.common.joins import Join
 from forecasteval.common.records import Record, RecordFile, is_null, number_text, repeated_keys
 from forecasteval.common.results import Results
-from forecasteval.common.spilled import Spilled, is_large
 from forecasteval.common.version import __version__
 
 from . import make_page
@@ -93,27 +92,26 @@ class FutureXEvaluator:
         results = self.evaluate_all([{**question, "answer": answer, "prediction": None}], "question")
         return float(results["items"][0]["score"] or 0)
 
-    def evaluate_all(self, data: Iterable[Mapping[str, Any]], where: str = "data", on_disk: bool = False) -> Results:
+    def evaluate_all(self, data: Iterable[Mapping[str, Any]], where: str = "data") -> Results:
         """Score questions that carry "answer" (or "prediction"); docs/python.md has every key of the result, a dict.
 
         overall_score = Σ w·mean over the levels that have questions, w renormalised; a level without questions
-        is nan. Intervals: `common.statistics.stratified_interval`. `where` names the data in errors. With `on_disk`
-        the items are no list but read from there, unless a language model reviews them. Raises InputError if a record
-        cannot be scored at all. `data` may be a pandas DataFrame.
+        is nan. Intervals: `common.statistics.stratified_interval`. `where` names the data in errors. `data` may be
+        a pandas DataFrame. Raises InputError if a record cannot be scored at all.
         """
-        return self._score(_records(data), where, on_disk)
+        return self._score(_records(data), where)
 
-    def _score(self, data: Iterable[Mapping[str, Any]], where: str, on_disk: bool) -> Results:
+    def _score(self, data: Iterable[Mapping[str, Any]], where: str) -> Results:
         collecting = gc.isenabled()
         gc.disable()  # nothing here makes cycles, and walking a million records again and again costs a third
         try:
-            return self._evaluate(data, where, on_disk and not self._reader)
+            return self._evaluate(data, where)
         finally:
             if collecting:
                 gc.enable()
 
-    def _evaluate(self, data: Iterable[Mapping[str, Any]], where: str, on_disk: bool) -> Results:
-        scoring = Scoring(self.rules, where, bool(self._reader), on_disk)
+    def _evaluate(self, data: Iterable[Mapping[str, Any]], where: str) -> Results:
+        scoring = Scoring(self.rules, where, bool(self._reader))
         scoring.add_all(data)
         warnings = [grouped_warning(text, names) for text, names in scoring.notes.items()]
         model_numbers: Counts | None = None
@@ -143,16 +141,14 @@ class FutureXEvaluator:
         if len(datasets) > 1:
             raise InputError("--dataset", "several need RxnOptBench questions", "FutureX")
         predictions, dataset = RecordFile(path), next(map(Path, datasets), None)
-        large = not self._reader and is_large(*filter(None, (path, dataset)))
         if dataset:
             questions = RecordFile(dataset)
-            asked: Sequence[Any] = Spilled(questions) if large else list(questions)
-            rows, notes = join(asked, predictions, FIELDS, str(path))
-            results = self._score(rows, str(dataset), large)
-            results["warnings"] = questions.warnings + notes + results["warnings"]
+            rows = Join(questions, predictions, FIELDS, str(path))
+            results = self._score(rows, str(dataset))
+            results["warnings"] = questions.warnings + rows.messages() + results["warnings"]
             results["signature"]["dataset_sha256"] = questions.sha256
         else:
-            results = self._score(require_questions(predictions, path), str(path), large)
+            results = self._score(require_questions(predictions, path), str(path))
         results["warnings"] = predictions.warnings + results["warnings"]
         results["signature"]["prediction_sha256"] = predictions.sha256
         if predictions.damaged:
@@ -201,7 +197,7 @@ def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
 def read_rows(path: Path, dataset: Path | None) -> Iterable[Any]:
     """The questions of a prediction file with their answers, in the order of the items."""
     if dataset:
-        return join(list(RecordFile(dataset)), RecordFile(path), FIELDS, str(path))[0]
+        return Join(RecordFile(dataset), RecordFile(path), FIELDS, str(path))
     return require_questions(RecordFile(path), path)
 
 

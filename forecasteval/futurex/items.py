@@ -9,10 +9,9 @@ from typing import Any, Final, NamedTuple
 from forecasteval.common.errors import InputError
 from forecasteval.common.joins import AnswerKeys, RecordDigest, hash_question, hash_questions, raw_answer
 from forecasteval.common.records import as_text, repeated_keys
-from forecasteval.common.spilled import Spilled
 
 from .answers import Answer, read_answer
-from .questions import SHOWN, Question, read_question, read_record, score_answer
+from .questions import SHOWN, Question, read_record, score_answer
 from .rules import Rules
 from .truths import Truth
 from .units import NumberTruth
@@ -30,13 +29,10 @@ class Answered(NamedTuple):
 
 
 class Scoring:
-    """The items of all records, and what else is known of them; `answered` only if a model is to `review` them.
+    """The items of all records, and what else is known of them; `answered` only if a model is to `review` them."""
 
-    With `on_disk` the items are there, and nothing is remembered that would make the same question faster next time.
-    """
-
-    def __init__(self, rules: Rules, where: str, review: bool = False, on_disk: bool = False) -> None:
-        self.items: list[dict[str, Any]] | Spilled[dict[str, Any]] = Spilled() if on_disk else []
+    def __init__(self, rules: Rules, where: str, review: bool = False) -> None:
+        self.items: list[dict[str, Any]] = []
         self.answered: list[Answered] = []
         self.notes: dict[str, list[str]] = {}  # names of records, by what is to be said of them
         self.unboxed_count = self.no_sigma_count = 0
@@ -49,8 +45,6 @@ class Scoring:
         records = iter(data)
         while block := list(islice(records, BLOCK)):
             self._add(block, len(self.items) + 1)
-            if isinstance(self.items, Spilled):
-                read_question.cache_clear()
         if not self.items:
             raise InputError(self._where, "expected questions", "none")
         self.notes.update(self._keys.warnings(self._where, len(self.items)))

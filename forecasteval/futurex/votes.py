@@ -25,7 +25,7 @@ from typing import Any, Final, TypeVar
 
 from forecasteval.common.errors import InputError, grouped_warning, printable
 from forecasteval.common.files import join_checksums
-from forecasteval.common.joins import join
+from forecasteval.common.joins import Join
 from forecasteval.common.records import RecordFile
 from forecasteval.common.report import Report, show_number
 from forecasteval.common.results import Results
@@ -124,12 +124,10 @@ def vote_files(rules: Rules, settings: Mapping[str, Any], paths: Sequence[Path],
     checksums: list[str] = []
     for path in paths:
         predictions = RecordFile(path)
-        notes: list[str] = []
-        rows: Iterable[Any] = require_questions(predictions, path)
-        if questions:
-            rows, notes = join(asked, predictions, FIELDS, str(path))
+        rows = Join(asked, predictions, FIELDS, str(path)) if questions else require_questions(predictions, path)
         run = Scoring(rules, str(datasets[0] if datasets else path), review=True)
         run.add_all(rows)
+        notes = rows.messages() if isinstance(rows, Join) else []
         notes = predictions.warnings + notes + [grouped_warning(text, names) for text, names in run.notes.items()]
         warnings += [f"{path.name}: {note}" for note in notes]
         checksums.append(predictions.sha256)

@@ -21,7 +21,6 @@ from boards_folders import BOARD_FILES, column, contents, evaluate, import_worke
 from cli import ROOT, assert_refused, q, run, run_process, write
 from eval import FutureXEvaluator
 from forecasteval.boards import cluster
-from forecasteval.common import spilled
 from forecasteval.common.errors import EvaluationError, InputError
 
 WORKER: Final = """
@@ -166,18 +165,17 @@ def test_other_files_are_not_scored(tmp_path: Path, two: Cluster, worker: Any, m
     assert "is the folder shared?" in board["failed"][0]["reason"]
 
 
-def test_large_result_that_was_written_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_result_that_was_written_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a worker whose folder is a copy."""
 
     def run_tasks(work: Any, tasks: Any, address: str) -> Iterator[Any]:
         for task in tasks:
             outcome = work(task)
             if task.path.stem == "a":
-                outcome[0].text.unlink()
+                outcome[0].path.unlink()
             yield outcome
 
     monkeypatch.setattr(cluster, "run_tasks", run_tasks)
-    monkeypatch.setattr(spilled, "LARGE", 0)
     write(tmp_path, {"prediction/a.json": [q()], "prediction/b.json": [q()]})
     board = evaluate(tmp_path, scorer(FutureXEvaluator()), cluster="tcp://a:1")
     told = [(entry["file"], entry["reason"]) for entry in board["failed"]]

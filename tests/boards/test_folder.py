@@ -32,7 +32,7 @@ from boards_folders import (
 )
 from cli import EVIL, RAW_CONTROL, ROOT, Done, Record, assert_refused, number, q, question, run, write
 from eval import FutureXEvaluator
-from forecasteval.boards import folder, store
+from forecasteval.boards import folder, processes
 from forecasteval.boards.folder import evaluate_folder
 from forecasteval.common.errors import EvaluationError
 from forecasteval.common.files import write_atomic
@@ -104,7 +104,7 @@ def test_what_save_wrote_is_reused(tmp_path: Path) -> None:
     before = snapshot(tmp_path)
     run(tmp_path, "-f", "d-a", "--save")
     assert counts(run(tmp_path, "nightly")) == (0, 2, 0)
-    assert {name for name, stamp in snapshot(tmp_path).items() if stamp != before[name]} == {".", "d-a.json"}
+    assert {name for name, stamp in snapshot(tmp_path).items() if stamp != before[name]} == {"d-a.json"}
 
 
 def test_changed_prediction_is_scored_again_alone(tmp_path: Path) -> None:
@@ -666,7 +666,7 @@ def test_full_disk_leaves_the_old_results(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (8000, 8000))
 
     done = subprocess.run(command, capture_output=True, encoding="utf-8", preexec_fn=limit, timeout=60, check=False)
-    words = ["evaluation/big.json", "cannot be written", "too large"]
+    words = ["/big.json", "cannot be written", "too large"]
     assert_refused(Done(done.returncode, done.stdout, done.stderr), *words)
     assert contents(tmp_path) == before
 
@@ -685,8 +685,8 @@ def test_write_fails_as_on_a_read_only_disk(tmp_path: Path, monkeypatch: pytest.
             patch.setattr(Path, "open", open_nothing)
             write_atomic(path, text)
 
-    monkeypatch.setattr(store, "write_atomic", refuse)
-    with pytest.raises(EvaluationError, match=r"evaluation/d-a\.json: cannot be written: Read-only file system$"):
+    monkeypatch.setattr(processes, "write_atomic", refuse)
+    with pytest.raises(EvaluationError, match=r"/d-a\.json: cannot be written: Read-only file system$"):
         evaluate(tmp_path, force=True)
     assert snapshot(tmp_path) == before
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from forecasteval.common.errors import InputError
-from forecasteval.common.joins import AnswerKeys, RecordDigest, hash_question, hash_questions, join, raw_answer
+from forecasteval.common.joins import AnswerKeys, Join, RecordDigest, hash_question, hash_questions, raw_answer
 from forecasteval.common.records import Record, repeated_keys
-from forecasteval.common.spilled import Spilled
 
 
 def ask(name: object, prompt: str = "Who?") -> dict[str, Any]:
@@ -19,8 +16,8 @@ def ask(name: object, prompt: str = "Who?") -> dict[str, Any]:
 
 
 def answers(questions: list[Any], predictions: list[Any]) -> tuple[list[Any], list[str]]:
-    rows, notes = join(questions, predictions, ["level"], "p.json")
-    return [row["answer"] for row in rows], notes
+    rows = Join(questions, predictions, ["level"], "p.json")
+    return [row["answer"] for row in rows], rows.messages()
 
 
 def test_by_id_in_the_order_of_the_questions() -> None:
@@ -64,13 +61,13 @@ def test_the_fields_of_the_dataset_count() -> None:
 
 
 def test_keys_given_twice_stay_known() -> None:
-    (row,), _ = join([ask("x")], [Record({"id": "x", "answer": "A"}, ["answer"])], [], "p.json")
+    (row,) = Join([ask("x")], [Record({"id": "x", "answer": "A"}, ["answer"])], [], "p.json")
     assert repeated_keys(row) == ("answer",)
 
 
 def test_predictions_for_another_dataset() -> None:
     with pytest.raises(InputError, match="expected predictions for this dataset, got none with an id of it"):
-        join([ask("x")], [{"id": "y"}], [], "p.json")
+        Join([ask("x")], [{"id": "y"}], [], "p.json")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +137,7 @@ def test_no_record_lacks_nothing() -> None:
 
 def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
     with pytest.raises(InputError, match=r"p\.json: expected 'answer' or 'prediction' in the records, got 'response'"):
-        join([ask("x"), ask("y")], [{"id": "x", "response": "A"}], [], "p.json")
+        Join([ask("x"), ask("y")], [{"id": "x", "response": "A"}], [], "p.json")
 
 
 @pytest.mark.parametrize(
@@ -156,21 +153,5 @@ def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
 )
 def test_ids_that_fit_nothing(rows: list[Any], told: str) -> None:
     with pytest.raises(InputError) as error:
-        join([ask("x")], rows, [], "p.json")
+        Join([ask("x")], rows, [], "p.json")
     assert str(error.value) == f"p.json: expected predictions for this dataset, got {told}"
-
-
-FIELDS = {"prompt": st.sampled_from("PQ"), "answer": st.sampled_from("AB"), "level": st.just(2)}
-ROWS = st.lists(st.fixed_dictionaries({}, optional={"id": st.sampled_from("xyz"), **FIELDS}), max_size=6)
-
-
-@given(ROWS, ROWS)
-def test_on_the_disk_as_in_the_memory(questions: list[Any], predictions: list[Any]) -> None:
-    def outcome(questions: Any) -> object:
-        try:
-            rows, notes = join(questions, predictions, ["level"], "p.json")
-        except InputError as error:
-            return str(error)
-        return list(rows), notes
-
-    assert outcome(Spilled(questions)) == outcome(questions)
