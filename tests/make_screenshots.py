@@ -16,10 +16,11 @@ sys.path.insert(0, str(ROOT))
 from eval import main  # noqa: E402
 
 SIZE: Final = {"width": 1000, "height": 760}
+OPENED: Final = "q-686726ad"  # a question of two picks for one truth
 
 
 def make(folder: Path) -> None:
-    """Write docs/page.png and docs/leaderboard.png."""
+    """Write docs/page.png, docs/question.png and docs/leaderboard.png."""
     for name in ("dataset", "prediction"):
         shutil.copytree(ROOT / name, folder / name)
     root = ["--root", str(folder)]
@@ -30,8 +31,14 @@ def make(folder: Path) -> None:
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
         page = browser.new_page(viewport=SIZE)  # type: ignore[arg-type]
-        for name, picture in (("250915-careful", "page"), ("leaderboard", "leaderboard")):
-            page.goto((folder / "evaluation" / f"{name}.html").as_uri())
+        pictures = (
+            ("250915-careful", "page"),
+            (f"250915-careful.html#{OPENED}", "question"),
+            ("leaderboard", "leaderboard"),
+        )
+        for name, picture in pictures:
+            file, _, anchor = name.partition(".html")
+            page.goto((folder / "evaluation" / f"{file}.html").as_uri() + anchor)
             if name == "leaderboard":
                 page.evaluate(
                     "document.querySelectorAll('h2').forEach((one) => {"

@@ -42,7 +42,9 @@ def explain(item: Mapping[str, Any], truth: Truth | None = None) -> str:
     matched = _MATCHED.search(item["note"])
     if item["kind"] == "ranking" and matched:
         part = f"{matched[1]} of {matched[2]} names"
-        whole = matched[1] != "0" and not item["score"]
+        if matched[1] == "0":
+            return f"{part}: {read} against {true}"
+        whole = not item["score"]
         return f"{part}: only a whole list scores" if whole else f"{part}: 0.8 · {matched[1]}/{matched[2]}"
     if item["score"] >= 1:
         return f"{read} is right"

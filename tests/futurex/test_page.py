@@ -121,7 +121,7 @@ def test_rows_of_files_are_read_when_the_page_is_made(tmp_path: Path) -> None:
         (number("a", answer=r"\boxed{30}", ground_truth="30"), "right", "30 against 30: equal"),
         (number("a", answer=r"\boxed{x, y, q}", ground_truth="x, y, z"), "partly right", "2 of 3 names: 0.8 · 2/3"),
         (number("a", answer=r"\boxed{u, v, w}", ground_truth="x, y, z"), "wrong names",
-         "0 of 3 names: 0.8 · 0/3"),
+         "0 of 3 names: u | v | w against x, y, z"),
     ],
 )  # fmt: skip
 def test_every_score_has_its_reason(row: dict[str, Any], cause: str, why: str) -> None:
