@@ -15,16 +15,16 @@ from scipy import special
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from forecasteval.boards.systems import ALPHA
-from forecasteval.boards.two_way import (
+from forecasteval.boards.inference import (
     adjust_pairs,
     compare_pairs,
     difference_spread,
-    fit_scores,
     half_widths,
     rank_bounds,
     score_spread,
 )
+from forecasteval.boards.systems import ALPHA
+from forecasteval.boards.two_way import fit_scores
 from forecasteval.common.statistics import paired_test, stratified_interval
 from forecasteval.futurex.rules import WEIGHTS
 

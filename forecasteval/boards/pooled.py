@@ -17,7 +17,8 @@ from .names import split_name
 from .systems import ALPHA, SEED, UNPARSED, System
 
 if TYPE_CHECKING:
-    from .two_way import Array, Fit, Spread
+    from .inference import Spread
+    from .two_way import Array, Fit
 
 _DIGITS: Final = 12  # the others depend on the processor
 _MOST: Final = 6  # datasets that a system needs at most to be ranked
@@ -107,7 +108,8 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
     """The scores of connected systems; None if no level has `min_questions` questions."""
     import numpy as np
 
-    from .two_way import compare_pairs, difference_spread, fit_scores, half_widths, score_spread
+    from .inference import compare_pairs, difference_spread, half_widths, score_spread
+    from .two_way import fit_scores
 
     datasets = {group: one for own in answered.values() for group, one in own.items()}
     datasets = dict(sorted(datasets.items(), key=itemgetter(0)))
@@ -201,7 +203,7 @@ class Gap(NamedTuple):
 
 def measure_gaps(season: Season, first: int, others: Iterable[int]) -> list[Gap]:
     """The gaps between one system and others, by their places."""
-    from .two_way import half_widths
+    from .inference import half_widths
 
     values, halves = season.gaps.value[first].round(_DIGITS) + 0.0, half_widths(season.gaps)[first]
     rows = zip(values.tolist(), halves.tolist(), season.p[first].tolist(), strict=True)
@@ -214,7 +216,7 @@ def measure_gaps(season: Season, first: int, others: Iterable[int]) -> list[Gap]
 
 
 def _make_table(season: Season, apart: list[str], min_questions: int, min_datasets: int | None) -> dict[str, Any]:
-    from .two_way import DRAWS
+    from .inference import DRAWS
 
     least = min_datasets or min(math.ceil(len(season.datasets) / 2), _MOST)
     rows = [describe_system(season, place) for place in range(len(season.answered))]
@@ -247,7 +249,7 @@ def _rank(season: Season, ranked: list[int], rows: list[dict[str, Any]]) -> list
     """
     import numpy as np
 
-    from .two_way import adjust_pairs, chances_of_best, rank_bounds
+    from .inference import adjust_pairs, chances_of_best, rank_bounds
 
     if not ranked:
         return []

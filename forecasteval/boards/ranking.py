@@ -11,6 +11,7 @@ from forecasteval.common.results import Results
 from forecasteval.common.statistics import FLIPS, holm, mean, paired_test, stratified_interval, stratified_mean
 from forecasteval.common.version import __version__
 
+from .inference import DRAWS
 from .pooled import pool_systems
 from .repeats import combine_all, run_columns
 from .report import board_report
@@ -25,7 +26,6 @@ from .systems import (
     read_result,
     require_same_policy,
 )
-from .two_way import DRAWS
 
 if TYPE_CHECKING:
     from forecasteval.common.pages import Page

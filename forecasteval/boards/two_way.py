@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from forecasteval.common.statistics import holm
-
 if TYPE_CHECKING:
     import numpy as np
 
     Array = np.ndarray[Any, np.dtype[Any]]
 
-DRAWS: Final = 10_000  # of all scores together, for P(best)
-_BLOCK: Final = 1_000  # draws held at a time
-_NOISE: Final = 1e-12  # share of a variance that is rounding
-_TINY: Final = 1e-300
+NOISE: Final = 1e-12  # what is rounding
+TINY: Final = 1e-300
 _WIDE: Final = 3.0  # prior standard deviation of systems, weeks and levels, in log-odds
 _NARROW: Final = 1.5  # that of a cell's departure from its week and level, divided by the root of its questions
 _COMMON: Final = 5.0  # weeks that the common variance of shocks counts for beside a system's own weeks
@@ -36,21 +32,6 @@ class Fit(NamedTuple):
         """The fit of scores `factor` times as large."""
         parts = [factor * part for part in self.parts]
         return self._replace(scores=factor * self.scores, parts=parts, shocks=factor**2 * self.shocks)
-
-
-class Spread(NamedTuple):
-    """Estimates, their variances (0: questions all say the same; nan: nothing measures them), degrees of freedom."""
-
-    value: Array
-    variance: Array
-    freedom: Array
-
-    def select(self, places: Array) -> Spread:
-        """Of a spread of pairs those of these systems."""
-        import numpy as np
-
-        pairs = np.ix_(places, places)
-        return Spread(self.value[pairs], self.variance[pairs], self.freedom[pairs])
 
 
 class _Design(NamedTuple):
@@ -148,7 +129,7 @@ def _varies(row: Array, levels: Array) -> bool:
 
     answered = ~np.isnan(row)
     spans = (np.ptp(row[answered & (levels == level)]) for level in np.unique(levels[answered]))
-    return bool(max(spans, default=0.0) > _NOISE)
+    return bool(max(spans, default=0.0) > NOISE)
 
 
 def _make_design(levels: Array, weeks: Array, weights: Array) -> _Design:
@@ -258,7 +239,7 @@ def _measure_shocks(
     import numpy as np
 
     slopes = asked * model.slopes[:, design.cells] * design.weights
-    residuals = residuals - slopes * (residuals.sum(axis=0) / np.maximum(slopes.sum(axis=0), _TINY))
+    residuals = residuals - slopes * (residuals.sum(axis=0) / np.maximum(slopes.sum(axis=0), TINY))
     sizes = design.members.sum(axis=0)
     by_cell = residuals @ design.members
     about = residuals - asked * (by_cell / sizes)[:, design.cells]
@@ -270,8 +251,8 @@ def _measure_shocks(
     count = np.bincount(unit_cells, minlength=len(sizes))
     noise = _sum_clusters(about, units) ** 2 * (count / np.maximum(count - 1, 1))[unit_cells] @ design.weeks[unit_cells]
     sums, moved = by_cell @ design.weeks, slopes @ design.members @ design.weeks
-    left = 1 - moved / np.maximum(moved.sum(axis=1, keepdims=True), _TINY)
-    free = 1 - (moved**2).sum(axis=0) / np.maximum(moved.sum(axis=0), _TINY) ** 2
+    left = 1 - moved / np.maximum(moved.sum(axis=1, keepdims=True), TINY)
+    free = 1 - (moved**2).sum(axis=0) / np.maximum(moved.sum(axis=0), TINY) ** 2
     seen, chance = (sums**2).sum(axis=1), (left * noise).sum(axis=1)
     scale = (left * np.maximum(free, 0) * moved**2).sum(axis=1)
     least = 1e-9 * (moved**2).sum(axis=1)  # below, nothing measures a shock
@@ -282,7 +263,7 @@ def _measure_shocks(
     freedom = np.where(measured, (moved > 0).sum(axis=1) - 1, 0)
     own = np.where(measured, (seen - chance) / np.where(measured, scale, 1), common)
     variances = np.maximum(0, (freedom * own + _COMMON * common) / (freedom + _COMMON))
-    share = common * scale.sum() / max(seen.sum(), _TINY)  # of what is seen; the rest is noise
+    share = common * scale.sum() / max(seen.sum(), TINY)  # of what is seen; the rest is noise
     total = freedom.sum() * (1 - 1 / len(asked)) * share**2
     return variances, max(1.0, float(total)), float(np.sqrt(common))
 
@@ -309,119 +290,3 @@ def _carry_shocks(asked: Array, variances: Array, design: _Design, model: _Model
     crossed = count * (variances[:, None] * mixed) @ pull.T
     covariance: Array = np.diag(variances * (direct**2).sum(axis=1)) + crossed + crossed.T + pull @ total @ pull.T
     return covariance
-
-
-# --- What the errors say ---
-
-
-def score_spread(fit: Fit) -> Spread:
-    """The scores' errors, with Satterthwaite's degrees of freedom from the questions that each system answered."""
-    import numpy as np
-
-    parts = np.array([(part**2).sum(axis=1) for part in fit.parts])
-    return _spread(fit, fit.scores, parts, fit.counts, np.diag(fit.shocks))
-
-
-def difference_spread(fit: Fit) -> Spread:
-    """S × S: those of every system's score less every other's; a level counts the fewer questions of the two."""
-    import numpy as np
-
-    parts = np.array([_of_differences(part @ part.T) for part in fit.parts])
-    fewer = np.minimum(fit.counts[:, :, None], fit.counts[:, None, :])
-    return _spread(fit, fit.scores[:, None] - fit.scores, parts, fewer, _of_differences(fit.shocks))
-
-
-def _of_differences(covariance: Array) -> Array:
-    """The variances of all differences, without what is rounding."""
-    import numpy as np
-
-    variances = np.diag(covariance)
-    total = variances[:, None] + variances
-    found = total - 2 * covariance
-    return np.where(found > _NOISE * total, found, 0.0)
-
-
-def _is_measured(fit: Fit) -> bool:
-    """Whether every level has two questions (or clusters): one alone says nothing of its error."""
-    return all(part.shape[1] > 1 for part in fit.parts)
-
-
-def _spread(fit: Fit, value: Array, parts: Array, counts: Array, shocks: Array) -> Spread:
-    import numpy as np
-
-    total = parts.sum(axis=0) + shocks
-    shares = (parts**2 / (np.maximum(counts, 2) - 1)).sum(axis=0) + shocks**2 / fit.shock_freedom
-    total = np.where(total > 1e-30, total, 0.0) if _is_measured(fit) else np.full_like(total, np.nan)
-    return Spread(value, total, np.where(total > 0, total**2 / np.maximum(shares, _TINY), 1.0))
-
-
-def half_widths(spread: Spread) -> Array:
-    """Half of the 95 % intervals by Student's t; nan where nothing measures the error."""
-    import numpy as np
-    from scipy import special
-
-    half = special.stdtrit(spread.freedom, 0.975) * np.sqrt(spread.variance)
-    return np.where(spread.variance > 0, half, np.nan)
-
-
-def compare_pairs(fit: Fit, differences: Spread) -> Array:
-    """S × S two-sided p-values by Student's t, not adjusted; 1 where nothing measures the error.
-
-    None is below 2 / 2^n, the least that the signs of the n questions of the system with fewer can give.
-    """
-    import numpy as np
-    from scipy import special
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(differences.value) / np.sqrt(differences.variance)
-    p = 2 * special.stdtr(differences.freedom, -t)
-    fewer = np.minimum(fit.counts[:, :, None], fit.counts[:, None, :]).sum(axis=0)
-    least = np.maximum(p, 2.0 ** (1 - np.minimum(fewer, 1000)))
-    none = np.isnan(differences.variance) | (np.abs(differences.value) < _NOISE)
-    return np.where(none, 1.0, np.minimum(1.0, least))
-
-
-def adjust_pairs(p: Array) -> Array:
-    """S × S p-values with Holm's adjustment over all pairs; 1 on the diagonal."""
-    import numpy as np
-
-    upper = np.triu_indices(len(p), 1)
-    adjusted = np.ones_like(p)
-    adjusted[upper] = holm(p[upper].tolist())
-    return np.minimum(adjusted, adjusted.T)
-
-
-def rank_bounds(differences: Spread, p: Array, alpha: float) -> list[tuple[int, int]]:
-    """The best and the worst rank of every system that no test contradicts.
-
-    1 + the systems significantly better, and S − those significantly worse. With Holm's p-values over all pairs, all
-    ranks lie in theirs in 95 % of cases (Mogstad, Romano, Shaikh & Wilhelm, Inference for ranks, 2024).
-    """
-    better = ((differences.value < 0) & (p < alpha)).sum(axis=1)
-    worse = ((differences.value > 0) & (p < alpha)).sum(axis=1)
-    return [(1 + int(up), len(p) - int(down)) for up, down in zip(better, worse, strict=True)]
-
-
-def chances_of_best(fit: Fit, seed: int, places: Array, draws: int = DRAWS) -> Array:
-    """Share of draws from the normal distribution of the errors of some systems in which each is the highest.
-
-    Systems without a point are never it, unless nobody has one; ties share. Normal and not Student's: with few
-    questions it is surer than the intervals. nan where nothing measures the errors.
-    """
-    import numpy as np
-
-    wins = np.zeros(len(places))
-    live = fit.scores[places] > 0 if (fit.scores[places] > 0).any() else np.full(len(places), True)
-    drawn_from = places[live]
-    if not _is_measured(fit):
-        return np.full(len(places), np.nan)
-    covariance = sum(part[drawn_from] @ part[drawn_from].T for part in fit.parts)
-    values, vectors = np.linalg.eigh(covariance + fit.shocks[np.ix_(drawn_from, drawn_from)])
-    values = np.where(values > _NOISE * values.max(), values, 0.0)  # the root of rounding would part equal systems
-    root = (vectors * np.sqrt(values)) @ vectors.T  # the symmetric one: no sign is up to the library
-    rng = np.random.default_rng(seed)
-    for start in range(0, draws, _BLOCK):
-        drawn = fit.scores[drawn_from] + rng.standard_normal((min(_BLOCK, draws - start), len(root))) @ root
-        best = drawn >= drawn.max(axis=1, keepdims=True) - 1e-9
-        wins[live] += (best / best.sum(axis=1, keepdims=True)).sum(axis=0)
-    return wins / draws

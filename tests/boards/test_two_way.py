@@ -10,18 +10,17 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from forecasteval.boards.two_way import (
-    Fit,
+from forecasteval.boards.inference import (
     Spread,
     adjust_pairs,
     chances_of_best,
     compare_pairs,
     difference_spread,
-    fit_scores,
     half_widths,
     rank_bounds,
     score_spread,
 )
+from forecasteval.boards.two_way import Fit, fit_scores
 from forecasteval.common.statistics import (
     clustered_error,
     holm,
