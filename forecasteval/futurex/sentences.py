@@ -48,7 +48,7 @@ _NOISE_KINDS: Final = {  # each begins where a word may begin
     r"|\b[0-9]{1,2}\s*[AaPp]\.?[Mm]\b\.?"
     r"|[0-9]{1,2}\s?[时点]\s?[0-9]{1,2}\s?分|\b(?:GMT|UTC)\s?[+-]\s?[0-9]{1,2}(?::[0-9]{2})?",
     "out of": r"(?i:\bout\s+of\s+(?:a\s+)?(?:possible\s+)?[0-9][0-9,.]*)",
-    "what a price is per": rf"(?i:(?:/|\bper\s|每)\s*{PER_AMOUNT}|(?:=|\bfor\s)\s*{ROUND_AMOUNT})",
+    "what a price is per": rf"(?i:(?:/|\bper\s|每)\s*{PER_AMOUNT}|(?P<round>(?:=|\bfor\s)\s*{ROUND_AMOUNT}))",
     "what it was before": rf"(?i:(?<=,\s)(?:up\s|down\s|{FALL})\s?(?:by\s)?(?:[0-9][0-9.,]{{0,15}}\s?%?\s)?"
     r"from\s[$£€¥]?[0-9][0-9.,]{0,20})",
     "bare year": rf"(?i:\b(?:in|by|of|during|since|until|before|after|for|year|fy|cy)\s+(?:the\s+year\s+)?{_YEAR})\b"
@@ -83,7 +83,11 @@ def find_numbers_and_words(text: str) -> list[tuple[Quantity, str]]:
         text = _SAID.sub(lambda numeral: write_digits(numeral[0]), text)
     if not DIGITS.search(text):
         return []
-    text = _NOISE.sub(" ; ", text)
+    # "Close = 100 USD" is a value, "915.04 CNY = 100 GBP" says what it is per.
+    whole = text
+    text = _NOISE.sub(
+        lambda noise: noise[0] if noise["round"] and not DIGITS.search(whole, 0, noise.start()) else " ; ", whole
+    )
     found = []
     position = 0
     while digit := DIGITS.search(text, position):

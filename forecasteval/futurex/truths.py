@@ -14,7 +14,7 @@ from .options import SEPARATOR, YES_NO, Options, find_options, find_sides, label
 from .rankings import NameTruth, RankingTruth
 from .rules import ZERO_SIGMA, Rules
 from .sentences import read_number
-from .units import NumberTruth, question_scale
+from .units import NumberTruth, question_scale, with_falls
 
 Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth
 _YES_OR_NO: Final = Options(frozenset())
@@ -55,7 +55,7 @@ def _choice(level: int, options: Options, picks: Picks, rules: Rules) -> ChoiceT
 def read_open_truth(prompt: str, answer: Answer, std: float | None, rules: Rules) -> Truth | None:
     """The truth of level 3 or 4: a number if it reads as one, else a ranking; None if empty."""
     if len(answer.elements) < 2:
-        quantity, _ = read_number(answer.cleaned, in_sentence=std is not None)
+        quantity, _ = read_number(with_falls(answer.cleaned, prompt), in_sentence=std is not None)
         if quantity and (std is not None or not RANGE.search(answer.cleaned)):  # without Std, "2-1" is a result
             return NumberTruth(quantity, question_scale(prompt), _sigma(quantity.value, std, rules), prompt)
     names = read_items(answer, prompt)

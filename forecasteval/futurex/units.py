@@ -59,6 +59,13 @@ def asks_change(prompt: str) -> bool:
     return bool(_CHANGE.search(words)) and not _ASKS_FALL.search(words)
 
 
+def with_falls(text: str, prompt: str) -> str:
+    """The text with its falls marked, where the question asks for a change."""
+    if not LETTER_OR_MARK.search(text):
+        return text
+    return mark_falls(text, states_fall(text) and asks_change(prompt))
+
+
 class NumberTruth(NamedTuple):
     """Truth of a numeric question; `sigma` and every compared value are in the truth's own unit.
 
@@ -76,9 +83,7 @@ class NumberTruth(NamedTuple):
         if not text[:1].isdigit() and (refusal := read_refusal(text)) and not DIGITS.search(refusal[1]):
             return "refusal"
         percent = PERCENT in (self.quantity.scale, self.asked_scale)
-        if LETTER_OR_MARK.search(text):
-            text = mark_falls(text, states_fall(text) and asks_change(self.prompt))
-        quantity, several = read_number(text, answer.boxed, percent)
+        quantity, several = read_number(with_falls(text, self.prompt), answer.boxed, percent)
         if quantity:
             return quantity, several
         return "no number" if answer.boxed else "no box, and not wholly a number"
