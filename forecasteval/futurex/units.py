@@ -77,6 +77,11 @@ class NumberTruth(NamedTuple):
     sigma: float | None
     prompt: str = ""
 
+    @property
+    def change(self) -> bool:
+        """Whether the question asks for a change, so that an answer may state a fall."""
+        return asks_change(self.prompt)
+
     def read(self, answer: Answer) -> tuple[Quantity, str] | str:
         """The number and a note, or why there is none: in a box the last number of a sentence, else the whole text."""
         text = answer.cleaned
