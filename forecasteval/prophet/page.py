@@ -81,8 +81,10 @@ def _reliability_chart(results: Mapping[str, Any], order: Sequence[str]) -> Char
     tables = results["reliability"]
     shown = [name for name in order if name in tables][:_SMALL]
     axis = Axis("", [(0.0, "0"), (0.5, "0.5"), (1.0, "1")])
-    drawn = {printable(name, 24): [_reliability_line(name, tables[name])] for name in shown}
-    panels = [Panel(name, lines, axis, axis, "diagonal", named=False, height=140) for name, lines in drawn.items()]
+    lines = [_reliability_line(name, tables[name]) for name in shown]
+    panels = [
+        Panel(printable(line.name, 24), [line], axis, axis, "diagonal", named=False, height=140) for line in lines
+    ]
     cells = [
         [printable(name, 60), f"{row['low']:.1f}–{row['high']:.1f}", str(row["n"]),
          show_number(row["mean_probability"], 3), show_number(row["frequency"], 3)]

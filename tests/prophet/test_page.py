@@ -107,3 +107,15 @@ def test_very_many_options_show_the_likeliest_and_what_came_true() -> None:
     header = dict(records.rows[0].details)["Forecasts"].header
     assert len(header) == 2 + 8
     assert {"o0", "o29 ✓"} <= set(header)
+
+
+def test_forecasters_whose_names_begin_alike_have_a_diagram_each() -> None:
+    problems = [{"problem_id": n, "title": "Who?", "options": ["a", "b"], "correct_answer": "a"} for n in range(40)]
+    names = [f"{'x' * 30}{n}" for n in range(3)]
+    forecasts = [
+        {"problem_id": n, "username": name, "timestamp": None, "prediction": [0.5, 0.5]}
+        for n in range(40)
+        for name in names
+    ]
+    results = ProphetArenaEvaluator(bootstrap=0).evaluate_all(forecasts, problems)
+    assert len(results.page().charts()["reliability"].panels) == 3
