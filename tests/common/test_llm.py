@@ -12,6 +12,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -131,6 +132,9 @@ def test_max_tokens_under_its_newer_name(server: LlmServer) -> None:
     assert read(make(server), 1, 2)[0] == [2, 4]
     assert [request.body.get("max_completion_tokens") for request in server.requests] == [None, 2000, 2000]
     assert {request.form for request in server.requests} == {"json_schema"}
+    server.script, server.requests = lambda request: error(400, reason), []
+    assert read(make(server), 1)[1]["failures"] == {"bad request": 1}
+    assert len(server.requests) == 4  # the other name, and then two more forms
 
 
 # --- How calls fail ---
@@ -221,9 +225,12 @@ def test_a_refused_key_ends_the_run(server: LlmServer, status: int, kind: str) -
     assert read(client, *range(30))[1]["failures"] == {kind: 1, "not sent": 29}
     assert read(client, 50)[1]["failures"] == {"not sent": 1}
     assert len(server.requests) == 1
-    server.script = but({103: error(status)})
+    server.script = lambda request: but({103: error(status)})(request)._replace(wait=0.02)
     client.begin()
-    assert read(client, *range(100, 130))[1]["failures"] == {kind: 1, "not sent": 26}
+    assert read(client, *range(100, 150))[1]["failures"] == {kind: 1, "not sent": 46}
+    count = len(server.requests)
+    time.sleep(0.2)
+    assert len(server.requests) <= count + 4  # those that were on their way
 
 
 def test_ten_failures_in_a_row_end_the_run(server: LlmServer) -> None:
@@ -252,14 +259,14 @@ def test_what_does_not_end_a_run(server: LlmServer) -> None:
 
 
 def read_hastily(script: Script | None, deadline: float) -> list[dict[str, int]]:
-    """The failures of three prompts, and of one more in the same run; one retry of the SDK in place of five."""
+    """The failures of twelve prompts, and of one more in the same run; one retry of the SDK in place of five."""
     with LlmServer() as server, socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # Nobody listens there.
         server.script = script or honest
         client = make(server if script else f"http://127.0.0.1:{taken.getsockname()[1]}/v1", deadline=deadline)
         client.server._client = client.server._client.with_options(max_retries=1)
-        failures = [read(client, 1, 2, 3)[1]["failures"], read(client, 4)[1]["failures"]]
-        assert 4 not in sent(server) or "deadline" not in failures[1]
+        failures = [read(client, *range(12))[1]["failures"], read(client, 12)[1]["failures"]]
+        assert 12 not in sent(server) or "deadline" not in failures[1]
         return failures
 
 
@@ -267,10 +274,10 @@ HANGS: Final = Reply(wait=60)
 CONNECTIONS: Final[dict[str, tuple[Script | None, float, list[dict[str, int]]]]] = {
     "disconnect": (but({2: Reply(drop=True)}), 60, [{"connection": 1}, {}]),
     "half a body": (but({2: completion("4")._replace(cut=True)}), 60, [{"connection": 1}, {}]),
-    "nobody listens": (None, 60, [{"connection": 3}, {"connection": 1}]),
-    "the first call hangs": (but({1: HANGS}), 0.7, [{"deadline": 3}, {"deadline": 1}]),
-    "a later call hangs": (but({2: HANGS}), 0.7, [{"deadline": 1}, {"deadline": 1}]),
-    "byte by byte": (but({2: completion("4")._replace(drip=0.2)}), 0.7, [{"deadline": 1}, {"deadline": 1}]),
+    "nobody listens": (None, 60, [{"connection": 10, "not sent": 2}, {"not sent": 1}]),
+    "the first call hangs": (but({0: HANGS}), 0.7, [{"deadline": 12}, {"deadline": 1}]),
+    "a later call hangs": (but({2: HANGS}), 3.0, [{"deadline": 1}, {"deadline": 1}]),
+    "byte by byte": (but({2: completion("4")._replace(drip=0.2)}), 3.0, [{"deadline": 1}, {"deadline": 1}]),
 }
 
 
@@ -378,10 +385,12 @@ def test_a_damaged_file_is_set_aside(server: LlmServer, cache: Path, damage: str
         damage, whole[:4096] + b"\xff" * (len(whole) - 4096)
     )
     cache.write_bytes(damaged)
+    cache.with_name("c.sqlite3-journal").touch()
     client = make(server, cache=cache)
     assert read(client, *range(60))[1]["answered"] == 60
     assert [line.partition(": damaged (")[0] for line in client.cache.warnings] == [str(cache)]
     assert cache.with_name("c.sqlite3.corrupt").read_bytes() == damaged
+    assert {path.name for path in cache.parent.iterdir()} == {"c.sqlite3", "c.sqlite3.corrupt"}
     assert read(make(server, cache=cache), *range(60))[1]["calls"] == 0
 
 
