@@ -31,14 +31,14 @@ from typing import Any, Final
 from forecasteval import futurex, prophet, rxnopt
 from forecasteval.boards import gate, store
 from forecasteval.boards.named import score_names
-from forecasteval.common.benchmark import Benchmark, Scorer
 from forecasteval.common.errors import EvaluationError, InputError, printable, run_command
 from forecasteval.common.files import find_file
 from forecasteval.common.records import dump_pieces
 from forecasteval.common.report import Report, print_report
 from forecasteval.common.usage import Parser, command_line, describe, program_name
 from forecasteval.common.version import __version__
-from forecasteval.futurex.evaluator import FutureXEvaluator, make_evaluator
+from forecasteval.common.wing import ITEMS, Scorer, add_options
+from forecasteval.futurex.evaluator import FutureXEvaluator
 
 __all__ = ["FutureXEvaluator", "main"]
 
@@ -48,21 +48,11 @@ ROOT: Final = HERE if (HERE / "pyproject.toml").is_file() else Path()  # install
 PROGRAM: Final = program_name(sys.argv[0])
 
 
-# --- Benchmarks ---
+WINGS: Final = (rxnopt.WING, prophet.WING, futurex.WING)  # asked in this order whose file it is
 
 
 def _scorer(args: argparse.Namespace) -> Scorer:
-    futurex.require_usable(args)
-    own = Benchmark(
-        "FutureX",
-        futurex.recognises,
-        partial(make_evaluator, args.root),
-        futurex.OPTIONS,
-        frozenset({"items"}),
-        check=futurex.find_mistakes,
-        vote=futurex.vote_files,
-    )
-    return Scorer((rxnopt.BENCHMARK, prophet.BENCHMARK, own), vars(args))
+    return Scorer(WINGS, vars(args), args.root / "evaluation")
 
 
 # --- Command line ---
@@ -108,14 +98,6 @@ def _parser(command: str, description: str, examples: str, done: str, *codes: in
     return parser
 
 
-def _add_policies(parser: argparse.ArgumentParser, ranked: bool) -> None:
-    """The options of the benchmarks; None where they were not given. `ranked`: systems are told apart by the scores."""
-    futurex.add_options(parser, ranked)
-    prophet.add_options(parser)
-    if not ranked:
-        prophet.add_views(parser)
-
-
 class _Moved(argparse.Action):
     """An option that takes a command now."""
 
@@ -131,11 +113,11 @@ def _score_parser() -> argparse.ArgumentParser:
     add("-f", "--file", metavar="NAME", action="append", help=file)
     dataset = "file in dataset/, or a path; repeatable for RxnOptBench (found by the file's name)"
     add("--dataset", metavar="NAME", action="append", help=dataset)
-    add("--items", action="store_true", default=None, help="show a line per question, or per forecast")
+    ITEMS.add_to(add)
     add("--save", action="store_true", help="write evaluation/NAME.json")
     add("--html", action="store_true", help="write evaluation/NAME.html, a page to look at")
     gate.add_threshold(parser)
-    _add_policies(parser, ranked=False)
+    add_options(parser, reversed(WINGS), ranked=False)
     for option, command in _MOVED.items():
         add(option, action=_Moved, const=command, nargs="*", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     return parser
@@ -156,7 +138,7 @@ def score(argv: Sequence[str]) -> int:
 
     for results in score_names(scorer, args.root, args.file or [DEFAULT_PREDICTION], _find_datasets(args), fail):
         try:
-            report = results.report(**scorer.views(results["benchmark"]))
+            report = results.report(**scorer.report_options(results["benchmark"]))
             breaches += gate.find_breach(results, args.fail_under)
             if args.save:
                 store.save_results(results, args.root / "evaluation", saved)
@@ -199,7 +181,7 @@ def nightly(argv: Sequence[str]) -> int:
     described = "Score every file of prediction/ that is new or changed, write evaluation/ and its leaderboard."
     parser = _parser("nightly", described, _NIGHTLY, "scored", 3, 4, 5)
     commands.add_options(parser)
-    _add_policies(parser, ranked=True)
+    add_options(parser, reversed(WINGS), ranked=True)
     args = parser.parse_args(argv)
     scorer = _scorer(args)
     if (args.root / "prediction").is_dir():  # a mistyped root is told first
@@ -214,7 +196,7 @@ def compare(argv: Sequence[str]) -> int:
     described = "Test the differences of systems on the same questions, pair by pair."
     parser = _parser("compare", described, _COMPARE, "compared", 6)
     commands.add_comparison(parser)
-    _add_policies(parser, ranked=True)
+    add_options(parser, reversed(WINGS), ranked=True)
     args = parser.parse_args(argv)
     return commands.compare(args, _scorer(args), _find_datasets(args), PROGRAM)
 
@@ -266,6 +248,4 @@ def _dispatch(words: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    from eval import main as run  # under its own name, by which other processes know what they are sent
-
-    sys.exit(run())
+    sys.exit(main())

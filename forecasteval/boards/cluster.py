@@ -17,8 +17,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from forecasteval.common.benchmark import hash_code
 from forecasteval.common.errors import EvaluationError, InputError, printable
+from forecasteval.common.wing import hash_code
 
 if TYPE_CHECKING:
     from distributed import Client

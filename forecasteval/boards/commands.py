@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from forecasteval.common.benchmark import Scorer
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import SUFFIXES
 from forecasteval.common.records import dump_json
 from forecasteval.common.report import Report, print_report
 from forecasteval.common.results import Results
+from forecasteval.common.wing import Scorer
 
 from . import comparison, gate, over_weeks, page
 from .about import SYSTEMS_FILE
@@ -51,7 +51,7 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     processes = _read_processes(args)
     if args.verify:
         return _verify(args, scorer, program, processes)
-    how = args.force, args.min_questions, processes, scorer.together, args.html, args.cluster, args.min_datasets
+    how = args.force, args.min_questions, processes, scorer.one_set, args.html, args.cluster, args.min_datasets
     score = partial(page.score_with_page, scorer.score, args.root / "evaluation") if args.html else scorer.score
     board = evaluate_folder(args.root, score, scorer.settings, *how)
     failed = [Failure(**entry) for entry in board["failed"]]
@@ -106,7 +106,7 @@ def _told_by_model(failures: dict[str, dict[str, int]]) -> list[str]:
 
 
 def _verify(args: argparse.Namespace, scorer: Scorer, program: str, processes: int) -> int:
-    found = verify_folder(args.root, scorer.score, processes, scorer.together, args.cluster)
+    found = verify_folder(args.root, scorer.score, processes, scorer.one_set, args.cluster)
     _tell_failed(program, found.failed)
     print(dump_json(_as_json(found), ascii_only=True)) if args.json else print_report(_report(found))
     if any(failure.fault for failure in found.failed):
@@ -156,7 +156,7 @@ def compare(args: argparse.Namespace, scorer: Scorer, datasets: Sequence[Path], 
     names = [name for found in runs for name in found]
     results = list(score_names(scorer, args.root, names, datasets, _refuse))
     for one in results:
-        scorer.views(one["benchmark"])  # an option that it has no use for is refused
+        scorer.report_options(one["benchmark"])  # an option that it has no use for is refused
     gate.require_baseline(args, results)
     compared = comparison.compare(group_runs(results, runs))
     if args.html is not None:

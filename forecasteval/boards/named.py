@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from forecasteval.common.benchmark import Scorer
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import SUFFIXES, find_dataset, find_file, score_together, set_of
 from forecasteval.common.results import Results
+from forecasteval.common.wing import Scorer
 
 from .about import require_predictions
 from .names import without_run
@@ -37,12 +37,14 @@ def score_names(
             given: list[Path | None] = [*datasets]
             asked = given or [find_dataset(path, root / "dataset")]
             if vote:
-                scorer.views(scorer.recognise(path, asked[0]).name)  # an option that it has no use for is refused
+                scorer.report_options(
+                    scorer.recognise(path, asked[0]).name
+                )  # an option that it has no use for is refused
                 _require_several(name, others)
         except EvaluationError as error:
             fail(error)
             continue
-        one_set = set_of(path, asked[0], scorer.together) if len(asked) == 1 else None
+        one_set = set_of(path, asked[0], scorer.one_set) if len(asked) == 1 else None
         paths, _ = jobs.setdefault(one_set or number, ([], asked))
         paths += [one for one in (path, *others) if one not in paths]  # named twice, it is still one
     for paths, (dataset, *more) in jobs.values():

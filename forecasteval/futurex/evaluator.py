@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval.common.errors import InputError, grouped_warning
+from forecasteval.common.errors import InputError
 from forecasteval.common.joins import Join
 from forecasteval.common.records import Record, RecordFile, is_null, number_text, repeated_keys
+from forecasteval.common.report import Report
 from forecasteval.common.results import Results
 from forecasteval.common.version import __version__
+from forecasteval.common.wing import Evaluator, Files
 
-from . import make_page
 from .items import Scoring
 from .questions import FIELDS, require_questions
 from .report import report_blocks
@@ -23,13 +23,61 @@ from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS, WEIGHTS
 from .summary import summarise
 
 if TYPE_CHECKING:
-    from .llm import Counts, ModelReader, NameCounts
+    from forecasteval.common.pages import Page
+
+    from .llm import ModelReader
 
 DEFAULT_MODEL: Final = "gpt-4o-mini"
 DEFAULT_SERVER: Final = "https://api.openai.com/v1"
 
 
-class FutureXEvaluator:
+class Rows:
+    """Questions with their answers; `where` names them in errors."""
+
+    damaged = 0  # lines of a file that are no JSON
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]], where: str) -> None:
+        self.rows, self.where = rows, where
+
+    def read_again(self) -> Iterable[Mapping[str, Any]] | None:
+        """The rows once more, for a page; None if they can be read only once."""
+        return self.rows if isinstance(self.rows, (list, tuple)) else None
+
+    def messages(self) -> list[str]:
+        return []
+
+    def checksums(self) -> dict[str, str]:
+        return {}
+
+
+class FileRows(Rows):
+    """The questions of a dataset with the answers of a prediction file, or those of a file that has both."""
+
+    def __init__(self, path: Path, dataset: Path | None) -> None:
+        self._predictions, self._dataset = RecordFile(path), RecordFile(dataset) if dataset else None
+        if self._dataset:
+            rows: Iterable[Any] = Join(self._dataset, self._predictions, FIELDS, str(path))
+        else:
+            rows = require_questions(self._predictions, path)
+        super().__init__(rows, str(dataset or path))
+
+    def read_again(self) -> Iterable[Mapping[str, Any]]:
+        return FileRows(self._predictions.path, self._dataset.path if self._dataset else None).rows
+
+    @property
+    def damaged(self) -> int:  # type: ignore[override]
+        return self._predictions.damaged
+
+    def messages(self) -> list[str]:
+        joined = self.rows.messages() if isinstance(self.rows, Join) else []
+        return [*self._predictions.warnings, *(self._dataset.warnings if self._dataset else ()), *joined]
+
+    def checksums(self) -> dict[str, str]:
+        dataset = {"dataset_sha256": self._dataset.sha256} if self._dataset else {}
+        return {**dataset, "prediction_sha256": self._predictions.sha256}
+
+
+class FutureXEvaluator(Evaluator):
     """Scores FutureX predictions; one evaluator serves any number of files.
 
     rules: a rule set, "readme" (default), "official-2026" or "paper" (docs/scoring.md); the next two go with readme.
@@ -43,6 +91,7 @@ class FutureXEvaluator:
     evaluate_all, or with `one_run` all that the evaluator does.
     """
 
+    benchmark = "FutureX"
     one_run = False
 
     def __init__(
@@ -99,63 +148,59 @@ class FutureXEvaluator:
         is nan. Intervals: `common.statistics.stratified_interval`. `where` names the data in errors. `data` may be
         a pandas DataFrame. Raises InputError if a record cannot be scored at all.
         """
-        return self._score(_records(data), where)
+        return self.evaluate(Rows(_records(data), where))
 
-    def _score(self, data: Iterable[Mapping[str, Any]], where: str) -> Results:
+    def read(self, files: Files) -> FileRows:
+        """The questions of a dataset with the answers of a prediction file, or a file that has both."""
+        if len(files.datasets) > 1:
+            raise InputError("--dataset", "several need RxnOptBench questions", self.benchmark)
+        return FileRows(files.predictions[0], next(iter(files.datasets), None))
+
+    def score(self, data: Rows) -> Scoring:
+        """An item per question, reviewed by the language model if there is one."""
         collecting = gc.isenabled()
         gc.disable()  # nothing here makes cycles, and walking a million records again and again costs a third
         try:
-            return self._evaluate(data, where)
+            scoring = Scoring(self.rules, data.where, bool(self._reader))
+            scoring.add_all(data.rows)
+            if self._reader:
+                if not self.one_run:
+                    self._reader.client.begin()
+                scoring.model = self._reader.decide(scoring.answered, scoring.items)
         finally:
             if collecting:
                 gc.enable()
+        return scoring
 
-    def _evaluate(self, data: Iterable[Mapping[str, Any]], where: str) -> Results:
-        scoring = Scoring(self.rules, where, bool(self._reader))
-        scoring.add_all(data)
-        warnings = [grouped_warning(text, names) for text, names in scoring.notes.items()]
-        model_numbers: Counts | None = None
-        model_names: NameCounts | None = None
-        if self._reader:
-            if not self.one_run:
-                self._reader.client.begin()
-            model_numbers, model_names, lines = self._reader.decide(scoring.answered, scoring.items)
-            warnings += lines
-        values = {
-            "benchmark": "FutureX",
-            **summarise(scoring.items, self.rules.renormalised),
-            "unboxed_count": scoring.unboxed_count,
-            "no_sigma_count": scoring.no_sigma_count,
-            "warnings": warnings,
-            "llm": model_numbers,
-            "llm_names": model_names,
-            "signature": {**self.settings(), **scoring.checksums()},
-            "items": scoring.items,
+    def summarise(self, scores: Scoring, data: Rows) -> dict[str, Any]:
+        """The scores by level and over all levels; docs/python.md has every key."""
+        damaged = {"damaged_lines": data.damaged} if data.damaged else {}
+        return {
+            **summarise(scores.items, self.rules.renormalised),
+            "unboxed_count": scores.unboxed_count,
+            "no_sigma_count": scores.no_sigma_count,
+            "llm": scores.model[0],
+            "llm_names": scores.model[1],
+            **damaged,
+            "warnings": scores.warnings(),
+            "signature": scores.checksums(),
+            "items": scores.items,
         }
-        rows = partial(iter, data) if isinstance(data, (list, tuple)) else None
-        return Results(values, report_blocks, partial(make_page, rows=rows, rules=self.rules))
 
-    def evaluate_file(self, path: str | Path, datasets: str | Path | Sequence[str | Path] = ()) -> Results:
-        """The results of one prediction file, against the questions of its dataset where there is one."""
-        path, datasets = Path(path), [datasets] if isinstance(datasets, (str, Path)) else datasets
-        if len(datasets) > 1:
-            raise InputError("--dataset", "several need RxnOptBench questions", "FutureX")
-        predictions, dataset = RecordFile(path), next(map(Path, datasets), None)
-        if dataset:
-            questions = RecordFile(dataset)
-            rows = Join(questions, predictions, FIELDS, str(path))
-            results = self._score(rows, str(dataset))
-            results["warnings"] = questions.warnings + rows.messages() + results["warnings"]
-            results["signature"]["dataset_sha256"] = questions.sha256
-        else:
-            results = self._score(require_questions(predictions, path), str(path))
-        results["warnings"] = predictions.warnings + results["warnings"]
-        results["signature"]["prediction_sha256"] = predictions.sha256
-        if predictions.damaged:
-            results["damaged_lines"] = predictions.damaged
-        files = {"name": path.stem, "prediction": path.name, "dataset": dataset.name if dataset else None}
-        rows_again = partial(read_rows, path, dataset)
-        return Results({**files, **results}, report_blocks, partial(make_page, rows=rows_again, rules=self.rules))
+    def report(self, results: Mapping[str, Any], **options: Any) -> Report:
+        return report_blocks(results, **options)
+
+    def page(self, results: Mapping[str, Any], data: Rows | None) -> Page:
+        """The page of a result; without data it shows only what the items keep of questions and answers."""
+        from .page import make_page  # here: few runs make one
+
+        return make_page(results, data.read_again if data else None, self.rules)
+
+    def vote(self, files: Files) -> Results:
+        from .votes import vote_files, vote_report  # here: few commands ask for it
+
+        values = vote_files(self.rules, self.settings(), files)
+        return Results(values, vote_report, lambda results: self.page(results, None))
 
     def settings(self) -> dict[str, Any]:
         """The part of a signature that does not depend on the data."""
@@ -194,26 +239,29 @@ def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
     return Record(values, repeated) if repeated else values
 
 
-def read_rows(path: Path, dataset: Path | None) -> Iterable[Any]:
-    """The questions of a prediction file with their answers, in the order of the items."""
-    if dataset:
-        return Join(RecordFile(dataset), RecordFile(path), FIELDS, str(path))
-    return require_questions(RecordFile(path), path)
-
-
-def make_evaluator(
-    root: Path, llm: str | None = None, no_cache: bool = False, vote: bool = False, **options: Any
+def evaluator_of_options(
+    output: Path, llm: str | None = None, no_cache: bool | None = None, vote: bool = False, **options: Any
 ) -> FutureXEvaluator:
-    """An evaluator of the command line's options; whether runs `vote` is up to who names the files."""
+    """An evaluator of the command line's options; `output` is the folder of the cache of replies.
+
+    Whether runs `vote` is up to who names the files. Raises InputError for options that do not go together.
+    """
+    if vote and llm is not None:
+        raise InputError("--vote", "cannot be combined", "--llm")
     if llm is None:
+        of_model = {"llm_policy", "llm_names", "workers"} & options.keys() | ({"no_cache"} if no_cache else set())
+        if of_model:
+            raise InputError(f"--{min(of_model)}".replace("_", "-"), "needs --llm MODEL")
         return FutureXEvaluator(**options)
+    if options.get("workers", 1) < 1:
+        raise InputError("--workers", "expected 1 or more", str(options["workers"]))
     if not llm:
         raise InputError("--llm", "expected the name of a model")
     # A server of one's own may need no key.
     key = os.environ.get("OPENAI_API_KEY") or ("none" if os.environ.get("OPENAI_BASE_URL") else None)
     if not key:
         raise InputError("--llm", "expected a key in the environment variable OPENAI_API_KEY", "none")
-    cache = None if no_cache else root / "evaluation" / "llm-cache.sqlite3"
+    cache = None if no_cache else output / "llm-cache.sqlite3"
     evaluator = FutureXEvaluator(api_key=key, model=llm, cache=cache, **options)
     evaluator.one_run = True
     return evaluator

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import InputError
+from forecasteval.common.errors import InputError, grouped_warning
 from forecasteval.common.joins import AnswerKeys, RecordDigest, hash_question, hash_questions, raw_answer
 from forecasteval.common.records import as_text, repeated_keys
 
@@ -36,6 +36,7 @@ class Scoring:
         self.answered: list[Answered] = []
         self.notes: dict[str, list[str]] = {}  # names of records, by what is to be said of them
         self.unboxed_count = self.no_sigma_count = 0
+        self.model: tuple[Any, Any, list[str]] = (None, None, [])  # what it did with numbers and names, and warnings
         self._rules, self._where, self._review = rules, where, review
         self._seen: set[str] = set()
         self._keys, self._digest, self._hashes = AnswerKeys(), RecordDigest(), list[str]()
@@ -126,6 +127,10 @@ class Scoring:
         for name, question in zip(names, questions, strict=True):
             if question.warning:
                 self.notes.setdefault(question.warning, []).append(name)
+
+    def warnings(self) -> list[str]:
+        """What was noticed about records, and the warnings about the language model."""
+        return [grouped_warning(text, names) for text, names in self.notes.items()] + self.model[2]
 
     def checksums(self) -> dict[str, str]:
         """sha256 of what was asked and answered, and of what was asked alone."""

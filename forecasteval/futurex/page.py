@@ -42,7 +42,7 @@ _BINS: Final = (
     (-3, "more than 3 σ too low"), (-1, "1 to 3 σ too low"), (-0.5, "0.5 to 1 σ too low"), (0.5, "within 0.5 σ"),
     (1, "0.5 to 1 σ too high"), (3, "1 to 3 σ too high"), (float("inf"), "more than 3 σ too high"),
 )  # fmt: skip
-Rows = Callable[[], Iterable[Mapping[str, Any]]]
+Rows = Callable[[], Iterable[Mapping[str, Any]] | None]
 
 
 def make_page(results: Mapping[str, Any], rows: Rows | None = None, rules: Rules | None = None) -> Page:
@@ -141,7 +141,7 @@ def _read_texts(
     items: Iterable[Mapping[str, Any]], places: set[int], rows: Rows | None, rules: Rules | None
 ) -> dict[int, _Texts]:
     """The texts of the items at these places; those of the item if the files hold another answer by now."""
-    given = iter(rows() if rows else ())
+    given = iter((rows() if rows else None) or ())
     texts = {}
     for place, item in enumerate(items):
         row = next(given, None)

@@ -28,10 +28,9 @@ from forecasteval.common.files import join_checksums
 from forecasteval.common.joins import Join
 from forecasteval.common.records import RecordFile
 from forecasteval.common.report import Report, show_number
-from forecasteval.common.results import Results
 from forecasteval.common.statistics import mean, variance
+from forecasteval.common.wing import Files
 
-from . import make_page
 from .answers import Answer
 from .choices import ChoiceTruth, Picks
 from .items import Answered, Scoring
@@ -109,14 +108,15 @@ def _vote_picks(votes: Sequence[Picks], several: bool) -> Picks:
 # --- All questions ---
 
 
-def vote_files(rules: Rules, settings: Mapping[str, Any], paths: Sequence[Path], datasets: Sequence[Path]) -> Results:
-    """The result of the majority answers of several runs, with the scores of the runs as `vote`.
+def vote_files(rules: Rules, settings: Mapping[str, Any], files: Files) -> dict[str, Any]:
+    """The values of the result of the majority answers of several runs, with the scores of the runs as `vote`.
 
     Its name is `NAME@vote`. Raises InputError for runs on other questions.
     """
+    datasets = files.datasets
     if len(datasets) > 1:
         raise InputError("--dataset", "several need RxnOptBench questions", "FutureX")
-    paths = sorted(paths, key=_by_run)
+    paths = sorted(files.predictions, key=_by_run)
     questions = RecordFile(datasets[0]) if datasets else None
     asked = list(questions) if questions else []
     runs: list[Scoring] = []
@@ -144,7 +144,7 @@ def vote_files(rules: Rules, settings: Mapping[str, Any], paths: Sequence[Path],
     if questions:
         signature["dataset_sha256"] = questions.sha256
         warnings = questions.warnings + warnings
-    values = {
+    return {
         "name": f"{_shared_name([path.stem for path in paths])}@vote",
         "prediction": ", ".join(path.name for path in paths),
         "dataset": datasets[0].name if datasets else None,
@@ -159,7 +159,6 @@ def vote_files(rules: Rules, settings: Mapping[str, Any], paths: Sequence[Path],
         "signature": signature,
         "items": items,
     }
-    return Results(values, vote_report, make_page)
 
 
 def _by_run(path: Path) -> tuple[str, int, str]:

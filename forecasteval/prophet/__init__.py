@@ -27,14 +27,13 @@ Huang, Weng and Lin, JMLR 7 (2006) 85–115; Varadhan and Roland, Scand. J. Stat
 from __future__ import annotations
 
 import importlib
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval.common.benchmark import Benchmark
 from forecasteval.common.files import holds_events
 from forecasteval.common.records import first_keys
 from forecasteval.common.results import Results
+from forecasteval.common.wing import ITEMS, Option, Wing
 
 if TYPE_CHECKING:
     from .evaluator import ProphetArenaEvaluator
@@ -59,7 +58,7 @@ _MODULES: Final = {
     "spherical_score": "scores",
     "tilted_interval": "tilted",
 }
-__all__ = ["BENCHMARK", *_MODULES]
+__all__ = ["WING", *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
@@ -68,7 +67,7 @@ def __getattr__(name: str) -> Any:
     return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
 
 
-def recognises(path: Path, dataset: Path | None) -> bool:
+def is_mine(path: Path, dataset: Path | None) -> bool:
     """Whether a file holds forecasts: a CSV with events does; else its dataset's first records tell, or its own."""
     if path.suffix == ".csv":
         keys = first_keys(path)
@@ -77,12 +76,12 @@ def recognises(path: Path, dataset: Path | None) -> bool:
     return any("problem_id" in first_keys(file) for file in (dataset, path) if file)
 
 
-def is_dataset(path: Path) -> bool:
+def is_one_set(dataset: Path) -> bool:
     """Whether a file of dataset/ holds problems: the forecasts of all its files are ranked together."""
-    return "problem_id" in first_keys(path)
+    return "problem_id" in first_keys(dataset)
 
 
-def make_evaluator(**options: Any) -> ProphetArenaEvaluator:
+def make_evaluator(output: Path, **options: Any) -> ProphetArenaEvaluator:
     """An evaluator for the command line, of the options that were given."""
     from .evaluator import ProphetArenaEvaluator
 
@@ -96,29 +95,13 @@ def find_mistakes(path: Path) -> Results:
     return check_file(path)
 
 
-def add_options(parser: ArgumentParser) -> None:
-    """The options that a score depends on; None where they were not given."""
-    add = parser.add_argument_group("Prophet Arena").add_argument
-    gamma = "risk aversion of a return; repeatable (0 0.5 1)"
-    add("--gamma", dest="gammas", metavar="G", type=float, action="append", help=gamma)
-    least = "forecasters with fewer events are provisional, without ranks (5, or 20 %% of the events if more)"
-    add("--min-events", metavar="N", type=int, help=least)
-    add("--late", choices=("keep", "drop"), help="forecasts after their event closed (drop)")
-
-
-def add_views(parser: ArgumentParser) -> None:
-    """What a report shows."""
-    add = parser.add_argument_group("Prophet Arena, report").add_argument
-    add("--sort", metavar="METRIC", help="the metric that orders the leaderboard (brier, or adjusted_brier)")
-    add("--full", action="store_true", default=None, help="every forecaster and every table")
-
-
-BENCHMARK: Final = Benchmark(
-    "Prophet Arena",
-    recognises,
-    make_evaluator,
-    options=frozenset({"gammas", "min_events", "late", "items"}),
-    views=frozenset({"sort", "full", "items"}),
-    together=is_dataset,
-    check=find_mistakes,
+_LEAST: Final = "forecasters with fewer events are provisional, without ranks (5, or 20 %% of the events if more)"
+OPTIONS: Final = (
+    Option("--gamma", "risk aversion of a return; repeatable (0 0.5 1)", float, "score", "G", True, "gammas"),
+    Option("--min-events", _LEAST, int, metavar="N"),
+    Option("--late", "forecasts after their event closed (drop)", ("keep", "drop")),
+    Option("--sort", "the metric that orders the leaderboard (brier, or adjusted_brier)", str, "report", "METRIC"),
+    Option("--full", "every forecaster and every table", bool, "report"),
+    ITEMS._replace(scope="items"),
 )
+WING: Final = Wing("Prophet Arena", is_mine, make_evaluator, OPTIONS, find_mistakes, is_one_set)

@@ -6,10 +6,9 @@ import contextlib
 import gc
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -17,12 +16,15 @@ from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import join_checksums
 from forecasteval.common.joins import hash_question, hash_questions
 from forecasteval.common.records import RecordFile, number_text
+from forecasteval.common.report import Report
 from forecasteval.common.results import Results
 from forecasteval.common.version import __version__
+from forecasteval.common.wing import Evaluator, Files
 
 from .arrays import Bools
 from .csv_files import CsvFile
 from .details import (
+    Groups,
     by_category,
     group_agreement,
     group_results,
@@ -36,22 +38,82 @@ from .event_rows import KEPT, EventData, Texts, keep_texts
 from .events import Events, read_problems
 from .forecasts import ForecastReader, Forecasts, KnownEvents
 from .metrics import make_metrics
-from .models import fit_models
+from .models import Models, fit_models
 from .notes import Notes
-from .page import make_page
 from .ranks import agreement_tables
 from .report import report_blocks
-from .score_table import Scores, score_forecasts, stack_rows
+from .score_table import Rows, Scores, score_forecasts, stack_rows
 from .scores import check_gamma
 from .standings import Board, add_ranks, choose_ranking, least_events, make_records
 from .uncertainty import Draws
 
+if TYPE_CHECKING:
+    from forecasteval.common.pages import Page
+
+NAME: Final = "Prophet Arena"
 GAMMAS: Final = (0.0, 0.5, 1.0)  # the seed's figure
 CHOICES: Final = {"late": ("keep", "drop"), "repeats": ("last", "mean"), "response": ("brier", "correct")}
 _FOUR: Final = "log, spherical, return and Bradley–Terry"
 
 
-class ProphetArenaEvaluator:
+class ForecastData:
+    """Problems and forecasts as they were read; `position` is the event of each problem that the reader knows."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where  # what errors name
+        self.notes, self.texts = Notes(), Texts()
+        self.events: Events
+        self.reader: ForecastReader
+        self.position: Any
+        self.shown: EventData | None = None  # for a page
+        self._files: list[RecordFile] = []
+        self._checksums: dict[str, str] = {}
+
+    def read_problems(self, problems: Iterable[Any], place: Callable[[int], str] = "problem {}".format) -> None:
+        """Read the problems, so that forecasts can be read next."""
+        self.events, numbers = read_problems(keep_texts(problems, self.texts), self.notes, place)
+        self.position = np.arange(len(self.events.ids))
+        self.reader = ForecastReader(KnownEvents(numbers, self.events.ids, self.events.sizes.tolist()), self.notes)
+
+    def read_csv(self, path: Path) -> None:
+        """Read a CSV, which holds its own events."""
+        file = CsvFile(path)
+        self.reader = ForecastReader(file.known, self.notes, trusted=True)
+        self.reader.read(file, file.place)
+        self.events, numbers = read_problems(keep_texts(file.problems(self.notes), self.texts), self.notes)
+        self.position = np.array([numbers[ticker] for ticker in file.known.ids], dtype=np.int64)
+        self._checksums = {"prediction_sha256": file.sha256}
+
+    def read_files(self, paths: Sequence[Path], dataset: Path) -> None:
+        """Read files of forecasts of the problems of a dataset."""
+        problems = RecordFile(dataset)
+        self.read_problems(problems, problems.place)
+        files = [RecordFile(path) for path in sorted(paths)]
+        for file in files:
+            self.reader.read(file, file.place, str(file.path) if len(files) > 1 else "")
+        self._files = [problems, *files]
+        predictions = join_checksums([file.sha256 for file in files])
+        self._checksums = {"dataset_sha256": problems.sha256, "prediction_sha256": predictions}
+
+    def messages(self) -> list[str]:
+        return [warning for file in self._files for warning in file.warnings]
+
+    def checksums(self) -> dict[str, str]:
+        return self._checksums
+
+
+class Scored(NamedTuple):
+    """The forecasts that count, of the events that have any, with their scores and the models fitted to these."""
+
+    events: Events
+    forecasts: Forecasts
+    categories: Groups
+    scores: Scores
+    rows: Rows
+    models: Models
+
+
+class ProphetArenaEvaluator(Evaluator):
     """Scores and ranks probability forecasts; one evaluator serves any number of files.
 
     gammas: risk aversions of the returns, each in [0, 1]. bootstrap: resamples of the events for ranks, drawn from
@@ -61,6 +123,8 @@ class ProphetArenaEvaluator:
     1 - Brier or whether the winner had the largest probability ("correct"). prior: of Bradley–Terry; None: none where
     the fit needs none, else 1. items: results hold a row per forecast.
     """
+
+    benchmark = NAME
 
     def __init__(
         self,
@@ -100,66 +164,35 @@ class ProphetArenaEvaluator:
         has every key. The weights of events count in every mean, not in the models. `where` names the data in errors.
         Raises InputError if no forecast can be scored; anything less is counted in "excluded".
         """
+        data = ForecastData(where)
         with _no_collector():
-            notes, texts = Notes(), Texts()
-            events, numbers = read_problems(keep_texts(problems, texts), notes)
-            reader = self._reader(events, numbers, notes)
-            reader.read(forecasts, "forecast {}".format)
-            return self._evaluate(reader, events, np.arange(len(events.ids)), where, notes, texts)
+            data.read_problems(problems)
+            data.reader.read(forecasts, "forecast {}".format)
+        return self.evaluate(data)
 
-    def evaluate_file(self, path: Path, datasets: Sequence[Path] = (), others: Sequence[Path] = ()) -> Results:
-        """The results of one file, or of several (`others`) of one dataset as one set of forecasts.
+    def read(self, files: Files) -> ForecastData:
+        """The forecasts of one file, or of several of one dataset as one set of forecasts.
 
         A CSV holds its own events, JSON and JSONL need the problems of their dataset. Raises InputError: a file that
-        cannot be read, forecasts without a dataset or with several, a forecaster in two files, nothing that can be
-        scored.
+        cannot be read, forecasts without a dataset or with several, a forecaster in two files.
         """
+        paths, datasets = files
         if len(datasets) > 1:
-            raise InputError("--dataset", "several need RxnOptBench questions", "Prophet Arena")
-        paths, dataset = [path, *others], datasets[0] if datasets else None
-        tables = [one for one in paths if one.suffix == ".csv"]
-        if tables and (dataset or others):
-            got = f"the dataset {dataset.name}" if dataset else "another file"
+            raise InputError("--dataset", "several need RxnOptBench questions", NAME)
+        tables = [path for path in paths if path.suffix == ".csv"]
+        if tables and (datasets or len(paths) > 1):
+            got = f"the dataset {datasets[0].name}" if datasets else "another file"
             raise InputError(str(tables[0]), "a CSV holds its own events", got)
+        if not tables and not datasets:
+            expected = "a file in dataset/ whose name begins like this one's, or --dataset"
+            raise InputError(str(paths[0]), f"expected a dataset of problems for it ({expected})", "none")
+        data = ForecastData(str(paths[0]))
         with _no_collector():
-            results, checksum = self._csv(path) if tables else self._records(paths, dataset)
-        results["signature"]["prediction_sha256"] = checksum
-        name = dataset.stem if dataset and others else path.stem
-        files = {"name": name, "prediction": path.name, "dataset": dataset.name if dataset else None}
-        if others:
-            files["prediction"] = ", ".join(one.name for one in paths)
-        return results.named(files)
-
-    def _csv(self, path: Path) -> tuple[Results, str]:
-        notes, texts, file = Notes(), Texts(), CsvFile(path)
-        reader = ForecastReader(file.known, notes, trusted=True)
-        reader.read(file, file.place)
-        events, numbers = read_problems(keep_texts(file.problems(notes), texts), notes)
-        position = np.array([numbers[ticker] for ticker in file.known.ids], dtype=np.int64)
-        return self._evaluate(reader, events, position, str(path), notes, texts), file.sha256
-
-    def _records(self, paths: Sequence[Path], dataset: Path | None) -> tuple[Results, str]:
-        if dataset is None:
-            raise InputError(
-                str(paths[0]), "expected a dataset of problems for it (a file in dataset/ whose name begins like this "
-                "one's, or --dataset)", "none",
-            )  # fmt: skip
-        notes, texts, asked = Notes(), Texts(), RecordFile(dataset)
-        events, numbers = read_problems(keep_texts(asked, texts), notes, asked.place)
-        reader = self._reader(events, numbers, notes)
-        checksums, told = [], []
-        for path in sorted(paths):
-            said = RecordFile(path)
-            reader.read(said, said.place, str(path) if len(paths) > 1 else "")
-            checksums.append(said.sha256)
-            told += said.warnings
-        results = self._evaluate(reader, events, np.arange(len(events.ids)), str(paths[0]), notes, texts)
-        results["warnings"] = asked.warnings + told + results["warnings"]
-        results["signature"]["dataset_sha256"] = asked.sha256
-        return results, join_checksums(checksums)
-
-    def _reader(self, events: Events, numbers: dict[str, int], notes: Notes) -> ForecastReader:
-        return ForecastReader(KnownEvents(numbers, events.ids, events.sizes.tolist()), notes)
+            if tables:
+                data.read_csv(paths[0])
+            else:
+                data.read_files(paths, datasets[0])
+        return data
 
     def settings(self) -> dict[str, Any]:
         """The part of a signature that does not depend on the data."""
@@ -175,31 +208,38 @@ class ProphetArenaEvaluator:
             "prior": self.prior,
         }
 
-    def _evaluate(
-        self, reader: ForecastReader, events: Events, position: Any, where: str, notes: Notes, texts: Texts
-    ) -> Results:
-        data = reader.finish(events, position, self.late, self.repeats)
-        if data is None:
-            reasons = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in notes.summary())
-            raise InputError(where, "expected forecasts that fit the problems", reasons or "none")
-        present = np.unique(data.event)
-        absent = np.delete(np.arange(len(events.ids)), present)
-        notes.exclude("event", "no forecast that counts", [events.ids[at] for at in absent])
-        data = data._replace(event=np.searchsorted(present, data.event))
-        values, shown = self._results(events.subset(present), data, notes, texts)
-        return Results(values, report_blocks, partial(make_page, shown=shown))
+    def score(self, data: ForecastData) -> Scored:
+        """Score the forecasts that count; InputError if there are none."""
+        with _no_collector():
+            forecasts = data.reader.finish(data.events, data.position, self.late, self.repeats)
+            if forecasts is None:
+                reasons = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in data.notes.summary())
+                raise InputError(data.where, "expected forecasts that fit the problems", reasons or "none")
+            present = np.unique(forecasts.event)
+            absent = np.delete(np.arange(len(data.events.ids)), present)
+            data.notes.exclude("event", "no forecast that counts", [data.events.ids[at] for at in absent])
+            forecasts = forecasts._replace(event=np.searchsorted(present, forecasts.event))
+            events = data.events.subset(present)
+            categories = by_category(events, forecasts)
+            scores = score_forecasts(events, forecasts, self.metrics, categories.cell, len(categories.label))
+            rows = stack_rows(events, forecasts, scores, categories.forecaster, self.metrics)
+            # Of ten million scores there need not be two copies.
+            count = len(forecasts.event)
+            scores = scores._replace(values={name: column[:count] for name, column in rows.values.items()})
+            models = fit_models(events, forecasts, scores, self.prior, self.response, data.notes)
+            if count <= KEPT:
+                data.shown = EventData(events, forecasts, scores, rows.base, data.texts)
+            return Scored(events, forecasts, categories, scores, rows, models)
 
-    def _results(
-        self, events: Events, data: Forecasts, notes: Notes, texts: Texts
-    ) -> tuple[dict[str, Any], EventData | None]:
+    def summarise(self, scores: Scored, data: ForecastData) -> dict[str, Any]:
+        """Every forecaster's record, and what all forecasts say of events and metrics."""
+        with _no_collector():
+            return self._summarise(scores, data.notes)
+
+    def _summarise(self, scored: Scored, notes: Notes) -> dict[str, Any]:
+        events, data, categories, scores, rows, models = scored
         names, count = data.names, len(events.ids)
-        categories = by_category(events, data)
-        scores = score_forecasts(events, data, self.metrics, categories.cell, len(categories.label))
         doubtful = _note_sums(events, data, scores, notes)
-        rows = stack_rows(events, data, scores, categories.forecaster, self.metrics)
-        # Of ten million scores there need not be two copies.
-        scores = scores._replace(values={name: column[: len(data.event)] for name, column in rows.values.items()})
-        models = fit_models(events, data, scores, self.prior, self.response, notes)
         measures = measure(events, rows, models, self.metrics, self.bootstrap > 0)
         records = make_records(measures, self.metrics, rows, events)
         least = least_events(self.min_events, count)
@@ -212,7 +252,6 @@ class ProphetArenaEvaluator:
         grouped = group_results(categories, data, scores, set(ranked))
         checksums = _question_checksums(events, data)
         values = {
-            "benchmark": "Prophet Arena",
             "n_events": count,
             "n_clusters": clusters,
             "n_forecasts": len(data.event),
@@ -236,15 +275,21 @@ class ProphetArenaEvaluator:
             "fits": models.fits,
             "warnings": notes.warnings(),
             "signature": {
-                **self.settings(),
                 "data_sha256": _hash_data(events, data),
                 "questions_sha256": hash_questions(checksums),
             },
         }
         if self.items:
             values["items"] = list(make_items(events, data, scores, checksums))
-        shown = EventData(events, data, scores, rows.base, texts) if len(data.event) <= KEPT else None
-        return values, shown
+        return values
+
+    def report(self, results: Mapping[str, Any], **options: Any) -> Report:
+        return report_blocks(results, **options)
+
+    def page(self, results: Mapping[str, Any], data: ForecastData) -> Page:
+        from .page import make_page  # here: few runs make one
+
+        return make_page(results, data.shown)
 
     def _tables(self, measures: Measures) -> list[tuple[str, Estimate]]:
         return [(metric.name, measures.metrics[metric.name]) for metric in self.metrics]

@@ -22,19 +22,19 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval.common.benchmark import Benchmark, Evaluator
 from forecasteval.common.files import find_file
 from forecasteval.common.records import first_keys
+from forecasteval.common.wing import ITEMS, Wing
 
 from .kinds import NAME, QUESTION_TYPES, dataset_name
 
 if TYPE_CHECKING:
     from .scoring import RxnOptEvaluator
 
-__all__ = ["BENCHMARK", "RxnOptEvaluator", "find_datasets", "make_evaluator", "recognises"]
+__all__ = ["WING", "RxnOptEvaluator", "find_datasets"]
 
 
-def recognises(path: Path, dataset: Path | None) -> bool:
+def is_mine(path: Path, dataset: Path | None) -> bool:
     """Whether a prediction file is one of RxnOptBench: its dataset has the keys of its questions. No CSV is."""
     return path.suffix != ".csv" and dataset is not None and {"question_type", "options", "meta"} <= first_keys(dataset)
 
@@ -49,14 +49,14 @@ def find_datasets(name: str, folder: Path) -> list[Path]:
     return [find_file(name, folder)]
 
 
-def make_evaluator() -> Evaluator:
+def make_evaluator(output: Path) -> RxnOptEvaluator:
     """An evaluator that takes its datasets with each file."""
     from .scoring import RxnOptEvaluator
 
     return RxnOptEvaluator()
 
 
-BENCHMARK: Final = Benchmark(NAME, recognises, make_evaluator, views=frozenset({"items"}))
+WING: Final = Wing(NAME, is_mine, make_evaluator, (ITEMS,))
 
 
 def __getattr__(name: str) -> Any:

@@ -13,23 +13,26 @@ import numbers
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError, OtherQuestionsError, grouped_warning, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.joins import RecordDigest, hash_question, hash_questions
 from forecasteval.common.records import as_text, parse_json
+from forecasteval.common.report import Report
 from forecasteval.common.results import Results
 from forecasteval.common.statistics import clustered_error, clustered_interval, mean
 from forecasteval.common.version import __version__
+from forecasteval.common.wing import Evaluator, Files
 
 from .datasets import Question, Questions
 from .kinds import METRICS, NAME, QUESTION_TYPES, rotation, split_id, table_of
-from .page import make_page
 from .pairs import compare_pairs, warn_one_sided
 from .report import report_blocks
+
+if TYPE_CHECKING:
+    from forecasteval.common.pages import Page
 
 MAX_ANSWER: Final = 200  # characters that an item shows of an answer
 Given = tuple[int, dict[int, Any]]  # how many orders of its options a question came in, the answer in each
@@ -41,12 +44,34 @@ _ILLEGAL: Final = "no index of an option, scores 0"
 _SOME_ORDERS: Final = "answered in some orders only, 0 in the others"
 
 
-class RxnOptEvaluator:
+class Choices:
+    """The picks of one prediction file, or of a mapping, and the questions they answer; `sha256` is the file's."""
+
+    def __init__(self, questions: Questions, predictions: Mapping[Any, Any], path: Path | None = None) -> None:
+        self.questions, self.path = questions, path
+        self.answers, self.unknown = _by_question(predictions, questions.by_id)
+        if path and predictions and len(self.unknown) == len(predictions):
+            expected = "expected predictions for this dataset (or --dataset, or a name that begins with its dataset's)"
+            raise OtherQuestionsError(str(path), expected, "none with an id of it")
+        self.sha256 = ""
+
+    def messages(self) -> list[str]:
+        return []
+
+    def checksums(self) -> dict[str, str]:
+        if not self.path:
+            return {}
+        return {"dataset_sha256": str(self.questions.sha256), "prediction_sha256": self.sha256}
+
+
+class RxnOptEvaluator(Evaluator):
     """Scores `{id: option index}` against datasets: paths of files, or their records.
 
     An index is an integer from 0; "2" and 2.0 are read and counted as coerced, everything else is illegal. Missing
     and illegal answers score 0 and stay in every mean. Raises InputError for a dataset that contradicts itself.
     """
+
+    benchmark = NAME
 
     def __init__(self, datasets: str | Path | Iterable[Any] | None = None) -> None:
         self._questions = None if datasets is None else Questions(datasets)
@@ -64,48 +89,54 @@ class RxnOptEvaluator:
         """
         if self._questions is None:
             raise InputError("RxnOptEvaluator", "expected datasets", "none")
-        return self._evaluate(self._questions, predictions)
+        return self.evaluate(Choices(self._questions, predictions))
 
-    def evaluate_file(self, path: Path, datasets: Sequence[Path] = ()) -> Results:
-        """The results of one prediction file against `datasets`, or else against the evaluator's own.
+    def read(self, files: Files) -> Choices:
+        """The picks of a file for the questions of its datasets, or else of the evaluator's own.
 
-        Besides the keys of `evaluate_all` they name the files, and the signature has their checksums. Raises
-        InputError for a file that is no `{id: option index}`, and where no id is one of the datasets.
+        Raises InputError for a file that is no `{id: option index}`, and where no id is one of the datasets.
         """
+        path = files.predictions[0]
         predictions, sha256 = read_prediction(path)
-        questions = Questions(datasets) if datasets else self._questions
+        questions = Questions(files.datasets) if files.datasets else self._questions
         if questions is None:
             raise InputError(str(path), f"expected a dataset of {NAME}", "none")
-        results = self._evaluate(questions, predictions)
-        if predictions and results["unknown_ids"] == len(predictions):
-            expected = "expected predictions for this dataset (or --dataset, or a name that begins with its dataset's)"
-            raise OtherQuestionsError(str(path), expected, "none with an id of it")
-        results["signature"].update(dataset_sha256=questions.sha256, prediction_sha256=sha256)
-        files = {"name": path.stem, "prediction": path.name, "dataset": ", ".join(questions.names) or None}
-        return Results({**files, **results}, report_blocks, partial(make_page, sources=questions.sources))
+        data = Choices(questions, predictions, path)
+        data.sha256 = sha256
+        return data
 
-    def _evaluate(self, questions: Questions, predictions: Mapping[Any, Any]) -> Results:
-        asked = questions.by_id
-        answers, unknown = _by_question(predictions, asked)
-        items = [_score_item(name, question, answers.get(name, _NOTHING)) for name, question in asked.items()]
-        by_type = {kind: [item for item in items if item["question_type"] == kind] for kind in QUESTION_TYPES}
-        values = {
-            "benchmark": NAME,
-            **_summary(items, asked),
-            "unknown_ids": len(unknown),
-            "by_question_type": {kind: _summary(found, asked) for kind, found in by_type.items() if found},
-            "by_target_key": _break_down(items, asked, lambda question: question.key),
-            "by_option_count": _break_down(items, asked, lambda question: _size_class(len(question.relative))),
-            "pairs": compare_pairs(items),
-            "warnings": _warnings(items, unknown) + warn_one_sided(items),
+    def score(self, data: Choices) -> list[dict[str, Any]]:
+        """An item per question."""
+        questions = data.questions.by_id
+        return [_score_item(name, question, data.answers.get(name, _NOTHING)) for name, question in questions.items()]
+
+    def summarise(self, scores: list[dict[str, Any]], data: Choices) -> dict[str, Any]:
+        """Means over all questions and over parts of them."""
+        questions = data.questions.by_id
+        by_type = {kind: [item for item in scores if item["question_type"] == kind] for kind in QUESTION_TYPES}
+        return {
+            **({"dataset": ", ".join(data.questions.names) or None} if data.path else {}),
+            **_summary(scores, questions),
+            "unknown_ids": len(data.unknown),
+            "by_question_type": {kind: _summary(items, questions) for kind, items in by_type.items() if items},
+            "by_target_key": _break_down(scores, questions, lambda question: question.key),
+            "by_option_count": _break_down(scores, questions, lambda question: _size_class(len(question.relative))),
+            "pairs": compare_pairs(scores),
+            "warnings": _warnings(scores, data.unknown) + warn_one_sided(scores),
             "signature": {
-                **self.settings(),
-                "data_sha256": _digest(items, asked, answers),
-                "questions_sha256": hash_questions(item["question"] for item in items),
+                "data_sha256": _digest(scores, questions, data.answers),
+                "questions_sha256": hash_questions(item["question"] for item in scores),
             },
-            "items": items,
+            "items": scores,
         }
-        return Results(values, report_blocks, partial(make_page, sources=questions.sources))
+
+    def report(self, results: Mapping[str, Any], **options: Any) -> Report:
+        return report_blocks(results, **options)
+
+    def page(self, results: Mapping[str, Any], data: Choices) -> Page:
+        from .page import make_page  # here: few runs make one
+
+        return make_page(results, data.questions.sources)
 
 
 def _by_question(predictions: Mapping[Any, Any], asked: Mapping[str, Question]) -> tuple[Answers, list[str]]:

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -465,10 +465,10 @@ def test_an_internal_fault_is_told_and_is_exit_code_1(tmp_path: Path, monkeypatc
     folder_of(tmp_path, a="AAAA", b="ABAB")
     evaluate_file = FutureXEvaluator.evaluate_file
 
-    def stumble(evaluator: FutureXEvaluator, path: Path, datasets: Sequence[Path] = ()) -> Results:
+    def stumble(evaluator: FutureXEvaluator, path: Path, *files: Any) -> Results:
         if path.stem == "d-a":
             raise KeyError("oops")
-        return evaluate_file(evaluator, path, datasets)
+        return evaluate_file(evaluator, path, *files)
 
     monkeypatch.setattr(FutureXEvaluator, "evaluate_file", stumble)
     done = run(tmp_path, "nightly")

@@ -82,6 +82,6 @@ def test_closed_streams(tmp_path: Path, closed: str) -> None:
     assert done.returncode == 3
     assert "Traceback" not in done.stderr
     assert (done.stdout == "") == (">&-" in closed.replace("2>&-", ""))
-    for path in (tmp_path / "evaluation").iterdir():
+    for path in filter(Path.is_file, (tmp_path / "evaluation").rglob("*")):
         assert b"files scored" not in path.read_bytes()
         assert b"eval.py:" not in path.read_bytes()

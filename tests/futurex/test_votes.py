@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cli import Record, run, write
 from eval import FutureXEvaluator
 from forecasteval.common.errors import InputError
-from forecasteval.futurex import vote_files
+from forecasteval.common.wing import Files
 from forecasteval.futurex.votes import vote_order, vote_picks
 
 CHOICES = "Who?\nA. Ada\nB. Bo\nC. Cy\nD. Di"
@@ -38,7 +38,7 @@ def voted(root: Path, *runs: Record, questions: list[Record] = QUESTIONS, **poli
         rows = [{"id": name, "prediction": answer} for name, answer in answers.items()]
         write(root, {f"prediction/d-x@{number}.json": rows})
         paths.append(root / "prediction" / f"d-x@{number}.json")
-    return vote_files(FutureXEvaluator(**policies), paths, [root / "dataset" / "d.json"])
+    return FutureXEvaluator(**policies).vote(Files(paths, [root / "dataset" / "d.json"]))
 
 
 def found(results: Any, name: str) -> tuple[str, float, str]:
@@ -119,11 +119,11 @@ def test_rows_of_files_that_hold_their_own_questions_are_matched(tmp_path: Path)
     rows.append({**QUESTIONS[0], "answer": "B"})
     write(tmp_path, {"x@1.json": rows, "x@2.json": rows[::-1], "y@3.json": rows[1:]})
     paths = [tmp_path / "x@1.json", tmp_path / "x@2.json"]
-    results = vote_files(FutureXEvaluator(), paths, [])
+    results = FutureXEvaluator().vote(Files(paths))
     assert results["overall_score"] == results["vote"][0]["overall_score"] == results["vote"][1]["overall_score"]
     message = r"y@3\.json: expected runs on the same questions and truths, got other ones than x@1"
     with pytest.raises(InputError, match=message):
-        vote_files(FutureXEvaluator(), [paths[0], tmp_path / "y@3.json"], [])
+        FutureXEvaluator().vote(Files([paths[0], tmp_path / "y@3.json"]))
 
 
 @given(st.lists(st.frozensets(st.sampled_from("ABCD"), min_size=1), min_size=1, max_size=6), st.booleans())

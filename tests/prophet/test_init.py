@@ -37,20 +37,19 @@ def test_everything_public_is_there() -> None:
         ("x.json", {"id": 1}, {"id": 1}, False),
     ],
 )
-def test_recognises(tmp_path: Path, name: str, record: Any, dataset: Any, expected: bool) -> None:
+def test_whose_file_it_is(tmp_path: Path, name: str, record: Any, dataset: Any, expected: bool) -> None:
     path, questions = tmp_path / name, tmp_path / "dataset.json"
     path.write_text(json.dumps([record]), encoding="utf-8")
     questions.write_text(json.dumps([dataset]), encoding="utf-8")
-    assert prophet.BENCHMARK.recognises(path, questions if dataset else None) is expected
+    assert prophet.WING.is_mine(path, questions if dataset else None) is expected
 
 
 def test_benchmark_makes_an_evaluator() -> None:
-    evaluator = prophet.BENCHMARK.evaluator()
+    evaluator = prophet.WING.evaluator(Path())
     assert evaluator.settings()["gammas"] == [0, 0.5, 1]
     assert evaluator.settings()["evaluator"] == f"Prophet Arena {__version__}"
-    assert prophet.BENCHMARK.evaluator(min_events=3).settings()["min_events"] == 3
-    results = prophet.BENCHMARK.evaluator(gammas=(0.25,)).evaluate_file(PREDICTION, [DATASET])
-    assert results["benchmark"] == prophet.BENCHMARK.name
+    assert prophet.WING.evaluator(Path(), min_events=3).settings()["min_events"] == 3
+    results = prophet.WING.evaluator(Path(), gammas=(0.25,)).evaluate_file(PREDICTION, [DATASET])
+    assert results["benchmark"] == prophet.WING.name
     assert results["signature"]["gammas"] == [0.25]
-    assert prophet.BENCHMARK.options == {"gammas", "min_events", "late", "items"}
     assert any("Ranked by Log" in str(block) for block in results.report(sort="log"))

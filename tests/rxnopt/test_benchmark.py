@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 import forecasteval.rxnopt
-from forecasteval.rxnopt import BENCHMARK, RxnOptEvaluator, recognises
+from forecasteval.rxnopt import WING, RxnOptEvaluator, is_mine
 from rxnopt_tables import ROOT, write
 
 
 def test_datasets_are_told_apart() -> None:
     for name in sorted(path.name for path in (ROOT / "dataset").glob("*.json")):
-        assert recognises(Path("x.json"), ROOT / "dataset" / name) == name.startswith("multiple_choice_")
-    assert not recognises(Path("x.json"), None)
-    assert not recognises(Path("x.csv"), ROOT / "dataset" / "multiple_choice_all_varying.json")  # Prophet Arena's
+        assert is_mine(Path("x.json"), ROOT / "dataset" / name) == name.startswith("multiple_choice_")
+    assert not is_mine(Path("x.json"), None)
+    assert not is_mine(Path("x.csv"), ROOT / "dataset" / "multiple_choice_all_varying.json")  # Prophet Arena's
 
 
 def test_a_question_is_told_by_its_keys(tmp_path: Path) -> None:
@@ -28,12 +28,12 @@ def test_a_question_is_told_by_its_keys(tmp_path: Path) -> None:
         (1, False),
     ]:
         dataset = write(tmp_path / "d.json", json.dumps([record]))
-        assert recognises(Path("x.json"), dataset) == expected
+        assert is_mine(Path("x.json"), dataset) == expected
 
 
 def test_what_the_command_line_knows_of_the_benchmark() -> None:
-    assert (BENCHMARK.name, BENCHMARK.options, BENCHMARK.views) == ("RxnOptBench", set(), {"items"})
-    assert isinstance(BENCHMARK.evaluator(), RxnOptEvaluator)
+    assert (WING.name, [option.flag for option in WING.options]) == ("RxnOptBench", ["--items"])
+    assert isinstance(WING.evaluator(Path()), RxnOptEvaluator)
     assert forecasteval.rxnopt.RxnOptEvaluator is RxnOptEvaluator
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = forecasteval.rxnopt.nothing

@@ -1,0 +1,275 @@
+"""A benchmark as one value, `Wing`, and what is written once around all of them: options, files, results."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from .errors import InputError
+from .files import require_regular
+from .results import Results
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+    from .pages import Page
+    from .report import Report
+
+Paths = str | Path | Sequence[str | Path]
+
+
+# --- Options ---
+
+
+class Option(NamedTuple):
+    """An option of the command line that belongs to a benchmark; None where it is not given.
+
+    kind: bool for a switch, a tuple of choices, or what converts the text. scope: "score" if scores depend on it; "run"
+    and "ranked" likewise, the first only where systems are not ranked and the second only where they are; "report" if
+    it only chooses what a report shows; "items" if it does both. keyword: its name in Python, if it has another there.
+    """
+
+    flag: str
+    help: str
+    kind: Any = str
+    scope: str = "score"
+    metavar: str | None = None
+    repeatable: bool = False
+    keyword: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.keyword or self.flag.removeprefix("--").replace("-", "_")
+
+    def add_to(self, add: Callable[..., object]) -> None:
+        """Declare the option with the `add_argument` of argparse."""
+        words: dict[str, Any] = {"dest": self.name, "help": self.help, "default": None}
+        if self.kind is bool:
+            words["action"] = "store_true"
+        elif isinstance(self.kind, tuple):
+            words["choices"] = self.kind
+        else:
+            words |= {"type": self.kind, "metavar": self.metavar, "action": "append" if self.repeatable else "store"}
+        add(self.flag, **words)
+
+
+ITEMS: Final = Option("--items", "show a line per question, or per forecast", bool, "report")  # of any benchmark
+
+
+def add_options(parser: ArgumentParser, wings: Iterable[Wing], ranked: bool) -> None:
+    """The options of the benchmarks, a group each; `ranked`: for commands that rank systems, which are scored alike."""
+    scopes = ("score", "ranked") if ranked else ("score", "run", "report")
+    for wing in wings:
+        options = [option for option in wing.options if option.scope in scopes and option.flag != ITEMS.flag]
+        if options:
+            group = parser.add_argument_group(wing.name)
+            for option in options:
+                option.add_to(group.add_argument)
+
+
+# --- Files in, results out ---
+
+
+class Files(NamedTuple):
+    """Prediction files that are scored together, and their datasets."""
+
+    predictions: Sequence[Path]
+    datasets: Sequence[Path] = ()
+
+    def names(self) -> dict[str, str | None]:
+        """What a result says of its files; it is called like its prediction, or of several like their dataset."""
+        named = self.datasets if len(self.predictions) > 1 and self.datasets else self.predictions
+        return {
+            "name": named[0].stem,
+            "prediction": ", ".join(path.name for path in self.predictions),
+            "dataset": ", ".join(path.name for path in self.datasets) or None,
+        }
+
+
+class Data(Protocol):
+    """What an evaluator reads of files: its own data, and for the result messages about the files and checksums."""
+
+    def messages(self) -> list[str]:
+        """Warnings about the files; called when all of the data has been used."""
+
+    def checksums(self) -> dict[str, str]:
+        """What the signature says of the files; called when all of the data has been used."""
+
+
+class Evaluator(ABC):
+    """Scores files of one benchmark; what scores depend on besides the files is in `settings`.
+
+    A result is made by `read`, `score` and `summarise`, one after the other; `bounds` and `higher_is_better` are of the
+    "score" of its items.
+    """
+
+    benchmark: str
+    bounds: tuple[float, float] = (0.0, 1.0)
+    higher_is_better: bool = True
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """The part of a signature that does not depend on the files: "evaluator" with its version, policies."""
+
+    @abstractmethod
+    def read(self, files: Files) -> Any:
+        """The `Data` of files; InputError if they cannot be read."""
+
+    @abstractmethod
+    def score(self, data: Any) -> Any:
+        """The scores of what was read."""
+
+    @abstractmethod
+    def summarise(self, scores: Any, data: Any) -> dict[str, Any]:
+        """The values of a result: "warnings", "signature" (checksums of the data), "items" where there are any, …"""
+
+    @abstractmethod
+    def report(self, results: Mapping[str, Any], **options: Any) -> Report:
+        """A result as lines and tables."""
+
+    def page(self, results: Mapping[str, Any], data: Any) -> Page:
+        """What a page shows of a result; InputError if its benchmark has no page."""
+        raise InputError(self.benchmark, "expected a benchmark whose results have pages")
+
+    def vote(self, files: Files) -> Results:
+        """The result of the majority answers of several runs."""
+        raise InputError("--vote", "expected a benchmark whose answers can be voted on", self.benchmark)
+
+    def evaluate(self, data: Any, names: Mapping[str, Any] | None = None) -> Results:
+        """The result of what was read, with `names` in front."""
+        values = self.summarise(self.score(data), data)
+        values["warnings"] = [*data.messages(), *values["warnings"]]
+        values["signature"] = {**self.settings(), **values["signature"], **data.checksums()}
+        scale = (
+            {}
+            if (self.bounds, self.higher_is_better) == ((0.0, 1.0), True)
+            else {"score_bounds": self.bounds, "higher_is_better": self.higher_is_better}
+        )
+        values = {**(names or {}), "benchmark": self.benchmark, **scale, **values}
+        return Results(values, self.report, lambda results: self.page(results, data))
+
+    def evaluate_file(self, path: str | Path, datasets: Paths = (), others: Sequence[Path] = ()) -> Results:
+        """The results of a prediction file against its datasets, which they name; with `others` of several files.
+
+        Raises InputError if they cannot be scored.
+        """
+        several = [datasets] if isinstance(datasets, (str, Path)) else datasets
+        files = Files([Path(path), *others], [*map(Path, several)])
+        return self.evaluate(self.read(files), files.names())
+
+
+class Wing(NamedTuple):
+    """A benchmark to the command line, light enough to be imported by every command.
+
+    is_mine(prediction, dataset) tells whether files are of this benchmark. evaluator(output, **options) makes an
+    evaluator of the options that were given; `output` is the folder of results. check(path) finds mistakes in a
+    dataset; None: there is no check. one_set(dataset): whether all predictions for a dataset are ranked together.
+    """
+
+    name: str
+    is_mine: Callable[[Path, Path | None], bool]
+    evaluator: Callable[..., Evaluator]
+    options: tuple[Option, ...] = ()
+    check: Callable[[Path], Results] | None = None
+    one_set: Callable[[Path], bool] | None = None
+
+    def choose(self, given: Mapping[str, Any], *scopes: str) -> dict[str, Any]:
+        """The options of these scopes that were given."""
+        names = [option.name for option in self.options if option.scope in scopes]
+        return {name: given[name] for name in names if name in given}
+
+
+# --- Whose file it is ---
+
+
+@cache
+def hash_code() -> str:
+    """sha256 of the code that scores: `eval.py` and every file of the package. An edited rule is another evaluator."""
+    package = Path(__file__).resolve().parent.parent
+    digest = hashlib.sha256()
+    files = [path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    for path in [package.parent / "eval.py", *sorted(files)]:
+        digest.update(f"{path.relative_to(package.parent).as_posix()}\0".encode())
+        digest.update(path.read_bytes() if path.is_file() else b"")
+    return digest.hexdigest()
+
+
+_OF_EVALUATORS: Final = ("score", "run", "ranked", "items")
+_OF_REPORTS: Final = ("report", "items")
+
+
+class Scorer:
+    """Scores files of any benchmark by the options that were given (not None); can go to another process.
+
+    `output` is the folder of results.
+    """
+
+    def __init__(self, wings: Sequence[Wing], options: Mapping[str, Any], output: Path) -> None:
+        self.wings = {wing.name: wing for wing in wings}
+        self.given = {name: value for name, value in options.items() if value is not None}
+        self.output = output
+        self._evaluators: dict[str, Evaluator] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:  # without evaluators: another process makes its own
+        return Scorer, (tuple(self.wings.values()), self.given, self.output)
+
+    def recognise(self, path: Path, dataset: Path | None) -> Wing:
+        """The benchmark of a prediction file: the first that knows it; InputError for what is no file of bytes."""
+        for file in filter(None, (path, dataset)):
+            require_regular(file)  # before anybody opens it: a pipe would wait for ever
+        return next(wing for wing in self.wings.values() if wing.is_mine(path, dataset))
+
+    def score(
+        self, path: Path, dataset: Path | None, others: Sequence[Path] = (), more: Sequence[Path | None] = ()
+    ) -> Results:
+        """The results of one prediction file, or with `others` of several; `more`: further datasets."""
+        datasets = [file for file in (dataset, *more) if file]
+        evaluator = self._evaluator(self.recognise(path, datasets[0] if datasets else None).name)
+        if others and "vote" in self.given:
+            results = evaluator.vote(Files([path, *others], datasets))
+        else:
+            results = evaluator.evaluate_file(path, datasets, others)
+        results["signature"]["code_sha256"] = hash_code()
+        return results
+
+    def one_set(self, dataset: Path) -> bool:
+        """Whether the prediction files of a dataset are scored together."""
+        return any(wing.one_set(dataset) for wing in self.wings.values() if wing.one_set)
+
+    def check(self, path: Path) -> Results:
+        """The mistakes in a dataset; InputError if its benchmark has no check."""
+        wing = self.recognise(path, path)
+        if not wing.check:
+            able = " or ".join(sorted(other.name for other in self.wings.values() if other.check))
+            raise InputError(str(path), f"expected a dataset of {able}, the only ones that are checked", wing.name)
+        return wing.check(path)
+
+    def settings(self, name: str) -> dict[str, Any]:
+        """The part of a benchmark's signatures that does not depend on the files."""
+        return {**self._evaluator(name).settings(), "code_sha256": hash_code()}
+
+    def require_usable_options(self) -> None:
+        """InputError if an evaluator cannot be made of the options that were given for it."""
+        for name, wing in self.wings.items():
+            if wing.choose(self.given, *_OF_EVALUATORS[:3]):
+                self._evaluator(name)
+
+    def report_options(self, name: str) -> dict[str, Any]:
+        """What the options say of a report; InputError for an option that only other benchmarks have."""
+        theirs = {option.name for option in self.wings[name].options}
+        for wing in self.wings.values():
+            for option in wing.options:
+                if option.name in self.given and option.name not in theirs:
+                    users = sorted(other.name for other in self.wings.values() if option in other.options)
+                    raise InputError(option.flag, f"needs a file of {' or '.join(users)}", name)
+        return self.wings[name].choose(self.given, *_OF_REPORTS)
+
+    def _evaluator(self, name: str) -> Evaluator:
+        if name not in self._evaluators:
+            options = self.wings[name].choose(self.given, *_OF_EVALUATORS)
+            self._evaluators[name] = self.wings[name].evaluator(self.output, **options)
+        return self._evaluators[name]
