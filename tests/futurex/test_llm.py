@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from cli import CASES, ROOT, Record, asked, box, read_json
 from eval import FutureXEvaluator
-from forecasteval.common.markup import clean
+from forecasteval.common.markup import MAX_SPAN, clean
 from forecasteval.common.report import format_text
 from forecasteval.futurex.answers import read_answer
 from forecasteval.futurex.llm import (
@@ -80,6 +80,12 @@ def test_what_is_one_run(server: LlmServer, one_run: bool) -> None:
     assert evaluator.evaluate_all(questions(2))["llm"]["answered"] == (0 if one_run else 2)
 
 
+def test_a_cache_that_cannot_be_used_is_one_warning(server: LlmServer, tmp_path: Path) -> None:
+    evaluator = FutureXEvaluator("key", server.url, cache=tmp_path)
+    first, second = (evaluator.evaluate_all(questions(n))["warnings"] for n in (1, 2))
+    assert (len(first), second) == (1, [])
+
+
 def test_signature(server: LlmServer) -> None:
     keys = ("llm_model", "llm_server", "llm_policy", "llm_prompt", "llm_names")
 
@@ -105,9 +111,10 @@ def test_counts_report_and_warnings(server: LlmServer) -> None:
 
     server.script = script
     data = [question(r"\boxed{1000}", "sure", "1000"), *questions(5)]
+    data[-1]["ground_truth"] = "7"  # wrong in both readings
     results = evaluate(server, data)
     assert results["llm"] == {
-        "prompts": 5, "answered": 2, "invalid": 1, "changed": 2, "failures": {"empty": 1, "forbidden": 1}, "calls": 5,
+        "prompts": 5, "answered": 2, "invalid": 1, "changed": 1, "failures": {"empty": 1, "forbidden": 1}, "calls": 5,
         "reasons": {"forbidden": "not\\x1b you"}, "degraded": True, "tokens": {"prompt": 400, "completion": 40},
     }  # fmt: skip
     assert [item["decided_by"] for item in results["items"]] == ["grammar", "model", *["grammar"] * 3, "model"]
@@ -118,7 +125,7 @@ def test_counts_report_and_warnings(server: LlmServer) -> None:
         "this result is degraded: another run may give another score",
     ]
     assert (
-        "Language model: numbers sent 5, answered 2, refused by validation 1, failed 2; scores changed 2; calls 5, "
+        "Language model: numbers sent 5, answered 2, refused by validation 1, failed 2; scores changed 1; calls 5, "
         "tokens 400 + 40." in format_text(results.report())
     )
 
@@ -142,6 +149,7 @@ def test_the_same_result_from_the_cache_and_in_any_order(server: LlmServer, tmp_
 @pytest.mark.parametrize("policy", ["unsure", "always"])
 def test_which_numbers_are_sent(server: LlmServer, policy: str) -> None:
     data = [question(row["answer"], row["why"]) for row in LLM_CASES["policy"]]
+    data.append(question(box("90 then, after 101 now " + "x " * MAX_SPAN), "too long to be read"))
     data += [asked(1, "A", UNSURE, prompt="Who?\nA. 90\nB. 101"), asked(3, "['Red', 'Blue']", UNSURE)]
     results = evaluate(server, data, llm_policy=policy)
     assert results["llm"]["prompts"] == sum(row[policy] for row in LLM_CASES["policy"])
@@ -404,6 +412,9 @@ def test_long_names_are_never_sent(judging: LlmServer, parts: list[str]) -> None
     match(judging, ranking(["Red Kite"], longer, "港城"), ranking([longer], "赤鸢", name="true"))
     assert pairs(judging)
     assert all(longer not in pair for pair in pairs(judging))
+    judging.requests.clear()
+    evaluate(judging, [ranking(["Red Kite"], "港城"), ranking([longer], "赤鸢", name="true")], llm_names=True)
+    assert judging.requests == []  # No decoy, neither.
 
 
 def test_a_list_of_hundreds_of_names_is_not_sent_whole(judging: LlmServer) -> None:
@@ -465,6 +476,7 @@ def test_without_a_decoy_nothing_is_sent(judging: LlmServer) -> None:
         ("Low Tide", ["Harbour City"], "Tin Lantern"),
         ("Low Tide", ["Red"], "Fen"),
         ("Fen", ["Red"], "Tin Lantern"),
+        ("Low Tide", ["Red", "Big Old Fen"], "Tin Lantern"),
         ("Low Tide", ["Fen", "Tin Lantern", "灰鹭", "Grey Heron of the Far Islands"], None),
     ],
 )
