@@ -58,7 +58,9 @@ class Recorder:
         """Write a text with its checksums and temporary folders masked."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        masked = text.replace(str(self.work), "WORK").replace(str(self.checkout), "CHECKOUT")
+        masked = (
+            text.replace(str(self.work), "WORK").replace(str(self.checkout), "CHECKOUT").replace(str(ROOT), "CHECKOUT")
+        )
         path.write_text(_CHECKSUM.sub(r"\1…", masked), encoding="utf-8", errors="surrogateescape")
 
     def keep_folder(self, name: str, folder: Path, pattern: str = "*") -> None:
