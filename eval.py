@@ -35,7 +35,7 @@ from forecasteval.common.errors import EvaluationError, InputError, printable, r
 from forecasteval.common.files import find_file
 from forecasteval.common.records import dump_pieces
 from forecasteval.common.report import Report, print_report
-from forecasteval.common.usage import Parser, command_line, describe, program_name
+from forecasteval.common.usage import Parser, describe, program_name
 from forecasteval.common.version import __version__
 from forecasteval.common.wing import ITEMS, Scorer, add_options
 from forecasteval.futurex.evaluator import FutureXEvaluator
@@ -43,89 +43,41 @@ from forecasteval.futurex.evaluator import FutureXEvaluator
 __all__ = ["FutureXEvaluator", "main"]
 
 DEFAULT_PREDICTION: Final = "250915-random"
+WINGS: Final = (rxnopt.WING, prophet.WING, futurex.WING)  # the benchmarks, in the order in which they claim a file
 HERE: Final = Path(__file__).resolve().parent
 ROOT: Final = HERE if (HERE / "pyproject.toml").is_file() else Path()  # installed, it works in the current folder
 PROGRAM: Final = program_name(sys.argv[0])
 
 
-WINGS: Final = (rxnopt.WING, prophet.WING, futurex.WING)  # asked in this order whose file it is
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code is documented in the module's docstring."""
+    words = sys.argv[1:] if argv is None else list(argv)
+    return run_command(PROGRAM, partial(_dispatch, words))
 
 
-def _scorer(args: argparse.Namespace) -> Scorer:
-    return Scorer(WINGS, vars(args), args.root / "evaluation")
+def _dispatch(words: Sequence[str]) -> int:
+    """Run the command that the first word names; without one, score."""
+    if not words or words[0].startswith("-"):
+        return score(words)
+    if words[0] in COMMANDS:
+        return COMMANDS[words[0]](words[1:])
+    import difflib  # here: it costs more than all the rest of the start-up
+
+    near = difflib.get_close_matches(words[0], COMMANDS, n=1) or COMMANDS
+    known = f"no such command; there is {', '.join(near)}; a file to score is named with -f"
+    raise InputError(printable(words[0] or "''", 60), known)
 
 
-# --- Command line ---
-
-_SCORE: Final = f"""\
-  {{0}}                              score prediction/{DEFAULT_PREDICTION}.json
-  {{0}} -f 250915-careful --items    and show how every answer was read
-  {{0}} -f my-run -f other-run       one report each
-  {{0}} -f runs/x.jsonl --dataset 250915 --json
-  {{0}} -f my-run --fail-under 0.2   for CI: exit code 6 if the score is lower
-
-other commands, each with its own --help:
-  {{0}} nightly             score what is new in prediction/, write evaluation/leaderboard.md
-  {{0}} compare A B [...]   test the differences of systems on the same questions
-  {{0}} check DATASET       look for mistakes in a dataset
-  {{0}} rxnopt import|build|render|parse   make questions from tables of reactions, ask them, read replies
-  {{0}} convert SOURCE -o FILE   make predictions of logs of inspect_ai, batches, MiroFlow, tables"""
-_NIGHTLY: Final = """\
-  {0} nightly                       what did not change since the last run is not scored again
-  {0} nightly --min-questions 10    leave levels with fewer questions out of the ranking
-  {0} nightly --verify              score all again: is what is stored what comes out?
-  {0} nightly --root /data/futurex --json"""
-_COMPARE: Final = """\
-  {0} compare 250915-careful 250915-random
-  {0} compare runs/a.json runs/b.json runs/c.json --dataset 250915 --json
-  {0} compare 250915-released 250915-candidate --fail-if-worse    for CI: exit code 6"""
-_CHECK: Final = """\
-  {0} check 250915
-  {0} check drafts/251001.json --json"""
-_MOVED: Final = {  # options of version 1.0, and the commands that took their place
-    "--all": "nightly", "--force": "nightly", "--min-questions": "nightly", "--compare": "compare", "--check": "check",
-}  # fmt: skip
-
-
-def _parser(command: str, description: str, examples: str, done: str, *codes: int) -> argparse.ArgumentParser:
-    """A parser with the options that all commands have; see `describe` for its texts."""
-    texts = describe(PROGRAM, description, examples, done, *codes)
-    parser = Parser(prog=f"{PROGRAM} {command}".rstrip(), **texts)
-    add = parser.add_argument
-    add("--json", action="store_true", help="print strict JSON, a line per result, and nothing else")
-    add("--root", metavar="DIR", type=Path, default=ROOT, help="folder of prediction/, dataset/ and evaluation/")
-    add("--version", action="version", version=f"{PROGRAM} {__version__}")
-    return parser
-
-
-class _Moved(argparse.Action):
-    """An option that takes a command now."""
-
-    def __call__(self, parser: object, namespace: object, values: object, option: str | None = None) -> None:
-        raise InputError(str(option), f"this takes a command now: {command_line(PROGRAM)} {self.const} --help")
-
-
-def _score_parser() -> argparse.ArgumentParser:
-    described = "Score predictions: FutureX answers, Prophet Arena forecasts, RxnOptBench choices."
-    parser = _parser("", described, _SCORE, "scored", 3, 6)
-    add = parser.add_argument
-    file = f"file in prediction/, or a path; repeatable ({DEFAULT_PREDICTION})"
-    add("-f", "--file", metavar="NAME", action="append", help=file)
-    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (found by the file's name)"
-    add("--dataset", metavar="NAME", action="append", help=dataset)
-    ITEMS.add_to(add)
-    add("--save", action="store_true", help="write evaluation/NAME.json")
-    add("--html", action="store_true", help="write evaluation/NAME.html, a page to look at")
-    gate.add_threshold(parser)
-    add_options(parser, reversed(WINGS), ranked=False)
-    for option, command in _MOVED.items():
-        add(option, action=_Moved, const=command, nargs="*", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
-    return parser
+# --- python eval.py -f NAME ---
 
 
 def score(argv: Sequence[str]) -> int:
-    """Score the named files, one report each, or one for files that are scored together."""
-    args = _score_parser().parse_args(argv)
+    """Score the named files: find each file and its dataset, score it by its benchmark, print a report.
+
+    Files of one dataset that are one set of predictions have one report. A file that cannot be scored costs only
+    itself.
+    """
+    args = _parse_score(argv)
     scorer = _scorer(args)
     saved: set[str] = set()
     breaches: list[str] = []
@@ -154,7 +106,12 @@ def score(argv: Sequence[str]) -> int:
         _show(args, results, report)
         shown += 1
     gate.require_none(breaches, args.fail_under)
-    return _exit_code(failed, shown)
+    return 0 if not failed else 3 if shown else 2
+
+
+def _scorer(args: argparse.Namespace) -> Scorer:
+    """What scores files of any benchmark by the options that were given."""
+    return Scorer(WINGS, vars(args), args.root / "evaluation")
 
 
 def _find_datasets(args: argparse.Namespace) -> list[Path]:
@@ -163,6 +120,7 @@ def _find_datasets(args: argparse.Namespace) -> list[Path]:
 
 
 def _show(args: argparse.Namespace, results: Mapping[str, Any], report: Report) -> None:
+    """Print a result as JSON or as its report."""
     if args.json:
         sys.stdout.writelines(dump_pieces(results, ascii_only=True))
         print()
@@ -170,8 +128,7 @@ def _show(args: argparse.Namespace, results: Mapping[str, Any], report: Report) 
         print_report(report)
 
 
-def _exit_code(failed: int, scored: int) -> int:
-    return 0 if not failed else 3 if scored else 2
+# --- The other commands ---
 
 
 def nightly(argv: Sequence[str]) -> int:
@@ -229,22 +186,60 @@ COMMANDS: Final[Mapping[str, Callable[[Sequence[str]], int]]] = {
 }  # fmt: skip
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code is documented in the module's docstring."""
-    words = sys.argv[1:] if argv is None else list(argv)
-    return run_command(PROGRAM, partial(_dispatch, words))
+# --- Options and help ---
+
+_SCORE: Final = f"""\
+  {{0}}                              score prediction/{DEFAULT_PREDICTION}.json
+  {{0}} -f 250915-careful --items    and show how every answer was read
+  {{0}} -f my-run -f other-run       one report each
+  {{0}} -f runs/x.jsonl --dataset 250915 --json
+  {{0}} -f my-run --fail-under 0.2   for CI: exit code 6 if the score is lower
+
+other commands, each with its own --help:
+  {{0}} nightly             score what is new in prediction/, write evaluation/leaderboard.md
+  {{0}} compare A B [...]   test the differences of systems on the same questions
+  {{0}} check DATASET       look for mistakes in a dataset
+  {{0}} rxnopt import|build|render|parse   make questions from tables of reactions, ask them, read replies
+  {{0}} convert SOURCE -o FILE   make predictions of logs of inspect_ai, batches, MiroFlow, tables"""
+_NIGHTLY: Final = """\
+  {0} nightly                       what did not change since the last run is not scored again
+  {0} nightly --min-questions 10    leave levels with fewer questions out of the ranking
+  {0} nightly --verify              score all again: is what is stored what comes out?
+  {0} nightly --root /data/futurex --json"""
+_COMPARE: Final = """\
+  {0} compare 250915-careful 250915-random
+  {0} compare runs/a.json runs/b.json runs/c.json --dataset 250915 --json
+  {0} compare 250915-released 250915-candidate --fail-if-worse    for CI: exit code 6"""
+_CHECK: Final = """\
+  {0} check 250915
+  {0} check drafts/251001.json --json"""
 
 
-def _dispatch(words: Sequence[str]) -> int:
-    if not words or words[0].startswith("-"):
-        return score(words)
-    if words[0] in COMMANDS:
-        return COMMANDS[words[0]](words[1:])
-    import difflib  # here: it costs more than all the rest of the start-up
+def _parser(command: str, description: str, examples: str, done: str, *codes: int) -> argparse.ArgumentParser:
+    """A parser with the options that all commands have; see `describe` for its texts."""
+    texts = describe(PROGRAM, description, examples, done, *codes)
+    parser = Parser(prog=f"{PROGRAM} {command}".rstrip(), **texts)
+    add = parser.add_argument
+    add("--json", action="store_true", help="print strict JSON, a line per result, and nothing else")
+    add("--root", metavar="DIR", type=Path, default=ROOT, help="folder of prediction/, dataset/ and evaluation/")
+    add("--version", action="version", version=f"{PROGRAM} {__version__}")
+    return parser
 
-    near = difflib.get_close_matches(words[0], COMMANDS, n=1) or COMMANDS
-    known = f"no such command; there is {', '.join(near)}; a file to score is named with -f"
-    raise InputError(printable(words[0] or "''", 60), known)
+
+def _parse_score(argv: Sequence[str]) -> argparse.Namespace:
+    described = "Score predictions: FutureX answers, Prophet Arena forecasts, RxnOptBench choices."
+    parser = _parser("", described, _SCORE, "scored", 3, 6)
+    add = parser.add_argument
+    file = f"file in prediction/, or a path; repeatable ({DEFAULT_PREDICTION})"
+    add("-f", "--file", metavar="NAME", action="append", help=file)
+    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (found by the file's name)"
+    add("--dataset", metavar="NAME", action="append", help=dataset)
+    ITEMS.add_to(add)
+    add("--save", action="store_true", help="write evaluation/NAME.json")
+    add("--html", action="store_true", help="write evaluation/NAME.html, a page to look at")
+    gate.add_threshold(parser)
+    add_options(parser, reversed(WINGS), ranked=False)
+    return parser.parse_args(argv)
 
 
 if __name__ == "__main__":

@@ -316,8 +316,7 @@ def test_version(tmp_path: Path, command: str) -> None:
 )
 def test_options_of_other_commands_do_not_exist(tmp_path: Path, command: str, option: str) -> None:
     done = run(example(tmp_path), *command.split(), *OPERANDS[command], option, *VALUES.get(option, []))
-    moved = not command and option in ("--force", "--min-questions")
-    assert_refused(done, "takes a command now" if moved else "unrecognized arguments", option)
+    assert_refused(done, "unrecognized arguments", option)
     assert files_below(tmp_path) == EXAMPLE
 
 
@@ -325,29 +324,6 @@ def test_options_of_other_commands_do_not_exist(tmp_path: Path, command: str, op
 def test_options_are_written_out(tmp_path: Path, option: str) -> None:
     """Else a new option could change what an old command line means."""
     assert run(example(tmp_path), option, "a").code == 2
-
-
-@pytest.mark.parametrize(
-    ("words", "command"),
-    [
-        (["--all"], "nightly"),
-        (["--all", "--force", "--json"], "nightly"),
-        (["--min-questions", "3", "--all"], "nightly"),
-        (["--compare", "a", "b"], "compare"),
-        (["--compare=a", "b"], "compare"),
-        (["--check", "d"], "check"),
-        (["--check=d", "--json"], "check"),
-        (["-f", "a", "--check", "d"], "check"),
-        (["--force"], "nightly"),
-        (["-f", "a", "--min-questions", "3"], "nightly"),
-        (["--min-questions=3"], "nightly"),
-    ],
-)
-def test_flags_of_old_name_the_new_command(tmp_path: Path, words: list[str], command: str) -> None:
-    done = run(example(tmp_path), *words)
-    assert_refused(done, f"this takes a command now: python eval.py {command} --help")
-    assert done.err.count("\n") == 1
-    assert files_below(tmp_path) == EXAMPLE
 
 
 @pytest.mark.parametrize(
@@ -364,7 +340,6 @@ def test_flags_of_old_name_the_new_command(tmp_path: Path, words: list[str], com
 def test_other_places_of_these_words_are_no_flags(tmp_path: Path, words: list[str], told: str) -> None:
     done = run(example(tmp_path), *words)
     assert_refused(done, told)
-    assert "takes a command" not in done.err
 
 
 @pytest.mark.parametrize(
