@@ -25,7 +25,7 @@ try:
     from inspect_ai.solver import TaskState
     from rich.markup import escape
 except ImportError as error:
-    raise ImportError("forecasteval.inspect_tasks needs inspect-ai: pip install 'forecasteval[inspect]'") from error
+    raise ImportError("forecasteval.inspect_tasks needs inspect-ai: pip install inspect-ai") from error
 
 HERE: Final = Path(__file__).resolve().parent.parent
 if "forecasteval" not in sys.modules:  # inspect_ai loads this file by its path, and its package may not be installed

@@ -173,7 +173,7 @@ def test_without_inspect_ai() -> None:
     code = "import sys; sys.modules['inspect_ai'] = None; import forecasteval.inspect_tasks"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     last = done.stderr.splitlines()[-1]
-    assert last == "ImportError: forecasteval.inspect_tasks needs inspect-ai: pip install 'forecasteval[inspect]'"
+    assert last == "ImportError: forecasteval.inspect_tasks needs inspect-ai: pip install inspect-ai"
 
 
 # --- The command line of inspect_ai ---

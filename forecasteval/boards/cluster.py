@@ -41,7 +41,7 @@ def require_usable(address: str) -> None:
     if not usable:
         raise InputError("--cluster", "expected tcp://HOST:PORT", printable(repr(address), 60))
     if find_spec("distributed") is None:
-        raise InputError("--cluster", "needs the package distributed: pip install 'forecasteval[cluster]'")
+        raise InputError("--cluster", "needs the package distributed: pip install distributed")
 
 
 def run_tasks(

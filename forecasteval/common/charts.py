@@ -216,7 +216,7 @@ def plot(charts: Mapping[str, Chart], name: str | None = None, ax: Any = None) -
     try:
         from matplotlib import pyplot
     except ImportError:
-        raise InputError("plot", "needs matplotlib: pip install 'forecasteval[plots]'") from None
+        raise InputError("plot", "needs matplotlib: pip install matplotlib") from None
     import numpy as np
 
     count = max(1, len(chart.panels))

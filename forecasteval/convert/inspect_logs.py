@@ -39,7 +39,7 @@ def read_eval_log(path: Path) -> Source:
     try:
         from inspect_ai import log
     except ImportError:
-        wanted = "reading .eval needs the package inspect-ai: pip install 'forecasteval[inspect]'"
+        wanted = "reading .eval needs the package inspect-ai: pip install inspect-ai"
         raise InputError(str(path), f"{wanted}; or write it as JSON (inspect log convert --to json)") from None
     try:
         # What stands in a file is a stranger's, and what inspect_ai raises for it is of any type.

@@ -96,7 +96,7 @@ def _read_parquet(path: Path) -> Table:
     try:
         from pyarrow import ArrowException, parquet
     except ImportError:
-        wanted = "reading Parquet needs the package pyarrow: pip install 'forecasteval[parquet]'"
+        wanted = "reading Parquet needs the package pyarrow: pip install pyarrow"
         raise InputError(str(path), f"{wanted}; or write it as CSV") from None
     try:
         with parquet.ParquetFile(path) as file:

@@ -190,7 +190,7 @@ def _open_workbook(raw: bytes, where: str, values: bool) -> Any:
     try:
         import openpyxl  # here: only `import` of a workbook needs it
     except ImportError:
-        wanted = "a workbook needs openpyxl: pip install 'forecasteval[xlsx]', or save the sheet as CSV"
+        wanted = "a workbook needs openpyxl: pip install openpyxl, or save the sheet as CSV"
         raise InputError(where, wanted) from None
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:

@@ -170,4 +170,4 @@ def test_a_zip_that_is_no_log(tmp_path: Path) -> None:
 def test_a_log_without_inspect_ai(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "inspect_ai", None)
     done = convert(SAMPLES / "log.eval", "-o", tmp_path / "x.json")
-    assert_refused(done, "pip install 'forecasteval[inspect]'", "inspect log convert --to json")
+    assert_refused(done, "pip install inspect-ai", "inspect log convert --to json")
