@@ -185,13 +185,16 @@ class ReplyCache:
 
     def __init__(self, path: Path | None) -> None:
         self.path, self.warnings = path, list[str]()
+        self._lock = threading.Lock()  # Else a thread that met the damage late would set the new file aside.
 
     def get(self, key: str) -> str | None:
-        row = self._execute("SELECT reply FROM replies WHERE key = ?", key)
+        with self._lock:
+            row = self._execute("SELECT reply FROM replies WHERE key = ?", key)
         return str(row[0]) if row else None
 
     def put(self, key: str, reply: str) -> None:
-        self._execute("INSERT OR REPLACE INTO replies VALUES (?, ?, '')", key, reply)
+        with self._lock:
+            self._execute("INSERT OR REPLACE INTO replies VALUES (?, ?, '')", key, reply)
 
     def _execute(self, sql: str, *values: str) -> Any:
         """The first row, None if there is none or the file cannot be used."""
@@ -211,9 +214,7 @@ class ReplyCache:
         # What is locked or read-only, and a full disk, are operational errors.
         if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
             with suppress(OSError):
-                path.replace(f"{path}.corrupt")
-                for end in ("-journal", "-wal", "-shm"):  # They are of the damaged file, and would damage a new one.
-                    Path(f"{path}{end}").unlink(missing_ok=True)
+                path.replace(f"{path}.corrupt")  # SQLite itself deletes a journal that is left beside no file.
                 self.warnings.append(f"{path}: damaged ({error}), set aside as {path.name}.corrupt")
                 return
         self.warnings.append(f"{path}: replies are not cached: {error}")

@@ -385,7 +385,8 @@ def test_a_damaged_file_is_set_aside(server: LlmServer, cache: Path, damage: str
         damage, whole[:4096] + b"\xff" * (len(whole) - 4096)
     )
     cache.write_bytes(damaged)
-    cache.with_name("c.sqlite3-journal").touch()
+    for name in ("c.sqlite3-journal", "c.sqlite3-wal"):
+        cache.with_name(name).write_bytes(whole)
     client = make(server, cache=cache)
     assert read(client, *range(60))[1]["answered"] == 60
     assert [line.partition(": damaged (")[0] for line in client.cache.warnings] == [str(cache)]
