@@ -20,10 +20,10 @@ OPTIONS: Final = (
     Option("--missing", "missing answers score 0 (default) or are left out", MISSING_POLICIES, "run"),
     Option("--vote", "score the majority answers of the runs NAME@RUN", bool, "run"),
     Option("--relative-sigma", "sigma = X * |truth| where a number has no Std", float, metavar="X"),
-    Option("--llm", "ask a language model about unclear numbers (key: OPENAI_API_KEY)", metavar="MODEL"),
-    Option("--llm-policy", "which numbers: the unsure ones (default) or all", LLM_POLICIES),
+    Option("--llm", "let a language model read unclear numbers (key: OPENAI_API_KEY)", metavar="MODEL"),
+    Option("--llm-policy", "which numbers it reads: the unclear ones (default) or all", LLM_POLICIES),
     Option("--llm-names", "let it match names, too: sends it true names", bool),
-    Option("--workers", "calls to the language model at a time (8)", int, metavar="N"),
+    Option("--workers", "simultaneous calls to the language model (8)", int, metavar="N"),
     Option("--no-cache", "keep no replies in evaluation/llm-cache.sqlite3", bool),
     ITEMS,
 )

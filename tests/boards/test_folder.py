@@ -601,8 +601,6 @@ def test_a_mistyped_root_is_not_made(tmp_path: Path, server: LlmServer) -> None:
         (["compare", "a", "b", "--save"], ["--save"]),
         (["check", "d", "--save"], ["--save"]),
         (["check", ""], ["file"]),
-        (["--all"], ["nightly"]),
-        (["--all", "--force"], ["nightly"]),
         (["--compare", "a", "b"], ["compare"]),
         (["--check", "d"], ["check"]),
     ],
