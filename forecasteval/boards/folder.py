@@ -27,7 +27,7 @@ from forecasteval.common.results import Results
 from .about import SYSTEMS_FILE, Systems, add_about, read_systems, show_mistakes
 from .board_page import write_board
 from .changes import read_changes
-from .history import append_night, read_history, today
+from .history import History, append_night, read_history, today
 from .page import is_current, name_missing
 from .processes import Failure, LeftOut, Task, explain, score_files
 from .ranking import make_page, rank_results, ranking_settings
@@ -234,6 +234,7 @@ def _store_texts(folder: Path, board: dict[str, Any], date: str) -> tuple[list[d
     What changed since the last run, and warnings. A history that cannot be read costs only itself.
     """
     changes, latest, warnings = [], [], []
+    history: History | None = None
     try:
         before = read_history(folder)
     except InputError as error:
@@ -246,7 +247,7 @@ def _store_texts(folder: Path, board: dict[str, Any], date: str) -> tuple[list[d
         path = folder / f"{BOARD}.{suffix}"
         if not (path.is_file() and path.read_bytes() == text.encode()):
             write_atomic(path, text)
-    write_board(board, folder)
+    write_board(board, folder, history)
     return changes, warnings
 
 

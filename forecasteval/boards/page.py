@@ -19,7 +19,7 @@ from urllib.parse import quote
 from forecasteval.common.charts import COLOURS, Axis, Bar, Chart, Interval, Mark, Shade, cell_axis
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import write_atomic
-from forecasteval.common.pages import Cell, Column, Link, Marked, Page, Records
+from forecasteval.common.pages import Cell, Column, Link, Links, Marked, Page, Records
 from forecasteval.common.report import Table
 from forecasteval.common.results import Results
 
@@ -141,7 +141,7 @@ def _hash(source: str) -> str:
 
 
 _KINDS: Final[Mapping[type, str]] = {
-    str: "text", Table: "table", Chart: "chart", Records: "records", Marked: "marked", Link: "link",
+    str: "text", Table: "table", Chart: "chart", Records: "records", Marked: "marked", Link: "link", Links: "links",
     Interval: "interval", Bar: "bar", Shade: "shade",
 }  # fmt: skip
 
@@ -164,7 +164,7 @@ def _side(cell: Cell, align: str) -> str:
         return "m"
     if align == ">":
         return "n"
-    text = cell if isinstance(cell, str) else "".join(cell[:1])
+    text = cell if isinstance(cell, str) else str(cell[0])
     return "k" if len(text) <= _ONE_LINE else "t"
 
 

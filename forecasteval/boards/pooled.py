@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from forecasteval.common.files import join_checksums
 from forecasteval.common.records import dump_json
-from forecasteval.common.statistics import holm, stratified_mean
+from forecasteval.common.statistics import holm, mean, stratified_mean
 
 from .names import split_name
 from .systems import ALPHA, SEED, UNPARSED, System
@@ -177,6 +177,7 @@ def describe_system(season: Season, place: int) -> dict[str, Any]:
         "overall_score": score,
         "overall_interval": _interval(score, float(season.halves[place]), (0.0, season.share)),
         "own_score": stratified_mean(strata),
+        "level_scores": {level: mean(values) for level, (_, values) in zip(season.weights, strata, strict=True)},
         "n": sum(len(values) for _, values in strata),
         "datasets": len(results),
         "n_runs": sum(max(1, len(one.runs)) for one in results),

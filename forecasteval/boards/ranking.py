@@ -13,6 +13,7 @@ from forecasteval.common.version import __version__
 
 from .inference import DRAWS
 from .pooled import pool_systems
+from .question_effects import measure_questions
 from .repeats import combine_all, run_columns
 from .report import board_report
 from .systems import (
@@ -111,6 +112,7 @@ def _rank_group(systems: Sequence[System], min_questions: int) -> dict[str, Any]
         "level_counts": counts,
         "weights": {level: first.weights[level] for level in levels},
         "signature": {**first.policy, "min_questions": min_questions or None, "questions_sha256": checksum},
+        "questions": measure_questions([one.system for one in scored], levels),
         "rows": rows,
     }
 

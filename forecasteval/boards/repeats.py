@@ -42,6 +42,10 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
         level: [mean(values) for values in zip(*(run.scores[level] for run in runs), strict=True)]
         for level in first.scores
     }
+    answered = {
+        level: [any(of_runs) for of_runs in zip(*(run.answered[level] for run in runs), strict=True)]
+        for level in first.scores
+    }
     row = {
         **first.row,
         "name": name or without_run(first.name, first.group[1]),
@@ -54,7 +58,9 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
             if all(run.row["signature"].get(key) == value for run in runs)
         },
     }
-    return first._replace(name=row["name"], scores=scores, outcomes=outcomes, row=row, runs=tuple(runs))
+    return first._replace(
+        name=row["name"], scores=scores, outcomes=outcomes, row=row, runs=tuple(runs), answered=answered
+    )
 
 
 def run_columns(system: System, levels: Sequence[str]) -> dict[str, Any]:

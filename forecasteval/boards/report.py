@@ -137,7 +137,7 @@ def _systems(table: Mapping[str, Any]) -> View:
             *(_show_runs(row) if repeated else []),
             *(show_number(row["level_scores"][level]) for level in levels),
             str(row["n"]), str(row["missing"]), str(row["unparsed"]),
-            show_number(row["p_above"]), _notes(row),
+            show_number(row["p_above"]), show_notes(row),
         ]
         for name, row in zip(names, table["rows"], strict=True)
     ]  # fmt: skip
@@ -150,7 +150,7 @@ def _show_runs(row: Mapping[str, Any]) -> list[str]:
     return [str(len(row["runs"])), show_number(row["run_deviation"])] if "runs" in row else ["1", "–"]
 
 
-def _notes(row: Mapping[str, Any]) -> str:
+def show_notes(row: Mapping[str, Any]) -> str:
     notes = [_UNSURE] if row.get("significant") is False else []
     if row.get("tied_with_best") and row["p_leader"] is not None:
         notes.append(f"{_UNSURE} best")
@@ -188,7 +188,7 @@ _OVER_ALL: Final[Sequence[tuple[str, str, Callable[[Mapping[str, Any]], str]]]] 
     ("Runs", ">", lambda row: str(row["n_runs"])),
     ("n", ">", lambda row: str(row["n"])),
     ("Own", ">", lambda row: show_number(row["own_score"])),
-    ("Notes", "<", _notes),
+    ("Notes", "<", show_notes),
 ]
 
 

@@ -36,6 +36,7 @@ class System(NamedTuple):
     row: dict[str, Any]
     runs: tuple[System, ...] = ()  # whose means the scores are, if it has several
     clusters: Mapping[str, list[str]] = {}  # of questions that hang together, where there are any
+    answered: Mapping[str, list[bool]] = {}  # whether an answer to a question was read
 
     def strata(self, levels: Sequence[str]) -> Strata:
         return [(self.weights[level], [self.share * score for score in self.scores[level]]) for level in levels]
@@ -128,16 +129,22 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
     if signature.get("missing", "zero") != "zero":
         raise InputError(name, "missing answers must score 0: systems are judged on the same questions", "missing skip")
     weights = {str(level): weight for level, weight in signature.get("weights", {"": 1.0}).items()}
-    kept: dict[str, list[tuple[str, float, Any, Any]]] = {level: [] for level in weights}  # of a million items, no more
+    kept: dict[str, list[tuple[str, float, Any, Any, bool]]] = {
+        level: [] for level in weights
+    }  # of a million items, no more
     outcomes: dict[str, Counter[str]] = {level: Counter() for level in weights}
     for item in results["items"]:
         level = str(item["level"]) if "weights" in signature else ""
-        kept[level].append((item["question"], item["score"], item["id"], item.get("cluster")))
+        kept[level].append(
+            (item["question"], item["score"], item["id"], item.get("cluster"), item["outcome"] == "scored")
+        )
         outcomes[level][item["outcome"]] += 1
     scores, ids, clusters = dict[str, list[float]](), dict[str, list[Any]](), dict[str, list[str]]()
+    answered: dict[str, list[bool]] = {}
     for level, items in kept.items():
         items.sort(key=itemgetter(0, 1))  # as `question_key`
         scores[level], ids[level] = [item[1] for item in items], [item[2] for item in items]
+        answered[level] = [item[4] for item in items]
         clusters[level] = [item[3] for item in items if item[3] is not None]
         items.clear()
     group = (results["benchmark"], str(results.get("dataset") or ""), signature["questions_sha256"])
@@ -148,7 +155,7 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
     share = counted / sum(weights.values()) if signature.get("fixed_weights") else 1.0
     hanging = clusters if any(clusters.values()) else {}
     row = _file_row(results, name)
-    return System(name, group, policy, weights, share, scores, ids, outcomes, row, clusters=hanging)
+    return System(name, group, policy, weights, share, scores, ids, outcomes, row, clusters=hanging, answered=answered)
 
 
 def question_key(item: Mapping[str, Any]) -> tuple[str, float]:

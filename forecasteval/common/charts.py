@@ -132,8 +132,8 @@ class Line(NamedTuple):
         return next(((x, y) for x, y in reversed(self.points) if y is not None), None)
 
     def marks(self) -> list[tuple[float, float, float]]:
-        """(x, y, area) of the dots: all points of a short line, and those of a line that has areas."""
-        if not self.dots and len(self.points) > _DOTTED:
+        """(x, y, area) of the dots: the points of a short line that is not faint, and of a line that has areas."""
+        if not self.dots and (len(self.points) > _DOTTED or (self.faint and self.joined)):
             return []
         areas = self.dots or [0.0] * len(self.points)
         return [(x, y, area) for (x, y), area in zip(self.points, areas, strict=True) if y is not None]

@@ -43,14 +43,21 @@ class Link(NamedTuple):
     to: str = ""
 
 
-Cell = str | Marked | Link | Mark
+class Links(NamedTuple):
+    """Several links in one cell; a link without file and anchor is its text."""
+
+    links: Sequence[Link]
+
+
+Cell = str | Marked | Link | Links | Mark
 
 
 class Column(NamedTuple):
     """A column of records: its title, and what its cells hold.
 
     kind: "number", "choice" (a few values, to be filtered by), "text", "long" (text that gets most of the width) or
-    "mark". `best` is what the first click sorts to the top: "high" or "low" numbers, or "" for texts from A on.
+    "mark"; "filter" is a choice without a column. `best` is what the first click sorts to the top: "high" or
+    "low" numbers, or "" for texts from A on.
     """
 
     title: str
@@ -81,6 +88,14 @@ class Records(NamedTuple):
     columns: Sequence[Column]
     rows: Sequence[Record]
     note: str
+
+    def chart(self) -> Chart | None:
+        """The marks of a column as a chart; None if there is none."""
+        if not self.rows or not any(isinstance(cell, Mark) for cell in self.rows[0].cells):
+            return None
+        sides = "".join(">" if column.kind == "number" else "<" for column in self.columns)
+        rows: Any = [row.cells for row in self.rows]
+        return Chart(self.name, self.title, self.note, Table([column.title for column in self.columns], rows, sides))
 
 
 Block = str | Table | Chart | Records
@@ -113,8 +128,10 @@ class Page(NamedTuple):
         return [block for section in self.sections for block in section.blocks if isinstance(block, kind)]
 
     def charts(self) -> dict[str, Chart]:
-        """The charts by name, in their order."""
-        return {chart.name: chart for chart in self.blocks(Chart)}
+        """The charts by name, in their order: also those that are a column of marks of records."""
+        blocks = [block for section in self.sections for block in section.blocks]
+        charts = [block.chart() if isinstance(block, Records) else block for block in blocks]
+        return {chart.name: chart for chart in charts if isinstance(chart, Chart)}
 
 
 # --- How much a page shows ---
@@ -142,17 +159,17 @@ def text_limit(texts: Iterable[str], most: int = BYTES) -> int:
     return limit
 
 
-def make_keys(ids: Iterable[object]) -> list[str]:
+def make_keys(ids: Iterable[object], prefix: str = "q") -> list[str]:
     """A short address for each id, different for equal ids: `q-6873e6a7` for a checksum, else the id if it is plain."""
     keys: dict[str, None] = {}
     for name in map(str, ids):
         short = name[:8] if _HEX.fullmatch(name) else name
-        if not _ANCHOR.fullmatch(short) or f"q-{short}" in keys:
+        if not _ANCHOR.fullmatch(short) or f"{prefix}-{short}" in keys:
             short = name if _ANCHOR.fullmatch(name) else _checksum(name)
-        key, number = f"q-{short}", 1
+        key, number = f"{prefix}-{short}", 1
         while key in keys:
             number += 1
-            key = f"q-{short}-{number}"
+            key = f"{prefix}-{short}-{number}"
         keys[key] = None
     return list(keys)
 

@@ -14,8 +14,7 @@ from forecasteval.boards import rank
 from forecasteval.boards.board_page import make_page
 from forecasteval.boards.page import render
 from forecasteval.common.charts import Interval
-from forecasteval.common.pages import Link
-from forecasteval.common.report import Table
+from forecasteval.common.pages import Link, Links, Records
 from forecasteval.common.statistics import holm, sign_flip_test
 from html_page import check_page
 
@@ -66,20 +65,26 @@ def test_forecasters_are_tied_by_their_rank_intervals_where_there_are_some() -> 
 # --- Links ---
 
 
+def linked_files(page: Path) -> list[str]:
+    """The files that a page links."""
+    links = check_page(page.read_text(encoding="utf-8")).find("a")
+    return [link["href"] for link in links if not link["href"].startswith("#")]
+
+
 def test_nightly_links_the_pages_that_show_the_stored_results(tmp_path: Path) -> None:
     write(tmp_path, {"dataset/d.json": [question("q1")], "prediction/d-a.json": [q("q1")]})
     page = tmp_path / "evaluation" / "leaderboard.html"
     assert run(tmp_path, "nightly").code == 0
-    assert not check_page(page.read_text(encoding="utf-8")).find("a")
+    assert not linked_files(page)
     before = page.stat()
     assert run(tmp_path, "nightly").code == 0
     assert page.stat().st_mtime_ns == before.st_mtime_ns  # it shows just that already
     assert run(tmp_path, "-f", "d-a", "--html").code == 0
     assert run(tmp_path, "nightly").code == 0
-    assert check_page(page.read_text(encoding="utf-8")).find("a") == [{"href": "./d-a.html"}]
+    assert linked_files(page) == ["./d-a.html"]
     write(tmp_path, {"prediction/d-a.json": [q("q1", answer="C")]})
     assert run(tmp_path, "nightly").code == 0
-    assert not check_page(page.read_text(encoding="utf-8")).find("a")  # the page is that of another answer
+    assert not linked_files(page)  # the page is that of another answer
 
 
 def test_nightly_makes_the_pages_of_the_runs_if_asked(tmp_path: Path) -> None:
@@ -96,7 +101,7 @@ def test_nightly_makes_the_pages_of_the_runs_if_asked(tmp_path: Path) -> None:
     assert run(tmp_path, "-f", "d-a", "--html").code == 0
     assert (folder / "d-a.html").read_bytes() == page
     assert "0 files scored" in run(tmp_path, "nightly", "--html").out
-    assert check_page((folder / "leaderboard.html").read_text(encoding="utf-8")).find("a") == [{"href": "./d-a.html"}]
+    assert linked_files(folder / "leaderboard.html") == ["./d-a.html"]
     (folder / "d-a.html").write_text("an old page", encoding="utf-8")
     assert run(tmp_path, "nightly", "--html").code == 0
     assert (folder / "d-a.html").read_bytes() == page
@@ -168,6 +173,7 @@ def weeks() -> Any:
         one["tables"].append(table)
     for table in one["tables"]:
         for row in table["rows"]:
+            row["dataset"] = table["dataset"]
             row["name"] = f"{table['dataset'].removesuffix('.json')}-{row['name']}"
     return one
 
@@ -194,10 +200,14 @@ def test_history_breaks_where_rules_change() -> None:
 
 def test_systems_are_linked_where_they_have_a_page() -> None:
     many = rank([system(f"s{n:02}", *(place >= n for place in range(60))) for n in range(50)])
-    page = make_page(many, {"s03"})
-    rows = page.charts()["table1"].table.rows
-    assert [row[1] for row in rows][:5] == ["s00", "s01", "s02", Link("s03", "s03.html"), "s04"]
-    assert len(rows) == 50
+    records = standings(make_page(many, {"s03"}), "table1")
+    pages = [dict(row.details).get("Pages") for row in records.rows]
+    assert pages[:5] == [None, None, None, Links([Link("page", "s03.html")]), None]
+    assert len(records.rows) == 50
+
+
+def standings(page: Any, name: str) -> Any:
+    return next(block for block in page.blocks(Records) if block.name == name)
 
 
 def test_nothing_to_rank() -> None:
@@ -215,8 +225,14 @@ def test_the_table_over_all_datasets_comes_first(tmp_path: Path) -> None:
             write(tmp_path, {f"prediction/{name}-{who}.json": answers, f"prediction/{name}-{who}@2.json": answers})
     assert run(tmp_path, "nightly").code == 0
     page = make_page(stored(tmp_path))
-    assert page.figures[0] == ("Systems", "3", "")
-    assert page.sections[0].title == "FutureX, all 2 datasets, 8 questions"
+    assert page.figures[:2] == [
+        ("Leads FutureX", "a", "0.8014; not told apart from it: 2 (b, c)"),
+        ("Systems", "3", ""),
+    ]
+    titles = [section.title for section in page.sections]
+    assert titles[0] == "FutureX, all 2 datasets, 8 questions"
+    assert [section.title for section in page.sections if section.folded] == ["FutureX, w1.json, 4 questions"]
+    assert titles.index("FutureX, w2.json, 4 questions") < titles.index("FutureX, w1.json, 4 questions")
     chart = page.charts()["pooled1"]
     assert [row[1] for row in chart.table.rows] == ["a", "b", "c"]
     check_page(render(page))
@@ -227,8 +243,10 @@ def test_runs_are_listed_and_linked_and_their_mean_is_not(tmp_path: Path) -> Non
     write(tmp_path, {"prediction/d-a@2.json": {"q": "B"}, "prediction/d-b.json": {"q": "A"}})
     assert run(tmp_path, "nightly", "--html").code == 0
     page = make_page(stored(tmp_path), {"d-a", "d-a@2", "d-b"})
-    [runs] = page.blocks(Table)
-    assert [row[1] for row in page.charts()["table1"].table.rows] == [Link("d-b", "d-b.html"), "d-a"]
-    assert [row[0] for row in runs.rows] == [Link("d-a", "d-a.html"), Link("d-a@2", "d-a@2.html")]
+    rows = {row.cells[1]: dict(row.details)["Pages"] for row in standings(page, "table1").rows}
+    assert rows == {
+        "b": Links([Link("page", "d-b.html")]),
+        "a": Links([Link("1: 1.000", "d-a.html"), Link("2: 0.000", "d-a@2.html")]),
+    }
     text = (tmp_path / "evaluation" / "leaderboard.html").read_text("utf-8")
     assert [text.count(f'href="{name}.html"') for name in ("./d-a", "./d-a%402", "./d-b")] == [1, 1, 1]

@@ -20,7 +20,7 @@ for (const box of document.querySelectorAll(".records")) {
   };
   const search = add("search", "Search", element("input", { type: "search" })), tests = [];
   heads.forEach((head, place) => {
-    if (head.dataset.kind !== "choice") return;
+    if (!["choice", "filter"].includes(head.dataset.kind)) return;
     const values = [...new Set(rows.map((row) => row.texts[place]))].sort((a, b) => numberOf(a) - numberOf(b) || (a < b ? -1 : 1));
     if (values.length < 2) return;
     const select = add(titles[place].toLowerCase(), titles[place], element("select"));
@@ -114,6 +114,26 @@ for (const box of document.querySelectorAll(".records")) {
     if (said) said.scrollTop = marked.offsetTop - said.offsetTop - said.clientHeight / 2;
   }, true);
 }
+for (const table of document.querySelectorAll("table:not(.matrix)")) {  // cards on a phone
+  const titles = [...table.tHead.rows[0].cells].map((cell) => cell.firstChild?.textContent ?? "");
+  if (titles.length < 5) continue;
+  table.classList.add("cards");
+  for (const row of table.tBodies[0].rows) titles.forEach((title, place) => { row.cells[place].dataset.l = title; });
+}
+for (const plot of document.querySelectorAll(".plot:has(.faint)")) {
+  const lines = [...plot.querySelectorAll(".faint")], select = element("select"), label = element("label", { textContent: "Show also" });
+  select.add(new Option("none", ""));
+  lines.forEach((line, place) => select.add(new Option(line.firstElementChild.textContent, place)));
+  select.oninput = () => {
+    lines.forEach((line) => line.classList.remove("chosen"));
+    const line = lines[select.value];
+    if (line) line.parentNode.append(line);
+    line?.classList.add("chosen");
+  };
+  label.append(select);
+  plot.before(element("div", { className: "tools" }));
+  plot.previousElementSibling.append(label);
+}
 document.addEventListener("toggle", (event) => {  // a button that copies the address, when its row is opened
   const link = event.target.querySelector("a.self:only-child");
   if (!link) return;
@@ -127,6 +147,8 @@ document.addEventListener("toggle", (event) => {  // a button that copies the ad
 const visit = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (const view of views) view.load(new URLSearchParams(target ? "" : location.hash.slice(1)));
+  const fold = target?.querySelector(":scope > .fold");
+  if (fold) fold.open = true;
   for (let each = target; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
   target?.scrollIntoView();
 };
