@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from forecasteval.common.charts import Chart, Interval, insert_column
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import MOST, Block, Column, Page, Record, Records, Section, show_text
+from forecasteval.common.pages import (
+    BYTES,
+    MOST,
+    Beside,
+    Block,
+    Column,
+    Detail,
+    Link,
+    Marked,
+    Page,
+    Record,
+    Records,
+    Section,
+    make_keys,
+    show_text,
+)
 from forecasteval.common.report import Table, format_signature, show_interval, show_number
-from forecasteval.common.results import Item
+from forecasteval.common.results import Item, Results
 
 from .report import comparison_report
 from .systems import question_key
 
 _SHOWN: Final = 45  # pairs whose questions a page shows
 _DRAWN: Final = 10  # pairs with a chart by level
+
+
+class _Side(NamedTuple):
+    """A system of a pair: its items in the order that all systems share, and what its run's page has of each."""
+
+    name: str
+    items: Sequence[Item]
+    details: Mapping[str, Mapping[str, Detail]]
 
 
 def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any]) -> Page:
@@ -32,18 +56,23 @@ def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any
     report = comparison_report(comparison)
     blocks: list[Block] = [_difference_chart(pairs), report[2], report[4], str(report[6])]
     sections = [Section("Differences", blocks)]
+    copies, weights = len(systems) - 1, _question_weights(comparison)
+    sides = {
+        system["name"]: _Side(
+            system["name"], sorted(result["items"], key=question_key), _read_details(result, copies * len(systems))
+        )
+        for system, result in zip(systems, results, strict=True)
+    }
+    most = MOST // min(len(pairs), _SHOWN)
+    for number, pair in enumerate(pairs[:_SHOWN], 1):
+        title = f"{printable(pair['a'], 80)} − {printable(pair['b'], 80)}"
+        sections.append(Section(title, [_records(number, pair, (sides[pair["a"]], sides[pair["b"]]), weights, most)]))
+    if len(pairs) > _SHOWN:
+        sections.append(Section("Not shown", [f"The questions of {len(pairs) - _SHOWN} more pairs."]))
     levels = [level for level in comparison["level_counts"] if level]
     if levels and len(pairs) <= _DRAWN:
         charts: list[Block] = [_level_chart(pair, levels, number) for number, pair in enumerate(pairs, 1)]
         sections.append(Section("By level", charts))
-    items = [sorted(result["items"], key=question_key) for result in results]
-    by_name = {system["name"]: rows for system, rows in zip(systems, items, strict=True)}
-    most = MOST // min(len(pairs), _SHOWN)
-    for number, pair in enumerate(pairs[:_SHOWN], 1):
-        title = f"{printable(pair['a'], 80)} − {printable(pair['b'], 80)}"
-        sections.append(Section(title, [_records(number, pair, by_name[pair["a"]], by_name[pair["b"]], most)]))
-    if len(pairs) > _SHOWN:
-        sections.append(Section("Not shown", [f"The questions of {len(pairs) - _SHOWN} more pairs."]))
     names = " and ".join(printable(system["name"], 80) for system in systems[:2])
     title = f"Comparison of {names}" if len(systems) == 2 else f"Comparison of {len(systems)} systems"
     lead = f"{systems[0]['benchmark']}, {comparison['n']} questions, {against}"
@@ -107,28 +136,79 @@ _COLUMNS: Final[Sequence[tuple[str, Column, Callable[[Item, Item], str]]]] = (
     ("read", Column("B read"), lambda a, b: _show_read(b)),
     ("id", Column("Id"), lambda a, b: show_text(a["id"], 60)),
 )
-_DETAILS: Final[Sequence[tuple[str, str, Callable[[Item, Item], str]]]] = (
-    ("truth", "Truth", lambda a, b: show_text(a["truth"])),
-    ("answer", "A’s answer", lambda a, b: show_text(a["answer"])),
-    ("answer", "B’s answer", lambda a, b: show_text(b["answer"])),
-)
 
 
-def _records(number: int, pair: Mapping[str, Any], a: Sequence[Item], b: Sequence[Item], most: int) -> Records:
-    """The questions on which both scores differ, the largest difference first."""
-    differing = [(x, y) for x, y in zip(a, b, strict=True) if x["score"] != y["score"]]
-    differing.sort(key=lambda both: (-abs(both[0]["score"] - both[1]["score"]), str(both[0]["id"])))
-    keys = {key for item in (*a, *b) for key, value in item.items() if value is not None}
+def _records(
+    number: int, pair: Mapping[str, Any], sides: tuple[_Side, _Side], weights: Mapping[str, float], most: int
+) -> Records:
+    """The questions on which both scores differ, first those that add most to the difference of the systems."""
+    a, b = sides
+    differing = [(x, y) for x, y in zip(a.items, b.items, strict=True) if x["score"] != y["score"]]
+    differing.sort(key=lambda both: (-abs(_adds(both[0], both[1], weights)), str(both[0]["id"])))
+    keys = {key for item in (*a.items, *b.items) for key, value in item.items() if value is not None}
     columns = [column for column in _COLUMNS if column[0] in keys]
-    details = [detail for detail in _DETAILS if detail[0] in keys]
+    addresses = make_keys((x["id"] for x, _ in differing[:most]), "q" if number == 1 else f"pair{number}")
     rows = [
-        Record("", [cell(x, y) for _, _, cell in columns], [(title, text(x, y)) for _, title, text in details])
-        for x, y in differing[:most]
+        Record(key, [cell(x, y) for _, _, cell in columns], _details(x, y, sides))
+        for key, (x, y) in zip(addresses, differing, strict=False)
     ]
-    note = f"They differ on {len(differing)} of {len(a)} questions."
+    note = f"They differ on {len(differing)} of {len(a.items)} questions, what adds most to A − B first."
     if len(rows) < len(differing):
-        note += f" The {len(rows)} with the largest differences."
+        note += f" The first {len(rows)}."
     return Records(f"pair{number}", f"Questions, {_pair_name(pair)}", [column for _, column, _ in columns], rows, note)
+
+
+def _question_weights(comparison: Mapping[str, Any]) -> dict[str, float]:
+    """What one question of each level is worth in the overall score."""
+    signature, counts = comparison["signature"], comparison["level_counts"]
+    weights = {str(level): weight for level, weight in signature.get("weights", {"": 1.0}).items()}
+    total = sum(weight for level, weight in weights.items() if level in counts or signature.get("fixed_weights"))
+    return {level: weights[level] / total / count for level, count in counts.items()}
+
+
+def _adds(a: Item, b: Item, weights: Mapping[str, float]) -> float:
+    """What a question adds to the difference of two systems."""
+    return weights["" if "" in weights else str(a["level"])] * (a["score"] - b["score"])
+
+
+def _details(a: Item, b: Item, sides: tuple[_Side, _Side]) -> list[tuple[str, Detail]]:
+    """What both runs' pages have of a question: once if it is the same, or else side by side."""
+    titles = (f"A: {printable(sides[0].name, 60)}", f"B: {printable(sides[1].name, 60)}")
+    inside_a, inside_b = (
+        side.details.get(str(item["id"])) or _excerpt(item) for side, item in zip(sides, (a, b), strict=True)
+    )
+    details: list[tuple[str, Detail]] = []
+    for label in {**inside_a, **inside_b}:
+        x, y = inside_a.get(label, "–"), inside_b.get(label, "–")
+        if x == y:
+            details.append((label, x))
+        elif isinstance(x, (str, Marked)) and isinstance(y, (str, Marked)):
+            details.append((label, Beside(titles, (x, y))))
+        else:
+            details += [(f"{label}, {name}", content) for name, content in zip("AB", (x, y), strict=True)]
+    return details
+
+
+def _excerpt(item: Item) -> dict[str, Detail]:
+    """What an item holds itself."""
+    return {label: show_text(item[key]) for key, label in (("truth", "Truth"), ("answer", "Answer")) if key in item}  # type: ignore[literal-required]
+
+
+def _read_details(results: Mapping[str, Any], copies: int) -> dict[str, dict[str, Detail]]:
+    """What the page of a run has of its questions, by id; {} without one, or if `copies` of it are too long.
+
+    Ids that several questions have are left out. A link leads to a place on that page, and is left out, too.
+    """
+    if not isinstance(results, Results):
+        return {}
+    records = [record for block in results.page().blocks(Records) for record in block.rows]
+    inside = [
+        {label: content for label, content in record.details if not isinstance(content, Link)} for record in records
+    ]
+    if copies * sum(len(str(content)) for details in inside for content in details.values()) > BYTES // 2:
+        return {}
+    often = Counter(str(details.get("Id")) for details in inside)
+    return {str(details["Id"]): details for details in inside if often[str(details.get("Id"))] == 1 and "Id" in details}
 
 
 def _show_read(item: Item) -> str:

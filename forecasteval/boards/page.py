@@ -19,7 +19,7 @@ from urllib.parse import quote
 from forecasteval.common.charts import COLOURS, Axis, Bar, Chart, Interval, Mark, Shade, cell_axis
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import write_atomic
-from forecasteval.common.pages import Cell, Column, Link, Links, Marked, Page, Records
+from forecasteval.common.pages import Beside, Cell, Column, Link, Links, Marked, Page, Records
 from forecasteval.common.report import Table
 from forecasteval.common.results import Results
 
@@ -142,7 +142,7 @@ def _hash(source: str) -> str:
 
 _KINDS: Final[Mapping[type, str]] = {
     str: "text", Table: "table", Chart: "chart", Records: "records", Marked: "marked", Link: "link", Links: "links",
-    Interval: "interval", Bar: "bar", Shade: "shade",
+    Beside: "beside",    Interval: "interval", Bar: "bar", Shade: "shade",
 }  # fmt: skip
 
 

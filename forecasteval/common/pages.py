@@ -49,6 +49,13 @@ class Links(NamedTuple):
     links: Sequence[Link]
 
 
+class Beside(NamedTuple):
+    """Two texts side by side inside a record, each with a title."""
+
+    titles: tuple[str, str]
+    texts: tuple[str | Marked, str | Marked]
+
+
 Cell = str | Marked | Link | Links | Mark
 
 
@@ -68,12 +75,15 @@ class Column(NamedTuple):
 # --- Blocks ---
 
 
+Detail = Cell | Table | Beside  # what stands inside a record
+
+
 class Record(NamedTuple):
     """A row of records that opens: its cells, and (label, text or table) of what is inside; `key` is its address."""
 
     key: str
     cells: Sequence[Cell]
-    details: Sequence[tuple[str, Cell | Table]] = ()
+    details: Sequence[tuple[str, Detail]] = ()
     failed: bool = False
 
 

@@ -10,7 +10,7 @@ from boards_folders import score
 from cli import ROOT, assert_refused, number, q, run, write
 from forecasteval.boards import compare
 from forecasteval.boards.page import render
-from forecasteval.common.pages import Records
+from forecasteval.common.pages import Beside, Records
 from forecasteval.common.statistics import stratified_interval
 from forecasteval.prophet import ProphetArenaEvaluator
 from html_page import check_page
@@ -34,14 +34,29 @@ def test_levels_have_differences_with_intervals() -> None:
 def test_page_shows_both_answers_where_scores_differ() -> None:
     page = compare(pair()).page()
     [records] = page.blocks(Records)
-    assert records.note.startswith("They differ on 3 of 5 questions.")
+    assert records.note.startswith("They differ on 3 of 5 questions, ")
     rows = {row.cells[-1]: row for row in records.rows}
     assert rows.keys() == {"q1", "q2", "n2"}
     assert rows["q1"].cells[:4] == ["1", "A", "1.0000", "0.0000"]
     assert rows["n2"].cells[5:7] == ["95", "(missing)"]
-    assert [text for _, text in rows["n2"].details[1:]] == ["\\boxed{95}", ""]
+    assert dict(rows["n2"].details)["Answer"] == Beside(("A: a", "B: b"), ("\\boxed{95}", ""))
+    assert records.rows[0].cells[-1] == "n2"  # a question of level 4 adds more than one of level 1
     assert list(page.charts()) == ["differences", "levels"]
     check_page(render(page))
+
+
+def test_files_are_compared_with_their_whole_prompts_and_answers(tmp_path: Path) -> None:
+    """A result keeps the first line of a prompt and an excerpt of an answer: the rest is read from the files."""
+    long = "because " * 100
+    write(
+        tmp_path, {"prediction/a.json": [q("q1", prompt="One\nTwo A. x B. y", answer=rf"{long}\boxed{{A}}"), q("q2")]}
+    )
+    write(tmp_path, {"prediction/b.json": [q("q1", prompt="One\nTwo A. x B. y", answer=r"\boxed{B}"), q("q2")]})
+    assert run(tmp_path, "compare", "a", "b", "--html").code == 0
+    parsed = check_page((tmp_path / "evaluation/compare.html").read_text(encoding="utf-8"))
+    assert any("Two A. x B. y" in text for text in parsed.texts)
+    assert any(long.strip() in text for text in parsed.texts)
+    assert {"A: a", "B: b"} <= set(parsed.texts)
 
 
 def test_probabilities_have_no_answers_to_show() -> None:
@@ -59,7 +74,7 @@ def test_probabilities_have_no_answers_to_show() -> None:
 def test_several_systems_have_a_section_per_pair() -> None:
     results = [*pair(), score([q("q1"), q("q2"), q("q3"), number("n1"), number("n2", Std=10)], "c")]
     page = compare(results).page()
-    assert [section.title for section in page.sections[2:]] == ["a − b", "a − c", "b − c"]
+    assert [section.title for section in page.sections[1:]] == ["a − b", "a − c", "b − c", "By level"]
     check_page(render(page))
 
 
@@ -102,6 +117,7 @@ def test_runs_show_the_mean_score_and_what_each_run_said() -> None:
     assert rows["q1"].cells[5:7] == ["A | B | A", "A"]
     assert rows["n1"].cells[2] == "0.5833"
     assert rows["n1"].cells[5:7] == ["95 | (missing) | 100", "100"]
-    assert rows["n1"].details[1] == ("A’s answer", r"\boxed{95} |  | \boxed{100}")
+    answers = (r"\boxed{95} |  | \boxed{100}", "100")
+    assert dict(rows["n1"].details)["Answer"] == Beside(("A: a", "B: b"), answers)
     assert page.title == "Comparison of a and b"
     check_page(render(page))

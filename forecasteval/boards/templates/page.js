@@ -110,8 +110,11 @@ for (const box of document.querySelectorAll(".records")) {
   views.push({ load, save });
   box.querySelector(".head").before(tools);
   list.addEventListener("toggle", (event) => {
-    const marked = event.target.open && event.target.querySelector("mark"), said = marked && marked.closest(".said");
-    if (said) said.scrollTop = marked.offsetTop - said.offsetTop - said.clientHeight / 2;
+    const marked = event.target.open ? event.target.querySelectorAll(".said mark") : [];
+    for (const each of marked) {
+      const said = each.closest(".said");
+      said.scrollTop = each.offsetTop - said.offsetTop - said.clientHeight / 2;
+    }
   }, true);
 }
 for (const table of document.querySelectorAll("table:not(.matrix)")) {  // cards on a phone
