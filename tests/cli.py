@@ -7,6 +7,7 @@ encodings, hash seeds, what it imports, how deep Python may still go.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -127,6 +128,14 @@ def assert_refused(done: Done, *words: str, code: int = 2) -> None:
     assert len(lines[0]) < 500
     assert not RAW_CONTROL.search(done.err)
     assert code != 2 or done.out == ""
+
+
+def import_extra(name: str) -> Any:
+    """A module, or None without what it needs: who uses it is marked `extra`."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
 
 
 # --- Files and records ---

@@ -5,7 +5,7 @@ import os
 import random
 import shutil
 import ssl
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 
 import pytest
@@ -38,7 +38,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     wanted = [name for marker in item.iter_markers("extra") for name in marker.args]
     missing = [name for name in wanted if not (find_spec(name) or shutil.which(name))]
     if missing:
-        (pytest.fail if item.config.getoption("--extras") else pytest.skip)(f"needs {', '.join(missing)}")
+        pytest.skip(f"needs {', '.join(missing)}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """With --extras a test that skips itself has failed."""
+    report = yield
+    if report.skipped and item.config.getoption("--extras"):
+        report.outcome, report.longrepr = "failed", f"skipped: {report.longrepr}"
+    return report
 
 
 @pytest.fixture(scope="session", autouse=True)

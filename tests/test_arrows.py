@@ -9,9 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from cli import ROOT
+from each import each
 
 
 def imported(code: str) -> Iterator[str]:
@@ -23,9 +22,7 @@ def imported(code: str) -> Iterator[str]:
             yield str(node.module)
 
 
-@pytest.mark.parametrize(
-    "code", ["import eval", "import os, eval", "def f():\n    from eval import main", "import eval as e"]
-)
+@each("code", ["import eval", "import os, eval", "def f():\n    from eval import main", "import eval as e"])
 def test_an_import_is_seen(code: str) -> None:
     assert "eval" in imported(code)
 

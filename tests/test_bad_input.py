@@ -24,6 +24,7 @@ from cli import (
     warning,
     write,
 )
+from each import each
 
 HUGE: Final = "9" * 5000  # more digits than int() converts
 
@@ -42,7 +43,7 @@ LATIN: Final = json.dumps([q("café")], ensure_ascii=False)
 AT: Final = LATIN.index("é")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content", "words"),
     [
         pytest.param("p.json", '[{"id": 1},\n {"id" 2}]', ["p.json", "line 2", "column 8"], id="not JSON"),
@@ -113,8 +114,8 @@ RAW_REFUSED: Final = {
 }
 
 
-@pytest.mark.parametrize("level", LEVELS_REFUSED, ids=repr)
-@pytest.mark.parametrize("in_dataset", [True, False], ids=["dataset", "own"])
+@each("level", LEVELS_REFUSED)
+@each("in_dataset", [True, False])
 def test_refused_level(tmp_path: Path, level: object, in_dataset: bool) -> None:
     got = "None" if level is ... else repr(level)
     words = ["record 2", "q7", "'level'", "1–4", f"got {got}"]
@@ -124,27 +125,27 @@ def test_refused_level(tmp_path: Path, level: object, in_dataset: bool) -> None:
     assert_refused(run(tmp_path, "-f", "p"), "dataset/p.json" if in_dataset else "prediction/p.json", *words)
 
 
-@pytest.mark.parametrize("std", STDS_REFUSED, ids=repr)
+@each("std", STDS_REFUSED)
 def test_refused_std(tmp_path: Path, std: object) -> None:
     write(tmp_path, {"prediction/p.json": [q("q1"), number(Std=std)]})
     assert_refused(run(tmp_path, "-f", "p"), "p.json", "record 2", "q7", "'Std'", "number", f"got {std!r}")
 
 
-@pytest.mark.parametrize("truth", [..., None, "", "  ", r"\boxed{}", [], {}, True, "[]"], ids=repr)
-@pytest.mark.parametrize("level", [1, 4])
+@each("truth", [..., None, "", "  ", r"\boxed{}", [], {}, True, "[]"])
+@each("level", [1, 4])
 def test_refused_truth(tmp_path: Path, truth: object, level: int) -> None:
     write(tmp_path, {"prediction/p.json": [q("q1"), q(level=level, ground_truth=truth)]})
     assert_refused(run(tmp_path, "-f", "p"), "p.json", "record 2", "q7", "'ground_truth'", "got ")
 
 
-@pytest.mark.parametrize(("field", "content", "got"), RAW_REFUSED.values(), ids=RAW_REFUSED)
+@each(("field", "content", "got"), RAW_REFUSED.values())
 def test_refused_raw_json(tmp_path: Path, field: str, content: str, got: str) -> None:
     done = run(write(tmp_path, {"prediction/p.json": content}), "-f", "p")
     assert_refused(done, "p.json", "record 2", "q7", f"'{field}'")
     assert got in done.err.lower()
 
 
-@pytest.mark.parametrize("record", [7, "text", None, ["q7", "A"], True], ids=repr)
+@each("record", [7, "text", None, ["q7", "A"], True])
 def test_record_that_is_no_object(tmp_path: Path, record: object) -> None:
     write(tmp_path, {"prediction/p.json": [q(), record]})
     words = ["p.json", "record 2", "object", f"got {type(record).__name__}"]
@@ -153,7 +154,7 @@ def test_record_that_is_no_object(tmp_path: Path, record: object) -> None:
     assert_refused(run(tmp_path, "-f", "p"), "dataset/p.json", *words[1:])
 
 
-@pytest.mark.parametrize("record", [7, None, ["A"], {"prediction": "A"}, {"id": None, "prediction": "A"}], ids=repr)
+@each("record", [7, None, ["A"], {"prediction": "A"}, {"id": None, "prediction": "A"}])
 def test_bad_prediction_row_never_fails_the_dataset(tmp_path: Path, record: object) -> None:
     questions = [question("q1"), question("q7")]
     write(tmp_path, {"dataset/p.json": questions, "prediction/p.json": [{"id": "q1", "prediction": "A"}, record]})
@@ -169,7 +170,7 @@ def test_record_without_id_is_named_and_scored(tmp_path: Path) -> None:
     assert "record 2" in warning(results, "without id")
 
 
-@pytest.mark.parametrize("level", ["4", 4.0, 4], ids=repr)
+@each("level", ["4", 4.0, 4])
 def test_accepted_level(tmp_path: Path, level: object) -> None:
     results = run(write(tmp_path, {"prediction/p.json": [number(level=level)]}), "-f", "p", "--json").json
     assert results["level_counts"] == {"1": 0, "2": 0, "3": 0, "4": 1}
@@ -177,14 +178,14 @@ def test_accepted_level(tmp_path: Path, level: object) -> None:
     assert results["overall_score"] == 1.0
 
 
-@pytest.mark.parametrize(("std", "score"), [("4", 0.75), (4, 0.75), (4.0, 0.75), (0, 0.0), (None, 0.0)], ids=repr)
+@each(("std", "score"), [("4", 0.75), (4, 0.75), (4.0, 0.75), (0, 0.0), (None, 0.0)])
 def test_accepted_std(tmp_path: Path, std: object, score: float) -> None:
     write(tmp_path, {"prediction/p.json": [number(Std=std, answer="102")]})
     assert run(tmp_path, "-f", "p", "--json").json["overall_score"] == pytest.approx(score)
 
 
-@pytest.mark.parametrize("encode", [lambda text: BOM + text, lambda text: text.replace(b"\n", b"\r\n")])
-@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+@each("encode", [lambda text: BOM + text, lambda text: text.replace(b"\n", b"\r\n")])
+@each("suffix", ["json", "jsonl"])
 def test_windows_files_are_read(tmp_path: Path, encode: Callable[[bytes], bytes], suffix: str) -> None:
     text = "\n".join(json.dumps(q(name), ensure_ascii=False) + ("," * (suffix == "json")) for name in ("甲", "乙"))
     content = encode((f"[{text[:-1]}]\n" if suffix == "json" else text + "\n").encode())
@@ -225,7 +226,7 @@ def file_with_answers(answer: str) -> str:
     return json.dumps(records).replace('"@"', answer)
 
 
-@pytest.mark.parametrize("answer", NEVER_FAILS.values(), ids=NEVER_FAILS)
+@each("answer", NEVER_FAILS.values())
 def test_bad_answer_never_fails_the_file(tmp_path: Path, answer: str) -> None:
     write(tmp_path, {"prediction/p.json": file_with_answers(answer)})
     done = run(tmp_path, "-f", "p", "--items", "--save")
@@ -234,18 +235,28 @@ def test_bad_answer_never_fails_the_file(tmp_path: Path, answer: str) -> None:
     assert [entry["score"] for entry in results["items"]] == [1.0, 0.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("depth", [100, 300, 480, 900, 970])
-@pytest.mark.parametrize(("before", "within", "after"), [("[", "", "]"), ('{"a":', "1", "}")], ids=["list", "object"])
-def test_nested_answer_never_fails_the_file(tmp_path: Path, depth: int, before: str, within: str, after: str) -> None:
-    """In a process of its own: how deep Python may still go when the answer is read, and when it is written."""
-    write(tmp_path, {"prediction/p.json": file_with_answers(before * depth + within + after * depth)})
+def test_nested_answers_never_fail_the_file(tmp_path: Path) -> None:
+    """In a process of its own: how deep Python may still go when answers are read, and when they are written."""
+    brackets = (("[", "", "]"), ('{"a":', "1", "}"))
+    answers = [
+        before * depth + within + after * depth
+        for depth in (100, 300, 480, 900, 970)
+        for before, within, after in brackets
+    ]
+    records = [json.dumps(q("q1")), *(raw_record(f"n{number}", answer) for number, answer in enumerate(answers))]
+    write(tmp_path, {"prediction/p.json": f"[{', '.join(records)}]"})
     done = run_process(tmp_path, "-f", "p", "--items", "--save")
     assert (done.code, done.err) == (0, "")
     results = json.loads((tmp_path / "evaluation" / "p.json").read_text("utf-8"), parse_constant=pytest.fail)
-    assert [entry["score"] for entry in results["items"]] == [1.0, 0.0, 0.0, 0.0]
+    assert [entry["score"] for entry in results["items"]] == [1.0] + [0.0] * len(answers)
 
 
-@pytest.mark.parametrize("piece", [r"\boxed{", r"\boxed{}", "1,", "A ", "$", "("])
+def raw_record(name: str, answer: str) -> str:
+    """A number whose answer is this raw JSON."""
+    return json.dumps(number(name, answer="@")).replace('"@"', answer)
+
+
+@each("piece", [r"\boxed{", r"\boxed{}", "1,", "A ", "$", "("])
 def test_answer_of_a_megabyte(tmp_path: Path, piece: str) -> None:
     answer = piece * (1_000_000 // len(piece))
     results = run(write(tmp_path, {"prediction/p.json": [q("q1"), number(answer=answer)]}), "-f", "p", "--json").json
@@ -254,7 +265,7 @@ def test_answer_of_a_megabyte(tmp_path: Path, piece: str) -> None:
     assert len(item(results, "q7")["answer"]) <= 500
 
 
-@pytest.mark.parametrize("form", ["own", "rows", "map"])
+@each("form", ["own", "rows", "map"])
 def test_answer_given_twice_is_unparsed(tmp_path: Path, form: str) -> None:
     write(tmp_path, {"prediction/own.json": raw(answer='"100", "answer": "99"')})
     for name, content in {
@@ -283,7 +294,7 @@ def test_ids_used_twice_both_count_and_are_named(tmp_path: Path) -> None:
     assert "q8" not in warning(results, "more than once")
 
 
-@pytest.mark.parametrize("field", ["id", "prompt", "ground_truth", "answer"])
+@each("field", ["id", "prompt", "ground_truth", "answer"])
 def test_lone_surrogates(tmp_path: Path, field: str) -> None:
     record = q(**{field: "\ud800"}, level=3) if field != "id" else q("\ud800")
     root = write(tmp_path, {"prediction/p.json": [q("q1"), record]})

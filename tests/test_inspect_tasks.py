@@ -11,15 +11,12 @@ from typing import Any
 
 import pytest
 
-from cli import ROOT, read_json, run, write
+from cli import ROOT, import_extra, read_json, run, write
 from conversions import convert
 from forecasteval.common.statistics import mean
 from forecasteval.rxnopt.prompts import find_templates, render_prompts
 
-pytest.importorskip("inspect_ai", reason="inspect_ai cannot be imported here")
-
-from forecasteval import inspect_tasks
-
+inspect_tasks = import_extra("forecasteval.inspect_tasks")
 pytestmark = pytest.mark.extra("inspect_ai")
 QUESTIONS = [
     {"id": "q1", "level": 3, "prompt": "Who wins?", "ground_truth": "Zanzibar", "Std": None},

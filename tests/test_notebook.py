@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from cli import ROOT, Record, number, q, write
+from cli import ROOT, Record, import_extra, number, q, write
 from eval import FutureXEvaluator
 from forecasteval.common.results import Results
 from llm_server import LlmServer
@@ -21,8 +21,8 @@ from llm_server import LlmServer
 with warnings.catch_warnings():  # Jupyter's own: it announces where its settings will live one day
     own = "jupyter_core|jupyter_client|nbformat|zmq|nbclient"
     warnings.filterwarnings("ignore", category=DeprecationWarning, module=own)
-    nbclient = pytest.importorskip("nbclient")
-    nbformat = pytest.importorskip("nbformat")
+    nbclient = import_extra("nbclient")
+    nbformat = import_extra("nbformat")
 
 pytestmark = pytest.mark.extra("nbclient", "nbformat", "ipykernel")
 EVIL: Final = "<img src=x onerror=alert(1)>"

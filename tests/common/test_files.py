@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from each import each
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import find_dataset, find_file, require_plain, write_atomic
 
@@ -76,7 +77,7 @@ def test_write_atomic_in_a_read_only_folder(tmp_path: Path) -> None:
 # --- Names ---
 
 
-@pytest.mark.parametrize(
+@each(
     ("stem", "found"),
     [
         ("250915", "250915.json"),
@@ -126,12 +127,12 @@ def test_find_file_names_the_nearest_and_no_hidden_file(tmp_path: Path) -> None:
         find_file("x", tmp_path / "none")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "told"),
     [
         ("p.json.gz", "a compressed file; unpack it first"),
-        ("p.zip", "a compressed file; unpack it first"),
-        ("p.xlsx", "a spreadsheet; save it as CSV with the columns id and answer"),
+        *((f"p{suffix}", "a compressed file; unpack it first") for suffix in (".zip", ".bz2", ".xz", ".zst")),
+        *((f"p{suffix}", "a spreadsheet; save it as CSV with the columns id") for suffix in (".xlsx", ".xls", ".ods")),
         ("p.parquet", "a Parquet file; make a prediction of it first"),
         ("p.eval", "a log of inspect_ai; make a prediction of it first"),
     ],
@@ -155,7 +156,7 @@ def test_folders_and_pipes_are_named_as_what_they_are(tmp_path: Path) -> None:
         find_file("q.json", tmp_path)
 
 
-@pytest.mark.parametrize(
+@each(
     ("header", "found"),
     [("id,answer", True), ("\ufeffid,answer", True), ("event_ticker,prediction", False), ("编号,答案", True)],
 )

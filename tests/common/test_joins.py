@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.common.joins import AnswerKeys, Join, RecordDigest, hash_question, hash_questions, raw_answer
 from forecasteval.common.records import Record, repeated_keys
@@ -70,7 +71,7 @@ def test_predictions_for_another_dataset() -> None:
         Join([ask("x")], [{"id": "y"}], [], "p.json")
 
 
-@pytest.mark.parametrize(
+@each(
     ("record", "answer"),
     [
         ({"answer": "A", "prediction": "B"}, "A"),
@@ -140,7 +141,7 @@ def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
         Join([ask("x"), ask("y")], [{"id": "x", "response": "A"}], [], "p.json")
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "told"),
     [
         ([{"ID": "x", "answer": "A"}], "no 'id', but ID; `convert --id ID` makes predictions of them"),

@@ -24,6 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli import ROOT
+from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.common.llm import MAX_FAILURES, ModelClient, Task, Usage, build_prompt
 from llm_server import AT_ONCE, NO_RETRY, LlmServer, Reply, Request, Script, completion, error
@@ -310,7 +311,7 @@ def test_a_key_that_cannot_be_sent(server: LlmServer, key: str) -> None:
     assert key.strip() not in str(refused.value) or not key.strip()
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "http://u:hunter2@host/v1", "u:hunter2@host/v1", "http://u:hunter2@[bad/v1", "http://host/v1?key=hunter2",
@@ -417,6 +418,7 @@ def test_several_clients_at_once(server: LlmServer, tmp_path: Path) -> None:
 # --- llmock ---
 
 
+@pytest.mark.extra("llmock")
 def test_llmock(llmock: Any) -> None:
     task = TASK._replace(parse=lambda data, reply: reply)
     llmock.reply("one").fail(429, retry_after=0.05).reply("two")

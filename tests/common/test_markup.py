@@ -2,14 +2,14 @@ r"""Boxes, markup, literals and objects in what a model wrote; the benchmarks' o
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from each import each
 from forecasteval.common.markup import clean, find_object, last_boxed, parse_literal
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "content", "boxed"),
     [
         ("no box", "no box", False),
@@ -27,7 +27,7 @@ def test_last_boxed(text: str, content: str, boxed: bool) -> None:
     assert last_boxed(text) == (content, boxed)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "plain"),
     [
         ("**Red**", "Red"),
@@ -46,7 +46,7 @@ def test_clean(text: str, plain: str) -> None:
     assert clean(text) == plain
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "elements"),
     [
         ("['A', \"B\"]", ("A", "B")),
@@ -63,7 +63,7 @@ def test_parse_literal(text: str, elements: tuple[str, ...]) -> None:
     assert parse_literal(text) == elements
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "found"),
     [
         ('```json\n{"a": {"b": 1}}\n```', {"a": {"b": 1}}),

@@ -6,11 +6,11 @@ import html
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cli import RAW_CONTROL
+from each import each
 from forecasteval.common.pages import (
     BYTES,
     CELLS,
@@ -28,7 +28,7 @@ from forecasteval.common.pages import (
 from forecasteval.common.report import Table
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "shown"),
     [
         ("a\n\n \n b\tc", "a\n\n b c"),

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli import ROOT
+from each import each
 from forecasteval.common.errors import UNSAFE, InputError
 from forecasteval.common.records import (
     BadRecord,
@@ -36,7 +37,7 @@ BOM: Final = b"\xef\xbb\xbf"
 # --- Writing ---
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "text"),
     [
         (math.nan, "null"),
@@ -83,7 +84,7 @@ def test_dump_json_round_trip(value: Any, indent: int | None) -> None:
 # --- Reading ---
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content", "records"),
     [
         ("p.json", b'[{"id": 1}, 2]', [{"id": 1}, 2]),
@@ -143,7 +144,7 @@ def test_repeated_keys_go_along_to_another_process() -> None:
     assert (record, repeated_keys(record)) == ({"a": 2}, ("a",))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "found"),
     [('{"a": {"b": 1}}', False), ('[1, {"a": [{"b": 1, "b": 2}]}]', True), ('{"a": 1, "a": 2}', True), ("7", False)],
 )
@@ -156,7 +157,7 @@ def test_repeated_keys_anywhere(text: str, found: bool) -> None:
 ROW: Final = {"id": "a", "answer": "A"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content", "records", "warned"),
     [
         ("p.json", {"data": [ROW]}, [ROW], ""),
@@ -195,7 +196,8 @@ ROW: Final = {"id": "a", "answer": "A"}
             "p.json: read as JSON Lines, whatever its name says",
         ),
         ("p.csv", "id,answer\na,A\n", [ROW], ""),
-        ("p.csv", 'answer,id\n"A",a\n', [ROW], ""),
+        ("p.csv", 'answer;id\n"A, B";a\n', [{"answer": "A, B", "id": "a"}], ""),
+        ("p.csv", "answer\tid\nA\ta\n", [ROW], ""),
         ("p.csv", 'id,answer\na,"x, y\nz"\n', [{"id": "a", "answer": "x, y\nz"}], ""),
     ],
 )
@@ -211,9 +213,7 @@ def test_records_wherever_they_stand(
         assert file.sha256 == hashlib.sha256(mark + text.encode()).hexdigest()
 
 
-@pytest.mark.parametrize(
-    "text", ['{"id": 1', '{"id": 1}\x00', "7\n8\n", "[1]\n[2]\n", '{"id": 1} {"id": 2}', "{]\n{}\n"]
-)
+@each("text", ['{"id": 1', '{"id": 1}\x00', "7\n8\n", "[1]\n[2]\n", '{"id": 1} {"id": 2}', "{]\n{}\n"])
 def test_what_is_no_json_stays_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "p.json").write_text(text)
     with pytest.raises(InputError, match="not JSON"):
@@ -241,17 +241,18 @@ def test_first_keys(tmp_path: Path) -> None:
     assert first_keys(tmp_path / "none.csv") == set()
 
 
-@pytest.mark.parametrize("name", ["pipe.json", "pipe.jsonl", "pipe.csv", "folder.json", "folder.csv", "nobody.json"])
-def test_what_is_no_file_has_no_keys(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    if name.startswith("pipe"):
-        os.mkfifo(path)
-    elif name.startswith("folder"):
-        path.mkdir()
+def test_what_is_no_file_has_no_keys(tmp_path: Path) -> None:
+    """In a process, which can be ended: who opens a pipe waits for ever."""
+    pipes = [tmp_path / name for name in ("pipe.json", "pipe.jsonl", "pipe.csv")]
+    folders = [tmp_path / name for name in ("folder.json", "folder.csv")]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    for folder in folders:
+        folder.mkdir()
     code = (
         "import pathlib, sys; from forecasteval.common.records import first_keys; "
-        "print(first_keys(pathlib.Path(sys.argv[1])))"
+        "print([first_keys(pathlib.Path(name)) for name in sys.argv[1:]])"
     )
-    command = [sys.executable, "-c", code, str(path)]
+    command = [sys.executable, "-c", code, *map(str, [*pipes, *folders, tmp_path / "nobody.json"])]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout == "set()\n"
+    assert done.stdout == f"{[set()] * 6}\n"

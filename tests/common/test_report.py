@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from each import each
 from forecasteval.common.report import Table, display_width, format_text, text_table
 
 
@@ -27,9 +28,7 @@ def test_table_refuses_a_row_of_another_width() -> None:
         text_table(["a", "b"], [["only one"]], "<<")
 
 
-@pytest.mark.parametrize(
-    ("width", "shown"), [(None, "a b c d"), (80, "a b c d"), (29, "a b c"), (20, "a c"), (1, "a c")]
-)
+@each(("width", "shown"), [(None, "a b c d"), (80, "a b c d"), (29, "a b c"), (20, "a c"), (1, "a c")])
 def test_columns_without_room_go_the_least_important_first_and_are_named(width: int | None, shown: str) -> None:
     table = Table(["a", "b", "c", "d"], [["x" * 8, "长" * 4, "z" * 8, "w" * 8]], "<<><", ("d", "b"))
     lines = format_text([table], width).split("\n")

@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from each import each
 from forecasteval.common.statistics import (
     EXACT_FLIPS,
     FLIPS,
@@ -96,7 +97,7 @@ def test_interval_of_a_known_sample() -> None:
     assert wide == pytest.approx((0.5 - 0.91869, 0.5 + 0.91869), abs=1e-5)
 
 
-@pytest.mark.parametrize(
+@each(
     "strata",
     [
         pytest.param([], id="no strata"),
@@ -113,7 +114,7 @@ def test_no_interval(strata: Strata) -> None:
     assert stratified_interval(strata) is None
 
 
-@pytest.mark.parametrize("ignored", [(0.3, []), (0.0, [0.5]), (0.0, [0.0, 1.0])], ids=repr)
+@each("ignored", [(0.3, []), (0.0, [0.5]), (0.0, [0.0, 1.0])])
 def test_stratum_without_values_or_weight_counts_nothing(ignored: tuple[float, list[float]]) -> None:
     strata = [(0.1, [0.2, 0.5, 0.9]), (0.4, [0.0, 1.0, 1.0])]
     assert stratified_interval([*strata, ignored]) == stratified_interval(strata)
@@ -132,7 +133,7 @@ def test_order_changes_no_bit(strata: Strata, rng: random.Random) -> None:
     assert stratified_mean(shuffled) == stratified_mean(strata)
 
 
-@pytest.mark.parametrize(
+@each(
     ("strata", "expected"),
     [
         ([(0.1, [1.0]), (0.2, []), (0.4, [0.0, 0.5])], (0.1 * 1 + 0.4 * 0.25) / 0.5),
@@ -163,7 +164,7 @@ def test_sign_flips_are_exact_where_they_are_few(parts: list[float]) -> None:
     assert sign_flip_test([parts]) == [brute_force(parts)]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each("seed", range(4))
 def test_sign_flips_exact_against_scipy(seed: int) -> None:
     parts = np.random.default_rng(seed).normal(0.2, 0.5, EXACT_FLIPS - 1)
     oracle = stats.permutation_test(
@@ -173,7 +174,7 @@ def test_sign_flips_exact_against_scipy(seed: int) -> None:
     assert sign_flip_test([parts.tolist()])[0] == pytest.approx(oracle.pvalue, abs=1e-12)
 
 
-@pytest.mark.parametrize(("seed", "shift"), [(0, 0.0), (1, 0.1), (2, 0.2), (3, 0.3)])
+@each(("seed", "shift"), [(0, 0.0), (1, 0.1), (2, 0.2), (3, 0.3)])
 def test_random_sign_flips_against_scipy(seed: int, shift: float) -> None:
     parts = np.random.default_rng(seed).normal(shift, 0.5, 40)
     oracle = stats.permutation_test(
@@ -191,7 +192,7 @@ def test_p_is_never_zero_and_a_pattern_of_one_sign_is_the_rarest() -> None:
     assert 1 / (1 + FLIPS) <= sign_flip_test([[1.0] * (EXACT_FLIPS + 1)])[0] < 5 / FLIPS  # all signs: 2 / 2^14
 
 
-@pytest.mark.parametrize("parts", [[], [0.0], [0.0] * 100], ids=len)
+@each("parts", [[], [0.0], [0.0] * 100])
 def test_no_difference_has_p_one(parts: list[float]) -> None:
     assert sign_flip_test([parts]) == [1.0]
 
@@ -280,7 +281,7 @@ def test_more_wins_are_no_weaker_case_but_for_a_little() -> None:
     assert paired_test([[(1.0, [1.0] * 7 + [0.0])]], [[1.0] * 7 + [0.0]])[0] == 2 / 2**7
 
 
-@pytest.mark.parametrize("values", [[0.5], [0.25] * 20])
+@each("values", [[0.5], [0.25] * 20])
 def test_where_nothing_measures_skewness_the_flips_decide(values: list[float]) -> None:
     assert skewness_test([(1.0, values)]) is None
     assert paired_test([[(1.0, values)]], [values]) == sign_flip_test([values])
@@ -299,7 +300,7 @@ def test_paired_test_keeps_its_level_where_flips_do_not() -> None:
     assert both < 0.1
 
 
-@pytest.mark.parametrize(
+@each(
     ("p_values", "adjusted"),
     [
         ([], []),
@@ -337,7 +338,7 @@ def test_one_stratum_is_the_paired_t_test(values: list[float]) -> None:
     assert stratified_interval([(0.4, values)], (-9, 9)) == pytest.approx(tuple(oracle.confidence_interval()), rel=1e-6)
 
 
-@pytest.mark.parametrize(("shape", "df"), [("equal", None), ("welch", None)])
+@each(("shape", "df"), [("equal", None), ("welch", None)])
 def test_two_strata_are_welch(shape: str, df: None) -> None:
     """Two strata of equal weight, one with its sign turned: Welch's test of two means, halved."""
     rng = np.random.default_rng(3)
@@ -349,13 +350,13 @@ def test_two_strata_are_welch(shape: str, df: None) -> None:
     assert stratified_mean([(0.5, x.tolist()), (0.5, (-y).tolist())]) / error[0] == pytest.approx(oracle.statistic)
 
 
-@pytest.mark.parametrize("strata", [[], [(1.0, [0.5])], [(1.0, [1.0, 0.0]), (1.0, [0.3])], [(1.0, [0.3, 0.3])]])
+@each("strata", [[], [(1.0, [0.5])], [(1.0, [1.0, 0.0]), (1.0, [0.3])], [(1.0, [0.3, 0.3])]])
 def test_nothing_measures_the_error(strata: list[tuple[float, list[float]]]) -> None:
     assert stratified_error(strata) is None
 
 
-@pytest.mark.parametrize("df", [5.0, 12.0, 30.0, 200.0])
-@pytest.mark.parametrize("power", [0.8, 0.9])
+@each("df", [5.0, 12.0, 30.0, 200.0])
+@each("power", [0.8, 0.9])
 def test_detectable_difference_has_that_power(df: float, power: float) -> None:
     difference = detectable_difference((0.07, df), power)
     critical = stats.t.ppf(0.975, df)

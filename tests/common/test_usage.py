@@ -7,13 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from cli import ROOT, q, write
+from each import each
 from forecasteval.common.usage import command_line, describe, program_name
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "name", "line"),
     [
         ("eval.py", "eval.py", "python eval.py"),
@@ -44,7 +43,7 @@ def test_describe() -> None:
     assert max(map(len, everything.splitlines())) <= 110
 
 
-@pytest.mark.parametrize("words", [["-f", "p"], ["-f", "nobody"], ["--help"]])
+@each("words", [["-f", "p"], ["-f", "nobody"], ["--help"]])
 def test_as_a_module(tmp_path: Path, words: list[str]) -> None:
     """`python -m forecasteval`, from another folder, is the same command under its own name."""
     write(tmp_path, {"prediction/p.json": [q()]})

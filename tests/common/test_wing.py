@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.common.wing import ITEMS, Evaluator, Files, Option, Scorer, Wing, add_options
 
@@ -133,7 +134,7 @@ def test_report_options_are_those_that_were_given() -> None:
     assert scorer(three()).report_options("Csv") == {}
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "options", "message"),
     [
         ("Csv", {"items": True}, "--items: needs a file of Json or Whatever, got Csv"),

@@ -8,10 +8,9 @@ import re
 from pathlib import Path
 from typing import Final
 
-import openpyxl
 import pytest
 
-from cli import RAW_CONTROL, Done, run_wing
+from cli import RAW_CONTROL, Done, import_extra, run_wing
 from forecasteval import __version__
 from forecasteval.rxnopt import RxnOptEvaluator, commands, find_datasets, output
 from forecasteval.rxnopt.builder import build_questions
@@ -22,6 +21,8 @@ from forecasteval.rxnopt.sheets import read_sheet
 from make_rxnopt_samples import SEED
 from pages import read, read_tables
 from rxnopt_tables import ROOT, build, by_id, simple, write
+
+openpyxl = import_extra("openpyxl")
 
 
 def run(*args: object) -> Done:
@@ -40,6 +41,7 @@ def sheet(path: Path) -> Path:
     return path
 
 
+@pytest.mark.extra("openpyxl")
 @pytest.mark.parametrize("orders", [1, 3])
 def test_from_a_spreadsheet_to_a_score(tmp_path: Path, orders: int) -> None:
     path = sheet(tmp_path / "x.xlsx")
@@ -330,6 +332,7 @@ def test_only_the_first_warnings_are_shown(tmp_path: Path) -> None:
     assert report.count("cannot be read as one yield") == 40
 
 
+@pytest.mark.extra("openpyxl")
 def test_the_sheet_of_the_docs_is_the_one_that_is_shown() -> None:
     found = read_sheet(ROOT / "docs" / "experiments.xlsx")
     header, *rows = next(table for table in read_tables(read("docs/rxnopt.md")) if table[0][0] == "Entry")

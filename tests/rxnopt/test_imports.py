@@ -9,10 +9,10 @@ import random
 from pathlib import Path
 from typing import Any, Final
 
-import openpyxl
 import pandas as pd
 import pytest
 
+from cli import import_extra
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.builder import build_questions
 from forecasteval.rxnopt.experiments import Constants
@@ -21,6 +21,8 @@ from forecasteval.rxnopt.prompts import make_template, render_question
 from forecasteval.rxnopt.rows import read_scores
 from forecasteval.rxnopt.settings import Settings
 from rxnopt_tables import CASES, Record, by_id, write
+
+openpyxl = import_extra("openpyxl")
 
 
 def read(path: Path, column: str = "yield", **layout: Any) -> tuple[dict[str, Record], list[str]]:
@@ -244,6 +246,7 @@ def test_yields_within_0_and_1_are_asked_about(tmp_path: Path) -> None:
         assert read(write(path, text))[0]["x.json"]["yield_scale"] == "percent"
 
 
+@pytest.mark.extra("openpyxl")
 def test_formulas_without_a_value_are_no_absent_yields(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     for row in (["base", "yield"], ["K", 5], ["Na", "=4+4"]):

@@ -7,16 +7,19 @@ import io
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
-import openpyxl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cli import import_extra
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt import sheets
 from forecasteval.rxnopt.sheets import Sheet, read_sheet
 from rxnopt_tables import write
+
+openpyxl = import_extra("openpyxl")
 
 
 def cells(sheet: Sheet) -> list[dict[str, str]]:
@@ -79,7 +82,7 @@ def test_cp1252(tmp_path: Path) -> None:
         read_sheet(path)
 
 
-def save(path: Path, rows: list[list[object]], book: openpyxl.Workbook | None = None) -> openpyxl.Workbook:
+def save(path: Path, rows: list[list[object]], book: Any = None) -> Any:
     book = book or openpyxl.Workbook()
     for row in rows:
         book.active.append(row)
@@ -87,6 +90,7 @@ def save(path: Path, rows: list[list[object]], book: openpyxl.Workbook | None = 
     return book
 
 
+@pytest.mark.extra("openpyxl")
 def test_a_workbook_is_read_as_it_is_shown(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
     ratio = datetime.timedelta(hours=95, minutes=5)
@@ -106,6 +110,7 @@ def test_a_workbook_is_read_as_it_is_shown(tmp_path: Path) -> None:
         read_sheet(path, "other")
 
 
+@pytest.mark.extra("openpyxl")
 def test_another_sheet_that_looks_like_data_is_named(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
     book = save(path, [["Read me"], ["first"]])
@@ -120,6 +125,7 @@ def test_another_sheet_that_looks_like_data_is_named(tmp_path: Path) -> None:
     assert cells(read_sheet(path, "screen 1", ["y"])) == [{"base": "K", "y": "5"}]
 
 
+@pytest.mark.extra("openpyxl")
 def test_formulas_without_a_stored_value_are_named(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
     save(path, [["base", "y"], ["K", "=80+1"], ["Na", 5]])
@@ -127,12 +133,13 @@ def test_formulas_without_a_stored_value_are_named(tmp_path: Path) -> None:
 
 
 def test_a_workbook_needs_openpyxl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    save(tmp_path / "t.xlsx", [["a", "b"], [1, 2]])
+    (tmp_path / "t.xlsx").touch()
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(InputError, match=r"a workbook needs openpyxl: pip install 'forecasteval\[xlsx\]', or save"):
         read_sheet(tmp_path / "t.xlsx")
 
 
+@pytest.mark.extra("openpyxl")
 def test_broken_and_enormous_workbooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.xlsx"
     for raw in (
