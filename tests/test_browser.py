@@ -251,3 +251,29 @@ def test_a_page_with_many_rows_filters_at_once(browser: Any, tmp_path: Path) -> 
     assert shown
     assert all("q24" in name for name in shown)
     watched.context.close()
+
+
+def test_a_leaderboard_is_filtered_opened_and_followed(browser: Any, tmp_path: Path) -> None:
+    from season import make_season
+
+    make_season(tmp_path, weeks=3, questions=12, systems=10, runs=2)
+    assert run(tmp_path, "nightly").code == 0
+    path = tmp_path / "evaluation/leaderboard.html"
+    for width in (390, 1280):
+        watched = Watched(browser, path, viewport={"width": width, "height": 900})
+        assert watched.page.evaluate("document.documentElement.scrollWidth") == width
+        assert watched.said == []
+        watched.context.close()
+    watched = Watched(browser, path)
+    page, all_weeks = watched.page, watched.page.locator("#pooled1")
+    all_weeks.get_by_label("Model").select_option("m3")  # a key of systems.json without a column
+    assert all_weeks.locator(ROWS).count() == 1
+    all_weeks.locator(f"{ROWS} > summary").click()
+    assert "250915" in all_weeks.locator("details[open]").inner_text()
+    history = page.locator("section", has=page.get_by_role("heading", name="History", exact=True))
+    assert history.locator(".chosen").count() == 0
+    history.get_by_label("Show also").select_option(index=1)
+    assert history.locator(".chosen > text").is_visible()
+    page.goto(path.as_uri() + "#s-futurex-250901-json-12-questions")
+    assert page.locator(".fold[open]").count() == 1
+    watched.context.close()

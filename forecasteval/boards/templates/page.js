@@ -6,6 +6,7 @@ for (const box of document.querySelectorAll(".records")) {
   const titles = heads.map((head) => head.firstChild.textContent), prefix = views.length ? `${box.id}.` : "";
   const rows = [...list.children].map((row) => {
     const spans = [...row.firstElementChild.children];
+    spans.forEach((span, place) => { span.dataset.l = titles[place]; });  // what a phone shows before the value
     return { row, texts: spans.map((span) => span.dataset.v ?? span.textContent) };
   });
   const tools = element("div", { className: "tools" }), count = element("output"), controls = new Map();
