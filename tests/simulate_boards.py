@@ -23,9 +23,10 @@ from forecasteval.boards.inference import (
     rank_bounds,
     score_spread,
 )
+from forecasteval.boards.significance import paired_test
 from forecasteval.boards.systems import ALPHA
 from forecasteval.boards.two_way import fit_scores
-from forecasteval.common.statistics import paired_test, stratified_interval
+from forecasteval.common.statistics import stratified_interval
 from forecasteval.futurex.rules import WEIGHTS
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -22,9 +22,9 @@ from eval import FutureXEvaluator
 from forecasteval import __version__
 from forecasteval.boards.comparison import compare
 from forecasteval.boards.processes import POOL_BYTES
+from forecasteval.boards.significance import FLIPS
 from forecasteval.common.llm import MAX_FAILURES
 from forecasteval.common.markup import MAX_SPAN
-from forecasteval.common.statistics import FLIPS
 from forecasteval.futurex.llm import MAX_LENGTH, MAX_WORDS
 from forecasteval.futurex.options import MAX_OPTIONS
 from forecasteval.futurex.questions import SHOWN

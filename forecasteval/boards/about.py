@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import UNSAFE, InputError, printable, told_apart
+from forecasteval.common.errors import UNSAFE, InputError, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import number_text, parse_json, repeated_keys
 
-from .names import system_of_row
+from .names import show_distinct, system_of_row
 
 SYSTEMS_FILE: Final = "systems.json"
 _TEXTS: Final = ("name", "organisation", "framework", "model", "notes")
@@ -143,7 +143,7 @@ def shown_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """What each row is called: its shown name, with that of its file where another row is called the same."""
     names = [str(row.get("about", {}).get("name", row["name"])) for row in rows]
     twice = {name for name in names if names.count(name) > 1}
-    return told_apart(
+    return show_distinct(
         [f"{name} ({row['name']})" if name in twice and name != row["name"] else name
          for name, row in zip(names, rows, strict=True)], _WIDTH,
     )  # fmt: skip

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval.common.errors import grouped_names, printable, told_apart
+from forecasteval.common.errors import grouped_names, printable
 from forecasteval.common.report import Report, Table, show_number
+
+from .names import show_distinct
 
 if TYPE_CHECKING:
     from .history import History, Line
@@ -82,7 +84,7 @@ def changes_report(changes: Sequence[Mapping[str, Any]]) -> Report:
             counted.setdefault(_why(change), []).append(bool(_moved(change)))
     report += [f"{why}: systems {len(moved)}, scores moved {sum(moved)}" for why, moved in counted.items()]
     moves = sorted(filter(_moved, changes), key=lambda change: -abs(_moved(change)))
-    names = told_apart([change["system"] for change in moves[:MOVES]], 60)
+    names = show_distinct([change["system"] for change in moves[:MOVES]], 60)
     rows = [
         [name, printable(change["dataset"], 60), show_number(change["before"]), show_number(change["after"]),
          f"{_moved(change):+.4f}", _why(change)]

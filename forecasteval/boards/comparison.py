@@ -11,22 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.results import Results
-from forecasteval.common.statistics import (
-    FLIPS,
-    detectable_difference,
-    holm,
-    mean,
-    paired_test,
-    stratified_error,
-    stratified_interval,
-    stratified_mean,
-    t_tail,
-)
+from forecasteval.common.statistics import mean, stratified_error, stratified_interval, stratified_mean, t_tail
 from forecasteval.common.version import __version__
 
 from .names import without_run
 from .repeats import combine_runs, mean_result, run_columns
 from .report import comparison_report
+from .significance import FLIPS, detectable_difference, holm, paired_test
 from .systems import (
     SEED,
     UNPARSED,

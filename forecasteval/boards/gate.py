@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.report import show_number
-from forecasteval.common.statistics import FLIPS, holm
 
+from .significance import FLIPS, holm
 from .systems import ALPHA
 
 _SCORES: Final = ("overall_score", "avg_relative_score")  # what a report calls its overall score

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from forecasteval.common.statistics import holm
-
+from .significance import holm
 from .two_way import NOISE, TINY, Fit
 
 if TYPE_CHECKING:

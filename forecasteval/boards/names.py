@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from forecasteval.common.errors import UNSAFE, printable
 from forecasteval.common.files import SUFFIXES, belongs_to
 
 
@@ -55,3 +58,27 @@ def system_of_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> str:
         if "n_events" in table or "datasets" in table
         else split_name(row["name"], row["dataset"]).system
     )
+
+
+# White space, and what is drawn as nothing.
+_INVISIBLE: Final = re.compile(
+    r"[\s\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+)
+
+
+def show_distinct(names: Sequence[str], limit: int | None = None) -> list[str]:
+    r"""`printable` names; names that differ only in Unicode form or invisible characters are shown with escapes.
+
+    >>> show_distinct(["caf\u00e9", "cafe\u0301", "b"])
+    ['caf\\xe9', 'cafe\\u0301', 'b']
+    """
+    if all(map(str.isascii, names)):
+        return [printable(name, limit) for name in names]
+    looks = [_INVISIBLE.sub("", UNSAFE.sub("", unicodedata.normalize("NFKC", name))) for name in names]
+    same: dict[str, set[str]] = {}
+    for name, look in zip(names, looks, strict=True):
+        same.setdefault(look, set()).add(name)
+    return [
+        printable(name if len(same[look]) == 1 else ascii(name)[1:-1], limit)
+        for name, look in zip(names, looks, strict=True)
+    ]

@@ -13,7 +13,6 @@ from forecasteval.common.files import SUFFIXES, find_dataset
 from forecasteval.common.records import dump_json
 from forecasteval.common.report import Report, Table, format_signature, show_interval, show_number
 from forecasteval.common.results import Results
-from forecasteval.common.statistics import holm
 
 from .folder import list_predictions
 from .named import find_runs
@@ -21,6 +20,7 @@ from .names import split_name, without_run
 from .pooled import Season, by_name, connected, describe, describe_system, fit_season, measure_gaps
 from .repeats import combine_all
 from .report import week_remark
+from .significance import holm
 from .systems import System, distinct_names, read_result
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from forecasteval.common.files import join_checksums
 from forecasteval.common.records import dump_json
-from forecasteval.common.statistics import holm, mean, stratified_mean
+from forecasteval.common.statistics import mean, stratified_mean
 
 from .names import split_name
+from .significance import holm
 from .systems import ALPHA, SEED, UNPARSED, System
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forecasteval.common.results import Results
-from forecasteval.common.statistics import FLIPS, holm, mean, paired_test, stratified_interval, stratified_mean
+from forecasteval.common.statistics import mean, stratified_interval, stratified_mean
 from forecasteval.common.version import __version__
 
 from .inference import DRAWS
@@ -16,6 +16,7 @@ from .pooled import pool_systems
 from .question_effects import measure_questions
 from .repeats import combine_all, run_columns
 from .report import board_report
+from .significance import FLIPS, holm, paired_test
 from .systems import (
     ALPHA,
     SEED,

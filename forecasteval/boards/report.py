@@ -12,11 +12,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import printable, told_apart
+from forecasteval.common.errors import printable
 from forecasteval.common.report import Report, Table, format_signature, show_interval, show_number
 
 from .about import about_columns, about_keys, cell_text, shown_names
 from .changes import changes_report
+from .names import show_distinct
 from .systems import ALPHA
 
 _RUNS: Final = ["Runs", "Run SD"]
@@ -75,7 +76,7 @@ def _pooled(table: Mapping[str, Any]) -> View:
     header = ["Rank", "System", *(title for title, _, _ in _OVER_ALL)]
     rows = [
         [str(row["rank"] or "–"), name, *(cell(row) for _, _, cell in _OVER_ALL)]
-        for name, row in zip(told_apart([row["name"] for row in table["rows"]]), table["rows"], strict=True)
+        for name, row in zip(show_distinct([row["name"] for row in table["rows"]]), table["rows"], strict=True)
     ]
     lines = []
     for row in table["rows"]:
@@ -105,7 +106,7 @@ def _forecasters(table: Mapping[str, Any]) -> View:
     """The forecasters of one file, or of the files of one dataset."""
     notes = f", {table['warnings']} warnings" if table["warnings"] else ""
     title = f"{table['benchmark']}, {printable(table['name'])}, {table['n_events']} events{notes}"
-    names = told_apart([row["name"] for row in table["rows"]], 60)
+    names = show_distinct([row["name"] for row in table["rows"]], 60)
     rows = [
         [str(row["rank"]), name, show_number(row["score"]), show_interval(row["interval"]), str(row["n"])]
         for name, row in zip(names, table["rows"], strict=True)
@@ -129,7 +130,7 @@ def _systems(table: Mapping[str, Any]) -> View:
     repeated = any("runs" in row for row in table["rows"])
     header = ["Rank", "System", "Overall", "95% interval", *(_RUNS if repeated else [])]
     header += [*(f"Level {level}" for level in levels), "n", "Missing", "Unparsed", "p above", "Notes"]
-    names = told_apart([row["name"] for row in table["rows"]])
+    names = show_distinct([row["name"] for row in table["rows"]])
     rows = [
         [
             "–" if row["rank"] is None else str(row["rank"]), name,

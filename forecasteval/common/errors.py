@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -69,30 +68,6 @@ def grouped_names(names: Sequence[object], count: int | None = None) -> str:
     shown = ", ".join(printable(name, 40) for name in names[:5])
     total = len(names) if count is None else count
     return f"{total} ({shown}{', …' if total > 5 else ''})"
-
-
-# White space, and what is drawn as nothing.
-_INVISIBLE: Final = re.compile(
-    r"[\s\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
-)
-
-
-def told_apart(names: Sequence[str], limit: int | None = None) -> list[str]:
-    r"""`printable` names; those that only their Unicode form or invisible characters distinguish, with escapes.
-
-    >>> told_apart(["caf\u00e9", "cafe\u0301", "b"])
-    ['caf\\xe9', 'cafe\\u0301', 'b']
-    """
-    if all(map(str.isascii, names)):
-        return [printable(name, limit) for name in names]
-    looks = [_INVISIBLE.sub("", UNSAFE.sub("", unicodedata.normalize("NFKC", name))) for name in names]
-    same: dict[str, set[str]] = {}
-    for name, look in zip(names, looks, strict=True):
-        same.setdefault(look, set()).add(name)
-    return [
-        printable(name if len(same[look]) == 1 else ascii(name)[1:-1], limit)
-        for name, look in zip(names, looks, strict=True)
-    ]
 
 
 def _open_streams() -> None:

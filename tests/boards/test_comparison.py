@@ -17,8 +17,8 @@ from boards_folders import score
 from cli import Record, assert_refused, number, q, question, run, run_process, write
 from forecasteval.boards import compare, rank
 from forecasteval.boards.comparison import MOVERS
+from forecasteval.boards.significance import skewness_test
 from forecasteval.common.errors import InputError
-from forecasteval.common.statistics import skewness_test
 from oracles import brute_force, naive_holm
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forecasteval.boards.names import Name, split_name, without_run
+from each import each
+from forecasteval.boards.names import Name, show_distinct, split_name, without_run
 from forecasteval.common.files import belongs_to
 
 
@@ -52,3 +53,19 @@ def test_every_name_has_a_system_and_loses_nothing(stem: str, dataset: str) -> N
 def test_runs_of_a_system_share_the_rest_of_their_names(stem: str, run: str) -> None:
     assert without_run(f"{stem}@{run}") == stem
     assert split_name(f"{stem}@{run}") == Name("", stem, run)
+
+
+@each(
+    ("names", "shown"),
+    [
+        (["a", "b"], ["a", "b"]),
+        (["é", "b"], ["é", "b"]),
+        (["é", "e\u0301"], ["\\xe9", "e\\u0301"]),
+        (["a", "a\u200b", "a\u00ad", "a\ufe0f"], ["a", "a\\u200b", "a\\xad", "a\\ufe0f"]),
+        (["a b", "a\u00a0b", "ab"], ["a b", "a\\xa0b", "ab"]),
+        (["模型", "模型"], ["模型", "模型"]),
+        (["\x1b[2J", "é"], ["\\x1b[2J", "é"]),
+    ],
+)
+def test_show_distinct(names: list[str], shown: list[str]) -> None:
+    assert show_distinct(names) == shown

@@ -20,10 +20,10 @@ from forecasteval.boards.inference import (
     rank_bounds,
     score_spread,
 )
+from forecasteval.boards.significance import holm
 from forecasteval.boards.two_way import Fit, fit_scores
 from forecasteval.common.statistics import (
     clustered_error,
-    holm,
     stratified_error,
     stratified_interval,
     stratified_mean,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cli import ROOT, q, write
 from each import each
-from forecasteval.common.errors import UNSAFE, EvaluationError, InputError, printable, told_apart
+from forecasteval.common.errors import UNSAFE, EvaluationError, InputError, printable
 
 
 @each(
@@ -52,23 +52,7 @@ def test_input_error_is_one_safe_line() -> None:
     assert isinstance(error, EvaluationError)
 
 
-# --- Names that look alike, streams that are closed ---
-
-
-@each(
-    ("names", "shown"),
-    [
-        (["a", "b"], ["a", "b"]),
-        (["é", "b"], ["é", "b"]),
-        (["é", "e\u0301"], ["\\xe9", "e\\u0301"]),
-        (["a", "a\u200b", "a\u00ad", "a\ufe0f"], ["a", "a\\u200b", "a\\xad", "a\\ufe0f"]),
-        (["a b", "a\u00a0b", "ab"], ["a b", "a\\xa0b", "ab"]),
-        (["模型", "模型"], ["模型", "模型"]),
-        (["\x1b[2J", "é"], ["\\x1b[2J", "é"]),
-    ],
-)
-def test_told_apart(names: list[str], shown: list[str]) -> None:
-    assert told_apart(names) == shown
+# --- Streams that are closed ---
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell's way to close streams")
