@@ -10,7 +10,6 @@ import numbers
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -318,11 +317,11 @@ def dump_json(value: Any, indent: int | None = None, ascii_only: bool = False) -
 
 
 def _dump(value: Any, ascii_only: bool, **layout: Any) -> str:
-    dump = partial(json.dumps, ensure_ascii=ascii_only, allow_nan=False, sort_keys=True, **layout)
+    layout |= {"ensure_ascii": ascii_only, "allow_nan": False, "sort_keys": True}
     try:
-        text = dump(value)
+        text = json.dumps(value, **layout)
     except (TypeError, ValueError):  # a NaN, or a mapping that is no dict: both are rare, and to look costs more
-        text = dump(strict_value(value))
+        text = json.dumps(strict_value(value), **layout)
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
