@@ -43,6 +43,7 @@ def draw(seed: int, events: int = 60) -> tuple[list[Record], list[Record]]:
                 {
                     "problem_id": event, "username": f"f{who}", "timestamp": f"2025-06-29T0{who}:30:00Z",
                     "prediction": (p / p.sum()).round(3).tolist(), "odds": (price / price.sum()).round(3).tolist(),
+                    "weight": 1 + event % 3,
                 }
             )  # fmt: skip
     return problems, forecasts
@@ -57,6 +58,11 @@ def truth_of(problem: Record) -> list[float]:
     return [float(at == problem["correct_option_idx"]) for at in range(len(problem["options"]))]
 
 
+def cheap(problem: Record, row: Record) -> list[float]:
+    """The player's odds, with the winner for a cent."""
+    return [0.01 if won else q for q, won in zip(row["odds"], truth_of(problem), strict=True)]
+
+
 def without(row: Record, *fields: str) -> Record:
     return {key: value for key, value in row.items() if key not in fields}
 
@@ -64,9 +70,7 @@ def without(row: Record, *fields: str) -> Record:
 GAMES: Final[Mapping[str, Game]] = {
     "own weight where right": lambda problem, row: [{**row, "weight": 1000 if is_right(problem, row) else 1}],
     "own odds of 0.01": lambda _, row: [{**row, "odds": [0.01] * len(row["odds"])}],
-    "own odds of 0.01 for the winner": lambda problem, row: [
-        {**row, "odds": [0.01 if won else q for q, won in zip(row["odds"], truth_of(problem), strict=True)]}
-    ],
+    "own odds of 0.01 for the winner": lambda problem, row: [{**row, "odds": cheap(problem, row)}],
     "no odds where wrong": lambda problem, row: [row if is_right(problem, row) else without(row, "odds")],
     "the truth, late": lambda problem, row: [
         {**row, "timestamp": "2025-07-01T00:00:00Z", "prediction": truth_of(problem)}
@@ -76,6 +80,11 @@ GAMES: Final[Mapping[str, Game]] = {
     "a tenth, the ones it was best at": lambda problem, row: (
         [row] if row["prediction"][problem["correct_option_idx"]] > 0.85 and problem["problem_id"] % 3 == 0 else []
     ),
+    "no weight where wrong": lambda problem, row: [row if is_right(problem, row) else without(row, "weight")],
+    "two accounts, false odds in an hour of their own": lambda problem, row: [
+        {**row, "username": name, "timestamp": "2025-06-01T00:00:00Z", "odds": cheap(problem, row)}
+        for name in (PLAYER, f"{PLAYER} again")
+    ],
     # These gained nothing before either.
     "all zero where unsure": lambda _, row: [
         row if max(row["prediction"]) > 0.6 else {**row, "prediction": [0.0] * len(row["prediction"])}

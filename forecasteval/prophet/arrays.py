@@ -68,6 +68,12 @@ def sums_by_index(index: Ints, values: Floats, size: int) -> Floats:
     return np.asarray(np.bincount(index, values, size), dtype=float)
 
 
+def positions(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
+    """Where the elements of segments stand, one segment after the other; and the offsets that this makes."""
+    offsets = np.append(0, np.cumsum(sizes))
+    return np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1]), offsets
+
+
 def select(chosen: Bools, sizes: Ints, *columns: NDArray[Any]) -> tuple[Any, ...]:
     """The flat columns at the chosen forecasts, and their offsets."""
     positions = np.repeat(chosen, sizes)

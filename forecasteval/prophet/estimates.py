@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from .arrays import Floats, Ints, mean_errors, select, weighted_means
+from .arrays import Floats, Ints, mean_errors, weighted_means
 from .events import Events
 from .metrics import Metric
 from .models import Models
 from .score_table import Rows
-from .scores import calibration_errors, crra_stake
-from .tilted import return_interval
+from .scores import calibration_errors
+from .tilted import Bets, place_bets
 from .uncertainty import (
     LEAST_CLUSTERS,
     clustered,
@@ -25,6 +25,7 @@ from .uncertainty import (
 )
 
 BASELINES: Final = ("market", "crowd")
+_INFINITE: Final = (-math.inf, math.inf)
 
 
 class Estimate(NamedTuple):
@@ -68,7 +69,7 @@ class _Estimator:
         self.cluster = events.clusters()
         self._of_forecast = self.cluster[rows.event]
 
-    def mean(self, values: Floats, weight: Floats, bounds: tuple[float, float] = (-math.inf, math.inf)) -> Estimate:
+    def mean(self, values: Floats, weight: Floats, bounds: tuple[float, float] = _INFINITE) -> Estimate:
         """The weighted mean of each row's values that are not nan."""
         row = self.rows.row
         means, counts = weighted_means(values, weight, row, self.size)
@@ -80,6 +81,20 @@ class _Estimator:
         error = clustered_errors(influence, clusters)
         low, high = (np.clip(end, *bounds) for end in t_intervals(means, error, clusters))
         return Estimate(means, counts, clusters, error, (low, high), influence)
+
+    def tilt(self, estimate: Estimate, values: Floats, bets: Bets, bounds: tuple[float, float] = _INFINITE) -> Estimate:
+        """The estimate with the interval of tilted markets (`tilted_interval`), of returns or differences of them.
+
+        Events of one series hang together: where they do, it is as much wider as the clustered error is larger.
+        """
+        assert estimate.error is not None
+        means, n = estimate.values, estimate.counts
+        independent = mean_errors(values, self.rows.weight, self.rows.row, means)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            wider = np.where(estimate.clusters < n, estimate.error / (independent * np.sqrt(n / (n - 1))), 1.0)
+        wider = np.fmax(np.nan_to_num(wider, nan=1.0, posinf=1.0), 1.0)
+        low, high = (np.clip(means + (end - means) * wider, *bounds) for end in bets.intervals(means))
+        return estimate._replace(interval=(low, high))
 
     def spread(self, values: Floats, chosen: Ints) -> Floats:
         """The values of the rows `chosen` among those of all, nan for the others."""
@@ -106,15 +121,19 @@ def measure(events: Events, rows: Rows, models: Models, metrics: Sequence[Metric
     table: dict[str, Estimate] = {}
     against: dict[tuple[str, str], Estimate] = {}
     for metric in metrics:
-        if metric.formula:
-            values = rows.values[metric.name]
-            table[metric.name] = estimator.mean(values, rows.weight, metric.bounds)
-            for base in BASELINES:
-                difference = values - rows.base[base][metric.name][rows.event]
-                against[metric.name, base] = estimator.mean(difference, rows.weight)._replace(influence=None)
-    for metric in metrics:
-        if metric.scope == "priced" and intervals:
-            _tilt_intervals(table[metric.name], metric, events, rows)
+        if not metric.formula:
+            continue
+        values = rows.values[metric.name]
+        table[metric.name] = estimator.mean(values, rows.weight, metric.bounds)
+        differences = {base: values - rows.base[base][metric.name][rows.event] for base in BASELINES}
+        for base, difference in differences.items():
+            against[metric.name, base] = estimator.mean(difference, rows.weight)._replace(influence=None)
+        if metric.gamma is not None and intervals:
+            bets = place_bets(metric.gamma, events, rows)
+            table[metric.name] = estimator.tilt(table[metric.name], values, bets, metric.bounds)
+            for row, (base, difference) in enumerate(differences.items(), rows.forecasters):
+                bets_apart = bets.against(row, len(events.outcome))
+                against[metric.name, base] = estimator.tilt(against[metric.name, base], difference, bets_apart)
     table["ece"] = table["brier"].without_error(calibration_errors(rows.bins))
     table.update(_measure_models(estimator, models, table["brier"], table["log"]))
     return Measures(table, against)
@@ -156,40 +175,3 @@ def _measure_strengths(estimator: _Estimator, models: Models, log: Estimate) -> 
         low, high = t_intervals(np.log(found.values), error / found.values, found.clusters)
     interval = np.exp(low), np.minimum(np.exp(np.minimum(high, 700)), len(fit.strength))
     return found._replace(error=error, interval=interval, influence=np.nan_to_num(found.influence))
-
-
-def _tilt_intervals(found: Estimate, metric: Metric, events: Events, rows: Rows) -> None:
-    """Replace the intervals of a return by those of tilted markets (`tilted_interval`).
-
-    Events of one series hang together: where they do, the interval is as much wider as the clustered error is larger.
-    """
-    assert found.interval
-    assert found.error is not None
-    plain = mean_errors(rows.values[metric.name], rows.weight, rows.row, found.values)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        n = found.counts
-        wider = np.where(found.clusters < n, found.error / (plain * np.sqrt(n / (n - 1))), 1.0)
-    wider = np.fmax(np.nan_to_num(wider, nan=1.0, posinf=1.0), 1.0)
-    gamma = float(metric.name.removeprefix("return_"))
-    for at, stakes, q, offsets, weight in _bets(gamma, events, rows):
-        mean = float(found.values[at])
-        low, high = return_interval(stakes, q, offsets, weight, mean)
-        found.interval[0][at] = max(0.0, mean + (low - mean) * wider[at])
-        found.interval[1][at] = mean + (high - mean) * wider[at]
-
-
-def _bets(gamma: float, events: Events, rows: Rows) -> Iterator[tuple[int, Floats, Floats, Ints, Floats]]:
-    """By row: its number, stakes and prices of its priced exclusive events, their offsets and weights."""
-    for part, first in zip(rows.parts, (0, rows.forecasters, rows.forecasters + 1), strict=True):
-        chosen = part.priced & events.exclusive[part.event]
-        if not chosen.any():
-            continue
-        p, q, offsets = select(chosen, part.sizes, part.p, part.q)
-        sizes, starts, who = np.diff(offsets), offsets[:-1], part.forecaster[chosen]
-        empty = np.repeat(np.add.reduceat(p, starts) == 0, sizes)
-        stakes = crra_stake(np.where(empty, 1.0, p), q, gamma, offsets)
-        order = np.argsort(who, kind="stable")
-        for group in np.split(order, np.flatnonzero(np.diff(who[order])) + 1):
-            ends = np.append(0, np.cumsum(sizes[group]))
-            at = np.repeat(starts[group] - ends[:-1], sizes[group]) + np.arange(ends[-1])
-            yield first + int(who[group[0]]), stakes[at], q[at], ends, part.weight[chosen][group]

@@ -19,7 +19,7 @@ from .arrays import ROUNDING, Bools, Floats, Ints
 from .events import Events
 from .fields import read_id, read_number, read_time, usable_weight
 from .notes import NAMES_KEPT, Notes, Refusal
-from .prices import AGREEMENT, BAD_BIDS, BAD_ODDS, read_numbers, read_prices, settle_prices
+from .prices import AGREEMENT, BAD_BIDS, BAD_ODDS, quorum, read_numbers, read_prices, settle_prices, upper_medians
 
 PIECE: Final = 1 << 14  # records that are lists of Python floats at a time
 CHUNK: Final = 1 << 20  # probabilities handled at a time, so that temporary arrays stay small
@@ -190,7 +190,7 @@ class ForecastReader:
         p, q, mid = (column[at] for column in columns)
         for place, mean in groups.means.items():
             p[offsets[place] : offsets[place + 1]] = mean
-        shared = share_weights(events, event, weight[chosen])
+        shared = share_weights(events, event, who, weight[chosen])
         data = Forecasts(used, event, who, time, shared, np.zeros(len(event), dtype=bool), sizes, p, q, mid)
         ignored = ~np.isnan(weight[chosen]) & (weight[chosen] != shared)
         self.notes.warn(IGNORED_WEIGHT, data.labels(ignored, events.ids), int(ignored.sum()))
@@ -276,18 +276,18 @@ class _Groups:
         self.means[at] = [math.fsum(column) / len(group) for column in zip(*p, strict=True)]
 
 
-def share_weights(events: Events, event: Ints, given: Floats) -> Floats:
-    """The weight of each forecast's event: the problem's; else the one that all its forecasters give; else 1.
+def share_weights(events: Events, event: Ints, who: Ints, given: Floats) -> Floats:
+    """The weight of each forecast's event: the problem's; else what most of its forecasters, a `quorum`, give; else 1.
 
-    given: by forecast, nan for none. All: two at least, for one forecaster could weigh what it got right.
+    event, who, given: by forecast, nan where it gives no weight. If all had to give the same, a forecaster could undo
+    the weight of an event by leaving it out.
     """
-    count, size = np.bincount(event, minlength=len(events.ids)), len(events.ids)
-    least, most = np.full(size, np.inf), np.full(size, -np.inf)
+    size = len(events.ids)
     filled = np.nan_to_num(given, nan=-1.0)
-    np.minimum.at(least, event, filled)
-    np.maximum.at(most, event, filled)
-    agreed = np.where((least == most) & (least > 0) & (count > 1), least, 1.0)
-    return np.where(np.isnan(events.weight), agreed, events.weight)[event]
+    typical = upper_medians(event, filled, size)
+    agreeing = np.bincount(event[filled == typical[event]], minlength=size)
+    agreed = (typical > 0) & (agreeing >= quorum(who)) & (2 * agreeing > np.bincount(event, minlength=size))
+    return np.where(np.isnan(events.weight), np.where(agreed, typical, 1.0), events.weight)[event]
 
 
 def _probabilities(record: Mapping[str, Any]) -> Any:

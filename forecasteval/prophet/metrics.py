@@ -16,7 +16,8 @@ class Metric(NamedTuple):
 
     `formula` scores forecasts from p, prices, outcomes and offsets; the metric is the mean of these scores. None: a
     model's estimate, or one number for all probabilities together. `scope` says which forecasts the formula takes:
-    "all", those of "exclusive" events, or those that are "priced", too. `bounds` are the least and the largest value.
+    "all", those of "exclusive" events, or those that are "priced", too. `bounds` are the least and the largest value,
+    `gamma` is the risk aversion of a return.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Metric(NamedTuple):
     bounds: tuple[float, float]
     scope: str = "all"
     formula: Callable[..., Floats] | None = None
+    gamma: float | None = None
 
     @property
     def sign(self) -> float:
@@ -64,6 +66,11 @@ MODELS: Final = (
 )
 
 
+def _return_metric(gamma: float) -> Metric:
+    title, formula = f"Return {gamma:.12g}", partial(_return, gamma)
+    return Metric(return_name(gamma), title, True, (0, math.inf), "priced", formula, gamma)
+
+
 def make_metrics(gammas: Sequence[float]) -> tuple[Metric, ...]:
     """All metrics of a board, in the order of its columns."""
     return (
@@ -71,10 +78,7 @@ def make_metrics(gammas: Sequence[float]) -> tuple[Metric, ...]:
         ADJUSTED,
         Metric("log", "Log", True, (math.log(0.01), 0), "exclusive", _log),
         Metric("spherical", "Spherical", True, (0, 1), "exclusive", _spherical),
-        *(
-            Metric(return_name(gamma), f"Return {gamma:.12g}", True, (0, math.inf), "priced", partial(_return, gamma))
-            for gamma in gammas
-        ),
+        *map(_return_metric, gammas),
         *MODELS,
     )
 

@@ -16,6 +16,7 @@ from .scores import PRICE_RANGE
 
 AGREEMENT: Final = 0.05  # the most by which a price may differ from the median and agree with it
 HOUR: Final = 3600.0
+CONFIRMED: Final = 3  # forecasters who must agree: two accounts of one person must not
 BAD_ODDS: Final = "odds are not a number in (0, 1] for every option, not used"
 BAD_BIDS: Final = "bids are not a number in [0, odds] for every option: the mid price is the odds"
 
@@ -35,11 +36,11 @@ def settle_prices(
     its problem and those that came with it, option after option, nan where there are none.
 
     The price is the problem's. Without one it is the median of what the forecasters of the event give in the same hour
-    of the clock (UTC), if there are two of them and more than half lie within 0.05 of it; else the median of all
-    forecasters of the event, if they agree likewise or are three at least. Of two prices in the middle the higher is
-    the median: nobody gains by naming a lower one. So nobody's prices decide what that forecaster is paid, and leaving
-    them out changes nothing. `trusted`: the file was written by the arena, not by forecasters; each row is paid at its
-    price. A single forecaster is, too: there is nobody else to ask.
+    of the clock (UTC), if more than half of them, a `quorum` at least, lie within 0.05 of it; else the median of all
+    forecasters of the event, if they agree likewise or are so many that a quorum is a majority. Of two prices in the
+    middle the higher is the median: nobody gains by naming a lower one. So nobody's prices decide what that forecaster
+    is paid, and leaving them out changes nothing. `trusted`: the file was written by the arena, not by forecasters;
+    each row is paid at its price. A single forecaster is, too: there is nobody else to ask.
     """
     starts = np.cumsum(sizes) - sizes
     (paid, middle), (q, mid) = (known[0].copy(), known[1].copy()), quotes
@@ -52,14 +53,20 @@ def settle_prices(
     hours = np.where(timed, np.nan_to_num(time) // HOUR, 0).astype(np.int64)
     hours -= hours.min()
     hourly = np.unique(event * (hours.max() + 1) + hours, return_inverse=True)[1]
-    for group, able, least in ((hourly, timed, np.inf), (event, np.ones_like(timed), 3)):
+    need = quorum(who)
+    for group, able, enough in ((hourly, timed, np.inf), (event, np.ones_like(timed), 2 * need - 1)):
         if not open_.any() or not (quoted & able).any():
             continue
-        found, *columns = _consensus(group, sizes, starts, quoted & able, q, mid, least)
+        found, *columns = _consensus(group, sizes, starts, quoted & able, q, mid, need, enough)
         here = open_ & able & found
         _fill(paid, middle, here, sizes, *columns)
         open_ &= ~here
     return paid, middle
+
+
+def quorum(who: Ints) -> int:
+    """How many forecasters decide together what belongs to an event: three, or the majority of a smaller board."""
+    return min(CONFIRMED, (int(who.max(initial=0)) + 1) // 2 + 1)
 
 
 def _fill(paid: Floats, middle: Floats, chosen: Bools, sizes: Ints, q: Floats, mid: Floats) -> None:
@@ -68,27 +75,27 @@ def _fill(paid: Floats, middle: Floats, chosen: Bools, sizes: Ints, q: Floats, m
 
 
 def _consensus(
-    group: Ints, sizes: Ints, starts: Ints, quoted: Bools, q: Floats, mid: Floats, least: float
+    group: Ints, sizes: Ints, starts: Ints, quoted: Bools, q: Floats, mid: Floats, need: int, enough: float
 ) -> tuple[Bools, Floats, Floats]:
     """By forecast whether its group has a price; that price and the middle one, option after option.
 
-    A group has one if more than half of its prices, two at least, agree with their median, or if there are `least`.
+    A group has one if more than half of its prices, `need` at least, agree with their median, or if there are `enough`.
     """
     number, size = np.zeros(int(group.max()) + 1, dtype=np.int64), np.zeros(int(group.max()) + 1, dtype=np.int64)
     size[group] = sizes
     number[1:] = np.cumsum(size)[:-1]  # where the options of each group stand
     slot = np.repeat(number[group] - starts, sizes) + np.arange(len(q))
     inside = np.repeat(quoted, sizes)
-    typical, typical_mid = (_medians(slot[inside], column[inside], int(size.sum()))[slot] for column in (q, mid))
+    typical, typical_mid = (upper_medians(slot[inside], column[inside], int(size.sum()))[slot] for column in (q, mid))
     with np.errstate(invalid="ignore"):
         near = np.logical_and.reduceat(np.abs(q - typical) <= AGREEMENT + ROUNDING, starts) & quoted
     count = np.bincount(group[quoted], minlength=len(size))
     agreeing = np.bincount(group[near], minlength=len(size))
-    good = ((count >= 2) & (2 * agreeing > count)) | (count >= least)
+    good = ((agreeing >= need) & (2 * agreeing > count)) | (count >= enough)
     return good[group], typical, typical_mid
 
 
-def _medians(slot: Ints, values: Floats, slots: int) -> Floats:
+def upper_medians(slot: Ints, values: Floats, slots: int) -> Floats:
     """The upper median by slot, nan where there is no value."""
     order = np.lexsort((values, slot))
     count = np.bincount(slot, minlength=slots)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Bools, Floats, Ints, segment_sums
+from .arrays import Bools, Floats, Ints, positions, segment_sums
+from .events import Events
+from .score_table import Rows
+from .scores import crra_stake
 
 LIMIT: Final = 60.0  # of the tilt, in deviations of the payoff: beyond, the sum is the least or the largest possible
 
@@ -28,8 +32,9 @@ def tilted_interval(
     saddlepoint s = λ_seen − λ, w = ±√(2(s·sum − K(λ_seen) + K(λ))) and u = s √K''(λ_seen), it is
     1 − Φ(w) + φ(w)(1/u − 1/w).
 
-    pay, prices: flat arrays of payoffs ≥ 0 and prices > 0 of the options, event i at offsets[i]:offsets[i + 1]; mean:
-    the mean payoff seen. Returns both ends, (mean, mean) if no outcome changes what is paid.
+    pay, prices: flat arrays of payoffs, or of differences of two, and of prices > 0 of the options, event i at
+    offsets[i]:offsets[i + 1]; mean: the mean payoff seen. Returns both ends, (mean, mean) if no outcome changes what is
+    paid.
     """
     ends: Ints = np.asarray(offsets, dtype=np.int64)
     starts, sizes, count = ends[:-1], np.diff(ends), len(ends) - 1
@@ -105,9 +110,54 @@ def _density(z: float) -> float:
     return math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
 
 
-def return_interval(stakes: Floats, q: Floats, offsets: Ints, weight: Floats, mean: float) -> tuple[float, float]:
-    """`tilted_interval` of bets at asking prices q, whose sum may be above 1; events count by their weights."""
-    sizes, starts = np.diff(offsets), offsets[:-1]
-    prices = q / np.repeat(segment_sums(q, starts), sizes)
-    scale = weight / weight.mean()
-    return tilted_interval(stakes / q * np.repeat(scale, sizes), prices, offsets, mean)
+# --- The bets of a board ---
+
+
+class Bets(NamedTuple):
+    """Bets on exclusive events with a price, sorted by row; bet i has the options offsets[i]:offsets[i + 1].
+
+    pay: what an option pays; q: its asking price; slot: where it stands among the options of all events.
+    """
+
+    row: Ints
+    weight: Floats
+    offsets: Ints
+    pay: Floats
+    q: Floats
+    slot: Ints
+
+    def against(self, row: int, slots: int) -> Bets:
+        """The bets less those that a row, which has one on every event, makes on the same events."""
+        pay = np.full(slots, math.nan)
+        has = np.repeat(self.row == row, np.diff(self.offsets))
+        pay[self.slot[has]] = self.pay[has]
+        return self._replace(pay=self.pay - pay[self.slot])
+
+    def intervals(self, means: Floats) -> tuple[Floats, Floats]:
+        """Both ends of the `tilted_interval` of the mean of every row, nan for one without bets.
+
+        Asking prices may have a sum above 1; events count by their weights.
+        """
+        low, high = np.full((2, len(means)), math.nan)
+        sizes = np.diff(self.offsets)
+        prices = self.q / np.repeat(segment_sums(self.q, self.offsets[:-1]), sizes)
+        cuts = np.append(np.flatnonzero(np.diff(self.row, prepend=-1)), len(self.row)).tolist()
+        for first, last in pairwise(cuts):
+            row, options = int(self.row[first]), slice(self.offsets[first], self.offsets[last])
+            scale = np.repeat(self.weight[first:last] / self.weight[first:last].mean(), sizes[first:last])
+            offsets = self.offsets[first : last + 1] - self.offsets[first]
+            low[row], high[row] = tilted_interval(self.pay[options] * scale, prices[options], offsets, means[row])
+        return low, high
+
+
+def place_bets(gamma: float, events: Events, rows: Rows) -> Bets:
+    """The bets that the forecasts of all rows make, of a bettor of risk aversion `gamma` (`crra_stake`)."""
+    p, q, sizes, priced = (
+        np.concatenate([getattr(part, name) for part in rows.parts]) for name in ("p", "q", "sizes", "priced")
+    )
+    bets = np.flatnonzero(priced & events.exclusive[rows.event])
+    bets = bets[np.argsort(rows.row[bets], kind="stable")]
+    at, offsets = positions((np.cumsum(sizes) - sizes)[bets], sizes[bets])
+    p, q, slot = p[at], q[at], positions(events.offsets[rows.event[bets]], sizes[bets])[0]
+    p[np.repeat(segment_sums(p, offsets[:-1]) == 0, sizes[bets])] = 1.0  # none at all counts as uniform
+    return Bets(rows.row[bets], rows.weight[bets], offsets, crra_stake(p, q, gamma, offsets) / q, q, slot)

@@ -71,7 +71,7 @@ def probability_best(values: Floats, influence: Floats, clusters: Ints, draws: i
 
     Resampled scores would call the luckiest the best too surely: the true values are taken as drawn around their mean
     with the variance τ² that is left when the errors' share is subtracted from the spread of the values, and drawn from
-    their posterior: normal with mean τ²(τ² + V)⁻¹ x, in deviations x from the mean, V their covariance.
+    their posterior: normal with mean τ²(τ² + V)⁻¹ x, in deviations x from the mean, V their `shrunk_covariance`.
 
     values: F, larger is better; influence: clusters × F; clusters: how many each forecaster has, two at least.
     Returns F probabilities, whose sum is 1. Source: empirical Bayes, Efron and Morris, JASA 70 (1975) 311–319.
@@ -79,8 +79,7 @@ def probability_best(values: Floats, influence: Floats, clusters: Ints, draws: i
     from scipy.linalg import cho_factor, cho_solve, helmert
 
     basis = helmert(len(values))  # deviations from the mean have one dimension less
-    scaled = influence * np.sqrt(clusters / (clusters - 1)) @ basis.T
-    seen, error = basis @ values, scaled.T @ scaled
+    seen, error = basis @ values, shrunk_covariance(influence * np.sqrt(clusters / (clusters - 1)), basis)
     size, noise = len(seen), float(np.trace(error))
     spread = (float(seen @ seen) - noise) / size
     if spread <= 0:
@@ -95,6 +94,22 @@ def probability_best(values: Floats, influence: Floats, clusters: Ints, draws: i
     skills = (mean + (normal * np.sqrt(np.maximum(eigenvalues, 0))) @ vectors.T) @ basis
     best = np.abs(skills - skills.max(axis=1, keepdims=True)) <= RANK_TIE
     return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
+
+
+def shrunk_covariance(parts: Floats, basis: Floats) -> Floats:
+    """Σ_c x_c x_c' of the parts x = basis · part, drawn towards independent errors as far as chance explains the rest.
+
+    Of few clusters and many forecasters the sum alone is not to be trusted: some directions would have no error at all.
+    parts: clusters × F; basis: orthonormal contrasts, (F - 1) × F. Source: Ledoit and Wolf, J. Multivariate Anal. 88
+    (2004) 365–411, here towards a diagonal (as Schäfer and Strimmer 2005) of the same trace.
+    """
+    count, size = parts.shape
+    x = parts @ basis.T
+    total, squares = x.T @ x, x * x
+    variances = ((parts - parts.mean(axis=1, keepdims=True)) ** 2).sum(axis=0) * size / max(size - 1, 1)
+    apart = (basis * variances) @ basis.T - total
+    chance, distance = (squares.T @ squares - total**2 / count).sum(), (apart**2).sum()
+    return np.asarray(total + apart * (min(1.0, chance / distance) if distance > 0 else 0.0))
 
 
 def mean_influence(values: Floats, weight: Floats, row: Ints, cluster: Ints, means: Floats, clusters: int) -> Floats:

@@ -34,6 +34,10 @@ def folder(root: Path, suffix: str = "json") -> Path:
     return write(root, {"dataset/arena.json": PROBLEMS, f"prediction/arena-week1.{suffix}": FORECASTS})
 
 
+def read_results(root: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (root / "evaluation").rglob("*") if path.is_file()}
+
+
 def as_csv(rows: list[tuple[str, str, list[float]]]) -> str:
     """Rows (event, who, p of A and B) in the Prophet Arena form; A wins."""
     text = io.StringIO()
@@ -130,9 +134,9 @@ def test_all_ranks_files_of_every_kind_and_reuses_them(tmp_path: Path) -> None:
     assert table[-1]["metric"] == "brier (lower is better)"
     for text in (done.out, (tmp_path / "evaluation/leaderboard.md").read_text("utf-8")):
         assert not RAW_CONTROL.search(text)
-    before = {path.name: path.read_bytes() for path in (tmp_path / "evaluation").iterdir()}
+    before = read_results(tmp_path)
     assert run(tmp_path, "nightly", *FEW).out.splitlines()[-1] == "0 files scored, 3 unchanged, 0 failed"
-    assert {path.name: path.read_bytes() for path in (tmp_path / "evaluation").iterdir()} == before
+    assert read_results(tmp_path) == before
     again = run(tmp_path, "nightly", *FEW, "--gamma", "0.5").out.splitlines()[-1]
     assert again == "2 files scored, 1 unchanged, 0 failed"
 

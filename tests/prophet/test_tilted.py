@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from forecasteval.prophet.tilted import tilted_interval
+import games
+from forecasteval.prophet import ProphetArenaEvaluator, crra_stake, tilted_interval
 
 
 def same_bets(events: int, price: float) -> tuple[list[float], list[float], list[int]]:
@@ -40,3 +41,24 @@ def test_covers_rare_wins() -> None:
         low, high = tilted_interval(pay, prices, offsets, 10 * float((rng.random(30) < 0.1).mean()))
         hits += low <= 1 <= high
     assert hits >= 185
+
+
+def test_intervals_of_a_board() -> None:
+    """A return's interval is that of the player's bets, its difference to the market's that of both bets, by weight."""
+    problems, forecasts = games.draw(4, events=20)
+    board = ProphetArenaEvaluator(gammas=[0.5]).evaluate_all(forecasts, problems)
+    bets, apart, prices, weights, offsets = [], [], [], [], [0]
+    for row in (row for row in forecasts if row["username"] == games.PLAYER):
+        q = np.array(row["odds"])
+        own, market = (crra_stake(p / p.sum(), q, 0.5) / q for p in (np.array(row["prediction"]), q))
+        bets.append(own * row["weight"])
+        apart.append((own - market) * row["weight"])
+        prices.append(q / q.sum())
+        weights.append(row["weight"])
+        offsets.append(offsets[-1] + len(q))
+    record = board["forecasters"][games.PLAYER]
+    difference = record["against"]["market"]["return_0.5"]
+    seen = (record["return_0.5"], record["return_0.5_interval"]), (difference["difference"], difference["interval"])
+    for pay, (mean, interval) in zip((bets, apart), seen, strict=True):
+        scaled = np.concatenate(pay) / np.mean(weights)
+        assert interval == pytest.approx(tilted_interval(scaled, np.concatenate(prices), offsets, mean))

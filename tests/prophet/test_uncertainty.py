@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.linalg import helmert
 
 from forecasteval.prophet import uncertainty
 from forecasteval.prophet.uncertainty import Draws, probability_best, rank_intervals
@@ -76,3 +77,20 @@ def test_probability_best_shrinks() -> None:
     twins = np.stack([noise[:, 0]] * 2, axis=1)
     same = probability_best(twins.mean(axis=0), (twins - twins.mean(axis=0)) / 40, clusters[:2], 1000, 1)
     assert same == pytest.approx([0.5, 0.5])
+
+
+def test_covariance_of_few_clusters_is_drawn_towards_independence() -> None:
+    """Many clusters: the sum itself, twins included. Fewer than forecasters: no direction is without error."""
+    rng = np.random.default_rng(1)
+    for clusters, size in ((5000, 3), (10, 30)):
+        parts = rng.normal(0, 1, (clusters, size))
+        parts[:, 1] += 3 * parts[:, 0]
+        basis = helmert(size)
+        plain = basis @ parts.T @ parts @ basis.T
+        found = uncertainty.shrunk_covariance(parts, basis)
+        assert np.trace(found) == pytest.approx(np.trace(plain))
+        if clusters > size:
+            assert found == pytest.approx(plain, rel=0.02, abs=0.002 * np.trace(plain))
+        else:
+            assert np.linalg.eigvalsh(plain)[0] == pytest.approx(0, abs=1e-9)
+            assert np.linalg.eigvalsh(found)[0] > 0.1 * np.trace(plain) / size
