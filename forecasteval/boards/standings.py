@@ -112,7 +112,7 @@ _FIELDS: Final = (
     _count("datasets", "Datasets"),
     _count("missing", "Missing", "low"),
     _count("unparsed", "Unparsed", "low"),
-    _count("n", "Questions"),
+    _count("n", "n"),
     _count("n_runs", "Runs"),
     _number("p_best", "P(best)"),
     _number("own_score", "Own questions"),
@@ -142,7 +142,7 @@ def list_standings(
     columns = [
         chosen[0].column, Column(called), Column("95% interval", "mark", "low" if kind == "forecasters" else "high"),
         *(Column(f"Level {level}", "number", "high") for level in levels),
-        *(field.column for field in chosen[1:]),
+        *(field.column._replace(title=_metric(rows)) if field.key == "score" else field.column for field in chosen[1:]),
         *(Column(title, "number", "low") if side == ">" else Column(title, "choice" if not place else "filter")
           for place, (title, _, side) in enumerate(about)),
     ]  # fmt: skip
@@ -179,10 +179,16 @@ def list_standings(
             Record(key, cells, [(label, content) for label, content in details if content not in ("", Links([]))])
         )
     ranked = [row for row in table["rows"] if not row.get("provisional")]
-    note = f"{describe_marks(ranked)} A row opens. Filters hide rows; ranks and tests stay those of all."
+    lower = f" {_metric(rows)}: lower is better." if kind == "forecasters" else ""
+    note = f"{describe_marks(ranked)}{lower} A row opens. Filters hide rows; ranks and tests stay those of all."
     if len(table["rows"]) > MOST:
         note += f" The first {MOST} of {len(table['rows'])}; all of them are in {BOARD}.csv."
     return Records(name, title, columns, records, note)
+
+
+def _metric(rows: Sequence[Row]) -> str:
+    """What the forecasters of a table are ranked by."""
+    return str(rows[0].get("metric", "brier")).replace("_", " ").title()
 
 
 def _show(field: _Field, row: Row) -> str:
