@@ -25,6 +25,10 @@ TRUTH: Final = "ground_truth"
 _OF_DATASETS: Final = frozenset({"level", "options", "end-time", "end_time", "question_type", "meta"})
 _SAME: Final = 0.9  # of the rows: a column that equals so many truths holds the truth, or answers of a rare system
 _FEWEST: Final = 3  # rows that can tell
+_REPLY: Final = re.compile(  # model_output, llm_prediction, generated_text: beside those, `answer` may be the truth
+    r"(?!.*(?:time|token|date|cost|len|count|format|_id$))(?:.*(?:output|respon|predict|generat|repl[yi]|completion).*|pred)",
+    re.I,
+)
 _DECORATION: Final = re.compile(r"\\boxed|[^\w.%+-]")
 
 
@@ -58,10 +62,12 @@ def read_rows(path: Path, table: Table, columns: Columns, truths: Truths) -> Sou
     name = _choose(path, table.names, columns.id, IDS, "ids", "--id")
     answer = _choose(path, table.names, columns.answer, ANSWERS, "answers", "--answer")
     prompt = next((key for key in PROMPTS if key in table.names), "")
-    if columns.answer is None and answer == "answer" and TRUTH not in table.names:
-        beside = sorted(_OF_DATASETS.intersection(table.names))
-        if beside:
+    names = {key.casefold() for key in table.names}
+    if columns.answer is None and answer.casefold() == "answer" and TRUTH not in names:
+        if beside := sorted(_OF_DATASETS & names):
             _refuse_truth(path, table, answer, f"is the truth in a dataset with {', '.join(beside)}")
+        if replies := [key for key in table.names if _REPLY.fullmatch(key)]:
+            _refuse_truth(path, table, answer, f"may be the truth beside {', '.join(replies[:5])}")
 
     def read_row(row: Mapping[str, Any]) -> list[Answer]:
         problem = ""

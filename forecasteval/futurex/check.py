@@ -23,7 +23,8 @@ from .questions import read_level, read_question, read_raw_truth, read_std
 from .rules import Rules
 from .units import NumberTruth, readings
 
-_MANGLED_ID: Final = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+")  # a spreadsheet's 6.85147E+23
+# A spreadsheet's 6.85147E+23 has a sign; 6987308956940e0068395804 is a hexadecimal id of FutureX-Past.
+_MANGLED_ID: Final = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+][0-9]+")
 _PAST_VALUE: Final = re.compile(  # "Sep 16: 90.692", "9/17/25: 94.05 dollar", "- 2025-09-17: 3", "9月17日：3"
     r"""
     ^ [ \t"]* (?:[-*•][ \t]*)?

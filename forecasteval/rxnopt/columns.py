@@ -19,7 +19,11 @@ FEWEST: Final = 4  # values that a correlation needs; that of ranks needs one mo
 _EXACT: Final = frozenset({
     "ee", "er", "dr", "rr", "de", "ton", "tof", "conv", "convn", "lap", "rsm", "brsm", "ausbeute", "umsatz", "hit",
     "hits", "result", "results", "outcome", "outcomes", "note", "notes", "comment", "comments", "remark", "remarks",
-    "rank", "ranking", "rating", "score",
+    "rank", "ranking", "rating", "score", "success", "succeeded", "worked", "tlc", "lcms", "gcms", "uplc",
+    "等级", "评价", "效果", "成功", "外观", "颜色", "性状",
+})  # fmt: skip
+_ALONE: Final = frozenset({  # in "solvent grade" and "LED colour" they are conditions
+    "grade", "quality", "performance", "appearance", "color", "colour", "hplc", "gc", "lc", "ms", "nmr", "%",
 })  # fmt: skip
 _STEMS: Final = re.compile(
     "yield|conversion|selectiv|enantiomeric|diastereomeric|regioisomeric|turnover|purit|recover|assay|lcap|ee[a-z]$"
@@ -51,7 +55,15 @@ _DEVIATION: Final = re.compile("deviat|variation|chang|differen|偏离|变化|�
 _STANDARD: Final = re.compile(
     r"none|nothing|no (?:change|deviation|variation)s?.*|(?:as )?standard.*|[-–—]?|无|标准条件", re.I
 )
+_STANDARD_CONDITIONS: Final = re.compile(  # in whatever column
+    r"(?:as |the |under )?(?:standard|optimi[sz]ed|optimal|optimum) conditions?\b.*|(?:标准|最优|最佳)条件", re.I
+)
 _MARKS: Final = re.compile(r"[+★☆✓✔*±–—−-]{1,6}")
+_JUDGEMENTS: Final = re.compile(
+    r"(?:very )?(?:good|bad|poor|fair|ok|okay|excellent|moderate|fail(?:ed|s)?|pass(?:ed)?|works?)"
+    "|优秀?|良好?|好|中|差|较[好差]",
+    re.I,
+)
 _ROLES: Final = ("yield", "conv", *SELECTIVITIES, "de")
 
 
@@ -75,7 +87,7 @@ def is_result(name: str) -> bool:
     [False, False, False, False, True]
     """
     parts = words(name)
-    if any(word in _EXACT or _STEMS.search(word) for word in parts):
+    if set(parts) <= _ALONE or any(word in _EXACT or _STEMS.search(word) for word in parts):
         return True
     if "area" in parts and (len(parts) == 1 or _AREA & set(parts)):
         return True
@@ -178,7 +190,8 @@ def _why_no_condition(name: str, cells: Sequence[str], yields: Sequence[float | 
     filled = [cell for cell in cells if cell]
     if is_result(name):
         return "results (--ee, --er, --dr and --rr score them)"
-    if filled and all(map(_MARKS.fullmatch, filled)) and any(re.search(r"([^–—−-])\1", cell) for cell in filled):
+    marks = all(map(_MARKS.fullmatch, filled)) and any(re.search(r"([^–—−-])\1", cell) for cell in filled)
+    if filled and (marks or all(map(_JUDGEMENTS.fullmatch, filled))):
         return "marks of how well it went"
     if is_row_number(name, cells):
         return "row numbers"
@@ -195,7 +208,8 @@ def warn_of_conditions(columns: Mapping[str, Sequence[str]], yields: Sequence[fl
     """What conditions may tell of the answer: one whose order is that of the yield, and which row is the standard."""
     warnings = []
     for name, cells in columns.items():
-        standard = [cell for cell in cells if _STANDARD.fullmatch(cell)] if _DEVIATION.search(name) else []
+        pattern = _STANDARD if _DEVIATION.search(name) else _STANDARD_CONDITIONS
+        standard = [cell for cell in cells if pattern.fullmatch(cell)]
         if correlation(cells, yields) > LEAK:
             warnings.append(f"warning: the condition {name} goes with the yield")
         if standard:

@@ -95,6 +95,10 @@ def _with_yield(
         yields.append(scores["yield"])
         for text in texts:
             warnings.setdefault(text, []).append(experiment.place)
+    for field in ("ee", "er"):
+        shares = [cell for e in used if (cell := as_text(e.results.get(field)).strip())]
+        if len(shares) > 1 and all(re.fullmatch(r"0?\.[0-9]+|1(?:\.0*)?|0", share) for share in shares):
+            warnings[f"all {field} are within 0 and 1, and are read as percent"] = [e.place for e in used]
     percent = any("%" in as_text(e.results.get(field)) for e in used for field in YIELDS)
     if constants.fraction is None and yields and 0 < max(yields) <= 1 and not percent:
         expected = "all yields are within 0 and 1: say --fraction if they are shares of 1, --no-fraction if percent"

@@ -21,6 +21,9 @@ from .sheets import UNNAMED, Row, Sheet, read_sheet
 
 _REACTION: Final = re.compile(r"[^>\s]*>[^>\s]*>[^>\s]*(?:\s+\|.*\|)?")
 _SENTENCE: Final = re.compile(r"[^\s]+\s.*[^\W\d_]{2}", re.S)  # of more than one word: a footnote, not an entry
+_SUMMARY: Final = re.compile(  # what stands in front of a row of averages below the experiments
+    r"(?:average|mean|median|total|sum|max(?:imum)?|min(?:imum)?|平均值?|合计|总计|最大值?|最小值?)\W*", re.I
+)
 _BLACKLIST: Final = Settings().condition_keys_blacklist
 _NO_CONSTANTS: Final = Constants()
 
@@ -77,23 +80,32 @@ def _named_columns(layout: Layout, where: str) -> list[str]:
 
 def _usable_rows(sheet: Sheet, layout: Layout) -> tuple[list[Row], dict[str, list[str]]]:
     """(rows that may hold an experiment, the places of the others by reason)."""
-    rows, empty, footnotes, formulas, cells = [], list[str](), list[str](), list[str](), list[str]()
+    rows, left_out, cells, formulas = [], dict[str, list[str]](), list[str](), list[str]()
     for row in sheet.rows:
-        filled = [name for name, cell in row.cells.items() if cell]
         unsaved = [cell for name, cell in row.unsaved.items() if name not in layout.drop]
-        if unsaved:
+        if reason := _why_no_experiment(row, layout):
+            left_out.setdefault(reason, []).append(row.place)
+        elif unsaved:
             formulas.append(row.place)
             cells += unsaved
-        elif not filled:
-            empty.append(row.place)
-        elif len(filled) == 1 and filled[0] not in layout.results.values() and _SENTENCE.match(row.cells[filled[0]]):
-            footnotes.append(row.place)
         else:
             rows.append(row)
-    shown = f"{', '.join(cells[:5])}{', …' if len(cells) > 5 else ''}"
-    unsaved_formulas = f"{shown} {'hold formulas' if len(cells) > 1 else 'holds a formula'} whose value was not saved"
-    reasons = {"empty": empty, "a footnote": footnotes, unsaved_formulas: formulas}
-    return rows, {reason: places for reason, places in reasons.items() if places}
+    if formulas:
+        shown = f"{', '.join(cells[:5])}{', …' if len(cells) > 5 else ''}"
+        verb = "hold formulas" if len(cells) > 1 else "holds a formula"
+        left_out[f"{shown} {verb} whose value was not saved"] = formulas
+    return rows, left_out
+
+
+def _why_no_experiment(row: Row, layout: Layout) -> str:
+    """The reason why a row is none, by its cells alone; "" if it may be one."""
+    filled = [name for name, cell in row.cells.items() if cell or name in row.unsaved]
+    if not filled:
+        return "empty"
+    first = row.cells[filled[0]]
+    if len(filled) == 1 and filled[0] not in layout.results.values() and _SENTENCE.match(first):
+        return "a footnote"
+    return "an average or a total" if _SUMMARY.fullmatch(first) else ""
 
 
 def _complete(

@@ -31,8 +31,9 @@ def is_ord(value: object) -> bool:
 
 def read_reactions(value: Mapping[str, Any], where: str) -> list[Experiment]:
     """The experiments of a dataset, one for each outcome of a reaction; InputError if it has none."""
-    reactions = _objects(value.get("reactions", [value]))
-    experiments = [e for number, reaction in enumerate(reactions, 1) for e in _read_reaction(reaction, number)]
+    reactions = value.get("reactions", [value])
+    listed = reactions if isinstance(reactions, list) else []
+    experiments = [e for number, reaction in enumerate(listed, 1) for e in _read_reaction(_object(reaction), number)]
     if not experiments:
         raise InputError(where, "expected reactions", "none")
     return experiments
@@ -49,7 +50,8 @@ def _read_reaction(reaction: Mapping[str, Any], number: int) -> Iterator[Experim
         _add_conditions(_object(_get(reaction, part)), "", conditions)
     for outcome in list(_objects(_get(reaction, "outcomes"))) or [{}]:
         products = list(_objects(_get(outcome, "products")))
-        desired = [product for product in products if _get(product, "isDesiredProduct") is True] or products
+        unmarked = [product for product in products if _get(product, "isDesiredProduct") is not False]
+        desired = [product for product in products if _get(product, "isDesiredProduct") is True] or unmarked
         time = _quantity(_object(_get(outcome, "reactionTime")))
         yield Experiment(
             place=f"reaction {number}",

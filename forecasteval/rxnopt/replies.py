@@ -59,9 +59,20 @@ _MARKER: Final = re.compile(r"\b(?:answer|ans)\b|答案|(?:\b(?:result|index)\b|
 _STATED: Final = re.compile(r"^(?:[ :=是为]|is\b|would be\b){1,6}", re.I)  # between "answer" and what it is
 _REASON: Final = re.compile(r"\b(?:because|since|(?<!well )as(?! well)|due to)\b|因为|由于", re.I)
 _DENIED: Final = re.compile(
-    r"\b(?:not|neither|nor|never|no(?!\.)|but|if|whether|avoid\w*|except\w*|exclud\w*|reject\w*|worst|wrong|inferior"
-    r"|lowest|weakest|poorest|(?<!at )least)\b|n['’]t\b|[不勿]|非(?!常)|(?<![特分区])别|排除|除[了外]"
-    r"|最差|最低|较差|如果|候选",
+    r"\b(?:not|neither|nor|never|no(?!\.)|but|if|whether|avoid\w*|except\w*|exclud\w*|reject\w*|worst|worse|wrong"
+    r"|inferior|lowest|weakest|poor(?:est)?|bad|(?<!at )least|less|(?:second|next)[ -]best|hardly|far from|unlikely"
+    r"|(?<!without )(?<!no )doubt\w*|against|(?:other|else|rather) than|instead|suboptimal|disfavou?r\w*|incorrect"
+    r"|mistake|rul\w+ out|eliminat\w+|discard\w*|skip\w*)\b|n['’]t\b|[不勿]|非(?!常)|(?<![特分区])别|排除"
+    r"|避免|剔除|淘汰|放弃|反对|除[了外选]|最差|最低|较差|次[之优佳]|如果|候选",
+    re.I,
+)
+# In a sentence of several words, what makes an option the one that is chosen: "Option 2 fails" names one, and no more.
+_CHOSEN: Final = re.compile(
+    r"\b(?:best|better|optim\w+|highest|greatest|maxim\w+|ideal|superior|go(?:ing)? (?:with|for)|choos\w+|chose"
+    r"|pick\w*|select\w*|recommend\w*|prefer\w*|favou?r\w*|suggest\w*|conclu\w+|therefore|thus|hence|so|answer|like"
+    r"|predict\w*|expect\w*|believe|think|guess|(?:my|final|right|correct|good) choice|is (?:correct|right)"
+    r"|most (?:likely|effective|active|productive|promising))\b"
+    r"|选(?!项)|非常|最[佳优好高大]|推荐|答案|因此|所以|更[好优高]",
     re.I,
 )
 _REFUSAL: Final = re.compile(
@@ -72,6 +83,10 @@ _REFUSAL: Final = re.compile(
 _BARE: Final = re.compile(r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*[:#]?\s*)?[0-9]{1,6}[\s)\].。!,;:\"']*", re.I)
 # … and with words behind it: `3: water` · `3) K3PO4` · `3 - because` · `Option 0 (water)`
 _LED: Final = re.compile(r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*#?)?[0-9]{1,6}(?:\s?[:(（]|\)\s|\s[-–—]\s).*", re.I)
+# … or that ends so, behind other clauses: `After heating, option 1.`
+_NAMED: Final = re.compile(
+    r"(?:^|[,:;。.]\s?)(?:the )?(?:option|choice|选项|第)\s?#?\s?[0-9]{1,6}\s?(?:个?选项|个|项)?\W*\Z", re.I
+)
 _BOX: Final = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]{1,200})\}")
 _KEY: Final = re.compile(
     r"(?:\w{1,20}[_ ])?(?:answer|option|index|choice|prediction|result)(?:[_ ](?:index|number|id))?", re.I
@@ -83,9 +98,9 @@ def parse_reply(reply: object) -> tuple[int | None, str]:
     r"""(index, "" or that it was an ordinal) of a reply, or (None, "no index", "two different indices" or "refusal").
 
     What is stated as the answer counts: a box, a JSON object, what follows "Answer", a first or last line that is a
-    number; else the one line that begins with a number, or the one option that is named anywhere. What stands there
-    must be one integer, up to the reason, and nothing may be denied. In doubt there is no index: a wrong one would
-    become a score.
+    number; else the one line that begins with a number, or the one option that a text names and chooses. What stands
+    there must be one integer, up to the reason, and nothing may be denied. In doubt there is no index: a wrong one
+    would become a score.
 
     >>> parse_reply("Option 1 lacks a base.\nAnswer: 3"), parse_reply("Option 2 or Option 3")
     ((3, ''), (None, 'two different indices'))
@@ -127,7 +142,10 @@ def _statements(text: str) -> list[str]:
     led = list(filter(_LED.fullmatch, heads))
     if stated or not (len(led) == 1 or _KEYWORD.search(text)):
         return stated
-    return led if len(led) == 1 and led[0] in ends else [text]
+    if len(led) == 1 and led[0] in ends:
+        return led
+    chosen = _CHOSEN.search(text) or any(map(_NAMED.search, ends)) or len(_indices(text)) > 1
+    return [text] if chosen else []
 
 
 def _boxes(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import InputError, printable
+from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import number_text
 
@@ -75,7 +75,11 @@ def _make_sheet(
     filled = [at for at, (_, cells) in enumerate(grid) if any(cells)]
     if len(filled) < 2:
         raise InputError(where, "expected a header and rows", "none")
-    (place, names), *rows = grid[filled[0] : filled[-1] + 1]
+    # A title may stand above the header, which is the first row with all columns that somebody named.
+    start = next((at for at in filled if set(columns) <= set(grid[at][1])), filled[0])
+    if above := [grid[at][0] for at in filled if at < start]:
+        notes.append(f"above the header, not read: {grouped_names(above)}")
+    (place, names), *rows = grid[start : filled[-1] + 1]
     header = _read_header(names, rows, f"{where}: {place}")
     for wanted in columns:
         if wanted not in header:
@@ -117,7 +121,7 @@ def _clean(cell: str) -> str:
 
 
 def _decode(raw: bytes, where: str, notes: list[str]) -> str:
-    """UTF-8; what Excel calls Unicode text (UTF-16); else cp1252, as older programs write it."""
+    """UTF-8; what Excel calls Unicode text (UTF-16); else GBK or cp1252, which it writes in China and in the west."""
     try:
         if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
             return raw.decode("utf-16")
@@ -125,11 +129,12 @@ def _decode(raw: bytes, where: str, notes: list[str]) -> str:
     except (InputError, UnicodeDecodeError) as error:
         if b"\0" in raw:
             raise InputError(where, "expected text or a workbook (.xlsx)", "another kind of file") from None
+        name = "GBK" if isinstance(error, InputError) and "GBK" in error.got else "cp1252"
         try:
-            text = raw.decode("cp1252")
+            text = raw.decode(name)
         except UnicodeDecodeError:
             raise error from None
-        notes.append("the file is no UTF-8 and is read as cp1252")
+        notes.append(f"the file is no UTF-8 and is read as {name}")
         return text
 
 

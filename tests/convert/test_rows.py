@@ -152,6 +152,20 @@ def test_the_truth_of_futurex_past_is_no_answer(column: str, tmp_path: Path) -> 
     assert converted(root, root / "a.jsonl", "--answer", column) == {"x.json": {"a": "I say B"}}
 
 
+@pytest.mark.parametrize("column", ["model_output", "llm_prediction", "Generated Text", "pred"])
+def test_an_answer_beside_replies_may_be_the_truth(column: str, tmp_path: Path) -> None:
+    """Also where the dataset is not there, and where nothing but the answer is left of it."""
+    row = {"id": "a", "question": "?", "Answer": "A", "output_tokens": "7"}
+    root = write(
+        tmp_path, {"a.jsonl": [{**row, column: "I say B"}], "b.jsonl": [row], "c.jsonl": [{**row, "Level": 1}]}
+    )
+    words = "column Answer may be the truth beside", column, "--answer"
+    assert_refused(convert(root / "a.jsonl", "-o", root / "x.json"), *words)
+    assert_refused(convert(root / "c.jsonl", "-o", root / "x.json"), "is the truth in a dataset with level")
+    assert converted(root, root / "a.jsonl", "--answer", column) == {"x.json": {"a": "I say B"}}
+    assert converted(root, root / "b.jsonl", "--force") == {"x.json": {"a": "A"}}
+
+
 def test_an_answer_beside_its_ground_truth_is_the_models(tmp_path: Path) -> None:
     """FutureX's own predictions repeat the questions."""
     rows = [{**question, "answer": "B"} for question in TRUTHS]

@@ -39,6 +39,7 @@ FINDINGS: Final = {
     "id twice": ([question(), CHOICE, question()], "id used more than once", 3, "first in record 1"),
     "id mangled": ([CHOICE, question("6.85147E+23")], "id mangled by a spreadsheet", 2, "text"),
     "id mangled, small e": ([question("6.8e+22")], "id mangled by a spreadsheet", 1, "text"),
+    "a hexadecimal id with one letter": ([question("6987308956940e0068395804"), question(...)], "no id", 2, ""),
     "id became a number": ([question(6.85147e23)], "id mangled by a spreadsheet", 1, "text"),
     "no id": ([CHOICE, question(...)], "no id", 2, ""),
     "id null": ([question(None)], "no id", 1, ""),

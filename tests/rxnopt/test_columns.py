@@ -18,7 +18,7 @@ from forecasteval.rxnopt.columns import correlation, header_roles, is_entry, is_
         "yield_3a_prime", "aYield", "E/Z", "b/l", "Ausbeute", "转化率", "产率（%）", "Product_Yield_Mass_Ion_Count",
         "Comment", "comments", "Hit", "Hit?", "Outcome", "Result", "Observation", "Notes", "Product/IS", "P/IS",
         "SM remaining", "remaining SM (%)", "byproduct", "By-product (%)", "side product", "ΔΔG‡", "ddG", "Rank",
-        "备注", "副产物",
+        "备注", "副产物", "success", "Worked?", "TLC", "LCMS", "grade", "Quality", "colour", "GC (%)", "颜色",
     ],
 )  # fmt: skip
 def test_results_are_known_by_name(name: str) -> None:
@@ -31,7 +31,7 @@ def test_results_are_known_by_name(name: str) -> None:
         "base", "temperature", "temp_C", "solvent", "time_d", "dry", "ligand", "additive", "catalyst mass", "L*", "X",
         "electrode area", "Concentration", "acylating_agent_X", "catalyst", "order of addition", "pressure", "degassed",
         "Reagent_1", "deviation_from_standard", "thiourea_catalyst", "Temp °C", "equiv", "stirring (rpm)", "溶剂",
-        "water_content", "氛围", "scored septum", "ranked base",
+        "water_content", "氛围", "scored septum", "ranked base", "solvent grade", "LED colour", "气氛", "GC column",
     ],
 )  # fmt: skip
 def test_conditions_are_no_results(name: str) -> None:

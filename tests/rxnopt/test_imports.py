@@ -134,15 +134,20 @@ def test_the_only_thing_that_varies_stays_a_condition(tmp_path: Path) -> None:
 
 
 def test_names_of_experiments_and_marks_are_no_conditions(tmp_path: Path) -> None:
-    rows = ["vessel,well,mark,ligand,yield", "V7,A1,+++,L1,90", "V3,A2,-,L2,5", "V9,A2,++,L3,60"]
+    rows = ["vessel,well,mark,verdict,ligand,yield", "V7,A1,+++,good,L1,90", "V3,A2,-,poor,L2,5", "V9,A2,++,好,L3,60"]
     path = write(tmp_path / "x.csv", "\n".join(rows) + "\n")
     assert conditions(only(path)) == ["ligand"]  # it has another value in every row, too, and is what was screened
     assert read(path)[1][1:4] == [
         "no conditions, unless --conditions says so: columns with another value in every row: vessel",
         "no conditions, unless --conditions says so: names of experiments: well",
-        "no conditions, unless --conditions says so: marks of how well it went: mark",
+        "no conditions, unless --conditions says so: marks of how well it went: mark, verdict",
     ]
     assert conditions(only(path, conditions=["well", "ligand"])) == ["well", "ligand"]
+
+
+def test_standard_conditions_are_warned_about_in_any_column(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", "Conditions,y\nstandard conditions,90\nno light,5\n")
+    assert any(note.startswith("warning: Conditions: 'standard conditions' says which") for note in read(path, "y")[1])
 
 
 @pytest.mark.parametrize("standard", ["None", "none", "—", "", "no change", "Standard conditions", "无"])
@@ -182,6 +187,7 @@ def test_every_row_is_used_or_left_out_by_a_named_reason(tmp_path: Path) -> None
         "e,NaN,",
         "f,complex,",
         "Yields by NMR.",
+        "average,88,",
         "",
     ]
     path = write(tmp_path / "x.csv", "\n".join(rows) + "\n")
@@ -191,9 +197,10 @@ def test_every_row_is_used_or_left_out_by_a_named_reason(tmp_path: Path) -> None
         "warning: ee: the two parts of an ee add up to 100: '98/94': 1 (line 2)",
         "left out: empty: 1 (line 6)",
         "left out: a footnote: 1 (line 9)",
+        "left out: an average or a total: 1 (line 10)",
         "left out: yield: cannot be read as one yield: 'complex': 2 (line 3, line 8)",
         "left out: no yield: 2 (line 4, line 7)",
-        "rows: 8, used 2, left out 6",
+        "rows: 9, used 2, left out 7",
     ]
     path.write_text("base,yield\na,complex\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"expected rows with a yield, got left out: yield: .*'complex': 1 \(line 2\)"):
@@ -244,6 +251,15 @@ def test_yields_within_0_and_1_are_asked_about(tmp_path: Path) -> None:
         assert tables["x.json"]["yield_scale"] == scale
     for text in ("base,yield\na,0.88%\n", "base,yield\na,0\n", "base,yield\na,1.5\nb,0.5\n"):
         assert read(write(path, text))[0]["x.json"]["yield_scale"] == "percent"
+
+
+def test_shares_under_ee_are_warned_about(tmp_path: Path) -> None:
+    """0.91 is read as 0.91 %."""
+    layout = Layout({"yield_ratio": "yield", "ee": "ee"})
+    for ees, is_told in ((("0.91", "0.95"), True), (("0.91", "95"), False), (("0", ""), False)):
+        path = write(tmp_path / "x.csv", "base,yield,ee\n" + "".join(f"b{ee},50,{ee}\n" for ee in ees))
+        notes = import_file(path, layout)[1]
+        assert ("warning: all ee are within 0 and 1, and are read as percent: 2 (line 2, line 3)" in notes) == is_told
 
 
 @pytest.mark.extra("openpyxl")

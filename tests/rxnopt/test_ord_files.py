@@ -154,3 +154,14 @@ def test_no_json_breaks_the_reader(data: st.DataObject) -> None:
             read_reactions(value, "x")
         except InputError as error:
             assert str(error) == "x: expected reactions, got none"  # noqa: PT017 - one of two good ends
+
+
+def test_a_side_product_has_no_yield_and_what_is_no_reaction_is_counted(tmp_path: Path) -> None:
+    """The yield of what nobody wanted was the reaction's."""
+    side = reaction("Na2CO3", 99)
+    for product in side["outcomes"][0]["products"]:
+        product["isDesiredProduct"] = False
+    path = write(tmp_path / "x.json", json.dumps({"reactions": [*DATASET["reactions"], side, "torn"]}))
+    notes = import_file(path, Layout({}))[1]
+    assert "left out: no yield: 2 (reaction 3, reaction 4)" in notes
+    assert "rows: 4, used 2, left out 2" in notes

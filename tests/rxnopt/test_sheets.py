@@ -72,11 +72,22 @@ def test_decimal_commas_only_where_all_numbers_have_them(tmp_path: Path) -> None
     assert cells(read_sheet(write(tmp_path / "v.csv", 'a,y\n"1,5",2\n'))) == [{"a": "1,5", "y": "2"}]
 
 
-def test_cp1252(tmp_path: Path) -> None:
+def test_a_title_above_the_header(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "Table 1\n\na,y\n1,2\n")
+    sheet = read_sheet(path, columns=["y"])
+    assert (cells(sheet), sheet.notes) == ([{"a": "1", "y": "2"}], ["above the header, not read: 1 (line 1)"])
+    with pytest.raises(InputError, match="no column z, got Table 1"):
+        read_sheet(path, columns=["z"])
+
+
+def test_text_that_is_not_utf_8(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes("T °C,y\n80 °C,1\n".encode("cp1252"))
     assert cells(read_sheet(path)) == [{"T °C": "80 °C", "y": "1"}]
     assert read_sheet(path).notes == ["the file is no UTF-8 and is read as cp1252"]
+    path.write_bytes("配体,收率\n三苯基膦,50\n".encode("gbk"))  # what Excel writes in China
+    assert cells(read_sheet(path)) == [{"配体": "三苯基膦", "收率": "50"}]
+    assert read_sheet(path).notes == ["the file is no UTF-8 and is read as GBK"]
     path.write_bytes(b"a,y\n\x81,1\n")
     with pytest.raises(InputError, match="not UTF-8: byte 0x81 at position 4"):
         read_sheet(path)
