@@ -31,7 +31,8 @@ def show_questions(table: Row, name: str, names: Mapping[str, str], read_items: 
         return None
     read = _read(table, names, read_items, len(measured)) if read_items else {}
     order = sorted(range(len(measured)), key=lambda place: (measured[place]["mean"], place))[:_SHOWN]
-    keys = make_keys((measured[place]["id"] for place in order), name)
+    prefix = name.replace("questions", "q")
+    keys = make_keys((measured[place]["id"] for place in order), prefix)
     records = []
     for place, key in zip(order, keys, strict=True):
         item = read[place][0][1] if place in read else {}
@@ -40,7 +41,7 @@ def show_questions(table: Row, name: str, names: Mapping[str, str], read_items: 
         details: list[tuple[str, Cell | Table]] = [
             ("Question", show_text(prompt) if len(str(prompt)) > 200 else ""),
             ("Truth", show_text(truth) if len(str(truth)) > 60 else ""),
-            ("Id", "" if key == f"{name}-{measured[place]['id']}" else show_text(measured[place]["id"], 200)),
+            ("Id", "" if key == f"{prefix}-{measured[place]['id']}" else show_text(measured[place]["id"], 200)),
         ]  # fmt: skip
         if place in read:
             details.append(("Read", _readings(read[place])))

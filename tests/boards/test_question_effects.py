@@ -80,7 +80,7 @@ def test_the_page_shows_the_hardest_first_and_what_every_run_read(tmp_path: Path
     assert ["B", "0.00", "1", "y"] in parsed.rows
     records = [block for block in make_page(stored(tmp_path)).blocks(Records) if block.name == "questions1"]
     assert [row.cells[1:3] for row in records[0].rows] == [["0.500", "2 of 3"], ["1.000", "3 of 3"]]
-    assert records[0].rows[0].key == "questions1-hard"
+    assert records[0].rows[0].key == "q1-hard"
 
 
 def test_a_result_that_changed_since_is_not_read(tmp_path: Path) -> None:
