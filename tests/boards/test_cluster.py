@@ -100,6 +100,9 @@ def started(folder: Path, workers: int, package: Path = ROOT, schedulers: Path |
             process.wait()
 
 
+needs_dask = pytest.mark.extra("distributed")
+
+
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with started(tmp_path_factory.mktemp("cluster"), 2) as cluster:
@@ -119,6 +122,7 @@ def many(root: Path, *names: str) -> Path:
     return write(root, {"prediction/bad.json": "{"})
 
 
+@needs_dask
 def test_same_bytes_and_words_as_here(tmp_path: Path, two: Cluster) -> None:
     told = []
     for name in ("here", "there"):
@@ -133,6 +137,7 @@ def test_same_bytes_and_words_as_here(tmp_path: Path, two: Cluster) -> None:
     assert done.out == "9 results come out as they are stored, 0 files differ, 0 failed\n"
 
 
+@needs_dask
 def test_killed_worker_loses_nothing(tmp_path: Path, two: Cluster, worker: Any) -> None:
     for name in ("here", "there"):
         many(tmp_path / name, "once")
@@ -144,6 +149,7 @@ def test_killed_worker_loses_nothing(tmp_path: Path, two: Cluster, worker: Any) 
     assert contents(tmp_path / "here") == contents(tmp_path / "there")
 
 
+@needs_dask
 def test_file_that_kills_its_workers_is_named(tmp_path: Path, two: Cluster, worker: Any) -> None:
     write(tmp_path, {f"prediction/{name}.json": [q()] for name in ("a1", "always", "fault", "y1", "y2")})
     board = evaluate(tmp_path, worker, cluster=two.address)
@@ -154,6 +160,7 @@ def test_file_that_kills_its_workers_is_named(tmp_path: Path, two: Cluster, work
     assert column(board, "name") == ["a1", "y1", "y2"]
 
 
+@needs_dask
 def test_other_files_are_not_scored(tmp_path: Path, two: Cluster, worker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder of the same name that is not shared."""
     from forecasteval.boards import processes
@@ -183,6 +190,7 @@ def test_result_that_was_written_elsewhere(tmp_path: Path, monkeypatch: pytest.M
     assert column(board, "name") == ["b"]
 
 
+@needs_dask
 def test_ctrl_c_is_one_line(tmp_path: Path, two: Cluster) -> None:
     root = many(tmp_path / "root", "slow")
     write(tmp_path, {"cluster_worker.py": WORKER, "program.py": PROGRAM})
@@ -202,6 +210,7 @@ def test_ctrl_c_is_one_line(tmp_path: Path, two: Cluster) -> None:
         process.communicate()
 
 
+@needs_dask
 def test_scheduler_that_goes_keeps_what_was_scored(tmp_path: Path, worker: Any) -> None:
     root = many(tmp_path / "root", "zend")
     (root / "prediction/zend.json").rename(root / "prediction/zz.json")
@@ -213,6 +222,7 @@ def test_scheduler_that_goes_keeps_what_was_scored(tmp_path: Path, worker: Any) 
     assert not (root / "evaluation/leaderboard.json").exists()
 
 
+@needs_dask
 def test_worker_with_other_code_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "other"
     shutil.copytree(ROOT / "forecasteval", other / "forecasteval", ignore=shutil.ignore_patterns("__pycache__"))
@@ -226,6 +236,7 @@ def test_worker_with_other_code_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "evaluation/a.json").exists()
 
 
+@needs_dask
 def test_a_scheduler_without_the_package_is_refused(tmp_path: Path) -> None:
     write(tmp_path, {"prediction/a.json": [q()]})
     with started(tmp_path / "cluster", 1, schedulers=tmp_path / "nowhere") as cluster:
@@ -233,6 +244,7 @@ def test_a_scheduler_without_the_package_is_refused(tmp_path: Path) -> None:
     assert_refused(done, "the Dask scheduler or a worker cannot read the task: it needs this package, the same commit")
 
 
+@needs_dask
 def test_a_cluster_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"prediction/a.json": [q()]})
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
@@ -265,6 +277,7 @@ def test_no_address(tmp_path: Path, address: str) -> None:
     assert_refused(run(tmp_path, "nightly", "--cluster", address), "--cluster: expected tcp://HOST:PORT", repr(address))
 
 
+@needs_dask
 @pytest.mark.parametrize("address", ["tcp://a:1", "tcp://10.0.0.1:8786", "tcp://[::1]:8786"])
 def test_an_address(address: str) -> None:
     cluster.require_usable(address)
@@ -291,5 +304,5 @@ def test_that_workers_have_gone_is_seen_soon() -> None:
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"needs the package distributed: pip install 'forecasteval\[cluster\]'"):
+    with pytest.raises(InputError, match=r"needs the package distributed: pip install distributed"):
         cluster.require_usable("tcp://a:1")

@@ -306,7 +306,8 @@ def test_every_program_that_writes_a_sheet_gives_the_same_table(tmp_path: Path) 
     frame.to_csv(tmp_path / "tabs.tsv", sep="\t", index=False)
     frame.to_csv(tmp_path / "german.csv", sep=";", decimal=",", encoding="cp1252")
     frame.to_csv(tmp_path / "excel.txt", sep="\t", encoding="utf-16", index=False)
-    frame.to_excel(tmp_path / "book.xlsx", index=False)
+    if openpyxl:
+        frame.to_excel(tmp_path / "book.xlsx", index=False)
     expected = [[*map(str, row[:4])] for row in frame.itertuples(index=False)]
     for path in sorted(tmp_path.iterdir()):
         entries = only(path)["entries"]
