@@ -11,6 +11,7 @@ import pytest
 
 from cli import assert_refused, read_json, run, write
 from conversions import convert
+from each import each
 from make_convert_samples import PAST, SAMPLES
 
 SECOND: list[dict[str, Any]] = [  # its second edition
@@ -31,7 +32,7 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content"),
     [
         ("a.jsonl", PAST), ("a.json", PAST), ("a.csv", as_csv(PAST)),
@@ -74,7 +75,7 @@ def test_sigmas_and_named_columns_are_kept(tmp_path: Path) -> None:
     assert read_json(tmp_path / "x.json") == [{**QUESTIONS[1], "id": "7", "ground_truth": 4130, "Std": 0}]
 
 
-@pytest.mark.parametrize("column", ["id", "prompt", "level", "ground_truth"])
+@each("column", ["id", "prompt", "level", "ground_truth"])
 def test_a_column_that_is_not_there(column: str, tmp_path: Path) -> None:
     rows = [{key: value for key, value in row.items() if key != column} for row in SECOND]
     done = convert("--dataset", write(tmp_path, {"a.json": rows}) / "a.json", "-o", tmp_path / "x.json")

@@ -13,6 +13,7 @@ import pytest
 
 from cli import EVIL, assert_refused, read_json, write
 from conversions import convert, converted
+from each import each
 from forecasteval.convert import inspect_logs
 from make_convert_samples import BOXED, SAMPLES, SECOND_BOXED, log_of, log_sample, zip_log
 
@@ -39,7 +40,7 @@ def test_the_sample_log_in_both_formats(tmp_path: Path) -> None:
     assert converted(tmp_path, SAMPLES / "log.eval") == {"x@1.json": BOXED, "x@2.json": SECOND_BOXED}
 
 
-@pytest.mark.parametrize("name", ["log.csv", "log.eval", "log.txt"])
+@each("name", ["log.csv", "log.eval", "log.txt"])
 def test_a_json_log_of_any_name(name: str, tmp_path: Path) -> None:
     source = write(tmp_path, {name: json.dumps(log_of([log_sample("q", 1, "A")], 1))}) / name
     assert "inspect_ai log" in convert(source, "-o", tmp_path / "x.json").out
@@ -49,7 +50,7 @@ def test_a_json_log_of_any_name(name: str, tmp_path: Path) -> None:
 # --- Samples ---
 
 
-@pytest.mark.parametrize(
+@each(
     ("more", "answer"),
     [
         ({}, "text"),
@@ -67,7 +68,7 @@ def test_what_the_answer_is(more: dict[str, Any], answer: object, save: Save, tm
     assert converted(tmp_path, source) == {"x.json": {"q": answer}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("more", "reason"),
     [
         ({"error": FAILED}, "failed"),
@@ -116,7 +117,7 @@ def test_a_log_that_did_not_finish(save: Save, tmp_path: Path) -> None:
     assert "x@2.json: 1 answer\n  left out, not in this run: 2 (b, c)\n" in done.out
 
 
-@pytest.mark.parametrize("epoch", [None, "2", 0, -1, 10**9, True, 1.5])
+@each("epoch", [None, "2", 0, -1, 10**9, True, 1.5])
 def test_an_epoch_that_is_none_is_the_first(epoch: object, tmp_path: Path) -> None:
     sample = {**log_sample("q", 1, "A"), "epoch": epoch}
     assert converted(tmp_path, write(tmp_path, {"l.json": log_of([sample], 1)}) / "l.json") == {"x.json": {"q": "A"}}
@@ -125,13 +126,13 @@ def test_an_epoch_that_is_none_is_the_first(epoch: object, tmp_path: Path) -> No
 # --- Logs ---
 
 
-@pytest.mark.parametrize("log", [{"samples": None}, {"samples": []}, {"samples": {}}, {}])
+@each("log", [{"samples": None}, {"samples": []}, {"samples": {}}, {}])
 def test_a_log_without_samples(log: dict[str, Any], tmp_path: Path) -> None:
     root = write(tmp_path, {"log.json": {"version": 2, "status": "success", "eval": {"task": "t"}, **log}})
     assert_refused(convert(root / "log.json", "-o", root / "x.json"), "expected a log with samples, got none")
 
 
-@pytest.mark.parametrize("value", [[], 1, "x", None, {"a": 1}])
+@each("value", [[], 1, "x", None, {"a": 1}])
 def test_odd_values_anywhere_are_no_traceback(value: object, tmp_path: Path) -> None:
     """Each field of a log and of its sample in turn."""
     good = log_of([log_sample("a", 1, "A"), log_sample("q", 1, "A", scores={"s": {"metadata": {}}})], 1)
@@ -147,8 +148,8 @@ def test_odd_values_anywhere_are_no_traceback(value: object, tmp_path: Path) -> 
 
 
 @pytest.mark.extra("inspect_ai")
-@pytest.mark.parametrize("name", ["header.json", f"samples/{EVIL}_epoch_1.json"])
-@pytest.mark.parametrize("content", [b"\xff", b"[", b"1", b"{}"])
+@each("name", ["header.json", f"samples/{EVIL}_epoch_1.json"])
+@each("content", [b"\xff", b"[", b"1", b"{}"])
 def test_what_inspect_ai_does_not_read_is_one_line(name: str, content: bytes, tmp_path: Path) -> None:
     zip_log(tmp_path / "a.eval", log_of([log_sample("a", 1, "A")], 1))
     with zipfile.ZipFile(tmp_path / "a.eval") as log, zipfile.ZipFile(tmp_path / "b.eval", "w") as damaged:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from cli import write
 from conversions import convert, converted
+from each import each
 from make_convert_samples import NO_BOX, miroflow_row
 
 
@@ -26,7 +25,7 @@ def test_the_answer_of_a_row_that_has_attempts_is_not_taken(tmp_path: Path) -> N
     assert converted(root, root / "r.jsonl") == {"x@1.json": {"q": "wrong"}, "x@2.json": {"q": "right"}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("numbers", "answers"),
     [
         ((2, 1), {"x@1.json": {"q": "b"}, "x@2.json": {"q": "a"}}),
@@ -56,7 +55,7 @@ def test_retries_are_no_runs(tmp_path: Path) -> None:
     assert converted(tmp_path / "b", source) == {"x.json": {"q": "late"}}
 
 
-@pytest.mark.parametrize("attempts", [{}, {"attempts": []}, {"attempts": None}, {"attempts": ["x"]}])
+@each("attempts", [{}, {"attempts": []}, {"attempts": None}, {"attempts": ["x"]}])
 def test_a_row_without_attempts_is_one_run(attempts: dict[str, Any], tmp_path: Path) -> None:
     rows = [{"task_id": "q", "model_boxed_answer": "A", "status": "success", **attempts}]
     assert converted(tmp_path, write(tmp_path, {"r.jsonl": rows}) / "r.jsonl") == {"x.json": {"q": "A"}}

@@ -14,12 +14,13 @@ import pytest
 
 from cli import assert_refused, write
 from conversions import convert, converted
+from each import each
 from forecasteval.convert import tables
 
 ROWS = [{"id": "a", "answer": "A, B"}, {"id": "b", "answer": "1"}]
 
 
-@pytest.mark.parametrize(
+@each(
     ("files", "answers"),
     [
         ({"a.json": ROWS}, {"a": "A, B", "b": "1"}),
@@ -85,7 +86,7 @@ def test_a_row_that_is_no_answer_is_left_out_and_told(row: object, told: str, tm
 # --- Which columns ---
 
 
-@pytest.mark.parametrize(
+@each(
     ("keys", "words"),
     [
         (
@@ -118,7 +119,7 @@ def test_a_name_that_two_columns_have(tmp_path: Path) -> None:
     assert_refused(convert(root / "a.csv", "-o", root / "x.json"), "got answer, answer")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "words"),
     [
         ("id,answer\na,A\nb,A, B\n", ["a.csv: line 3", "expected 2 cells", "got 3"]),
@@ -144,7 +145,7 @@ PAST: dict[str, Any] = {
 TRUTHS = [{"id": name, "level": 1, "prompt": "?", "ground_truth": f"['{name.upper()}']"} for name in "abc"]
 
 
-@pytest.mark.parametrize("column", ["raw_text", "generation"])
+@each("column", ["raw_text", "generation"])
 def test_the_truth_of_futurex_past_is_no_answer(column: str, tmp_path: Path) -> None:
     """Its column `answer` is the truth, and a file of replies carries it along."""
     root = write(tmp_path, {"a.jsonl": [{**PAST, "level": 1, column: "I say B"}]})
@@ -152,7 +153,7 @@ def test_the_truth_of_futurex_past_is_no_answer(column: str, tmp_path: Path) -> 
     assert converted(root, root / "a.jsonl", "--answer", column) == {"x.json": {"a": "I say B"}}
 
 
-@pytest.mark.parametrize("column", ["model_output", "llm_prediction", "Generated Text", "pred"])
+@each("column", ["model_output", "llm_prediction", "Generated Text", "pred"])
 def test_an_answer_beside_replies_may_be_the_truth(column: str, tmp_path: Path) -> None:
     """Also where the dataset is not there, and where nothing but the answer is left of it."""
     row = {"id": "a", "question": "?", "Answer": "A", "output_tokens": "7"}
@@ -172,7 +173,7 @@ def test_an_answer_beside_its_ground_truth_is_the_models(tmp_path: Path) -> None
     assert converted(tmp_path, write(tmp_path, {"a.json": rows}) / "a.json") == {"x.json": dict.fromkeys("abc", "B")}
 
 
-@pytest.mark.parametrize("inside", [False, True])
+@each("inside", [False, True])
 def test_a_column_that_equals_the_truth_is_refused(inside: bool, tmp_path: Path) -> None:
     """The truths of the dataset that the prediction's name tells, or those of the file itself."""
     rows = [{"id": name, "response": rf"\boxed{{{name.upper()}}}", "mine": "C"} for name in "abc"]
@@ -226,7 +227,7 @@ def test_choices_of_a_batch_are_runs(tmp_path: Path) -> None:
     assert converted(tmp_path, source) == {"x@1.json": {"a": "A"}, "x@2.json": {"a": "B"}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "words"),
     [
         ([{"custom_id": "a", "result": {"type": "succeeded"}}], ["Anthropic", "custom_id and result.message.content"]),
@@ -312,7 +313,7 @@ def test_files_that_are_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.extra("pyarrow")
-@pytest.mark.parametrize("kind", ["timestamp", "duration", "binary"])
+@each("kind", ["timestamp", "duration", "binary"])
 def test_parquet_of_what_cannot_be_read(kind: str, tmp_path: Path) -> None:
     import pyarrow
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import forecasteval.rxnopt
+from each import each
 from forecasteval.rxnopt import WING, RxnOptEvaluator, is_mine
 from rxnopt_tables import ROOT, write
 
@@ -39,7 +40,7 @@ def test_what_the_command_line_knows_of_the_benchmark() -> None:
         _ = forecasteval.rxnopt.nothing
 
 
-@pytest.mark.parametrize(
+@each(
     ("module", "absent"),
     [
         ("forecasteval.rxnopt", ["numpy", "jinja2", "csv", "forecasteval.rxnopt.scoring", "forecasteval.rxnopt.cells"]),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from each import each
 from forecasteval.rxnopt.cells import read_fraction, read_yield
 from linear import assert_linear
 from rxnopt_tables import CASES, Record
@@ -30,7 +31,7 @@ def test_the_tables_of_cases_are_not_empty() -> None:
     assert min(map(len, MORE.values())) > 10
 
 
-@pytest.mark.parametrize("case", [c for c in NOTATION if c["field"] == "yield"], ids=shown)
+@each("case", [c for c in NOTATION if c["field"] == "yield"])
 def test_yield_notation(case: Record) -> None:
     cell = read_yield(case["raw"])
     if isinstance(case["expect"], dict):
@@ -42,14 +43,14 @@ def test_yield_notation(case: Record) -> None:
         assert (cell.value, cell.isolated, cell.selectivity) == (case["expect"], None, ())
 
 
-@pytest.mark.parametrize("case", [c for c in NOTATION if c["field"] != "yield"], ids=shown)
+@each("case", [c for c in NOTATION if c["field"] != "yield"])
 def test_selectivity_notation(case: Record) -> None:
     fraction, _ = read_fraction(case["raw"], case["field"])
     expected = case["expect_major_fraction"]
     assert fraction == (None if expected is None else pytest.approx(expected, abs=1e-6))
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "field"),
     [("78, 75", "yield"), ("104", "yield"), ("-0.8", "yield"), ("90205160000", "yield"), ("complex", "yield"),
      ("80% conversion", "yield"), ("2a (39%), 3a (30%)", "yield"), ("120", "ee"), ("0:0", "er"), (95, "er")],
@@ -58,28 +59,26 @@ def test_what_is_doubtful_is_said(raw: object, field: str) -> None:
     assert read_yield(raw).note if field == "yield" else read_fraction(raw, field)[1]
 
 
-@pytest.mark.parametrize(
-    "raw", ["-", "—", "", "N/A", None, "n.d.", "trace", "27 c", "quant.", "3aa (85%)", "80(77)", 0]
-)
+@each("raw", ["-", "—", "", "N/A", None, "n.d.", "trace", "27 c", "quant.", "3aa (85%)", "80(77)", 0])
 def test_what_is_plain_is_not_warned_about(raw: object) -> None:
     assert read_yield(raw).note == ""
 
 
-@pytest.mark.parametrize("case", MORE["yield"], ids=shown)
+@each("case", MORE["yield"])
 def test_more_yields(case: Record) -> None:
     cell = read_yield(case["raw"], case.get("fraction", False))
     selectivity = tuple(map(tuple, case.get("selectivity", ())))
     assert tuple(cell) == (case["value"], case.get("isolated"), selectivity, case.get("note", ""))
 
 
-@pytest.mark.parametrize("case", MORE["fraction"], ids=shown)
+@each("case", MORE["fraction"])
 def test_more_fractions(case: Record) -> None:
     fraction, note = read_fraction(case["raw"], case["field"])
     assert fraction == (None if case["value"] is None else pytest.approx(case["value"], rel=1e-12))
     assert note == case.get("note", "")
 
 
-@pytest.mark.parametrize(("cell", "field"), [("dr 3:1", "ee"), ("50% de", "ee"), ("98% ee", "dr"), ("er 95:5", "dr")])
+@each(("cell", "field"), [("dr 3:1", "ee"), ("50% de", "ee"), ("98% ee", "dr"), ("er 95:5", "dr")])
 def test_a_selectivity_of_another_kind_is_missing(cell: str, field: str) -> None:
     assert read_fraction(cell, field) == (None, f"another selectivity than {field}")
 
@@ -101,9 +100,7 @@ def test_reading_never_raises_and_stays_in_bounds(raw: object, fraction: bool) -
         assert part is None or 0.2 <= part <= 1  # five components at least share a fifth
 
 
-@pytest.mark.parametrize(
-    "piece", [" ", "a,", "5-", "(", "3a (", "r", "95:", "[a", "<sup>", "5 or ", "option 5 ", "\\u"]
-)
+@each("piece", [" ", "a,", "5-", "(", "3a (", "r", "95:", "[a", "<sup>", "5 or ", "option 5 ", "\\u"])
 def test_reading_is_linear(piece: str) -> None:
     def make(length: int, run: int) -> Callable[[], object]:
         text = f"{run}{piece * (length // len(piece))}"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from each import each
 from forecasteval.rxnopt.columns import correlation, header_roles, is_entry, is_result, is_row_number, split_cell
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "ee", "EE (%)", "ee_%c", "% ee", "e.e.", "e.e. [%]", "ee^b", "eeᵇ", "enantiomeric excess", "enantioselectivity",
@@ -25,7 +26,7 @@ def test_results_are_known_by_name(name: str) -> None:
     assert is_result(name)
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "base", "temperature", "temp_C", "solvent", "time_d", "dry", "ligand", "additive", "catalyst mass", "L*", "X",
@@ -38,7 +39,7 @@ def test_conditions_are_no_results(name: str) -> None:
     assert not is_result(name)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "roles"),
     [("yield (ee)", ("yield", "ee")), ("Yield [%] (ee [%])", ("yield", "ee")), ("yield/ee", ("yield", "ee")),
      ("conv. (yield)", ("conv", "yield")), ("% yield (% de)", ("yield", "dr")), ("ee", ()), ("yield of ee", ()),

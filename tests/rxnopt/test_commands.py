@@ -11,6 +11,7 @@ from typing import Final
 import pytest
 
 from cli import RAW_CONTROL, Done, import_extra, run_wing
+from each import each
 from forecasteval import __version__
 from forecasteval.rxnopt import RxnOptEvaluator, commands, find_datasets, output
 from forecasteval.rxnopt.builder import build_questions
@@ -42,7 +43,7 @@ def sheet(path: Path) -> Path:
 
 
 @pytest.mark.extra("openpyxl")
-@pytest.mark.parametrize("orders", [1, 3])
+@each("orders", [1, 3])
 def test_from_a_spreadsheet_to_a_score(tmp_path: Path, orders: int) -> None:
     path = sheet(tmp_path / "x.xlsx")
     options = ("--yield", "yield (%)", "--ee", "ee (%)", "--reactants-smiles", "CCBr", "--products-smiles", "CCO")
@@ -153,7 +154,7 @@ def test_the_output_folder_is_whole(tmp_path: Path) -> None:
     assert again.err == f"eval.py: {tmp_path}/q: the output folder must not exist yet\n"
 
 
-@pytest.mark.parametrize(("program", "line"), [("eval.py", "python eval.py"), ("forecasteval", "forecasteval")])
+@each(("program", "line"), [("eval.py", "python eval.py"), ("forecasteval", "forecasteval")])
 def test_the_report_names_the_program_that_built_it(tmp_path: Path, program: str, line: str) -> None:
     (tmp_path / "tables").mkdir()
     write(tmp_path / "tables/good.json", json.dumps(simple("good", [1, 2, 3])))

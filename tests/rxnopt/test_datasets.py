@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt import RxnOptEvaluator
 from forecasteval.rxnopt.datasets import Questions
@@ -38,7 +39,7 @@ BAD_DATA: Final[list[tuple[Record, str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "message"), BAD_DATA)
+@each(("change", "message"), BAD_DATA)
 def test_bad_datasets(change: Record, message: str) -> None:
     record = question("a", [97.0, 57.0])
     for key, value in change.items():
@@ -64,9 +65,7 @@ def test_other_bad_datasets(tmp_path: Path) -> None:
         RxnOptEvaluator([path])
 
 
-@pytest.mark.parametrize(
-    "field", ["yields", "effective_scores", "option_relative_scores", "scores", "option_source_entries"]
-)
+@each("field", ["yields", "effective_scores", "option_relative_scores", "scores", "option_source_entries"])
 def test_every_array_of_meta_is_as_long_as_the_options(field: str) -> None:
     record = copy.deepcopy(by_id(build(simple("t", [1, 2])))["t_q1"])
     record["meta"][field] = record["meta"][field][:1]
@@ -74,7 +73,7 @@ def test_every_array_of_meta_is_as_long_as_the_options(field: str) -> None:
         RxnOptEvaluator([record])
 
 
-@pytest.mark.parametrize("answer", [[True], [1.0], ["1"], [0, 1], []])
+@each("answer", [[True], [1.0], ["1"], [0, 1], []])
 def test_answers_are_integers(answer: list[Any]) -> None:
     with pytest.raises(InputError, match="'answer' must be"):
         RxnOptEvaluator([{**question("t_q1", [20, 40]), "answer": answer}])
@@ -94,7 +93,7 @@ def test_no_record_breaks_the_evaluator(field: str, value: object, scores: objec
         assert 0 <= found["avg_relative_score"] <= 1
 
 
-@pytest.mark.parametrize("place", ["question", "meta"])
+@each("place", ["question", "meta"])
 def test_keys_given_twice_are_refused(tmp_path: Path, place: str) -> None:
     text = json.dumps(DATA[:1])
     old, new = {"question": ('"id":', '"answer": [7], "id":'), "meta": ('"yields":', '"yields": [1], "yields":')}[place]

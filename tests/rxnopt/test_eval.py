@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from cli import Record, assert_refused, q, run, write
+from each import each
 from forecasteval.boards import compare, rank
 from forecasteval.common.statistics import clustered_interval
 from forecasteval.rxnopt import RxnOptEvaluator
@@ -106,7 +107,7 @@ def test_nightly_leaves_out_answers_to_questions_of_another_folder(tmp_path: Pat
     assert run(tmp_path, "nightly", "--verify").code == 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "options", "words"),
     [
         ("rxn-list", [], ["expected one object {id: option index}", "list"]),

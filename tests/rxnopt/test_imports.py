@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from cli import import_extra
+from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.builder import build_questions
 from forecasteval.rxnopt.experiments import Constants
@@ -100,7 +101,7 @@ BAD: Final = [
 ]
 
 
-@pytest.mark.parametrize(("text", "layout", "message"), BAD)
+@each(("text", "layout", "message"), BAD)
 def test_bad_layouts(tmp_path: Path, text: str, layout: Layout, message: str) -> None:
     path = write(tmp_path / "t.csv", text)
     with pytest.raises(InputError) as caught:
@@ -150,7 +151,7 @@ def test_standard_conditions_are_warned_about_in_any_column(tmp_path: Path) -> N
     assert any(note.startswith("warning: Conditions: 'standard conditions' says which") for note in read(path, "y")[1])
 
 
-@pytest.mark.parametrize("standard", ["None", "none", "—", "", "no change", "Standard conditions", "无"])
+@each("standard", ["None", "none", "—", "", "no change", "Standard conditions", "无"])
 def test_the_standard_under_deviations_is_warned_about(tmp_path: Path, standard: str) -> None:
     path = write(tmp_path / "x.csv", f"deviation from standard,y\n{standard},90\nno light,5\nDMF for THF,60\n")
     (warning,) = [note for note in read(path, "y")[1] if note.startswith("warning: deviation from standard: ")]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from each import each
 from forecasteval.rxnopt.items import compare_key, read_items
 
 
@@ -22,7 +21,7 @@ def test_comparison_of_conditions() -> None:
     assert not same({"content": "", "SMILES": "CCO"}, {"content": "", "SMILES": "CO"})
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"), [("1", "1 [m]"), ("−10 °C", "-10 °C"), ("–10 °C", "-10°C"), ("80 ºC", "80 °C"), ("L1ᵃ", "L1"),
                        ("toluene*", "toluene"), ("THF^b", "THF"), ("1 [a,b]", "1")],
 )  # fmt: skip
@@ -31,13 +30,11 @@ def test_footnotes_and_signs_are_no_other_value(one: str, other: str) -> None:
     assert compare_key(read_items(one), False) != compare_key(read_items(other), False)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"), [("Cu²⁺", "Cu"), ("1a", "1"), ("[O]", ""), ("C1CCCCC1[n]", "C1CCCCC1"), ("10", "-10")]
-)
+@each(("one", "other"), [("Cu²⁺", "Cu"), ("1a", "1"), ("[O]", ""), ("C1CCCCC1[n]", "C1CCCCC1"), ("10", "-10")])
 def test_what_is_no_footnote_stays(one: str, other: str) -> None:
     assert compare_key(read_items(one), True) != compare_key(read_items(other), True)
 
 
-@pytest.mark.parametrize(("one", "other"), [("[bmim][PF6]", "[Bmim][PF6]"), ("O2/N2", "o2/n2"), ("11", "１１")])
+@each(("one", "other"), [("[bmim][PF6]", "[Bmim][PF6]"), ("O2/N2", "o2/n2"), ("11", "１１")])
 def test_case_counts_in_molecules_only(one: str, other: str) -> None:
     assert compare_key(read_items(one), True) == compare_key(read_items(other), True)

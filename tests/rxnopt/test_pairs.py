@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from each import each
 from forecasteval.rxnopt import RxnOptEvaluator
 from rxnopt_tables import question
 
@@ -32,9 +33,7 @@ def test_pairs_against_scipy() -> None:
     assert (equal["ties"], equal["p_value"], equal["interval"]) == (12, None, None)
 
 
-@pytest.mark.parametrize(
-    ("answered", "warned"), [(["", "_control"], False), ([""], True), (["_control"], True), ([], False)]
-)
+@each(("answered", "warned"), [(["", "_control"], False), ([""], True), (["_control"], True), ([], False)])
 def test_answers_to_one_side_only_are_warned_about(answered: list[str], warned: bool) -> None:
     data = [question(f"t_q1_ref{end}", [1.0, 2.0], f"all_varying_reference{end}") for end in ("", "_control")]
     found = RxnOptEvaluator(data).evaluate_all({f"t_q1_ref{end}": 0 for end in answered})

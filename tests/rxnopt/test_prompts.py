@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.kinds import QUESTION_TYPES, template_of
 from forecasteval.rxnopt.prompts import make_template, render_prompts, render_question
@@ -106,8 +107,8 @@ def test_cells_cannot_break_a_template() -> None:
         assert not RAW_CONTROL.search(prompt)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("kind", QUESTION_TYPES)
+@each("language", ["en", "zh"])
+@each("kind", QUESTION_TYPES)
 def test_templates(kind: str, language: str) -> None:
     template = make_template(template_of(kind), language)
     fields = re.findall(r"\{(\w+)\}", template)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from each import each
 from forecasteval.rxnopt.questions import ask
 from forecasteval.rxnopt.settings import Settings
 from forecasteval.rxnopt.tables import read_table
@@ -47,7 +48,7 @@ def test_positions_of_the_best_option_are_even() -> None:
     assert min(places.values()) > 70  # 100 each, five standard deviations below
 
 
-@pytest.mark.parametrize(
+@each(
     ("break_it", "message"),
     [
         (lambda q: q["meta"]["option_source_entries"].reverse(), "an option is no row of the table"),

@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from typing import Final
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from each import each
 from forecasteval.rxnopt.replies import ORDINAL, parse_replies, parse_reply
 from linear import assert_linear
 from rxnopt_tables import CASES, Record
@@ -20,21 +20,17 @@ MORE: Final = json.loads((CASES / "rxnopt_more.json").read_text(encoding="utf-8"
 REPLIES: Final = json.loads((CASES / "rxnopt_replies.json").read_text(encoding="utf-8"))
 
 
-def shown(case: Record) -> str:
-    return repr(case["reply"])[:40]
-
-
 def test_the_tables_of_cases_are_not_empty() -> None:
     assert len(REPLIES) > 80
     assert len(MORE["replies"]) > 10
 
 
-@pytest.mark.parametrize("case", MORE["replies"], ids=shown)
+@each("case", MORE["replies"])
 def test_replies(case: Record) -> None:
     assert parse_reply(case["reply"]) == (case.get("index"), case.get("note", ""))
 
 
-@pytest.mark.parametrize("case", REPLIES, ids=[f"{n}-{str(case['reply'])[:30]!r}" for n, case in enumerate(REPLIES)])
+@each("case", REPLIES)
 def test_replies_are_read_or_reported(case: Record) -> None:
     index, note = parse_reply(case["reply"])
     assert index == case["expected"]
@@ -72,7 +68,7 @@ def test_replies_by_id() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "piece",
     [
         " ",

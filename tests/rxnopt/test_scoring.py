@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from each import each
 from forecasteval import __version__
 from forecasteval.common.errors import InputError
 from forecasteval.common.files import find_dataset
@@ -33,7 +34,7 @@ def shown(case: Record) -> str:
     return repr(case["raw"])[:40]
 
 
-@pytest.mark.parametrize("case", MORE["indices"], ids=shown)
+@each("case", MORE["indices"])
 def test_indices(case: Record) -> None:
     index, note = read_index(case["raw"], case["size"])
     assert index == case["index"]
@@ -179,7 +180,7 @@ def test_a_file_against_one_dataset_or_several(tmp_path: Path) -> None:
     assert dump_json(alone) == dump_json(again)
 
 
-@pytest.mark.parametrize("kind", QUESTION_TYPES)
+@each("kind", QUESTION_TYPES)
 def test_the_samples_pair_up_and_score(kind: str) -> None:
     prediction = ROOT / "prediction" / f"multiple_choice_{kind}-random.json"
     dataset = find_dataset(prediction, ROOT / "dataset")

@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import dump_json
 from forecasteval.rxnopt.settings import SETTING_HELP, Settings, make_settings
@@ -19,7 +20,7 @@ BAD_SETTINGS: Final = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "value"), BAD_SETTINGS)
+@each(("name", "value"), BAD_SETTINGS)
 def test_bad_settings(name: str, value: str) -> None:
     with pytest.raises(InputError) as caught:
         make_settings({name: value})

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cli import import_extra
+from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt import sheets
 from forecasteval.rxnopt.sheets import Sheet, read_sheet
@@ -26,7 +27,7 @@ def cells(sheet: Sheet) -> list[dict[str, str]]:
     return [row.cells for row in sheet.rows]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("a,a\n1,2\n", ": line 1: the column a is there twice"),
@@ -47,9 +48,7 @@ def test_bad_sheets(tmp_path: Path, text: str, message: str) -> None:
     assert str(caught.value) == f"{path}{message}"
 
 
-@pytest.mark.parametrize(
-    "text", ["a,y,,\n1,2,,\n", "\n\n,a,y\n,1,2\n", "a,y\n1,2\n\n , \n,,,\n", "a;y\n1;2\n", "a\ty\n1\t2\n"]
-)
+@each("text", ["a,y,,\n1,2,,\n", "\n\n,a,y\n,1,2\n", "a,y\n1,2\n\n , \n,,,\n", "a;y\n1;2\n", "a\ty\n1\t2\n"])
 def test_blank_rows_and_columns_and_delimiters(tmp_path: Path, text: str) -> None:
     sheet = read_sheet(write(tmp_path / "t.csv", text))
     assert (sheet.header, cells(sheet), sheet.notes) == (["a", "y"], [{"a": "1", "y": "2"}], [])

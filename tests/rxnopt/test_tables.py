@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.output import build_files, make_statistics
 from rxnopt_tables import Record, Row, build, by_id, simple, table
@@ -43,9 +44,7 @@ def test_table_filters_and_reasons() -> None:
     assert build(good, *bad[1:3], reactant_product_require="none").used == 3
 
 
-@pytest.mark.parametrize(
-    ("wanted", "used"), [("none", 4), ("2015", 2), (2016, 1), ("2015,2020", 2), ("[2015]", 1), ([2020], 1)]
-)
+@each(("wanted", "used"), [("none", 4), ("2015", 2), (2016, 1), ("2015,2020", 2), ("[2015]", 1), ([2020], 1)])
 def test_year_filter(wanted: object, used: int) -> None:
     years = {"a": 2015, "b": "2020", "c": None, "d": "in press"}
     tables = [simple(name, [1, 2], year=year) for name, year in years.items()]
