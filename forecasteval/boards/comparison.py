@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -27,6 +26,7 @@ from .systems import (
     read_system,
     require_same_policy,
     split_forecasters,
+    tally,
 )
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) 
     return Results(
         {
             "dataset": groups[0][0].get("dataset"),
+            **systems[0].scale.describe(),
             "n": len(groups[0][0]["items"]),
             "left_out": left_out,
             "level_counts": {level: len(systems[0].scores[level]) for level in levels},
@@ -110,7 +111,7 @@ def _make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, An
 def _summary(system: System, levels: Sequence[str]) -> dict[str, Any]:
     return {
         "overall_score": stratified_mean(system.strata(levels)),
-        "overall_interval": stratified_interval(system.spread(levels), (0.0, system.share)),
+        "overall_interval": stratified_interval(system.spread(levels), system.bounds),
         "missing": system.count(levels, "missing"),
         "unparsed": system.count(levels, *UNPARSED),
         **system.row,
@@ -129,14 +130,17 @@ def _compare_pairs(systems: Sequence[System], levels: Sequence[str]) -> list[dic
             "a": a.name,
             "b": b.name,
             "difference": difference.value,
-            "interval": stratified_interval(difference.spread, (-a.share, a.share)),
+            "interval": stratified_interval(difference.spread, _spans(a)),
             "p": p,
             "p_holm": adjusted,
             "p_t": t_tail(difference.value / error[0], error[1]) if error else None,
-            "detectable": _detectable(error),
-            "levels": {level: _tally(values) for level, (_, values) in zip(levels, difference.strata, strict=True)},
+            "detectable": _detectable(error, a.scale.width),
+            "levels": {
+                level: tally(values, a.scale.sign)
+                for level, (_, values) in zip(levels, difference.strata, strict=True)
+            },
             "level_differences": {
-                level: _level_difference(values, a.share)
+                level: _level_difference(values, _spans(a))
                 for level, (_, values) in zip(levels, difference.spread, strict=True)
             },
             "questions": _movers(a, b, levels, difference.parts),
@@ -144,19 +148,20 @@ def _compare_pairs(systems: Sequence[System], levels: Sequence[str]) -> list[dic
     return rows
 
 
-def _detectable(error: tuple[float, float] | None) -> float | None:
-    """None if no difference, or none that two scores in [0, 1] can have, would show."""
-    least = detectable_difference(error) if error else math.inf
-    return least if least <= 1 else None
+def _spans(system: System) -> tuple[float, float]:
+    """The bounds of the difference of two scores."""
+    most = system.share * system.scale.width
+    return -most, most
 
 
-def _tally(values: Sequence[float]) -> dict[str, int]:
-    wins, losses = sum(value > 0 for value in values), sum(value < 0 for value in values)
-    return {"wins": wins, "ties": len(values) - wins - losses, "losses": losses}
+def _detectable(error: tuple[float, float] | None, most: float) -> float | None:
+    """None if no difference, or none that two scores can have, would show."""
+    least = detectable_difference(error) if error else None
+    return least if least is None or least <= most else None
 
 
-def _level_difference(values: Sequence[float], share: float) -> dict[str, Any]:
-    return {"difference": mean(values), "interval": stratified_interval([(1.0, values)], (-share, share))}
+def _level_difference(values: Sequence[float], bounds: tuple[float, float]) -> dict[str, Any]:
+    return {"difference": mean(values), "interval": stratified_interval([(1.0, values)], bounds)}
 
 
 def _movers(a: System, b: System, levels: Sequence[str], parts: Sequence[float]) -> list[dict[str, Any]]:

@@ -33,7 +33,7 @@ from .processes import Failure, LeftOut, Task, explain, score_files
 from .ranking import make_page, rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
 from .store import BOARD, Score, hash_text, lock_folder, read_stored, result_pieces, result_text, store_result
-from .systems import Ranking, System, file_rows, from_record, read_result, to_record
+from .systems import NO_RESULT, Ranking, System, file_row, file_rows, from_record, read_result, to_record
 
 _LONGEST_NAME: Final = 255  # bytes that file systems allow
 Signature = Mapping[str, Any]
@@ -193,7 +193,7 @@ def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings:
         system = _read_system(path, checksum)
         if not system:
             return ""
-        known = system.row if isinstance(system, System) else system.table
+        known = file_row(system)
     if known["prediction"] != task.prediction or known["degraded"] or "damaged_lines" in known:
         return ""
     if known["dataset"] and not task.dataset:
@@ -254,27 +254,30 @@ def _store_texts(folder: Path, board: dict[str, Any], date: str) -> tuple[list[d
 # --- What ranking needs of a result ---
 
 
-def _summary_path(folder: Path, name: str) -> Path:
+def summary_path(folder: Path, name: str) -> Path:
     return folder / ".ranking" / f"{name}.json"
 
 
 def _write_summary(folder: Path, name: str, system: System | Ranking, checksum: str) -> None:
     """Keep what ranking needs of a stored result, of this sha256, so that it need not be read whole again."""
     summary = {"file_sha256": checksum, "system": to_record(system)}
-    write_atomic(_summary_path(folder, name), result_pieces(summary, None))
+    with contextlib.suppress(EvaluationError):  # then it is read whole
+        write_atomic(summary_path(folder, name), result_pieces(summary, None))
 
 
 def _read_system(path: Path, checksum: str) -> System | Ranking | None:
     """What ranking needs of the stored result with this sha256; None if it is not there, or damaged."""
-    summary, _ = read_stored(_summary_path(path.parent, path.stem))
-    if summary.get("file_sha256") == checksum:
-        return from_record(summary["system"])
+    summary, _ = read_stored(summary_path(path.parent, path.stem))
+    # What another version wrote, or was saved with options that a leaderboard does not take, is none.
+    with contextlib.suppress(*NO_RESULT):
+        if summary.get("file_sha256") == checksum:
+            return from_record(summary["system"])
     stored, found = read_stored(path)
     if not stored or found != checksum:
         return None
     try:
         system = read_result(stored)
-    except (InputError, LookupError):  # saved with options or by a version that a leaderboard does not take
+    except NO_RESULT:
         return None
     _write_summary(path.parent, path.stem, system, checksum)
     return system

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, Final
 
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.report import show_number
 
 from .significance import FLIPS, holm
-from .systems import ALPHA
+from .systems import ALPHA, read_scale
 
 _SCORES: Final = ("overall_score", "avg_relative_score")  # what a report calls its overall score
 
@@ -24,8 +24,7 @@ class GateError(EvaluationError):
 
 def add_threshold(parser: argparse.ArgumentParser) -> None:
     """`--fail-under`, of the command that scores."""
-    share = partial(_share, "--fail-under", True)
-    parser.add_argument("--fail-under", metavar="SCORE", type=share, help="exit with 6 if a score is below SCORE")
+    parser.add_argument("--fail-under", metavar="SCORE", type=_threshold, help="exit with 6 if a score is below SCORE")
 
 
 def add_comparison(parser: argparse.ArgumentParser) -> None:
@@ -34,17 +33,29 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
     worse = "exit with 6 if a system is significantly worse than the one named first, the baseline"
     add("--fail-if-worse", action="store_true", help=worse)
     level = f"significance level of --fail-if-worse ({ALPHA})"
-    add("--alpha", metavar="P", type=partial(_share, "--alpha", False), help=level)
+    add("--alpha", metavar="P", type=_alpha_level, help=level)
 
 
-def _share(option: str, zero: bool, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1 or (not zero and not value):  # nan is neither
-        raise InputError(option, f"expected a number in {'[' if zero else '('}0, 1]", text or "''")
+def _threshold(text: str) -> float:
+    """A number; whether a score can be that is up to the benchmark."""
+    value = _number(text)
+    if not math.isfinite(value):
+        raise InputError("--fail-under", "expected a number", text or "''")
     return value
+
+
+def _alpha_level(text: str) -> float:
+    value = _number(text)
+    if not 0 < value <= 1:  # nor nan
+        raise InputError("--alpha", "expected a number in (0, 1]", text or "''")
+    return value
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def find_breach(results: Mapping[str, Any], threshold: float | None) -> list[str]:
@@ -54,6 +65,12 @@ def find_breach(results: Mapping[str, Any], threshold: float | None) -> list[str
     """
     if threshold is None:
         return []
+    scale = read_scale(results)
+    if not scale.higher_is_better:
+        expected = "expected a benchmark of which higher scores are better"
+        raise InputError("--fail-under", expected, str(results["benchmark"]))
+    if not scale.low <= threshold <= scale.high:
+        raise InputError("--fail-under", f"expected a number in [{scale.low:g}, {scale.high:g}]", f"{threshold:g}")
     score = _overall(results)
     if score is None:
         return [f"{results['name']} (no score)"]
@@ -73,12 +90,15 @@ def require_none(breaches: Sequence[str], threshold: float | None) -> None:
 def _overall(results: Mapping[str, Any]) -> float | None:
     """None for an empty mean."""
     if "ranking" in results:
-        records = list(results["forecasters"].values())
+        records = [*results["forecasters"].values(), *results["provisional"].values()]
         if len(records) != 1:
             raise InputError("--fail-under", "expected files of one forecaster", f"{len(records)} in {results['name']}")
         score = records[0]["one_minus_brier"]
     else:
-        score = next(results[key] for key in _SCORES if key in results)
+        key = next((key for key in _SCORES if key in results), "")
+        if not key:
+            raise InputError("--fail-under", "expected results with an overall score", str(results["benchmark"]))
+        score = results[key]
     return None if score is None or score != score else float(score)
 
 
@@ -123,16 +143,16 @@ def _against_baseline(comparison: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def require_not_worse(args: argparse.Namespace, comparison: Mapping[str, Any]) -> None:
     """GateError if a system is significantly worse than the first one of a comparison, and that is asked.
 
-    That is: its score is lower, and the two-sided p-value of the paired difference is below `alpha`; with several
+    That is: its score is worse, and the two-sided p-value of the paired difference is below `alpha`; with several
     candidates after Holm's adjustment for their number (`p_holm` of the comparison is for all pairs).
     """
     if not args.fail_if_worse:
         return
-    pairs = _against_baseline(comparison)
+    pairs, sign = _against_baseline(comparison), read_scale(comparison).sign
     worse = [
         f"{pair['b']} ({-pair['difference']:+.4f}, p {p:.4f})"
         for pair, p in zip(pairs, holm([pair["p"] for pair in pairs]), strict=True)
-        if pair["difference"] > 0 and p < _alpha(args)
+        if sign * pair["difference"] > 0 and p < _alpha(args)
     ]
     if worse:
         baseline = comparison["systems"][0]["name"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
@@ -19,20 +20,20 @@ from .named import find_runs
 from .names import split_name, without_run
 from .pooled import Season, by_name, connected, describe, describe_system, fit_season, measure_gaps
 from .repeats import combine_all
-from .report import week_remark
+from .report import lower_is_better, week_remark
 from .significance import holm
-from .systems import System, distinct_names, read_result
+from .systems import System, distinct_names, read_result, tally
 
 
 def are_systems(names: Iterable[str], root: Path) -> bool:
-    """Whether all names are those of systems in `root/prediction`, and none that of a file there, or a path."""
+    """Whether a name is that of a system in `root/prediction`, and none that of a file there, or a path."""
     folder = root / "prediction"
     for name in names:
         if "/" in name or os.sep in name or find_runs(name, folder) != [name]:
             return False
         if any((folder / f"{name}{end}").exists() for end in ("", *SUFFIXES)):
             return False
-    return folder.is_dir() and {*names} <= _list_systems(root)[0].keys()
+    return folder.is_dir() and not _list_systems(root)[0].keys().isdisjoint(names)
 
 
 def _list_systems(root: Path) -> tuple[dict[str, list[Path]], dict[str, str]]:
@@ -74,17 +75,18 @@ def compare_over_weeks(results: Sequence[Mapping[str, Any]], names: Sequence[str
     unless exactly one benchmark and rule set connects all of them through shared datasets.
     """
     season = _find_season(results, names)
-    places = [season.names.index(name) for name in names]
+    places, sign = [season.names.index(name) for name in names], season.scale.sign
     pairs = list(combinations(places, 2))
     gaps = [measure_gaps(season, a, [b])[0] for a, b in pairs]
+    differences = [gap.as_difference(sign) for gap in gaps]
     adjusted = holm([gap.p for gap in gaps])
     values = {
         **describe(season),
         "systems": [describe_system(season, place) for place in places],
         "pairs": [
-            {"a": season.names[a], "b": season.names[b], "difference": gap.difference, "interval": gap.interval,
+            {"a": season.names[a], "b": season.names[b], "difference": difference, "interval": interval,
              "p": gap.p, "p_holm": p, "levels": _tally(season, season.names[a], season.names[b])}
-            for (a, b), gap, p in zip(pairs, gaps, adjusted, strict=True)
+            for (a, b), gap, (difference, interval), p in zip(pairs, gaps, differences, adjusted, strict=True)
         ],
     }  # fmt: skip
     return Results(values, over_weeks_report)
@@ -105,6 +107,11 @@ def _find_season(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> 
         named = ", ".join(printable(name, 40) for name in names)
         problem = "expected systems that are connected by shared datasets of one benchmark and rule set"
         raise InputError(named, problem, f"{len(parts)} such benchmarks" if parts else "none")
+    first = next(iter(next(iter(parts[0].values())).values()))
+    if math.isinf(first.scale.width):
+        raise InputError(
+            "compare", "expected scores with bounds; others are compared within one dataset", first.group[0]
+        )
     season = fit_season(parts[0], 0)
     if season is None:
         raise InputError("compare", "expected questions", "none")
@@ -116,9 +123,8 @@ def _tally(season: Season, a: str, b: str) -> dict[str, dict[str, int]]:
     both = [(season.answered[a][key], season.answered[b][key]) for key in season.datasets if _shared(season, a, b, key)]
     tallies: dict[str, dict[str, int]] = {}
     for level in season.weights:
-        gaps = [x - y for one, other in both for x, y in zip(one.scores[level], other.scores[level], strict=True)]
-        wins, losses = sum(gap > 0 for gap in gaps), sum(gap < 0 for gap in gaps)
-        tallies[level] = {"wins": wins, "ties": len(gaps) - wins - losses, "losses": losses}
+        scores = [(x, y) for one, other in both for x, y in zip(one.scores[level], other.scores[level], strict=True)]
+        tallies[level] = tally([x - y for x, y in scores], season.scale.sign)
     return tallies
 
 
@@ -130,6 +136,7 @@ def over_weeks_report(comparison: Mapping[str, Any]) -> Report:
     """The systems, and the pairs."""
     total = sum(dataset["n"] for dataset in comparison["datasets"])
     title = f"Comparison over all weeks  {comparison['benchmark']}, datasets {len(comparison['datasets'])}"
+    better = lower_is_better(comparison)
     systems = [
         [printable(row["name"]), show_number(row["overall_score"]), show_interval(row["overall_interval"]),
          str(row["datasets"]), str(row["n_runs"]), str(row["n"]), show_number(row["own_score"])]
@@ -144,7 +151,7 @@ def over_weeks_report(comparison: Mapping[str, Any]) -> Report:
     ]  # fmt: skip
     header = ["A", "B", "A − B", "95% interval", "p", "p (Holm)", *(f"Level {level}" for level in levels or ["Wins"])]
     return [
-        f"{title}, questions {total}",
+        f"{title}, questions {total}{better}",
         "",
         Table(["System", "Overall", "95% interval", "Datasets", "Runs", "n", "Own"], systems, "<>>>>>>"),
         "",

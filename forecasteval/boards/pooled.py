@@ -15,7 +15,7 @@ from forecasteval.common.statistics import mean, stratified_mean
 
 from .names import split_name
 from .significance import holm
-from .systems import ALPHA, SEED, UNPARSED, System
+from .systems import ALPHA, SEED, UNPARSED, Scale, System
 
 if TYPE_CHECKING:
     from .inference import Spread
@@ -35,8 +35,9 @@ class Season(NamedTuple):
     datasets: dict[Group, System]  # each with a system that answered it
     counts: dict[str, int]  # questions by level
     weights: dict[str, float]  # of the levels with enough questions
-    share: float  # the highest score: below 1 where a level without questions keeps its weight
-    fit: Fit
+    share: float  # of the weights that count, see System
+    scale: Scale
+    fit: Fit  # of scores that are scaled to [0, 1], times `share`
     halves: Array  # of the scores' 95 % intervals; nan: nothing measures the error
     gaps: Spread  # every system's score less every other's
     p: Array  # of these differences, not adjusted
@@ -45,11 +46,18 @@ class Season(NamedTuple):
     def names(self) -> list[str]:
         return [*self.answered]
 
+    def score(self, place: int) -> float:
+        """The score of a system as its benchmark has it."""
+        scale, value = self.scale, float(self.fit.scores[place])
+        return self.share * (scale.low if scale.higher_is_better else scale.high) + scale.sign * scale.width * value
+
 
 def pool_systems(
     systems: Iterable[System], min_questions: int, min_datasets: int | None = None
-) -> list[dict[str, Any]]:
+) -> tuple[list[dict[str, Any]], list[str]]:
     """A table for each rule set under which two datasets or more were answered by two systems or more.
+
+    And a line for each that has none because its scores have no bounds, of which the model knows nothing.
 
     A score is what a system would have on all questions of all these datasets in one file (`two_way.fit_scores`): all
     questions count as the score counts them, by level, and not every week the same, so that a week of few questions
@@ -65,14 +73,20 @@ def pool_systems(
         if system.group[1]:
             alike.setdefault((system.group[0], dump_json(system.policy)), []).append(system)
     tables: list[dict[str, Any]] = []
+    remarks: list[str] = []
     for _, found in sorted(alike.items(), key=lambda item: item[0]):
         answered = by_name(found)
-        parts = connected(answered) if _says_more(answered) else []
+        if not _says_more(answered):
+            continue
+        if math.isinf(found[0].scale.width):
+            remarks.append(f"{found[0].group[0]}: no table over all datasets, which needs scores with bounds")
+            continue
+        parts = connected(answered)
         for part in filter(_says_more, parts):
             apart = sorted(name for other in parts if other is not part for name in other)
             season = fit_season(part, min_questions)
             tables += [_make_table(season, apart, min_questions, min_datasets)] if season else []
-    return tables
+    return tables, remarks
 
 
 def _says_more(answered: Answered) -> bool:
@@ -115,6 +129,7 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
     datasets = {group: one for own in answered.values() for group, one in own.items()}
     datasets = dict(sorted(datasets.items(), key=itemgetter(0)))
     first = next(iter(datasets.values()))
+    scale = first.scale
     counts = {level: sum(len(one.scores[level]) for one in datasets.values()) for level in first.weights}
     levels = [level for level, count in counts.items() if count and (count >= min_questions or not level)]
     if not levels:
@@ -126,7 +141,7 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
     for row, own in zip(scores, answered.values(), strict=True):
         for week, group in enumerate(datasets):
             if group in own:
-                row[weeks == week] = [score for level in levels for score in own[group].scores[level]]
+                row[weeks == week] = [scale.to_unit(score) for level in levels for score in own[group].scores[level]]
     named = [name for one in datasets.values() for level in levels for name in one.clusters.get(level, ())]
     clusters = np.unique(named, return_inverse=True)[1] if named else None
     weights = {level: first.weights[level] for level in levels}
@@ -137,7 +152,7 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
     fit = fit._replace(scores=fit.scores.round(_DIGITS) + 0.0)  # equal scores may differ in their last digits
     halves = np.where(fit.varies, half_widths(score_spread(fit)), np.nan)
     gaps = difference_spread(fit)
-    return Season(answered, datasets, counts, weights, share, fit, halves, gaps, compare_pairs(fit, gaps))
+    return Season(answered, datasets, counts, weights, share, scale, fit, halves, gaps, compare_pairs(fit, gaps))
 
 
 def describe(season: Season) -> dict[str, Any]:
@@ -156,6 +171,7 @@ def describe(season: Season) -> dict[str, Any]:
     deviation = season.fit.shock_deviation
     return {
         "benchmark": first.group[0],
+        **season.scale.describe(),
         "datasets": datasets,
         "level_counts": season.counts,
         "weights": season.weights,
@@ -166,7 +182,8 @@ def describe(season: Season) -> dict[str, Any]:
 
 def describe_system(season: Season, place: int) -> dict[str, Any]:
     """The score of a system, and what it is made of."""
-    name, score = season.names[place], float(season.fit.scores[place])
+    name, score, scale = season.names[place], season.score(place), season.scale
+    bounds = season.share * scale.low, season.share * scale.high
     results = [*season.answered[name].values()]
     strata = [
         (weight, [season.share * score for one in results for score in one.scores[level]])
@@ -176,7 +193,7 @@ def describe_system(season: Season, place: int) -> dict[str, Any]:
     return {
         "name": name,
         "overall_score": score,
-        "overall_interval": _interval(score, float(season.halves[place]), (0.0, season.share)),
+        "overall_interval": _interval(score, scale.width * float(season.halves[place]), bounds),
         "own_score": stratified_mean(strata),
         "level_scores": {level: mean(values) for level, (_, values) in zip(season.weights, strata, strict=True)},
         "n": sum(len(values) for _, values in strata),
@@ -196,20 +213,27 @@ def _interval(centre: float, half: float, bounds: tuple[float, float]) -> Interv
 
 
 class Gap(NamedTuple):
-    """How far a system is ahead of another: the difference, its 95 % interval, p (not adjusted)."""
+    """How much better a system is than another: the difference, its 95 % interval, p (not adjusted)."""
 
     difference: float
     interval: Interval
     p: float
+
+    def as_difference(self, sign: int) -> tuple[float, Interval]:
+        """The difference of the scores, which is below 0 (sign -1) if a lower score is better, and its interval."""
+        if sign > 0 or self.interval is None:
+            return sign * self.difference, self.interval
+        return -self.difference, (-self.interval[1], -self.interval[0])
 
 
 def measure_gaps(season: Season, first: int, others: Iterable[int]) -> list[Gap]:
     """The gaps between one system and others, by their places."""
     from .inference import half_widths
 
-    values, halves = season.gaps.value[first].round(_DIGITS) + 0.0, half_widths(season.gaps)[first]
+    width = season.scale.width
+    values, halves = width * season.gaps.value[first].round(_DIGITS) + 0.0, width * half_widths(season.gaps)[first]
     rows = zip(values.tolist(), halves.tolist(), season.p[first].tolist(), strict=True)
-    bounds = (-season.share, season.share)
+    bounds = (-season.share * width, season.share * width)
     gaps = [Gap(value, _interval(value, half, bounds), p) for value, half, p in rows]
     return [gaps[other] for other in others]
 
@@ -222,7 +246,9 @@ def _make_table(season: Season, apart: list[str], min_questions: int, min_datase
 
     least = min_datasets or min(math.ceil(len(season.datasets) / 2), _MOST)
     rows = [describe_system(season, place) for place in range(len(season.answered))]
-    order = sorted(range(len(rows)), key=lambda place: (-rows[place]["overall_score"], rows[place]["name"]))
+    order = sorted(
+        range(len(rows)), key=lambda place: (-season.scale.sign * rows[place]["overall_score"], rows[place]["name"])
+    )
     ranked = [place for place in order if rows[place]["datasets"] >= least]
     provisional = [place for place in order if rows[place]["datasets"] < least]
     table = describe(season)

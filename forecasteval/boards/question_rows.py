@@ -11,7 +11,7 @@ from forecasteval.common.report import Table, show_number
 
 from .names import system_of_row
 from .store import BOARD
-from .systems import question_key
+from .systems import question_key, read_scale
 
 Row = Mapping[str, Any]
 ReadItems = Callable[[str], Sequence[Row]]
@@ -30,7 +30,8 @@ def show_questions(table: Row, name: str, names: Mapping[str, str], read_items: 
     if not measured:
         return None
     read = _read(table, names, read_items, len(measured)) if read_items else {}
-    order = sorted(range(len(measured)), key=lambda place: (measured[place]["mean"], place))[:_SHOWN]
+    sign = read_scale(table).sign
+    order = sorted(range(len(measured)), key=lambda place: (sign * measured[place]["mean"], place))[:_SHOWN]
     prefix = name.replace("questions", "q")
     keys = make_keys((measured[place]["id"] for place in order), prefix)
     records = []
@@ -44,7 +45,7 @@ def show_questions(table: Row, name: str, names: Mapping[str, str], read_items: 
             ("Id", "" if key == f"{prefix}-{measured[place]['id']}" else show_text(measured[place]["id"], 200)),
         ]  # fmt: skip
         if place in read:
-            details.append(("Read", _readings(read[place])))
+            details.append(("Read", _readings(read[place], sign)))
         records.append(Record(key, cells, [(label, content) for label, content in details if content]))
     looks = sum(question["worth_a_look"] for question in measured)
     note = (
@@ -60,7 +61,8 @@ def show_questions(table: Row, name: str, names: Mapping[str, str], read_items: 
 
 def show_hardest(table: Row) -> list[str | Table]:
     """The hardest questions of a dataset as a small table."""
-    measured = sorted(table.get("questions", []), key=lambda question: question["mean"])
+    sign = read_scale(table).sign
+    measured = sorted(table.get("questions", []), key=lambda question: sign * question["mean"])
     header = [column.title for column in _COLUMNS[:5]]
     rows = [[show_text(question["id"], 40), *_numbers(question)] for question in measured[:_OLDER]]
     told = f"The {len(rows)} hardest of {len(measured)} questions; all of them are in {BOARD}.json."
@@ -95,21 +97,21 @@ def _in_order(table: Row, items: Sequence[Row], count: int) -> list[Row]:
     return ordered if len(ordered) == count else []
 
 
-def _readings(answers: Sequence[tuple[str, Row]]) -> Table:
+def _readings(answers: Sequence[tuple[str, Row]], sign: int) -> Table:
     """What was read, the best first, with the systems that gave it in the order of the ranking."""
     given: dict[tuple[float, str], list[str]] = {}
     for label, item in answers:
-        text = show_text(item["read"], 120) if item["outcome"] == "scored" else f"({item['outcome']})"
+        text = (
+            show_text(item.get("read", item["score"]), 120) if item["outcome"] == "scored" else f"({item['outcome']})"
+        )
         given.setdefault((item["score"], text), []).append(label)
-    ordered = sorted(given.items(), key=lambda pair: (-pair[0][0], -len(pair[1])))
+    ordered = sorted(given.items(), key=lambda pair: (-sign * pair[0][0], -len(pair[1])))
     rows = [
         [text, show_number(score, 2), str(len(systems)), ", ".join(systems)]
         for (score, text), systems in ordered[:_READINGS]
     ]
     if ordered[_READINGS:]:
         others = [f"{', '.join(systems)}: {text}" for (_, text), systems in ordered[_READINGS:]]
-        highest = f"≤ {show_number(ordered[_READINGS][0][0], 2)}"
-        rows.append(
-            ["others", highest, str(sum(len(systems) for _, systems in ordered[_READINGS:])), "; ".join(others)]
-        )
+        best = f"{'≤' if sign > 0 else '≥'} {show_number(ordered[_READINGS][0][0], 2)}"
+        rows.append(["others", best, str(sum(len(systems) for _, systems in ordered[_READINGS:])), "; ".join(others)])
     return Table(["Read", "Score", "Systems", "Which, the best first"], rows, "<>><")

@@ -69,9 +69,9 @@ def rank_results(
         require_same_policy(group[0], system)
     tables = [_rank_group(groups[group], min_questions) for group in sorted(groups)]
     tables += sorted(own, key=lambda table: (table["benchmark"], str(table["dataset"]), table["name"]))
-    pooled = pool_systems(systems, min_questions, min_datasets)
+    pooled, unbounded = pool_systems(systems, min_questions, min_datasets)
     settings = ranking_settings(min_questions, min_datasets)
-    values = {"pooled": pooled, "tables": tables, "remarks": remarks, "leaderboard": settings}
+    values = {"pooled": pooled, "tables": tables, "remarks": remarks + unbounded, "leaderboard": settings}
     return Results(values, board_report, make_page)
 
 
@@ -102,7 +102,8 @@ def _rank_group(systems: Sequence[System], min_questions: int) -> dict[str, Any]
     levels = [level for level, count in counts.items() if count and (count >= min_questions or not level)]
     scored = [_Scored(system, stratified_mean(system.strata(levels))) for system in systems]
     # Equal scores may differ in the 17th digit; without a level that counts there is no order but the names'.
-    scored.sort(key=lambda one: (-round(one.score, 12) if levels else 0, one.system.name))
+    sign = first.scale.sign
+    scored.sort(key=lambda one: (-sign * round(one.score, 12) if levels else 0, one.system.name))
     rows = [_row(one, counts, levels) for one in scored]
     if levels:
         _test_rows(rows, [one.system for one in scored], levels)
@@ -110,6 +111,7 @@ def _rank_group(systems: Sequence[System], min_questions: int) -> dict[str, Any]
     return {
         "benchmark": benchmark,
         "dataset": dataset or None,
+        **first.scale.describe(),
         "level_counts": counts,
         "weights": {level: first.weights[level] for level in levels},
         "signature": {**first.policy, "min_questions": min_questions or None, "questions_sha256": checksum},
@@ -124,7 +126,7 @@ def _row(scored: _Scored, counts: Mapping[str, int], levels: Sequence[str]) -> d
     return {
         "rank": None,
         "overall_score": score,
-        "overall_interval": stratified_interval(system.spread(levels), (0.0, system.share)),
+        "overall_interval": stratified_interval(system.spread(levels), system.bounds),
         "level_scores": {level: mean(system.scores[level]) if level in levels else math.nan for level in counts},
         "n": sum(counts[level] for level in levels),
         "missing": system.count(levels, "missing"),

@@ -72,7 +72,7 @@ def _tables(board: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _pooled(table: Mapping[str, Any]) -> View:
     """Systems on all datasets of one rule set."""
     total = sum(table["level_counts"][level] for level in table["weights"])
-    title = f"{table['benchmark']}, all {len(table['datasets'])} datasets, {total} questions"
+    title = f"{table['benchmark']}, all {len(table['datasets'])} datasets, {total} questions{lower_is_better(table)}"
     header = ["Rank", "System", *(title for title, _, _ in _OVER_ALL)]
     rows = [
         [str(row["rank"] or "–"), name, *(cell(row) for _, _, cell in _OVER_ALL)]
@@ -83,7 +83,7 @@ def _pooled(table: Mapping[str, Any]) -> View:
         low, high = row["rank_interval"] or (None, None)
         line = {**row, "rank_low": low, "rank_high": high}
         of_all = {**table, "dataset": f"{len(table['datasets'])} datasets"}
-        lines.append(_line(of_all, line, "pooled", row["overall_score"], row["overall_interval"]))
+        lines.append(_line(of_all, line, _metric("pooled", table), row["overall_score"], row["overall_interval"]))
     remarks = [TIED] if any(row["tied_with_best"] and row["p_leader"] is not None for row in table["rows"]) else []
     if any(row["rank"] is None for row in table["rows"]):
         least = table["signature"]["min_datasets"]
@@ -93,6 +93,15 @@ def _pooled(table: Mapping[str, Any]) -> View:
         remarks.append(f"Apart, as they share no dataset with these: {', '.join(map(printable, table['apart']))}")
     sides = "><" + "".join(side for _, side, _ in _OVER_ALL)
     return View(title, Table(header, rows, sides), lines, False, tuple(remarks))
+
+
+def lower_is_better(values: Mapping[str, Any]) -> str:
+    """What a title adds where a lower score is better."""
+    return "" if values.get("higher_is_better", True) else ", lower is better"
+
+
+def _metric(name: str, table: Mapping[str, Any]) -> str:
+    return name if table.get("higher_is_better", True) else f"{name} (lower is better)"
 
 
 def week_remark(deviation: float | None) -> str:
@@ -108,16 +117,18 @@ def _forecasters(table: Mapping[str, Any]) -> View:
     title = f"{table['benchmark']}, {printable(table['name'])}, {table['n_events']} events{notes}"
     names = show_distinct([row["name"] for row in table["rows"]], 60)
     rows = [
-        [str(row["rank"]), name, show_number(row["score"]), show_interval(row["interval"]), str(row["n"])]
+        [str(row["rank"] or "–"), name, show_number(row["score"]), show_interval(row["interval"]), str(row["n"])]
         for name, row in zip(names, table["rows"], strict=True)
-    ]  # fmt: skip
+    ]
     lines = [
         _line(table, {**row, "prediction": table["prediction"]}, f"{row.get('metric', 'brier')} (lower is better)",
               row["score"], row["interval"])
         for row in table["rows"]
     ]  # fmt: skip
     metric = next((row.get("metric", "brier") for row in table["rows"]), "score").replace("_", " ").title()
-    return View(title, Table(["Rank", "Forecaster", metric, "95% interval", "n"], rows, "><>>>"), lines, False)
+    provisional = any(row.get("provisional") for row in table["rows"])
+    remarks = ("–: provisional, in too few events for a rank (--min-events).",) * provisional
+    return View(title, Table(["Rank", "Forecaster", metric, "95% interval", "n"], rows, "><>>>"), lines, False, remarks)
 
 
 def _systems(table: Mapping[str, Any]) -> View:
@@ -125,7 +136,9 @@ def _systems(table: Mapping[str, Any]) -> View:
     count = sum(table["level_counts"].values())
     used = sum(table["level_counts"][level] for level in table["weights"])
     shown = f"{count} questions" if used == count else f"{used} of {count} questions (small levels left out)"
-    title = f"{table['benchmark']}, {printable(table['dataset'] or 'its own questions')}, {shown}"
+    title = (
+        f"{table['benchmark']}, {printable(table['dataset'] or 'its own questions')}, {shown}{lower_is_better(table)}"
+    )
     levels = [level for level in table["level_counts"] if level]
     repeated = any("runs" in row for row in table["rows"])
     header = ["Rank", "System", "Overall", "95% interval", *(_RUNS if repeated else [])]
@@ -142,7 +155,10 @@ def _systems(table: Mapping[str, Any]) -> View:
         ]
         for name, row in zip(names, table["rows"], strict=True)
     ]  # fmt: skip
-    lines = [_line(table, row, "overall", row["overall_score"], row["overall_interval"]) for row in table["rows"]]
+    lines = [
+        _line(table, row, _metric("overall", table), row["overall_score"], row["overall_interval"])
+        for row in table["rows"]
+    ]
     return View(title, Table(header, rows, "><" + ">" * (len(header) - 3) + "<"), lines, True)
 
 
@@ -215,7 +231,7 @@ def board_report(board: Mapping[str, Any]) -> Report:
 def comparison_report(comparison: Mapping[str, Any]) -> Report:
     """The systems, the pairs, and for each pair the questions that move it."""
     against = printable(comparison["dataset"] or "their own questions")
-    report: Report = [f"Comparison on {comparison['n']} questions, {against}"]
+    report: Report = [f"Comparison on {comparison['n']} questions, {against}{lower_is_better(comparison)}"]
     if comparison["left_out"]:
         report += [f"{comparison['left_out']} more are left out: not all of these forecasters answered them"]
     report += [""]

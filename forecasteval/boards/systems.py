@@ -19,7 +19,44 @@ SEED: Final = 0  # of the sign flips
 UNPARSED: Final = ("unparsed", "illegal")  # outcomes of answers that could not be read
 
 
+# What reading a result raises that no benchmark made like this.
+NO_RESULT: Final = (InputError, LookupError, TypeError, ValueError, AttributeError)
+
 Strata = list[tuple[float, list[float]]]  # a weight and values, level by level
+
+
+class Scale(NamedTuple):
+    """The bounds of a benchmark's scores, infinite where there are none, and which end is better."""
+
+    low: float = 0.0
+    high: float = 1.0
+    higher_is_better: bool = True
+
+    @property
+    def sign(self) -> int:
+        return 1 if self.higher_is_better else -1
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low
+
+    def to_unit(self, score: float) -> float:
+        """A score of a bounded scale as one in [0, 1], higher is better."""
+        return (score - self.low if self.higher_is_better else self.high - score) / self.width
+
+    def describe(self) -> dict[str, Any]:
+        """What a result or a table says of its scale: nothing of the usual one, [0, 1], higher is better."""
+        if self == Scale():
+            return {}
+        bounds = [None if math.isinf(bound) else bound for bound in (self.low, self.high)]
+        return {"score_bounds": bounds, "higher_is_better": self.higher_is_better}
+
+
+def read_scale(values: Mapping[str, Any]) -> Scale:
+    """The scale that a result, a table or a comparison was described with (`Scale.describe`)."""
+    low, high = values.get("score_bounds", (0.0, 1.0))
+    better = values.get("higher_is_better", True)
+    return Scale(-math.inf if low is None else low, math.inf if high is None else high, better)
 
 
 class System(NamedTuple):
@@ -37,6 +74,12 @@ class System(NamedTuple):
     runs: tuple[System, ...] = ()  # whose means the scores are, if it has several
     clusters: Mapping[str, list[str]] = {}  # of questions that hang together, where there are any
     answered: Mapping[str, list[bool]] = {}  # whether an answer to a question was read
+    scale: Scale = Scale()
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Of the overall score."""
+        return self.share * self.scale.low, self.share * self.scale.high
 
     def strata(self, levels: Sequence[str]) -> Strata:
         return [(self.weights[level], [self.share * score for score in self.scores[level]]) for level in levels]
@@ -74,15 +117,35 @@ def read_result(results: Mapping[str, Any], name: str | None = None) -> System |
 
 def to_record(system: System | Ranking) -> dict[str, Any]:
     """What `from_record` reads again, for JSON."""
-    return {key: value for key, value in system._asdict().items() if key != "runs"}
+    if isinstance(system, Ranking):
+        return system._asdict()
+    record = {key: value for key, value in system._asdict().items() if key not in ("runs", "scale")}
+    return {**record, **system.scale.describe()}
 
 
 def from_record(record: Mapping[str, Any]) -> System | Ranking:
-    """The System or Ranking that `to_record` was given."""
+    """The System or Ranking that `to_record` was given; one of `NO_RESULT` for what it did not give."""
     if "table" in record:
-        return Ranking(record["table"])
+        return Ranking(**record)
+    scale = read_scale(record)
+    values = {key: value for key, value in record.items() if key not in scale.describe()}
     outcomes = {level: Counter(counts) for level, counts in record["outcomes"].items()}
-    return System(**{**record, "group": tuple(record["group"]), "outcomes": outcomes})
+    system = System(**{**values, "group": tuple(record["group"]), "outcomes": outcomes, "scale": scale})
+    for scores in system.scores.values():
+        _require_bounds(scores, scale, system.name)
+    return system
+
+
+def _require_bounds(scores: Iterable[float], scale: Scale, name: str) -> None:
+    """InputError for a score that is no number of the scale: it was not made by its benchmark."""
+    for score in scores:
+        if not scale.low - 1e-9 <= score <= scale.high + 1e-9:
+            raise InputError(name, f"expected scores in [{scale.low:g}, {scale.high:g}]", f"{score}")
+
+
+def file_row(system: System | Ranking) -> dict[str, Any]:
+    """What a board says of the file."""
+    return system.row if isinstance(system, System) else system.table
 
 
 def file_rows(board: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -122,7 +185,8 @@ def split_forecasters(results: Sequence[Mapping[str, Any]]) -> tuple[list[Mappin
 
 
 def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
-    """The scores of one result; raises InputError if it has none, or if missing answers are left out of it."""
+    """The scores of one result; InputError if it has none, or one out of bounds, or if missing answers are left out."""
+    scale = read_scale(results)
     signature, name = results["signature"], name or str(results.get("name", "system"))
     if "items" not in results:
         raise InputError(name, "expected a result with a score per question", str(results.get("benchmark")))
@@ -146,6 +210,7 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
         scores[level], ids[level] = [item[1] for item in items], [item[2] for item in items]
         answered[level] = [item[4] for item in items]
         clusters[level] = [item[3] for item in items if item[3] is not None]
+        _require_bounds(scores[level], scale, name)
         items.clear()
     group = (results["benchmark"], str(results.get("dataset") or ""), signature["questions_sha256"])
     policy = {key: value for key, value in signature.items() if not key.endswith("sha256")}
@@ -155,7 +220,7 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
     share = counted / sum(weights.values()) if signature.get("fixed_weights") else 1.0
     hanging = clusters if any(clusters.values()) else {}
     row = _file_row(results, name)
-    return System(name, group, policy, weights, share, scores, ids, outcomes, row, clusters=hanging, answered=answered)
+    return System(name, group, policy, weights, share, scores, ids, outcomes, row, (), hanging, answered, scale)
 
 
 def question_key(item: Mapping[str, Any]) -> tuple[str, float]:
@@ -206,10 +271,17 @@ def distinct_names(results: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def require_same_policy(a: System, b: System) -> None:
     """Raise InputError, naming the policies, if two systems were not scored alike."""
-    differing = [key for key in {**a.policy, **b.policy} if a.policy.get(key) != b.policy.get(key)]
+    first, second = ({**system.policy, **system.scale.describe()} for system in (a, b))
+    differing = [key for key in {**first, **second} if first.get(key) != second.get(key)]
     if differing:
-        told = "; ".join(f"{key} {a.policy.get(key)} and {b.policy.get(key)}" for key in differing)
+        told = "; ".join(f"{key} {first.get(key)} and {second.get(key)}" for key in differing)
         raise InputError(f"{a.name}, {b.name}", "expected results of the same version and policies", told)
+
+
+def tally(differences: Sequence[float], sign: int) -> dict[str, int]:
+    """Wins, ties and losses of the first of two systems, from the differences of their scores; see `Scale.sign`."""
+    wins, losses = (sum(side * sign * value > 0 for value in differences) for side in (1, -1))
+    return {"wins": wins, "ties": len(differences) - wins - losses, "losses": losses}
 
 
 class Difference(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -15,13 +16,13 @@ from forecasteval.common.records import dump_json
 
 from .about import Systems, add_about, read_systems
 from .changes import read_changes
-from .folder import list_predictions, list_tasks
+from .folder import list_predictions, list_tasks, summary_path
 from .history import read_history
-from .processes import Failure, LeftOut, Task, score_files
+from .processes import Failure, LeftOut, Scored, score_files
 from .ranking import rank_results
 from .report import format_csv, format_markdown
 from .store import BOARD, Score, lock_folder, read_stored
-from .systems import Ranking, System
+from .systems import Ranking, System, file_row, to_record
 
 _MAY_DIFFER: Final = ("warnings", "calls", "tokens", "reasons", "file_sha256", "degraded")  # from run to run
 _SHOWN: Final = 6  # differences of a file
@@ -50,8 +51,7 @@ def verify_folder(
         raise InputError(str(folder), "expected stored results", "none")
     with lock_folder(folder):
         tasks = list(list_tasks(root, files, together, failed))
-        unstored = [task.prediction for task in tasks if not _is_stored(folder, task)]
-        tasks = [task for task in tasks if _is_stored(folder, task)]
+        unstored: list[str] = []
         differences: dict[str, list[str]] = {}
         systems: list[System | Ranking] = []
         with contextlib.closing(score_files(score, tasks, root, processes, cluster)) as outcomes:
@@ -60,24 +60,34 @@ def verify_folder(
                     continue
                 if isinstance(part, Failure):
                     failed.append(part)
-                    continue
-                systems.append(part.system)
-                told = _compare_stored(folder / f"{part.name}.json", part.path)
-                if told:
-                    differences[f"{part.name}.json"] = told
+                elif not os.path.lexists(folder / f"{part.name}.json"):
+                    unstored.append(str(file_row(part.system)["prediction"]))
+                else:
+                    systems.append(part.system)
+                    differences.update(_compare_result(folder, part))
         same = len(systems) - len(differences)
-        if not (failed or unstored):
-            differences.update(_compare_board(folder, systems, read_systems(root / "prediction")))
-    return Verification(same, differences, unstored, sorted(failed))
+        board, _ = read_stored(folder / f"{BOARD}.json")
+        failed = [failure for failure in failed if failure._asdict() not in board.get("failed", ())]
+        if not failed:
+            differences.update(_compare_board(folder, board, systems, read_systems(root / "prediction")))
+    return Verification(same, differences, sorted(unstored), sorted(failed))
 
 
-def _is_stored(folder: Path, task: Task) -> bool:
-    """Whether it has a result: of several files perhaps that of the only one that can be scored."""
-    return any((folder / f"{name}.json").exists() for name in {task.name, *(path.stem for path in task.files)})
+def _compare_result(folder: Path, scored: Scored) -> dict[str, list[str]]:
+    """What differs in the stored result, or else in what is kept of it for ranking."""
+    name = f"{scored.name}.json"
+    if messages := _compare_stored(folder / name, scored.path):
+        return {name: messages}
+    path = summary_path(folder, scored.name)
+    summary, _ = read_stored(path)
+    if not summary or summary.get("file_sha256") != hash_file(folder / name):
+        return {}  # it is not used
+    messages = list(_differences(summary.get("system"), json.loads(dump_json(to_record(scored.system)))))
+    return {f"{path.parent.name}/{name}": _shorten(messages)} if messages else {}
 
 
 def _compare_stored(path: Path, new: Path) -> list[str]:
-    if hash_file(path) == hash_file(new):
+    if path.is_file() and hash_file(path) == hash_file(new):
         return []
     stored, _ = read_stored(path)
     if not stored:
@@ -85,9 +95,10 @@ def _compare_stored(path: Path, new: Path) -> list[str]:
     return _shorten(list(_differences(stored, read_stored(new)[0])))
 
 
-def _compare_board(folder: Path, systems: list[System | Ranking], about: Systems) -> dict[str, list[str]]:
+def _compare_board(
+    folder: Path, board: Mapping[str, Any], systems: list[System | Ranking], about: Systems
+) -> dict[str, list[str]]:
     """What is wrong with the three files of the leaderboard."""
-    board, _ = read_stored(folder / f"{BOARD}.json")
     if not board:
         return {f"{BOARD}.json": ["it is damaged: no JSON, or not what its result_sha256 says"]}
     settings = board.get("leaderboard", {})

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -248,6 +249,7 @@ class ProphetArenaEvaluator(Evaluator):
         draws = Draws(clusters, self.bootstrap, self.seed) if self.bootstrap else None
         add_ranks(Board(records, ranked, draws, self.seed), measures, self.metrics, rows)
         forecasters = {names[at]: records[at] for at in ranked}
+        provisional = {name: records[at] for at, name in enumerate(names) if name not in forecasters}
         metric, why = choose_ranking(rows, ranked) if ranked else ("brier", "nobody has enough events for a rank")
         grouped = group_results(categories, data, scores, set(ranked))
         checksums = _question_checksums(events, data)
@@ -259,9 +261,9 @@ class ProphetArenaEvaluator(Evaluator):
             "event_classes": events.classes(),
             "doubtful_events": doubtful,
             "ranked_by": {"metric": metric, "why": why},
-            "ranking": _make_ranking(forecasters, metric),
+            "ranking": _make_ranking(forecasters, provisional, metric),
             "forecasters": forecasters,
-            "provisional": {name: records[at] for at, name in enumerate(names) if name not in forecasters},
+            "provisional": provisional,
             "baselines": dict(zip(BASELINES, records[-len(BASELINES) :], strict=True)),
             "problems": problem_table(events, data, models),
             "rank_correlation": {
@@ -295,17 +297,22 @@ class ProphetArenaEvaluator(Evaluator):
         return [(metric.name, measures.metrics[metric.name]) for metric in self.metrics]
 
 
-def _make_ranking(forecasters: Mapping[str, Mapping[str, Any]], metric: str) -> list[dict[str, Any]]:
-    """What a leaderboard of many files shows."""
+def _make_ranking(forecasters: Mapping[str, Any], provisional: Mapping[str, Any], metric: str) -> list[dict[str, Any]]:
+    """What a leaderboard of many files shows: those with a rank, then the provisional, by name."""
     rows = [
         {
-            "rank": record[f"{metric}_rank"], "name": name, "metric": metric, "score": record[metric],
-            "interval": record.get(f"{metric}_interval"), "rank_interval": record.get(f"{metric}_rank_interval"),
+            "rank": record.get(f"{metric}_rank"),
+            "name": name,
+            "metric": metric,
+            "score": record[metric],
+            "interval": record.get(f"{metric}_interval"),
+            "rank_interval": record.get(f"{metric}_rank_interval"),
             "n": record["n_events"],
+            **({"provisional": True} if name in provisional else {}),
         }
-        for name, record in forecasters.items()
-    ]  # fmt: skip
-    return sorted(rows, key=lambda row: (row["rank"], row["name"]))
+        for name, record in {**forecasters, **provisional}.items()
+    ]
+    return sorted(rows, key=lambda row: (row["rank"] or math.inf, row["name"]))
 
 
 @contextlib.contextmanager

@@ -62,7 +62,7 @@ def test_a_later_night_reads_no_result_whole(tmp_path: Path, monkeypatch: pytest
     assert [contents(tmp_path)["leaderboard.json"]] == boards
 
 
-@pytest.mark.parametrize("damage", ["gone", "torn", "score", "other"])
+@pytest.mark.parametrize("damage", ["gone", "torn", "score", "other", "version", "bounds", "folder"])
 def test_a_summary_that_does_not_fit_is_made_anew(tmp_path: Path, damage: str) -> None:
     """It counts only as long as it is whole and of just the result that is stored."""
     folder_of(tmp_path, a="AAAA", b="ABAB")
@@ -76,11 +76,22 @@ def test_a_summary_that_does_not_fit_is_made_anew(tmp_path: Path, damage: str) -
         path.write_bytes(whole[:-9])
     elif damage == "score":
         path.write_bytes(whole.replace(b"1.0", b"0.0"))
-    else:
+    elif damage == "other":
         path.write_bytes((path.parent / "d-b.json").read_bytes())
+    elif damage == "folder":
+        path.unlink()
+        path.mkdir()
+    else:
+        summary = json.loads(whole)
+        del summary["result_sha256"]
+        summary["system"]["scores"]["1"][0] = 7.0
+        if damage == "version":
+            summary["system"]["added_later"] = summary["system"].pop("share")
+        path.write_text(store.result_text(summary), encoding="utf-8")
     (tmp_path / "evaluation/leaderboard.json").unlink()
     assert counts(run(tmp_path, "nightly")) == (0, 2, 0)
-    assert (contents(tmp_path), path.read_bytes()) == (expected, whole)
+    assert contents(tmp_path) == expected
+    assert damage == "folder" or path.read_bytes() == whole
 
 
 def test_a_result_that_was_changed_is_scored_again(tmp_path: Path) -> None:

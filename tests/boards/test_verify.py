@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,38 @@ def test_a_forged_leaderboard_is_found(root: Path) -> None:
     lines = verify(root).out.splitlines()
     assert "leaderboard.json: tables[0].rows[d-b].overall_score: 1.0 is stored, 0.5 comes out" in lines
     assert "leaderboard.md: it is not what leaderboard.json says" in lines
+
+
+def test_a_forged_summary_is_found_before_it_is_used(root: Path) -> None:
+    def improve(summary: Any) -> None:
+        summary["system"]["scores"]["1"] = [1.0] * 4
+
+    forge(root, ".ranking/d-b", improve)
+    done = verify(root)
+    assert done.code == 4
+    assert ".ranking/d-b.json: scores.1[0]: 1.0 is stored, 0.0 comes out" in done.out.splitlines()
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_what_is_no_file_costs_only_itself(root: Path, make: Any) -> None:
+    path = root / "evaluation/d-b.json"
+    path.unlink()
+    make(path)
+    done = verify(root)
+    assert done.code == 4
+    assert done.out.splitlines()[0].startswith("d-b.json: it is damaged")
+
+
+def test_the_board_is_compared_though_files_failed_as_before_or_are_new(root: Path) -> None:
+    write(root, {"prediction/bad.json": "{", "prediction/d-other.json": {"x": "A"}})
+    assert run(root, "nightly").code == 3
+    done = verify(root)
+    assert (done.code, done.err) == (0, "")
+    write(root, {"prediction/d-new.json": {"q0": "A"}})
+    done = verify(root)
+    assert (done.code, done.out.splitlines()[0]) == (0, "not stored yet: 1 (d-new.json)")
+    forge(root, "leaderboard", lambda board: board["tables"][0]["rows"][1].update(overall_score=1.0))
+    assert verify(root).code == 4
 
 
 @pytest.mark.parametrize("name", ["leaderboard.md", "leaderboard.csv"])
