@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -56,6 +57,17 @@ def printable(text: object, limit: int | None = None) -> str:
     if limit is not None and len(shown) > limit:
         shown = shown[: limit - 1] + "…"
     return UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), shown)
+
+
+class RecordNotes(defaultdict[str, list[str]]):
+    """What is noted about records, with their names: `notes["record without id"].append("record 7")`."""
+
+    def __init__(self) -> None:
+        super().__init__(list)
+
+    def lines(self) -> list[str]:
+        """A `grouped_warning` for each note, in the order in which they were made."""
+        return [grouped_warning(text, names) for text, names in self.items()]
 
 
 def grouped_warning(text: str, names: Sequence[str], count: int | None = None) -> str:

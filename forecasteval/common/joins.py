@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from .errors import InputError, grouped_warning, printable
+from .errors import InputError, RecordNotes, printable
 from .records import BadRecord, Record, as_text, is_null, repeated_keys
 
 _QUESTION_KEYS: Final = frozenset(
@@ -27,7 +27,7 @@ class Join:
 
     def __init__(self, questions: Iterable[Any], predictions: Iterable[Any], fields: Iterable[str], where: str) -> None:
         self._questions, self._fields = questions, tuple(fields)
-        self._names: dict[str, list[str]] = {}  # of questions or predictions, by what is said about them
+        self._notes = RecordNotes()
         self._predictions: dict[str, list[Mapping[str, Any]]] = {}  # by id, as long as a question may need them
         self._used: set[int] = set()  # `id()` of those that are kept although a question has used them
         keys, answers, count = self._read(predictions)
@@ -36,7 +36,7 @@ class Join:
         if self._predictions.keys().isdisjoint(ids):
             problem = _no_id(list(ids), list(self._predictions), keys)
             raise InputError(where, "expected predictions for this dataset", problem)
-        self._names.update(answers.warnings(where, count))
+        self._notes.update(answers.warnings(where, count))
 
     def _read(self, predictions: Iterable[Any]) -> tuple[Counter[str], AnswerKeys, int]:
         """Index the predictions; the keys of those without an id, and how the others answer."""
@@ -46,7 +46,7 @@ class Join:
             if isinstance(record, Mapping) and record.get("id") is not None:
                 name = str(record["id"]).strip()
                 if name != str(record["id"]):
-                    self._say("id with blanks around it, matched without them", name)
+                    self._notes["id with blanks around it, matched without them"].append(name)
                 self._predictions.setdefault(name, []).append(record)
                 answers.add(record, name)
                 count += 1
@@ -54,7 +54,7 @@ class Join:
                 keys.update(record.keys() if isinstance(record, Mapping) else ())
                 problem = "prediction without id" if isinstance(record, Mapping) else "prediction that is no object"
                 problem = "damaged line" if isinstance(record, BadRecord) else problem
-                self._say(f"{problem}, not used", f"record {number}")
+                self._notes[f"{problem}, not used"].append(f"record {number}")
         return keys, answers, count
 
     def __iter__(self) -> Iterator[Any]:
@@ -67,7 +67,7 @@ class Join:
         for field in self._fields:
             theirs, ours = prediction.get(field), question.get(field)
             if field in prediction and theirs != ours and str(theirs) != str(ours):  # "4" is level 4
-                self._say(f"{field} of the file differs from the dataset, the dataset counts", name)
+                self._notes[f"{field} of the file differs from the dataset, the dataset counts"].append(name)
         row = {**question, "answer": raw_answer(prediction), "prediction": None}
         repeated = repeated_keys(question) + repeated_keys(prediction)
         return Record(row, repeated) if repeated else row
@@ -82,24 +82,22 @@ class Join:
         candidates = same if same or shared else records
         self._used.update(map(id, candidates))
         if len({as_text(raw_answer(record)) for record in candidates}) > 1 or (records and not candidates):
-            self._say(_AMBIGUOUS, name)
+            self._notes[_AMBIGUOUS].append(name)
             return {}
         return candidates[0] if candidates else {}
 
-    def _say(self, message: str, name: str) -> None:
-        self._names.setdefault(message, []).append(name)
-
     def messages(self) -> list[str]:
-        """What was noticed, complete once all rows have been read."""
-        ambiguous = set(self._names.get(_AMBIGUOUS, ()))
+        """Warnings about records; complete once all rows have been read."""
+        ambiguous = set(self._notes.get(_AMBIGUOUS, ()))
         unused = [
             name
             for name, records in self._predictions.items()
             for record in records
             if id(record) not in self._used and name not in ambiguous
         ]
-        names = {**self._names, "prediction without a question, not used": unused} if unused else self._names
-        return [grouped_warning(message, those) for message, those in names.items()]
+        if unused:
+            self._notes["prediction without a question, not used"] = unused
+        return self._notes.lines()
 
 
 def _question_id(question: Any) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import grouped_warning
+from forecasteval.common.errors import RecordNotes
 from forecasteval.common.records import WRAPPERS, BadRecord, as_text, dump_json, number_text
 
 _NO_IDS: Final = frozenset({"id", *WRAPPERS})  # an object with such a key may be read as something else
@@ -33,11 +33,11 @@ class Run:
     def __init__(self) -> None:
         self.answers: list[Answer] = []
         self.ids: set[str] = set()
-        self.left_out: dict[str, list[str]] = {}
+        self.left_out = RecordNotes()
 
     def notes(self) -> list[str]:
         """What was left out, a line per reason."""
-        return [grouped_warning(f"left out, {reason}", names) for reason, names in self.left_out.items()]
+        return [f"left out, {line}" for line in self.left_out.lines()]
 
 
 class Source(NamedTuple):
@@ -61,23 +61,24 @@ def collect(
         place = f"record {number}"
         if not isinstance(row, Mapping):
             bad = f"{place} ({row.problem})" if isinstance(row, BadRecord) else place
-            runs.setdefault(1, Run()).left_out.setdefault("no object", []).append(bad)
+            runs.setdefault(1, Run()).left_out["no object"].append(bad)
             continue
         for answer in read(row):
             run, name = runs.setdefault(answer.run, Run()), id_text(answer.id)
             run.ids.add(answer.alias or name)
             if not name.strip():
-                run.left_out.setdefault("without an id", []).append(place)
+                run.left_out["without an id"].append(place)
             elif answer.problem:
-                run.left_out.setdefault(answer.problem, []).append(name)
+                run.left_out[answer.problem].append(name)
             elif problem := _find_problem(answer.value):
-                run.left_out.setdefault(problem[0], []).append(name + problem[1])
+                run.left_out[problem[0]].append(name + problem[1])
             else:
                 run.answers.append(answer._replace(id=name))
     known = dict.fromkeys([*map(str, ids), *(name for run in runs.values() for name in sorted(run.ids))])
     for run in runs.values():
         missing = [name for name in known if name.strip() and name not in run.ids]
-        run.left_out |= {"not in this run": missing} if missing else {}
+        if missing:
+            run.left_out["not in this run"] = missing
     return Source(form, dict(sorted(runs.items())), notes)
 
 
@@ -116,11 +117,11 @@ def prediction_text(run: Run) -> tuple[str, int, list[str]]:
     FutureX tells questions of one id apart; what stays ambiguous counts as missing there.
     """
     by_id: dict[str, list[Answer]] = {}
-    reasons: dict[str, list[str]] = {}
+    reasons = RecordNotes()
     for answer in run.answers:
         same = by_id.setdefault(answer.id, [])
         if any(answer.prompt == other.prompt and as_text(answer.value) == as_text(other.value) for other in same):
-            reasons.setdefault("given twice, taken once", []).append(answer.id)
+            reasons["given twice, taken once"].append(answer.id)
         else:
             same.append(answer)
     for name, same in by_id.items():
@@ -129,7 +130,7 @@ def prediction_text(run: Run) -> tuple[str, int, list[str]]:
             reason = "ids with several answers, all kept; a score counts them as missing"
             if len(prompts) == len(same):
                 reason = "ids of several questions, kept with their prompts"
-            reasons.setdefault(reason, []).append(name)
+            reasons[reason].append(name)
     answers = [answer for same in by_id.values() for answer in same]
     value: Any = {answer.id: answer.value for answer in answers}
     if len(value) < len(answers) or any(answer.alias for answer in answers) or not _NO_IDS.isdisjoint(by_id):
@@ -137,4 +138,4 @@ def prediction_text(run: Run) -> tuple[str, int, list[str]]:
             {"id": name, "answer": text, **({"prompt": prompt} if isinstance(prompt, str) else {})}
             for name, text, prompt, *_ in answers
         ]
-    return dump_json(value, indent=1) + "\n", len(answers), [grouped_warning(*item) for item in reasons.items()]
+    return dump_json(value, indent=1) + "\n", len(answers), reasons.lines()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import InputError, grouped_warning
+from forecasteval.common.errors import InputError, RecordNotes
 from forecasteval.common.joins import AnswerKeys, RecordDigest, hash_question, hash_questions, raw_answer
 from forecasteval.common.records import as_text, repeated_keys
 
@@ -34,7 +34,7 @@ class Scoring:
     def __init__(self, rules: Rules, where: str, review: bool = False) -> None:
         self.items: list[dict[str, Any]] = []
         self.answered: list[Answered] = []
-        self.notes: dict[str, list[str]] = {}  # names of records, by what is to be said of them
+        self.notes = RecordNotes()
         self.unboxed_count = self.no_sigma_count = 0
         self.model: tuple[Any, Any, list[str]] = (None, None, [])  # what it did with numbers and names, and warnings
         self._rules, self._where, self._review = rules, where, review
@@ -106,10 +106,10 @@ class Scoring:
         self._keys.add(record, name)
         raw = raw_answer(record)
         if isinstance(raw, Mapping):
-            self.notes.setdefault("answer is an object", []).append(name)
+            self.notes["answer is an object"].append(name)
             raw = raw_answer(raw) or raw
         if not {"answer", "prediction"}.isdisjoint(repeated_keys(record)):
-            self.notes.setdefault("answer is given twice, unparsed", []).append(name)
+            self.notes["answer is given twice, unparsed"].append(name)
             raw = {}
         return raw
 
@@ -119,18 +119,18 @@ class Scoring:
         if None in ids or len(fresh) < len(names) or not self._seen.isdisjoint(fresh):
             for name, given in zip(names, ids, strict=True):
                 if given is None:
-                    self.notes.setdefault("record without id", []).append(name)
+                    self.notes["record without id"].append(name)
                 elif name in self._seen:
-                    self.notes.setdefault("id used more than once, every row counts", []).append(name)
+                    self.notes["id used more than once, every row counts"].append(name)
                 self._seen.add(name)
         self._seen |= fresh
         for name, question in zip(names, questions, strict=True):
             if question.warning:
-                self.notes.setdefault(question.warning, []).append(name)
+                self.notes[question.warning].append(name)
 
     def warnings(self) -> list[str]:
         """What was noticed about records, and the warnings about the language model."""
-        return [grouped_warning(text, names) for text, names in self.notes.items()] + self.model[2]
+        return self.notes.lines() + self.model[2]
 
     def checksums(self) -> dict[str, str]:
         """sha256 of what was asked and answered, and of what was asked alone."""

@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import median, median_low
 from typing import Any, Final, TypeVar
 
-from forecasteval.common.errors import InputError, grouped_warning, printable
+from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import join_checksums
 from forecasteval.common.joins import Join
 from forecasteval.common.records import RecordFile
@@ -128,7 +128,7 @@ def vote_files(rules: Rules, settings: Mapping[str, Any], files: Files) -> dict[
         run = Scoring(rules, str(datasets[0] if datasets else path), review=True)
         run.add_all(rows)
         notes = rows.messages() if isinstance(rows, Join) else []
-        notes = predictions.warnings + notes + [grouped_warning(text, names) for text, names in run.notes.items()]
+        notes = predictions.warnings + notes + run.notes.lines()
         warnings += [f"{path.name}: {note}" for note in notes]
         checksums.append(predictions.sha256)
         runs.append(run)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from forecasteval.common.batches import reply_texts
-from forecasteval.common.errors import grouped_warning
+from forecasteval.common.errors import RecordNotes
 from forecasteval.common.markup import clean, find_object, last_boxed
 from forecasteval.common.records import as_text, number_text
 
@@ -204,22 +204,22 @@ def _free_integers(text: str) -> set[int]:
 def parse_replies(records: Iterable[Any]) -> tuple[dict[str, int], list[str]]:
     """(`{id: index}`, warnings) of records with an id and a reply; what cannot be read is left out and named."""
     found: dict[str, int] = {}
-    notes: dict[str, list[str]] = {}
+    notes = RecordNotes()
     conflicting: set[str] = set()
     for number, record in enumerate(records, 1):
         name = record.get("custom_id", record.get("id")) if isinstance(record, Mapping) else None
         if name is None:
-            notes.setdefault("reply without id, not used", []).append(f"record {number}")
+            notes["reply without id, not used"].append(f"record {number}")
             continue
         index, note = parse_reply(_reply_text(record))
         if index is not None and found.setdefault(str(name), index) != index:
             index, note = None, CONFLICT
             conflicting.add(str(name))
         if note:
-            notes.setdefault(f"{note}, left out" if index is None else note, []).append(str(name))
+            notes[f"{note}, left out" if index is None else note].append(str(name))
     for name in conflicting:
         found.pop(name, None)
-    return found, [grouped_warning(text, names) for text, names in notes.items()]
+    return found, notes.lines()
 
 
 def _reply_text(record: Mapping[str, Any]) -> object:
