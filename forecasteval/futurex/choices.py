@@ -37,7 +37,7 @@ _CONFIDENCE: Final = re.compile(
     r"[0-9]{1,3}(?:\.[0-9]{1,6})?\s?%?\)?\.?\Z", re.I,
 )  # fmt: skip
 _BLANKS_AND_QUOTES: Final = " \t\n\"'“”‘’"
-_YES_NO_SPLIT: Final = re.compile(r"\s*(?:[,;/|&\n–—-]|\bor\b|\band\b)\s*")
+_YES_NO_SPLIT: Final = re.compile(r"\s*(?:[,.;/|&\n!?>→。–—-]|\b(?:or|and|but|then)\b)\s*")
 _YES_NO_TAIL: Final = re.compile(
     r"(yes|no|true|false|sí|si|oui|non|ja|nein|sim|não|да|нет)"
     r"(?=\s*(?:[,.:;!(–—-]|\Z)|\s+(?:it|they|he|she|this|that|there|will|we|the|i)\b)"
@@ -181,11 +181,11 @@ def _read_text(text: str, boxed: bool, options: Options) -> list[str]:
 
 
 def _read_yes_or_no(text: str, options: Options) -> list[str]:
-    """The pick of `Yes, it will` or `B. No, it will not`; none of `Yes or no`."""
+    """The pick of `Yes, it will` or `B. No, it will not`; none of `Yes or no`, `Yes. No.` or `是，否`."""
     labelled = _LABELLED.match(text) if options.spans else None
     tail = _YES_NO_TAIL.match(labelled["text"] if labelled else text)
     label = options.index.get(tail[0].lower()) if tail else None
-    if not label or {"yes", "no"} <= set(_YES_NO_SPLIT.split(text.lower())):
+    if not label or len({options.index.get(word) for word in _YES_NO_SPLIT.split(text.lower())} - {None}) > 1:
         return []
     return [labelled["label"] if labelled and labelled["label"] in options.labels else label]
 
@@ -302,7 +302,7 @@ def read_token(token: str, options: Options) -> list[str]:
     letters = token.split() if " " in token else list(token)
     if len(letters) > 1 and options.labels.issuperset(letters):
         return letters
-    return ["?" + key]
+    return ["?" + key] if key else []  # "A, …" holds one pick
 
 
 def score_single(picks: Picks, truth: Picks) -> float:

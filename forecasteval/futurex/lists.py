@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -33,12 +33,10 @@ _LABEL: Final = re.compile(  # the name of the group that holds the number tells
       |\((?P<bracket>[0-9]{{1,2}})\)\s*)""",
     re.X | re.I,
 )
-_BULLETS: Final = tuple("-•·▪–—")
-_BULLET: Final = re.compile(r"(?:[-•·▪–—]\s+)+")
+_BULLETS: Final = re.compile(r"(?:[-•·▪–—>→]\s+|->|[,;|、\s])+")  # and empty items
 _AND: Final = re.compile(r"\s(?:and|AND|And|&)\s+|\s*(?:和|以及)\s*")
 _TRAILING_AND: Final = re.compile(r"\s(?:and|&)\s*\Z", re.I)
 _PUNCTUATION: Final = ",;|、 \n"
-_ANDS: Final = (" and", " And", " AND", " &")
 _LEADING_AND: Final = re.compile(r"(?:and|&)\s+", re.I)
 NO_NAME: Final = re.compile(r"[\s!-/:-@\[-`{-~\u2010-\u2027\u3000-\u3003…]*")
 _ALL_CJK: Final = re.compile(rf"[{CJK} ]+")
@@ -64,14 +62,22 @@ _BREAK: Final = re.compile(r"(?<=[a-z][a-z)\"”%0-9])[!?]\s+[A-Z]")
 
 
 class _Label(NamedTuple):
-    """A rank in front of an item: where it stands, its number, and how it is written."""
+    """What may be a rank in front of an item: where it stands, its number, and how it is written."""
 
     start: int
     end: int
     number: int
-    style: tuple[str, str, bool]  # kind, mark, whether a blank stands behind it
-    mark: str
+    mark: str  # behind a bare number: . ) : 、
     glued: bool  # to a digit: "2.731"
+    style: tuple[str, str, bool]  # its kind, the mark, whether a blank stands behind it
+
+    @property
+    def may_begin_name(self) -> bool:
+        """Whether a name may begin like that: `24: Live, Heat`, but not `2. Green, Red`."""
+        return self.mark in (":", "、") or self.glued or (self.number >= 100 and bool(self.mark))
+
+
+_Span = tuple[int, int]  # where something begins and ends
 
 
 def item_count(prompt: str) -> int | None:
@@ -101,37 +107,23 @@ def split_items(text: str, compounds: Iterable[str] = ()) -> list[str]:
     `compounds` are names that hold a separator of their own: where one stands whole, nothing in it splits.
     """
     if not compounds and not _COMPLEX.search(text):  # neither labels, brackets nor quotes
-        items = map(str.strip, ITEM_SEPARATOR.split(text))
-        return [item for item in items if item and (item[0].isalnum() or not NO_NAME.fullmatch(item))]
+        return [item for item in map(str.strip, ITEM_SEPARATOR.split(text)) if _is_name(item)]
     masked = _mask(text, compounds)
-    labels = _find_labels(masked)
-    heads = {label.start: label for label in labels}
-    parts = _split_parts(masked, heads, ())
-    # A chain begins in front of everything: "Harbour (1), Meadow (2)" and 疯狂动物城2、飞驰人生3 hold none.
-    chain = _find_chain(labels) if labels and parts and labels[0].start == parts[0][0] else []
-    own = [heads[begin] for begin, _ in parts if begin in heads]
-    if len(own) < len(parts) or len(own) < len(chain) or not _all_count(own):
-        if len(chain) > 1:
-            # Only the labels split, unless there is more in the last item: "1. Tyler, the Creator 2. Drake"
-            whole = not _SEPARATOR.search(masked[chain[-1].end :].rstrip(_PUNCTUATION))
-            starts = [label.start for label in chain]
-            parts = list(pairwise([*starts, len(text)])) if whole else _split_parts(masked, heads, starts)
-            heads = {label.start: label for label in chain}
-        else:
-            heads = {label.start: label for label in own if _stands_alone(label)}
-    kept: list[tuple[int | None, str]] = []
+    parts, ranks = _choose_parts(masked, _find_labels(masked))
+    items = []
     for begin, end in parts:
-        label = heads.get(begin)
-        item = text[label.end if label else begin : end].strip().rstrip(_PUNCTUATION)
-        if item.startswith(_BULLETS):
-            item = _BULLET.sub("", item, count=1)
-        if item.endswith(_ANDS):
-            item = _TRAILING_AND.sub("", item)
-        if item and (item[0].isalnum() or not NO_NAME.fullmatch(item)):
-            kept.append((label.number if label else None, item))
-    if all(rank is not None for rank, _ in kept):
-        kept.sort(key=lambda pair: pair[0] or 0)
-    return [item for _, item in kept]
+        rank = ranks.get(begin)
+        begin = _skip_bullets(masked, rank.end if rank else begin)
+        item = _TRAILING_AND.sub("", text[begin:end].strip().rstrip(_PUNCTUATION))
+        if _is_name(item):
+            items.append((rank.number if rank else None, item))
+    if all(number is not None for number, _ in items):
+        items.sort(key=lambda ranked: ranked[0] or 0)
+    return [item for _, item in items]
+
+
+def _is_name(item: str) -> bool:
+    return bool(item) and (item[0].isalnum() or not NO_NAME.fullmatch(item))
 
 
 def _mask(text: str, compounds: Iterable[str]) -> str:
@@ -142,75 +134,87 @@ def _mask(text: str, compounds: Iterable[str]) -> str:
     return _SHIELD.sub(lambda match: match[0][0] + "_" * (len(match[0]) - 2) + match[0][-1], text)
 
 
+# --- Rank labels ---
+
+
 def _find_labels(masked: str) -> list[_Label]:
     """All that may be a rank label, in order; `1、` only if it is the first rank or others count on."""
     labels = []
     for match in _LABEL.finditer(masked):
         kind, end = match.lastgroup or "", match.end()
-        mark, spaced = "", masked[end - 1].isspace()
-        if kind == "weak":
-            mark = match[0].rstrip()[-1]
+        mark, spaced = match[0].rstrip()[-1] if kind == "weak" else "", masked[end - 1].isspace()
         glued = mark not in ("", "、") and not spaced and masked[end : end + 1].isdigit()
-        labels.append(_Label(match.start(), end, _read_ordinal(match[kind]), (kind, mark, spaced), mark, glued))
-    if "、" not in masked:
-        return labels
+        labels.append(_Label(match.start(), end, _read_ordinal(match[kind]), mark, glued, (kind, mark, spaced)))
     numbers = {label.number for label in labels if label.mark == "、"}
     return [
-        label for label in labels
+        label
+        for label in labels
         if label.mark != "、" or label.number == 1 or {label.number - 1, label.number + 1} & numbers
-    ]  # fmt: skip
+    ]
 
 
-def _find_chain(labels: Sequence[_Label]) -> list[_Label]:
-    """The first label and those of its style that go on counting from it; explicit ranks need not count."""
-    chain: list[_Label] = []
-    for label in labels:
-        explicit = label.style[0] in ("place", "ordinal")
-        if not chain or (label.style == chain[0].style and (explicit or label.number == chain[-1].number + 1)):
-            chain.append(label)
-    return chain
+def _choose_parts(masked: str, labels: Sequence[_Label]) -> tuple[list[_Span], dict[int, _Label]]:
+    """Where the items begin and end, and by their beginning the labels that are ranks.
+
+    Labels in front of all items are; those that go on counting split the text, whatever separates the items; of any
+    others, those that cannot be the beginning of a name.
+    """
+    heads = {label.start: label for label in labels}
+    parts = _split_parts(masked, (0, len(masked)), heads)
+    ranks = [heads[begin] for begin, _ in parts if begin in heads]
+    # A chain begins in front of everything: "Harbour (1), Meadow (2)" and 疯狂动物城2、飞驰人生3 hold none.
+    chain = _find_chain(labels) if labels and parts and labels[0].start == parts[0][0] else []
+    if 0 < len(ranks) == len(parts) >= len(chain) and _all_count(ranks):
+        return parts, heads
+    if len(chain) < 2:
+        return parts, {label.start: label for label in ranks if not label.may_begin_name}
+    heads = {label.start: label for label in chain}
+    parts = list(pairwise([*heads, len(masked)]))
+    # Separators split too if there are any in the last item: not in "1. Tyler, the Creator 2. Drake"
+    if _SEPARATOR.search(masked[chain[-1].end :].rstrip(_PUNCTUATION)):
+        parts = [part for span in parts for part in _split_parts(masked, span, heads)]
+    return parts, heads
 
 
-def _split_parts(masked: str, heads: Mapping[int, _Label], starts: Collection[int]) -> list[tuple[int, int]]:
-    """Begin and end of what stands between separators, and between further `starts`, without blanks and bullets."""
-    cuts = [match.span() for match in _SEPARATOR.finditer(masked)]
-    if starts:
-        cuts = sorted([*cuts, *((start, start) for start in starts)])
-        starts = frozenset(starts)
-    elif not cuts:
-        cuts = [match.span() for match in _ARROW.finditer(masked)]
-    cuts.append((len(masked), len(masked)))
-    parts: list[tuple[int, int]] = []
-    begin = _skip_bullets(masked, 0)
-    for start, end in cuts:
-        head = heads.get(begin)
-        if head and begin <= start < head.end and start not in starts:
-            continue  # the 、 of a label
-        if begin < start:
-            parts.append((begin, start))
-        begin = _skip_bullets(masked, end)
+def _split_parts(masked: str, span: _Span, heads: Mapping[int, _Label]) -> list[_Span]:
+    """Where what stands between separators begins and ends; the 、 of a label in front of it is none."""
+    position, stop = span
+    separator = _SEPARATOR if _SEPARATOR.search(masked) else _ARROW
+    parts = []
+    while position < stop:
+        begin = _skip_bullets(masked, position)
+        cut = separator.search(masked, heads[begin].end if begin in heads else begin + 1, stop)
+        end, position = cut.span() if cut else (stop, stop)
+        if begin < end:
+            parts.append((begin, end))
     return parts
 
 
 def _skip_bullets(masked: str, position: int) -> int:
-    if masked.startswith(_BULLETS, position):
-        bullet = _BULLET.match(masked, position)
-        return bullet.end() if bullet else position
-    return position
+    bullets = _BULLETS.match(masked, position)
+    return bullets.end() if bullets else position
+
+
+def _find_chain(labels: Sequence[_Label]) -> list[_Label]:
+    """The first label and those of its style that go on counting from it; explicit ranks need not count."""
+    chain = list(labels[:1])
+    for label in labels[1:]:
+        counts = label.number == chain[-1].number + 1 or label.style[0] in ("place", "ordinal")
+        if counts and label.style == chain[0].style:
+            chain.append(label)
+    return chain
 
 
 def _all_count(labels: Sequence[_Label]) -> bool:
     """Whether labels on all items are ranks: `300: Rise, 24: Live` is none, `1.731, 2.5AM` is two."""
-    numbers = sorted(label.number for label in labels)
-    counting = len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     if len(labels) == 1:
         return labels[0].number < 100 and not labels[0].glued
+    numbers = sorted(label.number for label in labels)
+    counting = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     return counting or not any(label.glued or label.mark == ":" for label in labels)
 
 
-def _stands_alone(label: _Label) -> bool:
-    """Whether a label on some of the items only is a rank: `2. Green, Red`, but not `24: Live, Heat`."""
-    return label.mark not in (":", "、") and not label.glued and (label.number < 100 or not label.mark)
+# --- The names of an answer ---
 
 
 def read_items(

@@ -16,10 +16,10 @@ IS_CJK: Final = re.compile(rf"[{CJK}]")
 _HEDGE: Final = re.compile(
     r"\b(?:or|over|nor|not|no(?!\.?\s*[0-9])|but|vs?|versus|either|never|except|without|replacing|then|by|than"
     r"|probably|perhaps|likely|beats?|defeats?|instead\s+of|ahead\s+of)\b"
-    r"|\band\s*\Z|[+|@=<>&,;?!]|(?:非|不是|不会是|或者?|而是)\Z"
+    r"|\band\s*\Z|\w\s[0-9]{1,3}[.)]\s?\Z|[+|@=<>&,;?!]|(?:非|不是|不会是|或者?|而是)\Z"
 )
 _OR_ELSE: Final = re.compile(r"(?:or|nor|not|but|either|never|except|maybe|probably|perhaps|likely)\b|不是|或", re.I)
-_DASH: Final = re.compile(r"\s[-–—]\s")
+_DASH: Final = re.compile(r"\s[-–—]\s|(?<=[》”\"」』])\s?[-–—]")
 _DASH_BEHIND: Final = re.compile(r"\s[-–—]\s*\Z")
 _BRACKETED: Final = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
 _ACCENTED: Final = re.compile(r"[\u00df-\u024f\u1e00-\u1eff]")
@@ -152,8 +152,10 @@ def _initials(words: Sequence[str]) -> str:
 
 def _may_be_added(front: str, side: str) -> bool:
     """Whether a prediction may have this in front of a name: a brand, a first name, a rank, or an artist and a dash."""
+    if side == "head":
+        return False
     if _DASH_BEHIND.search(front):
-        return side != "head" and len(_DASH.findall(front)) == 1
+        return True
     front = front.lstrip(" +|@=<>&")
     return len(front.split()) <= 3 and len(IS_CJK.findall(front)) <= 6 and not _HEDGE.search(front)
 

@@ -102,6 +102,12 @@ def _refuses(text: str, truth: Sequence[Name]) -> bool:
     return not any(name.key in (read_name(text).key, read_name(refusal[0]).key) for name in truth)
 
 
+def _holds_another(true: str, key: str, true_keys: Sequence[str]) -> bool:
+    """Whether a predicted name that ends with its true name begins with another: `Quill Falcon` names two."""
+    front = key.removesuffix(true)
+    return front != key and any(front.startswith(other) for other in true_keys if other != true)
+
+
 def _show(names: Sequence[Name]) -> str:
     return " | ".join([name.text for name in names])
 
@@ -117,7 +123,9 @@ def score_ranking(truth: Sequence[Name], predicted: Sequence[Name], same: Same =
     if len(keys) == len(true_keys) and all(map(unambiguous(truth, same), truth, predicted)):
         # "Quill Falcon, Falcon" is no "Falcon, Quill Falcon": exact matches come first
         pairs = zip(true_keys, keys, strict=True)
-        if all(t == k or (t not in keys and k not in true_keys) for t, k in pairs):
+        if all(
+            t == k or (t not in keys and k not in true_keys and not _holds_another(t, k, true_keys)) for t, k in pairs
+        ):
             return 1.0, len(truth)
     matched = len(truth) - len(match_names(truth, predicted, same)[0])
     return PARTIAL_RANKING * (matched / len(truth)), matched
