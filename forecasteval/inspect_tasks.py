@@ -1,4 +1,4 @@
-"""Datasets as tasks of inspect_ai, scored by our rules: any model or agent that it can run can be asked.
+"""Datasets as tasks of inspect_ai, scored by our rules: any model or agent that inspect_ai can run can answer them.
 
     inspect eval forecasteval/inspect_tasks.py@futurex -T dataset=250915 --model openai/gpt-4o-mini
     inspect eval forecasteval/inspect_tasks.py@rxnopt -T dataset=multiple_choice_single_varying --model …
@@ -46,7 +46,7 @@ from forecasteval.rxnopt.replies import parse_reply  # noqa: E402
 from forecasteval.rxnopt.scoring import RxnOptEvaluator  # noqa: E402
 
 ROOT: Final = HERE if (HERE / "pyproject.toml").is_file() else Path.cwd()  # as eval.py has it
-_EPOCH: Final = "forecasteval_epoch"  # in a score's metadata, since metrics are not told
+_EPOCH: Final = "forecasteval_epoch"  # in a score's metadata, since metrics do not get the epoch
 
 
 # --- Tasks ---
@@ -66,9 +66,9 @@ def rxnopt(dataset: str) -> Task:
 
 def _make_task(benchmark: str, dataset: object) -> Task:
     name = str(dataset)
-    asked = _open(benchmark, name)
+    questions = _open(benchmark, name)
     return Task(
-        dataset=MemoryDataset(list(asked.samples()), name=name),
+        dataset=MemoryDataset(list(questions.samples()), name=name),
         scorer=forecasteval_score(benchmark, name),
         metrics=[forecasteval_scores(benchmark, name)],
         metadata={"evaluator": f"{benchmark} {__version__}", "dataset_sha256": hash_file(_find(name))},
@@ -78,10 +78,10 @@ def _make_task(benchmark: str, dataset: object) -> Task:
 @scorer(metrics=[])
 def forecasteval_score(benchmark: str, dataset: str) -> Scorer:
     """One question's score, in [0, 1]."""
-    asked = _open(benchmark, dataset)
+    questions = _open(benchmark, dataset)
 
     async def score(state: TaskState, target: Target) -> Score:
-        scored = asked.score(str(state.sample_id), state.output.completion)
+        scored = questions.score(str(state.sample_id), state.output.completion)
         return scored.model_copy(update={"metadata": {**(scored.metadata or {}), _EPOCH: state.epoch}})
 
     return score
@@ -90,13 +90,13 @@ def forecasteval_score(benchmark: str, dataset: str) -> Scorer:
 @metric(scores="unreduced")
 def forecasteval_scores(benchmark: str, dataset: str) -> Metric:
     """The scores of the whole dataset, means over the epochs that have any; what has no score there is missing."""
-    asked = _open(benchmark, dataset)
+    questions = _open(benchmark, dataset)
 
     def compute(scores: list[SampleScore]) -> Value:
         epochs: dict[int, dict[str, Score]] = {}
-        for one in scores:
-            epochs.setdefault((one.score.metadata or {})[_EPOCH], {})[str(one.sample_id)] = one.score
-        summaries = [asked.summarise(found) for found in epochs.values()] or [asked.summarise({})]
+        for sample in scores:
+            epochs.setdefault((sample.score.metadata or {})[_EPOCH], {})[str(sample.sample_id)] = sample.score
+        summaries = [questions.summarise(epoch) for epoch in epochs.values()] or [questions.summarise({})]
         means = {key: mean([summary[key] for summary in summaries]) for key in summaries[0]}
         return {key: value for key, value in means.items() if value == value}  # no nan of empty levels
 
@@ -106,7 +106,7 @@ def forecasteval_scores(benchmark: str, dataset: str) -> Metric:
 # --- Benchmarks ---
 
 
-class Asked(Protocol):
+class Questions(Protocol):
     """The questions of a dataset: how they are asked and scored. Scores are by the ids of the samples."""
 
     def samples(self) -> Iterator[Sample]: ...
@@ -126,20 +126,20 @@ class FutureX:
         self._missing = self._items(blank)  # reads every question
         self._ids = Counter(str(record.get("id")) for record in records)
         self._questions: dict[str, Mapping[str, Any]] = {}
-        asked: set[tuple[str, str]] = set()
+        seen: set[tuple[str, str]] = set()
         for number, record in enumerate(records, 1):
-            own, prompt, place = record.get("id"), record.get("prompt"), f"{path}: record {number}"
-            if own is None or not isinstance(prompt, str) or not prompt.strip():
+            given_id, prompt, place = record.get("id"), record.get("prompt"), f"{path}: record {number}"
+            if given_id is None or not isinstance(prompt, str) or not prompt.strip():
                 raise InputError(place, "expected a question with 'id' and 'prompt'")
-            if (str(own), prompt) in asked:
-                raise InputError(place, "the same id and prompt are there already", printable(own, 60))
-            asked.add((str(own), prompt))
-            name = next(name for name in self._names(str(own)) if name not in self._questions)
+            if (str(given_id), prompt) in seen:
+                raise InputError(place, "the same id and prompt are there already", printable(given_id, 60))
+            seen.add((str(given_id), prompt))
+            name = next(name for name in self._names(str(given_id)) if name not in self._questions)
             self._questions[name] = record
 
-    def _names(self, own: str) -> Iterator[str]:
-        yield own
-        yield from (f"{own}#{number}" for number in itertools.count(2))
+    def _names(self, given_id: str) -> Iterator[str]:
+        yield given_id
+        yield from (f"{given_id}#{number}" for number in itertools.count(2))
 
     def _items(self, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         scoring = Scoring(RULE_SETS["readme"], str(self._path))
@@ -148,14 +148,14 @@ class FutureX:
 
     def samples(self) -> Iterator[Sample]:
         for name, question in self._questions.items():
-            own = str(question["id"])
-            metadata = {"level": question["level"], **({QUESTION_ID: own} if self._ids[own] > 1 else {})}
+            given_id = str(question["id"])
+            metadata = {"level": question["level"], **({QUESTION_ID: given_id} if self._ids[given_id] > 1 else {})}
             yield Sample(input=question["prompt"], id=name, metadata=metadata)
 
     def score(self, name: str, reply: str) -> Score:
         (item,) = self._items([{**self._questions[name], "answer": reply, "prediction": None}])
-        told = {key: item[key] for key in ("outcome", "kind", "truth", "note")}
-        return Score(value=item["score"], answer=item["read"], explanation=item["note"] or None, metadata=told)
+        metadata = {key: item[key] for key in ("outcome", "kind", "truth", "note")}
+        return Score(value=item["score"], answer=item["read"], explanation=item["note"] or None, metadata=metadata)
 
     def summarise(self, scores: Mapping[str, Score]) -> dict[str, float]:
         items = [
@@ -164,10 +164,10 @@ class FutureX:
             else item
             for name, item in zip(self._questions, self._missing, strict=True)
         ]
-        found = summarise(items)
-        levels = {f"level_{level}": value for level, value in found["level_scores"].items()}
-        counts = {key: float(found[key]) for key in ("missing_count", "unparsed_count")}
-        return {"overall_score": found["overall_score"], **levels, **counts}
+        summary = summarise(items)
+        levels = {f"level_{level}": value for level, value in summary["level_scores"].items()}
+        counts = {key: float(summary[key]) for key in ("missing_count", "unparsed_count")}
+        return {"overall_score": summary["overall_score"], **levels, **counts}
 
 
 class RxnOpt:
@@ -187,20 +187,20 @@ class RxnOpt:
         index, note = parse_reply(reply)
         given = {} if index is None else {name: index}
         (item,) = RxnOptEvaluator([self._questions[name]]).evaluate_all(given)["items"]
-        told = {"outcome": item["outcome"], PREDICTION: index}
+        metadata = {"outcome": item["outcome"], PREDICTION: index}
         note = note or item["note"]
-        return Score(value=item["score"], answer=item["answer"], explanation=note or None, metadata=told)
+        return Score(value=item["score"], answer=item["answer"], explanation=note or None, metadata=metadata)
 
     def summarise(self, scores: Mapping[str, Score]) -> dict[str, float]:
         picked = {name: (score.metadata or {})[PREDICTION] for name, score in scores.items()}
-        found = self._evaluator.evaluate_all({name: index for name, index in picked.items() if index is not None})
-        return {key: float(found[key]) for key in (*METRICS, "missing", "illegal")}
+        summary = self._evaluator.evaluate_all({name: index for name, index in picked.items() if index is not None})
+        return {key: float(summary[key]) for key in (*METRICS, "missing", "illegal")}
 
 
-_BENCHMARKS: Final[Mapping[str, Callable[[Path], Asked]]] = {"futurex": FutureX, "rxnopt": RxnOpt}
+_BENCHMARKS: Final[Mapping[str, Callable[[Path], Questions]]] = {"futurex": FutureX, "rxnopt": RxnOpt}
 
 
-def _open(benchmark: str, dataset: object) -> Asked:
+def _open(benchmark: str, dataset: object) -> Questions:
     try:
         return _BENCHMARKS[benchmark](_find(str(dataset)))  # -T dataset=250915 is a number, and so is that of -S
     except EvaluationError as error:

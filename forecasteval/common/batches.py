@@ -7,9 +7,9 @@ from typing import Any
 
 
 def reply_texts(reply: Any) -> list[Any]:
-    """The texts of a reply's choices, each with its content parts joined; what is no such object is its only choice.
+    """The texts of a reply's choices, each with its parts joined; anything else is the only choice.
 
-    Reads `{"body": …}` of a batch, and the bodies of chat completions (`choices[].message.content`) and of the
+    Reads `{"body": …}` in the output of a batch, and the bodies of chat completions (`choices[].message.content`) and of the
     Responses API (`output[].content[].text` of its messages, not of its reasoning).
     """
     body = reply.get("body", reply) if isinstance(reply, Mapping) else reply
@@ -25,7 +25,7 @@ def reply_texts(reply: Any) -> list[Any]:
 
 
 def _join_parts(content: Any) -> Any:
-    """The texts of content parts as one; content that is no list of parts as it is."""
+    """The joined text of a list of content parts; any other content unchanged."""
     if not isinstance(content, list):
         return content
     texts = [part.get("text") for part in content if isinstance(part, Mapping)]

@@ -1,4 +1,4 @@
-"""Errors with one printable line, what a program may print of a stranger's text, and exit codes."""
+"""Errors of one printable line, foreign text made safe to print, and exit codes."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class InputError(EvaluationError):
 
 
 class OtherQuestionsError(InputError):
-    """A prediction for questions that are not those of its dataset: a night leaves it out, and says so."""
+    """A prediction for the questions of another dataset; a nightly run leaves it out and reports it."""
 
 
 class LockedError(EvaluationError):
-    """Another run is at work in the same folder."""
+    """Another run uses the same folder."""
 
     exit_code = 5
 
@@ -83,19 +83,19 @@ def grouped_names(names: Sequence[object], count: int | None = None) -> str:
 
 
 def _open_streams() -> None:
-    """Stand in for streams that were closed (`>&-`): else the next file gets their number, and what is printed."""
+    """Open the null device for closed streams (`>&-`): the next file would get their number, and with it the output."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest number, this one
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for as long as we live
 
 
 def run_command(program: str, work: Callable[[], int]) -> int:
-    """The exit code of `work`, or of what stopped it, told in one line on stderr."""
+    """The exit code of `work`, or of the error that stopped it, which is printed as one line on stderr."""
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
@@ -113,7 +113,7 @@ def run_command(program: str, work: Callable[[], int]) -> int:
         print(f"{program}: interrupted", file=sys.stderr)
         return 130
     except OSError as error:
-        # What cannot be written must not be tried again at exit.
+        # Python would try to write the rest once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):  # `eval.py … | head`
             return 0

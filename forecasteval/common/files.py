@@ -37,7 +37,7 @@ def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
 
     `position` is where `raw` begins in the file.
     """
-    packed = next((told for magic, told in _MAGIC.items() if raw.startswith(magic)), "") if position == 0 else ""
+    packed = next((kind for magic, kind in _MAGIC.items() if raw.startswith(magic)), "") if position == 0 else ""
     if packed:
         raise InputError(where, "expected text", packed)
     if position == 0 and (raw[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in raw[:4]):
@@ -64,7 +64,7 @@ def _guess_encoding(raw: bytes) -> str:
 
 @contextlib.contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """What the system says against reading a file or folder, as an InputError."""
+    """Raise errors of the operating system on reading a file or folder as InputError."""
     try:
         yield
     except OSError as error:
@@ -72,7 +72,7 @@ def readable(path: Path) -> Iterator[None]:
 
 
 def require_regular(path: Path) -> None:
-    """InputError for what is no file of bytes: reading a pipe would wait for ever."""
+    """Raise InputError for anything but a file of bytes: reading a pipe would wait for ever."""
     with readable(path):
         mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
@@ -82,7 +82,7 @@ def require_regular(path: Path) -> None:
 
 
 def require_plain(path: Path) -> None:
-    """InputError for what is no regular file, or a packed one by its name."""
+    """Raise InputError for anything but a regular file, and for names of packed files."""
     require_regular(path)
     if path.suffix in _PACKED:
         raise InputError(str(path), f"expected {', '.join(SUFFIXES)}", _PACKED[path.suffix])
@@ -103,7 +103,7 @@ def hash_file(path: Path) -> str:
 
 
 def join_checksums(checksums: Sequence[str]) -> str:
-    """The checksum of one file, or one of all of several."""
+    """The checksum of a single file, or a checksum of the checksums of several."""
     return checksums[0] if len(checksums) == 1 else hashlib.sha256(" ".join(checksums).encode()).hexdigest()
 
 
@@ -114,24 +114,24 @@ def find_file(name: str, folder: Path) -> Path:
     nearest names that exist), or two files with one stem.
     """
     base = Path(name) if os.sep in name or "/" in name else folder / name
-    found = [path for path in (base, *(base.parent / (base.name + end) for end in SUFFIXES)) if os.path.isfile(path)]
-    if len(found) == 1 or (found and found[0] == base):
-        return found[0]
-    if found:
-        raise InputError(str(base), "expected one file", f"{' and '.join(path.name for path in found)}")
+    matches = [path for path in (base, *(base.parent / (base.name + end) for end in SUFFIXES)) if os.path.isfile(path)]
+    if len(matches) == 1 or (matches and matches[0] == base):
+        return matches[0]
+    if matches:
+        raise InputError(str(base), "expected one file", f"{' and '.join(path.name for path in matches)}")
     if os.path.exists(base):
         require_plain(base)  # says what it is instead
     try:
         names = os.listdir(base.parent)
     except (OSError, ValueError):
         names = []
-    others = sorted(other for other in names if other.endswith(SUFFIXES) and other[0] != ".")
+    candidates = sorted(name for name in names if name.endswith(SUFFIXES) and name[0] != ".")
     import difflib  # here: it costs more than all the rest of the start-up
 
-    packed = sorted(other for other in names if Path(other).suffix in _PACKED and other.startswith(base.name))
+    packed = sorted(name for name in names if Path(name).suffix in _PACKED and name.startswith(base.name))
     if packed:
         require_plain(base.parent / packed[0])
-    near = difflib.get_close_matches(base.name, others, n=3, cutoff=0.4) or others[:3]
+    near = difflib.get_close_matches(base.name, candidates, n=3, cutoff=0.4) or candidates[:3]
     hint = f"; there is {', '.join(near)}" if near else ""
     raise InputError(printable(base, 200), f"no such file{hint}")
 
@@ -167,7 +167,7 @@ def find_dataset(prediction: Path, folder: Path) -> Path | None:
     """The longest-named file in `folder` whose stem is the prediction's or a prefix of it up to `-`, `_`, `.` or `@`.
 
     None if there is none, and for a CSV that holds its own events; InputError if two fit equally well, or
-    if the folder is there and cannot be read.
+    if the folder exists and cannot be read.
     """
     if prediction.suffix == ".csv" and holds_events(csv_header(prediction)):
         return None
@@ -189,7 +189,7 @@ def find_dataset(prediction: Path, folder: Path) -> Path | None:
 
 
 def temporary_name(folder: Path) -> Path:
-    """What is written in a folder before it is whole; what a killed run leaves of it, the next one sweeps away."""
+    """The name of a file until it is complete; the next run deletes those that a killed run left."""
     return folder / f".{os.getpid()}-{os.urandom(4).hex()}.tmp"
 
 
@@ -215,21 +215,21 @@ def write_atomic(path: Path, content: str | bytes | Iterable[str]) -> None:
 
 
 def set_of(path: Path, dataset: Path | None, together: Callable[[Path], bool]) -> Path | None:
-    """The dataset, if its files are one set of predictions and this is one of them: a CSV holds its own events."""
+    """The dataset, if its predictions are scored together and `path` is among them: a CSV holds its own events."""
     return dataset if dataset and path.suffix != ".csv" and together(dataset) else None
 
 
 def score_together(
     score: Callable[..., T], paths: Sequence[Path], dataset: Path | None
 ) -> tuple[T | None, list[tuple[Path, EvaluationError]]]:
-    """One result of one file or of several, without those that cannot be scored by themselves: these, and why."""
+    """The result of all files that can be scored, and the error of every other file."""
     try:
         return score_unchanged(score, paths[0], dataset, paths[1:]), []
     except EvaluationError as error:
         failed = [(paths[0], error)]
     if len(paths) > 1:
         alone = [(path, *score_together(score, [path], dataset)) for path in paths]
-        failed = [told for _, _, errors in alone for told in errors] or failed
+        failed = [failure for _, _, errors in alone for failure in errors] or failed
         rest = [path for path, results, _ in alone if results is not None]
         if 0 < len(rest) < len(paths):
             results, errors = score_together(score, rest, dataset)

@@ -1,4 +1,4 @@
-"""What a check of a dataset found, and its report."""
+"""The mistakes that a check found in a dataset, and their report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .results import Results
 
 
 class Finding(NamedTuple):
-    """What a check has to say of one record of a dataset."""
+    """A mistake in a record of a dataset."""
 
     kind: str
     id: str
@@ -23,7 +23,7 @@ class Finding(NamedTuple):
 def check_results(
     path: Path, sha256: str, records: int, findings: Sequence[Finding], notes: Sequence[str] = ()
 ) -> Results:
-    """The findings of a dataset of so many records; `notes` are no findings."""
+    """The findings of a dataset of `records` records; `notes` are messages besides."""
     values: dict[str, Any] = {
         "dataset": path.name, "dataset_sha256": sha256, "count": records,
         "findings": [finding._asdict() for finding in findings], "notes": list(notes),

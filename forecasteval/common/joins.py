@@ -1,4 +1,4 @@
-"""Questions of a dataset and predictions for them, brought together by id; checksums of what was asked."""
+"""Questions of a dataset and predictions for them, joined by id; checksums of questions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Join:
         self._questions, self._fields = questions, tuple(fields)
         self._notes = RecordNotes()
         self._predictions: dict[str, list[Mapping[str, Any]]] = {}  # by id, as long as a question may need them
-        self._used: set[int] = set()  # `id()` of those that are kept although a question has used them
+        self._used: set[int] = set()  # `id()` of predictions that a question has used and that are kept
         keys, answers, count = self._read(predictions)
         ids = Counter(map(_question_id, questions))
         self._shared = {name for name, times in ids.items() if times > 1}
@@ -39,7 +39,7 @@ class Join:
         self._notes.update(answers.warnings(where, count))
 
     def _read(self, predictions: Iterable[Any]) -> tuple[Counter[str], AnswerKeys, int]:
-        """Index the predictions; the keys of those without an id, and how the others answer."""
+        """Index the predictions; return the keys of records without an id, and how the other records answer."""
         keys: Counter[str] = Counter()
         answers, count = AnswerKeys(), 0
         for number, record in enumerate(predictions, 1):
@@ -65,8 +65,8 @@ class Join:
         name = _question_id(question)
         prediction = self._find(name, question.get("prompt"))
         for field in self._fields:
-            theirs, ours = prediction.get(field), question.get(field)
-            if field in prediction and theirs != ours and str(theirs) != str(ours):  # "4" is level 4
+            given, expected = prediction.get(field), question.get(field)
+            if field in prediction and given != expected and str(given) != str(expected):  # "4" is level 4
                 self._notes[f"{field} of the file differs from the dataset, the dataset counts"].append(name)
         row = {**question, "answer": raw_answer(prediction), "prediction": None}
         repeated = repeated_keys(question) + repeated_keys(prediction)
@@ -104,21 +104,21 @@ def _question_id(question: Any) -> str:
     return str(question.get("id")).strip() if isinstance(question, Mapping) else ""
 
 
-def _no_id(ids: Sequence[str], theirs: Sequence[str], keys: Counter[str]) -> str:
-    """Why no prediction has an id of the dataset, with the nearest thing that is there."""
+def _no_id(ids: Sequence[str], predicted: Sequence[str], keys: Counter[str]) -> str:
+    """Why no prediction has an id of the dataset, with the nearest id or key."""
     import difflib
 
     named = [key for key in keys if key.lower().replace("_", "").endswith("id")]
-    if not theirs:
+    if not predicted:
         shown = ", ".join(printable(key, 40) for key in (named or list(keys))[:5]) or "nothing"
         remedy = f"; `convert --id {printable(named[0], 40)}` makes predictions of them" if len(named) == 1 else ""
         return f"no 'id', but {shown}{remedy}"
     folded = {name.casefold(): name for name in ids}
-    near = difflib.get_close_matches(theirs[0].casefold(), list(folded), n=1)
+    near = difflib.get_close_matches(predicted[0].casefold(), list(folded), n=1)
     nearest = (
         f", nearest {printable(folded[near[0]], 40)}" if near else f", which has {printable((*ids, 'none')[0], 40)}"
     )
-    return f"none with an id of it: {printable(theirs[0], 40)}{nearest}"
+    return f"none with an id of it: {printable(predicted[0], 40)}{nearest}"
 
 
 class AnswerKeys:
@@ -129,18 +129,18 @@ class AnswerKeys:
         self._keys: Counter[str] = Counter()
 
     def add(self, record: Mapping[str, Any], name: str) -> None:
-        """Look at one record."""
+        """Note a record that has neither key."""
         if "answer" not in record and "prediction" not in record:
             self._lacking.append(name)
             self._keys.update(record.keys())
 
     def warnings(self, where: str, count: int) -> dict[str, list[str]]:
-        """The names of those that lack both; InputError, with the keys that are there, if all `count` records do."""
+        """The names of the records that lack both; InputError, which names their keys, if all `count` records do."""
         if count and len(self._lacking) == count:
-            others = [key for key, _ in self._keys.most_common() if key not in _QUESTION_KEYS]
-            there = [printable(repr(str(key)), 40) for key in others]
+            keys = [key for key, _ in self._keys.most_common() if key not in _QUESTION_KEYS]
+            shown = [printable(repr(str(key)), 40) for key in keys]
             raise InputError(
-                where, "expected 'answer' or 'prediction' in the records", ", ".join(there[:8]) or "neither"
+                where, "expected 'answer' or 'prediction' in the records", ", ".join(shown[:8]) or "neither"
             )
         return {"record with neither 'answer' nor 'prediction', missing": self._lacking} if self._lacking else {}
 
@@ -155,7 +155,7 @@ def raw_answer(record: Mapping[str, Any]) -> Any:
 
 
 class RecordDigest:
-    """sha256 over records in their order, taken in batches: hashing one by one costs more than scoring."""
+    """sha256 over records in their order, hashed in batches: record by record takes longer than scoring."""
 
     def __init__(self) -> None:
         self._sha = hashlib.sha256()
@@ -176,7 +176,7 @@ class RecordDigest:
 
 
 def hash_question(text: str) -> str:
-    """A short checksum of what was asked, by which the items of two results are paired."""
+    """A short checksum of a question, by which the items of two results are paired."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

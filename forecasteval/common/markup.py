@@ -28,7 +28,7 @@ _LIST_MARK: Final = re.compile(r"[,，、;；/|&\n]|\sand\s|和")
 # A box that its sentence denies: `not \boxed{B}`
 _DENIED: Final = re.compile(r"(?:\b(?:not|rather\s+than|instead\s+of)\b|而不是|不是|而非|并非)[\s:$*]*\Z", re.I)
 MAX_SPAN: Final = 10_000  # characters; nothing longer is an answer
-_MAX_BRACES: Final = 2_000_000  # that are looked at in one text
+_MAX_BRACES: Final = 2_000_000  # examined in a text
 
 
 def drop_invisible(text: str) -> str:
@@ -279,7 +279,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 def find_object(text: str) -> Any:
     """The JSON object in `text`, which may stand in prose or a fence; None if there is none, or more than one."""
-    found = None
+    result = None
     position = text.find("{")
     for _ in range(20):  # text that a model wrote: no more tries than any honest reply needs
         if position < 0:
@@ -289,8 +289,8 @@ def find_object(text: str) -> Any:
         except (ValueError, RecursionError):
             end = position + 1
         else:
-            if found is not None:
+            if result is not None:
                 return None
-            found = value
+            result = value
         position = text.find("{", end)
-    return found
+    return result

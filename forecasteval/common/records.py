@@ -54,7 +54,7 @@ def _integer(digits: str) -> int | str:
     return int(digits) if len(digits) < 4000 else digits
 
 
-# NaN and Infinity are no JSON, but one of them must not cost the other records: they come through as floats.
+# NaN and Infinity are not JSON, but must not cost the other records of the file: they are read as floats.
 DECODER = json.JSONDecoder(object_pairs_hook=_object)
 _big_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer)
 
@@ -148,7 +148,7 @@ class RecordFile:
                 yield from self._whole(self._text())
 
     def _text(self) -> str:
-        """The whole file; in a function of its own, so that its bytes are gone when the records are used."""
+        """The text of the file; a separate function, so that its bytes are freed before the records are used."""
         raw = self.path.read_bytes()
         self._sha.update(raw)
         return decode_utf8(raw, str(self.path))
@@ -243,7 +243,7 @@ def _holds_objects(value: object) -> bool:
 
 
 def first_keys(path: Path, count: int = 20, is_json: bool = False) -> set[str]:
-    """The keys of the first objects in a JSON or JSONL file, by which its kind is told; what is no object is passed.
+    """The keys of the first objects in a JSON or JSONL file, by which its benchmark is recognised.
 
     Reads on only where the first piece holds no whole object. Of a CSV the names in its first row, unless it `is_json`.
     """

@@ -1,4 +1,4 @@
-"""What a command tells its users of itself: what to type, examples, exit codes."""
+"""The help texts of commands: how to call them, examples, exit codes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 _ALWAYS: Final = (1, 2, 130)
-_CODES: Final = {  # those of all commands
+_CODES: Final = {
     1: "internal fault",
     2: "usage or unreadable input",
     3: "scored but some files failed",
@@ -52,11 +52,11 @@ def command_line(program: str) -> str:
 def describe(program: str, description: str, examples: str, done: str, *codes: int) -> dict[str, Any]:
     """The texts of a command's help, as options of its parser.
 
-    `examples` are lines in which `{0}` stands for what users type. `done` tells what exit code 0 means, `codes` are
-    those that the command can give beside 1, 2 and 130.
+    `examples` are lines in which `{0}` stands for what users type. `done` is the meaning of exit code 0, `codes` are
+    the exit codes of the command besides 1, 2 and 130.
     """
-    told = [f"0 {done}", *(f"{code} {_CODES[code]}" for code in sorted({*_ALWAYS, *codes}))]
-    exits = textwrap.fill(f"exit codes: {', '.join(told)}", 110)
+    meanings = [f"0 {done}", *(f"{code} {_CODES[code]}" for code in sorted({*_ALWAYS, *codes}))]
+    exits = textwrap.fill(f"exit codes: {', '.join(meanings)}", 110)
     return {
         "description": description,
         "epilog": f"examples:\n{examples.format(command_line(program))}\n\n{exits}",
