@@ -9,7 +9,7 @@ from typing import Any
 def reply_texts(reply: Any) -> list[Any]:
     """The texts of a reply's choices, each with its parts joined; anything else is the only choice.
 
-    Reads `{"body": …}` in the output of a batch, and the bodies of chat completions (`choices[].message.content`) and of the
+    Reads `{"body": …}` of a batch, and the bodies of chat completions (`choices[].message.content`) and of the
     Responses API (`output[].content[].text` of its messages, not of its reasoning).
     """
     body = reply.get("body", reply) if isinstance(reply, Mapping) else reply
