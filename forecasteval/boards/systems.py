@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -108,9 +109,9 @@ class Ranking(NamedTuple):
 
 
 def read_result(results: Mapping[str, Any], name: str | None = None) -> System | Ranking:
-    """What ranking needs of a result; raises InputError as `read_system` does."""
+    """What ranking needs of a result; InputError for a score out of bounds, and as `read_system` raises it."""
     if "ranking" not in results:
-        return read_system(results, name)
+        return _require_bounds(read_system(results, name))
     row = _file_row(results, name or str(results.get("name", "forecasts")))
     return Ranking({**row, "rows": results["ranking"], "n_events": results["n_events"]})
 
@@ -130,17 +131,16 @@ def from_record(record: Mapping[str, Any]) -> System | Ranking:
     scale = read_scale(record)
     values = {key: value for key, value in record.items() if key not in scale.describe()}
     outcomes = {level: Counter(counts) for level, counts in record["outcomes"].items()}
-    system = System(**{**values, "group": tuple(record["group"]), "outcomes": outcomes, "scale": scale})
-    for scores in system.scores.values():
-        _require_bounds(scores, scale, system.name)
+    return _require_bounds(System(**{**values, "group": tuple(record["group"]), "outcomes": outcomes, "scale": scale}))
+
+
+def _require_bounds(system: System) -> System:
+    """The system; InputError if a score is no number of its scale: no benchmark has made it."""
+    low, high, _ = system.scale
+    for score in chain.from_iterable(system.scores.values()):
+        if not low - 1e-9 <= score <= high + 1e-9:
+            raise InputError(system.name, f"expected scores in [{low:g}, {high:g}]", f"{score}")
     return system
-
-
-def _require_bounds(scores: Iterable[float], scale: Scale, name: str) -> None:
-    """InputError for a score that is no number of the scale: it was not made by its benchmark."""
-    for score in scores:
-        if not scale.low - 1e-9 <= score <= scale.high + 1e-9:
-            raise InputError(name, f"expected scores in [{scale.low:g}, {scale.high:g}]", f"{score}")
 
 
 def file_row(system: System | Ranking) -> dict[str, Any]:
@@ -185,7 +185,7 @@ def split_forecasters(results: Sequence[Mapping[str, Any]]) -> tuple[list[Mappin
 
 
 def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
-    """The scores of one result; InputError if it has none, or one out of bounds, or if missing answers are left out."""
+    """The scores of one result; raises InputError if it has none, or if missing answers are left out of it."""
     scale = read_scale(results)
     signature, name = results["signature"], name or str(results.get("name", "system"))
     if "items" not in results:
@@ -210,7 +210,6 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
         scores[level], ids[level] = [item[1] for item in items], [item[2] for item in items]
         answered[level] = [item[4] for item in items]
         clusters[level] = [item[3] for item in items if item[3] is not None]
-        _require_bounds(scores[level], scale, name)
         items.clear()
     group = (results["benchmark"], str(results.get("dataset") or ""), signature["questions_sha256"])
     policy = {key: value for key, value in signature.items() if not key.endswith("sha256")}
