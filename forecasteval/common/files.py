@@ -15,6 +15,7 @@ from .errors import EvaluationError, InputError, printable
 T = TypeVar("T")
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 SUFFIXES: Final = (".json", ".jsonl", ".csv")
+MAX_CELL: Final = 1 << 30  # of a CSV: a trace of reasoning is longer than csv's 128 KiB
 NAME_ENDS: Final = "-_.@"  # what ends a dataset's name at the start of a prediction's
 _PACKED: Final = {  # what it is, and what to do
     **dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".zip"), "a compressed file; unpack it first"),
@@ -150,7 +151,26 @@ def csv_header(path: Path) -> list[str]:
 
 def csv_delimiter(text: str) -> str:
     """What parts the columns of a CSV: the most frequent of comma, semicolon and tab in its first row."""
-    return max(",;\t", key=text.partition("\n")[0].count)
+    return max(",;\t", key=text.lstrip("\r\n").partition("\n")[0].count)
+
+
+def csv_rows(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
+    """(number of its last line, cells) of every row of a CSV, the header and blank rows included.
+
+    Raises InputError, with the line, for text that is none.
+    """
+    import csv  # here: most commands read none
+    import io
+
+    limit_before = csv.field_size_limit(MAX_CELL)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=csv_delimiter(text), strict=True)
+    try:
+        for cells in reader:
+            yield reader.line_num, cells
+    except csv.Error as error:
+        raise InputError(f"{where}: line {reader.line_num}", f"not CSV: {error}") from None
+    finally:
+        csv.field_size_limit(limit_before)
 
 
 def holds_events(columns: Iterable[str]) -> bool:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.files import BYTE_ORDER_MARK, decode_utf8, read_file, readable, require_regular
+from forecasteval.common.files import BYTE_ORDER_MARK, csv_rows, decode_utf8, read_file, readable, require_regular
 from forecasteval.common.records import WRAPPERS, RecordFile, first_keys
 
 MAX_BYTES: Final = 1 << 30  # of a file; its records take several times as much memory
 MAX_ROWS: Final = 1_000_000  # 44 KB of Parquet can hold nine million, which take 2.6 GB
-MAX_CELL: Final = 1 << 30  # a trace of reasoning is longer than csv's 128 KiB
 PARQUET: Final = b"PAR1"
 
 
@@ -70,18 +67,9 @@ def _read_json(path: Path) -> Table:
 
 def _read_csv(path: Path) -> Table:
     """A table whose cells are parted by commas, semicolons or tabs; its first row names the columns."""
-    text = decode_utf8(read_file(path), str(path))
-    limit_before = csv.field_size_limit(MAX_CELL)
-    try:
-        delimiter = max(",;\t", key=text.partition("\n")[0].count)
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        names = next(reader, [])
-        rows = [_name_cells(path, reader.line_num, names, cells) for cells in reader if cells]
-    except csv.Error as error:
-        raise InputError(str(path), f"not CSV: {error}") from None
-    finally:
-        csv.field_size_limit(limit_before)
-    return Table("CSV", names, rows, [])
+    lines = csv_rows(decode_utf8(read_file(path), str(path)), str(path))
+    _, names = next(lines, (0, list[str]()))
+    return Table("CSV", names, [_name_cells(path, line, names, cells) for line, cells in lines if cells], [])
 
 
 def _name_cells(path: Path, line: int, names: Sequence[str], cells: Sequence[str]) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
 import io
 import re
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, grouped_names, printable
-from forecasteval.common.files import decode_utf8, read_file
+from forecasteval.common.files import csv_delimiter, csv_rows, decode_utf8, read_file
 from forecasteval.common.records import number_text
 
 from .items import repair
@@ -50,8 +49,9 @@ def read_sheet(path: Path, name: str | None = None, columns: Sequence[str] = ())
     """
     where, raw, notes = str(path), read_file(path), list[str]()
     if path.suffix.lower() not in (".xlsx", ".xlsm"):
-        grid, delimiter = _read_csv(_decode(raw, where, notes), where)
-        if delimiter != "," and _has_decimal_commas(grid):
+        text = _decode(raw, where, notes)
+        grid = [(f"line {line}", cells) for line, cells in csv_rows(text, where)]
+        if csv_delimiter(text) != "," and _has_decimal_commas(grid):
             grid = [(place, list(map(_point, cells))) for place, cells in grid]
             notes.append("decimal commas are read as points")
         return _make_sheet(grid, {}, where, columns, notes)
@@ -136,15 +136,6 @@ def _decode(raw: bytes, where: str, notes: list[str]) -> str:
             raise error from None
         notes.append(f"the file is no UTF-8 and is read as {name}")
         return text
-
-
-def _read_csv(text: str, where: str) -> tuple[Grid, str]:
-    delimiter = max(",;\t", key=text.lstrip("\n\r").split("\n", 1)[0].count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        return [(f"line {reader.line_num}", cells) for cells in reader], delimiter
-    except csv.Error as error:
-        raise InputError(f"{where}: line {reader.line_num}", f"not CSV: {error}") from None
 
 
 def _has_decimal_commas(grid: Grid) -> bool:
