@@ -10,8 +10,7 @@ from forecasteval.common.errors import InputError
 from forecasteval.common.records import first_keys
 
 from .inspect_logs import is_log, read_eval_log, read_json_log
-from .miroflow import read_miroflow
-from .rows import Columns, Truths, read_batch, read_rows
+from .rows import Columns, Truths, read_batch, read_miroflow, read_rows
 from .runs import Source
 from .tables import Table, is_json, read_beginning, read_table
 

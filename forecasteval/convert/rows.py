@@ -1,9 +1,9 @@
-"""Rows with an id and an answer: FutureX's submissions, tables of any kind, the output of OpenAI's batches."""
+"""Rows with an id and an answer: FutureX's submissions, tables of any kind, OpenAI's batches, MiroFlow's results."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -11,7 +11,7 @@ from forecasteval.common.batches import reply_texts
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import as_text, repeated_keys
 
-from .runs import Answer, Source, collect, id_text
+from .runs import Answer, Source, collect, id_text, is_empty
 from .tables import Table
 
 IDS: Final = ("id", "question_id", "task_id", "sample_id")
@@ -129,3 +129,48 @@ def _read_reply(row: Mapping[str, Any]) -> list[Answer]:
     failed = row.get("error") or (isinstance(reply, Mapping) and reply.get("status_code", 200) != 200)
     texts = enumerate([None] if failed else reply_texts(reply), 1)
     return [Answer(row.get("custom_id"), text, run=run, problem="failed" if failed else "") for run, text in texts]
+
+
+# --- MiroFlow ---
+
+_NO_BOX: Final = r"No \boxed{} content found in the final answer."  # MiroFlow's own words where a model gave no box
+_FAILED: Final = ("failed", "run_failed")
+
+
+def read_miroflow(table: Table) -> Source:
+    """The runs of the rows of a `benchmark_results.jsonl`, by the numbers of their attempts.
+
+    A row's answer is that of one of its attempts, and which one can depend on the truth (pass@k), so it counts only
+    where no attempts are listed. Without early stopping all rows have the same number of attempts; with it, later
+    attempts are of those questions only that were wrong before. A retry (`retry_id`) tries an attempt again, and the
+    last one counts.
+    """
+    source = collect("MiroFlow results", table.rows, _read_task, table.notes)
+    if len({len(run.ids) for run in source.runs.values()}) == 1:
+        return source
+    note = "rows have different numbers of attempts: if they stop at the first right one, a later run is none"
+    return source._replace(notes=[*source.notes, note])
+
+
+def _read_task(row: Mapping[str, Any]) -> Iterator[Answer]:
+    for number, attempt in _attempts(row).items():
+        answer, problem = attempt.get("model_boxed_answer"), ""
+        if answer == _NO_BOX:
+            problem = "no box in the reply"
+        elif is_empty(answer) and attempt.get("status") in _FAILED:
+            problem = "failed"
+        yield Answer(row.get("task_id"), answer, row.get("task_question"), number, problem)
+
+
+def _attempts(row: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
+    """The attempts of a row by their numbers, from 1; the row itself where it lists none."""
+    listed = row.get("attempts")
+    attempts = [attempt for attempt in listed if isinstance(attempt, Mapping)] if isinstance(listed, list) else []
+    retried = all(type(attempt.get("retry_id")) is int for attempt in attempts)
+    if retried:
+        attempts.sort(key=lambda attempt: int(attempt["retry_id"]))
+    numbers: list[Any] = [attempt.get("attempt_number", attempt.get("attempt_id")) for attempt in attempts]
+    repeated = len(set(map(repr, numbers))) < len(numbers) and not retried
+    if repeated or not all(type(number) is int and 0 < number < 10**6 for number in numbers):
+        numbers = list(range(1, len(attempts) + 1))
+    return dict(zip(numbers, attempts, strict=True)) or {1: row}

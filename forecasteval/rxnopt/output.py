@@ -15,11 +15,10 @@ from forecasteval.common.version import __version__
 
 from .builder import Build
 from .kinds import NAME, QUESTION_TYPES, TEMPLATES, dataset_name, template_of
-from .options import NOT_ASKED_REASONS, SKIP_REASONS
-from .prompts import make_template, render_question
+from .prompts import fill, make_template, render_question
+from .questions import NOT_ASKED_REASONS, SKIP_REASONS
 from .settings import SETTING_HELP
 from .tables import ROW_REASONS, UNUSED_REASONS
-from .wording import fill
 
 PROGRAM: Final = "python eval.py"
 

@@ -10,8 +10,9 @@ import hashlib
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import decode_utf8, read_file
@@ -19,15 +20,14 @@ from forecasteval.common.records import as_text
 
 from .items import ABSENT, read_items
 from .kinds import SELECTIVITIES, order_id, rotation, table_of, template_of
-from .wording import fill
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 LANGUAGES: Final = ("en", "zh")
 LABELS: Final = {"reagents": "试剂 (reagents)", "solvents": "溶剂 (solvents)"}  # seed, 样本展示; in Chinese prompts
-_FIELDS: Final = (
-    "reactants", "products", "constant_conditions", "fixed_conditions", "reference_conditions", "options",
-)  # fmt: skip
 _CHINESE: Final = re.compile("[\u4e00-\u9fff]")
-_PLACEHOLDER: Final = re.compile(r"\{(" + "|".join(_FIELDS) + r")\}")
+_PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)\}")
 
 
 def make_template(name: str, language: str = "en") -> str:
@@ -68,7 +68,7 @@ def render_question(question: Mapping[str, Any], template: str) -> str:
         "reference_conditions": "\n\n".join(_reference_blocks(given.get("reference_conditions"), labels)),
         "options": "\n\n".join(f"Option {i}:\n{condition_lines(o, labels)}" for i, o in enumerate(question["options"])),
     }
-    return _PLACEHOLDER.sub(lambda match: texts[match[1]], template)
+    return _PLACEHOLDER.sub(lambda match: texts.get(match[1], match[0]), template)
 
 
 def render_prompts(
@@ -147,3 +147,39 @@ def _reference_blocks(references: object, labels: Mapping[str, str]) -> Iterator
             known = "".join(f", {field}={as_text(reference[field])}" for field in SELECTIVITIES if field in reference)
             conditions = condition_lines(reference.get("conditions"), labels)
             yield f"Reference {number} (yield={printable(amount)}%{printable(known)}):\n{conditions}"
+
+
+# --- Templates ---
+
+
+def fill(name: str, **values: Any) -> str:
+    """The text of a template with `values`, which are inserted literally: they are data, never templates."""
+    return _environment().get_template(name).render(values)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    import jinja2  # here: only `build` and `render` need it
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("forecasteval.rxnopt"),
+        autoescape=False,  # text and Markdown, no HTML; the filters below keep data in its place
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(code=code_cell, fence=fence)
+    return environment
+
+
+def code_cell(text: str) -> str:
+    """A code span in a cell of a Markdown table: on one line, and nothing in it ends the span or the cell."""
+    return "`" + printable(text).replace("`", "'").replace("|", "\\|") + "`"
+
+
+def fence(text: str) -> str:
+    """A code block that no text can end: its fence is longer than any run of backticks inside."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    marks = "`" * max(3, longest + 1)
+    return f"{marks}text\n{text}\n{marks}"

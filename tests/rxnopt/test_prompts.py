@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import jinja2
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.kinds import QUESTION_TYPES, template_of
-from forecasteval.rxnopt.prompts import make_template, render_prompts, render_question
+from forecasteval.rxnopt.output import make_statistics
+from forecasteval.rxnopt.prompts import code_cell, fence, fill, make_template, render_prompts, render_question
 from rxnopt_tables import RAW_CONTROL, Row, build, by_id, simple, table, worked_example
 
 
@@ -117,3 +121,30 @@ def test_templates(kind: str, language: str) -> None:
     expected[-1:-1] = ["reference_conditions"] if kind.endswith("_reference") else []
     assert fields == expected
     assert re.search("0-based|从 0 开始", template.strip().splitlines()[-1])
+
+
+# --- Templates ---
+
+EVIL = "{{ 7 * 7 }}{% raw %}{# x #}<b>&amp;"
+
+
+def test_values_are_inserted_literally() -> None:
+    made = build(simple("t", [1, 2]))._replace(unused={EVIL: 3})
+    assert f"  - {EVIL}: 3\n" in make_statistics(made)
+
+
+def test_a_value_that_is_missing_is_an_error() -> None:
+    with pytest.raises(jinja2.UndefinedError):
+        fill("statistics.en.md.j2")
+
+
+@given(st.lists(st.sampled_from(["`", "``", "|", "\n", "a", "# b", "\x1b"]), max_size=12).map("".join))
+def test_nothing_ends_a_fence_or_a_cell(text: str) -> None:
+    first, *inside, last = fence(text).split("\n")
+    assert "\n".join(inside) == text
+    assert first == f"{last}text"
+    assert last not in text
+    cell = code_cell(text)
+    assert cell.count("`") == 2
+    assert "\n" not in cell
+    assert "|" not in cell.replace("\\|", "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from forecasteval.rxnopt.questions import ask
 from forecasteval.rxnopt.settings import Settings
 from forecasteval.rxnopt.tables import read_table
 from make_rxnopt_samples import make_tables
-from rxnopt_tables import Record, build, by_id, check_questions, simple, worked_example
+from rxnopt_tables import Record, Row, build, by_id, check_questions, simple, table, worked_example
 
 
 def test_the_worked_example_of_the_seed() -> None:
@@ -68,3 +69,110 @@ def test_the_rules_that_every_test_checks_do_catch_faults(break_it: Callable[[Re
     break_it(next(q for q in questions if q["id"].endswith("_q4_ref")))
     with pytest.raises(AssertionError, match=message):
         check_questions(read, questions, Settings())
+
+
+# --- Which rows are options, which are references ---
+
+
+def test_a_single_question_uses_the_fullest_real_group() -> None:
+    cells = [
+        ("K", "DMF", 10),
+        ("K", "THF", 20),
+        ("Na", "THF", 30),
+        ("Cs", "THF", 40),
+        ("Li", "DMF", 50),
+        ("Cs", "EtOH", 5),
+    ]
+    rows: list[Row] = [({"base": b, "solvents": s}, {"yield_ratio": y}) for b, s, y in cells]
+    question = by_id(build(table("t", rows)))["t_q1"]
+    assert question["target_key"] == "base"
+    assert question["input"]["fixed_conditions"] == {"solvents": [{"content": "THF", "SMILES": ""}]}
+    assert sorted(option["base"][0]["content"] for option in question["options"]) == ["Cs", "K", "Na"]
+    assert (question["meta"]["best_yield"], question["meta"]["global_best_yield"]) == (40, 50)
+    assert question["meta"]["global_best_entry_indices"] == [4]
+
+
+def test_of_equal_groups_the_lowest_row_counts() -> None:
+    rows: list[Row] = [
+        ({"base": b, "solvents": s}, {"yield_ratio": y})
+        for b, s, y in [("Cs", "EtOH", 1), ("K", "DMF", 10), ("K", "THF", 20), ("Na", "THF", 30), ("Na", "DMF", 40)]
+    ]
+    assert by_id(build(table("t", rows)))["t_q1"]["input"]["fixed_conditions"]["solvents"][0]["content"] == "DMF"
+
+
+def test_balancing() -> None:
+    yields = {"K": [1, 2, 3, 4, 90], "Na": [50, 60]}
+    rows: list[Row] = [
+        ({"base": b, "run": str(y)}, {"yield_ratio": y}) for b, values in yields.items() for y in values
+    ]  # fmt: skip
+    plain = by_id(build(table("t", rows)))["t_q3"]
+    assert len(plain["options"]) == 7
+    even = by_id(build(table("t", rows), balance_all_varying_options="true"))["t_q3"]
+    assert sorted(even["meta"]["yields"]) == [3, 4, 50, 60, 90]  # 3 of one to 2 of the other is 1.5: left alone
+    tight = by_id(build(table("t", rows), balance_all_varying_options="true", balance_max_imbalance_ratio="1"))["t_q3"]
+    assert sorted(tight["meta"]["yields"]) == [4, 50, 60, 90]
+    rows = [
+        ({"base": b, "run": str(n)}, {"yield_ratio": y})
+        for n, (b, y) in enumerate(zip("KKKKNN", [1, 1, 1, 9, 5, 5], strict=True))
+    ]
+    last = by_id(build(table("t", rows), balance_all_varying_options="true"))["t_q3"]  # of equal rows the last goes
+    assert sorted(entry["row_index"] for entry in last["meta"]["option_source_entries"]) == [0, 1, 3, 4, 5]
+
+
+def test_large_screens_are_capped_with_the_best_and_an_even_spread() -> None:
+    made = build(simple("t", [(37 * n) % 101 for n in range(101)]))  # 0 to 100 in some order
+    plain, reference, control = (by_id(made)[f"t_q2{end}"] for end in ("", "_ref", "_ref_control"))
+    assert sorted(plain["meta"]["yields"]) == [round(n * 100 / 19) for n in range(20)]
+    assert sorted(reference["meta"]["yields"])[-1] == 100
+    assert len(reference["options"]) == 20
+    assert reference["options"] == control["options"]
+    assert len(by_id(made)["t_q1"]["options"]) == 20
+    assert made.capped == {"questions": 4, "options": 2 * 81 + 2 * (96 - 20)}
+    assert len(by_id(build(simple("t", [1, 2, 3, 4]), max_options=2))["t_q2"]["options"]) == 2
+    assert build(simple("t", [1, 2, 3, 4])).capped == {"questions": 0, "options": 0}
+
+
+def test_single_references_are_rows_outside_that_are_no_better() -> None:
+    rows: list[Row] = [({"base": f"b{n}", "solvents": "THF"}, {"yield_ratio": 40 + n}) for n in range(4)]
+    rows += [({"base": "x", "solvents": f"s{n}"}, {"yield_ratio": y}) for n, y in enumerate([5, 43, 90, 10, 42, 20, 7])]
+    question = by_id(build(table("t", rows)))["t_q1_ref"]
+    # 90 is above the best option; of 5, 7, 10, 20, 42, 43 the lowest floor(2/3 * 6) stay
+    assert [reference["yield"] for reference in question["input"]["reference_conditions"]] == [5, 7, 10, 20]
+
+
+def test_skip_reasons_of_references() -> None:
+    def reasons(*tables: Record, **chosen: Any) -> dict[str, int]:
+        made = build(*tables, **chosen)
+        generated = sum(question["id"].endswith("_ref") for question in made.questions)
+        assert made.attempts == generated + sum(made.skipped.values())
+        return made.skipped
+
+    assert reasons(simple("t", [1, 2, 3, 4, 5, 6])) == {"no_reference_candidate": 1, "not_enough_effective_options": 1}
+    assert reasons(simple("t", [1, 2, 3, 4, 5, 6, 7])) == {"no_reference_candidate": 1}
+    # nothing but the top score in the lower two thirds
+    assert reasons(simple("t", [0, 9, 9, 9, 9, 9, 9, 9]), reference_low_mid_fraction=0.1) == {
+        "no_reference_candidate": 1, "not_enough_reference_candidates": 1,
+    }  # fmt: skip
+    top: list[Row] = [({"base": b, "solvents": "THF"}, {"yield_ratio": y}) for b, y in [("K", 9), ("Na", 1)]]
+    top += [({"base": "Cs", "solvents": f"s{n}"}, {"yield_ratio": 9}) for n in range(4)]
+    assert reasons(table("t", top))["no_non_top_score_group"] == 1
+    # the two lowest go as references, and what is left ties
+    assert reasons(simple("t", [1, 2, 9, 9, 9, 9, 9]))["all_options_tie"] == 1
+
+
+def test_references_of_all_varying_are_evenly_spaced_and_leave_five() -> None:
+    def chosen(count: int, **settings_: Any) -> list[float]:
+        question = by_id(build(simple("t", list(range(count)), **{}), max_options=100, **settings_))["t_q2_ref"]
+        assert len(question["options"]) == count - len(question["input"]["reference_conditions"])
+        return [reference["yield"] for reference in question["input"]["reference_conditions"]]
+
+    assert chosen(7) == [0, 3]  # of 0 to 3
+    assert chosen(8) == [0, 2, 4]
+    assert chosen(9) == [0, 2, 3, 5]  # of 0 to 5, steps of 5/3
+    assert chosen(12) == [0, 2, 4, 5, 7]  # of 0 to 7, steps of 7/4
+    assert chosen(30) == [0, 5, 10, 14, 19]
+    assert chosen(30, max_reference_options=2) == [0, 19]
+    assert chosen(12, min_reference_remaining_effective_options=10) == [0, 7]
+    assert chosen(12, reference_low_mid_fraction=0.25) == [0, 1, 2]
+    # 0.29 * 100 is 28.999999999999996
+    assert chosen(100, reference_low_mid_fraction=0.29, max_reference_options=50) == list(range(29))
