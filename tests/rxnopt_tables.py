@@ -13,7 +13,7 @@ from forecasteval.rxnopt import RxnOptEvaluator
 from forecasteval.rxnopt.builder import Build, _named_tables, build_questions
 from forecasteval.rxnopt.items import compare_key, read_items
 from forecasteval.rxnopt.kinds import BASE_TYPES
-from forecasteval.rxnopt.questions import ask
+from forecasteval.rxnopt.questions import make_questions
 from forecasteval.rxnopt.settings import Settings
 from forecasteval.rxnopt.tables import ROW_REASONS, Table, Unused, read_table
 
@@ -144,7 +144,7 @@ def check_build(made: Build, tables: Iterable[Mapping[str, Any]]) -> None:
             table_ = read_table(raw, name, made.settings, [])
         except Unused:
             continue
-        questions = ask(table_, made.settings, made.seed).questions
+        questions = make_questions(table_, made.settings, made.seed).questions
         if questions and table_.id not in used:  # of two tables with one id the first counts
             used.add(table_.id)
             assert all(found.pop(question["id"]) == question for question in questions)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval.common.errors import InputError, grouped_names, grouped_warning, printable
+from forecasteval.common.errors import InputError, RecordNotes, grouped_names, printable
 from forecasteval.common.files import find_dataset, write_atomic
 from forecasteval.common.records import RecordFile, dump_json
 from forecasteval.common.usage import Parser, command_line, describe
@@ -103,8 +103,8 @@ def _convert_answers(paths: Sequence[Path], output: Path, columns: Columns, forc
     for source_path, source in sources.items():
         lines.append(f"{source_path}: {source.format}, {_plural(len(source.runs), 'run')}")
         lines += [f"  {note}" for note in source.notes]
-        for own_number, run in source.runs.items():  # those of one source keep their numbers
-            number = next(numbers) if len(sources) > 1 else own_number
+        for run_number, run in source.runs.items():  # those of one source keep their numbers
+            number = next(numbers) if len(sources) > 1 else run_number
             path = output if count == 1 else output.with_name(f"{output.stem}@{number}.json")
             notes = run.notes()
             reasons += notes
@@ -159,8 +159,8 @@ def _convert_dataset(paths: Sequence[Path], output: Path, columns: Columns, forc
 
 def _check(output: Path, check: Check, program: str) -> list[str]:
     """A line for each kind of mistake in the dataset that was written, of which numbers without sigma are one."""
-    findings: dict[str, list[str]] = {}
+    notes = RecordNotes()
     for finding in check(output)["findings"]:
-        findings.setdefault(finding["kind"], []).append(finding["id"])
-    lines = [f"  {grouped_warning(kind, names)}" for kind, names in findings.items()]
+        notes[finding["kind"]].append(finding["id"])
+    lines = [f"  {line}" for line in notes.lines()]
     return [*lines, *([f"  {command_line(program)} check {output} shows them all"] if lines else [])]

@@ -54,10 +54,10 @@ def _read_samples(path: Path, log: Any) -> Source:
     samples, names = _at(log, "samples"), _at(log, "eval", "dataset", "sample_ids")
     if not isinstance(samples, list) or not samples:
         raise InputError(str(path), "expected a log with samples", "none")
-    asked = (
+    ids = (
         [] if any(_at(sample, "metadata", QUESTION_ID) for sample in samples) or not isinstance(names, list) else names
     )
-    source = collect("inspect_ai log", samples, _read_sample, ids=asked)
+    source = collect("inspect_ai log", samples, _read_sample, ids=ids)
     notes = [" of ".join(printable(_at(log, "eval", key), 60) for key in ("task", "model"))]
     status, epochs = log.get("status", "started"), _at(log, "eval", "config", "epochs")
     if status != "success":

@@ -80,8 +80,8 @@ def read_rows(path: Path, table: Table, columns: Columns, truths: Truths) -> Sou
     notes = [*table.notes, f"column of answers: {printable(answer, 60)}"]
     source = collect(table.form, table.rows, read_row, notes)
     inside = {id_text(row.get(name)): {_undecorated(row[TRUTH])} for row in table.rows if _has(row, TRUTH)}
-    known = [one for run in source.runs.values() for one in run.answers if one.id in truths or one.id in inside]
-    same = sum(_undecorated(one.value) in truths.get(one.id, inside.get(one.id, ())) for one in known)
+    known = [given for run in source.runs.values() for given in run.answers if given.id in truths or given.id in inside]
+    same = sum(_undecorated(given.value) in truths.get(given.id, inside.get(given.id, ())) for given in known)
     if len(known) >= _FEWEST and same >= _SAME * len(known):
         text = f"equals the truth in {same} of {len(known)} rows"
         if columns.answer is None:
@@ -111,9 +111,9 @@ def _shown(names: Sequence[str]) -> str:
 
 def _refuse_truth(path: Path, table: Table, answer: str, why: str) -> NoReturn:
     first = next((row for row in table.rows if isinstance(row, Mapping)), {})
-    others = [name for name in table.names if name != answer and isinstance(first.get(name), str)]
+    text_columns = [name for name in table.names if name != answer and isinstance(first.get(name), str)]
     expected = f"column {printable(answer, 40)} {why}; name the column of the model's answers with --answer"
-    raise InputError(str(path), f"{expected} (other text columns: {_shown(others)})")
+    raise InputError(str(path), f"{expected} (other text columns: {_shown(text_columns)})")
 
 
 # --- Batches ---

@@ -44,8 +44,8 @@ def find_datasets(name: str, folder: Path) -> list[Path]:
     for place in (folder / name, Path(name)):
         if os.path.isdir(place):
             paths = [place / dataset_name(kind) for kind in QUESTION_TYPES]
-            if found := [path for path in paths if first_keys(path)]:
-                return found
+            if filled := [path for path in paths if first_keys(path)]:
+                return filled
     return [find_file(name, folder)]
 
 
@@ -60,7 +60,7 @@ WING: Final = Wing(NAME, is_mine, make_evaluator, (ITEMS,))
 
 
 def __getattr__(name: str) -> Any:
-    """`RxnOptEvaluator`, imported when it is asked for: a command that scores another benchmark pays nothing."""
+    """`RxnOptEvaluator`, imported on first use: a command that scores another benchmark pays nothing."""
     if name == "RxnOptEvaluator":
         from .scoring import RxnOptEvaluator
 

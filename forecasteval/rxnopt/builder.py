@@ -14,7 +14,7 @@ from forecasteval.common.records import dump_json, parse_json
 
 from .items import item_text
 from .kinds import QUESTION_TYPES
-from .questions import Asked, ask
+from .questions import TableQuestions, make_questions
 from .settings import Settings, make_settings
 from .tables import ROW_REASONS, Table, Unused, read_table
 
@@ -40,8 +40,8 @@ class Build(NamedTuple):
     @property
     def counts(self) -> dict[str, int]:
         """Questions per type."""
-        found = Counter(question["question_type"] for question in self.questions)
-        return {kind: found[kind] for kind in QUESTION_TYPES}
+        counts = Counter(question["question_type"] for question in self.questions)
+        return {kind: counts[kind] for kind in QUESTION_TYPES}
 
     @property
     def references(self) -> int:
@@ -68,7 +68,7 @@ def build_questions(tables: str | Path | Iterable[Mapping[str, Any]], seed: int 
     folder = Path(tables) if isinstance(tables, (str, Path)) else None
     named = _table_files(folder) if folder else _named_tables(tables)  # type: ignore[arg-type]
     warnings: list[str] = []
-    asked: list[Asked] = []
+    per_table: list[TableQuestions] = []
     unused: list[tuple[str, str]] = []
     used: dict[str, str] = {}
     read: list[Table] = []
@@ -78,24 +78,24 @@ def build_questions(tables: str | Path | Iterable[Mapping[str, Any]], seed: int 
             read.append(table)
             if table.id in used:
                 raise Unused("duplicate_table_id", f"{table.id} is in {used[table.id]}")
-            asked.append(ask(table, chosen, seed))
-            if not asked[-1].questions:
+            per_table.append(make_questions(table, chosen, seed))
+            if not per_table[-1].questions:
                 raise Unused("no_question", "no condition has two options that differ in score")
             used[table.id] = name
         except Unused as left:
             line = f"{name}: {left.reason}{': ' if left.detail else ''}{left.detail}"
             unused.append((left.reason, printable(line)))
-    questions = [question for of_table in asked for question in of_table.questions]
+    questions = [question for of_table in per_table for question in of_table.questions]
     build = Build(
         questions=sorted(questions, key=lambda question: QUESTION_TYPES.index(question["question_type"])),
         tables=len(used) + len(unused),
         used=len(used),
         unused=_added([Counter(reason for reason, _ in unused)]),
         unused_tables=[line for _, line in unused],
-        not_asked=_added(of_table.not_asked for of_table in asked),
-        attempts=sum(of_table.attempts for of_table in asked),
-        skipped=_added(of_table.skipped for of_table in asked),
-        capped=_added([{"questions": 0, "options": 0}, *(of_table.capped for of_table in asked)]),
+        not_asked=_added(of_table.not_asked for of_table in per_table),
+        attempts=sum(of_table.attempts for of_table in per_table),
+        skipped=_added(of_table.skipped for of_table in per_table),
+        capped=_added([{"questions": 0, "options": 0}, *(of_table.capped for of_table in per_table)]),
         rows=_added([dict.fromkeys(("used", *ROW_REASONS), 0), *({"used": len(t.rows), **t.left_out} for t in read)]),
         conflicts=[conflict for table in read for conflict in table.conflicts],
         warnings=warnings,
@@ -111,8 +111,8 @@ def build_questions(tables: str | Path | Iterable[Mapping[str, Any]], seed: int 
 
 def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     total: Counter[str] = Counter()
-    for found in counts:
-        total.update(found)
+    for part in counts:
+        total.update(part)
     return dict(sorted(total.items()))
 
 
@@ -128,11 +128,11 @@ def _table_files(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _named_tables(tables: Iterable[Mapping[str, Any]]) -> list[tuple[str, Any]]:
-    """Tables by a name of their own, in an order that is not that of the argument."""
+    """Tables by name, in an order that does not depend on that of the argument."""
     named = []
     for table in tables:
-        own = table.get("source_file") or table.get("root_img_name") if isinstance(table, Mapping) else None
-        named.append((item_text(own) or "table", dump_json(table), table))
+        title = table.get("source_file") or table.get("root_img_name") if isinstance(table, Mapping) else None
+        named.append((item_text(title) or "table", dump_json(table), table))
     named.sort(key=lambda entry: entry[:2])
     return [(name, table) for name, _, table in named]
 

@@ -113,9 +113,9 @@ def is_empty(cell: object) -> bool:
 def split_brackets(text: str) -> tuple[str, list[str]]:
     """(text in front, what stands in its brackets) of a cell's text."""
     parts = _PARTS.fullmatch(text)
-    return (
-        (parts[1].strip(), [inner.strip() for inner in re.findall(r"\(([^()]*)\)", parts[2])]) if parts else (text, [])
-    )
+    if not parts:
+        return text, []
+    return parts[1].strip(), [inner.strip() for inner in re.findall(r"\(([^()]*)\)", parts[2])]
 
 
 # --- Yields ---
@@ -267,9 +267,8 @@ def show_fraction(fraction: float, field: str, cell: object = None) -> str:
     """
     text = (cell_text(cell) or "").replace(" ", "")
     if field == "ee":
-        return (
-            f"{text.rstrip('%')}%" if re.fullmatch(rf"[<>≤≥]?-?{_NUMBER}%?", text) else f"{200 * fraction - 100:.6g}%"
-        )
+        is_plain = re.fullmatch(rf"[<>≤≥]?-?{_NUMBER}%?", text)
+        return f"{text.rstrip('%')}%" if is_plain else f"{200 * fraction - 100:.6g}%"
     if re.fullmatch(rf"[<>≤≥]?{_NUMBER}(?::{_NUMBER})+", text):
         return text
     return f"{100 * fraction:.6g}:{100 - 100 * fraction:.6g}"

@@ -41,20 +41,20 @@ class Questions:
     def __init__(self, datasets: str | Path | Iterable[Any]) -> None:
         self.sources = given = [datasets] if isinstance(datasets, (str, Path)) else list(datasets)
         files = [RecordFile(Path(source)) for source in given if isinstance(source, (str, Path))]
-        found: dict[str, Question] = {}
+        by_id: dict[str, Question] = {}
         for file in files:
-            _add_questions(file, str(file.path), found)
+            _add_questions(file, str(file.path), by_id)
         for source in given:
             if isinstance(source, list):
-                _add_questions(source, "dataset", found)
-        _add_questions((source for source in given if not isinstance(source, (str, Path, list))), "dataset", found)
+                _add_questions(source, "dataset", by_id)
+        _add_questions((source for source in given if not isinstance(source, (str, Path, list))), "dataset", by_id)
         self.names = sorted(file.path.name for file in files)
-        if not found:
+        if not by_id:
             raise InputError(", ".join(self.names) or "dataset", "expected questions", "none")
         digests = sorted(file.sha256 for file in files)
         joined = hashlib.sha256("\n".join(digests).encode()).hexdigest() if digests else None
         self.sha256 = digests[0] if len(digests) == 1 else joined
-        self.by_id = dict(sorted(found.items()))
+        self.by_id = dict(sorted(by_id.items()))
 
 
 def read_records(sources: Iterable[Any]) -> Iterator[Mapping[str, Any]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import InputError, grouped_names, printable
+from forecasteval.common.errors import InputError, RecordNotes, grouped_names, printable
 from forecasteval.common.records import as_text, dump_json
 
 from .items import Item
@@ -53,7 +53,8 @@ def make_tables(
 
     Experiments without a yield are left out; with `left_out` (reason -> places) every row is in one count.
     """
-    reasons = {reason: list(places) for reason, places in left_out.items()}
+    reasons = RecordNotes()
+    reasons |= {reason: list(places) for reason, places in left_out.items()}
     used, notes = _with_yield(path, experiments, constants, reasons)
     total = len(experiments) + sum(map(len, left_out.values()))
     notes += _group("left out: ", reasons)
@@ -79,22 +80,22 @@ def make_tables(
 
 
 def _with_yield(
-    path: Path, experiments: Sequence[Experiment], constants: Constants, left_out: dict[str, list[str]]
+    path: Path, experiments: Sequence[Experiment], constants: Constants, left_out: RecordNotes
 ) -> tuple[list[Experiment], list[str]]:
     """(experiments whose yield can be read, warnings about cells); adds the others to `left_out`."""
-    used, yields, warnings = [], [], dict[str, list[str]]()
+    used, yields, warnings = [], [], RecordNotes()
     for experiment in experiments:
         scores, _, notes = read_scores(experiment.results, _SETTINGS, bool(constants.fraction))
         texts = [
             f"{_NAMES.get(field, field)}: {note}: {_shown(experiment.results.get(field))}" for field, note in notes
         ]
         if scores is None:
-            left_out.setdefault("; ".join(texts) or "no yield", []).append(experiment.place)
+            left_out["; ".join(texts) or "no yield"].append(experiment.place)
             continue
         used.append(experiment)
         yields.append(scores["yield"])
         for text in texts:
-            warnings.setdefault(text, []).append(experiment.place)
+            warnings[text].append(experiment.place)
     for field in ("ee", "er"):
         shares = [cell for e in used if (cell := as_text(e.results.get(field)).strip())]
         if len(shares) > 1 and all(re.fullmatch(r"0?\.[0-9]+|1(?:\.0*)?|0", share) for share in shares):

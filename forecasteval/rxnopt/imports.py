@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from forecasteval.common.errors import InputError, printable
+from forecasteval.common.errors import InputError, RecordNotes, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import parse_json
 
@@ -80,11 +80,11 @@ def _named_columns(layout: Layout, where: str) -> list[str]:
 
 def _usable_rows(sheet: Sheet, layout: Layout) -> tuple[list[Row], dict[str, list[str]]]:
     """(rows that may hold an experiment, the places of the others by reason)."""
-    rows, left_out, cells, formulas = [], dict[str, list[str]](), list[str](), list[str]()
+    rows, left_out, cells, formulas = [], RecordNotes(), list[str](), list[str]()
     for row in sheet.rows:
         unsaved = [cell for name, cell in row.unsaved.items() if name not in layout.drop]
         if reason := _why_no_experiment(row, layout):
-            left_out.setdefault(reason, []).append(row.place)
+            left_out[reason].append(row.place)
         elif unsaved:
             formulas.append(row.place)
             cells += unsaved

@@ -33,26 +33,26 @@ def read_reactions(value: Mapping[str, Any], where: str) -> list[Experiment]:
     """The experiments of a dataset, one for each outcome of a reaction; InputError if it has none."""
     reactions = value.get("reactions", [value])
     listed = reactions if isinstance(reactions, list) else []
-    experiments = [e for number, reaction in enumerate(listed, 1) for e in _read_reaction(_object(reaction), number)]
+    experiments = [e for number, reaction in enumerate(listed, 1) for e in _read_reaction(reaction, number)]
     if not experiments:
         raise InputError(where, "expected reactions", "none")
     return experiments
 
 
-def _read_reaction(reaction: Mapping[str, Any], number: int) -> Iterator[Experiment]:
+def _read_reaction(reaction: Any, number: int) -> Iterator[Experiment]:
     reactants: list[Item] = []
     conditions: dict[str, list[Item]] = {name: [] for name in _ROLES.values()}
     for name, given in _object(_get(reaction, "inputs")).items():
-        for component in _objects(_get(_object(given), "components")):
+        for component in _objects(given, "components"):
             _add_component(component, reactants, conditions)
         _add_conditions(_object(given), name, conditions)
     for part in ("conditions", "setup"):
         _add_conditions(_object(_get(reaction, part)), "", conditions)
-    for outcome in list(_objects(_get(reaction, "outcomes"))) or [{}]:
-        products = list(_objects(_get(outcome, "products")))
+    for outcome in list(_objects(reaction, "outcomes")) or [{}]:
+        products = list(_objects(outcome, "products"))
         unmarked = [product for product in products if _get(product, "isDesiredProduct") is not False]
         desired = [product for product in products if _get(product, "isDesiredProduct") is True] or unmarked
-        time = _quantity(_object(_get(outcome, "reactionTime")))
+        time = _quantity(_get(outcome, "reactionTime"))
         yield Experiment(
             place=f"reaction {number}",
             entry=item_text(_get(reaction, "reactionId")) or str(number),
@@ -60,7 +60,7 @@ def _read_reaction(reaction: Mapping[str, Any], number: int) -> Iterator[Experim
             products=[_item(product) for product in desired[:1]],
             conditions={**conditions, "time": [{"content": time, "SMILES": ""}] if time else []},
             results=dict(_results(desired[0])) if desired else {},
-            doi=item_text(_get(_object(_get(reaction, "provenance")), "doi")),
+            doi=item_text(_get(reaction, "provenance", "doi")),
         )
 
 
@@ -99,13 +99,13 @@ def _add_conditions(value: object, name: str, conditions: dict[str, list[Item]])
 def _results(product: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The yield and the selectivities of a product; the first measurement of a kind counts."""
     seen = set()
-    for measurement in _objects(_get(product, "measurements")):
+    for measurement in _objects(product, "measurements"):
         kind = item_text(_get(measurement, "type"))
         if kind == "SELECTIVITY":
-            kind = item_text(_get(_object(_get(measurement, "selectivity")), "type"))
+            kind = item_text(_get(measurement, "selectivity", "type"))
         field = "yield_ratio" if kind == "YIELD" else kind.lower()
-        values = [_get(_object(_get(measurement, key)), "value") for key in ("percentage", "floatValue")]
-        value = next((v for v in (*values, _get(measurement, "stringValue")) if v is not None), None)
+        paths = ("percentage", "value"), ("floatValue", "value"), ("stringValue",)
+        value = next((v for path in paths if (v := _get(measurement, *path)) is not None), None)
         if field in ("yield_ratio", "ee", "er", "dr", "rr") and value is not None and field not in seen:
             seen.add(field)
             yield field, value
@@ -113,7 +113,7 @@ def _results(product: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _item(component: Mapping[str, Any]) -> Item:
     """A component by its name, or by its SMILES where it has none."""
-    named = {item_text(_get(i, "type")): item_text(_get(i, "value")) for i in _objects(_get(component, "identifiers"))}
+    named = {item_text(_get(i, "type")): item_text(_get(i, "value")) for i in _objects(component, "identifiers")}
     smiles = named.get("SMILES", "")
     content = named.get("NAME") or named.get("IUPAC_NAME") or smiles or next(iter(named.values()), "")
     return {"content": content, "SMILES": smiles}
@@ -121,7 +121,7 @@ def _item(component: Mapping[str, Any]) -> Item:
 
 def _quantity(amount: object) -> str:
     """A value with its unit, or "": one of 0 without a unit is what protocol buffers write for nothing."""
-    value, unit = _get(_object(amount), "value"), item_text(_get(_object(amount), "units"))
+    value, unit = _get(amount, "value"), item_text(_get(amount, "units"))
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not (value or unit):
         return ""
     return f"{value:.6g} {_UNITS.get(unit) or _words(unit)}".strip()
@@ -137,14 +137,19 @@ def _words(value: object) -> str:
     return "" if text == "UNSPECIFIED" else text.replace("_", " ").lower()
 
 
-def _get(value: object, name: str) -> Any:
-    fields = _object(value)
-    return fields.get(name, fields.get(re.sub("([A-Z])", lambda match: "_" + match[1].lower(), name)))
+def _get(value: object, *names: str) -> Any:
+    """What stands at a path of fields, in either spelling; None if nothing does."""
+    for name in names:
+        fields = _object(value)
+        value = fields.get(name, fields.get(re.sub("([A-Z])", lambda match: "_" + match[1].lower(), name)))
+    return value
 
 
 def _object(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _objects(value: object) -> Iterator[Mapping[str, Any]]:
-    return (part for part in value if isinstance(part, Mapping)) if isinstance(value, list) else iter(())
+def _objects(value: object, name: str) -> Iterator[Mapping[str, Any]]:
+    """The objects in the list of a field."""
+    parts = _get(value, name)
+    return (part for part in parts if isinstance(part, Mapping)) if isinstance(parts, list) else iter(())

@@ -19,13 +19,9 @@ def find_twin(name: str) -> str:
     ('t_q1_ref_control', 't_q1_ref', '')
     """
     reference, control = _SIDES.values()
-    return (
-        name.removesuffix("_control")
-        if name.endswith(control)
-        else f"{name}_control"
-        if name.endswith(reference)
-        else ""
-    )
+    if name.endswith(control):
+        return name.removesuffix("_control")
+    return f"{name}_control" if name.endswith(reference) else ""
 
 
 def compare_pairs(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -63,9 +59,9 @@ def _compare(differences: Sequence[float], tables: Sequence[str]) -> dict[str, A
 
 def warn_one_sided(items: Sequence[Mapping[str, Any]]) -> list[str]:
     """A warning where references were answered and controls were not, or the other way round."""
-    asked = {end for end, _ in _of_pairs(items)}
+    given = {end for end, _ in _of_pairs(items)}
     answered = {end for end, item in _of_pairs(items) if item["outcome"] == "scored"}
-    if len(asked) == 2 and len(answered) == 1:
+    if len(given) == 2 and len(answered) == 1:
         return ["only one side of the pairs of references and controls was answered: their difference means nothing"]
     return []
 

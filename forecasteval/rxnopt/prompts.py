@@ -106,16 +106,16 @@ def _choose_shots(name: str, pool: Sequence[Mapping[str, Any]], count: int) -> l
     if not count:
         return []
     seed = hashlib.sha256(f"shots\0{name.removesuffix('_control')}".encode()).digest()
-    found: dict[str, Mapping[str, Any]] = {}
+    by_table: dict[str, Mapping[str, Any]] = {}
     for size in (min(len(pool), 50 * count), len(pool)):  # a few are enough, unless most are of one table
-        found = {}
+        by_table = {}
         for question in random.Random(seed).sample(pool, size):
             table, answer = table_of(str(question["id"])), question.get("answer")
             if table != table_of(name) and isinstance(answer, list) and answer:
-                found.setdefault(table, question)
-            if len(found) == count:
-                return list(found.values())
-    raise InputError("--shots", f"expected answers to questions of {count} other tables", str(len(found)))
+                by_table.setdefault(table, question)
+            if len(by_table) == count:
+                return list(by_table.values())
+    raise InputError("--shots", f"expected answers to questions of {count} other tables", str(len(by_table)))
 
 
 def show_items(value: object) -> str:

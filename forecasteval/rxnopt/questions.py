@@ -22,8 +22,8 @@ SKIP_REASONS: Final = (
 _ID_SUFFIXES: Final = {"": "", "_reference": "_ref", "_reference_control": "_ref_control"}
 
 
-class Asked(NamedTuple):
-    """What a table gives: its questions, and how often something was not asked, by reason."""
+class TableQuestions(NamedTuple):
+    """What a table gives: its questions, and how many questions it does not give, by reason."""
 
     questions: list[dict[str, Any]]
     not_asked: Counter[str]  # single_varying and all_varying questions that the table does not give
@@ -36,21 +36,21 @@ class Draft(NamedTuple):
     """A question before it is written down."""
 
     number: int  # in its table, from 1
-    key: str | None  # the condition asked about; None: all that vary
+    key: str | None  # the condition that it is about; None: all that vary
     form: str  # "", "_reference" or "_reference_control"
     options: Sequence[Row]
     references: Sequence[Row] = ()
 
 
-def ask(table: Table, settings: Settings, seed: int) -> Asked:
+def make_questions(table: Table, settings: Settings, seed: int) -> TableQuestions:
     """The questions of a table: one for each condition that varies, then one for all of them."""
-    asked = Asked([], Counter(), 0, Counter(), Counter())
+    made = TableQuestions([], Counter(), 0, Counter(), Counter())
     attempts = 0
     for number, key in enumerate([*table.varying, None], 1):
         options = balance(table.rows, table.varying, settings) if key is None else largest_group(table, key)
         reason = "fewer_than_two_options" if len(options) < 2 else "all_options_tie" if all_tie(options) else ""
         if reason:
-            asked.not_asked[reason] += 1
+            made.not_asked[reason] += 1
             continue
         drafts: list[tuple[str, Sequence[Row], Sequence[Row]]] = [("", options, ())]
         attempts += 1
@@ -59,14 +59,14 @@ def ask(table: Table, settings: Settings, seed: int) -> Asked:
         if not reason and all_tie(left):
             reason = "all_options_tie"
         if reason:
-            asked.skipped[reason] += 1
+            made.skipped[reason] += 1
         else:
             drafts += [("_reference", left, references), ("_reference_control", left, ())]
         for form, rows, shown in drafts:
             offered = cap(rows, settings.max_options)
-            asked.capped.update(questions=len(offered) < len(rows), options=len(rows) - len(offered))
-            asked.questions.append(write_question(table, Draft(number, key, form, offered, shown), settings, seed))
-    return asked._replace(attempts=attempts)
+            made.capped.update(questions=len(offered) < len(rows), options=len(rows) - len(offered))
+            made.questions.append(write_question(table, Draft(number, key, form, offered, shown), settings, seed))
+    return made._replace(attempts=attempts)
 
 
 def write_question(table: Table, draft: Draft, settings: Settings, seed: int) -> dict[str, Any]:
@@ -148,10 +148,10 @@ def _source_entry(row: Row) -> dict[str, Any]:
 
 def largest_group(table: Table, key: str) -> list[Row]:
     """The rows that differ in `key` only: most values of it, then the group that begins first."""
-    others = [name for name in table.varying if name != key]
+    other_keys = [name for name in table.varying if name != key]
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in table.rows:  # rows have different conditions, so a group never has a value of `key` twice
-        groups.setdefault(tuple(row.values.get(name) for name in others), []).append(row)
+        groups.setdefault(tuple(row.values.get(name) for name in other_keys), []).append(row)
     return max(groups.values(), key=len)
 
 
@@ -183,8 +183,8 @@ def balance(rows: list[Row], varying: Sequence[str], settings: Settings) -> list
     counts = {key: Counter(row.values.get(key) for row in kept) for key in varying}
     while len(kept) > settings.balance_min_options:
         uneven = []
-        for key, found in counts.items():
-            most, least = max(found.values()), min(found.values())
+        for key, values in counts.items():
+            most, least = max(values.values()), min(values.values())
             if most > settings.balance_max_imbalance_ratio * least:
                 uneven.append((-most / least, key, most))
         droppable: list[Row] = []
@@ -196,10 +196,10 @@ def balance(rows: list[Row], varying: Sequence[str], settings: Settings) -> list
             break
         drop = min(droppable, key=lambda row: (row.effective, -row.number))
         kept.remove(drop)
-        for key, found in counts.items():
-            found[drop.values.get(key)] -= 1
-            if not found[drop.values.get(key)]:
-                del found[drop.values.get(key)]
+        for key, values in counts.items():
+            values[drop.values.get(key)] -= 1
+            if not values[drop.values.get(key)]:
+                del values[drop.values.get(key)]
     return kept
 
 

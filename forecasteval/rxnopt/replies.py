@@ -203,7 +203,7 @@ def _free_integers(text: str) -> set[int]:
 
 def parse_replies(records: Iterable[Any]) -> tuple[dict[str, int], list[str]]:
     """(`{id: index}`, warnings) of records with an id and a reply; what cannot be read is left out and named."""
-    found: dict[str, int] = {}
+    indices: dict[str, int] = {}
     notes = RecordNotes()
     conflicting: set[str] = set()
     for number, record in enumerate(records, 1):
@@ -212,14 +212,14 @@ def parse_replies(records: Iterable[Any]) -> tuple[dict[str, int], list[str]]:
             notes["reply without id, not used"].append(f"record {number}")
             continue
         index, note = parse_reply(_reply_text(record))
-        if index is not None and found.setdefault(str(name), index) != index:
+        if index is not None and indices.setdefault(str(name), index) != index:
             index, note = None, CONFLICT
             conflicting.add(str(name))
         if note:
             notes[f"{note}, left out" if index is None else note].append(str(name))
     for name in conflicting:
-        found.pop(name, None)
-    return found, notes.lines()
+        indices.pop(name, None)
+    return indices, notes.lines()
 
 
 def _reply_text(record: Mapping[str, Any]) -> object:

@@ -69,13 +69,9 @@ def _score_row(name: str, summary: Mapping[str, Any]) -> list[str]:
 
 def _shown_index(read: int | Sequence[int | None] | None) -> str:
     """`2`, or `2, –, 0` for several orders of the options."""
-    return (
-        ", ".join("–" if i is None else str(i) for i in read)
-        if isinstance(read, list)
-        else ""
-        if read is None
-        else str(read)
-    )
+    if isinstance(read, list):
+        return ", ".join("–" if i is None else str(i) for i in read)
+    return "" if read is None else str(read)
 
 
 def _part_table(title: str, parts: Mapping[str, Any]) -> Table:

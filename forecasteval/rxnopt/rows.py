@@ -36,8 +36,8 @@ def read_conditions(raw: Mapping[str, Any], settings: Settings) -> dict[str, lis
         parts, plain = merged.pop("current_conditions"), []
         for part in parts if isinstance(parts, list) else [parts]:
             if isinstance(part, Mapping) and {"content", "SMILES"}.isdisjoint(part):
-                own = {key: beside for key, beside in merged.items() if read_items(beside)}
-                merged = {**part, **own}  # what stands beside it is the row's own word, if it says anything
+                stated = {key: beside for key, beside in merged.items() if read_items(beside)}
+                merged = {**part, **stated}  # what stands beside it is stated for the row itself
             else:
                 plain.append(part)
         if plain:
@@ -74,17 +74,17 @@ def read_scores(
             if is_empty(selectivity[name]):
                 selectivity[name] = text
     yields = {**split, **direct}
-    found = [yields[field] for field in settings.yield_field_priority if field in yields]
+    readable = [yields[field] for field in settings.yield_field_priority if field in yields]
     factors: dict[str, float | None] = {}
     for field, cell_value in selectivity.items():
         factors[field], note = read_fraction(cell_value, field)
         if note:
             notes.append((field, note))
-    if not found:
+    if not readable:
         return None, 0.0, notes
     enantio = factors["ee"] if factors["ee"] is not None else factors["er"]
     fractions = zip(FACTORS.values(), (enantio, factors["dr"], factors["rr"]), strict=True)
-    scores = {"yield": found[0], **selectivity, **dict(fractions)}
+    scores = {"yield": readable[0], **selectivity, **dict(fractions)}
     return scores, _effective(scores), notes
 
 

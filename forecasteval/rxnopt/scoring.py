@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval.common.errors import InputError, OtherQuestionsError, grouped_warning, printable
+from forecasteval.common.errors import InputError, OtherQuestionsError, RecordNotes, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.joins import RecordDigest, hash_question, hash_questions
 from forecasteval.common.records import as_text, parse_json
@@ -139,7 +139,7 @@ class RxnOptEvaluator(Evaluator):
         return make_page(results, data.questions.sources)
 
 
-def _by_question(predictions: Mapping[Any, Any], asked: Mapping[str, Question]) -> tuple[Answers, list[str]]:
+def _by_question(predictions: Mapping[Any, Any], questions: Mapping[str, Question]) -> tuple[Answers, list[str]]:
     """(the answers to each question, ids that belong to no question)."""
     if not isinstance(predictions, Mapping):
         raise InputError("prediction", "expected one object {id: option index}", type(predictions).__name__)
@@ -149,15 +149,15 @@ def _by_question(predictions: Mapping[Any, Any], asked: Mapping[str, Question]) 
     unknown = []
     for name, value in predictions.items():
         name = str(name)
-        base, number, orders = (name, 1, 1) if name in asked else split_id(name)
-        if base not in asked:
+        base, number, orders = (name, 1, 1) if name in questions else split_id(name)
+        if base not in questions:
             unknown.append(name)
             continue
-        known, found = answers.setdefault(base, (orders, {}))
+        known, by_order = answers.setdefault(base, (orders, {}))
         if known != orders:
             place = f"prediction: {printable(name, 60)}"
             raise InputError(place, "expected one number of orders for a question", f"{known} and {orders}")
-        found[number] = value
+        by_order[number] = value
     return answers, sorted(unknown)
 
 
@@ -216,32 +216,32 @@ def _answer_text(given: Given, between: str) -> str:
 # --- All of them ---
 
 
-def _digest(items: Iterable[Mapping[str, Any]], asked: Mapping[str, Question], answers: Answers) -> str:
-    """sha256 of what was asked, answered and made of it; an answer counts whole, not as an item shows it."""
+def _digest(items: Iterable[Mapping[str, Any]], questions: Mapping[str, Question], answers: Answers) -> str:
+    """sha256 of questions, answers and outcomes; an answer counts whole, not as an item shows it."""
     digest = RecordDigest()
     for item in items:
         name = item["id"]
         text = item["outcome"] + _answer_text(answers.get(name, _NOTHING), "\0")
-        digest.add(name, asked[name].digest, text)
+        digest.add(name, questions[name].digest, text)
     return digest.hex()
 
 
 def _warnings(items: Iterable[Mapping[str, Any]], unknown: Sequence[str]) -> list[str]:
-    notes: dict[str, list[str]] = {}
+    notes = RecordNotes()
     for item in items:
         for note in filter(None, item["note"].split("; ")):
-            notes.setdefault(note, []).append(item["id"])
+            notes[note].append(item["id"])
     if unknown:
-        notes["prediction without a question, not used"] = list(unknown)
-    return [grouped_warning(text, names) for text, names in sorted(notes.items())]
+        notes["prediction without a question, not used"] += unknown
+    return sorted(notes.lines())
 
 
-def _summary(items: Sequence[Mapping[str, Any]], asked: Mapping[str, Question]) -> dict[str, Any]:
+def _summary(items: Sequence[Mapping[str, Any]], questions: Mapping[str, Question]) -> dict[str, Any]:
     """Means with errors that are clustered by table: the questions of a table share its rows."""
     answered = [item for item in items if item["outcome"] == "scored"]
     columns = {metric: [item[field] for item in items] for metric, field in zip(METRICS, _FIELDS, strict=True)}
     tables = [table_of(item["id"]) for item in items]
-    uniform = zip(*(asked[item["id"]].uniform for item in items), strict=True)
+    uniform = zip(*(questions[item["id"]].uniform for item in items), strict=True)
     return {
         "n": len(items),
         "tables": len(set(tables)),
@@ -266,19 +266,19 @@ def _standard_error(values: Sequence[float], tables: Sequence[str]) -> float | N
 
 
 def _break_down(
-    items: Iterable[Mapping[str, Any]], asked: Mapping[str, Question], part_of: Callable[[Question], str]
+    items: Iterable[Mapping[str, Any]], questions: Mapping[str, Question], part_of: Callable[[Question], str]
 ) -> dict[str, dict[str, Any]]:
     """n, avg_relative_score and what a uniform guess gets, for each part of the questions."""
     parts: dict[str, list[Mapping[str, Any]]] = {}
     for item in items:
-        parts.setdefault(part_of(asked[item["id"]]), []).append(item)
+        parts.setdefault(part_of(questions[item["id"]]), []).append(item)
     return {
         part: {
-            "n": len(found),
-            "avg_relative_score": mean([item["score"] for item in found]),
-            "uniform_guess": mean([asked[item["id"]].uniform[0] for item in found]),
+            "n": len(members),
+            "avg_relative_score": mean([item["score"] for item in members]),
+            "uniform_guess": mean([questions[item["id"]].uniform[0] for item in members]),
         }
-        for part, found in sorted(parts.items())
+        for part, members in sorted(parts.items())
     }
 
 

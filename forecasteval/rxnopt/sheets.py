@@ -56,15 +56,15 @@ def read_sheet(path: Path, name: str | None = None, columns: Sequence[str] = ())
             notes.append("decimal commas are read as points")
         return _make_sheet(grid, {}, where, columns, notes)
     titles, grid, unsaved = _read_workbook(raw, where, name)
-    others = [title for title, is_data in titles.items() if is_data and title != next(iter(titles))]
+    data_sheets = [title for title, is_data in titles.items() if is_data and title != next(iter(titles))]
     if name is None and len(titles) > 1:
         notes.append(f"the first of {len(titles)} sheets is read: {printable(next(iter(titles)), 60)}")
     try:
         return _make_sheet(grid, unsaved, where, columns, notes)
     except InputError as error:
-        if name is not None or not others:
+        if name is not None or not data_sheets:
             raise
-        hint = f"sheets that look like data: {', '.join(printable(title, 60) for title in others)} (--sheet)"
+        hint = f"sheets that look like data: {', '.join(printable(title, 60) for title in data_sheets)} (--sheet)"
         raise InputError(error.where, error.expected, f"{error.got or 'none'}; {hint}") from None
 
 

@@ -1,4 +1,4 @@
-"""Tables: which of them can be asked about, and the rows that can be options."""
+"""Tables: which of them give questions, and the rows that can be options."""
 
 from __future__ import annotations
 
@@ -110,15 +110,15 @@ def _passes_year(year: object, wanted: int | tuple[int, ...] | None) -> bool:
 
 def _one_reaction(raw: Mapping[str, Any], entries: Sequence[Any]) -> tuple[list[Item], list[Item]]:
     """Reactants and products, of the table or (where it has none) of its rows; Unused if the rows differ in them."""
-    found = []
+    sides = []
     for side in ("reactants", "products"):
         table = read_items(raw.get(side))
         of_rows = [read_items(entry.get(side)) or table for entry in entries if isinstance(entry, Mapping)]
         keys = {tuple(sorted(item["SMILES"].strip() or fold(item["content"]) for item in items)) for items in of_rows}
         if len(keys) > 1:
             raise Unused("filter_same_reactants_products", f"{side} differ between rows")
-        found.append(table or (of_rows[0] if of_rows else []))
-    return found[0], found[1]
+        sides.append(table or (of_rows[0] if of_rows else []))
+    return sides[0], sides[1]
 
 
 def _main_first(products: list[Item], main: object) -> list[Item]:

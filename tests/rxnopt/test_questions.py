@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from each import each
-from forecasteval.rxnopt.questions import ask
+from forecasteval.rxnopt.questions import make_questions
 from forecasteval.rxnopt.settings import Settings
 from forecasteval.rxnopt.tables import read_table
 from make_rxnopt_samples import make_tables
@@ -64,7 +64,7 @@ def test_positions_of_the_best_option_are_even() -> None:
 )
 def test_the_rules_that_every_test_checks_do_catch_faults(break_it: Callable[[Record], object], message: str) -> None:
     read = read_table(worked_example(), "t.json", Settings(), [])
-    questions = ask(read, Settings(), 0).questions
+    questions = make_questions(read, Settings(), 0).questions
     check_questions(read, questions, Settings())
     break_it(next(q for q in questions if q["id"].endswith("_q4_ref")))
     with pytest.raises(AssertionError, match=message):
