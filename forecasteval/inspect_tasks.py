@@ -37,6 +37,7 @@ from forecasteval.common.records import RecordFile  # noqa: E402
 from forecasteval.common.statistics import mean  # noqa: E402
 from forecasteval.common.version import __version__  # noqa: E402
 from forecasteval.convert.inspect_logs import PREDICTION, QUESTION_ID  # noqa: E402
+from forecasteval.futurex.explanations import explain  # noqa: E402
 from forecasteval.futurex.items import Scoring  # noqa: E402
 from forecasteval.futurex.rules import RULE_SETS  # noqa: E402
 from forecasteval.futurex.summary import summarise  # noqa: E402
@@ -155,7 +156,7 @@ class FutureX:
     def score(self, name: str, reply: str) -> Score:
         (item,) = self._items([{**self._questions[name], "answer": reply, "prediction": None}])
         metadata = {key: item[key] for key in ("outcome", "kind", "truth", "note")}
-        return Score(value=item["score"], answer=item["read"], explanation=item["note"] or None, metadata=metadata)
+        return Score(value=item["score"], answer=item["read"], explanation=explain(item), metadata=metadata)
 
     def summarise(self, scores: Mapping[str, Score]) -> dict[str, float]:
         items = [

@@ -137,6 +137,9 @@ def test_frames_in_and_out() -> None:
         results = FutureXEvaluator().evaluate_all(data)
         assert list(results.to_frame()["outcome"]) == ["scored", "missing"]
         assert list(results.to_frame()["score"]) == [0.75, 0]
+        reasons = ["31.5 against 30: 1 − 0.25", "no answer"]
+        assert list(results.to_frame()["explanation"]) == reasons
+        assert "explanation" not in results["items"][0]
 
 
 def test_paths_are_text_too() -> None:

@@ -51,17 +51,18 @@ def _add_about(view: View, rows: Sequence[Mapping[str, Any]]) -> View:
     if not any("about" in row for row in rows):
         return view
     columns = about_columns(rows)
-    header, align = [*view.cells.header], view.cells.align
+    header, align, least = [*view.cells.header], view.cells.align, [*view.cells.least]
     cells = [[row[0], name, *row[2:]] for row, name in zip(view.cells.rows, shown_names(rows), strict=True)]
     for title, values, side in columns:
         header.append(title)
+        least.insert(0, title)
         align += side
         cells = [[*row, value] for row, value in zip(cells, values, strict=True)]
     lines = [
         {**line, **{f"about_{key}": cell_text(value) for key, value in row.get("about", {}).items()}}
         for line, row in zip(view.lines, rows, strict=True)
     ]
-    return view._replace(cells=Table(header, cells, align), lines=lines, told=len(columns))
+    return view._replace(cells=Table(header, cells, align, least), lines=lines, told=len(columns))
 
 
 def _tables(board: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -159,7 +160,8 @@ def _systems(table: Mapping[str, Any]) -> View:
         _line(table, row, _metric("overall", table), row["overall_score"], row["overall_interval"])
         for row in table["rows"]
     ]
-    return View(title, Table(header, rows, "><" + ">" * (len(header) - 3) + "<"), lines, True)
+    least = ["n", "Unparsed", *(f"Level {level}" for level in levels), "Missing"]
+    return View(title, Table(header, rows, "><" + ">" * (len(header) - 3) + "<", least), lines, True)
 
 
 def _show_runs(row: Mapping[str, Any]) -> list[str]:

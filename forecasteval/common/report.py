@@ -8,7 +8,9 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+_CUT: Final = 30  # columns of a terminal that a text at the end of a row is cut to, at least
 
 
 def display_width(text: str) -> int:
@@ -40,7 +42,8 @@ def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], align: str)
 class Table(NamedTuple):
     """A table of a report; `align` holds `<` or `>` for each column.
 
-    `least` are the titles of columns that a narrow terminal goes without first, the least important in front.
+    `least` are the titles of columns that a narrow terminal goes without first, the least important in front. A text in
+    the last column is cut before that.
     """
 
     header: Sequence[str]
@@ -63,21 +66,44 @@ def print_report(report: Report) -> None:
 
 
 def _fit_table(table: Table, width: int | None) -> str:
-    """The table without the columns for which there is no room, `least` first, then from the right; they are named."""
+    """The table without the columns for which there is no room; they are named.
+
+    Columns without any value go first, then `least`, then from the right. Where the last column is text, it is cut to
+    the room that is left, 30 columns or more, and no further column goes.
+    """
     kept, dropped = list(range(len(table.header))), list[str]()
-    order = [list(table.header).index(title) for title in table.least]
-    order += [place for place in reversed(kept) if place not in order]
-    while True:
-        text = text_table(
-            [table.header[place] for place in kept], [[row[place] for place in kept] for row in table.rows],
-            "".join(table.align[place] for place in kept),
-        )  # fmt: skip
-        if width is None or len(kept) < 3 or max(map(display_width, text.split("\n"))) <= width:
+    empty = [place for place in kept if all(row[place] in ("", "–") for row in table.rows)]
+    least = [list(table.header).index(title) for title in table.least]
+    order = iter(dict.fromkeys([*empty, *least, *reversed(kept)]))
+    while not _fits(text := _show_columns(table, kept), width):
+        place, rest = next(order), _show_columns(table, kept[:-1])
+        if place not in empty and table.align[kept[-1]] == "<" and _fits(rest, (width or 0) - _CUT - 2):
+            text = "\n".join(_cut_line(line, width or 0) for line in text.split("\n"))
             break
-        place = order.pop(0)
+        if len(kept) < 3:
+            break
         kept.remove(place)
         dropped.append(table.header[place])
     return f"{text}\n(no room for: {', '.join(dropped)})" if dropped else text
+
+
+def _show_columns(table: Table, places: Sequence[int]) -> str:
+    rows = [[row[place] for place in places] for row in table.rows]
+    return text_table([table.header[place] for place in places], rows, "".join(table.align[place] for place in places))
+
+
+def _fits(text: str, width: int | None) -> bool:
+    return width is None or max(map(display_width, text.split("\n"))) <= width
+
+
+def _cut_line(line: str, width: int) -> str:
+    """The line, or its beginning and an ellipsis on `width` columns of a terminal."""
+    if display_width(line) <= width:
+        return line
+    end = width
+    while display_width(line[:end]) >= width:
+        end -= 1
+    return line[:end] + "…"
 
 
 def format_html(report: Report) -> str:

@@ -36,14 +36,19 @@ class Item(TypedDict):
 class Results(dict[str, Any]):
     """Results as a plain dict that Jupyter shows as a report, with tables.
 
-    `blocks` makes the report of it, `page` what a page shows of it, with the charts.
+    `blocks` makes the report of it, `page` what a page shows of it, with the charts; `explain` gives the reason of an
+    item's score in one sentence.
     """
 
     def __init__(
-        self, values: Mapping[str, Any], blocks: Callable[..., Report], page: Callable[[Any], Page] | None = None
+        self,
+        values: Mapping[str, Any],
+        blocks: Callable[..., Report],
+        page: Callable[[Any], Page] | None = None,
+        explain: Callable[[Any], str] | None = None,
     ) -> None:
         super().__init__(values)
-        self._blocks, self._page = blocks, page
+        self._blocks, self._page, self._explain = blocks, page, explain
 
     def report(self, **options: Any) -> Report:
         """The lines and tables; `options` are those of the benchmark's `report_blocks`."""
@@ -57,7 +62,7 @@ class Results(dict[str, Any]):
 
     def named(self, names: Mapping[str, Any]) -> Results:
         """The same results with further keys in front of theirs."""
-        return Results({**names, **self}, self._blocks, self._page)
+        return Results({**names, **self}, self._blocks, self._page, self._explain)
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Any:
         """Draw the first chart of the page, or that of `name`, with matplotlib; its Axes (an array if it has several).
@@ -69,14 +74,18 @@ class Results(dict[str, Any]):
         return plot(self.page().charts(), name, ax)
 
     def to_frame(self) -> Any:
-        """The items as a pandas DataFrame, a row per question; InputError without pandas, or for results without."""
+        """The items as a pandas DataFrame, a row per question, with an "explanation" of its score where there is one.
+
+        InputError without pandas, or for results without items.
+        """
         try:
             import pandas  # type: ignore[import-untyped]  # here: nothing else needs it
         except ModuleNotFoundError:
             raise InputError("to_frame", "needs pandas: pip install pandas") from None
         if "items" not in self:
             raise InputError("to_frame", "expected results with items", str(self.get("benchmark")))
-        return pandas.DataFrame(list(self["items"]))
+        reasons = {"explanation": list(map(self._explain, self["items"]))} if self._explain else {}
+        return pandas.DataFrame(list(self["items"])).assign(**reasons)
 
     def _repr_html_(self) -> str:
         return format_html(self.report())

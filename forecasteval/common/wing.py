@@ -110,6 +110,7 @@ class Evaluator(ABC):
     benchmark: str
     bounds: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
+    explain: Callable[[Any], str] | None = None  # the reason of an item's score in one sentence
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
@@ -150,7 +151,7 @@ class Evaluator(ABC):
             else {"score_bounds": self.bounds, "higher_is_better": self.higher_is_better}
         )
         values = {**(names or {}), "benchmark": self.benchmark, **scale, **values}
-        return Results(values, self.report, lambda results: self.page(results, data))
+        return Results(values, self.report, lambda results: self.page(results, data), self.explain)
 
     def evaluate_file(self, path: str | Path, datasets: Paths = (), others: Sequence[Path] = ()) -> Results:
         """The results of a prediction file against its datasets, which they name; with `others` of several files.

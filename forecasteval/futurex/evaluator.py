@@ -16,6 +16,7 @@ from forecasteval.common.results import Results
 from forecasteval.common.version import __version__
 from forecasteval.common.wing import Evaluator, Files
 
+from .explanations import explain
 from .items import Scoring
 from .questions import FIELDS, require_questions
 from .report import report_blocks
@@ -92,6 +93,7 @@ class FutureXEvaluator(Evaluator):
     """
 
     benchmark = "FutureX"
+    explain = staticmethod(explain)
     one_run = False
 
     def __init__(

@@ -14,6 +14,7 @@ from .units import NumberTruth
 
 _MATCHED: Final = re.compile(r"([0-9]+) of ([0-9]+) matched")
 _WRONG: Final = {"number": "number beyond σ", "ranking": "wrong names"}
+_WRAPPED: Final = re.compile(r"\\boxed\{(.*)\}|\['([^']*)'\]", re.DOTALL)  # a truth in a box, or in a list of its own
 _SHOWN: Final = 80  # characters of an answer or a truth in a sentence
 
 
@@ -36,7 +37,9 @@ def explain(item: Mapping[str, Any], truth: Truth | None = None) -> str:
         return "no answer"
     if item["outcome"] == "unparsed":
         return str(item["note"]) if "refusal" in item["note"] else f"not read: {item['note']}"
-    read, true = (printable(item[key], _SHOWN) for key in ("read", "truth"))
+    wrapped = _WRAPPED.fullmatch(item["truth"])
+    read = printable(item["read"], _SHOWN)
+    true = printable((wrapped[1] or wrapped[2]) if wrapped else item["truth"], _SHOWN)
     if item["kind"] == "number":
         return _explain_number(item, read, true, truth)
     matched = _MATCHED.search(item["note"])

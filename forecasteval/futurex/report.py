@@ -9,6 +9,7 @@ from forecasteval.common.errors import printable
 from forecasteval.common.report import Report, Table, format_signature, show_interval, show_number
 
 from .answers import read_answer
+from .explanations import explain
 from .rules import LEVELS, WEIGHTS
 
 
@@ -96,13 +97,14 @@ def _around_box(text: str, width: int = 36) -> str:
 
 
 def items_table(items: Iterable[Mapping[str, Any]]) -> Table:
-    """A row per question: what was read, from what, the score."""
+    """A row per question: what was read, from what, the score and why."""
     rows = [
         [
             printable(item["id"], 26), str(item["level"]), item["kind"], show_number(item["score"]), item["outcome"],
             printable(item["truth"], 36), printable(item["read"], 36), _around_box(item["answer"]), item["note"],
+            explain(item),
         ]
         for item in items
     ]  # fmt: skip
-    header = ["Id", "Level", "Kind", "Score", "Outcome", "Truth", "Read", "Answer", "Note"]
-    return Table(header, rows, "<><><<<<<", ("Answer", "Kind", "Note", "Truth", "Outcome", "Level"))
+    header = ["Id", "Level", "Kind", "Score", "Outcome", "Truth", "Read", "Answer", "Note", "Why"]
+    return Table(header, rows, "<><><<<<<<", ("Answer", "Note", "Kind", "Truth", "Read", "Outcome", "Level"))

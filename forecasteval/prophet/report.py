@@ -25,10 +25,10 @@ class Column(NamedTuple):
     side: str = ">"
 
 
-def make_table(columns: Sequence[Column], rows: Iterable[Any]) -> Table:
-    """A table with a row per element of `rows`."""
+def make_table(columns: Sequence[Column], rows: Iterable[Any], least: Sequence[str] = ()) -> Table:
+    """A table with a row per element of `rows`; a narrow terminal goes without the columns `least` first."""
     body = [[column.cell(row) for column in columns] for row in rows]
-    return Table([column.title for column in columns], body, "".join(column.side for column in columns))
+    return Table([column.title for column in columns], body, "".join(column.side for column in columns), least)
 
 
 def title_of(metric: str) -> str:
@@ -65,7 +65,7 @@ def report_blocks(
     if full:
         report += [block for part in _tables(results, rows, metrics) for block in ("", *part)]
     if items:
-        report += ["", make_table(_item_columns(results), results.get("items", ()))]
+        report += ["", make_table(_item_columns(results), results.get("items", ()), ["Time"])]
     return [*report, *_notes(results, full)]
 
 
@@ -102,9 +102,11 @@ def make_board(results: Mapping[str, Any], by: str, full: bool = False) -> tuple
             messages += ["", f"Not ranked by return, a price in less than 80% of the events: {grouped_names(odd)}"]
     matrix = results["rank_correlation"]["overall"]
     rows = board_rows(results, by, full)
-    return make_table(_board_columns(rows, by, list(matrix["spearman"])), rows), [
-        *messages, "", *_agreement_line(matrix["kendall"]),
-    ]  # fmt: skip
+    columns = _board_columns(rows, by, list(matrix["spearman"]))
+    titles = [column.title for column in columns]
+    others = titles[titles.index("Beats next") :]  # the interval and the rank's stay as long as there is room
+    table = make_table(columns, rows, [*reversed(others), "Coverage", "P(best)", "Events"])
+    return table, [*messages, "", *_agreement_line(matrix["kendall"])]
 
 
 def board_rows(results: Mapping[str, Any], by: str, full: bool) -> list[Row]:

@@ -30,7 +30,7 @@ from .items import ABSENT
 from .kinds import METRICS, NAME, QUESTION_TYPES
 from .pairs import find_twin
 from .prompts import condition_lines, show_items
-from .report import report_parts
+from .report import explain, report_parts
 
 _RELATIVE: Final = METRICS[0]
 _MOST: Final = 1500  # questions that a page shows: each has a table of its options
@@ -149,7 +149,7 @@ def _record(
     if twin in items:
         words = f"{show_number(items[twin]['score'])} in {printable(twin, 120)}"
         details.append(("Twin", Link(words, "", keys[twin]) if twin in keys else words))
-    why = _explain(item, question)
+    why = explain(item, question)
     details += [
         ("Answer", show_text(item["answer"])), ("Score", f"{show_number(item['score'])}: {why}"),
         ("Note", show_text(item["note"])), ("Id", show_text(item["id"])),
@@ -159,19 +159,6 @@ def _record(
         show_text(item["id"], 120), why,
     ]  # fmt: skip
     return Record(keys[item["id"]], cells, [(label, text) for label, text in details if text], item["exact"] < 1)
-
-
-def _explain(item: Mapping[str, Any], question: Mapping[str, Any] | None) -> str:
-    """The reason of an item's score in one sentence."""
-    if item["outcome"] != "scored":
-        return "no answer" if item["outcome"] == "missing" else "no index of an option"
-    read, best = item["read"], question["answer"] if question else []
-    if isinstance(read, list) or not question:
-        return f"the mean over {len(read)} orders" if isinstance(read, list) else f"option {read}"
-    if read in best:
-        return f"option {read} is the best"
-    effective = question["meta"]["effective_scores"]
-    return f"option {read} has {effective[read]:g}, the best {' and '.join(map(str, best))} has {max(effective):g}"
 
 
 def _conditions(conditions: object) -> str:

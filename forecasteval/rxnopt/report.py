@@ -21,14 +21,29 @@ def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
         report += ["", *parts[name]] if parts[name] else []
     report += parts["warnings"]
     if items:
-        header = ["Id", "Type", "Score", "Outcome", "Read", "Answer", "Note"]
+        header = ["Id", "Type", "Score", "Outcome", "Read", "Answer", "Note", "Why"]
         shown = [
             [printable(i["id"], 60), i["question_type"], show_number(i["score"]), i["outcome"],
-             _shown_index(i["read"]), printable(i["answer"], 20), i["note"]]
+             _shown_index(i["read"]), printable(i["answer"], 20), i["note"], explain(i)]
             for i in results["items"]
         ]  # fmt: skip
-        report += ["", Table(header, shown, "<<><><<")]
+        report += ["", Table(header, shown, "<<><><<<", ("Answer", "Note", "Type", "Read", "Outcome"))]
     return [*report, "", *parts["signature"]]
+
+
+def explain(item: Mapping[str, Any], question: Mapping[str, Any] | None = None) -> str:
+    """The reason of an item's score in one sentence; with its question it has the effective scores."""
+    if item["outcome"] != "scored":
+        return "no answer" if item["outcome"] == "missing" else "no index of an option"
+    read = item["read"]
+    if isinstance(read, list):
+        return f"the mean over {len(read)} orders"
+    if item["exact"]:
+        return f"option {read} is the best"
+    if not question:
+        return f"option {read} has {item['score']:.3g} of the best effective score"
+    effective, best = question["meta"]["effective_scores"], " and ".join(map(str, question["answer"]))
+    return f"option {read} has {effective[read]:g}, the best {best} has {max(effective):g}"
 
 
 def report_parts(results: Mapping[str, Any]) -> dict[str, Report]:
@@ -48,7 +63,7 @@ def report_parts(results: Mapping[str, Any]) -> dict[str, Report]:
             f"{NAME}  {printable(results.get('name', ''))}".rstrip(),
             f"{from_tables}, dataset {printable(results.get('dataset') or 'given')}",
         ],
-        "scores": [Table(header, rows, "<>>>>>>>>")],
+        "scores": [Table(header, rows, "<>>>>>>>>", ("Yield ratio", "Exact", "Illegal", "Uniform", "n"))],
         "remarks": remarks,
         "pairs": [_pair_table(results["pairs"])] if results["pairs"]["overall"]["pairs"] else [],
         "keys": [_part_table("Condition asked about", keys)] if len(keys) > 1 else [],

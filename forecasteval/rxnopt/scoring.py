@@ -29,7 +29,7 @@ from forecasteval.common.wing import Evaluator, Files
 from .datasets import Question, Questions
 from .kinds import METRICS, NAME, QUESTION_TYPES, rotation, split_id, table_of
 from .pairs import compare_pairs, warn_one_sided
-from .report import report_blocks
+from .report import explain, report_blocks
 
 if TYPE_CHECKING:
     from forecasteval.common.pages import Page
@@ -72,6 +72,7 @@ class RxnOptEvaluator(Evaluator):
     """
 
     benchmark = NAME
+    explain = staticmethod(explain)
 
     def __init__(self, datasets: str | Path | Iterable[Any] | None = None) -> None:
         self._questions = None if datasets is None else Questions(datasets)

@@ -36,3 +36,16 @@ def test_columns_without_room_go_the_least_important_first_and_are_named(width: 
     dropped = [title for title in "db" if title not in shown]
     assert lines[2:] == ([f"(no room for: {', '.join(dropped)})"] if dropped else [])
     assert width == 1 or max(map(display_width, lines[:2])) <= (width or 99)
+
+
+@each(
+    ("width", "shown"),
+    [
+        (None, ["id  gap  n  why", f"a   –    1  {'长' * 30}"]),
+        (60, ["id  n  why", f"a   1  {'长' * 26}…", "(no room for: gap)"]),
+        (36, ["id  why", f"a   {'长' * 15}…", "(no room for: gap, n)"]),
+    ],
+)
+def test_columns_without_a_value_go_first_and_a_last_text_is_cut(width: int | None, shown: list[str]) -> None:
+    table = Table(["id", "gap", "n", "why"], [["a", "–", "1", "长" * 30]], "<<><", ("n",))
+    assert format_text([table], width).split("\n") == shown
