@@ -6,12 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 
+def is_failed(reply: Any) -> bool:
+    """Whether a reply is that of a request that failed."""
+    return isinstance(reply, Mapping) and reply.get("status_code", 200) != 200
+
+
 def reply_texts(reply: Any) -> list[Any]:
     """The texts of a reply's choices, each with its parts joined; anything else is the only choice.
 
-    Reads `{"body": …}` of a batch, and the bodies of chat completions (`choices[].message.content`) and of the
+    A line of a batch that failed (`status_code` is not 200) has none. Reads `{"body": …}` of a batch, and the bodies of chat completions (`choices[].message.content`) and of the
     Responses API (`output[].content[].text` of its messages, not of its reasoning).
     """
+    if is_failed(reply):
+        return [None]
     body = reply.get("body", reply) if isinstance(reply, Mapping) else reply
     if not isinstance(body, Mapping):
         return [body]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
-from forecasteval.common.batches import reply_texts
+from forecasteval.common.batches import is_failed, reply_texts
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import as_text, repeated_keys
 
@@ -126,9 +126,9 @@ def read_batch(table: Table) -> Source:
 
 def _read_reply(row: Mapping[str, Any]) -> list[Answer]:
     reply = row.get("response")
-    failed = row.get("error") or (isinstance(reply, Mapping) and reply.get("status_code", 200) != 200)
-    texts = enumerate([None] if failed else reply_texts(reply), 1)
-    return [Answer(row.get("custom_id"), text, run=run, problem="failed" if failed else "") for run, text in texts]
+    problem = "failed" if row.get("error") or is_failed(reply) else ""
+    texts = enumerate([None] if problem else reply_texts(reply), 1)
+    return [Answer(row.get("custom_id"), text, run=run, problem=problem) for run, text in texts]
 
 
 # --- MiroFlow ---

@@ -211,17 +211,18 @@ def parse_replies(records: Iterable[Any]) -> tuple[dict[str, int], list[str]]:
         if name is None:
             notes["reply without id, not used"].append(f"record {number}")
             continue
-        index, note = parse_reply(_reply_text(record))
-        if index is not None and indices.setdefault(str(name), index) != index:
-            index, note = None, CONFLICT
-            conflicting.add(str(name))
-        if note:
-            notes[f"{note}, left out" if index is None else note].append(str(name))
+        for text in _reply_texts(record):
+            index, note = parse_reply(text)
+            if index is not None and indices.setdefault(str(name), index) != index:
+                index, note = None, CONFLICT
+                conflicting.add(str(name))
+            if note:
+                notes[f"{note}, left out" if index is None else note].append(str(name))
     for name in conflicting:
         indices.pop(name, None)
     return indices, notes.lines()
 
 
-def _reply_text(record: Mapping[str, Any]) -> object:
-    """The reply of a record, also of a line of a batch's output."""
-    return reply_texts(next((record[field] for field in _REPLY_FIELDS if record.get(field) is not None), None))[0]
+def _reply_texts(record: Mapping[str, Any]) -> list[Any]:
+    """The reply of a record, or all choices in a line of a batch's output."""
+    return reply_texts(next((record[field] for field in _REPLY_FIELDS if record.get(field) is not None), None))

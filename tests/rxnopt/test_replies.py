@@ -93,3 +93,14 @@ def test_replies_take_linear_time(piece: str) -> None:
         return lambda: [parse_reply(text), parse_reply(f"answer: {text}")]
 
     assert_linear(make, 20_000)
+
+
+def test_choices_that_differ_and_requests_that_failed_are_no_picks() -> None:
+    """The first of several choices was the pick; a failed request with a body was one, too."""
+
+    def line(name: str, *texts: str, status: int = 200) -> Record:
+        choices = [{"message": {"content": text}} for text in texts]
+        return {"custom_id": name, "response": {"status_code": status, "body": {"choices": choices}}}
+
+    rows = [line("a", "2", "3"), line("b", "2", "Option 2"), line("c", "2", status=400)]
+    assert parse_replies(rows) == ({"b": 2}, ["two different indices, left out: 1 (a)", "no index, left out: 1 (c)"])
