@@ -14,7 +14,7 @@ from .metrics import Metric
 from .models import Models
 from .score_table import Rows
 from .scores import calibration_errors
-from .tilted import Bets, place_bets
+from .tilted import list_bets
 from .uncertainty import (
     LEAST_CLUSTERS,
     clustered,
@@ -25,7 +25,6 @@ from .uncertainty import (
 )
 
 BASELINES: Final = ("market", "crowd")
-_INFINITE: Final = (-math.inf, math.inf)
 
 
 class Estimate(NamedTuple):
@@ -69,7 +68,7 @@ class _Estimator:
         self.cluster = events.clusters()
         self._of_forecast = self.cluster[rows.event]
 
-    def mean(self, values: Floats, weight: Floats, bounds: tuple[float, float] = _INFINITE) -> Estimate:
+    def mean(self, values: Floats, weight: Floats, bounds: tuple[float, float] = (-math.inf, math.inf)) -> Estimate:
         """The weighted mean of each row's values that are not nan."""
         row = self.rows.row
         means, counts = weighted_means(values, weight, row, self.size)
@@ -81,20 +80,6 @@ class _Estimator:
         error = clustered_errors(influence, clusters)
         low, high = (np.clip(end, *bounds) for end in t_intervals(means, error, clusters))
         return Estimate(means, counts, clusters, error, (low, high), influence)
-
-    def tilt(self, estimate: Estimate, values: Floats, bets: Bets, bounds: tuple[float, float] = _INFINITE) -> Estimate:
-        """The estimate with the interval of tilted markets (`tilted_interval`), of returns or differences of them.
-
-        Events of one series hang together: where they do, it is as much wider as the clustered error is larger.
-        """
-        assert estimate.error is not None
-        means, n = estimate.values, estimate.counts
-        independent = mean_errors(values, self.rows.weight, self.rows.row, means)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            wider = np.where(estimate.clusters < n, estimate.error / (independent * np.sqrt(n / (n - 1))), 1.0)
-        wider = np.fmax(np.nan_to_num(wider, nan=1.0, posinf=1.0), 1.0)
-        low, high = (np.clip(means + (end - means) * wider, *bounds) for end in bets.intervals(means))
-        return estimate._replace(interval=(low, high))
 
     def spread(self, values: Floats, chosen: Ints) -> Floats:
         """The values of the rows `chosen` among those of all, nan for the others."""
@@ -121,22 +106,51 @@ def measure(events: Events, rows: Rows, models: Models, metrics: Sequence[Metric
     table: dict[str, Estimate] = {}
     against: dict[tuple[str, str], Estimate] = {}
     for metric in metrics:
-        if not metric.formula:
-            continue
-        values = rows.values[metric.name]
-        table[metric.name] = estimator.mean(values, rows.weight, metric.bounds)
-        differences = {base: values - rows.base[base][metric.name][rows.event] for base in BASELINES}
-        for base, difference in differences.items():
-            against[metric.name, base] = estimator.mean(difference, rows.weight)._replace(influence=None)
-        if metric.gamma is not None and intervals:
-            bets = place_bets(metric.gamma, events, rows)
-            table[metric.name] = estimator.tilt(table[metric.name], values, bets, metric.bounds)
-            for row, (base, difference) in enumerate(differences.items(), rows.forecasters):
-                bets_apart = bets.against(row, len(events.outcome))
-                against[metric.name, base] = estimator.tilt(against[metric.name, base], difference, bets_apart)
+        if metric.formula:
+            table[metric.name] = estimator.mean(rows.values[metric.name], rows.weight, metric.bounds)
+            for base in BASELINES:
+                difference = estimator.mean(rows.less(metric.name, base), rows.weight)
+                against[metric.name, base] = difference._replace(influence=None)
+    if intervals:
+        _tilt_intervals(Measures(table, against), events, rows, metrics)
     table["ece"] = table["brier"].without_error(calibration_errors(rows.bins))
     table.update(_measure_models(estimator, models, table["brier"], table["log"]))
     return Measures(table, against)
+
+
+def _tilt_intervals(measures: Measures, events: Events, rows: Rows, metrics: Sequence[Metric]) -> None:
+    """Replace the intervals of returns, and of their differences, by those of tilted markets (`tilted_interval`).
+
+    Events of one series hang together: where they do, it is as much wider as the clustered error is larger.
+    """
+    gammas = {metric.name: metric.gamma for metric in metrics if metric.gamma is not None}
+    paid = {(name, base): np.full(len(events.outcome), math.nan) for name in gammas for base in BASELINES}
+    for base, part in zip(BASELINES, rows.parts[1:], strict=True):
+        for bets in list_bets(events, part):
+            for name, gamma in gammas.items():
+                paid[name, base][bets.slot] = bets.pay(gamma)
+    estimates = {(name, ""): measures.metrics[name] for name in gammas}
+    estimates |= {key: measures.against[key] for key in paid}
+    wider = {key: _design_effect(estimate, rows, *key) for key, estimate in estimates.items()}
+    for part, first in zip(rows.parts, (0, rows.forecasters, rows.forecasters + 1), strict=True):
+        for bets in list_bets(events, part, first):
+            pays = {name: bets.pay(gamma) for name, gamma in gammas.items()}
+            for (name, base), estimate in estimates.items():
+                assert estimate.interval
+                pay = pays[name] - paid[name, base][bets.slot] if base else pays[name]
+                mean, factor = float(estimate.values[bets.row]), wider[name, base][bets.row]
+                low, high = (mean + (end - mean) * factor for end in bets.interval(pay, mean))
+                estimate.interval[0][bets.row], estimate.interval[1][bets.row] = low if base else max(low, 0.0), high
+
+
+def _design_effect(estimate: Estimate, rows: Rows, metric: str, base: str) -> Floats:
+    """By row how many times as large the clustered error is as that of independent events, at least 1."""
+    values = rows.less(metric, base) if base else rows.values[metric]
+    plain, n = mean_errors(values, rows.weight, rows.row, estimate.values), estimate.counts
+    assert estimate.error is not None
+    with np.errstate(invalid="ignore", divide="ignore"):
+        wider = np.where(estimate.clusters < n, estimate.error / (plain * np.sqrt(n / (n - 1))), 1.0)
+    return np.asarray(np.fmax(np.nan_to_num(wider, nan=1.0, posinf=1.0), 1.0))
 
 
 def _measure_models(estimator: _Estimator, models: Models, brier: Estimate, log: Estimate) -> dict[str, Estimate]:

@@ -211,35 +211,31 @@ class ProphetArenaEvaluator(Evaluator):
 
     def score(self, data: ForecastData) -> Scored:
         """Score the forecasts that count; InputError if there are none."""
-        with _no_collector():
-            forecasts = data.reader.finish(data.events, data.position, self.late, self.repeats)
-            if forecasts is None:
-                reasons = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in data.notes.summary())
-                raise InputError(data.where, "expected forecasts that fit the problems", reasons or "none")
-            present = np.unique(forecasts.event)
-            absent = np.delete(np.arange(len(data.events.ids)), present)
-            data.notes.exclude("event", "no forecast that counts", [data.events.ids[at] for at in absent])
-            forecasts = forecasts._replace(event=np.searchsorted(present, forecasts.event))
-            events = data.events.subset(present)
-            categories = by_category(events, forecasts)
-            scores = score_forecasts(events, forecasts, self.metrics, categories.cell, len(categories.label))
-            rows = stack_rows(events, forecasts, scores, categories.forecaster, self.metrics)
-            # Of ten million scores there need not be two copies.
-            count = len(forecasts.event)
-            scores = scores._replace(values={name: column[:count] for name, column in rows.values.items()})
-            models = fit_models(events, forecasts, scores, self.prior, self.response, data.notes)
-            if count <= KEPT:
-                data.shown = EventData(events, forecasts, scores, rows.base, data.texts)
-            return Scored(events, forecasts, categories, scores, rows, models)
+        forecasts = data.reader.finish(data.events, data.position, self.late, self.repeats)
+        if forecasts is None:
+            reasons = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in data.notes.summary())
+            raise InputError(data.where, "expected forecasts that fit the problems", reasons or "none")
+        del data.reader  # its columns are as large as the forecasts
+        present = np.unique(forecasts.event)
+        absent = np.delete(np.arange(len(data.events.ids)), present)
+        data.notes.exclude("event", "no forecast that counts", [data.events.ids[at] for at in absent])
+        forecasts = forecasts._replace(event=np.searchsorted(present, forecasts.event))
+        events = data.events.subset(present)
+        categories = by_category(events, forecasts)
+        scores = score_forecasts(events, forecasts, self.metrics, categories.cell, len(categories.label))
+        rows = stack_rows(events, forecasts, scores, categories.forecaster, self.metrics)
+        # Of ten million scores there need not be two copies.
+        count = len(forecasts.event)
+        scores = scores._replace(values={name: column[:count] for name, column in rows.values.items()})
+        models = fit_models(events, forecasts, scores, self.prior, self.response, data.notes)
+        if count <= KEPT:
+            data.shown = EventData(events, forecasts, scores, rows.base, data.texts)
+        return Scored(events, forecasts, categories, scores, rows, models)
 
-    def summarise(self, scores: Scored, data: ForecastData) -> dict[str, Any]:
+    def summarise(self, scored: Scored, read: ForecastData) -> dict[str, Any]:
         """Every forecaster's record, and what all forecasts say of events and metrics."""
-        with _no_collector():
-            return self._summarise(scores, data.notes)
-
-    def _summarise(self, scored: Scored, notes: Notes) -> dict[str, Any]:
         events, data, categories, scores, rows, models = scored
-        names, count = data.names, len(events.ids)
+        names, count, notes = data.names, len(events.ids), read.notes
         doubtful = _note_sums(events, data, scores, notes)
         measures = measure(events, rows, models, self.metrics, self.bootstrap > 0)
         records = make_records(measures, self.metrics, rows, events)
@@ -317,7 +313,7 @@ def _make_ranking(forecasters: Mapping[str, Any], provisional: Mapping[str, Any]
 
 @contextlib.contextmanager
 def _no_collector() -> Iterator[None]:
-    """Nothing here makes cycles, and walking millions of records again and again costs more than scoring them."""
+    """Reading makes no cycles, and walking millions of records again and again costs more than scoring them."""
     collecting = gc.isenabled()
     gc.disable()
     try:

@@ -139,6 +139,10 @@ class Rows(NamedTuple):
     base: dict[str, dict[str, Floats]]
     parts: tuple[Forecasts, ...]
 
+    def less(self, metric: str, base: str) -> Floats:
+        """The values of a metric less those of the market or the crowd on the same events."""
+        return self.values[metric] - self.base[base][metric][self.event]
+
 
 def stack_rows(
     events: Events, data: Forecasts, scores: Scores, forecaster_of_cell: Ints, metrics: Sequence[Metric]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .arrays import Bools, Floats, Ints, positions, segment_sums
 from .events import Events
-from .score_table import Rows
+from .forecasts import Forecasts
 from .scores import crra_stake
 
 LIMIT: Final = 60.0  # of the tilt, in deviations of the payoff: beyond, the sum is the least or the largest possible
@@ -114,50 +113,38 @@ def _density(z: float) -> float:
 
 
 class Bets(NamedTuple):
-    """Bets on exclusive events with a price, sorted by row; bet i has the options offsets[i]:offsets[i + 1].
+    """The bets of one row on exclusive events with a price; bet i has the options offsets[i]:offsets[i + 1].
 
-    pay: what an option pays; q: its asking price; slot: where it stands among the options of all events.
+    p, q: probabilities and asking prices; slot: where an option stands among those of all events.
     """
 
-    row: Ints
+    row: int
     weight: Floats
     offsets: Ints
-    pay: Floats
+    p: Floats
     q: Floats
     slot: Ints
 
-    def against(self, row: int, slots: int) -> Bets:
-        """The bets less those that a row, which has one on every event, makes on the same events."""
-        pay = np.full(slots, math.nan)
-        has = np.repeat(self.row == row, np.diff(self.offsets))
-        pay[self.slot[has]] = self.pay[has]
-        return self._replace(pay=self.pay - pay[self.slot])
+    def pay(self, gamma: float) -> Floats:
+        """What each option pays a bettor of risk aversion `gamma` (`crra_stake`); no probabilities count as uniform."""
+        empty = segment_sums(self.p, self.offsets[:-1]) == 0
+        p = np.where(np.repeat(empty, np.diff(self.offsets)), 1.0, self.p)
+        return crra_stake(p, self.q, gamma, self.offsets) / self.q
 
-    def intervals(self, means: Floats) -> tuple[Floats, Floats]:
-        """Both ends of the `tilted_interval` of the mean of every row, nan for one without bets.
-
-        Asking prices may have a sum above 1; events count by their weights.
-        """
-        low, high = np.full((2, len(means)), math.nan)
+    def interval(self, pay: Floats, mean: float) -> tuple[float, float]:
+        """`tilted_interval` of such payoffs. Asking prices may have a sum above 1; events count by their weights."""
         sizes = np.diff(self.offsets)
         prices = self.q / np.repeat(segment_sums(self.q, self.offsets[:-1]), sizes)
-        cuts = np.append(np.flatnonzero(np.diff(self.row, prepend=-1)), len(self.row)).tolist()
-        for first, last in pairwise(cuts):
-            row, options = int(self.row[first]), slice(self.offsets[first], self.offsets[last])
-            scale = np.repeat(self.weight[first:last] / self.weight[first:last].mean(), sizes[first:last])
-            offsets = self.offsets[first : last + 1] - self.offsets[first]
-            low[row], high[row] = tilted_interval(self.pay[options] * scale, prices[options], offsets, means[row])
-        return low, high
+        return tilted_interval(pay * np.repeat(self.weight / self.weight.mean(), sizes), prices, self.offsets, mean)
 
 
-def place_bets(gamma: float, events: Events, rows: Rows) -> Bets:
-    """The bets that the forecasts of all rows make, of a bettor of risk aversion `gamma` (`crra_stake`)."""
-    p, q, sizes, priced = (
-        np.concatenate([getattr(part, name) for part in rows.parts]) for name in ("p", "q", "sizes", "priced")
-    )
-    bets = np.flatnonzero(priced & events.exclusive[rows.event])
-    bets = bets[np.argsort(rows.row[bets], kind="stable")]
-    at, offsets = positions((np.cumsum(sizes) - sizes)[bets], sizes[bets])
-    p, q, slot = p[at], q[at], positions(events.offsets[rows.event[bets]], sizes[bets])[0]
-    p[np.repeat(segment_sums(p, offsets[:-1]) == 0, sizes[bets])] = 1.0  # none at all counts as uniform
-    return Bets(rows.row[bets], rows.weight[bets], offsets, crra_stake(p, q, gamma, offsets) / q, q, slot)
+def list_bets(events: Events, forecasts: Forecasts, first: int = 0) -> Iterator[Bets]:
+    """The bets of one forecaster after the other; `first` is the row of the first."""
+    bets = np.flatnonzero(forecasts.priced & events.exclusive[forecasts.event])
+    bets = bets[np.argsort(forecasts.forecaster[bets], kind="stable")]
+    starts, who = np.cumsum(forecasts.sizes) - forecasts.sizes, forecasts.forecaster[bets]
+    for chosen in np.split(bets, np.flatnonzero(np.diff(who)) + 1) if len(bets) else ():
+        sizes, row = forecasts.sizes[chosen], first + int(forecasts.forecaster[chosen[0]])
+        at, offsets = positions(starts[chosen], sizes)
+        slot, _ = positions(events.offsets[forecasts.event[chosen]], sizes)
+        yield Bets(row, forecasts.weight[chosen], offsets, forecasts.p[at], forecasts.q[at], slot)
