@@ -12,10 +12,11 @@ def is_failed(reply: Any) -> bool:
 
 
 def reply_texts(reply: Any) -> list[Any]:
-    """The texts of a reply's choices, each with its parts joined; anything else is the only choice.
+    """The texts of a reply's choices, each with its content parts joined; what is no such object is its only choice.
 
-    A line of a batch that failed (`status_code` is not 200) has none. Reads `{"body": …}` of a batch, and the bodies of chat completions (`choices[].message.content`) and of the
-    Responses API (`output[].content[].text` of its messages, not of its reasoning).
+    Reads `{"body": …}` of a batch, of which a failed request has no text, and the bodies of chat completions
+    (`choices[].message.content`) and of the Responses API (`output[].content[].text` of its messages, not of its
+    reasoning).
     """
     if is_failed(reply):
         return [None]
