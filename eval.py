@@ -22,6 +22,7 @@ Exit codes: 0 scored, 1 internal fault, 2 usage or unreadable input, 3 scored bu
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -46,6 +47,7 @@ DEFAULT_PREDICTION: Final = "250915-random"
 WINGS: Final = (rxnopt.WING, prophet.WING, futurex.WING)  # the benchmarks, in the order in which they claim a file
 HERE: Final = Path(__file__).resolve().parent
 ROOT: Final = HERE if (HERE / "pyproject.toml").is_file() else Path()  # installed, it works in the current folder
+OUTPUT: Final = "FORECASTEVAL_OUTPUT"
 PROGRAM: Final = program_name(sys.argv[0])
 
 
@@ -93,11 +95,11 @@ def score(argv: Sequence[str]) -> int:
             report = results.report(**scorer.report_options(results["benchmark"]))
             breaches += gate.find_breach(results, args.fail_under)
             if args.save:
-                store.save_results(results, args.root / "evaluation", saved)
+                store.save_results(results, scorer.output, saved)
             if args.html:
                 from forecasteval.boards import page
 
-                page.write_run(results, args.root / "evaluation")
+                page.write_run(results, scorer.output)
         except EvaluationError as error:
             fail(error)
             continue
@@ -111,7 +113,8 @@ def score(argv: Sequence[str]) -> int:
 
 def _scorer(args: argparse.Namespace) -> Scorer:
     """What scores files of any benchmark by the options that were given."""
-    return Scorer(WINGS, vars(args), args.root / "evaluation")
+    output = getattr(args, "output", None) or os.environ.get(OUTPUT) or args.root / "evaluation"
+    return Scorer(WINGS, vars(args), Path(output))
 
 
 def _find_datasets(args: argparse.Namespace) -> list[Path]:
@@ -222,6 +225,9 @@ def _parser(command: str, description: str, examples: str, done: str, *codes: in
     add = parser.add_argument
     add("--json", action="store_true", help="print strict JSON, a line per result, and nothing else")
     add("--root", metavar="DIR", type=Path, default=ROOT, help="folder of prediction/, dataset/ and evaluation/")
+    output = f"folder of results, in place of evaluation/ (or environment variable {OUTPUT})"
+    if command != "check":  # which writes nothing
+        add("--output", metavar="DIR", type=Path, help=output)
     add("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
 

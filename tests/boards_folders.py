@@ -8,13 +8,14 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
 
 from cli import RAW_CONTROL, Done, Record, q, question, write
 from eval import FutureXEvaluator
-from forecasteval.boards.folder import evaluate_folder
+from forecasteval.boards.folder import Options, evaluate_folder
 from forecasteval.boards.store import Score
 
 BOARD_FILES: Final = ["history.jsonl", "leaderboard.csv", "leaderboard.html", "leaderboard.json", "leaderboard.md"]
@@ -92,9 +93,19 @@ def folder_of(root: Path, **answers: str) -> Path:
     })  # fmt: skip
 
 
-def evaluate(root: Path, score: Score | None = None, **options: Any) -> Record:
+def evaluate(
+    root: Path, score: Score | None = None, settings: Mapping[str, Any] | None = None, **options: Any
+) -> Record:
+    """A night that scores with a function, and with settings of its own."""
     evaluator = FutureXEvaluator()
-    return evaluate_folder(root, score or scorer(evaluator), lambda benchmark: evaluator.settings(), **options)
+    found = evaluator.settings() if settings is None else settings
+    scoring: Any = SimpleNamespace(
+        score=score or scorer(evaluator),
+        settings=lambda benchmark: found,
+        one_set=lambda dataset: False,
+        output=root / "evaluation",
+    )
+    return evaluate_folder(root, scoring, Options(**options))
 
 
 def failures(done: Done, code: int = 3) -> list[str]:

@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from forecasteval.common.wing import Scorer
 from . import comparison, gate, over_weeks, page
 from .about import SYSTEMS_FILE
 from .cluster import require_usable
-from .folder import evaluate_folder
+from .folder import Options, evaluate_folder
 from .named import find_runs, group_runs, score_names
 from .processes import Failure
 from .report import board_report
@@ -49,11 +48,12 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     if args.verify and (args.force or args.html or args.min_questions or args.min_datasets):
         raise InputError("--verify", "cannot be combined", "--force, --html, --min-questions or --min-datasets")
     processes = _read_processes(args)
+    if args.cluster:  # its workers are in other folders
+        args.root, scorer.output = args.root.absolute(), scorer.output.absolute()
     if args.verify:
         return _verify(args, scorer, program, processes)
-    how = args.force, args.min_questions, processes, scorer.one_set, args.html, args.cluster, args.min_datasets
-    score = partial(page.score_with_page, scorer.score, args.root / "evaluation") if args.html else scorer.score
-    board = evaluate_folder(args.root, score, scorer.settings, *how)
+    options = Options(args.force, args.html, args.min_questions, args.min_datasets, processes, args.cluster)
+    board = evaluate_folder(args.root, scorer, options)
     failed = [Failure(**entry) for entry in board["failed"]]
     _tell_failed(program, failed)
     for line in [*_told_by_model(board["llm_failures"]), *board["notes"]]:
@@ -84,7 +84,6 @@ def _read_processes(args: argparse.Namespace) -> int:
         if args.jobs is not None:
             raise InputError("--cluster", "has as many processes as workers: cannot be combined", "--jobs")
         require_usable(args.cluster)
-        args.root = args.root.absolute()  # workers are in other folders
     return 1 if args.llm else args.jobs or os.cpu_count() or 1
 
 
@@ -106,7 +105,7 @@ def _told_by_model(failures: dict[str, dict[str, int]]) -> list[str]:
 
 
 def _verify(args: argparse.Namespace, scorer: Scorer, program: str, processes: int) -> int:
-    found = verify_folder(args.root, scorer.score, processes, scorer.one_set, args.cluster)
+    found = verify_folder(args.root, scorer, processes, args.cluster)
     _tell_failed(program, found.failed)
     print(dump_json(_as_json(found), ascii_only=True)) if args.json else print_report(_report(found))
     if any(failure.fault for failure in found.failed):
@@ -160,7 +159,7 @@ def compare(args: argparse.Namespace, scorer: Scorer, datasets: Sequence[Path], 
     gate.require_baseline(args, results)
     compared = comparison.compare(group_runs(results, runs))
     if args.html is not None:
-        page.write_comparison(compared, args.root / "evaluation", args.html)
+        page.write_comparison(compared, scorer.output, args.html)
     return _show_comparison(args, compared, program)
 
 

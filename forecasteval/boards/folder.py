@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -17,55 +17,67 @@ from forecasteval.common.files import (
     hash_file,
     join_checksums,
     readable,
+    require_folder,
     require_regular,
     set_of,
     write_atomic,
 )
 from forecasteval.common.records import dump_json
 from forecasteval.common.results import Results
+from forecasteval.common.wing import Scorer
 
 from .about import SYSTEMS_FILE, Systems, add_about, read_systems, show_mistakes
 from .board_page import write_board
 from .changes import read_changes
 from .history import History, append_night, read_history, today
-from .page import is_current, name_missing
+from .page import is_current, name_missing, score_with_page
 from .processes import Failure, LeftOut, Task, explain, score_files
 from .ranking import make_page, rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
-from .store import BOARD, Score, hash_text, lock_folder, read_stored, result_pieces, result_text, store_result
+from .store import BOARD, hash_text, lock_folder, read_stored, result_pieces, result_text, store_result
 from .systems import NO_RESULT, Ranking, System, file_row, file_rows, from_record, read_result, to_record
 
 _LONGEST_NAME: Final = 255  # bytes that file systems allow
-Signature = Mapping[str, Any]
-Settings = Callable[[str], Signature]
 
 
-def evaluate_folder(
-    root: Path, score: Score, settings: Settings, force: bool = False, min_questions: int = 0, processes: int = 0,
-    together: Callable[[Path], bool] = lambda dataset: False,
-    pages: bool = False, cluster: str | None = None, min_datasets: int | None = None,
-) -> Results:  # fmt: skip
-    """Score every file of `root/prediction`, store the results and the leaderboard in `root/evaluation`.
+class Options(NamedTuple):
+    """How a night is run; `cluster` is the address of a Dask cluster, `processes` are 0 for the current one only."""
 
-    A stored result is reused if its signature still holds: `settings(benchmark)`, the sha256 of its
-    prediction and dataset, and its own, and with `pages` if its page stands beside it. `score` must be picklable if
-    there are `processes` or a `cluster` (its address). The files of a dataset for which `together` holds are one set of
-    predictions, and have one result, of the dataset's name. Returns the board:
-    `rank` of all results, with `failed` (file, reason, fault), `evaluated` and `reused` (counts), `ignored` (names),
-    `llm_failures` (by kind, the files of degraded results and how often) and `notes`. Raises LockedError if another
-    run is at work, and EvaluationError if nothing can be read or written.
+    force: bool = False  # score everything anew
+    pages: bool = False  # also those of runs
+    min_questions: int = 0
+    min_datasets: int | None = None
+    processes: int = 0
+    cluster: str | None = None
+
+
+DEFAULTS: Final = Options()
+
+
+def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> Results:
+    """Score every file of `root/prediction`, store the results and the leaderboard in the folder `scorer.output`.
+
+    A stored result is reused if its signature still holds: `scorer.settings(benchmark)`, the sha256 of its prediction
+    and dataset, and its own, and with `pages` if its page stands beside it. `scorer.score` must be picklable if there
+    are `processes` or a `cluster`. The files of a dataset for which `scorer.one_set` holds are one set of predictions,
+    and have one result, of the dataset's name. Returns the board: `rank` of all results, with `failed` (file, reason,
+    fault), `evaluated` and `reused` (counts), `ignored` (names), `llm_failures` (by kind, the files of degraded results
+    and how often) and `notes`. Raises LockedError if another run is at work, and EvaluationError if nothing can be read
+    or written.
     """
-    folder, date = root / "evaluation", today()
+    folder, date = scorer.output, today()
     files, failures, ignored = list_predictions(root / "prediction")  # first: a mistyped root is not made
     with lock_folder(folder) as note:
-        board = {} if force else read_stored(folder / f"{BOARD}.json")[0]
-        plan = _plan(root, files, settings, board, force, together, pages)
+        board = {} if options.force else read_stored(folder / f"{BOARD}.json")[0]
+        plan = _plan(root, files, scorer, board, options)
         failures += plan.failures
         checksums = plan.checksums
         left_out: list[str] = []
         fresh: dict[str, System | Ranking] = {}
         llm_failures: dict[str, dict[str, int]] = {}
-        with contextlib.closing(score_files(score, plan.todo, root, processes, cluster)) as outcomes:
+        score = partial(score_with_page, scorer.score, folder) if options.pages else scorer.score
+        how = options.processes, options.cluster
+        with contextlib.closing(score_files(score, plan.todo, root, folder, *how)) as outcomes:
             for task, outcome in zip(plan.todo, outcomes, strict=True):
                 for part in outcome:
                     if isinstance(part, Failure):
@@ -81,8 +93,8 @@ def evaluate_folder(
                     _write_summary(folder, part.name, part.system, checksums[part.name])
         about = read_systems(root / "prediction")
         failures.sort()
-        notes = [*filter(None, [note]), *left_out, *(name_missing(folder, checksums) if pages else [])]
-        least = (min_questions, min_datasets)
+        notes = [*filter(None, [note]), *left_out, *(name_missing(folder, checksums) if options.pages else [])]
+        least = options.min_questions, options.min_datasets
         ranked = _store_board(folder, board, checksums, fresh, failures, least, about)
         changes, warnings = _store_texts(folder, ranked, date)
     counts = {"evaluated": len(fresh), "reused": len(checksums) - len(fresh)}
@@ -98,6 +110,7 @@ def list_predictions(folder: Path) -> tuple[list[Path], list[Failure], list[str]
 
     Hidden files are left out, and `SYSTEMS_FILE`. Raises InputError if there is no prediction file.
     """
+    require_folder(folder)
     with readable(folder):
         names = sorted(name for name in os.listdir(folder) if name[0] != "." and name != SYSTEMS_FILE)
     by_stem: dict[str, list[str]] = {}
@@ -128,27 +141,26 @@ class _Plan(NamedTuple):
     failures: list[Failure]
 
 
-def _plan(
-    root: Path, files: Iterable[Path], settings: Settings, board: Mapping[str, Any], force: bool,
-    together: Callable[[Path], bool], pages: bool,
-) -> _Plan:  # fmt: skip
+def _plan(root: Path, files: Iterable[Path], scorer: Scorer, board: Mapping[str, Any], options: Options) -> _Plan:
     plan = _Plan([], {}, [])
-    known = {row["name"]: row for row in file_rows(board)}
-    expected = lru_cache(maxsize=None)(lambda benchmark: json.loads(dump_json(settings(benchmark))))  # as stored
+    known: dict[str, Any] = {}
+    with contextlib.suppress(*NO_RESULT):  # a leaderboard that this tool did not make
+        known = {row["name"]: row for row in file_rows(board)}
+    expected = lru_cache(maxsize=None)(lambda benchmark: json.loads(dump_json(scorer.settings(benchmark))))  # as stored
     hash_dataset = lru_cache(maxsize=None)(hash_file)
-    for task in list_tasks(root, files, together, plan.failures):
+    for task in list_tasks(root, files, scorer.one_set, plan.failures):
         try:
             task.checksums["prediction_sha256"] = join_checksums([hash_file(path) for path in task.files])
             if task.dataset:
                 task.checksums["dataset_sha256"] = hash_dataset(task.dataset)
-            stored = root / "evaluation" / f"{task.name}.json"
+            stored = scorer.output / f"{task.name}.json"
             if stored.exists():
                 require_regular(stored)
-            checksum = "" if force else _reusable(stored, task, known.get(task.name), expected)
+            checksum = "" if options.force else _reusable(stored, task, known.get(task.name), expected)
         except EvaluationError as error:
             plan.failures.append(Failure(task.prediction, explain(error, task.path, root)))
             continue
-        if checksum and (not pages or is_current(stored.with_suffix(".html"), checksum)):
+        if checksum and (not options.pages or is_current(stored.with_suffix(".html"), checksum)):
             plan.checksums[task.name] = checksum
         else:
             plan.todo.append(task)
@@ -182,7 +194,7 @@ def list_tasks(
             yield task
 
 
-def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings: Settings) -> str:
+def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings: Callable[[str], Any]) -> str:
     """The sha256 of a stored file whose signature still holds; "" without one, and where a model or a line failed.
 
     `known` is its row of the leaderboard: if the file is still the one that was ranked, it need not be read through.

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from forecasteval.common.errors import EvaluationError, InputError
-from forecasteval.common.files import SUFFIXES, find_dataset, find_file, score_together, set_of
+from forecasteval.common.files import SUFFIXES, find_dataset, find_file, require_folder, score_together, set_of
 from forecasteval.common.results import Results
 from forecasteval.common.wing import Scorer
 
@@ -31,6 +31,8 @@ def score_names(
     jobs: dict[object, tuple[list[Path], list[Path | None]]] = {}
     for number, name in enumerate(names):
         try:
+            if os.sep not in name and "/" not in name:
+                require_folder(folder)
             path, *others = [find_file(run, folder) for run in (find_runs(name, folder) if vote else [name])]
             for file in (path, *others):
                 require_predictions(file, folder)

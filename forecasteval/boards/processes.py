@@ -77,7 +77,7 @@ def explain(error: EvaluationError, path: Path, root: Path) -> str:
 
 
 def score_files(
-    score: Score, tasks: Sequence[Task], root: Path, processes: int, cluster: str | None = None
+    score: Score, tasks: Sequence[Task], root: Path, output: Path, processes: int, cluster: str | None = None
 ) -> Generator[Outcome, None, None]:
     """Score files in their order, with a progress bar on a terminal.
 
@@ -85,7 +85,7 @@ def score_files(
     """
     from tqdm import tqdm
 
-    folder = temporary_name(root / "evaluation")  # made for the first result
+    folder = temporary_name(output)  # made for the first result
     work = partial(_score_one, score, root, folder)
     outcomes: Generator[Outcome, None, None]
     if cluster and tasks:

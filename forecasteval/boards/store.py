@@ -99,6 +99,7 @@ def hash_text(text: str) -> str:
 
 # --- The lock ---
 
+_READ_ONLY: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
 _NO_LOCKS: Final = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 # What `write_atomic` and the processes of a nightly run write into before it is whole.
@@ -130,7 +131,8 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[str]:
             reason = getattr(error, "strerror", None) or error
             missing = getattr(error, "errno", None) in _NO_LOCKS
             problem = "this file system has no locks" if missing else "cannot be written"
-            raise EvaluationError(f"{path}: {problem}: {reason}") from None
+            hint = "; --output DIR names another folder" * (getattr(error, "errno", None) in _READ_ONLY)
+            raise EvaluationError(f"{path}: {problem}: {reason}{hint}") from None
     if any("soft" in str(warning.message).lower() for warning in told):
         note = f"{path}: this file system has no locks: a run that is killed here leaves its lock; remove it by hand"
     try:

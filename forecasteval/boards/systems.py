@@ -129,9 +129,10 @@ def from_record(record: Mapping[str, Any]) -> System | Ranking:
     if "table" in record:
         return Ranking(**record)
     scale = read_scale(record)
-    values = {key: value for key, value in record.items() if key not in scale.describe()}
+    values: dict[str, Any] = {key: value for key, value in record.items() if key not in scale.describe()}
     outcomes = {level: Counter(counts) for level, counts in record["outcomes"].items()}
-    return _require_bounds(System(**{**values, "group": tuple(record["group"]), "outcomes": outcomes, "scale": scale}))
+    values |= {"group": tuple(record["group"]), "outcomes": outcomes, "scale": scale}
+    return _require_bounds(System(**values))
 
 
 def _require_bounds(system: System) -> System:

@@ -6,13 +6,14 @@ import contextlib
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.files import hash_file
 from forecasteval.common.records import dump_json
+from forecasteval.common.wing import Scorer
 
 from .about import Systems, add_about, read_systems
 from .changes import read_changes
@@ -21,8 +22,8 @@ from .history import read_history
 from .processes import Failure, LeftOut, Scored, score_files
 from .ranking import rank_results
 from .report import format_csv, format_markdown
-from .store import BOARD, Score, lock_folder, read_stored
-from .systems import Ranking, System, file_row, to_record
+from .store import BOARD, lock_folder, read_stored
+from .systems import NO_RESULT, Ranking, System, file_row, to_record
 
 _MAY_DIFFER: Final = ("warnings", "calls", "tokens", "reasons", "file_sha256", "degraded")  # from run to run
 _SHOWN: Final = 6  # differences of a file
@@ -37,24 +38,21 @@ class Verification(NamedTuple):
     failed: list[Failure]
 
 
-def verify_folder(
-    root: Path, score: Score, processes: int = 0,
-    together: Callable[[Path], bool] = lambda dataset: False, cluster: str | None = None,
-) -> Verification:  # fmt: skip
-    """Score every file of `root/prediction` and compare with `root/evaluation`, the leaderboard too; writes nothing.
+def verify_folder(root: Path, scorer: Scorer, processes: int = 0, cluster: str | None = None) -> Verification:
+    """Score every file of `root/prediction` and compare with `scorer.output`, the leaderboard too; writes nothing.
 
     Raises LockedError if another run is at work, and EvaluationError if nothing can be read.
     """
-    folder = root / "evaluation"
+    folder = scorer.output
     files, failed, _ = list_predictions(root / "prediction")
     if not folder.is_dir():
         raise InputError(str(folder), "expected stored results", "none")
     with lock_folder(folder):
-        tasks = list(list_tasks(root, files, together, failed))
+        tasks = list(list_tasks(root, files, scorer.one_set, failed))
         unstored: list[str] = []
         differences: dict[str, list[str]] = {}
         systems: list[System | Ranking] = []
-        with contextlib.closing(score_files(score, tasks, root, processes, cluster)) as outcomes:
+        with contextlib.closing(score_files(scorer.score, tasks, root, folder, processes, cluster)) as outcomes:
             for part in itertools.chain.from_iterable(outcomes):
                 if isinstance(part, LeftOut):
                     continue
@@ -68,7 +66,10 @@ def verify_folder(
         same = len(systems) - len(differences)
         board, _ = read_stored(folder / f"{BOARD}.json")
         if all(failure._asdict() in board.get("failed", ()) for failure in failed):  # the leaderboard is without them
-            differences.update(_compare_board(folder, board, systems, read_systems(root / "prediction")))
+            try:
+                differences.update(_compare_board(folder, board, systems, read_systems(root / "prediction")))
+            except NO_RESULT:
+                differences[f"{BOARD}.json"] = ["it is damaged: no leaderboard"]
     return Verification(same, differences, sorted(unstored), sorted(failed))
 
 

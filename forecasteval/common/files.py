@@ -82,6 +82,13 @@ def require_regular(path: Path) -> None:
         raise InputError(str(path), "expected a regular file", "a pipe or device; write what it gives to a file first")
 
 
+def require_folder(path: Path) -> None:
+    """InputError if one of the folders that `--root` holds is not there."""
+    if not path.is_dir():
+        found = "no such folder" if not path.exists() else "a file"
+        raise InputError(str(path), "expected a folder (--root DIR names the one with prediction/ and dataset/)", found)
+
+
 def require_plain(path: Path) -> None:
     """Raise InputError for anything but a regular file, and for names of packed files."""
     require_regular(path)

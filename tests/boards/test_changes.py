@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from boards_folders import folder_of, scorer, snapshot
+from boards_folders import evaluate, folder_of, scorer, snapshot
 from cli import EVIL, RAW_CONTROL, Record, number, question, run, write
 from eval import FutureXEvaluator
 from forecasteval.boards.changes import MOVES, changes_report
-from forecasteval.boards.folder import evaluate_folder
 from forecasteval.common.report import Table, format_text
 
 
@@ -117,7 +116,7 @@ def test_a_score_that_changed_with_the_version(tmp_path: Path) -> None:
             results["signature"].update(settings)
             return results
 
-        return evaluate_folder(tmp_path, score, lambda benchmark: settings)
+        return evaluate(tmp_path, score, settings)
 
     run_version("FutureX 98")
     assert short(run_version("FutureX 99", relative_sigma=0.04)["changes"]) == [

@@ -45,14 +45,12 @@ def score(path, dataset):
 PROGRAM: Final = """
 import signal, sys
 from pathlib import Path
-from eval import FutureXEvaluator
-from forecasteval.boards.folder import evaluate_folder
+from boards_folders import evaluate
 from forecasteval.common.errors import run_command
 
 def run():
     from cluster_worker import score
-    evaluator = FutureXEvaluator()
-    evaluate_folder(Path(sys.argv[1]), score, lambda benchmark: evaluator.settings(), cluster=sys.argv[2])
+    evaluate(Path(sys.argv[1]), score, cluster=sys.argv[2])
     return 0
 
 if __name__ == "__main__":
@@ -194,7 +192,7 @@ def test_result_that_was_written_elsewhere(tmp_path: Path, monkeypatch: pytest.M
 def test_ctrl_c_is_one_line(tmp_path: Path, two: Cluster) -> None:
     root = many(tmp_path / "root", "slow")
     write(tmp_path, {"cluster_worker.py": WORKER, "program.py": PROGRAM})
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])}
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests"), str(tmp_path)])}
     command = [sys.executable, str(tmp_path / "program.py"), str(root), two.address]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
     try:

@@ -33,7 +33,6 @@ from boards_folders import (
 from cli import EVIL, RAW_CONTROL, ROOT, Done, Record, assert_refused, number, q, question, run, write
 from eval import FutureXEvaluator
 from forecasteval.boards import folder, processes
-from forecasteval.boards.folder import evaluate_folder
 from forecasteval.common.errors import EvaluationError
 from forecasteval.common.files import write_atomic
 from forecasteval.common.results import Results
@@ -184,7 +183,7 @@ def test_another_version(tmp_path: Path) -> None:
     evaluator = FutureXEvaluator()
     evaluate(tmp_path)
     newer = {**evaluator.settings(), "evaluator": "FutureX 99"}
-    board = evaluate_folder(tmp_path, scorer(evaluator), lambda benchmark: newer)
+    board = evaluate(tmp_path, settings=newer)
     assert (board["evaluated"], board["reused"]) == (1, 0)
 
 
@@ -306,7 +305,7 @@ def test_degraded_result_is_not_reused(tmp_path: Path) -> None:
 
     def night(model: str | None = "m") -> tuple[int, int, bool, float]:
         evaluator = FutureXEvaluator("key", server.url, model=model) if model else FutureXEvaluator()
-        board = evaluate_folder(tmp_path, scorer(evaluator), lambda benchmark: evaluator.settings())
+        board = evaluate(tmp_path, scorer(evaluator), evaluator.settings())
         row = rows(board)[0]
         return board["evaluated"], board["reused"], row["degraded"], row["overall_score"]
 
@@ -424,9 +423,24 @@ def test_no_predictions(tmp_path: Path, folder: str) -> None:
         (tmp_path / "prediction").mkdir()
     elif folder == "a file":
         write(tmp_path, {"prediction": ""})
-    words = ["prediction", "cannot be read"] if folder in ("none", "a file") else ["expected prediction files", "none"]
+    words = ["prediction: ", "--root"] if folder in ("none", "a file") else ["expected prediction files", "none"]
     assert_refused(run(tmp_path, "nightly"), *words)
     assert not (tmp_path / "evaluation/leaderboard.json").exists()
+
+
+def test_results_go_elsewhere(tmp_path: Path) -> None:
+    """Every command that writes, and reads again what it wrote."""
+    folder_of(tmp_path, a="AAAA", b="ABBB")
+    other = tmp_path / "other"
+    option = ["--output", str(other)]
+    assert counts(run(tmp_path, "nightly", "--html", *option)) == (2, 0, 0)
+    assert counts(run(tmp_path, "nightly", FORECASTEVAL_OUTPUT=str(other))) == (0, 2, 0)
+    assert run(tmp_path, "nightly", "--verify", *option).code == 0
+    assert run(tmp_path, "compare", "d-a", "d-b", "--html", *option).code == 0
+    (other / "d-a.json").unlink()
+    assert run(tmp_path, "-f", "d-a", "--save", "--html", FORECASTEVAL_OUTPUT=str(other)).code == 0
+    assert {"d-a.json", "d-a.html", "compare.html", "leaderboard.json"} <= {path.name for path in other.iterdir()}
+    assert not (tmp_path / "evaluation").exists()
 
 
 def test_root_that_does_not_exist_is_not_made(tmp_path: Path) -> None:
@@ -486,9 +500,9 @@ def test_one_process_asks_a_language_model(
     seen: list[int] = []
     score_files = folder.score_files
 
-    def watch(score: Any, tasks: Any, root: Path, processes: int, *more: Any) -> Any:
+    def watch(score: Any, tasks: Any, root: Path, output: Path, processes: int, *more: Any) -> Any:
         seen.append(processes)
-        return score_files(score, tasks, root, processes, *more)
+        return score_files(score, tasks, root, output, processes, *more)
 
     monkeypatch.setattr(folder, "score_files", watch)
     monkeypatch.setattr(os, "cpu_count", lambda: 7)
@@ -578,7 +592,7 @@ def test_unusable_policies_touch_nothing(tmp_path: Path, options: list[str], wor
 
 def test_a_mistyped_root_is_not_made(tmp_path: Path, server: LlmServer) -> None:
     done = run(tmp_path, "nightly", "--root", str(tmp_path / "nowhere"), "--llm", "m", OPENAI_BASE_URL=server.url)
-    assert_refused(done, "nowhere/prediction", "No such file")
+    assert_refused(done, "nowhere/prediction", "--root", "no such folder")
     assert not (tmp_path / "nowhere").exists()
 
 

@@ -62,19 +62,17 @@ import sys
 from pathlib import Path
 from forecasteval.boards import folder, processes
 from forecasteval.common.errors import EvaluationError
-from forecasteval.boards.folder import evaluate_folder
 from forecasteval.common.errors import run_command
 
 def run():
     from worker_for_test import score
-    settings = FutureXEvaluator().settings
-    evaluate_folder(Path(sys.argv[1]), score, lambda benchmark: settings(), processes=int(sys.argv[2]))
+    evaluate(Path(sys.argv[1]), score, processes=int(sys.argv[2]))
     assert sys.argv[2] != "0" or "concurrent.futures.process" not in sys.modules
     return 0
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, if it is below nohup
-    from eval import FutureXEvaluator
+    from boards_folders import evaluate
     processes.POOL_BYTES = 0
     sys.exit(run_command("program.py", run))
 """
@@ -83,7 +81,7 @@ if __name__ == "__main__":
 def start(folder: Path, root: Path, count: int, **variables: str) -> subprocess.Popen[str]:
     """A program that evaluates `root` in `count` processes, as the leader of a process group."""
     write(folder, {"program.py": PROGRAM, "worker_for_test.py": WORKER})
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(folder)]), **variables}
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests"), str(folder)]), **variables}
     command = [sys.executable, str(folder / "program.py"), str(root), str(count)]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=env, start_new_session=True)
