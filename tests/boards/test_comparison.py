@@ -15,6 +15,7 @@ from scipy import stats
 
 from boards_folders import score
 from cli import Record, assert_refused, number, q, question, run, run_process, write
+from each import each
 from forecasteval.boards import compare, rank
 from forecasteval.boards.comparison import MOVERS
 from forecasteval.boards.significance import skewness_test
@@ -113,7 +114,7 @@ def random_scores(seed: int) -> dict[int, list[float]]:
             for level, count in ((1, 11), (2, 10), (3, 9), (4, 23))}  # fmt: skip
 
 
-@pytest.mark.parametrize("order", [1, 2])
+@each("order", [1, 2])
 def test_order_of_the_questions_changes_nothing(order: int) -> None:
     def outcome(first: int, second: int) -> Record:
         comparison = compare([system(random_scores(1), "a", first), system(random_scores(2), "b", second)])
@@ -162,7 +163,7 @@ def refusal(*systems: Record) -> str:
 ASKED: Final = [q(f"q{place}") for place in range(6)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("changed", "told"),
     [
         pytest.param(ASKED[:-1], "expected the same questions, got only in a: q5", id="one less"),

@@ -31,6 +31,7 @@ from boards_folders import (
     stored,
 )
 from cli import EVIL, RAW_CONTROL, ROOT, Done, Record, assert_refused, number, q, question, run, write
+from each import each
 from eval import FutureXEvaluator
 from forecasteval.boards import folder, processes
 from forecasteval.common.errors import EvaluationError
@@ -134,7 +135,7 @@ def test_changed_dataset(tmp_path: Path) -> None:
     assert [row["overall_score"] for row in stored(tmp_path)["tables"][1]["rows"]] == [0.5, 0.0]
 
 
-@pytest.mark.parametrize("change", ["dataset appears", "longer name", "dataset goes", "prediction renamed"])
+@each("change", ["dataset appears", "longer name", "dataset goes", "prediction renamed"])
 def test_other_files_under_the_same_name(tmp_path: Path, change: str) -> None:
     write(tmp_path, {"prediction/d-a.json": [q()]})
     if change != "dataset appears":
@@ -263,8 +264,8 @@ def damage(path: Path, change: Any) -> None:
         path.write_text(json.dumps(change(json.loads(raw))), encoding="utf-8")
 
 
-@pytest.mark.parametrize("board", [True, False], ids=["with board", "without board"])
-@pytest.mark.parametrize("change", RESULT_DAMAGES.values(), ids=RESULT_DAMAGES)
+@each("board", [True, False])
+@each("change", RESULT_DAMAGES.values())
 def test_damaged_result_is_made_anew(tmp_path: Path, change: Any, board: bool) -> None:
     if not board and change is RESULT_DAMAGES["another score"]:
         pytest.skip("nothing left tells")
@@ -279,7 +280,7 @@ def test_damaged_result_is_made_anew(tmp_path: Path, change: Any, board: bool) -
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize("change", BOARD_DAMAGES.values(), ids=BOARD_DAMAGES)
+@each("change", BOARD_DAMAGES.values())
 def test_damaged_board_is_made_anew_without_scoring(tmp_path: Path, change: Any) -> None:
     folder_of(tmp_path, a="AAAA", b="ABAB")
     evaluate(tmp_path)
@@ -290,7 +291,7 @@ def test_damaged_board_is_made_anew_without_scoring(tmp_path: Path, change: Any)
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize("name", ["d-a.json", *BOARD_FILES])
+@each("name", ["d-a.json", *BOARD_FILES])
 def test_deleted_file_is_made_anew(tmp_path: Path, name: str) -> None:
     folder_of(tmp_path, a="AAAA", b="ABAB")
     evaluate(tmp_path)
@@ -415,7 +416,7 @@ def test_all_files_bad(tmp_path: Path) -> None:
     assert counts(done) == (0, 0, 2)
 
 
-@pytest.mark.parametrize("folder", ["empty", "hidden only", "none", "a file"])
+@each("folder", ["empty", "hidden only", "none", "a file"])
 def test_no_predictions(tmp_path: Path, folder: str) -> None:
     if folder == "hidden only":
         write(tmp_path, {"prediction/.a.json": [q()]})
@@ -522,8 +523,8 @@ def test_a_name_that_is_too_long_for_its_result_costs_only_itself(tmp_path: Path
     assert counts(done) == (1, 0, 2)
 
 
-@pytest.mark.parametrize("kind", ["pipe", "device"])
-@pytest.mark.parametrize("command", [["nightly"], ["-f", "e-x"], ["compare", "e-x", "d-a"]], ids=lambda words: words[0])
+@each("kind", ["pipe", "device"])
+@each("command", [["nightly"], ["-f", "e-x"], ["compare", "e-x", "d-a"]])
 def test_a_dataset_that_would_be_read_for_ever(tmp_path: Path, kind: str, command: list[str]) -> None:
     folder_of(tmp_path, a="AAAA")
     write(tmp_path, {"prediction/e-x.json": {"q0": "A"}})
@@ -546,7 +547,7 @@ def test_names_that_look_alike_are_told_apart(tmp_path: Path) -> None:
         assert shown in out
 
 
-@pytest.mark.parametrize("name", ["futurex/numbers.py", "rxnopt/templates/report.md.j2", "../eval.py"])
+@each("name", ["futurex/numbers.py", "rxnopt/templates/report.md.j2", "../eval.py"])
 def test_an_edited_rule_reuses_no_result(tmp_path: Path, name: str) -> None:
     """A copy of the program, one file of which changes between two nights."""
     shutil.copytree(ROOT / "forecasteval", tmp_path / "forecasteval", ignore=shutil.ignore_patterns("__pycache__"))
@@ -567,7 +568,7 @@ def test_an_edited_rule_reuses_no_result(tmp_path: Path, name: str) -> None:
 # --- Usage ---
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "words"),
     [
         (["--llm", "x"], ["--llm", "OPENAI_API_KEY"]),
@@ -575,7 +576,6 @@ def test_an_edited_rule_reuses_no_result(tmp_path: Path, name: str) -> None:
         (["--gamma", "2"], ["gamma: ", "got 2.0"]),
         (["--rules", "official-2026", "--relative-sigma", "0.05"], ["relative_sigma", "official-2026"]),
     ],
-    ids=" ".join,
 )
 def test_unusable_policies_touch_nothing(tmp_path: Path, options: list[str], words: list[str]) -> None:
     folder_of(tmp_path, a="AAAA", b="ABAB")
@@ -596,7 +596,7 @@ def test_a_mistyped_root_is_not_made(tmp_path: Path, server: LlmServer) -> None:
     assert not (tmp_path / "nowhere").exists()
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "words"),
     [
         (["nightly", "--dataset", "d"], ["--dataset"]),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from boards_folders import contents, counts, folder_of
 from cli import Record, number, q, run, write
+from each import each
 from forecasteval.boards import folder, store
 from forecasteval.common.records import dump_json, dump_pieces
 from forecasteval.futurex import items
@@ -26,7 +27,7 @@ def test_blocks_do_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, siz
     assert run(tmp_path, "-f", "own", "--json") == expected
 
 
-@pytest.mark.parametrize("bad", ["{", '{"id": "x", "level": 9}', '"text"'])
+@each("bad", ["{", '{"id": "x", "level": 9}', '"text"'])
 def test_a_mistake_far_down_leaves_nothing(tmp_path: Path, bad: str) -> None:
     lines = [json.dumps(q(f"q{n}")) for n in range(2 * items.BLOCK)]
     write(tmp_path, {"prediction/own.jsonl": [*lines, bad]})
@@ -62,7 +63,7 @@ def test_a_later_night_reads_no_result_whole(tmp_path: Path, monkeypatch: pytest
     assert [contents(tmp_path)["leaderboard.json"]] == boards
 
 
-@pytest.mark.parametrize("damage", ["gone", "torn", "score", "other", "version", "bounds", "folder"])
+@each("damage", ["gone", "torn", "score", "other", "version", "bounds", "folder"])
 def test_a_summary_that_does_not_fit_is_made_anew(tmp_path: Path, damage: str) -> None:
     """It counts only as long as it is whole and of just the result that is stored."""
     folder_of(tmp_path, a="AAAA", b="ABAB")

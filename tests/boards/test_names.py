@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +10,7 @@ from forecasteval.boards.names import Name, show_distinct, split_name, without_r
 from forecasteval.common.files import belongs_to
 
 
-@pytest.mark.parametrize(
+@each(
     ("stem", "dataset", "expected"),
     [
         ("250915-deep", "250915.json", Name("250915", "deep", "")),

@@ -11,6 +11,7 @@ import pytest
 
 from boards_folders import counts, stored
 from cli import ROOT, Done, run, write
+from each import each
 from forecasteval.boards import processes
 from llm_server import LlmServer, error, honest, question, questions
 
@@ -75,7 +76,7 @@ def test_a_key_that_cannot_be_sent_is_one_line(server: LlmServer, tmp_path: Path
     assert server.requests == []
 
 
-@pytest.mark.parametrize("command", [["-f", "p"], ["nightly"], ["compare", "p", "p"]])
+@each("command", [["-f", "p"], ["nightly"], ["compare", "p", "p"]])
 def test_names_need_a_model(tmp_path: Path, command: list[str]) -> None:
     """Else a reader takes a score for one in which names were matched."""
     write(tmp_path, {"prediction/p.json": questions(1)})

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from boards_folders import contents, counts, folder_of, rows, score, stored, system
 from cli import Record, number, q, run, write
+from each import each
 from forecasteval.boards import compare, rank
 from forecasteval.boards.named import find_runs
 from forecasteval.boards.repeats import combine_runs
@@ -158,7 +159,7 @@ def test_compare_refuses_a_system_without_runs() -> None:
         compare([[], system("b", True, False)])
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "found"),
     [
         ("d-a", ["d-a", "d-a@1", "d-a@2"]),

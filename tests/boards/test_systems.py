@@ -10,6 +10,7 @@ import pytest
 
 from boards_folders import score, system
 from cli import Record, number, q
+from each import each
 from forecasteval.boards.systems import (
     Ranking,
     System,
@@ -77,7 +78,7 @@ def test_a_ranking_is_a_table_by_itself() -> None:
     assert isinstance(read_result(score(RECORDS, "x")), System)
 
 
-@pytest.mark.parametrize(("llm", "degraded"), [(None, False), ({}, False), ({"degraded": 3}, True), ("m", False)])
+@each(("llm", "degraded"), [(None, False), ({}, False), ({"degraded": 3}, True), ("m", False)])
 def test_degraded(llm: Any, degraded: bool) -> None:
     assert is_degraded({"llm": llm}) is degraded
 

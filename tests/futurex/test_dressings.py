@@ -6,9 +6,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Final
 
-import pytest
-
 from cli import ROOT, Record, read_json
+from each import each
 from eval import FutureXEvaluator
 from forecasteval.common.markup import last_boxed
 from forecasteval.futurex.choices import ChoiceTruth
@@ -88,13 +87,13 @@ def scores(answers: Sequence[str]) -> list[tuple[str, float, str]]:
     return [(item["id"], item["score"], item["outcome"]) for item in FutureXEvaluator().evaluate_all(rows)["items"]]
 
 
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@each("form", FORMS.values())
 def test_a_right_answer_in_any_dress(form: Callable[[Sequence[str]], str]) -> None:
     answers = [f"\\boxed{{{form(parts_of(question))}}}" for question in QUESTIONS]
     assert [row for row, answer in zip(scores(answers), answers, strict=True) if row[1] != 1] == []
 
 
-@pytest.mark.parametrize("box", ["\\boxed{{{}}}", "{}"], ids=["boxed", "bare"])
-@pytest.mark.parametrize("refusal", REFUSALS)
+@each("box", ["\\boxed{{{}}}", "{}"])
+@each("refusal", REFUSALS)
 def test_a_refusal_earns_nothing(refusal: str, box: str) -> None:
     assert [row for row in scores([box.format(refusal)] * len(QUESTIONS)) if row[1:] != (0.0, "unparsed")] == []

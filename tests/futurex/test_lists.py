@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import pytest
-
+from each import each
 from forecasteval.futurex.answers import Answer, read_answer
 from forecasteval.futurex.lists import item_count, looks_like_names, read_items, split_items
 
@@ -45,7 +44,7 @@ SPLITS: Final = {
 }
 
 
-@pytest.mark.parametrize(("text", "wanted"), SPLITS.values(), ids=SPLITS)
+@each(("text", "wanted"), SPLITS.values())
 def test_split_items(text: str, wanted: list[str]) -> None:
     assert split_items(text) == wanted
 
@@ -66,7 +65,7 @@ COUNTS: Final = {
 }
 
 
-@pytest.mark.parametrize("prompt", COUNTS)
+@each("prompt", COUNTS)
 def test_item_count(prompt: str) -> None:
     assert item_count(prompt) == COUNTS[prompt]
 
@@ -83,7 +82,7 @@ ITEMS: Final = {
 }
 
 
-@pytest.mark.parametrize(("text", "count", "known", "wanted"), ITEMS.values(), ids=ITEMS)
+@each(("text", "count", "known", "wanted"), ITEMS.values())
 def test_read_items(text: str, count: int | None, known: tuple[str, ...], wanted: list[str]) -> None:
     names = read_items(Answer(text, (), True), "", count, frozenset(known))
     assert [name.text for name in names] == wanted
@@ -100,7 +99,7 @@ def test_elements_of_a_list_are_never_split() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "names"),
     [
         ("Red, Blue", True),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import pytest
-
+from each import each
 from forecasteval.futurex.names import fold, match_names, read_name, same_name
 
 SAME: Final = {  # true name, predicted name
@@ -37,17 +36,17 @@ DIFFERENT: Final = {
 }
 
 
-@pytest.mark.parametrize(("true", "predicted"), SAME.values(), ids=SAME)
+@each(("true", "predicted"), SAME.values())
 def test_same_name(true: str, predicted: str) -> None:
     assert same_name(read_name(true), read_name(predicted))
 
 
-@pytest.mark.parametrize(("true", "predicted"), DIFFERENT.values(), ids=DIFFERENT)
+@each(("true", "predicted"), DIFFERENT.values())
 def test_different_names(true: str, predicted: str) -> None:
     assert not same_name(read_name(true), read_name(predicted))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "wanted"),
     [
         ("  Straße ", "strasse"),

@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from each import each
 from forecasteval.futurex import numbers
 from forecasteval.futurex.numbers import Quantity, parse_number, scale_of
 
@@ -59,7 +60,7 @@ NUMBERS: Final = {  # text: value, scale, unit
 }
 
 
-@pytest.mark.parametrize("text", NUMBERS)
+@each("text", NUMBERS)
 def test_number(text: str) -> None:
     value, scale, unit = NUMBERS[text]
     quantity = parse_number(text)
@@ -75,7 +76,7 @@ def test_the_short_way_reads_what_the_grammar_reads(monkeypatch: pytest.MonkeyPa
     assert [parse_number(text) for text in texts] == short
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -97,7 +98,7 @@ def test_no_number(text: str) -> None:
     assert parse_number(text) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "factor"),
     [
         ("hundred million", 1e8),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from each import each
 from forecasteval.futurex.numbers import Quantity, parse_number
 from forecasteval.futurex.numerals import NUMERAL, write_digits
 from forecasteval.futurex.sentences import find_numbers
@@ -96,7 +97,7 @@ def test_any_characters_are_written_without_a_fault(text: str) -> None:
     assert quantity is None or isinstance(quantity, Quantity)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "number"),
     [
         ("一万二", 12_000), ("两千三", 2_300), ("三百五", 350), ("一亿二", 120_000_000), ("二〇二六", 2026),
@@ -107,14 +108,12 @@ def test_as_people_say_it(text: str, number: int) -> None:
     assert value_of(text) == pytest.approx(number)
 
 
-@pytest.mark.parametrize("text", ["第三名", "第十二", "1十", "2三"])
+@each("text", ["第三名", "第十二", "1十", "2三"])
 def test_ordinals_and_digits_stay(text: str) -> None:
     assert write_digits(text) == text
 
 
-@pytest.mark.parametrize(
-    "text", ["三体", "一票否决", "万里归途", "九号公司", "二十不惑", "十二生肖", "许二木", "百度", "千与千寻"]
-)
+@each("text", ["三体", "一票否决", "万里归途", "九号公司", "二十不惑", "十二生肖", "许二木", "百度", "千与千寻"])
 def test_names_are_no_numbers(text: str) -> None:
     assert parse_number(text) is None
     assert find_numbers(text) == []

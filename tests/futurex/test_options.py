@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import pytest
-
+from each import each
 from forecasteval.futurex.options import (
     MAX_OPTIONS,
     Options,
@@ -28,7 +27,7 @@ PROMPTS: Final = {
 }
 
 
-@pytest.mark.parametrize(("prompt", "wanted"), PROMPTS.values(), ids=PROMPTS)
+@each(("prompt", "wanted"), PROMPTS.values())
 def test_find_options(prompt: str, wanted: tuple[str, ...]) -> None:
     assert tuple(prompt[begin:end].strip(" *") for begin, end in find_options(prompt)) == wanted
 
@@ -41,7 +40,7 @@ def test_labels_go_on_past_z() -> None:
     assert max(label_set(100)) == "~"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "wanted"),
     [
         ("the outcome be Lower", "lower"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cli import number, q, question, write
+from each import each
 from eval import FutureXEvaluator
 from forecasteval.boards.page import render
 from forecasteval.common.pages import Marked, Records
@@ -33,7 +34,7 @@ def answer(raw: object, **changes: object) -> Any:
     return details(evaluate(q("q1", answer=raw, **changes))).get("Answer", "")
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "marked"),
     [
         (r"Not \boxed{B}. Rather \boxed{A}", "A"),
@@ -52,7 +53,7 @@ def test_what_counts_is_marked_in_its_box(raw: str, marked: str) -> None:
     assert (cell.before[-1], cell.marked, cell.after[0]) == ("{", marked, "}")
 
 
-@pytest.mark.parametrize("raw", ["A", "", None, ["A"], "no idea"])
+@each("raw", ["A", "", None, ["A"], "no idea"])
 def test_nothing_is_marked_without_a_box(raw: object) -> None:
     assert isinstance(answer(raw), str)
 
@@ -63,7 +64,7 @@ def test_the_item_of_a_long_answer_keeps_what_counts() -> None:
     assert r"\boxed{A}" in item["answer"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("prompt", "shown"),
     [
         ('You can predict. The event to be predicted: "Who wins?\n A. x\nB. y', "Who wins?"),
@@ -77,7 +78,7 @@ def test_prompts_are_told_by_their_first_line(prompt: str, shown: str) -> None:
     assert item["prompt"] == shown
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "std", "sigmas"),
     [("103", 2, 1.5), ("97", 2, -1.5), ("100", None, None), ("100", 0, None), ("no number", 2, None), (None, 2, None)],
 )
@@ -106,7 +107,7 @@ def test_rows_of_files_are_read_when_the_page_is_made(tmp_path: Path) -> None:
     assert "".join(details(results)["Answer"]) == results["items"][0]["answer"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("row", "cause", "why"),
     [
         (q("a"), "right", "A is right"),

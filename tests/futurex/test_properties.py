@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from cli import asked, box, shares
+from each import each
 from eval import FutureXEvaluator
 from forecasteval.common.errors import InputError
 from forecasteval.common.markup import clean, last_boxed, parse_literal
@@ -90,7 +91,7 @@ def check_results(results: dict[str, Any]) -> None:
     dump_json(results)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 @thorough
 @given(answer=ANY_TEXT)
 def test_any_text_scores_between_0_and_1(kind: str, answer: str) -> None:
@@ -109,7 +110,7 @@ def test_any_json_value_scores_between_0_and_1(kind: str, answer: object) -> Non
     check_results(EVALUATOR.evaluate_all([{**KINDS[kind], "answer": answer}]))
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@each("level", LEVELS)
 @thorough
 @given(prompt=ANY_TEXT, truth=ANY_TEXT, answer=ANY_TEXT, std=st.sampled_from([None, 0.0, 5.0, 1e-300, 1e300]))
 def test_any_question_scores_or_is_refused(level: int, prompt: str, truth: str, answer: str, std: float | None) -> None:
@@ -176,8 +177,8 @@ NAMES: Final = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("rules", RULE_SETS)
+@each("kind", KINDS)
+@each("rules", RULE_SETS)
 def test_truth_itself_is_a_perfect_answer(rules: str, kind: str) -> None:
     row = KINDS[kind]
     assert EVALUATORS[rules].evaluate_prediction(box(row["ground_truth"]), row) == 1
@@ -197,8 +198,8 @@ DRESSES: Final[dict[str, Callable[[str], str]]] = {
 }
 
 
-@pytest.mark.parametrize("dress", DRESSES)
-@pytest.mark.parametrize("kind", KINDS)
+@each("dress", DRESSES)
+@each("kind", KINDS)
 def test_truth_in_any_dress_is_a_perfect_answer(kind: str, dress: str) -> None:
     row = KINDS[kind]
     if dress == "full width" and row["ground_truth"].startswith("["):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from each import each
 from forecasteval.futurex.answers import Answer
 from forecasteval.futurex.names import read_name
 from forecasteval.futurex.rankings import NameTruth, RankingTruth, score_ranking
@@ -12,7 +11,7 @@ TRUTH = tuple(map(read_name, ("Red", "Blue", "Green")))
 RANKING = RankingTruth(TRUTH)
 
 
-@pytest.mark.parametrize(
+@each(
     ("predicted", "score", "matched"),
     [
         ("Red Blue Green", 1.0, 3),
@@ -34,7 +33,7 @@ def test_an_alias_that_is_another_name_does_not_make_a_list_right() -> None:
     assert score_ranking(truth, truth[::-1])[0] == 0.8  # each fits the other, but in the wrong place
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "boxed", "outcome", "score", "note"),
     [
         ("Red, Blue, Green", True, "scored", 1.0, ""),
@@ -50,7 +49,7 @@ def test_score_of_a_list(text: str, boxed: bool, outcome: str, score: float, not
     assert (scored.outcome, scored.score, scored.note) == (outcome, score, note)
 
 
-@pytest.mark.parametrize(
+@each(
     ("level", "text", "score"),
     [
         (2, "Red, Blue, Green", 1.0),

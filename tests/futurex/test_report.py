@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from cli import EVIL, RAW_CONTROL, Record, number, q
+from each import each
 from eval import FutureXEvaluator
 from forecasteval.common.report import Report, Table, format_text
 from forecasteval.futurex.report import items_table, report_blocks
@@ -34,7 +33,7 @@ def test_the_table_has_a_row_per_level_and_overall() -> None:
     assert [row[-3:] for row in table.rows[3:]] == [["1", "1", "0"], ["2", "1", "0"]]
 
 
-@pytest.mark.parametrize(("missing", "told"), [("zero", "score 0"), ("skip", "are left out")])
+@each(("missing", "told"), [("zero", "score 0"), ("skip", "are left out")])
 def test_the_policy_is_told(missing: str, told: str) -> None:
     results = FutureXEvaluator(missing=missing).evaluate_all([q(), q("b", answer="")])
     assert f"Missing answers {told}. Over answered questions only: 1.0000." in lines(report_blocks(results))

@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 from cli import Record, asked, assert_refused, box, q, question, run, write
+from each import each
 from eval import FutureXEvaluator
 from forecasteval.boards import compare, rank
 from forecasteval.common.errors import InputError
@@ -55,7 +56,7 @@ WORKED: Final[dict[str, tuple[int, object, float | None, str, str, float, float]
 }
 
 
-@pytest.mark.parametrize("name", WORKED)
+@each("name", WORKED)
 def test_worked_by_hand(name: str) -> None:
     level, truth, std, answer, prompt, readme, official = WORKED[name]
     row = asked(level, truth, box(answer), std, prompt)
@@ -115,7 +116,7 @@ def test_interval_is_of_the_score_that_is_shown() -> None:
 # --- What goes with what ---
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_signature(name: str) -> None:
     signature = FutureXEvaluator(rules=name).evaluate_all(ROWS)["signature"]
     assert (signature["rules"], signature["missing"], signature["relative_sigma"]) == {
@@ -125,7 +126,7 @@ def test_signature(name: str) -> None:
     }[name]
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "word"),
     [
         ({"rules": "official"}, "rules: must be one of readme, official-2026, paper, got 'official'"),
@@ -148,7 +149,7 @@ def test_policies_go_with_readme() -> None:
     assert evaluator.rules == Rules(missing="skip", relative_sigma=0.05)
 
 
-@pytest.mark.parametrize(
+@each(
     "options",
     [
         ["--rules", "paper", "--missing", "zero"],
@@ -165,7 +166,7 @@ def test_unknown_rule_set_is_a_usage_error(tmp_path: Path) -> None:
     assert_refused(done, "readme", "official-2026", "paper")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_command_line(tmp_path: Path, name: str) -> None:
     write(tmp_path, {"prediction/p.json": ROWS})
     results = run(tmp_path, "-f", "p", "--rules", name, "--json").json

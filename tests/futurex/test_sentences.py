@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import pytest
-
+from each import each
 from forecasteval.futurex.sentences import find_numbers, find_numbers_and_words, read_number
 
 FOUND: Final = {
@@ -62,7 +61,7 @@ FOUND: Final = {
 }
 
 
-@pytest.mark.parametrize("text", FOUND)
+@each("text", FOUND)
 def test_find_numbers(text: str) -> None:
     assert [quantity.value for quantity in find_numbers(text)] == FOUND[text]
 
@@ -73,7 +72,7 @@ def test_the_word_behind_a_number() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "in_sentence", "percent", "value", "note"),
     [
         ("101", False, True, 101, ""),

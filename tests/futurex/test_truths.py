@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-import pytest
-
 from cli import box
+from each import each
 from forecasteval.futurex.answers import read_answer
 from forecasteval.futurex.choices import ChoiceTruth
 from forecasteval.futurex.questions import read_question
@@ -32,8 +31,8 @@ def open_truth(text: str, std: float | None = None, prompt: str = "", rules: Rul
     return read_open_truth(prompt, answer, std, rules)
 
 
-@pytest.mark.parametrize("text", ["A, C", box("A, C"), "['A', 'C']", '["C", "A"]', "A和C", "AC", " A , C. "])
-@pytest.mark.parametrize("prompt", ["", RATES], ids=["labels only", "options"])
+@each("text", ["A, C", box("A, C"), "['A', 'C']", '["C", "A"]', "A和C", "AC", " A , C. "])
+@each("prompt", ["", RATES])
 def test_labels_however_they_are_written(text: str, prompt: str) -> None:
     truth = choice(text, prompt=prompt)
     if text == "AC" and not prompt:
@@ -43,9 +42,7 @@ def test_labels_however_they_are_written(text: str, prompt: str) -> None:
     assert truth.picks.labels == {"A", "C"}
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"), [("Yes", "Yes"), ("是", "Yes"), ("['No']", "No"), ("False", "No"), ("true", "Yes")]
-)
+@each(("text", "wanted"), [("Yes", "Yes"), ("是", "Yes"), ("['No']", "No"), ("False", "No"), ("true", "Yes")])
 def test_yes_and_no(text: str, wanted: str) -> None:
     truth = choice(text)
     assert isinstance(truth, ChoiceTruth)
@@ -58,16 +55,14 @@ def test_other_texts_are_names() -> None:
     assert [name.text for name in truth.names] == ["Red Foxes", "Blue Owls"]
 
 
-@pytest.mark.parametrize(
-    "text", ["46,396.47", box("46,396.47"), "[46396.47]", "['46,396.47']", "46396.47 点", "46396.47."]
-)
+@each("text", ["46,396.47", box("46,396.47"), "[46396.47]", "['46,396.47']", "46396.47 点", "46396.47."])
 def test_numbers_however_they_are_written(text: str) -> None:
     truth = open_truth(text)
     assert isinstance(truth, NumberTruth)
     assert truth.quantity.value == 46396.47
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "std", "kind"),
     [
         ("The close of Quill (QLL) be 42.5 yuan on September 23", 1.0, NumberTruth),
@@ -87,7 +82,7 @@ def test_a_number_is_one_as_a_whole_or_by_its_std(text: str, std: float | None, 
         assert read_question(4, "", text, std, Rules()).warning == "Std is given but the truth is no number"
 
 
-@pytest.mark.parametrize(
+@each(
     ("std", "rules", "sigma"),
     [
         (3.0, Rules(), 3.0),

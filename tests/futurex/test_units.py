@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from each import each
 from forecasteval.futurex.answers import Answer
 from forecasteval.futurex.numbers import Quantity
 from forecasteval.futurex.units import NumberTruth, question_scale, readings, score_number
@@ -34,7 +35,7 @@ SCALES: Final = {
 }
 
 
-@pytest.mark.parametrize("prompt", SCALES)
+@each("prompt", SCALES)
 def test_question_scale(prompt: str) -> None:
     assert question_scale(prompt) == SCALES[prompt]
 
@@ -43,7 +44,7 @@ def truth(value: float, scale: float | None, asked: float | None, sigma: float |
     return NumberTruth(Quantity(value, scale, ""), asked, sigma)
 
 
-@pytest.mark.parametrize(
+@each(
     ("true", "prediction", "wanted"),
     [
         (truth(5, None, None), Quantity(7, None, ""), [(7, "")]),
@@ -64,7 +65,7 @@ def test_readings(true: NumberTruth, prediction: Quantity, wanted: list[tuple[fl
     assert [value for value, _ in got] == pytest.approx([value for value, _ in wanted])
 
 
-@pytest.mark.parametrize(
+@each(
     ("true", "predicted", "sigma", "score"),
     [
         (100, 100, 10, 1.0),
@@ -84,7 +85,7 @@ def test_score_number(true: float, predicted: float, sigma: float | None, score:
     assert score_number(true, predicted, sigma) == score
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "boxed", "outcome", "score", "read", "note"),
     [
         ("105", True, "scored", 0.75, "105", ""),

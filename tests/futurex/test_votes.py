@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli import Record, run, write
+from each import each
 from eval import FutureXEvaluator
 from forecasteval.common.errors import InputError
 from forecasteval.common.wing import Files
@@ -46,7 +47,7 @@ def found(results: Any, name: str) -> tuple[str, float, str]:
     return item["read"], item["score"], item["outcome"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "answers", "expected"),
     [
         ("one", ["B", "A", "A"], ("A", 1.0, "scored")),
@@ -168,7 +169,7 @@ def test_a_name_stands_for_its_runs(tmp_path: Path) -> None:
     assert "vote" not in run(root, "-f", "d-x").out
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "message"),
     [
         (["-f", "d-y", "--vote"], "d-y: expected several runs to vote, NAME@1, NAME@2, …, got one file"),

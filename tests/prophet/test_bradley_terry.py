@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
+from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.prophet.bradley_terry import fit_bradley_terry
 from prophet_data import bradley_terry
@@ -20,8 +21,8 @@ def pool_objective(t: np.ndarray, table: np.ndarray, prior: float) -> float:
     return float(np.sum(np.log(won) - np.log(present @ theta)) + prior * np.sum(t - np.log(theta.sum())))
 
 
-@pytest.mark.parametrize("prior", [0.5, 1, 3])
-@pytest.mark.parametrize("share", [0.3, 1.0])
+@each("prior", [0.5, 1, 3])
+@each("share", [0.3, 1.0])
 def test_bradley_terry_is_a_maximum(prior: float, share: float) -> None:
     """Against a general optimiser of the objective as the spec writes it; lists (0.3) and matrix (1.0)."""
     rng = np.random.default_rng(11)
@@ -127,7 +128,7 @@ BAD_CALLS: Final = {
 }
 
 
-@pytest.mark.parametrize(("call", "message"), BAD_CALLS.values(), ids=BAD_CALLS)
+@each(("call", "message"), BAD_CALLS.values())
 def test_bad_call(call: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         call()

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
+from each import each
 from forecasteval.prophet.ranks import rank_agreement
 from forecasteval.prophet.scores import (
     average_return,
@@ -76,7 +77,7 @@ def test_table_is_whole() -> None:
     assert {case["metric"] for case in CASES} == {*SCORES, "stake", "return", "ece", *RUNNERS}
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+@each("case", CASES)
 def test_case(case: Row) -> None:
     metric, given, expected = case["metric"], case["input"], case["expected"]
     if metric in RUNNERS:

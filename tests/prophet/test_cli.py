@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 
+from each import each
 from forecasteval.boards.ranking import rank
 from forecasteval.prophet import ProphetArenaEvaluator
 from test_cli import EVIL, RAW_CONTROL, Record, assert_refused, q, run, write
@@ -54,7 +55,7 @@ def as_csv(rows: list[tuple[str, str, list[float]]]) -> str:
     return text.getvalue()
 
 
-@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+@each("suffix", ["json", "jsonl"])
 def test_file_is_recognised_and_scored_as_in_python(tmp_path: Path, suffix: str) -> None:
     folder(tmp_path, suffix)
     printed = run(tmp_path, "-f", "arena-week1", *FEW, "--json").json
@@ -83,7 +84,7 @@ def test_gamma(tmp_path: Path) -> None:
     assert "return_0" not in printed["forecasters"]["good"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "words"),
     [
         (

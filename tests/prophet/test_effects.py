@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from each import each
 from forecasteval.prophet.effects import connected_parts, fit_effects
 
 
@@ -31,7 +32,7 @@ def by_dummies(i: np.ndarray, j: np.ndarray, y: np.ndarray) -> np.ndarray:
     return effects[:forecasters] + effects[forecasters:].mean()
 
 
-@pytest.mark.parametrize(("f", "n", "share"), [(6, 40, 0.5), (40, 6, 0.5), (5, 20, 1.0)])
+@each(("f", "n", "share"), [(6, 40, 0.5), (40, 6, 0.5), (5, 20, 1.0)])
 def test_scores_are_those_of_least_squares(f: int, n: int, share: float) -> None:
     i, j, y = draw(f, n, share, seed=f)
     assert fit_effects(i, j, y).score == pytest.approx(by_dummies(i, j, y), abs=1e-10)

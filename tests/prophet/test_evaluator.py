@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import make_prophet_sample
+from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.prophet import ProphetArenaEvaluator
 from prophet_data import DATASET, GOOD, GOOD_PROBLEM, PREDICTION, ROOT, SAMPLE, Row, evaluate, sample_results
@@ -192,7 +193,7 @@ BAD_OPTIONS: Final = {
 }
 
 
-@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS.values(), ids=BAD_OPTIONS)
+@each(("options", "message"), BAD_OPTIONS.values())
 def test_bad_option(options: Row, message: str) -> None:
     with pytest.raises(InputError) as caught:
         ProphetArenaEvaluator(**options)
@@ -208,7 +209,7 @@ BAD_CALLS: Final = {
 }
 
 
-@pytest.mark.parametrize(("call", "message"), BAD_CALLS.values(), ids=BAD_CALLS)
+@each(("call", "message"), BAD_CALLS.values())
 def test_bad_call(call: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         call()
@@ -245,7 +246,7 @@ BAD_FILES: Final = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "content", "message"), BAD_FILES.values(), ids=BAD_FILES)
+@each(("name", "content", "message"), BAD_FILES.values())
 def test_bad_file(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-import pytest
-
+from each import each
 from forecasteval.prophet.fields import parse_time
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("2025-02-07T03:40:25Z", (1738899625.0, True)),
@@ -25,6 +24,6 @@ def test_time(text: str, expected: tuple[float, bool]) -> None:
     assert parse_time(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "2025-13-01", "07/02/2025", "2025-02-07T25:00Z", "٢٠٢٥-٠٢-٠٧"])
+@each("text", ["", "yesterday", "2025-13-01", "07/02/2025", "2025-02-07T25:00Z", "٢٠٢٥-٠٢-٠٧"])
 def test_no_time(text: str) -> None:
     assert math.isnan(parse_time(text)[0])

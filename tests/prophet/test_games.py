@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 import games
+from each import each
 from forecasteval.boards.comparison import compare
 from forecasteval.prophet import ProphetArenaEvaluator
 
 
-@pytest.mark.parametrize("name", games.GAMES)
+@each("name", games.GAMES)
 def test_game_gains_nothing(name: str) -> None:
     before, after = games.play(games.GAMES[name], seed=1)
     assert games.risen(before, after) == {}

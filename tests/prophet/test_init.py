@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import forecasteval.prophet as prophet
+from each import each
 from forecasteval import __version__
 from prophet_data import DATASET, PREDICTION, ROOT
 
@@ -27,7 +28,7 @@ def test_everything_public_is_there() -> None:
         _ = prophet.nothing
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "record", "dataset", "expected"),
     [
         ("x.csv", {"a": 1}, None, True),

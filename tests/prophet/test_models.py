@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from each import each
 from forecasteval.prophet.bradley_terry import fit_bradley_terry
 from forecasteval.prophet.irt import fit_irt
 from prophet_data import GOOD, GOOD_PROBLEM, evaluate
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_both_fits_converge_on_anything(seed: int) -> None:
     """Few or many, sparse or full, contradictory, all 0 and 1: with priors there is always an end."""
     rng = np.random.default_rng(seed)

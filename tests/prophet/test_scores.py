@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
+from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.prophet.scores import (
     average_return,
@@ -64,7 +65,7 @@ def utility(a: np.ndarray, p: np.ndarray, q: np.ndarray, gamma: float) -> float:
     return float(np.sum(p * wealth ** (1 - gamma)) / (1 - gamma))
 
 
-@pytest.mark.parametrize("gamma", [0, 0.05, 0.3, 0.5, 0.9, 1])
+@each("gamma", [0, 0.05, 0.3, 0.5, 0.9, 1])
 def test_no_feasible_stake_has_more_expected_utility(gamma: float) -> None:
     rng = np.random.default_rng(7)
     for n in (2, 3, 6):
@@ -168,7 +169,7 @@ BAD_CALLS: Final = {
 }
 
 
-@pytest.mark.parametrize(("call", "message"), BAD_CALLS.values(), ids=BAD_CALLS)
+@each(("call", "message"), BAD_CALLS.values())
 def test_bad_call(call: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         call()
