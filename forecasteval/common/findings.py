@@ -24,10 +24,13 @@ def check_results(
     path: Path, sha256: str, records: int, findings: Sequence[Finding], notes: Sequence[str] = ()
 ) -> Results:
     """The findings of a dataset of `records` records; `notes` are messages besides."""
-    values: dict[str, Any] = {
-        "dataset": path.name, "dataset_sha256": sha256, "count": records,
-        "findings": [finding._asdict() for finding in findings], "notes": list(notes),
-    }  # fmt: skip
+    values = {
+        "dataset": path.name,
+        "dataset_sha256": sha256,
+        "count": records,
+        "findings": [finding._asdict() for finding in findings],
+        "notes": list(notes),
+    }
     return Results(values, _blocks)
 
 
