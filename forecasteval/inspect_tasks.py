@@ -38,7 +38,7 @@ from forecasteval.common.statistics import mean  # noqa: E402
 from forecasteval.common.version import __version__  # noqa: E402
 from forecasteval.convert.inspect_logs import PREDICTION, QUESTION_ID  # noqa: E402
 from forecasteval.futurex.explanations import explain  # noqa: E402
-from forecasteval.futurex.items import Scoring  # noqa: E402
+from forecasteval.futurex.items import Item, Scoring  # noqa: E402
 from forecasteval.futurex.rules import RULE_SETS  # noqa: E402
 from forecasteval.futurex.summary import summarise  # noqa: E402
 from forecasteval.rxnopt.kinds import METRICS  # noqa: E402
@@ -142,10 +142,10 @@ class FutureX:
         yield given_id
         yield from (f"{given_id}#{number}" for number in itertools.count(2))
 
-    def _items(self, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def _items(self, records: Sequence[Mapping[str, Any]]) -> list[Item]:
         scoring = Scoring(RULE_SETS["readme"], str(self._path))
         scoring.add_all(records)
-        return list(scoring.items)
+        return scoring.items
 
     def samples(self) -> Iterator[Sample]:
         for name, question in self._questions.items():
@@ -156,7 +156,7 @@ class FutureX:
     def score(self, name: str, reply: str) -> Score:
         (item,) = self._items([{**self._questions[name], "answer": reply, "prediction": None}])
         metadata = {key: item[key] for key in ("outcome", "kind", "truth", "note")}
-        return Score(value=item["score"], answer=item["read"], explanation=explain(item), metadata=metadata)
+        return Score(value=item["score"] or 0.0, answer=item["read"], explanation=explain(item), metadata=metadata)
 
     def summarise(self, scores: Mapping[str, Score]) -> dict[str, float]:
         items = [

@@ -15,7 +15,8 @@ _HEADING: Final = re.compile(  # alone on the first line
     r"[#\s]{0,4}(?:(?:my|the|final|predicted)\s){0,3}(?:answers?|predictions?|答案|预测|最终答案)\s?:\s?\n", re.I
 )
 _REFUSAL: Final = re.compile(
-    r"""(?:n\s?/\s?a|n\.\s?a|na|none|null|nil|tbd|idk|unknown|unsure|undetermined|unpredictable
+    r"""(?=[NTIUCDntiucd无不未暂])  # a glance that fails fast
+       (?:n\s?/\s?a|n\.\s?a|na|none|null|nil|tbd|idk|unknown|unsure|undetermined|unpredictable
        |(?:i\s)?(?:can(?:not|\snot|'t)|could\snot|unable\sto|do\snot|don't)\s(?:predict|determine|know|answer|say)(?:\s[a-z]{1,12}){0,4}
        |(?:insufficient|not\senough)\s(?:data|information)|not\s(?:available|applicable|sure|known)
        |无法(?:预测|确定|判断|回答)|不知道|不确定|不适用|未知|暂?无(?:数据|答案)?)

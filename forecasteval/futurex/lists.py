@@ -34,6 +34,7 @@ _LABEL: Final = re.compile(  # the name of the group that holds the number tells
     re.X | re.I,
 )
 _BULLETS: Final = re.compile(r"(?:[-•·▪–—>→]\s+|->|[,;|、\s])+")  # and empty items
+_ANDS: Final = ("and", "And", "AND", "&", "和", "以及")
 _AND: Final = re.compile(r"\s(?:and|AND|And|&)\s+|\s*(?:和|以及)\s*")
 _TRAILING_AND: Final = re.compile(r"\s(?:and|&)\s*\Z", re.I)
 _PUNCTUATION: Final = ",;|、 \n"
@@ -114,7 +115,9 @@ def split_items(text: str, compounds: Iterable[str] = ()) -> list[str]:
     for begin, end in parts:
         rank = ranks.get(begin)
         begin = _skip_bullets(masked, rank.end if rank else begin)
-        item = _TRAILING_AND.sub("", text[begin:end].strip().rstrip(_PUNCTUATION))
+        item = text[begin:end].strip().rstrip(_PUNCTUATION)
+        if item.endswith(("and", "And", "AND", "&")):
+            item = _TRAILING_AND.sub("", item)
         if _is_name(item):
             items.append((rank.number if rank else None, item))
     if all(number is not None for number, _ in items):
@@ -191,7 +194,7 @@ def _split_parts(masked: str, span: _Span, heads: Mapping[int, _Label]) -> list[
 
 
 def _skip_bullets(masked: str, position: int) -> int:
-    bullets = _BULLETS.match(masked, position)
+    bullets = None if masked[position : position + 1].isalnum() else _BULLETS.match(masked, position)
     return bullets.end() if bullets else position
 
 
@@ -237,7 +240,9 @@ def read_items(
     if len(items) > 1 or (items and (count or 0) > 1):  # "Red and Green" where two are asked for
         lead = _LEADING_AND.match(items[-1])
         last = items[-1][lead.end() :] if lead else items[-1]
-        items[-1:] = _split_final_and(last, len(items), prompt, count, known) if _AND.search(last) else [last]
+        items[-1:] = (
+            _split_final_and(last, len(items), prompt, count, known) if any(word in last for word in _ANDS) else [last]
+        )
     return tuple(map(read_name, items))
 
 

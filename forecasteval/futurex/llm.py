@@ -12,7 +12,7 @@ from forecasteval.common.llm import ModelClient, Task, Usage
 from forecasteval.common.markup import MAX_SPAN, find_object
 
 from .answers import Answer, question_words
-from .items import Answered
+from .items import Answered, Item, decide_by_model
 from .names import IS_CJK, Name, match_names, same_name
 from .numbers import CURRENCY, DIGITS, DIGITS_PART, PERCENT, Quantity, parse_number
 from .rankings import NameTruth, RankingTruth
@@ -134,9 +134,7 @@ def choose_span(answer: Answer, policy: str) -> str:
     return cut_span(text) if readable and (policy == "always" or not is_settled(text)) else ""
 
 
-def decide_numbers(
-    client: ModelClient, policy: str, answered: Iterable[Answered], items: Sequence[dict[str, Any]]
-) -> Counts:
+def decide_numbers(client: ModelClient, policy: str, answered: Iterable[Answered], items: Sequence[Item]) -> Counts:
     """Let the model read the numbers of items, the unsure ones or, by `policy`, all of them."""
     pending = [
         (answer.place, answer.truth, prompt_data(answer.truth, answer.prompt, span))
@@ -149,7 +147,7 @@ def decide_numbers(
         if quantity:
             scored = score_reading(truth, _with_direction(quantity, truth, data["span"]))
             changed += scored.score != items[place]["score"]
-            items[place].update(scored._asdict(), decided_by="model")
+            decide_by_model(items[place], scored)
     return {"changed": changed, **usage}
 
 
@@ -186,7 +184,7 @@ def parse_name_reply(data: Mapping[str, Any], reply: str) -> bool | None:
 NAME_TASK: Final = Task(_COMPARE_NAMES, {"same": {"type": "boolean"}}, f"names {NAME_PROMPT}", parse_name_reply)
 
 
-def decide_names(client: ModelClient, answered: Iterable[Answered], items: Sequence[dict[str, Any]]) -> NameCounts:
+def decide_names(client: ModelClient, answered: Iterable[Answered], items: Sequence[Item]) -> NameCounts:
     """Let the model match names that the rules leave; a name that it calls the same as its decoy gains nothing."""
     lists = [
         (answer.place, answer.truth, names)
@@ -214,8 +212,8 @@ def decide_names(client: ModelClient, answered: Iterable[Answered], items: Seque
             if same[true.text, name.text] and same[decoy.text, name.text] is False and name.key not in refused
         }
         scored = truth.compare(names, partial(_same_or_matched, matches))
-        if matches and scored.score > items[place]["score"]:
-            items[place].update(scored._asdict(), decided_by="model")
+        if matches and scored.score > (items[place]["score"] or 0):
+            decide_by_model(items[place], scored)
             counts["changed"] += 1
         counts["pairs"] += sum(len(true_names) for _, true_names, _ in unmatched)
         counts["left_out"] += left_out
@@ -281,7 +279,7 @@ class ModelReader:
         }
 
     def decide(
-        self, answered: Sequence[Answered], items: Sequence[dict[str, Any]]
+        self, answered: Sequence[Answered], items: Sequence[Item]
     ) -> tuple[Counts, NameCounts | None, list[str]]:
         """Let the model decide items, which are changed in place: what became of numbers and names, and warnings."""
         numbers = decide_numbers(self.client, self.policy, answered, items)

@@ -37,7 +37,7 @@ class Question(NamedTuple):
     truth: Truth | None
     shown: str  # the truth as written
     warning: str
-    asked: str  # the first line of what the prompt asks
+    title: str  # the first line of what the prompt asks
     digest: str  # what the question's part of the data checksum is taken from
 
 
@@ -63,9 +63,9 @@ def read_question(level: int, prompt: str, truth: str | tuple[str, ...], std: fl
     kind = "number" if isinstance(read, NumberTruth) else "ranking" if level > 2 else CHOICE_KINDS[level]
     shown = truth if isinstance(truth, str) else json.dumps(truth, ensure_ascii=False)
     digest = f"{level} {std} {zlib.crc32(prompt.encode('utf-8', 'surrogatepass'))} {shown}"
-    asked = prompt.rpartition(HEAD)[2].lstrip(_QUOTES).partition("\n")[0].rstrip(_QUOTES)
-    asked = f"{asked[: TITLE - 1]}…" if len(asked) > TITLE else asked
-    return Question(level, kind, read, shown[:SHOWN], warning, asked, digest)
+    title = prompt.rpartition(HEAD)[2].lstrip(_QUOTES).partition("\n")[0].rstrip(_QUOTES)
+    title = f"{title[: TITLE - 1]}…" if len(title) > TITLE else title
+    return Question(level, kind, read, shown[:SHOWN], warning, title, digest)
 
 
 def score_answer(question: Question, answer: Answer | None) -> Scored:

@@ -122,7 +122,10 @@ def _before_digits(text: str, digit: int, floor: int) -> int:
 
 
 _RISE_AND_FALL: Final = re.compile(rf"[↑↓▲△{FALL}{FALLEN}]")
-_FALL_WORD: Final = re.compile(r"(?i:down|fell|fall|declin|decreas|drop|loss)|[↓▼]|下跌|下降|降幅|减少|亏损")
+_FALL_WORDS: Final = (
+    *("down", "fell", "fall", "declin", "decreas", "drop", "loss", "↓", "▼"),
+    *("下跌", "下降", "降幅", "减少", "亏损"),
+)
 # The number stands directly behind: "down to 5%" is 5%.
 _FALL_BEFORE: Final = re.compile(
     r"(?:(?i:\b(?:down|fell|falls?|fallen|declin(?:es?|ed|ing)|decreas(?:es?|ed|ing)|drop(?:s|ped)?|loss)\b)|[↓▼]"
@@ -136,7 +139,8 @@ LETTER_OR_MARK: Final = re.compile(r"[A-Za-z↑↓▲△▼▽\u4e00-\u9fff]")  
 
 def states_fall(text: str) -> bool:
     """Whether an answer may state a fall."""
-    return _FALL_WORD.search(text) is not None
+    text = text.lower()
+    return any(word in text for word in _FALL_WORDS)
 
 
 def mark_falls(text: str, change: bool) -> str:

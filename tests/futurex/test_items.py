@@ -1,4 +1,4 @@
-"""Records as items: what is noted of them, what they are hashed by, in steps that nobody sees."""
+"""Records as items: what is noted of them, what they are hashed by."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any, Final
 import pytest
 
 from cli import Record, asked, box, number, q, question
+from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import Record as Repeated
 from forecasteval.futurex import items
-from forecasteval.futurex.items import BLOCK, Scoring
+from forecasteval.futurex.items import Scoring
 from forecasteval.futurex.rules import Rules
 
 README: Final = Rules()
@@ -35,18 +36,9 @@ def test_an_item_tells_it_all() -> None:
 ROWS: Final[list[Record]] = [number(f"n{n}", answer=str(90 + n % 20), Std=10) for n in range(23)]
 
 
-@pytest.mark.parametrize("block", [1, 2, 7, 23, 24])
-def test_steps_change_nothing(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    rows = [*ROWS, q("n3"), {**q("x"), "answer": {"answer": "A"}}, question("y"), number("z", answer="no box here")]
-    whole = score(rows, review=True)
-    monkeypatch.setattr(items, "BLOCK", block)
-    parts = score(rows, review=True)
-    assert len(rows) < BLOCK
-    for name in ("items", "notes", "unboxed_count", "no_sigma_count"):
-        assert getattr(whole, name) == getattr(parts, name), name
-    assert whole.checksums() == parts.checksums()
-    assert [one.place for one in whole.answered] == [one.place for one in parts.answered]
-    assert all(whole.items[one.place]["outcome"] != "missing" for one in whole.answered)
+def test_who_answered() -> None:
+    scoring = score([*ROWS, q("x"), question("y"), number("z", answer="no box here")], review=True)
+    assert [answer.place for answer in scoring.answered] == [*range(24), 25]
 
 
 def test_a_bad_record_is_named_by_its_number_in_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +74,7 @@ def test_missing_answers_are_left_out_by_rule_only() -> None:
     assert [item["score"] for item in score(rows, Rules(missing="skip")).items] == [None, 0]
 
 
-@pytest.mark.parametrize(
+@each(
     "change", [{"id": "other"}, {"level": 2}, {"prompt": "Else?"}, {"ground_truth": "B"}, {"Std": 1.0}, {"answer": "B"}]
 )
 def test_checksums_tell_apart_what_was_asked_and_answered(change: Record) -> None:
