@@ -19,6 +19,7 @@ import pytest
 
 from boards_folders import BOARD_FILES, column, contents, evaluate, import_worker, scorer
 from cli import ROOT, assert_refused, q, run, run_process, write
+from each import each
 from eval import FutureXEvaluator
 from forecasteval.boards import cluster
 from forecasteval.common.errors import EvaluationError, InputError
@@ -253,7 +254,7 @@ def test_a_cluster_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyP
             next(tasks)
 
 
-@pytest.mark.parametrize(
+@each(
     "address",
     [
         "",
