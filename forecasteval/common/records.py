@@ -311,17 +311,17 @@ def strict_value(value: Any) -> Any:
     return value
 
 
-def dump_json(value: Any, indent: int | None = None, ascii_only: bool = False) -> str:
+def dump_json(
+    value: Any, indent: int | None = None, ascii_only: bool = False, separators: tuple[str, str] | None = None
+) -> str:
     """Strict JSON with sorted keys; readable Chinese unless `ascii_only`, unsafe characters escaped (`UNSAFE`)."""
-    return _dump(value, ascii_only, indent=indent)
-
-
-def _dump(value: Any, ascii_only: bool, **layout: Any) -> str:
-    layout |= {"ensure_ascii": ascii_only, "allow_nan": False, "sort_keys": True}
+    encoder = json.JSONEncoder(
+        ensure_ascii=ascii_only, allow_nan=False, sort_keys=True, indent=indent, separators=separators
+    )
     try:
-        text = json.dumps(value, **layout)
+        text = encoder.encode(value)
     except (TypeError, ValueError):  # a NaN, or a mapping that is no dict: both are rare, and to look costs more
-        text = json.dumps(strict_value(value), **layout)
+        text = encoder.encode(strict_value(value))
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
@@ -346,11 +346,9 @@ def dump_pieces(record: Mapping[str, Any], indent: int | None = None, ascii_only
 
 def _dump_item(item: Mapping[str, Any], indent: int | None, ascii_only: bool) -> str:
     """`dump_json(item, …)` as it stands in a list in an object."""
-    if indent is None:
-        return dump_json(item, None, ascii_only)
-    outer, inner = "\n" + " " * 2 * indent, "\n" + " " * 3 * indent
-    if item and not any(isinstance(value, (dict, list, tuple)) for value in item.values()):
-        # The separator does what an indentation would, which json.dumps writes ten times slower.
-        text = _dump(item, ascii_only, separators=(f",{inner}", ": "))
-        return f"{{{inner}{text[1:-1]}{outer}}}"
-    return dump_json(item, indent, ascii_only).replace("\n", outer)
+    outer = "" if indent is None else "\n" + " " * 2 * indent
+    if indent is None or not item or any(isinstance(value, (dict, list, tuple)) for value in item.values()):
+        return dump_json(item, indent, ascii_only).replace("\n", outer)
+    # The separator does what an indentation would, which Python writes ten times slower.
+    inner = outer + " " * indent
+    return f"{{{inner}{dump_json(item, None, ascii_only, (f',{inner}', ': '))[1:-1]}{outer}}}"
