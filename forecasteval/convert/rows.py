@@ -26,7 +26,8 @@ _OF_DATASETS: Final = frozenset({"level", "options", "end-time", "end_time", "qu
 _SAME: Final = 0.9  # of the rows: a column that equals so many truths holds the truth, or answers of a rare system
 _FEWEST: Final = 3  # rows that can tell
 _REPLY: Final = re.compile(  # model_output, llm_prediction, generated_text: beside those, `answer` may be the truth
-    r"(?!.*(?:time|token|date|cost|len|count|format|_id$))(?:.*(?:output|respon|predict|generat|repl[yi]|completion).*|pred)",
+    r"(?!.*(?:time|token|date|cost|len|count|format|config|lang|conf|prob|type|_id$))"
+    r"(?:.*(?:output|respon|predict|generat|repl[yi]|completion).*|pred)",
     re.I,
 )
 _DECORATION: Final = re.compile(r"\\boxed|[^\w.%+-]")
@@ -66,7 +67,7 @@ def read_rows(path: Path, table: Table, columns: Columns, truths: Truths) -> Sou
     if columns.answer is None and answer.casefold() == "answer" and TRUTH not in names:
         if beside := sorted(_OF_DATASETS & names):
             _refuse_truth(path, table, answer, f"is the truth in a dataset with {', '.join(beside)}")
-        if replies := [key for key in table.names if _REPLY.fullmatch(key)]:
+        if replies := [key for key in _text_columns(table) if _REPLY.fullmatch(key)]:
             _refuse_truth(path, table, answer, f"may be the truth beside {', '.join(replies[:5])}")
 
     def read_row(row: Mapping[str, Any]) -> list[Answer]:
@@ -109,9 +110,14 @@ def _shown(names: Sequence[str]) -> str:
     return ", ".join(printable(name, 40) for name in names[:8]) or "none"
 
 
-def _refuse_truth(path: Path, table: Table, answer: str, why: str) -> NoReturn:
+def _text_columns(table: Table) -> list[str]:
+    """The columns that hold text in the first row."""
     first = next((row for row in table.rows if isinstance(row, Mapping)), {})
-    text_columns = [name for name in table.names if name != answer and isinstance(first.get(name), str)]
+    return [name for name in table.names if isinstance(first.get(name), str)]
+
+
+def _refuse_truth(path: Path, table: Table, answer: str, why: str) -> NoReturn:
+    text_columns = [name for name in _text_columns(table) if name != answer]
     expected = f"column {printable(answer, 40)} {why}; name the column of the model's answers with --answer"
     raise InputError(str(path), f"{expected} (other text columns: {_shown(text_columns)})")
 

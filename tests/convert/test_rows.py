@@ -157,7 +157,7 @@ def test_the_truth_of_futurex_past_is_no_answer(column: str, tmp_path: Path) -> 
 @each("column", ["model_output", "llm_prediction", "Generated Text", "pred"])
 def test_an_answer_beside_replies_may_be_the_truth(column: str, tmp_path: Path) -> None:
     """Also where the dataset is not there, and where nothing but the answer is left of it."""
-    row = {"id": "a", "question": "?", "Answer": "A", "output_tokens": "7"}
+    row = {"id": "a", "question": "?", "Answer": "A", "output_tokens": "7", "predicted": 0.9}
     root = write(
         tmp_path, {"a.jsonl": [{**row, column: "I say B"}], "b.jsonl": [row], "c.jsonl": [{**row, "Level": 1}]}
     )
