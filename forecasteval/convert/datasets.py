@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval.common.errors import InputError, grouped_warning, printable
-from forecasteval.common.records import BadRecord
+from forecasteval.common.errors import InputError, RecordNotes, printable
 
 from .rows import Columns
-from .runs import id_text
+from .runs import id_text, name_bad_row
 from .tables import Table
 
 # What our field is called in a table, the first name that is there.
@@ -44,16 +43,16 @@ def read_questions(path: Path, table: Table, columns: Columns) -> tuple[list[dic
         elif field in _NEEDED:
             there = ", ".join(printable(name, 40) for name in table.names[:8]) or "none"
             raise InputError(str(path), f"expected a column {' or '.join(names)}", there)
-    questions, bad = [], []
+    questions, left_out = [], RecordNotes()
     for number, row in enumerate(table.rows, 1):
         if isinstance(row, Mapping):
             questions.append(_read_question(row, source))
         else:
-            bad.append(f"record {number} ({row.problem})" if isinstance(row, BadRecord) else f"record {number}")
+            left_out["left out, no object"].append(name_bad_row(row, number))
     if not questions:
         raise InputError(str(path), "expected questions", "none")
     notes = [*table.notes, f"column of truths: {printable(source['ground_truth'], 40)}"]
-    return questions, [*notes, *([grouped_warning("left out, no object", bad)] if bad else [])]
+    return questions, [*notes, *left_out.lines()]
 
 
 def _read_question(row: Mapping[str, Any], source: Mapping[str, str]) -> dict[str, Any]:

@@ -58,16 +58,14 @@ def collect(
     """The runs of all answers that `read` finds in rows; `ids` are those of questions that every run should answer."""
     runs: dict[int, Run] = {}
     for number, row in enumerate(rows, 1):
-        place = f"record {number}"
         if not isinstance(row, Mapping):
-            bad = f"{place} ({row.problem})" if isinstance(row, BadRecord) else place
-            runs.setdefault(1, Run()).left_out["no object"].append(bad)
+            runs.setdefault(1, Run()).left_out["no object"].append(name_bad_row(row, number))
             continue
         for answer in read(row):
             run, name = runs.setdefault(answer.run, Run()), id_text(answer.id)
             run.ids.add(answer.alias or name)
             if not name.strip():
-                run.left_out["without an id"].append(place)
+                run.left_out["without an id"].append(f"record {number}")
             elif answer.problem:
                 run.left_out[answer.problem].append(name)
             elif problem := _find_problem(answer.value):
@@ -80,6 +78,11 @@ def collect(
         if missing:
             run.left_out["not in this run"] = missing
     return Source(form, dict(sorted(runs.items())), notes)
+
+
+def name_bad_row(row: object, number: int) -> str:
+    """The place of a row that is no object, and why it cannot be read."""
+    return f"record {number} ({row.problem})" if isinstance(row, BadRecord) else f"record {number}"
 
 
 def id_text(name: object) -> str:
