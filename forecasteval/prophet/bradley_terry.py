@@ -79,9 +79,9 @@ def fit_bradley_terry(
         return -float(value) / max(count, 1), -gradient / max(count, 1)
 
     options = {"maxiter": max_iterations, "maxfun": 2 * max_iterations, "ftol": 1e-15, "gtol": 1e-9, "maxcor": 20}
-    found = minimize(objective, np.zeros(shape[1]), jac=True, method="L-BFGS-B", options=options)
-    theta, winning, total = share(found.x)
-    norm = float(np.abs(found.jac).max())
+    optimum = minimize(objective, np.zeros(shape[1]), jac=True, method="L-BFGS-B", options=options)
+    theta, winning, total = share(optimum.x)
+    norm = float(np.abs(optimum.jac).max())
     strength = theta / theta.mean()
     vanished = (strength < VANISHING) & (prior == 0)
     alone = present @ np.where(vanished, 0.0, strength) == 0  # events without anyone else
@@ -90,7 +90,7 @@ def fit_bradley_terry(
         strength,
         float(np.log(winning / total).sum()),
         norm * count,
-        int(found.nit),
+        int(optimum.nit),
         norm <= FLAT,
         diverging,
         vanished,

@@ -80,9 +80,9 @@ def _check_csv(path: Path) -> Results:
         for kind in _check_prices(record["odds"], record["bids"]):
             prices[kind, name] = prices.get((kind, name), 0) + 1
     for problem in file.problems(notes):
-        found = [(problem.reason, "")] if isinstance(problem, Refusal) else _check_problem(problem)
+        mistakes = [(problem.reason, "")] if isinstance(problem, Refusal) else _check_problem(problem)
         name = problem.problem_id if isinstance(problem, Refusal) else problem["problem_id"]
-        findings += [Finding(kind, name, lines[name], detail) for kind, detail in found]
+        findings += [Finding(kind, name, lines[name], detail) for kind, detail in mistakes]
     findings += [Finding(text, name, lines[name], "") for text, group in notes.odd.items() for name in group.names]
     findings += [Finding(kind, name, lines[name], f"in {count} rows") for (kind, name), count in prices.items()]
     return check_results(path, file.sha256, file.rows, findings)

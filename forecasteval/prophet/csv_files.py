@@ -161,8 +161,8 @@ class CsvFile:
 
 def _stem(ticker: str) -> str:
     """The series of a ticker: KXMLBGAME of KXMLBGAME-25JUL02SEANYY; "" for other names."""
-    found = _TICKER.match(ticker)
-    return (found[1] or found[2]) if found else ""
+    match = _TICKER.match(ticker)
+    return (match[1] or match[2]) if match else ""
 
 
 def _read_market(info: Any, outcome: Any) -> _Market | str:

@@ -1,11 +1,15 @@
-"""What results tell beside the standings: groups of forecasts, problems, calibration, returns over time, items."""
+"""Results beside the standings: groups of forecasts, problems, calibration, returns over time, items, checksums."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+
+from forecasteval.common.joins import hash_question
 
 from .arrays import Floats, Ints, plain_number, weighted_means
 from .events import Events
@@ -50,24 +54,24 @@ def group_results(groups: Groups, data: Forecasts, scores: Scores, ranked: set[i
     table["ece"] = calibration_errors(scores.bins)
     counts = np.bincount(groups.cell, minlength=size)
     label = groups.label[groups.cell]
-    found: dict[str, Any] = {}
+    by_label: dict[str, Any] = {}
     for number, name in enumerate(groups.names):
-        own = [at for at in np.flatnonzero(groups.label == number) if int(groups.forecaster[at]) in ranked]
-        if name and own:
-            found[name] = {
+        cells = [at for at in np.flatnonzero(groups.label == number) if int(groups.forecaster[at]) in ranked]
+        if name and cells:
+            by_label[name] = {
                 "n_events": len(np.unique(data.event[label == number])),
                 "forecasters": {
                     data.names[groups.forecaster[at]]: {
                         "n_events": int(counts[at]),
                         **{metric: plain_number(column[at]) for metric, column in table.items()},
                     }
-                    for at in own
+                    for at in cells
                 },
             }
-    return found
+    return by_label
 
 
-def group_agreement(found: dict[str, Any], metrics: Sequence[str]) -> dict[str, Any]:
+def group_agreement(by_label: dict[str, Any], metrics: Sequence[str]) -> dict[str, Any]:
     """How well the metrics agree in each group of `group_results`."""
     return {
         name: agreement_tables(
@@ -76,7 +80,7 @@ def group_agreement(found: dict[str, Any], metrics: Sequence[str]) -> dict[str, 
                 for metric in metrics
             }
         )
-        for name, group in found.items()
+        for name, group in by_label.items()
     }
 
 
@@ -155,3 +159,32 @@ def make_items(events: Events, data: Forecasts, scores: Scores, checksums: Seque
             "score": 1 - columns["brier"][at],
             **{name: plain_number(values[at]) for name, values in columns.items()},
         }
+
+
+# --- Checksums ---
+
+
+def question_checksums(events: Events, data: Forecasts) -> list[str]:
+    """By event: a checksum of its id, outcome, class and weight, by which the scores of two files are paired."""
+    ends = events.offsets.tolist()
+    weight = np.ones(len(events.ids))
+    weight[data.event] = data.weight
+    outcome = "".join("1" if won else "0" for won in events.outcome.tolist())
+    columns = zip(events.ids, ends, ends[1:], events.exclusive.tolist(), weight.tolist(), strict=False)
+    return [
+        hash_question(json.dumps([name, outcome[low:high], exclusive, *([w] if w != 1 else [])]))
+        for name, low, high, exclusive, w in columns
+    ]
+
+
+def hash_data(events: Events, data: Forecasts) -> str:
+    """sha256 of all that the results depend on."""
+    sha = hashlib.sha256(json.dumps([events.ids, events.category, events.series, data.names]).encode())
+    for column in (events.offsets, events.outcome, events.exclusive, events.closed, data.event, data.forecaster):
+        sha.update(np.nan_to_num(column, nan=-1.0).tobytes())
+    sha.update(data.weight.tobytes())
+    sha.update(np.nan_to_num(data.time, nan=-1.0).tobytes())
+    for _, options, _ in data.chunks():
+        for column in (data.p[options], data.q[options], data.mid[options]):
+            sha.update(np.nan_to_num(column, nan=-1.0).tobytes())
+    return sha.hexdigest()

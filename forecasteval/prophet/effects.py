@@ -42,12 +42,12 @@ def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> Effect
     part, part_of_event = connected_parts(i, j)
     present = np.zeros((events, forecasters))
     present[j, i] = 1
-    answers, own = present.sum(axis=1), present.sum(axis=0)
+    answers, counts = present.sum(axis=1), present.sum(axis=0)
     table = np.zeros((events, forecasters))
     table[j, i] = values
     mean = table.sum(axis=1) / answers
     shares = present / answers[:, None]
-    laplacian = np.diag(own) - present.T @ shares
+    laplacian = np.diag(counts) - present.T @ shares
     laplacian += (part[:, None] == part) / np.bincount(part)[part]  # the level of each part is free
     factor = cho_factor(laplacian)
     alpha = cho_solve(factor, (table - present * mean[:, None]).sum(axis=0))
@@ -58,7 +58,7 @@ def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> Effect
     level = np.bincount(part_of_event, difficulty) / size
     moved = (difficulty - level[part_of_event]) / size[part_of_event] - influence @ (shares.sum(axis=0) / size[part])
     influence += (part_of_event[:, None] == part) * moved[:, None]
-    errors = np.sqrt((influence**2).sum(axis=0) * own / np.where(own > 1, own - 1, np.nan))
+    errors = np.sqrt((influence**2).sum(axis=0) * counts / np.where(counts > 1, counts - 1, np.nan))
     return EffectsFit(alpha + level[part], errors, difficulty, influence, part)
 
 

@@ -161,18 +161,18 @@ def _measure_models(estimator: _Estimator, models: Models, brier: Estimate, log:
     effects, irt, rows = models.effects, models.irt, estimator.rows
     everybody, everything = np.arange(rows.forecasters), np.arange(len(estimator.cluster))
     nothing = brier.without_error(np.full(estimator.size, math.nan))
-    found = dict.fromkeys(("irt_ability", "weighted_brier", "bradley_terry"), nothing)
-    found["adjusted_brier"] = estimator.model(brier, effects.score, effects.influence, everybody, everything)
+    estimates = dict.fromkeys(("irt_ability", "weighted_brier", "bradley_terry"), nothing)
+    estimates["adjusted_brier"] = estimator.model(brier, effects.score, effects.influence, everybody, everything)
     if irt:
-        found["irt_ability"] = estimator.model(brier, irt.ability, irt.influence, models.able, models.answered)
+        estimates["irt_ability"] = estimator.model(brier, irt.ability, irt.influence, models.able, models.answered)
         discrimination = np.full(len(estimator.cluster), math.nan)
         discrimination[models.answered] = irt.discrimination
         weight = discrimination[rows.event]
         values = np.where(np.isnan(weight), math.nan, rows.values["brier"])
-        found["weighted_brier"] = estimator.mean(values, rows.weight * np.nan_to_num(weight), (0.0, 1.0))
+        estimates["weighted_brier"] = estimator.mean(values, rows.weight * np.nan_to_num(weight), (0.0, 1.0))
     if models.strengths:
-        found["bradley_terry"] = _measure_strengths(estimator, models, log)
-    return found
+        estimates["bradley_terry"] = _measure_strengths(estimator, models, log)
+    return estimates
 
 
 def _measure_strengths(estimator: _Estimator, models: Models, log: Estimate) -> Estimate:
@@ -181,11 +181,11 @@ def _measure_strengths(estimator: _Estimator, models: Models, log: Estimate) -> 
     assert fit
     moves = fit.influence
     moves = (moves - (moves @ fit.strength / len(fit.strength))[:, None]) * fit.strength  # the mean stays 1
-    found = estimator.model(log, fit.strength, moves, models.rated, models.decided)
-    if found.error is None or found.influence is None:
-        return found
-    error = found.error * estimator.spread(np.where(fit.vanished, math.nan, 1.0), models.rated)
+    estimate = estimator.model(log, fit.strength, moves, models.rated, models.decided)
+    if estimate.error is None or estimate.influence is None:
+        return estimate
+    error = estimate.error * estimator.spread(np.where(fit.vanished, math.nan, 1.0), models.rated)
     with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = t_intervals(np.log(found.values), error / found.values, found.clusters)
+        low, high = t_intervals(np.log(estimate.values), error / estimate.values, estimate.clusters)
     interval = np.exp(low), np.minimum(np.exp(np.minimum(high, 700)), len(fit.strength))
-    return found._replace(error=error, interval=interval, influence=np.nan_to_num(found.influence))
+    return estimate._replace(error=error, interval=interval, influence=np.nan_to_num(estimate.influence))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import hashlib
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +13,7 @@ import numpy as np
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import join_checksums
-from forecasteval.common.joins import hash_question, hash_questions
+from forecasteval.common.joins import hash_questions
 from forecasteval.common.records import RecordFile, number_text
 from forecasteval.common.report import Report
 from forecasteval.common.results import Results
@@ -29,12 +27,14 @@ from .details import (
     by_category,
     group_agreement,
     group_results,
+    hash_data,
     make_items,
     problem_table,
+    question_checksums,
     reliability_table,
     return_curves,
 )
-from .estimates import BASELINES, Estimate, Measures, measure
+from .estimates import BASELINES, measure
 from .event_rows import KEPT, EventData, Texts, keep_texts
 from .events import Events, read_problems
 from .forecasts import ForecastReader, Forecasts, KnownEvents
@@ -248,7 +248,7 @@ class ProphetArenaEvaluator(Evaluator):
         provisional = {name: records[at] for at, name in enumerate(names) if name not in forecasters}
         metric, why = choose_ranking(rows, ranked) if ranked else ("brier", "nobody has enough events for a rank")
         grouped = group_results(categories, data, scores, set(ranked))
-        checksums = _question_checksums(events, data)
+        checksums = question_checksums(events, data)
         values = {
             "n_events": count,
             "n_clusters": clusters,
@@ -263,7 +263,9 @@ class ProphetArenaEvaluator(Evaluator):
             "baselines": dict(zip(BASELINES, records[-len(BASELINES) :], strict=True)),
             "problems": problem_table(events, data, models),
             "rank_correlation": {
-                "overall": agreement_tables({name: table.values[ranked] for name, table in self._tables(measures)}),
+                "overall": agreement_tables(
+                    {metric.name: measures.metrics[metric.name].values[ranked] for metric in self.metrics}
+                ),
                 "by_category": group_agreement(grouped, (*rows.values, "ece")),
             },
             "by_category": grouped,
@@ -273,7 +275,7 @@ class ProphetArenaEvaluator(Evaluator):
             "fits": models.fits,
             "warnings": notes.warnings(),
             "signature": {
-                "data_sha256": _hash_data(events, data),
+                "data_sha256": hash_data(events, data),
                 "questions_sha256": hash_questions(checksums),
             },
         }
@@ -288,9 +290,6 @@ class ProphetArenaEvaluator(Evaluator):
         from .page import make_page  # here: few runs make one
 
         return make_page(results, data.shown)
-
-    def _tables(self, measures: Measures) -> list[tuple[str, Estimate]]:
-        return [(metric.name, measures.metrics[metric.name]) for metric in self.metrics]
 
 
 def _make_ranking(forecasters: Mapping[str, Any], provisional: Mapping[str, Any], metric: str) -> list[dict[str, Any]]:
@@ -331,36 +330,10 @@ def _note_sums(events: Events, data: Forecasts, scores: Scores, notes: Notes) ->
 
     warn(f"probabilities that sum to 0, counted as uniform for {_FOUR}", scores.empty)
     warn(f"probabilities that do not sum to 1, normalised for {_FOUR}", scores.normalised)
-    found = zip(*np.unique(data.event[scores.doubtful], return_counts=True), strict=True)
-    doubtful = {events.ids[at]: int(count) for at, count in found}
+    counts = zip(*np.unique(data.event[scores.doubtful], return_counts=True), strict=True)
+    doubtful = {events.ids[at]: int(count) for at, count in counts}
     notes.warn(
         "doubtful event, probabilities of its exclusive options sum to less than 0.8 or more than 1.25",
         [f"{name} in {count}" for name, count in doubtful.items()],
     )
     return doubtful
-
-
-def _question_checksums(events: Events, data: Forecasts) -> list[str]:
-    """By event: a checksum of its id, outcome, class and weight, by which the scores of two files are paired."""
-    ends = events.offsets.tolist()
-    weight = np.ones(len(events.ids))
-    weight[data.event] = data.weight
-    outcome = "".join("1" if won else "0" for won in events.outcome.tolist())
-    columns = zip(events.ids, ends, ends[1:], events.exclusive.tolist(), weight.tolist(), strict=False)
-    return [
-        hash_question(json.dumps([name, outcome[low:high], exclusive, *([w] if w != 1 else [])]))
-        for name, low, high, exclusive, w in columns
-    ]
-
-
-def _hash_data(events: Events, data: Forecasts) -> str:
-    """sha256 of all that the results depend on."""
-    sha = hashlib.sha256(json.dumps([events.ids, events.category, events.series, data.names]).encode())
-    for column in (events.offsets, events.outcome, events.exclusive, events.closed, data.event, data.forecaster):
-        sha.update(np.nan_to_num(column, nan=-1.0).tobytes())
-    sha.update(data.weight.tobytes())
-    sha.update(np.nan_to_num(data.time, nan=-1.0).tobytes())
-    for _, options, _ in data.chunks():
-        for column in (data.p[options], data.q[options], data.mid[options]):
-            sha.update(np.nan_to_num(column, nan=-1.0).tobytes())
-    return sha.hexdigest()

@@ -88,17 +88,19 @@ def _forecast_table(
 ) -> Table:
     """Market, crowd and every forecast: the probabilities of the options, the Brier score and the first return."""
     values = shown.scores.values
-    own = np.flatnonzero(shown.data.event == at)
-    returns = [metric for metric in values if metric.startswith("return_") and not np.isnan(values[metric][own]).all()]
+    places = np.flatnonzero(shown.data.event == at)
+    returns = [
+        metric for metric in values if metric.startswith("return_") and not np.isnan(values[metric][places]).all()
+    ]
     paid = returns[0] if returns else ""
     rows: list[tuple[str, Floats, float, float]] = []
-    for who, found in base.items():
-        for place in np.flatnonzero(found.event == at).tolist():
+    for who, forecasts in base.items():
+        for place in np.flatnonzero(forecasts.event == at).tolist():
             scores = shown.base[who]
             rows.append(
-                (f"({who})", _probabilities(found, place), scores["brier"][at], scores[paid][at] if paid else 0)
+                (f"({who})", _probabilities(forecasts, place), scores["brier"][at], scores[paid][at] if paid else 0)
             )
-    for place in own[np.argsort(values["brier"][own], kind="stable")].tolist():
+    for place in places[np.argsort(values["brier"][places], kind="stable")].tolist():
         name = printable(shown.data.names[shown.data.forecaster[place]], 60)
         score = values["brier"][place], values[paid][place] if paid else 0
         rows.append((name, _probabilities(shown.data, place), *score))

@@ -100,13 +100,13 @@ def read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> Problem 
         return "an option is listed twice"
     if _FIELDS.intersection(repeated_keys(record)):
         return "a field is given twice"
-    found = _read_winners(record, names)
-    if isinstance(found, str):
-        return found
+    winners = _read_winners(record, names)
+    if isinstance(winners, str):
+        return winners
     exclusive = record.get("exclusive")
     if exclusive is not None and not isinstance(exclusive, bool):
         return "'exclusive' must be true or false"
-    if exclusive and len(found) != 1:
+    if exclusive and len(winners) != 1:
         notes.warn("declared exclusive without exactly one winner, taken as separate markets", [name])
     metadata = record.get("metadata")
     closed = record.get("end_date")
@@ -118,8 +118,8 @@ def read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> Problem 
     series = record.get("series")
     return Problem(
         len(names),
-        found,
-        exclusive is not False and len(names) > 1 and len(found) == 1,
+        winners,
+        exclusive is not False and len(names) > 1 and len(winners) == 1,
         read_time(closed, "closing time", name, notes),
         read_id(record.get("category")).strip(),
         read_id(record.get("cluster") if series is None else series).strip(),
@@ -161,15 +161,15 @@ def read_problems(
             reason = record.problem if isinstance(record, BadRecord) else "no object with 'problem_id'"
             notes.exclude("event", reason, [place(number)])
     usable: list[tuple[str, Problem]] = []
-    for name, (record, *others) in sorted(records.items()):
-        if others:
-            found: Problem | str = "problem id used more than once"
+    for name, (record, *repeated) in sorted(records.items()):
+        if repeated:
+            problem: Problem | str = "problem id used more than once"
         else:
-            found = record.reason if isinstance(record, Refusal) else read_problem(record, name, notes)
-        if isinstance(found, str):
-            notes.exclude("event", found, [name] * (1 + len(others)))
+            problem = record.reason if isinstance(record, Refusal) else read_problem(record, name, notes)
+        if isinstance(problem, str):
+            notes.exclude("event", problem, [name] * (1 + len(repeated)))
         else:
-            usable.append((name, found))
+            usable.append((name, problem))
     events = _as_arrays(usable, notes)
     return events, {**dict.fromkeys(records, -1), **{name: number for number, name in enumerate(events.ids)}}
 

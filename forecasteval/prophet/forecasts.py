@@ -15,7 +15,7 @@ import numpy as np
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import BadRecord, as_text, repeated_keys
 
-from .arrays import ROUNDING, Bools, Floats, Ints
+from .arrays import ROUNDING, Bools, Floats, Ints, positions
 from .events import Events
 from .fields import read_id, read_number, read_time, usable_weight
 from .notes import NAMES_KEPT, Notes, Refusal
@@ -179,17 +179,14 @@ class ForecastReader:
         who = renumbered[who]
         sizes = np.asarray(self.known.sizes, dtype=np.int64)[number]
         starts = np.cumsum(sizes) - sizes
+        filled = np.nan_to_num(time, nan=-math.inf)
         order = np.flatnonzero(keep)
-        order = order[np.lexsort((np.nan_to_num(time[order], nan=-math.inf), who[order], event[order]))]
+        order = order[np.lexsort((filled[order], who[order], event[order]))]
         columns = [np.frombuffer(column) for column in (self._p, self._q, self._mid)]
-        groups = _Groups(order, event, who, starts, sizes, columns)
-        chosen = self._choose(groups, time, weight, repeats)
+        chosen = self._choose(order, event, who, filled, weight, columns, starts, sizes, repeats)
         event, who, time, sizes = event[chosen], who[chosen], time[chosen], sizes[chosen]
-        offsets = np.append(0, np.cumsum(sizes))
-        at = np.repeat(starts[chosen] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        at, offsets = positions(starts[chosen], sizes)
         p, q, mid = (column[at] for column in columns)
-        for place, mean in groups.means.items():
-            p[offsets[place] : offsets[place + 1]] = mean
         shared = share_weights(events, event, who, weight[chosen])
         data = Forecasts(used, event, who, time, shared, np.zeros(len(event), dtype=bool), sizes, p, q, mid)
         ignored = ~np.isnan(weight[chosen]) & (weight[chosen] != shared)
@@ -227,53 +224,43 @@ class ForecastReader:
             else:
                 self.notes.warn(kept, [self._label(at) for at in np.flatnonzero(keep & where).tolist()])
 
-    def _choose(self, groups: _Groups, time: Floats, weight: Floats, repeats: str) -> Ints:
+    def _choose(
+        self,
+        order: Ints,
+        event: Ints,
+        who: Ints,
+        time: Floats,
+        weight: Floats,
+        columns: Sequence[Floats],
+        starts: Ints,
+        sizes: Ints,
+        repeats: str,
+    ) -> Ints:
         """The forecast that stands for each event and forecaster: the last; of one time the one of larger numbers.
 
-        With `repeats` "mean" it carries the mean of the probabilities of all.
+        `order` holds the forecasts that count by event, forecaster and time; `columns` (p first) have their options.
+        With `repeats` "mean" the p of the forecast that is chosen become the means of all.
         """
-        chosen = groups.order[groups.ends]
-        for at in np.flatnonzero(groups.counts > 1).tolist():
-            group = groups.members(at)
-            latest = time[group[-1]]
-            same = [one for one in group if time[one] == latest or (math.isnan(latest) and math.isnan(time[one]))]
-            chosen[at] = max(same, key=lambda one: [np.nan_to_num(weight[one]), *groups.content(one)])
+        ends = np.flatnonzero(np.append(np.diff(event[order]) | np.diff(who[order]), 1)) + 1
+        counts = np.diff(ends, prepend=0)
+        chosen = order[ends - 1]
+        for at in np.flatnonzero(counts > 1).tolist():
+            group = order[ends[at] - counts[at] : ends[at]]
             label = [self._label(group[0])]
+            same = group[time[group] == time[group[-1]]]
+            if len(same) > 1:
+                options = positions(starts[same], sizes[same])[0].reshape(len(same), -1)
+                keys = np.column_stack([weight[same], *(column[options] for column in columns)])
+                chosen[at] = max(zip(np.nan_to_num(keys).tolist(), same.tolist(), strict=True))[1]
             if repeats == "mean":
-                groups.average(at, group)
+                options = positions(starts[group], sizes[group])[0].reshape(len(group), -1)
+                last = options[group == chosen[at]][0]
+                columns[0][last] = [math.fsum(p) / len(group) for p in columns[0][options].T.tolist()]
                 self.notes.warn("several forecasts of an event by one forecaster, their mean counts", label)
                 continue
             self.notes.exclude("forecast", "a later one of its forecaster counts", label * (len(group) - len(same)))
             self.notes.exclude("forecast", "one of the same time counts", label * (len(same) - 1))
         return chosen
-
-
-class _Groups:
-    """Forecasts of one event and forecaster, in `order`; where each group ends and how many it has.
-
-    `means` holds averaged probabilities by the number of the group.
-    """
-
-    def __init__(
-        self, order: Ints, event: Ints, who: Ints, starts: Ints, sizes: Ints, columns: Sequence[Floats]
-    ) -> None:
-        new = np.append((event[order][1:] != event[order][:-1]) | (who[order][1:] != who[order][:-1]), True)
-        self.order, self.ends = order, np.flatnonzero(new)
-        self.counts = np.diff(np.append(-1, self.ends))
-        self.means: dict[int, list[float]] = {}
-        self._starts, self._sizes, self._columns = starts, sizes, columns
-
-    def members(self, at: int) -> list[int]:
-        members: list[int] = self.order[self.ends[at] - self.counts[at] + 1 : self.ends[at] + 1].tolist()
-        return members
-
-    def content(self, forecast: int) -> list[float]:
-        options = slice(self._starts[forecast], self._starts[forecast] + self._sizes[forecast])
-        return [value for column in self._columns for value in np.nan_to_num(column[options]).tolist()]
-
-    def average(self, at: int, group: Sequence[int]) -> None:
-        p = [self.content(forecast)[: self._sizes[forecast]] for forecast in group]
-        self.means[at] = [math.fsum(column) / len(group) for column in zip(*p, strict=True)]
 
 
 def share_weights(events: Events, event: Ints, who: Ints, given: Floats) -> Floats:

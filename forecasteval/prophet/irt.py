@@ -102,7 +102,7 @@ class Curvature:
 
     def __init__(self, model: Posterior, a: Floats, eta: Floats, r: Floats, w: Floats) -> None:
         f, n = model.forecasters, model.problems
-        own = np.append(sums_by_index(model.i, a * a * w, f) + 1, n / B_VARIANCE)
+        diagonal = np.append(sums_by_index(model.i, a * a * w, f) + 1, n / B_VARIANCE)
         self.aa = sums_by_index(model.j, eta * eta * w - r * eta, n) + 1 / ALPHA_VARIANCE
         self.bb = sums_by_index(model.j, a * a * w, n) + 1 / B_VARIANCE
         self.ab = sums_by_index(model.j, a * r - a * eta * w, n)
@@ -111,24 +111,24 @@ class Curvature:
         self.determinant = self.aa * self.bb - self.ab * self.ab
         if (self.aa <= 0).any() or (self.determinant <= 0).any():
             raise np.linalg.LinAlgError
-        self.solve_top = self._few_forecasters(own) if f <= n else self._few_problems(own)
+        self.solve_top = self._few_forecasters(diagonal) if f <= n else self._few_problems(diagonal)
 
-    def _few_forecasters(self, own: Floats) -> Callable[[Floats], Floats]:
+    def _few_forecasters(self, diagonal: Floats) -> Callable[[Floats], Floats]:
         from scipy.linalg import cho_factor, cho_solve
 
         from_a, from_b = self._blocks(self.to_a, self.to_b)
-        factor = cho_factor(np.diag(own) - from_a @ self.to_a.T - from_b @ self.to_b.T)
+        factor = cho_factor(np.diag(diagonal) - from_a @ self.to_a.T - from_b @ self.to_b.T)
         return lambda right: np.asarray(cho_solve(factor, right))
 
-    def _few_problems(self, own: Floats) -> Callable[[Floats], Floats]:
+    def _few_problems(self, diagonal: Floats) -> Callable[[Floats], Floats]:
         from scipy.linalg import cho_factor, cho_solve
 
         to = np.hstack([self.to_a, self.to_b])
-        scaled = to / own[:, None]
+        scaled = to / diagonal[:, None]
         off = np.diag(self.ab)
         block = np.block([[np.diag(self.aa), off], [off, np.diag(self.bb)]])
         factor = cho_factor(block - to.T @ scaled)
-        return lambda right: np.asarray((right.T / own).T + scaled @ cho_solve(factor, scaled.T @ right))
+        return lambda right: np.asarray((right.T / diagonal).T + scaled @ cho_solve(factor, scaled.T @ right))
 
     def _blocks(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
         """The inverse of the 2×2 blocks times (a, b)."""

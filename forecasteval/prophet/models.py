@@ -132,10 +132,3 @@ def _note_parts(parts: Sequence[Sequence[str]], model: str, consequence: str, no
             f"{model}: the comparison graph is disconnected, {len(parts)} groups of forecasters share no event "
             f"({' | '.join(shown)}{' | …' if len(parts) > 5 else ''}); {consequence}"
         )
-
-
-def spread(values: Floats, forecasters: Ints, size: int) -> Floats:
-    """The values of some forecasters, columns or a vector, among those of all `size`; nan for the others."""
-    full = np.full((*values.shape[:-1], size), np.nan)
-    full[..., forecasters] = values
-    return full

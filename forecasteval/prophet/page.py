@@ -34,9 +34,9 @@ def make_page(results: Mapping[str, Any], shown: EventData | None = None) -> Pag
         ("Forecasts", str(results["n_forecasts"]), ""),
         ("Left out", str(excluded), ""),
     ]
-    board, told = make_board(results, by, full=True)
+    board, messages = make_board(results, by, full=True)
     sections = [
-        Section("Ranking", [_ranking_chart(results, board, by), *filter(None, told)]),
+        Section("Ranking", [_ranking_chart(results, board, by), *filter(None, messages)]),
         Section("Calibration", [_reliability_chart(results, order), *_decomposition(results, order)]),
         *_returns(results, order),
         *_agreement(results),
@@ -90,14 +90,14 @@ def _reliability_chart(results: Mapping[str, Any], order: Sequence[str]) -> Char
          show_number(row["mean_probability"], 3), show_number(row["frequency"], 3)]
         for name in shown for row in tables[name]
     ]  # fmt: skip
-    told = (
+    description = (
         "How often options came true (upwards) that were given a probability (to the right). On the dashed line both "
         "are equal; below it the probabilities were too high. The larger a dot, the more probabilities are in it."
     )
     if len(shown) < len(order):
-        told += f" The first {len(shown)} of {len(order)} forecasters."
+        description += f" The first {len(shown)} of {len(order)} forecasters."
     return Chart(
-        "reliability", "Reliability", told,
+        "reliability", "Reliability", description,
         Table(["Forecaster", "Probability", "n", "Mean probability", "Came true"], cells, "<>>>>"), panels,
     )  # fmt: skip
 
@@ -173,14 +173,14 @@ def _agreement(results: Mapping[str, Any]) -> list[Section]:
 
 def _groups(results: Mapping[str, Any], order: Sequence[str]) -> list[Section]:
     """Brier by category."""
-    found = results["by_category"]
-    if not found:
+    groups = results["by_category"]
+    if not groups:
         return []
-    largest = sorted(found, key=lambda name: -found[name]["n_events"])[:_GROUPS]
-    table = group_table({name: group for name, group in found.items() if name in largest}, order)
-    told = "Brier score and events, by forecaster; events in brackets."
-    told += f" The {_GROUPS} largest of {len(found)}." if len(found) > _GROUPS else ""
-    return [Section("By category", [told, *cut_table(table)])]
+    largest = sorted(groups, key=lambda name: -groups[name]["n_events"])[:_GROUPS]
+    table = group_table({name: group for name, group in groups.items() if name in largest}, order)
+    description = "Brier score and events, by forecaster; events in brackets."
+    description += f" The {_GROUPS} largest of {len(groups)}." if len(groups) > _GROUPS else ""
+    return [Section("By category", [description, *cut_table(table)])]
 
 
 def _remarks(results: Mapping[str, Any]) -> list[Block]:

@@ -57,8 +57,8 @@ def settle_prices(
     for group, able, enough in ((hourly, timed, np.inf), (event, np.ones_like(timed), 2 * need - 1)):
         if not open_.any() or not (quoted & able).any():
             continue
-        found, *columns = _consensus(group, sizes, starts, quoted & able, q, mid, need, enough)
-        here = open_ & able & found
+        agreed, *columns = _consensus(group, sizes, starts, quoted & able, q, mid, need, enough)
+        here = open_ & able & agreed
         _fill(paid, middle, here, sizes, *columns)
         open_ &= ~here
     return paid, middle
@@ -100,10 +100,10 @@ def upper_medians(slot: Ints, values: Floats, slots: int) -> Floats:
     order = np.lexsort((values, slot))
     count = np.bincount(slot, minlength=slots)
     first = np.cumsum(count) - count
-    found = np.full(slots, np.nan)
+    medians = np.full(slots, np.nan)
     has = count > 0
-    found[has] = values[order][first[has] + count[has] // 2]
-    return found
+    medians[has] = values[order][first[has] + count[has] // 2]
+    return medians
 
 
 # --- Reading ---
