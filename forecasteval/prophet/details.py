@@ -144,6 +144,7 @@ def return_curves(events: Events, data: Forecasts, scores: Scores, returns: Sequ
 def make_items(events: Events, data: Forecasts, scores: Scores, checksums: Sequence[str]) -> Iterator[dict[str, Any]]:
     """A dict per forecast that counts: the event, the forecaster, every score; `score` is 1 - Brier."""
     columns = {name: values.tolist() for name, values in scores.values.items()}
+    clusters = events.cluster_names()
     for at, (event, who, time) in enumerate(
         zip(data.event.tolist(), data.forecaster.tolist(), data.time.tolist(), strict=True)
     ):
@@ -155,7 +156,7 @@ def make_items(events: Events, data: Forecasts, scores: Scores, checksums: Seque
             "time": format_time(time),
             "outcome": "scored",
             "weight": float(data.weight[at]),
-            "cluster": f"series {events.series[event]}" if events.series[event] else f"event {events.ids[event]}",
+            "cluster": clusters[event],
             "score": 1 - columns["brier"][at],
             **{name: plain_number(values[at]) for name, values in columns.items()},
         }

@@ -51,14 +51,16 @@ class Events(NamedTuple):
         closed, weight = self.closed[chosen], self.weight[chosen]
         return Events(ids, offsets, outcome, self.exclusive[chosen], closed, category, series, weight, q, mid)
 
+    def cluster_names(self) -> list[str]:
+        """The name of each event's cluster: its series, or the event itself."""
+        pairs = zip(self.ids, self.series, strict=True)
+        return [f"series {series}" if series else f"event {name}" for name, series in pairs]
+
     def clusters(self) -> Ints:
         """The number of each event's cluster, from 0 without gaps."""
-        numbers: dict[tuple[str, str], int] = {}
-        keys = [
-            ("series", series) if series else ("event", name)
-            for name, series in zip(self.ids, self.series, strict=True)
-        ]
-        return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+        names = self.cluster_names()
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        return np.array([numbers[name] for name in names], dtype=np.int64)
 
     def classes(self) -> dict[str, int]:
         """How many events are exclusive, and why the others are not."""
