@@ -113,7 +113,7 @@ def _read_exact(answer: Answer, options: Options) -> Picks | None:
     exact = exact_tokens(answer.text)
     if labels.issuperset(exact):
         return Picks(frozenset(exact))
-    if options.spans and (label := options.find_verbatim(answer.text)):
+    if options.spans and (label := options.find_verbatim(answer.text)):  # "[x]" is no label X where it is an option
         return Picks(frozenset([label]))
     return None
 
@@ -170,9 +170,6 @@ def _read_text(text: str, boxed: bool, options: Options) -> list[str]:
     found = [_labels_of(token, options) for token in tokens]
     if all(found):
         return [label for labels in found for label in labels]
-    labelled = _LABELLED.match(_bare_token(text, options)) if options.spans else None
-    if labelled and labelled["label"] in options.labels and options.is_text_of(labelled["text"], labelled["label"]):
-        return [labelled["label"]]
     picks = _read_texts(text, spans, options)
     if boxed and any(pick[0] == "?" for pick in picks) and _is_reason(text, spans, options):
         first = found[0] or [options.index.get(choice_key(tokens[0]), "")]

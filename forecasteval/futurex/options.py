@@ -70,13 +70,8 @@ class Options:
 
     def find_verbatim(self, text: str) -> str:
         """The label of the only option that stands in the prompt just as `text`; "" if there is none."""
-        found = [n for n, (begin, end) in enumerate(self.spans) if self._prompt[begin:end].strip() == text]
-        return chr(ord("A") + found[0]) if len(found) == 1 else ""
-
-    def is_text_of(self, text: str, label: str) -> bool:
-        """Whether `text` is the option of this label."""
-        begin, end = self.spans[ord(label) - ord("A")]
-        return choice_key(text) == choice_key(clean(self._prompt[begin:end]))
+        matches = [n for n, (begin, end) in enumerate(self.spans) if self._prompt[begin:end].strip() == text]
+        return chr(ord("A") + matches[0]) if len(matches) == 1 else ""
 
     @cached_property
     def _texts(self) -> list[str]:

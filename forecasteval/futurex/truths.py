@@ -27,8 +27,6 @@ def read_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules) -> 
         options = Options(label_set(len(spans)), prompt, spans)
         picks = read_picks(answer, options)
         return _choice(level, options, picks, rules) if any(picks) else None
-    if answer.text.lower() in YES_NO:
-        return _choice(level, _YES_OR_NO, Picks(frozenset([YES_NO[answer.text.lower()]])), rules)
     tokens: Sequence[str] = answer.elements
     if not tokens:
         tokens = exact_tokens(answer.text)
