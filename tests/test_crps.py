@@ -155,6 +155,9 @@ def test_lower_is_better_is_the_same_with_the_other_sign(folder: Folder, names: 
     assert mirrored["interval"] == pytest.approx([-bound for bound in reversed(pair["interval"])], abs=1e-9)
     assert (mirrored["p"], mirrored["levels"]) == (pytest.approx(pair["p"], abs=1e-9), pair["levels"])
     assert "lower is better" in run(root, "compare", *names).out.splitlines()[0]
+    if names[0].startswith("w1"):
+        assert run(root, "compare", *names, "--html").code == 0
+        assert "left of the line A is better" in (root / "evaluation/compare.html").read_text("utf-8")
     assert_refused(run(root, "-f", "w1-fair", "--fail-under", "0.5"), "--fail-under", "higher scores are better")
 
 

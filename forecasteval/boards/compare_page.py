@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.charts import Chart, Interval, insert_column
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import InputError, printable
 from forecasteval.common.pages import (
     BYTES,
     MOST,
@@ -28,7 +28,7 @@ from forecasteval.common.report import Table, format_signature, show_interval, s
 from forecasteval.common.results import Item, Results
 
 from .report import comparison_report
-from .systems import question_key
+from .systems import Scale, question_key, read_scale
 
 _SHOWN: Final = 45  # pairs whose questions a page shows
 _DRAWN: Final = 10  # pairs with a chart by level
@@ -54,7 +54,7 @@ def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any
         told = f"{show_interval(one['interval'])}, p {show_number(one['p'])}"
         figures.insert(0, ("A − B", f"{one['difference']:+.4f}", told))
     report = comparison_report(comparison)
-    blocks: list[Block] = [_difference_chart(pairs), report[2], report[4], str(report[6])]
+    blocks: list[Block] = [_difference_chart(pairs, read_scale(comparison)), report[2], report[4], str(report[6])]
     sections = [Section("Differences", blocks)]
     copies, weights = len(systems) - 1, _question_weights(comparison)
     sides = {
@@ -81,15 +81,16 @@ def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any
     return Page(title, lead, figures, sections, format_signature(shown))
 
 
-def _difference_chart(pairs: Sequence[Mapping[str, Any]]) -> Chart:
+def _difference_chart(pairs: Sequence[Mapping[str, Any]], scale: Scale) -> Chart:
     rows: list[Any] = [
         [printable(_pair_name(pair), 120), f"{pair['difference']:+.4f}", show_interval(pair["interval"]),
          show_number(pair["p"]), show_number(pair["p_holm"])]
         for pair in pairs[:MOST]
     ]  # fmt: skip
+    side = "right" if scale.higher_is_better else "left"
     description = (
-        "The weighted score of A minus that of B on the same questions, with its 95% interval; right of the line A is "
-        "better. Rings: the interval holds 0."
+        f"The weighted score of A minus that of B on the same questions, with its 95% interval; {side} of the line A "
+        "is better. Rings: the interval holds 0."
     )
     table = Table(["A − B", "Difference", "95% interval", "p", "p (Holm)"], rows, "<>>>>")
     marks = [_difference(pair) for pair in pairs[:MOST]]
@@ -128,7 +129,7 @@ def _pair_name(pair: Mapping[str, Any]) -> str:
 # A column stands where items have its key: forecasts of probabilities have neither an answer in words nor a truth.
 _COLUMNS: Final[Sequence[tuple[str, Column, Callable[[Item, Item], str]]]] = (
     ("level", Column("Level", "choice"), lambda a, b: str(a["level"])),
-    ("score", Column("Better", "choice"), lambda a, b: "A" if a["score"] > b["score"] else "B"),
+    ("score", Column("Higher", "choice"), lambda a, b: "A" if a["score"] > b["score"] else "B"),
     ("score", Column("A’s score", "number", "high"), lambda a, b: show_number(a["score"])),
     ("score", Column("B’s score", "number", "high"), lambda a, b: show_number(b["score"])),
     ("prompt", Column("Question", "long"), lambda a, b: show_text(a["prompt"], 200)),
@@ -201,7 +202,11 @@ def _read_details(results: Mapping[str, Any], copies: int) -> dict[str, dict[str
     """
     if not isinstance(results, Results):
         return {}
-    records = [record for block in results.page().blocks(Records) for record in block.rows]
+    try:
+        page = results.page()
+    except InputError:  # its benchmark has none
+        return {}
+    records = [record for block in page.blocks(Records) for record in block.rows]
     inside = [
         {label: content for label, content in record.details if not isinstance(content, Link)} for record in records
     ]

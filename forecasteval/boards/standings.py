@@ -61,6 +61,8 @@ def is_tied(row: Row) -> bool | None:
 def describe_marks(rows: Sequence[Row]) -> str:
     """What the dots and lines of a table mean."""
     tied = [is_tied(row) for row in rows]
+    if not rows:
+        return "Dots are scores, lines their 95% intervals."
     if any(same is None for same in tied):
         return (
             "Dots are scores, lines their 95% intervals. Intervals of forecasters of the same events hang together: "

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
@@ -14,6 +15,7 @@ from .errors import EvaluationError, InputError, printable
 
 T = TypeVar("T")
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_SETTLED: Final = 2.0  # seconds after which a change of a file changes its times, on any file system
 SUFFIXES: Final = (".json", ".jsonl", ".csv")
 MAX_CELL: Final = 1 << 30  # of a CSV: a trace of reasoning is longer than csv's 128 KiB
 NAME_ENDS: Final = "-_.@"  # what ends a dataset's name at the start of a prediction's
@@ -101,6 +103,16 @@ def read_file(path: Path) -> bytes:
     require_regular(path)
     with readable(path):
         return path.read_bytes()
+
+
+def file_stamp(path: Path) -> tuple[int, ...] | None:
+    """What changes with a file; None if it is not there, or was changed a moment ago: it may change again unseen."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return None
+    settled = time.time() - status.st_ctime > _SETTLED
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns) if settled else None
 
 
 def hash_file(path: Path) -> str:

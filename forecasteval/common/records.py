@@ -10,11 +10,21 @@ import numbers
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from .errors import UNSAFE, InputError
-from .files import BYTE_ORDER_MARK, csv_delimiter, csv_header, decode_utf8, readable, require_plain, require_regular
+from .files import (
+    BYTE_ORDER_MARK,
+    csv_delimiter,
+    csv_header,
+    decode_utf8,
+    file_stamp,
+    readable,
+    require_plain,
+    require_regular,
+)
 
 
 class Record(dict[str, Any]):
@@ -246,7 +256,14 @@ def first_keys(path: Path, count: int = 20, is_json: bool = False) -> set[str]:
     """The keys of the first objects in a JSON or JSONL file, by which its benchmark is recognised.
 
     Reads on only where the first piece holds no whole object. Of a CSV the names in its first row, unless it `is_json`.
+    All benchmarks ask for the same files: what is read is kept as long as the file stays as it is.
     """
+    stamp = file_stamp(path)
+    return set(_read_keys(path, count, is_json, stamp) if stamp else _read_keys.__wrapped__(path, count, is_json, None))
+
+
+@lru_cache(maxsize=256)
+def _read_keys(path: Path, count: int, is_json: bool, stamp: object) -> set[str]:
     if path.suffix == ".csv" and not is_json:
         return set(csv_header(path))
     keys, text = set[str](), ""

@@ -65,7 +65,7 @@ def test_probabilities_have_no_answers_to_show() -> None:
     results = ProphetArenaEvaluator(items=True, bootstrap=0).evaluate_file(prediction, [dataset])
     page = compare([results]).page()
     records = [block for section in page.sections for block in section.blocks if isinstance(block, Records)]
-    titles = ["Better", "A’s score", "B’s score", "Id"]
+    titles = ["Higher", "A’s score", "B’s score", "Id"]
     assert records
     assert all([column.title for column in block.columns] == titles for block in records)
     check_page(render(page))
