@@ -23,7 +23,7 @@ from forecasteval.common.pages import Beside, Cell, Column, Link, Links, Marked,
 from forecasteval.common.report import Table
 from forecasteval.common.results import Results
 
-from .store import Score, hash_stored, lock_folder
+from .store import BOARD, Score, hash_stored, lock_folder
 
 if TYPE_CHECKING:
     import argparse
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _ONE_LINE: Final = 48  # characters
 _HEAD: Final = 1000  # characters in which the head of a page ends
-RESERVED: Final = ("leaderboard", "compare")  # stems of pages that are no run's
+RESERVED: Final = (BOARD, "compare")  # stems of pages that are no run's
 
 
 def write_page(page: Page, path: Path) -> None:
@@ -44,17 +44,16 @@ def write_page(page: Page, path: Path) -> None:
 def write_run(results: Results, folder: Path) -> None:
     """Write the page of a run to `folder/NAME.html`; InputError for a name that another page has."""
     with lock_folder(folder, wait=True):
-        _write_run(results, folder)
+        _write_run(results, folder, beside_board=(folder / f"{BOARD}.html").exists())
 
 
 def score_with_page(score: Score, folder: Path, path: Path, *datasets: Any) -> Results:
     """`score`, and the page of the run beside its result, for `nightly`, which holds the folder's lock.
-
     A page that cannot be made costs no score: `name_missing` tells of it.
     """
     results = score(path, *datasets)
     with contextlib.suppress(EvaluationError):
-        _write_run(results, folder)
+        _write_run(results, folder, beside_board=True)
     return results
 
 
@@ -64,14 +63,13 @@ def name_missing(folder: Path, checksums: Mapping[str, str]) -> list[str]:
     return [f"no page could be made, or not under this name: {grouped_names(names)}"] if names else []
 
 
-def _write_run(results: Results, folder: Path) -> None:
-    _require_free(results["name"], folder)
-    write_page(results.page()._replace(key=hash_stored(results)), folder / f"{results['name']}.html")
-
-
-def _require_free(name: str, folder: Path) -> None:
+def _write_run(results: Results, folder: Path, beside_board: bool) -> None:
+    """Write the page of a run; it leads to the leaderboard's page where there is one beside it."""
+    name = results["name"]
     if name in RESERVED:
         raise InputError(name, "would overwrite another page", f"{folder.name}/{name}.html")
+    links = [Link("Leaderboard", f"{BOARD}.html")] if beside_board else []
+    write_page(results.page()._replace(key=hash_stored(results), links=links), folder / f"{name}.html")
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:

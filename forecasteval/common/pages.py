@@ -14,7 +14,7 @@ from .errors import printable
 from .report import Table
 
 MOST: Final = 3000  # records that a page shows
-BYTES: Final = 3_500_000  # of the texts of all its records: a page has less than 6 MB
+BYTES: Final = 3_400_000  # of the texts of all its records: a page has less than 6 MB
 TEXT: Final = 20_000  # characters of a stranger's text in an opened record
 CELLS: Final = 25_000  # of a table
 CHARTED: Final = 40  # rows of a chart

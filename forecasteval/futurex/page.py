@@ -58,6 +58,7 @@ def make_page(results: Mapping[str, Any], rows: Rows | None = None, rules: Rules
         ("Unparsed", str(results["unparsed_count"]), ""),
         ("Read without a box", str(results["unboxed_count"]), ""),
         ("Numbers without σ", str(results["no_sigma_count"]), ""),
+        *([("Padded", str(results["padded_count"]), "")] if results["padded_count"] else []),
     ]
     costs = _costs(items, signature["fixed_weights"] is True)
     sections = [Section("Scores", [_score_chart(results, parts["scores"][0]), *parts["remarks"]])]
@@ -111,7 +112,7 @@ def _cost_chart(items: Sequence[Mapping[str, Any]], costs: Sequence[float]) -> C
         "its score lacks."
     )
     table = Table(["Outcome", "", "Costs", "Questions"], rows, "<<>>")
-    return Chart("costs", "What costs the score", description, table)
+    return Chart("costs", "What costs most", description, table)
 
 
 def _sigma_chart(items: Iterable[Mapping[str, Any]]) -> Chart:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import Cell, Column, Record, Records, make_keys, show_text
+from forecasteval.common.pages import CHARTED, Block, Cell, Column, Link, Links, Record, Records, make_keys, show_text
 from forecasteval.common.report import Table, show_number
 
 from .arrays import Floats
@@ -19,6 +19,7 @@ from .score_table import Scores, baselines
 
 KEPT: Final = 20_000  # forecasts of a result whose page shows its events
 _CELLS: Final = 50_000  # of all tables of events
+_COSTLIEST: Final = 5  # events that are named for each forecaster
 _OPTIONS: Final = 8  # columns of such a table: the options that came true, then the likeliest ones
 _COLUMNS: Final = (
     Column("Category", "choice"), Column("Brier", "number", "low"), Column("Market", "number", "low"),
@@ -48,8 +49,8 @@ def keep_texts(problems: Iterable[Any], texts: Texts) -> Iterator[Any]:
         yield problem
 
 
-def make_records(shown: EventData) -> Records:
-    """A row per event, the highest mean Brier score first."""
+def show_events(shown: EventData, names: Sequence[str]) -> list[Block]:
+    """The events that cost each of these forecasters most, and a row per event, the highest mean Brier score first."""
     events, data = shown.events, shown.data
     briers = shown.scores.values["brier"]
     counts = np.bincount(data.event, minlength=len(events.ids))
@@ -61,7 +62,25 @@ def make_records(shown: EventData) -> Records:
     rows = [_make_record(shown, at, key, float(means[at]), base) for at, key in zip(order, keys, strict=True)]
     count = len(events.ids)
     note = f"All {count} events" if len(rows) == count else f"{len(rows)} of {count} events"
-    return Records("events", "Events", _COLUMNS, rows, f"{note}, the highest mean Brier score of all forecasts first.")
+    note += ", the highest mean Brier score of all forecasts first."
+    costliest = _list_costliest(shown, names[:CHARTED], dict(zip(order, keys, strict=True)))
+    return [costliest, Records("events", "Events", _COLUMNS, rows, note)]
+
+
+def _list_costliest(shown: EventData, names: Sequence[str], keys: Mapping[int, str]) -> Table:
+    """The events on which each forecaster has the highest Brier scores."""
+    data, briers, rows = shown.data, shown.scores.values["brier"], list[Any]()
+    for name in names:
+        own = np.flatnonzero(data.forecaster == data.names.index(name))
+        worst = own[np.argsort(-briers[own], kind="stable")[:_COSTLIEST]].tolist()
+        links = []
+        for place in worst:
+            at = int(data.event[place])
+            title, _ = shown.texts.get(shown.events.ids[at], ("", ()))
+            text = f"{show_text(title or shown.events.ids[at], 60)} ({show_number(float(briers[place]), 2)})"
+            links.append(Link(text, "", keys.get(at, "")))
+        rows.append([printable(name, 60), Links(links)])
+    return Table(["Forecaster", f"The {_COSTLIEST} events with its highest Brier scores"], rows, "<<")
 
 
 def _make_record(shown: EventData, at: int, key: str, mean: float, base: Mapping[str, Forecasts]) -> Record:

@@ -11,7 +11,7 @@ from forecasteval.common.errors import printable
 from forecasteval.common.pages import CHARTED, MOST, Block, Page, Section, cut_table
 from forecasteval.common.report import Table, format_signature, show_number
 
-from .event_rows import EventData, make_records
+from .event_rows import EventData, show_events
 from .metrics import find_metric
 from .report import DECOMPOSITION, board_rows, group_table, make_board, make_table, title_of
 
@@ -41,7 +41,7 @@ def make_page(results: Mapping[str, Any], shown: EventData | None = None) -> Pag
         *_returns(results, order),
         *_agreement(results),
         *_groups(results, order),
-        *([Section("Events", [make_records(shown)])] if shown else []),
+        *([Section("Events", show_events(shown, order))] if shown else []),
         Section("Fits and what was left out", _remarks(results)),
     ]
     why = f": {results['ranked_by']['why']}" if "ranked_by" in results else ""
@@ -67,7 +67,7 @@ def _ranking_chart(results: Mapping[str, Any], board: Table, by: str) -> Chart:
     description = f"{title_of(by)}{', lower is better,' * (not find_metric(by).higher_is_better)} with 95% intervals."
     if any(mark.bounds for mark in ranks):
         table = insert_column(table, "Rank 95%", "rank", ranks)
-    if base:
+    if any(mark.group and mark.value is not None for mark in scores):
         description += " Rings: market prices and the mean forecast, which are not ranked."
     if len(shown.rows) < len(board.rows):
         description += f" The first {MOST} of {len(board.rows)} rows."

@@ -61,7 +61,7 @@ def make_page(results: Mapping[str, Any], sources: Iterable[Any] = ()) -> Page:
     if parts["pairs"]:
         sections.append(Section("References against controls", [_pair_chart(parts["pairs"][0], results["pairs"])]))
     for key, (name, title) in _GROUPS.items():
-        if results.get(key):
+        if len(results.get(key) or ()) > 1:
             groups = {group.strip(): row for group, row in results[key].items()}
             sections.append(Section(title, [_group_chart(name, title, groups)]))
     sections.append(Section("Questions", [_records(items, sources)]))

@@ -115,10 +115,14 @@ def test_the_page_that_nightly_makes_is_that_of_the_run(tmp_path: Path, name: st
         write(tmp_path, {path: (ROOT / path).read_bytes()})
     assert run(tmp_path, "-f", name, "--html").code == 0
     page = (tmp_path / "evaluation" / f"{name}.html").read_bytes()
+    assert not linked_files(tmp_path / "evaluation" / f"{name}.html")
     (tmp_path / "evaluation" / f"{name}.html").unlink()
     assert run(tmp_path, "nightly", "--html").code == 0
     found = [*(tmp_path / "evaluation").glob("*.html")]
-    assert [path.read_bytes() for path in found if path.stem != "leaderboard"] == [page]
+    back = b'<p><a href="./leaderboard.html">Leaderboard</a> </p>'
+    assert [path.read_bytes() for path in found if path.stem != "leaderboard"] == [
+        page.replace(b"<h1>", back + b"<h1>")
+    ]
 
 
 def test_a_run_cannot_have_the_page_of_a_comparison(tmp_path: Path) -> None:

@@ -76,6 +76,21 @@ def test_one_forecaster_without_prices() -> None:
     check_page(render(page))
 
 
+def test_each_forecaster_has_its_costliest_events(sample: Any) -> None:
+    page = sample.page()
+    [records] = page.blocks(Records)
+    [section] = [section for section in page.sections if section.title == "Events"]
+    rows = dict(section.blocks[0].rows)
+    assert list(rows) == [row["name"] for row in sample["ranking"]]
+    briers: dict[str, dict[str, float]] = {name: {} for name in rows}
+    for record in records.rows:
+        for name, brier, *_ in dict(record.details)["Forecasts"].rows[2:]:
+            briers[name][record.key] = float(brier)
+    for name, cell in rows.items():
+        assert [briers[name][link.to] for link in cell.links] == sorted(briers[name].values(), reverse=True)[:5]
+        assert cell.links[0].text.endswith(f"({briers[name][cell.links[0].to]:.2f})")
+
+
 def test_events_open_to_every_forecast_with_market_and_crowd(sample: Any) -> None:
     [records] = sample.page().blocks(Records)
     assert len(records.rows) == sample["n_events"]

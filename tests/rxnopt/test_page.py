@@ -42,10 +42,15 @@ def test_references_are_drawn_against_controls_where_there_are_pairs(results: An
 
 def test_groups_are_drawn_where_the_result_has_them(results: Any) -> None:
     group = {"avg_relative_score": 0.5, "n": 3, "uniform_guess": 0.25}
-    results["by_target_key"], results["by_option_count"] = {"<base>": group}, {" 2": group, "10+": group}
+    results["by_target_key"], results["by_option_count"] = (
+        {"<base>": group, "solvent": group},
+        {" 2": group, "10+": group},
+    )
     charts = make_page(results).charts()
-    assert charts["keys"].table.rows == [["<base>", Interval(0.5, None, 0.25), "0.5000", "0.2500", "3"]]
+    assert charts["keys"].table.rows[0] == ["<base>", Interval(0.5, None, 0.25), "0.5000", "0.2500", "3"]
     assert [row[0] for row in charts["options"].table.rows] == ["2", "10+"]
+    results["by_target_key"] = {"solvent": group}  # nothing to compare
+    assert "keys" not in make_page(results).charts()
     check_page(render(make_page(results)))
 
 
