@@ -308,12 +308,15 @@ def is_null(value: object) -> bool:
     return value is None or type(value).__name__ in ("NaTType", "NAType")
 
 
+_TOO_LONG: Final = 10**4000  # Python does not write integers of more than 4,300 digits
+
+
 def number_text(value: object) -> str:
     """A finite number (numpy's too, no bool) as Python writes it; "" for anything else."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return ""
     if isinstance(value, numbers.Integral):
-        return str(int(value)) if abs(int(value)) < 10**4000 else ""
+        return str(int(value)) if abs(int(value)) < _TOO_LONG else ""
     return repr(float(value)) if math.isfinite(value) else ""
 
 

@@ -41,7 +41,7 @@ class Question(NamedTuple):
     digest: str  # what the question's part of the data checksum is taken from
 
 
-@lru_cache(maxsize=1 << 14)  # the datasets of some weeks, which many files answer
+@lru_cache(maxsize=1 << 17)  # the questions of a dataset, which many files answer; a quarter of a GB at most
 def read_question(level: int, prompt: str, truth: str | tuple[str, ...], std: float | None, rules: Rules) -> Question:
     """Read a question's truth, options and units as a rule set has them."""
     answer = read_answer(list(truth) if isinstance(truth, tuple) else truth, boxed=True)
