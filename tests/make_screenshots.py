@@ -40,10 +40,12 @@ def make(folder: Path) -> None:
             file, _, anchor = name.partition(".html")
             page.goto((folder / "evaluation" / f"{file}.html").as_uri() + anchor)
             if name == "leaderboard":
-                page.evaluate(
-                    "document.querySelectorAll('h2').forEach((one) => {"
-                    " if (one.textContent.startsWith('Prophet')) one.scrollIntoView(); })"
-                )
+                for _ in range(2):  # rows that come into view get their true height
+                    page.evaluate(
+                        "document.querySelectorAll('h2').forEach((heading) => {"
+                        " if (heading.textContent.startsWith('Prophet')) heading.scrollIntoView(); })"
+                    )
+                    page.wait_for_timeout(500)
             page.screenshot(path=ROOT / "docs" / f"{picture}.png")
         browser.close()
 
