@@ -112,9 +112,13 @@ def week_remark(deviation: float | None) -> str:
     return f"Good and bad weeks of a system are in all intervals: SD {deviation:.2f} in log-odds."
 
 
+def _count_warnings(row: Mapping[str, Any]) -> str:
+    return "1 warning" if row["warnings"] == 1 else f"{row['warnings']} warnings"
+
+
 def _forecasters(table: Mapping[str, Any]) -> View:
     """The forecasters of one file, or of the files of one dataset."""
-    notes = f", {table['warnings']} warnings" if table["warnings"] else ""
+    notes = f", {_count_warnings(table)}" if table["warnings"] else ""
     title = f"{table['benchmark']}, {printable(table['name'])}, {table['n_events']} events{notes}"
     names = show_distinct([row["name"] for row in table["rows"]], 60)
     rows = [
@@ -180,7 +184,7 @@ def show_notes(row: Mapping[str, Any]) -> str:
     if row["degraded"]:
         notes.append("degraded: the language model failed")
     if row["warnings"]:
-        notes.append(f"{row['warnings']} warnings")
+        notes.append(_count_warnings(row))
     return ", ".join(notes)
 
 

@@ -96,7 +96,7 @@ def arena_board() -> Record:
 
 def test_forecasters_on_the_screen(arena_board: Record) -> None:
     lines = format_text(board_report(arena_board)).splitlines()
-    assert "Leaderboard  Arena, week, 3 events, 1 warnings" in lines
+    assert "Leaderboard  Arena, week, 3 events, 1 warning" in lines
     assert [line.split() for line in lines if line.startswith("   2")] == [["2", "b", "0.2500", "–", "2"]]
     assert not any("≈" in line for line in lines)
 
