@@ -145,12 +145,9 @@ class Evaluator(ABC):
         values = self.summarise(self.score(data), data)
         values["warnings"] = [*data.messages(), *values["warnings"]]
         values["signature"] = {**self.settings(), **values["signature"], **data.checksums()}
-        scale = (
-            {}
-            if (self.bounds, self.higher_is_better) == ((0.0, 1.0), True)
-            else {"score_bounds": self.bounds, "higher_is_better": self.higher_is_better}
-        )
-        values = {**(names or {}), "benchmark": self.benchmark, **scale, **values}
+        if (self.bounds, self.higher_is_better) != ((0.0, 1.0), True):  # the scale of results without these keys
+            values |= {"score_bounds": self.bounds, "higher_is_better": self.higher_is_better}
+        values = {**(names or {}), "benchmark": self.benchmark, **values}
         return Results(values, self.report, lambda results: self.page(results, data), self.explain)
 
     def evaluate_file(self, path: str | Path, datasets: Paths = (), others: Sequence[Path] = ()) -> Results:
@@ -199,8 +196,7 @@ def hash_code() -> str:
     return digest.hexdigest()
 
 
-_OF_EVALUATORS: Final = ("score", "run", "ranked", "items")
-_OF_REPORTS: Final = ("report", "items")
+_SCORING: Final = ("score", "run", "ranked")  # scopes of options that scores depend on
 
 
 class Scorer:
@@ -256,21 +252,20 @@ class Scorer:
     def require_usable_options(self) -> None:
         """InputError if an evaluator cannot be made of the options that were given for it."""
         for name, wing in self.wings.items():
-            if wing.choose(self.given, *_OF_EVALUATORS[:3]):
+            if wing.choose(self.given, *_SCORING):
                 self._evaluator(name)
 
     def report_options(self, name: str) -> dict[str, Any]:
         """What the options say of a report; InputError for an option that only other benchmarks have."""
-        theirs = {option.name for option in self.wings[name].options}
-        for wing in self.wings.values():
-            for option in wing.options:
-                if option.name in self.given and option.name not in theirs:
-                    users = sorted(other.name for other in self.wings.values() if option in other.options)
-                    raise InputError(option.flag, f"needs a file of {' or '.join(users)}", name)
-        return self.wings[name].choose(self.given, *_OF_REPORTS)
+        known = {wing.name: {option.name for option in wing.options} for wing in self.wings.values()}
+        for option in (option for wing in self.wings.values() for option in wing.options):
+            if option.name in self.given and option.name not in known[name]:
+                users = sorted(other for other, names in known.items() if option.name in names)
+                raise InputError(option.flag, f"needs a file of {' or '.join(users)}", name)
+        return self.wings[name].choose(self.given, "report", "items")
 
     def _evaluator(self, name: str) -> Evaluator:
         if name not in self._evaluators:
-            options = self.wings[name].choose(self.given, *_OF_EVALUATORS)
+            options = self.wings[name].choose(self.given, *_SCORING, "items")
             self._evaluators[name] = self.wings[name].evaluator(self.output, **options)
         return self._evaluators[name]

@@ -28,8 +28,6 @@ from forecasteval.common.statistics import (
 
 DFS: Final = (0.5, 0.7, 1.0, 1.5, 2.0, 3.3, 5.0, 10.0, 29.0, 100.0, 1e3, 1e4, 12345.6, 1e5, 1e6)
 Strata = list[tuple[float, list[float]]]
-# Differences without rounding noise: sums of a few of them are exact, so that brute force counts the same ties.
-EXACT: Final = st.integers(-8, 8).map(lambda value: value / 16)
 
 
 # --- Student's t ---
