@@ -3,11 +3,13 @@
     python tests/frozen.py save OLD                       of this checkout
     python tests/frozen.py save OLD --checkout DIR        of another one
     python tests/frozen.py save NEW --more ROOT --tables DIR
+    python tests/frozen.py save NEW --only root0 --only convert         some parts: root0, root1, …, tables0, …, import
     python tests/frozen.py compare OLD NEW                prints the files that differ; exit code 1 if any does
 
 The commands of every benchmark run over the shipped samples and a short season; `--more` names a folder with dataset/
 and prediction/ of your own, `--tables` one with reaction tables. Checksums of the code, and of files that contain them,
-are masked, and so are temporary folders.
+are masked, and so are temporary folders. root0 are the shipped samples, root1 is the season, further roots are those
+of `--more`; tables0 are the shipped tables.
 """
 
 from __future__ import annotations
@@ -108,8 +110,12 @@ def _pairs(files: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield first, second
 
 
-def save(folder: Path, checkout: Path, more: Sequence[Path], tables: Sequence[Path]) -> None:
-    """Write everything to `folder`, which must not exist."""
+def save(folder: Path, checkout: Path, more: Sequence[Path], tables: Sequence[Path], only: Sequence[str]) -> None:
+    """Write everything, or `only` these parts, to `folder`, which must not exist."""
+
+    def wanted(part: str) -> bool:
+        return not only or part in only
+
     folder.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as place:
         work = Path(place)
@@ -118,13 +124,16 @@ def save(folder: Path, checkout: Path, more: Sequence[Path], tables: Sequence[Pa
         made = [sys.executable, str(ROOT / "tests" / "season.py"), str(season)]
         subprocess.run([*made, "--weeks", "4", "--questions", "12", "--systems", "6", "--runs", "2"], check=True)
         for number, root in enumerate([ROOT, season, *more]):
-            recorder.record_root(f"root{number}", root)
+            if wanted(f"root{number}"):
+                recorder.record_root(f"root{number}", root)
         for number, path in enumerate([ROOT / "dataset" / "rxnopt-tables", *tables]):
-            recorder.record_tables(f"tables{number}", path)
-        sheet = str(ROOT / "docs" / "experiments.xlsx")
-        recorder.run("import.txt", "rxnopt", "import", sheet, "-o", "imported", *IMPORT_OPTIONS)
-        recorder.keep_folder("imported", work / "imported")
-        for path in sorted((ROOT / "tests" / "samples").iterdir()):
+            if wanted(f"tables{number}"):
+                recorder.record_tables(f"tables{number}", path)
+        if wanted("import"):
+            sheet = str(ROOT / "docs" / "experiments.xlsx")
+            recorder.run("import.txt", "rxnopt", "import", sheet, "-o", "imported", *IMPORT_OPTIONS)
+            recorder.keep_folder("imported", work / "imported")
+        for path in sorted((ROOT / "tests" / "samples").iterdir()) if wanted("convert") else ():
             target = f"converted-{path.name}.json"
             recorder.run(
                 f"convert/{path.name}.txt", "convert", str(path), "-o", target, *CONVERT_OPTIONS.get(path.name, ())
@@ -135,7 +144,10 @@ def save(folder: Path, checkout: Path, more: Sequence[Path], tables: Sequence[Pa
 def compare(old: Path, new: Path) -> int:
     """Print the files that differ, with their first differing lines; how many they are."""
     differing = 0
+    roots = {path.name for path in new.iterdir()}  # parts that were not saved again are not compared
     for name in sorted({str(path.relative_to(root)) for root in (old, new) for path in root.rglob("*.*")}):
+        if name.split("/")[0] not in roots:
+            continue
         texts = [
             (root / name).read_text("utf-8", errors="surrogateescape") if (root / name).is_file() else "absent"
             for root in (old, new)
@@ -159,6 +171,7 @@ def main() -> int:
     saving.add_argument("--checkout", type=Path, default=ROOT)
     saving.add_argument("--more", metavar="ROOT", type=Path, action="append", default=[])
     saving.add_argument("--tables", metavar="DIR", type=Path, action="append", default=[])
+    saving.add_argument("--only", metavar="PART", action="append", default=[])
     comparing = commands.add_parser("compare")
     comparing.add_argument("old", type=Path)
     comparing.add_argument("new", type=Path)
@@ -166,7 +179,7 @@ def main() -> int:
     if args.command == "compare":
         return 1 if compare(args.old, args.new) else 0
     more, tables = ([path.resolve() for path in paths] for paths in (args.more, args.tables))
-    save(args.folder.resolve(), args.checkout.resolve(), more, tables)
+    save(args.folder.resolve(), args.checkout.resolve(), more, tables, args.only)
     return 0
 
 
