@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from .errors import InputError, printable
+from .errors import InputError, extra_package, printable
 from .report import Table, show_interval, show_number
 
 if TYPE_CHECKING:
@@ -213,10 +213,8 @@ def plot(charts: Mapping[str, Chart], name: str | None = None, ax: Any = None) -
     chart = charts.get(name if name is not None else next(iter(charts), ""))
     if chart is None:
         raise InputError("plot", f"expected one of {', '.join(charts) or 'no charts'}", printable(repr(name), 60))
-    try:
+    with extra_package("matplotlib", "plot"):
         from matplotlib import pyplot
-    except ImportError:
-        raise InputError("plot", "needs matplotlib: pip install matplotlib") from None
     import numpy as np
 
     count = max(1, len(chart.panels))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 
@@ -41,6 +42,19 @@ class LockedError(EvaluationError):
     """Another run uses the same folder."""
 
     exit_code = 5
+
+
+@contextlib.contextmanager
+def extra_package(package: str, where: str, otherwise: str = "") -> Iterator[None]:
+    """Around the import of an optional package: without it, an InputError has the command that installs it.
+
+    `otherwise` is what users can do instead.
+    """
+    try:
+        yield
+    except ImportError:
+        hint = f", or {otherwise}" if otherwise else ""
+        raise InputError(where, f"needs {package}: pip install {package}{hint}") from None
 
 
 # Control characters, invisible direction marks and lone surrogates: a terminal must never see them raw.

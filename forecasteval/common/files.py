@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
+import itertools
 import os
 import stat
 import time
@@ -158,13 +160,10 @@ def find_file(name: str, folder: Path) -> Path:
 
 def csv_header(path: Path) -> list[str]:
     """The names in the first row of a CSV; none if it cannot be read."""
-    import csv  # here: most commands read none
-
-    with contextlib.suppress(OSError, ValueError, csv.Error, InputError):
+    with contextlib.suppress(OSError, ValueError, InputError):
         require_regular(path)
-        with path.open(encoding="utf-8-sig", newline="") as table:
-            line = table.readline()
-            return next(csv.reader([line], delimiter=csv_delimiter(line)), [])
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            return next(csv_rows(lines, str(path)), (0, []))[1]
     return []
 
 
@@ -173,23 +172,26 @@ def csv_delimiter(text: str) -> str:
     return max(",;\t", key=text.lstrip("\r\n").partition("\n")[0].count)
 
 
-def csv_rows(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
-    """(number of its last line, cells) of every row of a CSV, the header and blank rows included.
+def csv_rows(text: str | Iterable[str], where: str, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
+    """(line on which it begins, cells) of every row of a CSV, given as text or as lines, from its header on.
 
-    Raises InputError, with the line, for text that is none.
+    A blank row has no cells: `if cells: dict(zip_longest(names, cells))` makes records of the others, in which a cell
+    that lacks is None, and a cell without a name has the key None. With `strict`, misplaced quotes are an error too.
+    Raises InputError, with the line, for text that is no CSV.
     """
     import csv  # here: most commands read none
-    import io
 
-    limit_before = csv.field_size_limit(MAX_CELL)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=csv_delimiter(text), strict=True)
+    lines = iter(io.StringIO(text, newline="") if isinstance(text, str) else text)
+    blank, first = next(((number, line) for number, line in enumerate(lines) if line.strip("\r\n")), (0, ""))
+    reader = csv.reader(itertools.chain([first], lines), delimiter=csv_delimiter(first), strict=strict)
+    csv.field_size_limit(MAX_CELL)
+    begin = blank + 1
     try:
         for cells in reader:
-            yield reader.line_num, cells
+            yield begin, cells
+            begin = blank + reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"{where}: line {reader.line_num}", f"not CSV: {error}") from None
-    finally:
-        csv.field_size_limit(limit_before)
+        raise InputError(f"{where}: line {blank + reader.line_num}", f"not CSV: {error}") from None
 
 
 def holds_events(columns: Iterable[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import math
 import numbers
@@ -17,8 +18,8 @@ from typing import Any, Final
 from .errors import UNSAFE, InputError
 from .files import (
     BYTE_ORDER_MARK,
-    csv_delimiter,
     csv_header,
+    csv_rows,
     decode_utf8,
     file_stamp,
     readable,
@@ -168,15 +169,10 @@ class RecordFile:
             self._sha.update(line)
             yield line
 
-    def _rows(self) -> Iterator[dict[str, Any]]:
-        import csv  # here: most commands read none
-        import io
-
-        text = self._text()
-        try:
-            yield from csv.DictReader(io.StringIO(text, newline=""), delimiter=csv_delimiter(text), strict=True)
-        except csv.Error as error:
-            raise InputError(str(self.path), f"not CSV: {error}") from None
+    def _rows(self) -> Iterator[dict[str | None, str | None]]:
+        rows = csv_rows(self._text(), str(self.path))
+        _, names = next(rows, (0, list[str]()))
+        return (dict(itertools.zip_longest(names, cells)) for _, cells in rows if cells)
 
     def _whole(self, text: str) -> Iterator[Any]:
         """The records of one JSON value, or of lines under the name of `.json`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
-from .errors import InputError
+from .errors import InputError, extra_package
 from .report import Report, format_html
 
 if TYPE_CHECKING:
@@ -78,10 +78,8 @@ class Results(dict[str, Any]):
 
         InputError without pandas, or for results without items.
         """
-        try:
-            import pandas  # type: ignore[import-untyped]  # here: nothing else needs it
-        except ModuleNotFoundError:
-            raise InputError("to_frame", "needs pandas: pip install pandas") from None
+        with extra_package("pandas", "to_frame"):
+            import pandas  # type: ignore[import-untyped]
         if "items" not in self:
             raise InputError("to_frame", "expected results with items", str(self.get("benchmark")))
         reasons = {"explanation": list(map(self._explain, self["items"]))} if self._explain else {}

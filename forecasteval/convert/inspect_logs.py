@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval.common.errors import InputError, printable
+from forecasteval.common.errors import InputError, extra_package, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import parse_json
 
@@ -36,11 +36,8 @@ def read_json_log(path: Path) -> Source:
 
 def read_eval_log(path: Path) -> Source:
     """The runs of an `.eval`; InputError without inspect_ai, and for whatever it does not read."""
-    try:
+    with extra_package("inspect-ai", str(path), "write it as JSON (inspect log convert --to json)"):
         from inspect_ai import log
-    except ImportError:
-        wanted = "reading .eval needs the package inspect-ai: pip install inspect-ai"
-        raise InputError(str(path), f"{wanted}; or write it as JSON (inspect log convert --to json)") from None
     try:
         # What stands in a file is a stranger's, and what inspect_ai raises for it is of any type.
         whole = log.read_eval_log(path, format="eval", exclude_fields=_UNUSED)

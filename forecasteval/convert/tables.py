@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import InputError, printable
+from forecasteval.common.errors import InputError, extra_package, printable
 from forecasteval.common.files import BYTE_ORDER_MARK, csv_rows, decode_utf8, read_file, readable, require_regular
 from forecasteval.common.records import WRAPPERS, RecordFile, first_keys
 
@@ -81,11 +81,8 @@ def _name_cells(path: Path, line: int, names: Sequence[str], cells: Sequence[str
 
 
 def _read_parquet(path: Path) -> Table:
-    try:
+    with extra_package("pyarrow", str(path), "write it as CSV"):
         from pyarrow import ArrowException, parquet
-    except ImportError:
-        wanted = "reading Parquet needs the package pyarrow: pip install pyarrow"
-        raise InputError(str(path), f"{wanted}; or write it as CSV") from None
     try:
         with parquet.ParquetFile(path) as file:
             _require_rows(path, file.metadata.num_rows)

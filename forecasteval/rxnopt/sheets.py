@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import InputError, grouped_names, printable
+from forecasteval.common.errors import InputError, extra_package, grouped_names, printable
 from forecasteval.common.files import csv_delimiter, csv_rows, decode_utf8, read_file
 from forecasteval.common.records import number_text
 
@@ -183,11 +183,8 @@ def _read_workbook(
 
 def _open_workbook(raw: bytes, where: str, values: bool) -> Any:
     """The workbook with its formulas, or with their stored values."""
-    try:
-        import openpyxl  # here: only `import` of a workbook needs it
-    except ImportError:
-        wanted = "a workbook needs openpyxl: pip install openpyxl, or save the sheet as CSV"
-        raise InputError(where, wanted) from None
+    with extra_package("openpyxl", where, "save the sheet as CSV"):
+        import openpyxl
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             too_large = sum(part.file_size for part in archive.infolist()) > MOST_BYTES

@@ -343,7 +343,7 @@ def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     root = write(tmp_path, {"a.parquet": b"PAR1" + b"\0" * 30})
     done = convert(root / "a.parquet", "-o", root / "x.json")
-    assert_refused(done, "a.parquet: reading Parquet needs the package pyarrow: pip install pyarrow")
+    assert_refused(done, "a.parquet: needs pyarrow: pip install pyarrow, or write it as CSV")
 
 
 # --- MiroFlow ---

@@ -145,7 +145,7 @@ def test_formulas_without_a_stored_value_are_named(tmp_path: Path) -> None:
 def test_a_workbook_needs_openpyxl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.xlsx").touch()
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(InputError, match="a workbook needs openpyxl: pip install openpyxl, or save"):
+    with pytest.raises(InputError, match="needs openpyxl: pip install openpyxl, or save"):
         read_sheet(tmp_path / "t.xlsx")
 
 
