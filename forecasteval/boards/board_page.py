@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common.errors import grouped_names, printable
-from forecasteval.common.pages import MOST, Block, Link, Page, Section
-from forecasteval.common.report import Table, format_signature, show_interval, show_number
+from forecasteval.common.pages import MOST, Block, Page, Section
+from forecasteval.common.report import Link, format_signature, plain_table, show_interval, show_number
 
 from .changes import changes_report, read_changes
 from .history import History
@@ -150,7 +150,7 @@ def _left_out(board: Mapping[str, Any]) -> list[Section]:
         sections.append(Section("Runs apart", [*board["remarks"]]))
     if board.get("failed"):
         rows = [[printable(entry["file"], 120), printable(entry["reason"], 300)] for entry in board["failed"]]
-        sections.append(Section("Not scored", [Table(["File", "Reason"], rows, "<<")]))
+        sections.append(Section("Not scored", [plain_table(["File", "Reason"], rows, "<<")]))
     return sections
 
 
@@ -177,7 +177,7 @@ def _standings(table: Row, name: str, names: Names, linked: Collection[str], wee
     blocks: list[Block] = [list_standings(table, name, view.title, names, linked, weeks)]
     if table.get("name") in linked:
         page: Any = Link(names.get(table["name"], table["name"]), f"{table['name']}.html")
-        blocks.append(Table(["Page of the run"], [[page]], "<"))
+        blocks.append(plain_table(["Page of the run"], [[page]], "<"))
     return Section(view.title, [*blocks, *view.remarks, format_signature(table["signature"])])
 
 
@@ -190,6 +190,6 @@ def _older(table: Row, names: Names) -> Section:
          show_interval(row["overall_interval"]), *(show_number(row["level_scores"][level]) for level in levels)]
         for row in table["rows"][:MOST]
     ]  # fmt: skip
-    shown = Table(header, rows, "><" + ">" * (len(header) - 2))
+    shown = plain_table(header, rows, "><" + ">" * (len(header) - 2))
     blocks: list[Block] = [shown, *show_hardest(table), format_signature(table["signature"])]
     return Section(view_table(table).title, blocks, folded=True)

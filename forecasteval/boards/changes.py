@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import grouped_names, printable
-from forecasteval.common.report import Report, Table, show_number
+from forecasteval.common.report import Report, plain_table, show_number
 
 from .names import show_distinct
 
@@ -91,7 +91,7 @@ def changes_report(changes: Sequence[Mapping[str, Any]]) -> Report:
         for name, change in zip(names, moves, strict=False)
     ]  # fmt: skip
     if rows:
-        report += ["", Table(["System", "Dataset", "Before", "Now", "Change", "Why"], rows, "<<>>><")]
+        report += ["", plain_table(["System", "Dataset", "Before", "Now", "Change", "Why"], rows, "<<>>><")]
     if len(moves) > MOVES:
         report += [f"and {len(moves) - MOVES} smaller ones: --json"]
     return [*report, ""]

@@ -6,17 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.charts import Chart, Interval, insert_column
+from forecasteval.common.charts import Chart, insert_column
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.pages import (
     BYTES,
     MOST,
     Beside,
     Block,
-    Column,
     Detail,
-    Link,
-    Marked,
     Page,
     Record,
     Records,
@@ -24,7 +21,16 @@ from forecasteval.common.pages import (
     make_keys,
     show_text,
 )
-from forecasteval.common.report import Table, format_signature, show_interval, show_number
+from forecasteval.common.report import (
+    Column,
+    Interval,
+    Link,
+    Marked,
+    format_signature,
+    plain_table,
+    show_interval,
+    show_number,
+)
 from forecasteval.common.results import Item, Results
 
 from .report import comparison_report
@@ -92,7 +98,7 @@ def _difference_chart(pairs: Sequence[Mapping[str, Any]], scale: Scale) -> Chart
         f"The weighted score of A minus that of B on the same questions, with its 95% interval; {side} of the line A "
         "is better. Rings: the interval holds 0."
     )
-    table = Table(["A − B", "Difference", "95% interval", "p", "p (Holm)"], rows, "<>>>>")
+    table = plain_table(["A − B", "Difference", "95% interval", "p", "p (Holm)"], rows, "<>>>>")
     marks = [_difference(pair) for pair in pairs[:MOST]]
     return Chart(
         "differences", "Difference of the scores", description, insert_column(table, "95% interval", "A − B", marks)
@@ -111,7 +117,7 @@ def _level_chart(pair: Mapping[str, Any], levels: Sequence[str], number: int) ->
          *(str(one[key]) for key in ("wins", "ties", "losses"))]
         for level, one in zip(levels, found, strict=True)
     ]  # fmt: skip
-    table = Table(["Level", "Difference", "95% interval", "A wins", "Ties", "A loses"], rows, "<>>>>>")
+    table = plain_table(["Level", "Difference", "95% interval", "A wins", "Ties", "A loses"], rows, "<>>>>>")
     return Chart(
         "levels" if number == 1 else f"levels{number}", _pair_name(pair),
         "The mean difference in each level with its 95% interval, and the questions that A wins, ties and loses.",
@@ -128,14 +134,14 @@ def _pair_name(pair: Mapping[str, Any]) -> str:
 
 # A column stands where items have its key: forecasts of probabilities have neither an answer in words nor a truth.
 _COLUMNS: Final[Sequence[tuple[str, Column, Callable[[Item, Item], str]]]] = (
-    ("level", Column("Level", "choice"), lambda a, b: str(a["level"])),
-    ("score", Column("Higher", "choice"), lambda a, b: "A" if a["score"] > b["score"] else "B"),
-    ("score", Column("A’s score", "number", "high"), lambda a, b: show_number(a["score"])),
-    ("score", Column("B’s score", "number", "high"), lambda a, b: show_number(b["score"])),
-    ("prompt", Column("Question", "long"), lambda a, b: show_text(a["prompt"], 200)),
-    ("read", Column("A read"), lambda a, b: _show_read(a)),
-    ("read", Column("B read"), lambda a, b: _show_read(b)),
-    ("id", Column("Id"), lambda a, b: show_text(a["id"], 60)),
+    ("level", Column("Level", str, "choice"), lambda a, b: str(a["level"])),
+    ("score", Column("Higher", str, "choice"), lambda a, b: "A" if a["score"] > b["score"] else "B"),
+    ("score", Column("A’s score", str, "number", "high"), lambda a, b: show_number(a["score"])),
+    ("score", Column("B’s score", str, "number", "high"), lambda a, b: show_number(b["score"])),
+    ("prompt", Column("Question", str, "long"), lambda a, b: show_text(a["prompt"], 200)),
+    ("read", Column("A read", str), lambda a, b: _show_read(a)),
+    ("read", Column("B read", str), lambda a, b: _show_read(b)),
+    ("id", Column("Id", str), lambda a, b: show_text(a["id"], 60)),
 )
 
 

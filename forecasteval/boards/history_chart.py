@@ -9,7 +9,7 @@ from typing import Any, Final
 from forecasteval.common.charts import Axis, Chart, Line, Panel, number_axis
 from forecasteval.common.errors import printable
 from forecasteval.common.pages import Block
-from forecasteval.common.report import Table, show_number
+from forecasteval.common.report import plain_table, show_number
 
 from .names import system_of_row
 from .standings import Names, mark_value
@@ -88,7 +88,7 @@ def _draw(
     y = number_axis("score", [score for by_place in often.values() for score in by_place.values()])
     return Chart(
         name, f"{benchmark}: {len(tables)} datasets", description,
-        Table(["System", *(printable(text, 40) for text in datasets)], rows, "<" + ">" * len(datasets)),
+        plain_table(["System", *(printable(text, 40) for text in datasets)], rows, "<" + ">" * len(datasets)),
         [Panel("", lines, x, y, height=300)],
     )  # fmt: skip
 

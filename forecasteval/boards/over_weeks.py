@@ -12,7 +12,7 @@ from typing import Any
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import SUFFIXES, find_dataset
 from forecasteval.common.records import dump_json
-from forecasteval.common.report import Report, Table, format_signature, show_interval, show_number
+from forecasteval.common.report import Report, format_signature, plain_table, show_interval, show_number
 from forecasteval.common.results import Results
 
 from .folder import list_predictions
@@ -153,9 +153,9 @@ def over_weeks_report(comparison: Mapping[str, Any]) -> Report:
     return [
         f"{title}, questions {total}{better}",
         "",
-        Table(["System", "Overall", "95% interval", "Datasets", "Runs", "n", "Own"], systems, "<>>>>>>"),
+        plain_table(["System", "Overall", "95% interval", "Datasets", "Runs", "n", "Own"], systems, "<>>>>>>"),
         "",
-        Table(header, pairs, "<<" + ">" * (len(header) - 2)),
+        plain_table(header, pairs, "<<" + ">" * (len(header) - 2)),
         "",
         "By level: questions of shared datasets that A wins/ties/loses.",
         week_remark(comparison["week_deviation"]),

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from forecasteval.common.charts import COLOURS, Axis, Bar, Chart, Interval, Mark, Shade, cell_axis
+from forecasteval.common.charts import COLOURS, Axis, Chart, cell_axis
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import write_atomic
-from forecasteval.common.pages import Beside, Cell, Column, Link, Links, Marked, Page, Records
-from forecasteval.common.report import Table
+from forecasteval.common.pages import Beside, Page, Records
+from forecasteval.common.report import Bar, Cell, Column, Interval, Link, Links, Mark, Marked, Shade, Table
 from forecasteval.common.results import Results
 
 from .store import BOARD, Score, hash_stored, lock_folder
@@ -156,11 +156,11 @@ def _cell_tags(columns: Iterable[Column]) -> list[Markup]:
     return [Markup('<span class="{}"').format(column.kind[0]) for column in columns]
 
 
-def _side(cell: Cell, align: str) -> str:
+def _side(cell: Cell, column: Column) -> str:
     """The class of a table's cell: a number, a mark, a text of one line, or a longer one."""
     if isinstance(cell, Mark):
         return "m"
-    if align == ">":
+    if column.side == ">":
         return "n"
     text = cell if isinstance(cell, str) else str(cell[0])
     return "k" if len(text) <= _ONE_LINE else "t"

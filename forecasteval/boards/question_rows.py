@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import Cell, Column, Record, Records, make_keys, show_text
-from forecasteval.common.report import Table, show_number
+from forecasteval.common.pages import Record, Records, make_keys, show_text
+from forecasteval.common.report import Cell, Column, Table, plain_table, show_number
 
 from .names import system_of_row
 from .store import BOARD
@@ -19,9 +19,14 @@ _SHOWN: Final = 200  # questions of a dataset that a page shows
 _READINGS: Final = 4  # of a question that have a row each
 _OLDER: Final = 3  # questions of an older dataset
 _COLUMNS: Final = (
-    Column("Level", "choice", "low"), Column("Mean", "number", "low"), Column("Answered", "number", "low"),
-    Column("Item–rest", "number", "low"), Column("Look", "choice"), Column("Question", "long"), Column("Truth", "text"),
-)  # fmt: skip
+    Column("Level", str, "choice", "low"),
+    Column("Mean", str, "number", "low"),
+    Column("Answered", str, "number", "low"),
+    Column("Item–rest", str, "number", "low"),
+    Column("Look", str, "choice"),
+    Column("Question", str, "long"),
+    Column("Truth", str, "text"),
+)
 
 
 def show_questions(table: Row, name: str, names: Mapping[str, str], read_items: ReadItems | None) -> Records | None:
@@ -66,7 +71,7 @@ def show_hardest(table: Row) -> list[str | Table]:
     header = [column.title for column in _COLUMNS[:5]]
     rows = [[show_text(question["id"], 40), *_numbers(question)] for question in measured[:_OLDER]]
     told = f"The {len(rows)} hardest of {len(measured)} questions; all of them are in {BOARD}.json."
-    return [told, Table(["Question", *header], rows, "<>>>><")] if rows else []
+    return [told, plain_table(["Question", *header], rows, "<>>>><")] if rows else []
 
 
 def _numbers(question: Row) -> list[str]:
@@ -114,4 +119,4 @@ def _readings(answers: Sequence[tuple[str, Row]], sign: int) -> Table:
         others = [f"{', '.join(systems)}: {text}" for (_, text), systems in ordered[_READINGS:]]
         best = f"{'≤' if sign > 0 else '≥'} {show_number(ordered[_READINGS][0][0], 2)}"
         rows.append(["others", best, str(sum(len(systems) for _, systems in ordered[_READINGS:])), "; ".join(others)])
-    return Table(["Read", "Score", "Systems", "Which, the best first"], rows, "<>><")
+    return plain_table(["Read", "Score", "Systems", "Which, the best first"], rows, "<>><")

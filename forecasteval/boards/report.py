@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
-from forecasteval.common.report import Report, Table, format_signature, show_interval, show_number
+from forecasteval.common.report import Column, Report, Table, format_signature, plain_table, show_interval, show_number
 
 from .about import about_columns, about_keys, cell_text, shown_names
 from .changes import changes_report
@@ -50,19 +50,20 @@ def _add_about(view: View, rows: Sequence[Mapping[str, Any]]) -> View:
     """The view with the shown names, and a column for whatever else is told of the systems."""
     if not any("about" in row for row in rows):
         return view
-    columns = about_columns(rows)
-    header, align, least = [*view.cells.header], view.cells.align, [*view.cells.least]
-    cells = [[row[0], name, *row[2:]] for row, name in zip(view.cells.rows, shown_names(rows), strict=True)]
-    for title, values, side in columns:
-        header.append(title)
-        least.insert(0, title)
-        align += side
-        cells = [[*row, value] for row, value in zip(cells, values, strict=True)]
+    about = about_columns(rows)
+    columns = [
+        Column(title, str, "number" if side == ">" else "text", spare=100 + place)
+        for place, (title, _, side) in enumerate(about)
+    ]
+    cells = [
+        [row[0], name, *row[2:], *(values[place] for _, values, _ in about)]
+        for place, (row, name) in enumerate(zip(view.cells.rows, shown_names(rows), strict=True))
+    ]
     lines = [
         {**line, **{f"about_{key}": cell_text(value) for key, value in row.get("about", {}).items()}}
         for line, row in zip(view.lines, rows, strict=True)
     ]
-    return view._replace(cells=Table(header, cells, align, least), lines=lines, told=len(columns))
+    return view._replace(cells=Table([*view.cells.columns, *columns], cells), lines=lines, told=len(columns))
 
 
 def _tables(board: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -93,7 +94,7 @@ def _pooled(table: Mapping[str, Any]) -> View:
     if table["apart"]:
         remarks.append(f"Apart, as they share no dataset with these: {', '.join(map(printable, table['apart']))}")
     sides = "><" + "".join(side for _, side, _ in _OVER_ALL)
-    return View(title, Table(header, rows, sides), lines, False, tuple(remarks))
+    return View(title, plain_table(header, rows, sides), lines, False, tuple(remarks))
 
 
 def lower_is_better(values: Mapping[str, Any]) -> str:
@@ -133,7 +134,9 @@ def _forecasters(table: Mapping[str, Any]) -> View:
     metric = next((row.get("metric", "brier") for row in table["rows"]), "score").replace("_", " ").title()
     provisional = any(row.get("provisional") for row in table["rows"])
     remarks = ("–: provisional, in too few events for a rank (--min-events).",) * provisional
-    return View(title, Table(["Rank", "Forecaster", metric, "95% interval", "n"], rows, "><>>>"), lines, False, remarks)
+    return View(
+        title, plain_table(["Rank", "Forecaster", metric, "95% interval", "n"], rows, "><>>>"), lines, False, remarks
+    )
 
 
 def _systems(table: Mapping[str, Any]) -> View:
@@ -165,7 +168,7 @@ def _systems(table: Mapping[str, Any]) -> View:
         for row in table["rows"]
     ]
     least = ["n", "Unparsed", *(f"Level {level}" for level in levels), "Missing"]
-    return View(title, Table(header, rows, "><" + ">" * (len(header) - 3) + "<", least), lines, True)
+    return View(title, plain_table(header, rows, "><" + ">" * (len(header) - 3) + "<", least), lines, True)
 
 
 def _show_runs(row: Mapping[str, Any]) -> list[str]:
@@ -248,7 +251,7 @@ def comparison_report(comparison: Mapping[str, Any]) -> Report:
          *(_show_runs(s) if repeated else []), str(s["missing"]), str(s["unparsed"])]
         for s in comparison["systems"]
     ]  # fmt: skip
-    report += [Table(header, systems, "<" + ">" * (len(header) - 1)), ""]
+    report += [plain_table(header, systems, "<" + ">" * (len(header) - 1)), ""]
     levels = [level for level in comparison["level_counts"] if level]
     header = ["A", "B", "A − B", "95% interval", "p", "p (Holm)", "80% power at"]
     header += [f"Level {level}" for level in levels] or ["Wins"]
@@ -259,7 +262,7 @@ def comparison_report(comparison: Mapping[str, Any]) -> Report:
             printable(pair["a"]), printable(pair["b"]), f"{pair['difference']:+.4f}", show_interval(pair["interval"]),
             show_number(pair["p"]), show_number(pair["p_holm"]), show_number(pair["detectable"]), *tallies,
         ])  # fmt: skip
-    report += [Table(header, pairs, "<<" + ">" * (len(header) - 2)), ""]
+    report += [plain_table(header, pairs, "<<" + ">" * (len(header) - 2)), ""]
     report += ["By level: questions that A wins/ties/loses. 80% power at: the difference found four times out of five."]
     shown = comparison["pairs"][:PAIRS]
     for pair in shown:
@@ -268,7 +271,7 @@ def comparison_report(comparison: Mapping[str, Any]) -> Report:
             for q in pair["questions"]
         ]
         title = f"What moves {pair['a']} − {pair['b']} most:"
-        report += ["", printable(title), Table(["Question", "Level", "A", "B", "Adds"], rows, "<>>>>")]
+        report += ["", printable(title), plain_table(["Question", "Level", "A", "B", "Adds"], rows, "<>>>>")]
     if len(comparison["pairs"]) > PAIRS:
         report += ["", f"What moves the other {len(comparison['pairs']) - PAIRS} pairs: --json"]
     return [*report, "", format_signature(comparison["signature"])]
@@ -322,8 +325,8 @@ def format_markdown(board: Mapping[str, Any], changes: Sequence[Mapping[str, Any
         title, cells, _, paired, remarks, told = view_table(table)
         header = [*cells.header[: len(cells.header) - told], *map(_markdown, cells.header[len(cells.header) - told :])]
         lines += [f"## {_markdown(f'Leaderboard  {title}')}", "", "| " + " | ".join(header) + " |"]
-        lines.append("|" + "|".join("---:" if side == ">" else "---" for side in cells.align) + "|")
-        for row in cells.rows:
+        lines.append("|" + "|".join("---:" if column.side == ">" else "---" for column in cells.columns) + "|")
+        for row in cells.texts()[1]:
             own, about = row[2 : len(row) - told], row[len(row) - told :]
             lines.append("| " + " | ".join([row[0], _markdown(row[1]), *own, *map(_markdown, about)]) + " |")
         if paired:
@@ -343,8 +346,9 @@ def format_markdown(board: Mapping[str, Any], changes: Sequence[Mapping[str, Any
 
 
 def _markdown_table(table: Table) -> list[str]:
-    sides = "|".join("---:" if side == ">" else "---" for side in table.align)
-    rows = ["| " + " | ".join(map(_markdown, row)) + " |" for row in (table.header, *table.rows)]
+    columns, cells = table.texts()
+    sides = "|".join("---:" if column.side == ">" else "---" for column in columns)
+    rows = ["| " + " | ".join(map(_markdown, row)) + " |" for row in (table.header, *cells)]
     return [rows[0], f"|{sides}|", *rows[1:]]
 
 

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.charts import Axis, Chart, Interval, Line, Panel, number_axis
+from forecasteval.common.charts import Axis, Chart, Line, Panel, number_axis
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import MOST, Cell, Column, Link, Links, Record, Records, make_keys
+from forecasteval.common.pages import MOST, Record, Records, make_keys
 from forecasteval.common.records import number_text
-from forecasteval.common.report import Table, show_interval, show_number
+from forecasteval.common.report import (
+    Cell,
+    Column,
+    Interval,
+    Link,
+    Links,
+    Table,
+    plain_table,
+    show_interval,
+    show_number,
+)
 
 from .about import about_columns, shown_names
 from .names import system_of_row
@@ -88,11 +99,11 @@ class _Field(NamedTuple):
 
 
 def _number(key: str, title: str, best: str = "high") -> _Field:
-    return _Field(key, Column(title, "number", best), lambda row: show_number(row[key]))
+    return _Field(key, Column(title, str, "number", best), lambda row: show_number(row[key]))
 
 
 def _count(key: str, title: str, best: str = "high") -> _Field:
-    return _Field(key, Column(title, "number", best), lambda row: str(row[key]))
+    return _Field(key, Column(title, str, "number", best), lambda row: str(row[key]))
 
 
 def _show_rank(row: Row) -> str:
@@ -106,10 +117,10 @@ def _show_behind(row: Row) -> str:
 
 
 _FIELDS: Final = (
-    _Field("rank", Column("Rank", "number", "low"), _show_rank),
+    _Field("rank", Column("Rank", str, "number", "low"), _show_rank),
     _number("overall_score", "Overall"),
     _number("score", "Score", "low"),
-    _Field("behind", Column("Behind the leader", "text", "low"), _show_behind),
+    _Field("behind", Column("Behind the leader", str, "text", "low"), _show_behind),
     _number("p_leader", "p (Holm)"),
     _count("datasets", "Datasets"),
     _count("missing", "Missing", "low"),
@@ -118,8 +129,8 @@ _FIELDS: Final = (
     _count("n_runs", "Runs"),
     _number("p_best", "P(best)"),
     _number("own_score", "Own questions"),
-    _Field("overall_interval", Column("95% interval"), lambda row: show_interval(row["overall_interval"])),
-    _Field("interval", Column("95% interval"), lambda row: show_interval(row["interval"])),
+    _Field("overall_interval", Column("95% interval", str), lambda row: show_interval(row["overall_interval"])),
+    _Field("interval", Column("95% interval", str), lambda row: show_interval(row["interval"])),
     _number("p_above", "p above"),
     _number("run_deviation", "Run SD"),
 )
@@ -142,10 +153,12 @@ def list_standings(
     about = about_columns(rows)
     called = "Forecaster" if kind == "forecasters" else "System"
     columns = [
-        chosen[0].column, Column(called), Column("95% interval", "mark", "low" if kind == "forecasters" else "high"),
-        *(Column(f"Level {level}", "number", "high") for level in levels),
-        *(field.column._replace(title=_metric(rows)) if field.key == "score" else field.column for field in chosen[1:]),
-        *(Column(title, "number", "low") if side == ">" else Column(title, "choice" if not place else "filter")
+        chosen[0].column, Column(called, str),
+        Column("95% interval", str, "mark", "low" if kind == "forecasters" else "high"),
+        *(Column(f"Level {level}", str, "number", "high") for level in levels),
+        *(replace(field.column, title=_metric(rows)) if field.key == "score" else field.column for field in chosen[1:]),
+        *(Column(title, str, "number", "low") if side == ">" else
+          Column(title, str, "choice" if not place else "filter")
           for place, (title, _, side) in enumerate(about)),
     ]  # fmt: skip
     systems = [system_of_row(table, row) for row in rows]
@@ -220,7 +233,7 @@ def _week_table(weeks: Sequence[tuple[Row, Row]], linked: Collection[str]) -> Ta
          str(row["missing"]), str(row["unparsed"]), _runs(row, linked)]
         for table, row in weeks
     ]  # fmt: skip
-    return Table(["Dataset", "Rank", "Score", "Missing", "Unparsed", "Runs"], rows, "<>>>><")
+    return plain_table(["Dataset", "Rank", "Score", "Missing", "Unparsed", "Runs"], rows, "<>>>><")
 
 
 def _runs(row: Row, linked: Collection[str]) -> Links:
@@ -286,7 +299,7 @@ def _draw_cost(table: Row, priced: Sequence[tuple[float, Row]], names: Names, na
     drawn = [Line("frontier", steps), *lines]
     header = ["System", "Cost per question", "Overall", "95% interval", "On the frontier"]
     return Chart(
-        name, f"{table['benchmark']}: cost and score", description, Table(header, rows, "<>>><"),
+        name, f"{table['benchmark']}: cost and score", description, plain_table(header, rows, "<>>><"),
         [Panel("", drawn, x._replace(title="cost per question"), y, height=300)],
     )  # fmt: skip
 

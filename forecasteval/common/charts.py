@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .errors import InputError, extra_package, printable
-from .report import Table, show_interval, show_number
+from .report import Bar, Cell, Column, Interval, Mark, Shade, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,45 +24,6 @@ _DOTTED: Final = 24  # points of a line that are drawn as dots, too
 _STEPS: Final = 5  # at most, between the ticks of an axis
 _FONTS: Final = ("DejaVu Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "Microsoft YaHei",
                  "PingFang SC", "Arial Unicode MS")  # fmt: skip
-
-
-# --- Marks in cells ---
-
-
-class Interval(NamedTuple):
-    """A dot and its interval in a table's cell, on one axis with the other cells of its column.
-
-    `mark` is an upright line, for example the score of a blind guess. Dots of group 1 are hollow.
-    """
-
-    value: float | None
-    bounds: Sequence[float] | None = None
-    mark: float | None = None
-    group: int = 0
-
-    def __str__(self) -> str:
-        return f"{show_number(self.value)} {show_interval(self.bounds)}"
-
-
-class Bar(NamedTuple):
-    """A bar from 0 in a table's cell."""
-
-    value: float | None
-
-    def __str__(self) -> str:
-        return "–" if self.value is None else f"{self.value:.12g}"
-
-
-class Shade(NamedTuple):
-    """A number from −1 to 1 on a shade of one of two colours: a cell of a matrix."""
-
-    value: float | None
-
-    def __str__(self) -> str:
-        return show_number(self.value, 2)
-
-
-Mark = Interval | Bar | Shade
 
 
 # --- Axes, lines, charts ---
@@ -194,11 +155,11 @@ class Chart(NamedTuple):
     panels: Sequence[Panel] = ()
 
 
-def insert_column(table: Table, before: str, title: str, cells: Sequence[Any]) -> Table:
+def insert_column(table: Table, before: str, title: str, cells: Sequence[Cell]) -> Table:
     """The table with a column of marks in front of the column `before`, or at the end if there is none."""
-    at = list(table.header).index(before) if before in table.header else len(table.header)
+    at = table.header.index(before) if before in table.header else len(table.header)
     rows = [[*row[:at], cell, *row[at:]] for row, cell in zip(table.rows, cells, strict=True)]
-    return Table([*table.header[:at], title, *table.header[at:]], rows, table.align[:at] + "<" + table.align[at:])
+    return Table([*table.columns[:at], Column(title, str, "mark"), *table.columns[at:]], rows)
 
 
 # --- With matplotlib ---
@@ -275,7 +236,7 @@ def _draw_marks(ax: Axes, table: Table) -> None:
     """The first column of marks, a row each, the first on top; a matrix if the marks are shades."""
     rows: Sequence[Sequence[Any]] = table.rows
     at = next(place for place, cell in enumerate(rows[0]) if isinstance(cell, Mark))
-    names = next((place for place, side in enumerate(table.align) if side == "<"), 0)
+    names = next((place for place, column in enumerate(table.columns) if column.side == "<"), 0)
     for y, row in enumerate(rows):
         for x, cell in enumerate(row[at:]):
             if isinstance(cell, Shade) and cell.value is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .errors import printable
-from .report import Report, Table
+from .report import Report, plain_table
 from .results import Results
 
 
@@ -43,5 +43,5 @@ def _blocks(results: Results) -> Report:
         kinds.setdefault(finding["kind"], []).append(finding)
     for kind, same in kinds.items():
         rows = [[f"  {printable(f['id'], 40)}", f"record {f['record']}", printable(f["detail"])] for f in same]
-        report += ["", f"{kind}: {len(same)}", Table(["  Id", "Record", "Detail"], rows, "<<<")]
+        report += ["", f"{kind}: {len(same)}", plain_table(["  Id", "Record", "Detail"], rows, "<<<")]
     return report

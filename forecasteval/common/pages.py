@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from .charts import Chart, Mark
+from .charts import Chart
 from .errors import printable
-from .report import Table
+from .report import Cell, Column, Link, Mark, Marked, Table
 
 MOST: Final = 3000  # records that a page shows
 BYTES: Final = 3_400_000  # of the texts of all its records: a page has less than 6 MB
@@ -24,29 +24,7 @@ _ANCHOR: Final = re.compile(r"[0-9A-Za-z_-]{1,60}")
 _HEX: Final = re.compile(r"[0-9a-f]{12,}")
 
 
-# --- Cells ---
-
-
-class Marked(NamedTuple):
-    """A text of which a part is marked."""
-
-    before: str
-    marked: str
-    after: str
-
-
-class Link(NamedTuple):
-    """A text that leads to a file beside the page, or with `file` "" to the anchor `to` of this page."""
-
-    text: str
-    file: str
-    to: str = ""
-
-
-class Links(NamedTuple):
-    """Several links in one cell; a link without file and anchor is its text."""
-
-    links: Sequence[Link]
+# --- Blocks ---
 
 
 class Beside(NamedTuple):
@@ -54,25 +32,6 @@ class Beside(NamedTuple):
 
     titles: tuple[str, str]
     texts: tuple[str | Marked, str | Marked]
-
-
-Cell = str | Marked | Link | Links | Mark
-
-
-class Column(NamedTuple):
-    """A column of records: its title, and what its cells hold.
-
-    kind: "number", "choice" (a few values, to be filtered by), "text", "long" (text that gets most of the width) or
-    "mark"; "filter" is a choice without a column. `best` is what the first click sorts to the top: "high" or
-    "low" numbers, or "" for texts from A on.
-    """
-
-    title: str
-    kind: str = "text"
-    best: str = ""
-
-
-# --- Blocks ---
 
 
 Detail = Cell | Table | Beside  # what stands inside a record
@@ -103,9 +62,7 @@ class Records(NamedTuple):
         """The marks of a column as a chart; None if there is none."""
         if not self.rows or not any(isinstance(cell, Mark) for cell in self.rows[0].cells):
             return None
-        sides = "".join(">" if column.kind == "number" else "<" for column in self.columns)
-        rows: Any = [row.cells for row in self.rows]
-        return Chart(self.name, self.title, self.note, Table([column.title for column in self.columns], rows, sides))
+        return Chart(self.name, self.title, self.note, Table(self.columns, [row.cells for row in self.rows]))
 
 
 Block = str | Table | Chart | Records
@@ -149,7 +106,7 @@ class Page(NamedTuple):
 
 def cut_table(table: Table) -> list[Block]:
     """The table, or its first rows and how many there are."""
-    most = min(MOST, CELLS // len(table.header))
+    most = min(MOST, CELLS // len(table.columns))
     if len(table.rows) <= most:
         return [table]
     return [table._replace(rows=table.rows[:most]), f"The first {most} of {len(table.rows)} rows."]

@@ -1,4 +1,7 @@
-"""Reports as lines and tables, for the screen and for notebooks."""
+"""Tables of cells, declared by their columns, and reports of lines and tables for terminals and notebooks.
+
+The same tables stand on pages (`common.pages`), are drawn by `plot` (`common.charts`), and make CSV and Markdown.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,146 @@ import math
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 _CUT: Final = 30  # columns of a terminal that a text at the end of a row is cut to, at least
+
+
+# --- Cells: texts, and what pages draw or link; `str` of a cell is its text ---
+
+
+class Interval(NamedTuple):
+    """A dot and its interval, on one axis with the other cells of its column.
+
+    `mark` is an upright line, for example the score of a blind guess. Dots of group 1 are hollow.
+    """
+
+    value: float | None
+    bounds: Sequence[float] | None = None
+    mark: float | None = None
+    group: int = 0
+
+    def __str__(self) -> str:
+        return f"{show_number(self.value)} {show_interval(self.bounds)}"
+
+
+class Bar(NamedTuple):
+    """A bar from 0."""
+
+    value: float | None
+
+    def __str__(self) -> str:
+        return "–" if self.value is None else f"{self.value:.12g}"
+
+
+class Shade(NamedTuple):
+    """A number from −1 to 1 on a shade of one of two colours: a cell of a matrix."""
+
+    value: float | None
+
+    def __str__(self) -> str:
+        return show_number(self.value, 2)
+
+
+class Marked(NamedTuple):
+    """A text of which a part is marked."""
+
+    before: str
+    marked: str
+    after: str
+
+    def __str__(self) -> str:
+        return "".join(self)
+
+
+class Link(NamedTuple):
+    """A text that leads to a file beside the page, or with `file` "" to the anchor `to` of this page."""
+
+    text: str
+    file: str
+    to: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Links(NamedTuple):
+    """Several links in one cell; a link without file and anchor is its text."""
+
+    links: Sequence[Link]
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.links))
+
+
+Mark = Interval | Bar | Shade
+Cell = str | Marked | Link | Links | Mark
+
+
+# --- Tables ---
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its title, and the cell of a row.
+
+    kind: "number", "choice" (few different texts, to be filtered by), "text", "long" (a text that gets most of the
+    width) or "mark" (drawn on pages and by `plot`, left out of text); "filter" is a choice without a column on pages.
+    best: what the first click sorts to the top, "high" or "low" numbers, or "" for texts from A on.
+    spare: a narrow terminal goes without the columns of the highest numbers first, and only then without those of 0.
+    """
+
+    title: str
+    cell: Callable[[Any], Cell] = field(compare=False)
+    kind: str = "text"
+    best: str = ""
+    spare: int = 0
+
+    @property
+    def side(self) -> str:
+        """Where cells stand in text: ">" for numbers, else "<"."""
+        return ">" if self.kind == "number" else "<"
+
+
+class Table(NamedTuple):
+    """Rows of cells under their columns; made by `make_table`."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+
+    @property
+    def header(self) -> list[str]:
+        return [column.title for column in self.columns]
+
+    def texts(self) -> tuple[list[Column], list[list[str]]]:
+        """The columns that are text, and the rows of them."""
+        places = [place for place, column in enumerate(self.columns) if column.kind != "mark"]
+        return [self.columns[place] for place in places], [[str(row[place]) for place in places] for row in self.rows]
+
+
+def make_cells(columns: Iterable[Column], row: Any) -> list[Cell]:
+    return [column.cell(row) for column in columns]
+
+
+def make_table(columns: Sequence[Column], rows: Iterable[Any]) -> Table:
+    """A table with a row of cells for each of `rows`."""
+    return Table(columns, [make_cells(columns, row) for row in rows])
+
+
+def plain_table(header: Sequence[str], rows: Sequence[Sequence[Any]], align: str, least: Sequence[str] = ()) -> Table:
+    """A table of finished cells; `align` holds `<` or `>` for each column."""
+    order = {title: len(least) - place for place, title in enumerate(least)}
+    columns = [
+        Column(title, itemgetter(place), "number" if side == ">" else "text", "", order.get(title, 0))
+        for place, (title, side) in enumerate(zip(header, align, strict=True))
+    ]
+    return make_table(columns, rows)
+
+
+# --- As text ---
 
 
 def display_width(text: str) -> int:
@@ -39,19 +178,6 @@ def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], align: str)
     return "\n".join(lines)
 
 
-class Table(NamedTuple):
-    """A table of a report; `align` holds `<` or `>` for each column.
-
-    `least` are the titles of columns that a narrow terminal goes without first, the least important in front. A text in
-    the last column is cut before that.
-    """
-
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    align: str
-    least: Sequence[str] = ()
-
-
 Report = list["str | Table"]  # lines and tables, top to bottom
 
 
@@ -68,28 +194,30 @@ def print_report(report: Report) -> None:
 def _fit_table(table: Table, width: int | None) -> str:
     """The table without the columns for which there is no room; they are named.
 
-    Columns without any value go first, then `least`, then from the right. Where the last column is text, it is cut to
-    the room that is left, 30 columns or more, and no further column goes.
+    Columns without any value go first, then those to spare, then from the right. Where the last column is text, it is
+    cut to the room that is left, 30 columns or more, and no further column goes.
     """
-    kept, dropped = list(range(len(table.header))), list[str]()
-    empty = [place for place in kept if all(row[place] in ("", "–") for row in table.rows)]
-    least = [list(table.header).index(title) for title in table.least]
-    order = iter(dict.fromkeys([*empty, *least, *reversed(kept)]))
-    while not _fits(text := _show_columns(table, kept), width):
-        place, rest = next(order), _show_columns(table, kept[:-1])
-        if place not in empty and table.align[kept[-1]] == "<" and _fits(rest, (width or 0) - _CUT - 2):
+    columns, rows = table.texts()
+    kept, dropped = list(range(len(columns))), list[str]()
+    empty = [place for place in kept if all(row[place] in ("", "–") for row in rows)]
+    spare = sorted((place for place in kept if columns[place].spare), key=lambda place: -columns[place].spare)
+    order = iter(dict.fromkeys([*empty, *spare, *reversed(kept)]))
+    while not _fits(text := _show_columns(columns, rows, kept), width):
+        place, rest = next(order), _show_columns(columns, rows, kept[:-1])
+        if place not in empty and columns[kept[-1]].side == "<" and _fits(rest, (width or 0) - _CUT - 2):
             text = "\n".join(_cut_line(line, width or 0) for line in text.split("\n"))
             break
         if len(kept) < 3:
             break
         kept.remove(place)
-        dropped.append(table.header[place])
+        dropped.append(columns[place].title)
     return f"{text}\n(no room for: {', '.join(dropped)})" if dropped else text
 
 
-def _show_columns(table: Table, places: Sequence[int]) -> str:
-    rows = [[row[place] for place in places] for row in table.rows]
-    return text_table([table.header[place] for place in places], rows, "".join(table.align[place] for place in places))
+def _show_columns(columns: Sequence[Column], rows: Sequence[Sequence[str]], places: Sequence[int]) -> str:
+    shown = [columns[place] for place in places]
+    cells = [[row[place] for place in places] for row in rows]
+    return text_table([column.title for column in shown], cells, "".join(column.side for column in shown))
 
 
 def _fits(text: str, width: int | None) -> bool:
@@ -113,9 +241,11 @@ def format_html(report: Report) -> str:
         if isinstance(block, str):
             parts.append(f"<div>{html.escape(block)}</div>" if block else "")
             continue
-        sides = ["left" if side == "<" else "right" for side in block.align]
-        rows = "".join(_html_row("td", row, sides) for row in block.rows)
-        parts.append(f"<table><thead>{_html_row('th', block.header, sides)}</thead><tbody>{rows}</tbody></table>")
+        columns, cells = block.texts()
+        sides = ["left" if column.side == "<" else "right" for column in columns]
+        rows = "".join(_html_row("td", row, sides) for row in cells)
+        header = _html_row("th", [column.title for column in columns], sides)
+        parts.append(f"<table><thead>{header}</thead><tbody>{rows}</tbody></table>")
     return "\n".join(filter(None, parts))
 
 

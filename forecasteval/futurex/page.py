@@ -6,13 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.charts import Bar, Chart, Interval, insert_column
+from forecasteval.common.charts import Chart, insert_column
 from forecasteval.common.errors import printable
 from forecasteval.common.joins import raw_answer
 from forecasteval.common.pages import (
-    Cell,
-    Column,
-    Link,
     Page,
     Record,
     Records,
@@ -25,7 +22,18 @@ from forecasteval.common.pages import (
     text_limit,
 )
 from forecasteval.common.records import as_text
-from forecasteval.common.report import Table, format_signature, show_interval, show_number
+from forecasteval.common.report import (
+    Bar,
+    Cell,
+    Column,
+    Interval,
+    Link,
+    Table,
+    format_signature,
+    plain_table,
+    show_interval,
+    show_number,
+)
 
 from .answers import read_answer
 from .explanations import explain, name_cause
@@ -35,9 +43,13 @@ from .rules import LEVELS, WEIGHTS, Rules
 from .truths import Truth
 
 _COLUMNS: Final = (
-    Column("Level", "choice", "low"), Column("Score", "number", "high"), Column("Costs", "number", "high"),
-    Column("Outcome", "choice"), Column("Question", "long"), Column("Why", "long"),
-)  # fmt: skip
+    Column("Level", str, "choice", "low"),
+    Column("Score", str, "number", "high"),
+    Column("Costs", str, "number", "high"),
+    Column("Outcome", str, "choice"),
+    Column("Question", str, "long"),
+    Column("Why", str, "long"),
+)
 _BINS: Final = (
     (-3, "more than 3 σ too low"), (-1, "1 to 3 σ too low"), (-0.5, "0.5 to 1 σ too low"), (0.5, "within 0.5 σ"),
     (1, "0.5 to 1 σ too high"), (3, "1 to 3 σ too high"), (float("inf"), "more than 3 σ too high"),
@@ -111,7 +123,7 @@ def _cost_chart(items: Sequence[Mapping[str, Any]], costs: Sequence[float]) -> C
         "What is missing from an overall score of 1, by the kind of mistake: the weight of each question times what "
         "its score lacks."
     )
-    table = Table(["Outcome", "", "Costs", "Questions"], rows, "<<>>")
+    table = plain_table(["Outcome", "", "Costs", "Questions"], rows, "<<>>")
     return Chart("costs", "What costs most", description, table)
 
 
@@ -124,7 +136,9 @@ def _sigma_chart(items: Iterable[Mapping[str, Any]]) -> Chart:
         f"How far {len(sigmas)} numbers lie from the truth, in units of the question's σ: {low} are too low, {high} "
         "too high. Within 1 σ an answer scores."
     )
-    return Chart("sigmas", "Numbers, in σ from the truth", description, Table(["Distance", "", "Numbers"], rows, "<<>"))
+    return Chart(
+        "sigmas", "Numbers, in σ from the truth", description, plain_table(["Distance", "", "Numbers"], rows, "<<>")
+    )
 
 
 # --- Questions ---

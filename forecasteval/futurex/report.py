@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from forecasteval.common.errors import printable
-from forecasteval.common.report import Report, Table, format_signature, show_interval, show_number
+from forecasteval.common.report import Report, Table, format_signature, plain_table, show_interval, show_number
 
 from .answers import read_answer
 from .explanations import explain
@@ -61,7 +61,7 @@ def _score_table(results: Mapping[str, Any]) -> Table:
             columns[title] = [*map(str, counts), str(sum(counts))]
     names = [*(f"Level {level}" for level in LEVELS), "Overall"]
     rows = [[name, *cells] for name, *cells in zip(names, *columns.values(), strict=True)]
-    return Table(["", *columns], rows, "<" + ">" * len(columns))
+    return plain_table(["", *columns], rows, "<" + ">" * len(columns))
 
 
 def _sigma_line(count: int, rules: str) -> str:
@@ -107,4 +107,4 @@ def items_table(items: Iterable[Mapping[str, Any]]) -> Table:
         for item in items
     ]  # fmt: skip
     header = ["Id", "Level", "Kind", "Score", "Outcome", "Truth", "Read", "Answer", "Note", "Why"]
-    return Table(header, rows, "<><><<<<<<", ("Answer", "Note", "Kind", "Truth", "Read", "Outcome", "Level"))
+    return plain_table(header, rows, "<><><<<<<<", ("Answer", "Note", "Kind", "Truth", "Read", "Outcome", "Level"))

@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import CHARTED, Block, Cell, Column, Link, Links, Record, Records, make_keys, show_text
-from forecasteval.common.report import Table, show_number
+from forecasteval.common.pages import CHARTED, Block, Record, Records, make_keys, show_text
+from forecasteval.common.report import Cell, Column, Link, Links, Table, plain_table, show_number
 
 from .arrays import Floats
 from .events import Events
@@ -22,8 +22,8 @@ _CELLS: Final = 50_000  # of all tables of events
 _COSTLIEST: Final = 5  # events that are named for each forecaster
 _OPTIONS: Final = 8  # columns of such a table: the options that came true, then the likeliest ones
 _COLUMNS: Final = (
-    Column("Category", "choice"), Column("Brier", "number", "low"), Column("Market", "number", "low"),
-    Column("Crowd", "number", "low"), Column("Event", "long"), Column("Closed"), Column("Outcome"),
+    Column("Category", str, "choice"), Column("Brier", str, "number", "low"), Column("Market", str, "number", "low"),
+    Column("Crowd", str, "number", "low"), Column("Event", str, "long"), Column("Closed", str), Column("Outcome", str),
 )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def _list_costliest(shown: EventData, names: Sequence[str], keys: Mapping[int, s
             text = f"{show_text(title or shown.events.ids[at], 60)} ({show_number(float(briers[place]), 2)})"
             links.append(Link(text, "", keys.get(at, "")))
         rows.append([printable(name, 60), Links(links)])
-    return Table(["Forecaster", f"The {_COSTLIEST} events with its highest Brier scores"], rows, "<<")
+    return plain_table(["Forecaster", f"The {_COSTLIEST} events with its highest Brier scores"], rows, "<<")
 
 
 def _make_record(shown: EventData, at: int, key: str, mean: float, base: Mapping[str, Forecasts]) -> Record:
@@ -132,7 +132,7 @@ def _forecast_table(
     ]  # fmt: skip
     titles = [options[place] + " ✓" * bool(outcome[place]) for place in columns]
     header = ["Forecaster", "Brier", *([f"Return {paid.removeprefix('return_')}"] if paid else []), *titles]
-    return Table(header, body, "<" + ">" * (len(header) - 1))
+    return plain_table(header, body, "<" + ">" * (len(header) - 1))
 
 
 def _probabilities(data: Forecasts, place: int) -> Floats:

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from forecasteval.common.charts import Axis, Chart, Interval, Line, Panel, Shade, insert_column, number_axis
+from forecasteval.common.charts import Axis, Chart, Line, Panel, insert_column, number_axis
 from forecasteval.common.errors import printable
 from forecasteval.common.pages import CHARTED, MOST, Block, Page, Section, cut_table
-from forecasteval.common.report import Table, format_signature, show_number
+from forecasteval.common.report import Interval, Shade, Table, format_signature, make_table, plain_table, show_number
 
 from .event_rows import EventData, show_events
 from .metrics import find_metric
-from .report import DECOMPOSITION, board_rows, group_table, make_board, make_table, title_of
+from .report import DECOMPOSITION, board_rows, group_table, make_board, title_of
 
 _SMALL: Final = 12  # reliability diagrams
 _LINES: Final = 8  # forecasters whose returns are drawn in colour
@@ -98,7 +98,7 @@ def _reliability_chart(results: Mapping[str, Any], order: Sequence[str]) -> Char
         description += f" The first {len(shown)} of {len(order)} forecasters."
     return Chart(
         "reliability", "Reliability", description,
-        Table(["Forecaster", "Probability", "n", "Mean probability", "Came true"], cells, "<>>>>"), panels,
+        plain_table(["Forecaster", "Probability", "n", "Mean probability", "Came true"], cells, "<>>>>"), panels,
     )  # fmt: skip
 
 
@@ -133,7 +133,7 @@ def _returns(results: Mapping[str, Any], order: Sequence[str]) -> list[Section]:
         "The mean payoff of one dollar a priced event so far, by closing time, for each risk aversion γ; above the "
         f"dashed line bets earned money. The first {_LINES} of the ranking are in colour; the table has all of them."
     )
-    table = Table(["Forecaster", "Priced events", *map(title_of, metrics)], cells, "<" + ">" * (len(metrics) + 1))
+    table = plain_table(["Forecaster", "Priced events", *map(title_of, metrics)], cells, "<" + ">" * (len(metrics) + 1))
     return [Section("Returns", [Chart("returns", "Returns over closing time", description, table, panels)])]
 
 
@@ -167,7 +167,7 @@ def _agreement(results: Mapping[str, Any]) -> list[Section]:
     description = (
         "Spearman's rank correlation of the forecasters by two metrics: 1 where both rank alike, −1 the other way."
     )
-    table = Table(["", *titles], rows, "<" + ">" * len(titles))
+    table = plain_table(["", *titles], rows, "<" + ">" * len(titles))
     return [Section("Agreement", [Chart("agreement", "Agreement of the metrics", description, table)])]
 
 
@@ -196,7 +196,7 @@ def _remarks(results: Mapping[str, Any]) -> list[Block]:
     ]  # fmt: skip
     blocks: list[Block] = []
     if fits:
-        blocks.append(Table(["Model", "Converged", "Iterations", "Gradient", "Log-likelihood"], fits, "<<>>>"))
+        blocks.append(plain_table(["Model", "Converged", "Iterations", "Gradient", "Log-likelihood"], fits, "<<>>>"))
     if left_out:
-        blocks.append(Table(["Left out", "Reason", "Count", "Which"], left_out, "<<><"))
+        blocks.append(plain_table(["Left out", "Reason", "Count", "Which"], left_out, "<<><"))
     return [*blocks, *(f"warning: {printable(text)}" for text in results["warnings"])] or ["Nothing was left out."]

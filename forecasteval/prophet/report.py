@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from forecasteval.common.errors import InputError, grouped_names, printable
-from forecasteval.common.report import Report, Table, format_signature, format_text, show_interval, show_number
+from forecasteval.common.report import (
+    Column,
+    Report,
+    Table,
+    format_signature,
+    format_text,
+    make_table,
+    show_interval,
+    show_number,
+)
 
 from .metrics import find_metric
 
@@ -15,20 +25,6 @@ _FULL_ONLY: Final = frozenset({"adjusted_brier", "spherical", "weighted_brier"})
 SHOWN: Final = 30  # forecasters on the screen
 Record = Mapping[str, Any]
 Row = tuple[str, Record]
-
-
-class Column(NamedTuple):
-    """A column of a table: its title, what a row shows there, and the side (`<` or `>`) on which it stands."""
-
-    title: str
-    cell: Callable[[Any], str]
-    side: str = ">"
-
-
-def make_table(columns: Sequence[Column], rows: Iterable[Any], least: Sequence[str] = ()) -> Table:
-    """A table with a row per element of `rows`; a narrow terminal goes without the columns `least` first."""
-    body = [[column.cell(row) for column in columns] for row in rows]
-    return Table([column.title for column in columns], body, "".join(column.side for column in columns), least)
 
 
 def title_of(metric: str) -> str:
@@ -65,7 +61,7 @@ def report_blocks(
     if full:
         report += [block for part in _tables(results, rows, metrics) for block in ("", *part)]
     if items:
-        report += ["", make_table(_item_columns(results), results.get("items", ()), ["Time"])]
+        report += ["", make_table(_item_columns(results), results.get("items", ()))]
     return [*report, *_notes(results, full)]
 
 
@@ -103,10 +99,7 @@ def make_board(results: Mapping[str, Any], by: str, full: bool = False) -> tuple
     matrix = results["rank_correlation"]["overall"]
     rows = board_rows(results, by, full)
     columns = _board_columns(rows, by, list(matrix["spearman"]))
-    titles = [column.title for column in columns]
-    others = titles[titles.index("Beats next") :]  # the interval and the rank's stay as long as there is room
-    table = make_table(columns, rows, [*reversed(others), "Coverage", "P(best)", "Events"])
-    return table, [*messages, "", *_agreement_line(matrix["kendall"])]
+    return make_table(columns, rows), [*messages, "", *_agreement_line(matrix["kendall"])]
 
 
 def board_rows(results: Mapping[str, Any], by: str, full: bool) -> list[Row]:
@@ -120,11 +113,15 @@ def board_rows(results: Mapping[str, Any], by: str, full: bool) -> list[Row]:
     return [*((name, ranked[name]) for name in order[:cut]), *((name, few[name]) for name in last[:cut]), *base]
 
 
+def _number(title: str, cell: Callable[[Any], str], spare: int = 0) -> Column:
+    return Column(title, cell, "number", spare=spare)
+
+
 def _metric_column(metric: str) -> Column:
-    return Column(title_of(metric), lambda row: show_number(row[1][metric]))
+    return _number(title_of(metric), lambda row: show_number(row[1][metric]))
 
 
-NAME: Final = Column("Forecaster", lambda row: printable(row[0], 40), "<")
+NAME: Final = Column("Forecaster", lambda row: printable(row[0], 40))
 
 
 def _board_columns(rows: Sequence[Row], by: str, metrics: Sequence[str]) -> list[Column]:
@@ -132,21 +129,24 @@ def _board_columns(rows: Sequence[Row], by: str, metrics: Sequence[str]) -> list
     others = [metric for metric in metrics if metric != by and metric not in _FULL_ONLY]
     others = [metric for metric in others if any(row[metric] is not None for _, row in rows)]
     prices = [
-        Column("Priced", lambda row: str(row[1]["n_priced"])),
-        Column("Spread", lambda row: show_number(row[1]["spread"], 3)),
+        _number("Priced", lambda row: str(row[1]["n_priced"])),
+        _number("Spread", lambda row: show_number(row[1]["spread"], 3)),
     ]
-    return [
-        Column("Rank", lambda row: _rank(row[1], by)),
-        NAME,
-        Column("Events", lambda row: str(row[1]["n_events"])),
-        Column("Coverage", lambda row: f"{row[1]['coverage']:.0%}"),
-        _metric_column(by),
-        Column("95% interval", lambda row: show_interval(row[1].get(f"{by}_interval"))),
-        Column("Rank 95%", lambda row: show_ranks(row[1].get(f"{by}_rank_interval"))),
-        Column("P(best)", lambda row: show_number(row[1].get(f"{by}_best"), 2)),
-        Column("Beats next", lambda row: show_number(row[1].get(f"{by}_beats_next"), 2)),
+    spare = [
+        _number("Beats next", lambda row: show_number(row[1].get(f"{by}_beats_next"), 2)),
         *map(_metric_column, others),
         *(prices if any(row["n_priced"] for _, row in rows) else ()),
+    ]  # the intervals stay as long as there is room
+    return [
+        _number("Rank", lambda row: _rank(row[1], by)),
+        NAME,
+        _number("Events", lambda row: str(row[1]["n_events"]), spare=1),
+        _number("Coverage", lambda row: f"{row[1]['coverage']:.0%}", spare=3),
+        _metric_column(by),
+        _number("95% interval", lambda row: show_interval(row[1].get(f"{by}_interval"))),
+        _number("Rank 95%", lambda row: show_ranks(row[1].get(f"{by}_rank_interval"))),
+        _number("P(best)", lambda row: show_number(row[1].get(f"{by}_best"), 2), spare=2),
+        *(replace(column, spare=4 + place) for place, column in enumerate(spare)),
     ]
 
 
@@ -199,30 +199,30 @@ def _tables(results: Mapping[str, Any], rows: Sequence[Row], metrics: Sequence[s
         tables.append(["Brier by category (events)", group_table(results["by_category"], [name for name, _ in rows])])
     for kind, what in (("spearman", "Spearman"), ("kendall", "Kendall")):
         matrix = results["rank_correlation"]["overall"][kind]
-        columns = [Column("", title_of, "<"), *(_agreement_column(matrix, metric) for metric in metrics)]
+        columns = [Column("", title_of), *(_agreement_column(matrix, metric) for metric in metrics)]
         tables.append([f"Rank agreement ({what}), 1 where two metrics rank alike", make_table(columns, metrics)])
     return tables
 
 
 def _by_metric(rows: Sequence[Row], metrics: Sequence[str], cell: Callable[[Record, str], str]) -> Table:
     def column(metric: str) -> Column:
-        return Column(title_of(metric), lambda row: cell(row[1], metric))
+        return _number(title_of(metric), lambda row: cell(row[1], metric))
 
     return make_table([NAME, *map(column, metrics)], rows)
 
 
 def _agreement_column(matrix: Mapping[str, Mapping[str, float | None]], metric: str) -> Column:
-    return Column(title_of(metric), lambda other: show_number(matrix[other][metric], 3))
+    return _number(title_of(metric), lambda other: show_number(matrix[other][metric], 3))
 
 
 def _part(title: str, key: str) -> Column:
-    return Column(title, lambda row: show_number(row[1]["decomposition"][key]))
+    return _number(title, lambda row: show_number(row[1]["decomposition"][key]))
 
 
 DECOMPOSITION: Final = (
     NAME,
-    Column("1 - Brier", lambda row: show_number(row[1]["one_minus_brier"])),
-    Column("Skill", lambda row: show_number(row[1]["brier_skill"])),
+    _number("1 - Brier", lambda row: show_number(row[1]["one_minus_brier"])),
+    _number("Skill", lambda row: show_number(row[1]["brier_skill"])),
     _part("Reliability", "reliability"),
     _part("Resolution", "resolution"),
     _part("Uncertainty", "uncertainty"),
@@ -236,10 +236,10 @@ def group_table(groups: Mapping[str, Any], names: Sequence[str]) -> Table:
 
     def column(name: str, group: Mapping[str, Any]) -> Column:
         title = f"{printable(name, 30)} ({group['n_events']})"
-        return Column(title, lambda forecaster: _brier(group["forecasters"].get(forecaster)))
+        return _number(title, lambda forecaster: _brier(group["forecasters"].get(forecaster)))
 
     rows = [name for name in names if any(name in group["forecasters"] for group in groups.values())]
-    forecaster = Column("Forecaster", lambda name: printable(name, 40), "<")
+    forecaster = Column("Forecaster", lambda name: printable(name, 40))
     return make_table([forecaster, *(column(name, group) for name, group in groups.items())], rows)
 
 
@@ -263,10 +263,10 @@ def _item_columns(results: Mapping[str, Any]) -> list[Column]:
     first: Record = next(iter(results.get("items", ())), {})
     metrics = [metric for metric in results["rank_correlation"]["overall"]["spearman"] if metric in first]
     return [
-        Column("Event", lambda item: printable(item["id"], 40), "<"),
-        Column("Forecaster", lambda item: printable(item["forecaster"], 40), "<"),
-        Column("Time", lambda item: item["time"] or "–", "<"),
-        *(Column(title_of(name), partial(_item_number, name)) for name in metrics),
+        Column("Event", lambda item: printable(item["id"], 40)),
+        Column("Forecaster", lambda item: printable(item["forecaster"], 40)),
+        Column("Time", lambda item: item["time"] or "–", spare=1),
+        *(_number(title_of(name), partial(_item_number, name)) for name in metrics),
     ]
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from forecasteval.common.charts import Bar, Chart, Interval, insert_column
+from forecasteval.common.charts import Chart, insert_column
 from forecasteval.common.errors import printable
 from forecasteval.common.pages import (
     CHARTED,
     TEXT,
-    Cell,
-    Column,
-    Link,
     Page,
     Record,
     Records,
@@ -23,7 +20,18 @@ from forecasteval.common.pages import (
     show_text,
 )
 from forecasteval.common.records import as_text
-from forecasteval.common.report import Table, format_signature, show_interval, show_number
+from forecasteval.common.report import (
+    Bar,
+    Cell,
+    Column,
+    Interval,
+    Link,
+    Table,
+    format_signature,
+    plain_table,
+    show_interval,
+    show_number,
+)
 
 from .datasets import read_records
 from .items import ABSENT
@@ -39,8 +47,8 @@ _GROUPS: Final = {  # of results, where they are there
     "by_option_count": ("options", "By the number of options"),
 }
 _COLUMNS: Final = (
-    Column("Type", "choice"), Column("Outcome", "choice"), Column("Score", "number", "high"),
-    Column("Question", "long"), Column("Why", "long"),
+    Column("Type", str, "choice"), Column("Outcome", str, "choice"), Column("Score", str, "number", "high"),
+    Column("Question", str, "long"), Column("Why", str, "long"),
 )  # fmt: skip
 
 
@@ -99,7 +107,7 @@ def _group_chart(name: str, title: str, groups: Mapping[str, Mapping[str, Any]])
     if len(shown) < len(groups):
         description += f" The {len(shown)} most frequent of {len(groups)}."
     header = ["Group", "relative score", "Relative", "Uniform guess", "n"]
-    return Chart(name, title, description, Table(header, rows, "<<>>>"))
+    return Chart(name, title, description, plain_table(header, rows, "<<>>>"))
 
 
 def _pair_chart(table: Any, pairs: Mapping[str, Any]) -> Chart:
@@ -179,7 +187,7 @@ def _option_table(question: Mapping[str, Any], read: object) -> Table:
         ]
         for place, option in enumerate(question["options"])
     ]  # fmt: skip
-    return Table(["Option", "", "Conditions", "relative", "Relative", "Yield", "Effective"], rows, "><<<>>>")
+    return plain_table(["Option", "", "Conditions", "relative", "Relative", "Yield", "Effective"], rows, "><<<>>>")
 
 
 def _reference_table(references: Sequence[Any]) -> Table:
@@ -188,4 +196,4 @@ def _reference_table(references: Sequence[Any]) -> Table:
         for row in references
         if isinstance(row, Mapping)
     ]
-    return Table(["Conditions", "Yield"], rows, "<>")
+    return plain_table(["Conditions", "Yield"], rows, "<>")

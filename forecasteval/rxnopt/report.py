@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from forecasteval.common.errors import printable
-from forecasteval.common.report import Report, Table, format_signature, show_interval, show_number
+from forecasteval.common.report import Report, Table, format_signature, plain_table, show_interval, show_number
 
 from .kinds import METRICS, NAME, QUESTION_TYPES
 
@@ -27,7 +27,7 @@ def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
              _shown_index(i["read"]), printable(i["answer"], 20), i["note"], explain(i)]
             for i in results["items"]
         ]  # fmt: skip
-        report += ["", Table(header, shown, "<<><><<<", ("Answer", "Note", "Type", "Read", "Outcome"))]
+        report += ["", plain_table(header, shown, "<<><><<<", ("Answer", "Note", "Type", "Read", "Outcome"))]
     return [*report, "", *parts["signature"]]
 
 
@@ -63,7 +63,7 @@ def report_parts(results: Mapping[str, Any]) -> dict[str, Report]:
             f"{NAME}  {printable(results.get('name', ''))}".rstrip(),
             f"{from_tables}, dataset {printable(results.get('dataset') or 'given')}",
         ],
-        "scores": [Table(header, rows, "<>>>>>>>>", ("Yield ratio", "Exact", "Illegal", "Uniform", "n"))],
+        "scores": [plain_table(header, rows, "<>>>>>>>>", ("Yield ratio", "Exact", "Illegal", "Uniform", "n"))],
         "remarks": remarks,
         "pairs": [_pair_table(results["pairs"])] if results["pairs"]["overall"]["pairs"] else [],
         "keys": [_part_table("Condition asked about", keys)] if len(keys) > 1 else [],
@@ -101,7 +101,7 @@ def _part_table(title: str, parts: Mapping[str, Any]) -> Table:
         for name, part in parts.items()
         if part["n"] >= least
     ][:MOST_PARTS]
-    return Table([title, "Relative", "Uniform", "n"], rows, "<>>>")
+    return plain_table([title, "Relative", "Uniform", "n"], rows, "<>>>")
 
 
 def _pair_table(pairs: Mapping[str, Any]) -> Table:
@@ -113,4 +113,4 @@ def _pair_table(pairs: Mapping[str, Any]) -> Table:
             values = [show_number(pair[key]) for key in ("reference_mean", "control_mean", "mean_difference")]
             shown = [*values, show_interval(pair["interval"]), show_number(pair["p_value"]), str(pair["pairs"]), counts]
             rows.append([kind, *shown])
-    return Table(header, rows, "<>>>>>>>")
+    return plain_table(header, rows, "<>>>>>>>")

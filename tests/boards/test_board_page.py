@@ -15,8 +15,8 @@ from forecasteval.boards import rank
 from forecasteval.boards.board_page import make_page
 from forecasteval.boards.page import render
 from forecasteval.boards.significance import holm, sign_flip_test
-from forecasteval.common.charts import Interval
-from forecasteval.common.pages import Link, Links, Records
+from forecasteval.common.pages import Records
+from forecasteval.common.report import Interval, Link, Links
 from html_page import check_page
 
 LEADER = (True,) * 20

@@ -17,20 +17,16 @@ from eval import FutureXEvaluator
 from forecasteval.boards import compare, rank
 from forecasteval.common.charts import (
     Axis,
-    Bar,
     Chart,
-    Interval,
     Line,
     Panel,
-    Shade,
     cell_axis,
-    insert_column,
     number_axis,
     plot,
     spread,
 )
 from forecasteval.common.errors import InputError
-from forecasteval.common.report import Table
+from forecasteval.common.report import Bar, Interval, Shade, plain_table
 from forecasteval.common.results import Results
 from hostile import TEXTS, hostile_results
 
@@ -65,11 +61,6 @@ def test_names_beside_lines_are_apart_and_in_order(ends: list[float], gap: float
     places = [at for at, _ in spread(sorted((y, n) for n, y in enumerate(ends)), gap)]
     assert all(after - before >= gap - 1e-9 for before, after in pairwise(places))
     assert sum(places) == pytest.approx(sum(ends), abs=1e-6)
-
-
-def test_a_column_of_marks_stands_before_the_named_one() -> None:
-    table = insert_column(Table(["a", "b"], [["1", "2"]], "<>"), "b", "mark", [Bar(1)])
-    assert table == Table(["a", "mark", "b"], [["1", Bar(1), "2"]], "<<>")  # type: ignore[list-item]
 
 
 # --- With matplotlib ---
@@ -117,11 +108,11 @@ def test_plots_have_names_and_take_axes() -> None:
 def test_every_form_is_drawn() -> None:
     axis = Axis("x", [(0.0, "0"), (1.0, "$1$")])
     lines = [Line("a", [(0.0, 0.5), (1.0, None)], [0.1, 0.2]), Line("b", [(0.0, 0.1)], faint=True)]
-    table = Table(["", "one", "two"], [["a", Shade(1.0), Shade(None)], ["b", Shade(-0.5), Shade(0.0)]], "<<<")  # type: ignore[list-item]
+    table = plain_table(["", "one", "two"], [["a", Shade(1.0), Shade(None)], ["b", Shade(-0.5), Shade(0.0)]], "<<<")
     charts: dict[str, Any] = {
         "two": Chart("two", "T", "D", table, [Panel("p", lines, axis, axis, mark) for mark in ("diagonal", 1.0)]),
         "matrix": Chart("matrix", "T", "D", table),
-        "bars": Chart("bars", "T", "D", Table(["", "n"], [["a", Bar(3.0)]], "<<")),  # type: ignore[list-item]
+        "bars": Chart("bars", "T", "D", plain_table(["", "n"], [["a", Bar(3.0)]], "<<")),
     }  # fmt: skip
     assert plot(charts, "two").shape == (2,)
     assert [text.get_text() for text in plot(charts, "matrix").texts] == ["1.00", "-0.50", "0.00"]

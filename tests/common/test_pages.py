@@ -17,7 +17,6 @@ from forecasteval.common.pages import (
     CUT,
     MOST,
     TEXT,
-    Marked,
     choose_places,
     cut_table,
     make_keys,
@@ -25,7 +24,7 @@ from forecasteval.common.pages import (
     show_text,
     text_limit,
 )
-from forecasteval.common.report import Table
+from forecasteval.common.report import Marked, Table, plain_table
 
 
 @each(
@@ -61,13 +60,13 @@ def test_what_stands_around_is_cut_not_the_part() -> None:
 
 
 def test_cut_table() -> None:
-    table = Table(["a"], [[str(n)] for n in range(MOST + 1)], "<")
+    table = plain_table(["a"], [[str(n)] for n in range(MOST + 1)], "<")
     assert cut_table(table._replace(rows=table.rows[:-1])) == [table._replace(rows=table.rows[:-1])]
     cut, told = cut_table(table)
     assert isinstance(cut, Table)
     assert len(cut.rows) == MOST
     assert told == f"The first {MOST} of {MOST + 1} rows."
-    wide = Table(["a"] * 100, [["x"] * 100] * 300, "<" * 100)
+    wide = plain_table(["a"] * 100, [["x"] * 100] * 300, "<" * 100)
     assert [len(block.rows) for block in cut_table(wide) if isinstance(block, Table)] == [CELLS // 100]
 
 

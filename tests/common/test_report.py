@@ -5,7 +5,18 @@ from __future__ import annotations
 import pytest
 
 from each import each
-from forecasteval.common.report import Table, display_width, format_text, text_table
+from forecasteval.common.report import (
+    Bar,
+    Column,
+    Interval,
+    Link,
+    display_width,
+    format_html,
+    format_text,
+    make_table,
+    plain_table,
+    text_table,
+)
 
 
 def test_table_is_aligned_with_chinese() -> None:
@@ -30,7 +41,7 @@ def test_table_refuses_a_row_of_another_width() -> None:
 
 @each(("width", "shown"), [(None, "a b c d"), (80, "a b c d"), (29, "a b c"), (20, "a c"), (1, "a c")])
 def test_columns_without_room_go_the_least_important_first_and_are_named(width: int | None, shown: str) -> None:
-    table = Table(["a", "b", "c", "d"], [["x" * 8, "长" * 4, "z" * 8, "w" * 8]], "<<><", ("d", "b"))
+    table = plain_table(["a", "b", "c", "d"], [["x" * 8, "长" * 4, "z" * 8, "w" * 8]], "<<><", ("d", "b"))
     lines = format_text([table], width).split("\n")
     assert lines[0].split() == shown.split()
     dropped = [title for title in "db" if title not in shown]
@@ -47,5 +58,17 @@ def test_columns_without_room_go_the_least_important_first_and_are_named(width: 
     ],
 )
 def test_columns_without_a_value_go_first_and_a_last_text_is_cut(width: int | None, shown: list[str]) -> None:
-    table = Table(["id", "gap", "n", "why"], [["a", "–", "1", "长" * 30]], "<<><", ("n",))
+    table = plain_table(["id", "gap", "n", "why"], [["a", "–", "1", "长" * 30]], "<<><", ("n",))
     assert format_text([table], width).split("\n") == shown
+
+
+def test_marks_are_left_out_of_text_and_other_cells_are_their_text() -> None:
+    columns = [
+        Column("page", lambda row: Link(row["name"], "a.html")),
+        Column("drawn", lambda row: Interval(row["n"]), "mark"),
+        Column("n", lambda row: Bar(row["n"]), "number"),
+    ]
+    table = make_table(columns, [{"name": "<a>", "n": 2.0}, {"name": "b", "n": None}])
+    assert format_text([table]) == "page  n\n<a>   2\nb     –"
+    assert "drawn" not in format_html([table])
+    assert "&lt;a&gt;" in format_html([table])

@@ -11,7 +11,8 @@ from cli import number, q, question, write
 from each import each
 from eval import FutureXEvaluator
 from forecasteval.boards.page import render
-from forecasteval.common.pages import Marked, Records
+from forecasteval.common.pages import Records
+from forecasteval.common.report import Marked
 from forecasteval.futurex.report import report_parts
 from html_page import check_page
 

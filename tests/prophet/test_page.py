@@ -10,8 +10,8 @@ import pytest
 
 from cli import ROOT
 from forecasteval.boards.page import render
-from forecasteval.common.charts import Interval
 from forecasteval.common.pages import Records
+from forecasteval.common.report import Interval
 from forecasteval.prophet import ProphetArenaEvaluator
 from forecasteval.prophet.page import make_page
 from html_page import check_page
