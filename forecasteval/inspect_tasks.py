@@ -36,7 +36,8 @@ from forecasteval.common.files import find_file, hash_file  # noqa: E402
 from forecasteval.common.records import RecordFile  # noqa: E402
 from forecasteval.common.statistics import mean  # noqa: E402
 from forecasteval.common.version import __version__  # noqa: E402
-from forecasteval.convert.inspect_logs import PREDICTION, QUESTION_ID  # noqa: E402
+from forecasteval.convert.formats import PREDICTION  # noqa: E402
+from forecasteval.convert.tables import QUESTION_ID  # noqa: E402
 from forecasteval.futurex.explanations import explain  # noqa: E402
 from forecasteval.futurex.items import Item, Scoring  # noqa: E402
 from forecasteval.futurex.rules import RULE_SETS  # noqa: E402

@@ -17,11 +17,9 @@ from forecasteval.common.records import RecordFile, dump_json
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
-from .datasets import read_questions
-from .formats import read_source
-from .rows import Columns, Truths, read_truths
-from .runs import prediction_text
-from .tables import read_table
+from .formats import Columns, Truths, read_source, read_truths, shown_names
+from .runs import id_text, name_bad_row, prediction_text
+from .tables import Table, read_table
 
 _EXAMPLES: Final = """\
   {0} convert logs/run.eval -o prediction/250915-mymodel.json
@@ -142,19 +140,59 @@ def _other_runs(output: Path, written: Sequence[Path]) -> list[str]:
     return [f"also there, not from this source: {grouped_names(names)}"] if names else []
 
 
-# --- Datasets ---
+# --- FutureX-Past as a dataset ---
+
+_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {  # of ours, and their names in the two editions
+    "id": ("id", "question_id"),
+    "prompt": ("prompt", "question"),
+    "level": ("level",),
+    "ground_truth": ("ground_truth", "answer"),
+    "Std": ("Std", "std", "sigma"),
+    "end_time": ("end_time", "end-time"),
+}
+_OPTIONAL: Final = ("Std", "end_time")
 
 
 def _convert_dataset(paths: Sequence[Path], output: Path, columns: Columns, force: bool) -> list[str]:
-    """Write the questions of one source; what there is to say of them."""
+    """Write the questions of one source; the lines to print about them."""
     if len(paths) > 1:
         raise InputError("--dataset", "expected one source", str(len(paths)))
     table = read_table(paths[0])
-    questions, notes = read_questions(paths[0], table, columns)
+    source = _find_fields(paths[0], table, columns)
+    questions, left_out = [], RecordNotes()
+    for number, row in enumerate(table.rows, 1):
+        if isinstance(row, Mapping):
+            questions.append(_read_question({field: row.get(name) for field, name in source.items()}))
+        else:
+            left_out["left out, no object"].append(name_bad_row(row, number))
+    if not questions:
+        raise InputError(str(paths[0]), "expected questions", "none")
     _require_new([output], force)
     write_atomic(output, dump_json(questions, indent=1) + "\n")
+    notes = [*table.notes, f"column of truths: {printable(source['ground_truth'], 40)}", *left_out.lines()]
     lines = [f"{paths[0]}: {table.form}", *(f"  {note}" for note in notes)]
     return [*lines, f"{output}: {_plural(len(questions), 'question')}"]
+
+
+def _find_fields(path: Path, table: Table, columns: Columns) -> dict[str, str]:
+    """The columns of our fields; InputError if a column that all questions need is not in the table."""
+    named = {"id": columns.id, "ground_truth": columns.answer}
+    source: dict[str, str] = {}
+    for field, known in _FIELDS.items():
+        names = (given,) if (given := named.get(field)) else known
+        if match := next((name for name in names if name in table.names), None):
+            source[field] = match
+        elif field not in _OPTIONAL:
+            raise InputError(str(path), f"expected a column {' or '.join(names)}", shown_names(table.names))
+    return source
+
+
+def _read_question(question: dict[str, Any]) -> dict[str, Any]:
+    """A question; the level of a CSV is text and becomes a number."""
+    level = question["level"]
+    question["id"] = id_text(question["id"]) or None
+    question["level"] = int(level) if isinstance(level, str) and level.strip() in {"1", "2", "3", "4"} else level
+    return {"Std": None, **question}
 
 
 def _check(output: Path, check: Check, program: str) -> list[str]:

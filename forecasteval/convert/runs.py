@@ -1,22 +1,24 @@
-"""A run: one set of answers of a system, and everything that was left out of it."""
+"""Runs: the answers of a file run by run, what was left out of them and why, and a run as a prediction file."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import RecordNotes
 from forecasteval.common.records import WRAPPERS, BadRecord, as_text, dump_json, number_text
 
+from .tables import Table
+
 _NO_IDS: Final = frozenset({"id", *WRAPPERS})  # an object with such a key may be read as something else
 
 
 class Answer(NamedTuple):
-    """One answer as its file has it; `problem` says why it is none.
+    """An answer as its file has it; `problem` says why it is left out.
 
-    `alias` is what its file calls it where its id repeats in the dataset: only with its prompt does it belong to one
-    question.
+    `alias` is what its file calls the question where several questions of the dataset have its id: only with its
+    prompt does the answer then belong to one of them.
     """
 
     id: Any
@@ -28,7 +30,7 @@ class Answer(NamedTuple):
 
 
 class Run:
-    """The answers of one run; `left_out` has the names of those that are none, by reason."""
+    """The answers of a run, the ids of all its records, and the names of the records left out, by reason."""
 
     def __init__(self) -> None:
         self.answers: list[Answer] = []
@@ -36,28 +38,22 @@ class Run:
         self.left_out = RecordNotes()
 
     def notes(self) -> list[str]:
-        """What was left out, a line per reason."""
+        """A line for each reason to leave records out."""
         return [f"left out, {line}" for line in self.left_out.lines()]
 
 
 class Source(NamedTuple):
-    """What a file holds: its format, its runs by their numbers, and what else there is to say."""
+    """A file: its format, its runs by their numbers, notes for the user."""
 
     format: str
     runs: dict[int, Run]
-    notes: Sequence[str]
+    notes: list[str]
 
 
-def collect(
-    form: str,
-    rows: Iterable[Any],
-    read: Callable[[Mapping[str, Any]], Iterable[Answer]],
-    notes: Sequence[str] = (),
-    ids: Iterable[Any] = (),
-) -> Source:
-    """The runs of all answers that `read` finds in rows; `ids` are those of questions that every run should answer."""
+def collect(form: str, table: Table, read: Callable[[Mapping[str, Any]], Iterable[Answer]]) -> Source:
+    """The runs of a table, of whose rows `read` makes answers."""
     runs: dict[int, Run] = {}
-    for number, row in enumerate(rows, 1):
+    for number, row in enumerate(table.rows, 1):
         if not isinstance(row, Mapping):
             runs.setdefault(1, Run()).left_out["no object"].append(name_bad_row(row, number))
             continue
@@ -72,12 +68,11 @@ def collect(
                 run.left_out[problem[0]].append(name + problem[1])
             else:
                 run.answers.append(answer._replace(id=name))
-    known = dict.fromkeys([*map(str, ids), *(name for run in runs.values() for name in sorted(run.ids))])
+    known = dict.fromkeys([*map(str, table.ids), *(name for run in runs.values() for name in sorted(run.ids))])
     for run in runs.values():
-        missing = [name for name in known if name.strip() and name not in run.ids]
-        if missing:
+        if missing := [name for name in known if name.strip() and name not in run.ids]:
             run.left_out["not in this run"] = missing
-    return Source(form, dict(sorted(runs.items())), notes)
+    return Source(form, dict(sorted(runs.items())), list(table.notes))
 
 
 def name_bad_row(row: object, number: int) -> str:
@@ -86,14 +81,14 @@ def name_bad_row(row: object, number: int) -> str:
 
 
 def id_text(name: object) -> str:
-    """An id as text, "" if it is none; 7.0 is 7: a column of numbers has such ones if an id is missing in it."""
+    """An id as text, "" if it is none; 7.0 is 7, as a column of numbers with a gap holds floats."""
     if isinstance(name, str):
         return name
     return str(int(name)) if isinstance(name, float) and name.is_integer() else number_text(name)
 
 
 def is_empty(answer: Any) -> bool:
-    """Whether this is no answer at all."""
+    """Whether a value is no answer at all: blank, NaN, null, an empty list."""
     if isinstance(answer, str):
         return not answer.strip()
     if isinstance(answer, float):
@@ -102,7 +97,7 @@ def is_empty(answer: Any) -> bool:
 
 
 def _find_problem(answer: Any) -> tuple[str, str] | None:
-    """Why this is no answer, which is text, a number or a list of such, and what it looks like."""
+    """(why a value is no answer, what it looks like); an answer is text, a number or a list of such."""
     if is_empty(answer):
         return "without an answer", ""
     for value in answer if isinstance(answer, list) else [answer]:
@@ -114,10 +109,10 @@ def _find_problem(answer: Any) -> tuple[str, str] | None:
 
 
 def prediction_text(run: Run) -> tuple[str, int, list[str]]:
-    """The prediction file of a run, how many answers it has, and what there is to say of ids that repeat.
+    """The prediction file of a run, its number of answers, and notes on ids that repeat.
 
-    It is `{id: answer}`, which every benchmark reads. Where an id has several answers it is rows with prompts, by which
-    FutureX tells questions of one id apart; what stays ambiguous counts as missing there.
+    The file is `{id: answer}`, which every benchmark reads. Where an id has several answers it is rows with prompts, by
+    which FutureX tells questions of one id apart; what stays ambiguous counts as missing there.
     """
     by_id: dict[str, list[Answer]] = {}
     reasons = RecordNotes()
@@ -128,12 +123,11 @@ def prediction_text(run: Run) -> tuple[str, int, list[str]]:
         else:
             same.append(answer)
     for name, same in by_id.items():
-        if len(same) > 1:
-            prompts = {answer.prompt for answer in same if isinstance(answer.prompt, str)}
-            reason = "ids with several answers, all kept; a score counts them as missing"
-            if len(prompts) == len(same):
-                reason = "ids of several questions, kept with their prompts"
-            reasons[reason].append(name)
+        prompts = {answer.prompt for answer in same if isinstance(answer.prompt, str)}
+        if len(same) > 1 and len(prompts) == len(same):
+            reasons["ids of several questions, kept with their prompts"].append(name)
+        elif len(same) > 1:
+            reasons["ids with several answers, all kept; a score counts them as missing"].append(name)
     answers = [answer for same in by_id.values() for answer in same]
     value: Any = {answer.id: answer.value for answer in answers}
     if len(value) < len(answers) or any(answer.alias for answer in answers) or not _NO_IDS.isdisjoint(by_id):

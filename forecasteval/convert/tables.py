@@ -1,33 +1,62 @@
-"""Tables of any kind as rows that are objects: JSON, JSON Lines, CSV, Parquet."""
+"""Files as rows that are objects: JSON, JSON Lines, CSV, Parquet, and logs of inspect_ai."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, extra_package, printable
 from forecasteval.common.files import BYTE_ORDER_MARK, csv_rows, decode_utf8, read_file, readable, require_regular
-from forecasteval.common.records import WRAPPERS, RecordFile, first_keys
+from forecasteval.common.records import RecordFile, first_keys, parse_json
 
 MAX_BYTES: Final = 1 << 30  # of a file; its records take several times as much memory
 MAX_ROWS: Final = 1_000_000  # 44 KB of Parquet can hold nine million, which take 2.6 GB
-PARQUET: Final = b"PAR1"
+MAX_EPOCHS: Final = 1000
+LOG_KEYS: Final = frozenset({"version", "eval", "status"})
+QUESTION_ID: Final = "forecasteval_id"  # in a sample's metadata: the id of its question, where several have the same id
+_UNUSED: Final = {"messages", "events", "events_data", "store", "timelines"}  # nine tenths of a log
 
 
 class Table(NamedTuple):
-    """The rows of a file, and the names of all their columns; `is_map` if it was one object `{id: answer}`."""
+    """The rows of a file, the names of their columns, and notes for the user.
+
+    `keys` are those of the first objects in the file, if it is JSON, `ids` the questions that every run should answer,
+    if the file says so.
+    """
 
     form: str
-    names: list[str]
+    names: Sequence[str]
     rows: Sequence[Any]
-    notes: list[str]
-    is_map: bool = False
+    notes: Sequence[str] = ()
+    keys: Set[str] = frozenset()
+    ids: Sequence[Any] = ()
 
 
-def read_beginning(path: Path) -> bytes:
-    """The first bytes of a file; InputError if it has none, or more than can be read."""
+def read_table(path: Path, columns_named: bool = False) -> Table:
+    """The rows of a file; InputError if it is no table, is too long, or is a log though the user named columns."""
+    begin = _read_beginning(path)
+    is_json = begin.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[")
+    keys = first_keys(path, is_json=True) if is_json else set[str]()
+    if begin.startswith(b"PK\x03\x04") or keys >= LOG_KEYS:
+        if columns_named:
+            raise InputError("--id, --answer", "expected a table or rows of JSON", f"{path}, a log of inspect_ai")
+        return _read_log(path, is_json)
+    if begin.startswith(b"PAR1"):
+        table = _read_parquet(path)
+    elif is_json:
+        file = RecordFile(path, is_json=True)
+        rows = list(file)
+        names = list(dict.fromkeys(key for row in rows if isinstance(row, dict) for key in row))
+        table = Table("rows of JSON", names, rows, file.warnings, keys)
+    else:
+        table = _read_csv(path)
+    _require_rows(path, len(table.rows))
+    return table
+
+
+def _read_beginning(path: Path) -> bytes:
     require_regular(path)
     with readable(path), path.open("rb") as file:
         begin, size = file.read(64), path.stat().st_size
@@ -38,46 +67,22 @@ def read_beginning(path: Path) -> bytes:
     return begin
 
 
-def is_json(begin: bytes) -> bool:
-    """Whether a file that begins so holds JSON or JSON Lines."""
-    return begin.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[")
-
-
-def read_table(path: Path) -> Table:
-    """The rows of a file; InputError if it is no table, or has more than `MAX_ROWS`."""
-    begin = read_beginning(path)
-    read = _read_parquet if begin.startswith(PARQUET) else _read_json if is_json(begin) else _read_csv
-    table = read(path)
-    _require_rows(path, len(table.rows))
-    return table
-
-
 def _require_rows(path: Path, count: int) -> None:
     if count > MAX_ROWS:
         raise InputError(str(path), f"expected {MAX_ROWS:,} rows at most; split it", f"{count:,}")
 
 
-def _read_json(path: Path) -> Table:
-    file = RecordFile(path, is_json=True)
-    rows = list(file)
-    names = list(dict.fromkeys(key for row in rows if isinstance(row, dict) for key in row))
-    is_map = names == ["id", "prediction"] and first_keys(path, is_json=True).isdisjoint({"prediction", *WRAPPERS})
-    return Table("rows of JSON", names, rows, file.warnings, is_map)
-
-
 def _read_csv(path: Path) -> Table:
-    """A table whose cells are parted by commas, semicolons or tabs; its first row names the columns."""
     lines = csv_rows(decode_utf8(read_file(path), str(path)), str(path))
     _, names = next(lines, (0, list[str]()))
-    return Table("CSV", names, [_name_cells(path, line, names, cells) for line, cells in lines if cells], [])
-
-
-def _name_cells(path: Path, line: int, names: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
-    """One row by its columns; InputError for a cell too many: an answer with commas that nobody put in quotes."""
-    if len(cells) > len(names):
-        expected = f"expected {len(names)} cells (a cell with commas stands in quotes)"
-        raise InputError(f"{path}: line {line}", expected, str(len(cells)))
-    return dict(zip(names, cells, strict=False))
+    rows = []
+    for line, cells in lines:
+        if len(cells) > len(names):  # an answer with commas that nobody put in quotes
+            expected = f"expected {len(names)} cells (a cell with commas stands in quotes)"
+            raise InputError(f"{path}: line {line}", expected, str(len(cells)))
+        if cells:
+            rows.append(dict(zip(names, cells, strict=False)))
+    return Table("CSV", names, rows)
 
 
 def _read_parquet(path: Path) -> Table:
@@ -87,7 +92,7 @@ def _read_parquet(path: Path) -> Table:
         with parquet.ParquetFile(path) as file:
             _require_rows(path, file.metadata.num_rows)
             rows = json.loads(json.dumps(file.read().to_pylist(), default=_as_text))
-            return Table("Parquet", file.schema_arrow.names, rows, [])
+            return Table("Parquet", file.schema_arrow.names, rows)
     except (ArrowException, OSError, ValueError, OverflowError) as error:
         raise InputError(str(path), f"not Parquet that can be read: {printable(error, 120)}") from None
 
@@ -95,3 +100,47 @@ def _read_parquet(path: Path) -> Table:
 def _as_text(value: Any) -> str:
     """What JSON does not have, as text: bytes (UTF-8, or ValueError), dates, decimals."""
     return value.decode() if isinstance(value, bytes) else str(value)
+
+
+# --- Logs of inspect_ai ---
+
+
+def _read_log(path: Path, is_json: bool) -> Table:
+    """The samples of a log, `.eval` (read by inspect_ai itself) or one JSON object."""
+    log = parse_json(decode_utf8(read_file(path), str(path)), str(path)) if is_json else _read_eval(path)
+    samples, ids = at_path(log, "samples"), at_path(log, "eval", "dataset", "sample_ids")
+    if not isinstance(samples, list) or not samples:
+        raise InputError(str(path), "expected a log with samples", "none")
+    if not isinstance(ids, list) or any(at_path(sample, "metadata", QUESTION_ID) for sample in samples):
+        ids = []
+    notes = [" of ".join(printable(at_path(log, "eval", key), 60) for key in ("task", "model"))]
+    if log["status"] != "success":
+        notes.append(f"the evaluation did not finish: status {printable(log['status'], 40)}")
+    epochs, count = at_path(log, "eval", "config", "epochs"), len(set(map(epoch_of, samples)))
+    if type(epochs) is int and epochs > count:
+        notes.append(f"epochs in the log: {count} of {epochs}")
+    return Table("inspect_ai log", (), samples, notes, LOG_KEYS, ids)
+
+
+def _read_eval(path: Path) -> Any:
+    with extra_package("inspect-ai", str(path), "write it as JSON (inspect log convert --to json)"):
+        from inspect_ai import log
+    try:
+        # What stands in a file is a stranger's, and what inspect_ai raises for it is of any type.
+        whole = log.read_eval_log(path, format="eval", exclude_fields=_UNUSED)
+        return whole.model_dump(mode="json", exclude={"samples": {"__all__": _UNUSED}}, warnings=False)
+    except Exception as error:
+        raise InputError(str(path), f"inspect_ai cannot read it: {printable(error, 120)}") from None
+
+
+def epoch_of(sample: object) -> int:
+    """The number of a sample's epoch, which is its run; 1 where it has none."""
+    epoch = at_path(sample, "epoch")
+    return epoch if type(epoch) is int and 0 < epoch < MAX_EPOCHS else 1
+
+
+def at_path(value: Any, *keys: str) -> Any:
+    """The value at a path of keys; None if nothing stands there."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value

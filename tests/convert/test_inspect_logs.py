@@ -14,10 +14,10 @@ import pytest
 from cli import EVIL, assert_refused, read_json, write
 from conversions import convert, converted
 from each import each
-from forecasteval.convert import inspect_logs
+from forecasteval.convert import formats, tables
 from make_convert_samples import BOXED, SAMPLES, SECOND_BOXED, log_of, log_sample, zip_log
 
-KEY, ID = inspect_logs.PREDICTION, inspect_logs.QUESTION_ID
+KEY, ID = formats.PREDICTION, tables.QUESTION_ID
 FAILED = {"message": "down", "traceback": "", "traceback_ansi": ""}
 Save = Callable[[dict[str, Any]], Path]
 
