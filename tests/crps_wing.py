@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from forecasteval.common.errors import grouped_warning
 from forecasteval.common.files import decode_utf8, hash_file, read_file
-from forecasteval.common.joins import hash_question, hash_questions
 from forecasteval.common.records import first_keys, parse_json
 from forecasteval.common.report import Report
+from forecasteval.common.results import hash_question, hash_questions
 from forecasteval.common.statistics import mean
 from forecasteval.common.wing import ITEMS, Evaluator, Files, Wing
 

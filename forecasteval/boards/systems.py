@@ -11,8 +11,8 @@ from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError
-from forecasteval.common.joins import hash_questions
 from forecasteval.common.records import dump_json
+from forecasteval.common.results import hash_questions
 from forecasteval.common.statistics import cluster_values, stratified_mean
 
 ALPHA: Final = 0.05  # from this p-value on, a difference is not significant

@@ -1,8 +1,9 @@
-"""Results that show themselves: as a dict, a report, a page, charts."""
+"""Results that show themselves, as a dict, a report, a page, charts; checksums of what they are of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from .errors import InputError, extra_package
@@ -87,3 +88,37 @@ class Results(dict[str, Any]):
 
     def _repr_html_(self) -> str:
         return format_html(self.report())
+
+
+# --- Checksums ---
+
+
+class RecordDigest:
+    """sha256 over records in their order, hashed in batches: record by record takes longer than scoring."""
+
+    def __init__(self) -> None:
+        self._sha = hashlib.sha256()
+        self._waiting: list[str] = []
+
+    def add(self, *fields: str) -> None:
+        self._waiting += fields
+        if len(self._waiting) > 20_000:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._sha.update("\0".join([*self._waiting, ""]).encode("utf-8", "surrogatepass"))
+        self._waiting = []
+
+    def hex(self) -> str:
+        self._flush()
+        return self._sha.hexdigest()
+
+
+def hash_question(text: str) -> str:
+    """A short checksum of a question, by which the items of two results are paired."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def hash_questions(hashes: Iterable[str]) -> str:
+    """sha256 of all `hash_question`s, in any order: equal for results that can be compared."""
+    return hashlib.sha256(" ".join(sorted(hashes)).encode()).hexdigest()

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError
-from forecasteval.common.joins import Join
-from forecasteval.common.records import Record, RecordFile, is_null, number_text, repeated_keys
+from forecasteval.common.records import Record, is_null, number_text, repeated_keys
 from forecasteval.common.report import Report
 from forecasteval.common.results import Results
 from forecasteval.common.version import __version__
@@ -18,8 +17,8 @@ from forecasteval.common.wing import Evaluator, Files
 
 from .explanations import explain
 from .items import Scoring
-from .questions import FIELDS, require_questions
 from .report import report_blocks
+from .rows import Rows, read_rows
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS, WEIGHTS
 from .summary import summarise
 
@@ -30,52 +29,6 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL: Final = "gpt-4o-mini"
 DEFAULT_SERVER: Final = "https://api.openai.com/v1"
-
-
-class Rows:
-    """Questions with their answers; `where` names them in errors."""
-
-    damaged = 0  # lines of a file that are no JSON
-
-    def __init__(self, rows: Iterable[Mapping[str, Any]], where: str) -> None:
-        self.rows, self.where = rows, where
-
-    def read_again(self) -> Iterable[Mapping[str, Any]] | None:
-        """The rows once more, for a page; None if they can be read only once."""
-        return self.rows if isinstance(self.rows, (list, tuple)) else None
-
-    def messages(self) -> list[str]:
-        return []
-
-    def checksums(self) -> dict[str, str]:
-        return {}
-
-
-class FileRows(Rows):
-    """The questions of a dataset with the answers of a prediction file, or those of a file that has both."""
-
-    def __init__(self, path: Path, dataset: Path | None) -> None:
-        self._predictions, self._dataset = RecordFile(path), RecordFile(dataset) if dataset else None
-        if self._dataset:
-            rows: Iterable[Any] = Join(self._dataset, self._predictions, FIELDS, str(path))
-        else:
-            rows = require_questions(self._predictions, path)
-        super().__init__(rows, str(dataset or path))
-
-    def read_again(self) -> Iterable[Mapping[str, Any]]:
-        return FileRows(self._predictions.path, self._dataset.path if self._dataset else None).rows
-
-    @property
-    def damaged(self) -> int:  # type: ignore[override]
-        return self._predictions.damaged
-
-    def messages(self) -> list[str]:
-        joined = self.rows.messages() if isinstance(self.rows, Join) else []
-        return [*self._predictions.warnings, *(self._dataset.warnings if self._dataset else ()), *joined]
-
-    def checksums(self) -> dict[str, str]:
-        dataset = {"dataset_sha256": self._dataset.sha256} if self._dataset else {}
-        return {**dataset, "prediction_sha256": self._predictions.sha256}
 
 
 class FutureXEvaluator(Evaluator):
@@ -152,11 +105,11 @@ class FutureXEvaluator(Evaluator):
         """
         return self.evaluate(Rows(_records(data), where))
 
-    def read(self, files: Files) -> FileRows:
+    def read(self, files: Files) -> Rows:
         """The questions of a dataset with the answers of a prediction file, or a file that has both."""
         if len(files.datasets) > 1:
             raise InputError("--dataset", "several need RxnOptBench questions", self.benchmark)
-        return FileRows(files.predictions[0], next(iter(files.datasets), None))
+        return read_rows(files.predictions[0], next(iter(files.datasets), None))
 
     def score(self, data: Rows) -> Scoring:
         """An item per question, reviewed by the language model if there is one."""
@@ -164,7 +117,7 @@ class FutureXEvaluator(Evaluator):
         gc.disable()  # nothing here makes cycles, and walking a million records again and again costs a third
         try:
             scoring = Scoring(self.rules, data.where, bool(self._reader))
-            scoring.add_all(data.rows)
+            scoring.add_all(data)
             if self._reader:
                 if not self.one_run:
                     self._reader.client.begin()

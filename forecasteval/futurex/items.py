@@ -7,11 +7,12 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, TypedDict
 
 from forecasteval.common.errors import InputError, RecordNotes
-from forecasteval.common.joins import AnswerKeys, RecordDigest, hash_question, hash_questions, raw_answer
 from forecasteval.common.records import as_text, repeated_keys
+from forecasteval.common.results import RecordDigest, hash_question, hash_questions
 
 from .answers import Answer, read_answer
 from .questions import SHOWN, Question, read_record, score_answer
+from .rows import AnswerKeys, raw_answer
 from .rules import Rules, Scored
 from .truths import Truth
 from .units import NumberTruth

@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.charts import Chart, insert_column
 from forecasteval.common.errors import printable
-from forecasteval.common.joins import raw_answer
 from forecasteval.common.pages import (
     Page,
     Record,
@@ -39,6 +38,7 @@ from .answers import read_answer
 from .explanations import explain, name_cause
 from .questions import read_record
 from .report import report_parts
+from .rows import raw_answer
 from .rules import LEVELS, WEIGHTS, Rules
 from .truths import Truth
 

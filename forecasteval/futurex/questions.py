@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
@@ -144,14 +143,3 @@ def read_raw_truth(truth: object, place: str) -> str | tuple[str, ...]:
     if isinstance(truth, list) and all(isinstance(part, (str, int, float)) for part in truth):
         return tuple(map(str, truth))
     raise InputError(place, "'ground_truth' must be text, a number or a list", printable(repr(truth), 60))
-
-
-def require_questions(records: Iterable[Any], path: Path) -> Iterator[Any]:
-    """The records of a file that has no dataset; InputError if the first is no question itself."""
-    for number, record in enumerate(records, 1):
-        if number == 1 and isinstance(record, Mapping) and not {"level", "ground_truth"} & record.keys():
-            raise InputError(
-                str(path), "expected questions with 'level' and 'ground_truth', or a dataset for it "
-                "(a file in dataset/ whose name begins like this one's, or --dataset)", "neither",
-            )  # fmt: skip
-        yield record

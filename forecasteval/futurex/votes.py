@@ -25,7 +25,6 @@ from typing import Any, Final, TypeVar
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import join_checksums
-from forecasteval.common.joins import Join
 from forecasteval.common.records import RecordFile
 from forecasteval.common.report import Report, show_number
 from forecasteval.common.statistics import mean, variance
@@ -34,9 +33,10 @@ from forecasteval.common.wing import Files
 from .answers import Answer
 from .choices import ChoiceTruth, Picks
 from .items import Answered, Scoring
-from .questions import FIELDS, SHOWN, require_questions
+from .questions import SHOWN
 from .rankings import RankingTruth
 from .report import report_blocks
+from .rows import Rows
 from .rules import MISSING, Rules, Scored, unparsed
 from .summary import summarise
 from .truths import Truth
@@ -124,12 +124,10 @@ def vote_files(rules: Rules, settings: Mapping[str, Any], files: Files) -> dict[
     checksums: list[str] = []
     for path in paths:
         predictions = RecordFile(path)
-        rows = Join(asked, predictions, FIELDS, str(path)) if questions else require_questions(predictions, path)
+        rows = Rows(predictions, str(path), asked if questions else None)
         run = Scoring(rules, str(datasets[0] if datasets else path), review=True)
         run.add_all(rows)
-        notes = rows.messages() if isinstance(rows, Join) else []
-        notes = predictions.warnings + notes + run.notes.lines()
-        warnings += [f"{path.name}: {note}" for note in notes]
+        warnings += [f"{path.name}: {note}" for note in rows.messages() + run.notes.lines()]
         checksums.append(predictions.sha256)
         runs.append(run)
     _require_alike(runs, paths)

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from forecasteval.common.joins import hash_question
+from forecasteval.common.results import hash_question
 
 from .arrays import Floats, Ints, plain_number, weighted_means
 from .events import Events

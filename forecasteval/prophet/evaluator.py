@@ -13,10 +13,9 @@ import numpy as np
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import join_checksums
-from forecasteval.common.joins import hash_questions
 from forecasteval.common.records import RecordFile, number_text
 from forecasteval.common.report import Report
-from forecasteval.common.results import Results
+from forecasteval.common.results import Results, hash_questions
 from forecasteval.common.version import __version__
 from forecasteval.common.wing import Evaluator, Files
 

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError, OtherQuestionsError, RecordNotes, printable
 from forecasteval.common.files import decode_utf8, read_file
-from forecasteval.common.joins import RecordDigest, hash_question, hash_questions
 from forecasteval.common.records import as_text, parse_json
 from forecasteval.common.report import Report
-from forecasteval.common.results import Results
+from forecasteval.common.results import RecordDigest, Results, hash_question, hash_questions
 from forecasteval.common.statistics import clustered_error, clustered_interval, mean
 from forecasteval.common.version import __version__
 from forecasteval.common.wing import Evaluator, Files

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -13,7 +12,7 @@ from forecasteval.common.errors import InputError
 from forecasteval.common.markup import MAX_SPAN
 from forecasteval.common.records import Record as Repeated
 from forecasteval.futurex.answers import Answer, read_answer
-from forecasteval.futurex.questions import read_question, read_record, require_questions, score_answer
+from forecasteval.futurex.questions import read_question, read_record, score_answer
 from forecasteval.futurex.rules import Rules
 from forecasteval.futurex.truths import read_choice_truth, read_open_truth
 from forecasteval.futurex.units import NumberTruth
@@ -128,10 +127,3 @@ def test_numbers_as_text_are_read(level: object, std: object) -> None:
 
 def test_other_keys_given_twice_do_not_matter() -> None:
     assert read_record(Repeated(question(), ["end_time"]), "d.json", 1, Rules()).kind == "single choice"
-
-
-def test_file_without_dataset_must_hold_questions() -> None:
-    with pytest.raises(InputError, match="neither"):
-        list(require_questions([{"id": "q1", "prediction": "A"}], Path("p.json")))
-    rows = [question(), {"id": "q1"}]
-    assert list(require_questions(rows, Path("p.json"))) == rows

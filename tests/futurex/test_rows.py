@@ -1,15 +1,16 @@
-"""Questions and predictions brought together by id, and checksums by which results are compared."""
+"""Questions and predictions joined by id."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from each import each
 from forecasteval.common.errors import InputError
-from forecasteval.common.joins import AnswerKeys, Join, RecordDigest, hash_question, hash_questions, raw_answer
 from forecasteval.common.records import Record, repeated_keys
+from forecasteval.futurex.rows import AnswerKeys, Join, Rows, raw_answer, read_rows
 
 
 def ask(name: object, prompt: str = "Who?") -> dict[str, Any]:
@@ -17,7 +18,7 @@ def ask(name: object, prompt: str = "Who?") -> dict[str, Any]:
 
 
 def answers(questions: list[Any], predictions: list[Any]) -> tuple[list[Any], list[str]]:
-    rows = Join(questions, predictions, ["level"], "p.json")
+    rows = Join(questions, predictions, "p.json")
     return [row["answer"] for row in rows], rows.messages()
 
 
@@ -62,13 +63,13 @@ def test_the_fields_of_the_dataset_count() -> None:
 
 
 def test_keys_given_twice_stay_known() -> None:
-    (row,) = Join([ask("x")], [Record({"id": "x", "answer": "A"}, ["answer"])], [], "p.json")
+    (row,) = Join([ask("x")], [Record({"id": "x", "answer": "A"}, ["answer"])], "p.json")
     assert repeated_keys(row) == ("answer",)
 
 
 def test_predictions_for_another_dataset() -> None:
     with pytest.raises(InputError, match="expected predictions for this dataset, got none with an id of it"):
-        Join([ask("x")], [{"id": "y"}], [], "p.json")
+        Join([ask("x")], [{"id": "y"}], "p.json")
 
 
 @each(
@@ -85,20 +86,15 @@ def test_raw_answer(record: dict[str, Any], answer: object) -> None:
     assert raw_answer(record) == answer
 
 
-def test_checksums_of_questions() -> None:
-    hashes = [hash_question(text) for text in ("a", "b", "\ud800")]
-    assert len({*hashes}) == 3
-    assert hash_questions(hashes) == hash_questions(hashes[::-1]) != hash_questions(hashes[:2])
-
-
-def test_digest_does_not_depend_on_its_batches() -> None:
-    one, many = RecordDigest(), RecordDigest()
-    fields = [str(n) for n in range(30_000)]
-    one.add(*fields)
-    for field in fields:
-        many.add(field)
-    assert one.hex() == many.hex()
-    assert RecordDigest().hex() != one.hex()
+def test_file_without_dataset_must_hold_questions(tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    path.write_text('[{"id": "q1", "prediction": "A"}]', encoding="utf-8")
+    with pytest.raises(InputError, match="neither"):
+        list(read_rows(path, None))
+    path.write_text('[{"level": 1}, {"id": "q1"}]', encoding="utf-8")
+    rows = read_rows(path, None)
+    assert [list(rows), list(rows.read_again() or ())] == [[{"level": 1}, {"id": "q1"}]] * 2
+    assert Rows(iter([]), "data").read_again() is None
 
 
 # --- Rows without answers ---
@@ -138,7 +134,7 @@ def test_no_record_lacks_nothing() -> None:
 
 def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
     with pytest.raises(InputError, match=r"p\.json: expected 'answer' or 'prediction' in the records, got 'response'"):
-        Join([ask("x"), ask("y")], [{"id": "x", "response": "A"}], [], "p.json")
+        Join([ask("x"), ask("y")], [{"id": "x", "response": "A"}], "p.json")
 
 
 @each(
@@ -154,5 +150,5 @@ def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
 )
 def test_ids_that_fit_nothing(rows: list[Any], told: str) -> None:
     with pytest.raises(InputError) as error:
-        Join([ask("x")], rows, [], "p.json")
+        Join([ask("x")], rows, "p.json")
     assert str(error.value) == f"p.json: expected predictions for this dataset, got {told}"

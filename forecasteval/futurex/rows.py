@@ -1,19 +1,72 @@
-"""Questions of a dataset and predictions for them, joined by id; checksums of questions."""
+"""Questions with their answers: records that have both, or a dataset and predictions for it, joined by id."""
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
-from .errors import InputError, RecordNotes, printable
-from .records import BadRecord, Record, as_text, is_null, repeated_keys
+from forecasteval.common.errors import InputError, RecordNotes, printable
+from forecasteval.common.records import BadRecord, Record, RecordFile, as_text, is_null, repeated_keys
 
-_QUESTION_KEYS: Final = frozenset(
-    {"id", "prompt", "level", "ground_truth", "Std", "end_time", "additional values", "Description"}
-)
+from .questions import FIELDS
+
+_QUESTION_KEYS: Final = frozenset({"id", *FIELDS, "end_time", "additional values", "Description"})
 _AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
+
+
+class Rows:
+    """Questions with their answers, made while they are iterated; `where` names the questions in errors.
+
+    Without a `dataset`, `records` have both. With one they are predictions for it; see `Join`. Raises InputError for a
+    file without a dataset whose first record is no question.
+    """
+
+    def __init__(self, records: Iterable[Any], where: str, dataset: Iterable[Any] | None = None) -> None:
+        self.where = str(dataset.path) if isinstance(dataset, RecordFile) else where
+        self._given = records, where, dataset
+        self._rows = records if dataset is None else Join(dataset, records, where)
+
+    def __iter__(self) -> Iterator[Any]:
+        for number, record in enumerate(self._rows):
+            if number == 0 and isinstance(self._rows, RecordFile) and _is_prediction(record):
+                expected = "expected questions with 'level' and 'ground_truth', or a dataset for it"
+                hint = "(a file in dataset/ whose name begins like this one's, or --dataset)"
+                raise InputError(self.where, f"{expected} {hint}", "neither")
+            yield record
+
+    def read_again(self) -> Rows | None:
+        """The same rows once more, for a page; None if their records can be read only once."""
+        return None if isinstance(self._given[0], Iterator) else Rows(*self._given)
+
+    @property
+    def damaged(self) -> int:
+        """Lines of the prediction file that are no JSON."""
+        return sum(file.damaged for key, file in self._files() if key == "prediction_sha256")
+
+    def messages(self) -> list[str]:
+        """Warnings about the files and their records; complete once all rows have been read."""
+        warnings = [warning for _, file in self._files() for warning in file.warnings]
+        return warnings + (self._rows.messages() if isinstance(self._rows, Join) else [])
+
+    def checksums(self) -> dict[str, str]:
+        """sha256 of the files; complete once all rows have been read."""
+        return {key: file.sha256 for key, file in self._files()}
+
+    def _files(self) -> Iterator[tuple[str, RecordFile]]:
+        for key, source in (("dataset_sha256", self._given[2]), ("prediction_sha256", self._given[0])):
+            if isinstance(source, RecordFile):
+                yield key, source
+
+
+def read_rows(path: Path, dataset: Path | None) -> Rows:
+    """The questions of a dataset with the answers of a prediction file, or those of a file that has both."""
+    return Rows(RecordFile(path), str(path), RecordFile(dataset) if dataset else None)
+
+
+def _is_prediction(record: object) -> bool:
+    return isinstance(record, Mapping) and not {"level", "ground_truth"} & record.keys()
 
 
 class Join:
@@ -21,12 +74,12 @@ class Join:
 
     `questions` are iterated twice, first for their ids, and not kept. Predictions are joined by id; where an id
     repeats, by id and prompt. Rows that stay ambiguous have no answer. `messages()` names these afterwards, predictions
-    without a question, and `fields` in which a prediction differs from its question. Raises InputError if no prediction
+    without a question, and fields in which a prediction differs from its question. Raises InputError if no prediction
     has an id of the questions.
     """
 
-    def __init__(self, questions: Iterable[Any], predictions: Iterable[Any], fields: Iterable[str], where: str) -> None:
-        self._questions, self._fields = questions, tuple(fields)
+    def __init__(self, questions: Iterable[Any], predictions: Iterable[Any], where: str) -> None:
+        self._questions = questions
         self._notes = RecordNotes()
         self._predictions: dict[str, list[Mapping[str, Any]]] = {}  # by id, as long as a question may need them
         self._used: set[int] = set()  # `id()` of predictions that a question has used and that are kept
@@ -64,7 +117,7 @@ class Join:
     def _answered(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
         name = _question_id(question)
         prediction = self._find(name, question.get("prompt"))
-        for field in self._fields:
+        for field in FIELDS:
             given, expected = prediction.get(field), question.get(field)
             if field in prediction and given != expected and str(given) != str(expected):  # "4" is level 4
                 self._notes[f"{field} of the file differs from the dataset, the dataset counts"].append(name)
@@ -152,34 +205,3 @@ def raw_answer(record: Mapping[str, Any]) -> Any:
         if not is_null(answer):
             return answer
     return None
-
-
-class RecordDigest:
-    """sha256 over records in their order, hashed in batches: record by record takes longer than scoring."""
-
-    def __init__(self) -> None:
-        self._sha = hashlib.sha256()
-        self._waiting: list[str] = []
-
-    def add(self, *fields: str) -> None:
-        self._waiting += fields
-        if len(self._waiting) > 20_000:
-            self._flush()
-
-    def _flush(self) -> None:
-        self._sha.update("\0".join([*self._waiting, ""]).encode("utf-8", "surrogatepass"))
-        self._waiting = []
-
-    def hex(self) -> str:
-        self._flush()
-        return self._sha.hexdigest()
-
-
-def hash_question(text: str) -> str:
-    """A short checksum of a question, by which the items of two results are paired."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def hash_questions(hashes: Iterable[str]) -> str:
-    """sha256 of all `hash_question`s, in any order: equal for results that can be compared."""
-    return hashlib.sha256(" ".join(sorted(hashes)).encode()).hexdigest()
