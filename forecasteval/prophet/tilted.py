@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
+from statistics import NormalDist
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Bools, Floats, Ints, positions, segment_sums
+from .arrays import Floats, Ints, positions, segment_sums
 from .events import Events
 from .forecasts import Forecasts
 from .scores import crra_stake
 
 LIMIT: Final = 60.0  # of the tilt, in deviations of the payoff: beyond, the sum is the least or the largest possible
+NORMAL: Final = NormalDist()
 
 
 def tilted_interval(
@@ -35,78 +37,102 @@ def tilted_interval(
     offsets[i]:offsets[i + 1]; mean: the mean payoff seen. Returns both ends, (mean, mean) if no outcome changes what is
     paid.
     """
-    ends: Ints = np.asarray(offsets, dtype=np.int64)
-    starts, sizes, count = ends[:-1], np.diff(ends), len(ends) - 1
-    x, base = np.asarray(pay, dtype=float), np.log(np.asarray(prices, dtype=float))
-
-    def shares(tilt: float) -> tuple[Floats, Floats]:
-        """The probabilities of the options in the world of a tilt, and the logarithms of their norms."""
-        exponent = base + tilt * x
-        top = np.maximum.reduceat(exponent, starts)
-        share = np.exp(exponent - np.repeat(top, sizes))
-        norm = segment_sums(share, starts)
-        return share / np.repeat(norm, sizes), np.log(norm) + top
-
-    def cumulants(tilt: float) -> tuple[float, float, float]:
-        """K, K' and K'' of the sum of payoffs in the world of a tilt."""
-        share, log = shares(tilt)
-        first = segment_sums(share * x, starts)
-        rest = x - np.repeat(first, sizes)
-        return float(log.sum()), float(first.sum()), float((share * rest * rest).sum())
-
-    width = math.sqrt(cumulants(0.0)[2])
-    edges = np.minimum.reduceat(x, starts), np.maximum.reduceat(x, starts)
-    if width <= 1e-12 * max(float(edges[1].sum()), 1.0):
+    worlds = _Worlds(np.asarray(pay, dtype=float), np.asarray(prices, dtype=float), np.asarray(offsets)[:-1])
+    count, rare = np.size(offsets) - 1, (1 - level) / 2
+    total, least, most = mean * count, float(worlds.least.sum()), float(worlds.most.sum())
+    width = math.sqrt(max(worlds.cumulants(0.0)[2], 0.0))
+    if width <= 1e-12 * max(most, 1.0):
         return mean, mean
-    total, bound, rare = mean * count, LIMIT / width, (1 - level) / 2
-    for edge, direction in zip(edges, (-1.0, 1.0), strict=True):
-        if direction * (total - edge.sum()) >= -1e-9 * max(total, 1.0):
-            # No outcome could have paid less (or more): the tail is the probability that every event pays its edge.
-            at_edge = np.abs(x - np.repeat(edge, sizes)) <= 1e-12 * np.maximum(x, 1.0)
-
-            def excess(tilt: float, direction: float = direction, at_edge: Bools = at_edge) -> float:
-                chance = segment_sums(shares(direction * tilt)[0] * at_edge, starts)
-                return float(np.log(np.maximum(chance, 1e-300)).sum()) - math.log(rare)
-
-            end = cumulants(direction * _solve(excess, -bound, bound))[1] / count
-            return (mean, max(end, mean)) if direction < 0 else (min(end, mean), mean)
-    seen = _solve(lambda tilt: cumulants(tilt)[1] - total, -bound, bound)
-    seen_log, _, seen_variance = cumulants(seen)
-
-    def tail(tilt: float) -> float:
-        """P(sum >= total) in the world of a tilt."""
-        log, first, second = cumulants(tilt)
-        saddle = seen - tilt
-        w = math.copysign(math.sqrt(max(2 * (saddle * total - (seen_log - log)), 0.0)), saddle)
-        u = saddle * math.sqrt(seen_variance)
-        if abs(w) < 1e-4 or abs(u) < 1e-4:
-            return _normal_tail((total - first) / math.sqrt(second + 1e-300))
-        return min(1.0, max(0.0, _normal_tail(w) + _density(w) * (1 / u - 1 / w)))
-
-    below, above = (
-        cumulants(_solve(partial(lambda p, tilt: tail(tilt) - p, p), seen - bound / 3, seen + bound / 3))[1] / count
-        for p in (rare, 1 - rare)
-    )
-    return min(below, mean), max(above, mean)
+    bound, rounding = LIMIT / width, 1e-9 * max(total, 1.0)
+    if total <= least + rounding:
+        return mean, max(worlds.pay_at_edge(rare, bound, False) / count, mean)
+    if total >= most - rounding:
+        return min(worlds.pay_at_edge(rare, bound, True) / count, mean), mean
+    low, high = (end / count for end in worlds.pay_around(total, rare, bound))
+    return min(low, mean), max(high, mean)
 
 
-def _solve(rises: Callable[[float], float], low: float, high: float) -> float:
-    """Where a rising function is 0, or the end of the range that is nearer to it."""
-    from scipy.optimize import brentq
+class _Worlds:
+    """Worlds of tilted prices q, in which the options pay x; `least` and `most` are the extreme payoffs by event."""
 
-    if rises(low) >= 0:
-        return low
-    if rises(high) <= 0:
-        return high
-    return float(brentq(rises, low, high, xtol=1e-9 * (high - low), rtol=1e-12))
+    def __init__(self, x: Floats, q: Floats, starts: Ints) -> None:
+        self.q, self.starts = q, starts
+        sizes = np.diff(starts, append=len(x))
+        self.least, self.most = np.minimum.reduceat(x, starts), np.maximum.reduceat(x, starts)
+        self._above, self._below = (x - np.repeat(edge, sizes) for edge in (self.least, self.most))
+
+    def cumulants(self, tilt: float) -> tuple[float, float, float]:
+        """K, K' and K'' of the sum of payoffs in the world of a tilt."""
+        # Of differences to the payoff that the tilt favours no exponential is larger than 1.
+        edge, rest = (self.most, self._below) if tilt > 0 else (self.least, self._above)
+        mass = self.q * np.exp(tilt * rest)
+        norm = np.add.reduceat(mass, self.starts)
+        mass *= rest
+        first = np.add.reduceat(mass, self.starts) / norm
+        mass *= rest
+        second = np.add.reduceat(mass, self.starts) / norm
+        log = np.log(norm).sum() + tilt * edge.sum()
+        return float(log), float((edge + first).sum()), float((second - first * first).sum())
+
+    def pay_at_edge(self, chance: float, bound: float, most: bool) -> float:
+        """What the world pays in which every event pays its most (or its least) with this chance."""
+        edge, rest = (self.most, self._below) if most else (self.least, self._above)
+        at_edge = np.abs(rest) <= 1e-12 * np.maximum(np.abs(edge).max(), 1.0)
+        log_mass = float(np.log(np.add.reduceat(self.q * at_edge, self.starts)).sum())
+        paid, sign = float(edge.sum()), 1.0 if most else -1.0
+
+        def excess(tilt: float) -> tuple[float, float]:
+            log, first, _ = self.cumulants(tilt)
+            return sign * (log_mass + tilt * paid - log - math.log(chance)), sign * (paid - first)
+
+        return self.cumulants(_solve(excess, 0.0, -bound, bound))[1]
+
+    def pay_around(self, total: float, chance: float, bound: float) -> list[float]:
+        """What the worlds pay in which P(sum >= total) is `chance`, and 1 less that."""
+
+        def to_seen(tilt: float) -> tuple[float, float]:
+            _, first, second = self.cumulants(tilt)
+            return first - total, second
+
+        seen = _solve(to_seen, 0.0, -bound, bound)
+        seen_log, _, variance = self.cumulants(seen)
+
+        def excess(deviate: float, tilt: float) -> tuple[float, float]:
+            """By how much the normal deviate of the tail is above `deviate`, and nearly the slope of that."""
+            log, first, second = self.cumulants(tilt)
+            saddle = seen - tilt
+            w = math.copysign(math.sqrt(max(2 * (saddle * total - (seen_log - log)), 0.0)), saddle)
+            u = saddle * math.sqrt(variance)
+            if abs(w) < 1e-4 or abs(u) < 1e-4:
+                return (first - total) / math.sqrt(second + 1e-300) - deviate, math.sqrt(variance)
+            tail = NORMAL.cdf(-w) + NORMAL.pdf(w) * (1 / u - 1 / w)
+            return NORMAL.inv_cdf(min(max(tail, 1e-300), 1 - 1e-16)) - deviate, (total - first) / w
+
+        ends = []
+        for deviate in map(NORMAL.inv_cdf, (chance, 1 - chance)):
+            guess = seen + deviate / math.sqrt(variance)
+            tilt = _solve(partial(excess, deviate), guess, seen - bound / 3, seen + bound / 3)
+            ends.append(self.cumulants(tilt)[1])
+        return ends
 
 
-def _normal_tail(z: float) -> float:
-    return 0.5 * math.erfc(z / math.sqrt(2))
+def _solve(rises: Callable[[float], tuple[float, float]], guess: float, low: float, high: float) -> float:
+    """Where a rising function is 0, or the end of the range that is nearer to it; `rises` also gives its slope.
 
-
-def _density(z: float) -> float:
-    return math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+    Newton's method; a step that leaves what is known to hold the zero is replaced by halving that.
+    """
+    close = 1e-11 * (high - low)
+    x = min(max(guess, low), high)
+    for _ in range(200):
+        value, slope = rises(x)
+        low, high = (low, x) if value > 0 else (x, high)
+        after = x - value / slope if slope > 0 else math.nan
+        if not low <= after <= high:
+            after = (low + high) / 2
+        if abs(after - x) <= close:
+            break
+        x = after
+    return x
 
 
 # --- The bets of a board ---

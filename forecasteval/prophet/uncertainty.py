@@ -125,5 +125,6 @@ def mean_influence(values: Floats, weight: Floats, row: Ints, cluster: Ints, mea
 def count_clusters(row: Ints, cluster: Ints, has: Floats, rows: int) -> Ints:
     """How many clusters each row has, over the observations with a value that is not nan."""
     known = ~np.isnan(has)
-    pairs = np.unique(row[known] * (int(cluster.max(initial=0)) + 1) + cluster[known])
-    return np.bincount(pairs // (int(cluster.max(initial=0)) + 1), minlength=rows)
+    met = np.zeros((rows, int(cluster.max(initial=0)) + 1), dtype=bool)
+    met[row[known], cluster[known]] = True
+    return np.asarray(met.sum(axis=1))
