@@ -1,13 +1,14 @@
-"""Results that show themselves, as a dict, a report, a page, charts; checksums of what they are of."""
+"""Results that show themselves; the mistakes that a check finds in a dataset; checksums of questions."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 
-from .errors import InputError, extra_package
-from .report import Report, format_html
+from .errors import InputError, extra_package, printable
+from .report import Report, format_html, plain_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,6 +89,45 @@ class Results(dict[str, Any]):
 
     def _repr_html_(self) -> str:
         return format_html(self.report())
+
+
+# --- The mistakes in a dataset ---
+
+
+class Finding(NamedTuple):
+    """A mistake in a record of a dataset."""
+
+    kind: str
+    id: str
+    record: int
+    detail: str
+
+
+def check_results(
+    path: Path, sha256: str, records: int, findings: Sequence[Finding], notes: Sequence[str] = ()
+) -> Results:
+    """The findings of a dataset of `records` records; `notes` are messages besides."""
+    values = {
+        "dataset": path.name,
+        "dataset_sha256": sha256,
+        "count": records,
+        "findings": [finding._asdict() for finding in findings],
+        "notes": list(notes),
+    }
+    return Results(values, _report_findings)
+
+
+def _report_findings(results: Results) -> Report:
+    """The findings by kind, each with id and record."""
+    report: Report = [f"Dataset check  {printable(results['dataset'])}"]
+    report += [f"{results['count']} records, {len(results['findings'])} findings", *results["notes"]]
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for finding in results["findings"]:
+        kinds.setdefault(finding["kind"], []).append(finding)
+    for kind, same in kinds.items():
+        rows = [[f"  {printable(f['id'], 40)}", f"record {f['record']}", printable(f["detail"])] for f in same]
+        report += ["", f"{kind}: {len(same)}", plain_table(["  Id", "Record", "Detail"], rows, "<<<")]
+    return report
 
 
 # --- Checksums ---

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .errors import InputError
 from .files import require_regular
@@ -47,14 +47,14 @@ class Option(NamedTuple):
 
     def add_to(self, add: Callable[..., object]) -> None:
         """Declare the option with the `add_argument` of argparse."""
-        words: dict[str, Any] = {"dest": self.name, "help": self.help, "default": None}
+        words: dict[str, Any] = {"type": self.kind, "metavar": self.metavar}
         if self.kind is bool:
-            words["action"] = "store_true"
+            words = {"action": "store_true"}
         elif isinstance(self.kind, tuple):
-            words["choices"] = self.kind
-        else:
-            words |= {"type": self.kind, "metavar": self.metavar, "action": "append" if self.repeatable else "store"}
-        add(self.flag, **words)
+            words = {"choices": self.kind}
+        elif self.repeatable:
+            words["action"] = "append"
+        add(self.flag, dest=self.name, help=self.help, default=None, **words)
 
 
 ITEMS: Final = Option("--items", "show a line per question, or per forecast", bool, "report")  # of any benchmark
@@ -64,8 +64,7 @@ def add_options(parser: ArgumentParser, wings: Iterable[Wing], ranked: bool) -> 
     """The options of the benchmarks, a group each; `ranked`: for commands that rank systems, which are scored alike."""
     scopes = ("score", "ranked") if ranked else ("score", "run", "report")
     for wing in wings:
-        options = [option for option in wing.options if option.scope in scopes and option.flag != ITEMS.flag]
-        if options:
+        if options := [option for option in wing.options if option.scope in scopes and option.flag != ITEMS.flag]:
             group = parser.add_argument_group(wing.name)
             for option in options:
                 option.add_to(group.add_argument)
@@ -79,25 +78,6 @@ class Files(NamedTuple):
 
     predictions: Sequence[Path]
     datasets: Sequence[Path] = ()
-
-    def names(self) -> dict[str, str | None]:
-        """What a result says of its files; it is called like its prediction, or of several like their dataset."""
-        named = self.datasets if len(self.predictions) > 1 and self.datasets else self.predictions
-        return {
-            "name": named[0].stem,
-            "prediction": ", ".join(path.name for path in self.predictions),
-            "dataset": ", ".join(path.name for path in self.datasets) or None,
-        }
-
-
-class Data(Protocol):
-    """What an evaluator reads of files: its own data, and for the result messages about the files and checksums."""
-
-    def messages(self) -> list[str]:
-        """Warnings about the files; called when all of the data has been used."""
-
-    def checksums(self) -> dict[str, str]:
-        """What the signature says of the files; called when all of the data has been used."""
 
 
 class Evaluator(ABC):
@@ -118,7 +98,11 @@ class Evaluator(ABC):
 
     @abstractmethod
     def read(self, files: Files) -> Any:
-        """The `Data` of files; InputError if they cannot be read."""
+        """The data of files; InputError if they cannot be read.
+
+        Once all of it has been used, its methods are called: `messages()` for warnings about the files, `checksums()`
+        for what the signature says of them.
+        """
 
     @abstractmethod
     def score(self, data: Any) -> Any:
@@ -153,11 +137,18 @@ class Evaluator(ABC):
     def evaluate_file(self, path: str | Path, datasets: Paths = (), others: Sequence[Path] = ()) -> Results:
         """The results of a prediction file against its datasets, which they name; with `others` of several files.
 
-        Raises InputError if they cannot be scored.
+        They are called like their prediction, or of several files like their dataset. Raises InputError if they cannot
+        be scored.
         """
         several = [datasets] if isinstance(datasets, (str, Path)) else datasets
         files = Files([Path(path), *others], [*map(Path, several)])
-        return self.evaluate(self.read(files), files.names())
+        named = files.datasets if others and files.datasets else files.predictions
+        names = {
+            "name": named[0].stem,
+            "prediction": ", ".join(file.name for file in files.predictions),
+            "dataset": ", ".join(file.name for file in files.datasets) or None,
+        }
+        return self.evaluate(self.read(files), names)
 
 
 class Wing(NamedTuple):
@@ -175,11 +166,6 @@ class Wing(NamedTuple):
     check: Callable[[Path], Results] | None = None
     one_set: Callable[[Path], bool] | None = None
 
-    def choose(self, given: Mapping[str, Any], *scopes: str) -> dict[str, Any]:
-        """The options of these scopes that were given."""
-        names = [option.name for option in self.options if option.scope in scopes]
-        return {name: given[name] for name in names if name in given}
-
 
 # --- Whose file it is ---
 
@@ -196,16 +182,13 @@ def hash_code() -> str:
     return digest.hexdigest()
 
 
-_SCORING: Final = ("score", "run", "ranked")  # scopes of options that scores depend on
-
-
 class Scorer:
     """Scores files of any benchmark by the options that were given (not None); can go to another process.
 
     `output` is the folder of results.
     """
 
-    def __init__(self, wings: Sequence[Wing], options: Mapping[str, Any], output: Path) -> None:
+    def __init__(self, wings: Iterable[Wing], options: Mapping[str, Any], output: Path) -> None:
         self.wings = {wing.name: wing for wing in wings}
         self.given = {name: value for name, value in options.items() if value is not None}
         self.output = output
@@ -251,21 +234,26 @@ class Scorer:
 
     def require_usable_options(self) -> None:
         """InputError if an evaluator cannot be made of the options that were given for it."""
-        for name, wing in self.wings.items():
-            if wing.choose(self.given, *_SCORING):
+        for name in self.wings:
+            if self._choose(name, "score", "run", "ranked"):
                 self._evaluator(name)
 
     def report_options(self, name: str) -> dict[str, Any]:
         """What the options say of a report; InputError for an option that only other benchmarks have."""
-        known = {wing.name: {option.name for option in wing.options} for wing in self.wings.values()}
-        for option in (option for wing in self.wings.values() for option in wing.options):
-            if option.name in self.given and option.name not in known[name]:
-                users = sorted(other for other, names in known.items() if option.name in names)
-                raise InputError(option.flag, f"needs a file of {' or '.join(users)}", name)
-        return self.wings[name].choose(self.given, "report", "items")
+        flags = {option.name: option.flag for wing in self.wings.values() for option in wing.options}
+        for given in (given for given in flags if given in self.given):
+            users = [wing.name for wing in self.wings.values() if given in (option.name for option in wing.options)]
+            if name not in users:
+                raise InputError(flags[given], f"needs a file of {' or '.join(sorted(users))}", name)
+        return self._choose(name, "report", "items")
+
+    def _choose(self, name: str, *scopes: str) -> dict[str, Any]:
+        """The options of a benchmark and these scopes that were given."""
+        names = [option.name for option in self.wings[name].options if option.scope in scopes]
+        return {given: self.given[given] for given in names if given in self.given}
 
     def _evaluator(self, name: str) -> Evaluator:
         if name not in self._evaluators:
-            options = self.wings[name].choose(self.given, *_SCORING, "items")
+            options = self._choose(name, "score", "run", "ranked", "items")
             self._evaluators[name] = self.wings[name].evaluator(self.output, **options)
         return self._evaluators[name]

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
-from forecasteval.common.batches import is_failed, reply_texts
 from forecasteval.common.errors import InputError, printable
+from forecasteval.common.markup import is_failed, reply_texts
 from forecasteval.common.records import WRAPPERS, as_text, repeated_keys
 
 from .runs import Answer, Source, collect, id_text, is_empty

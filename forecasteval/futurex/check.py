@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, grouped_warning, printable
-from forecasteval.common.findings import Finding, check_results
 from forecasteval.common.markup import clean
 from forecasteval.common.records import BadRecord, RecordFile, repeated_keys
-from forecasteval.common.results import Results
+from forecasteval.common.results import Finding, Results, check_results
 from forecasteval.common.statistics import mean
 
 from .answers import read_answer

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from forecasteval.common.errors import printable
-from forecasteval.common.findings import Finding, check_results
 from forecasteval.common.records import BadRecord, RecordFile
-from forecasteval.common.results import Results
+from forecasteval.common.results import Finding, Results, check_results
 
 from .csv_files import CsvFile
 from .events import read_problem

@@ -7,9 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from forecasteval.common.batches import reply_texts
 from forecasteval.common.errors import RecordNotes
-from forecasteval.common.markup import clean, find_object, last_boxed
+from forecasteval.common.markup import clean, find_object, last_boxed, reply_texts
 from forecasteval.common.records import as_text, number_text
 
 NO_INDEX: Final = "no index"

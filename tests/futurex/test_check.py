@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from cli import EVIL, PROMPT, RAW_CONTROL, ROOT, Record, assert_refused, question, raw, run, strict, write
 from each import each
-from forecasteval.common.findings import check_results
 from forecasteval.common.report import format_text
+from forecasteval.common.results import check_results
 from forecasteval.futurex.check import check_dataset
 from linear import assert_linear
 
