@@ -15,7 +15,7 @@ from forecasteval.rxnopt.items import compare_key, read_items
 from forecasteval.rxnopt.kinds import BASE_TYPES
 from forecasteval.rxnopt.questions import make_questions
 from forecasteval.rxnopt.settings import Settings
-from forecasteval.rxnopt.tables import ROW_REASONS, Table, Unused, read_table
+from forecasteval.rxnopt.tables import REASONS, Table, Unused, read_table
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 CASES: Final = ROOT / "tests" / "cases"
@@ -128,12 +128,11 @@ def build(*tables: Mapping[str, Any], seed: int = 0, **chosen: Any) -> Build:
 
 def check_build(made: Build, tables: Iterable[Mapping[str, Any]]) -> None:
     """The counts add up, the questions follow the rules of their tables, and the evaluator takes them."""
-    counts = made.counts
+    counts, reasons = made.kinds, made.counts
     assert sum(counts.values()) == len(made.questions) == len(by_id(made))
-    assert made.attempts == made.references + sum(made.skipped.values())
-    assert made.used + sum(made.unused.values()) == made.tables
-    assert set(made.rows) == {"used", *ROW_REASONS}
-    assert sum(made.unused.values()) == len(made.unused_tables)
+    assert made.used + reasons["unused"].total() == made.tables
+    assert all(set(reasons[kind]) <= set(REASONS[kind]) for kind in REASONS)
+    assert reasons["unused"].total() == len(made.unused_tables)
     for base in BASE_TYPES:
         assert counts[f"{base}_reference"] == counts[f"{base}_reference_control"]
     RxnOptEvaluator(made.questions)
@@ -144,7 +143,7 @@ def check_build(made: Build, tables: Iterable[Mapping[str, Any]]) -> None:
             table_ = read_table(raw, name, made.settings, [])
         except Unused:
             continue
-        questions = make_questions(table_, made.settings, made.seed).questions
+        questions, _ = make_questions(table_, made.settings, made.seed)
         if questions and table_.id not in used:  # of two tables with one id the first counts
             used.add(table_.id)
             assert all(found.pop(question["id"]) == question for question in questions)

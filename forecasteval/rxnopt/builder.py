@@ -1,44 +1,52 @@
-"""A folder of tables, or tables at hand, into all questions they give, with every count of the report."""
+"""A folder of tables, or tables at hand, into all questions they give, and these into a folder with a report."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
+import shutil
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final
 
-from forecasteval.common.errors import InputError, printable
-from forecasteval.common.files import decode_utf8, require_regular
+from forecasteval.common.errors import EvaluationError, InputError, printable
+from forecasteval.common.files import decode_utf8, require_regular, write_atomic
 from forecasteval.common.records import dump_json, parse_json
+from forecasteval.common.version import __version__
 
 from .items import item_text
-from .kinds import QUESTION_TYPES
-from .questions import TableQuestions, make_questions
-from .settings import Settings, make_settings
-from .tables import ROW_REASONS, Table, Unused, read_table
+from .kinds import NAME, QUESTION_TYPES, TEMPLATES, Question, dataset_name, template_of
+from .prompts import fill, make_template, render_question
+from .questions import Counts, make_questions
+from .settings import SETTING_HELP, Settings, make_settings
+from .tables import REASONS, Unused, read_table
+
+PROGRAM: Final = "python eval.py"
 
 
-class Build(NamedTuple):
-    """What `build_questions` made: questions by file order, and every count of the report."""
+@dataclass
+class Build:
+    """What `build_questions` made: questions by file order, and everything that the report says.
 
-    questions: list[dict[str, Any]]
-    tables: int
-    used: int
-    unused: dict[str, int]  # reason -> tables
-    unused_tables: list[str]  # "file: reason: detail"
-    not_asked: dict[str, int]  # reason -> single_varying and all_varying questions that a table does not give
-    attempts: int  # questions for which references were looked for
-    skipped: dict[str, int]  # reason -> attempts without `_ref` question
-    capped: dict[str, int]  # questions with fewer options than there are, and options left out
-    rows: dict[str, int]  # of the tables that were read: "used", and reason -> rows that are no options
-    conflicts: list[str]  # equal conditions whose scores are far apart
-    warnings: list[str]
+    `counts` has a Counter for each of `REASONS`, and "rows" (how many were read) and "capped".
+    """
+
     settings: Settings
     seed: int
+    questions: list[Question] = field(default_factory=list)
+    used: int = 0  # tables
+    unused_tables: list[str] = field(default_factory=list)  # "file: reason: detail"
+    counts: Counts = field(default_factory=lambda: defaultdict(Counter))
+    conflicts: list[str] = field(default_factory=list)  # equal conditions whose scores are far apart
+    warnings: list[str] = field(default_factory=list)
 
     @property
-    def counts(self) -> dict[str, int]:
+    def tables(self) -> int:
+        return self.used + len(self.unused_tables)
+
+    @property
+    def kinds(self) -> dict[str, int]:
         """Questions per type."""
         counts = Counter(question["question_type"] for question in self.questions)
         return {kind: counts[kind] for kind in QUESTION_TYPES}
@@ -46,7 +54,7 @@ class Build(NamedTuple):
     @property
     def references(self) -> int:
         """Questions with references; as many others are their controls."""
-        return sum(count for kind, count in self.counts.items() if kind.endswith("_reference"))
+        return sum(count for kind, count in self.kinds.items() if kind.endswith("_reference"))
 
 
 class NoQuestionsError(InputError):
@@ -64,56 +72,41 @@ def build_questions(tables: str | Path | Iterable[Mapping[str, Any]], seed: int 
     order of files, on the hash seed or on the clock. Raises InputError for a bad setting, a folder that cannot be
     read and tables that give no question at all.
     """
-    chosen = make_settings(settings)
+    build = Build(make_settings(settings), seed)
     folder = Path(tables) if isinstance(tables, (str, Path)) else None
     named = _table_files(folder) if folder else _named_tables(tables)  # type: ignore[arg-type]
-    warnings: list[str] = []
-    per_table: list[TableQuestions] = []
-    unused: list[tuple[str, str]] = []
     used: dict[str, str] = {}
-    read: list[Table] = []
     for name, raw in named:
         try:
-            table = read_table(_parsed(raw, name), name, chosen, warnings)
-            read.append(table)
-            if table.id in used:
-                raise Unused("duplicate_table_id", f"{table.id} is in {used[table.id]}")
-            per_table.append(make_questions(table, chosen, seed))
-            if not per_table[-1].questions:
-                raise Unused("no_question", "no condition has two options that differ in score")
-            used[table.id] = name
+            _add_table(_parsed(raw, name), name, build, used)
         except Unused as left:
-            line = f"{name}: {left.reason}{': ' if left.detail else ''}{left.detail}"
-            unused.append((left.reason, printable(line)))
-    questions = [question for of_table in per_table for question in of_table.questions]
-    build = Build(
-        questions=sorted(questions, key=lambda question: QUESTION_TYPES.index(question["question_type"])),
-        tables=len(used) + len(unused),
-        used=len(used),
-        unused=_added([Counter(reason for reason, _ in unused)]),
-        unused_tables=[line for _, line in unused],
-        not_asked=_added(of_table.not_asked for of_table in per_table),
-        attempts=sum(of_table.attempts for of_table in per_table),
-        skipped=_added(of_table.skipped for of_table in per_table),
-        capped=_added([{"questions": 0, "options": 0}, *(of_table.capped for of_table in per_table)]),
-        rows=_added([dict.fromkeys(("used", *ROW_REASONS), 0), *({"used": len(t.rows), **t.left_out} for t in read)]),
-        conflicts=[conflict for table in read for conflict in table.conflicts],
-        warnings=warnings,
-        settings=chosen,
-        seed=seed,
-    )
+            build.counts["unused"][left.reason] += 1
+            build.unused_tables.append(printable(": ".join(filter(None, (name, left.reason, left.detail)))))
+    build.used = len(used)
+    build.questions.sort(key=lambda question: QUESTION_TYPES.index(question["question_type"]))
     if not build.questions:
-        reasons = ", ".join(f"{reason} {count}" for reason, count in build.unused.items()) or "there is no table"
-        hint = " (see --reactant-product-require)" if "filter_reactant_product_require" in build.unused else ""
+        unused = build.counts["unused"]
+        reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(unused.items())) or "there is no table"
+        hint = " (see --reactant-product-require)" if unused["filter_reactant_product_require"] else ""
         raise NoQuestionsError(str(folder or "tables"), f"no question can be built: {reasons}{hint}", build)
     return build
 
 
-def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    total: Counter[str] = Counter()
-    for part in counts:
-        total.update(part)
-    return dict(sorted(total.items()))
+def _add_table(raw: Any, name: str, build: Build, used: dict[str, str]) -> None:
+    """Add the questions of a table, and its name to those `used` by id; Unused if it gives none."""
+    table = read_table(raw, name, build.settings, build.warnings)
+    build.conflicts += table.conflicts
+    build.counts["rows"]["used"] += len(table.rows)
+    build.counts["left_out"] += table.left_out
+    if table.id in used:
+        raise Unused("duplicate_table_id", f"{table.id} is in {used[table.id]}")
+    questions, counts = make_questions(table, build.settings, build.seed)
+    for kind, counted in counts.items():
+        build.counts[kind] += counted
+    if not questions:
+        raise Unused("no_question", "no condition has two options that differ in score")
+    build.questions += questions
+    used[table.id] = name
 
 
 def _table_files(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -147,3 +140,84 @@ def _parsed(raw: Any, name: str) -> Any:
         raise Unused("unreadable", error.strerror or str(error)) from None
     except InputError as error:
         raise Unused("unreadable", error.expected + (f", got {error.got}" if error.got else "")) from None
+
+
+# --- The folder: datasets, prompt templates, example predictions, report.md ---
+
+
+def build_files(build: Build, language: str = "en", program: str = PROGRAM) -> dict[str, str]:
+    """The text of every output file by name: six datasets, four templates, six example predictions, the report.
+
+    `program` is what the report tells its readers to type.
+    """
+    files: dict[str, str] = {}
+    for kind in QUESTION_TYPES:
+        questions = [question for question in build.questions if question["question_type"] == kind]
+        lines = ",\n".join(map(dump_json, questions))  # a question per line: fast, and a diff shows which one changed
+        files[dataset_name(kind)] = f"[\n{lines}\n]\n" if questions else "[]\n"
+        example = {question["id"]: 0 for question in questions}
+        files[f"example_prediction_{dataset_name(kind)}"] = dump_json(example, indent=1) + "\n"
+    for name in TEMPLATES:
+        files[f"prompt_{name}.txt"] = make_template(name, language)
+    files["report.md"] = make_report(build, language, program)
+    return files
+
+
+def write_build(build: Build, folder: Path, language: str = "en", program: str = PROGRAM) -> None:
+    """Write the files of a build to a folder that must not exist yet; all of them appear at once, or none."""
+    require_new(folder)
+    temporary = folder.with_name(f".{folder.name[:100]}.{os.getpid()}.tmp")
+    try:
+        for name, text in build_files(build, language, program).items():
+            write_atomic(temporary / name, text)
+        require_new(folder)
+        temporary.rename(folder)
+    except OSError as error:
+        raise EvaluationError(f"{folder}: cannot be written: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def require_new(folder: Path) -> None:
+    """InputError if there is a file or folder of this name."""
+    if os.path.lexists(folder):
+        raise InputError(str(folder), "the output folder must not exist yet")
+
+
+def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> str:
+    """`report.md`: how to use the folder, every count, every setting, a sample of each type, every warning."""
+    kinds = [
+        {
+            "name": kind,
+            "count": count,
+            "dataset": dataset_name(kind),
+            "template": template_of(kind),
+            "sample": next((_sample(q, language) for q in build.questions if q["question_type"] == kind), ""),
+        }
+        for kind, count in build.kinds.items()
+    ]
+    settings = asdict(build.settings)
+    return fill(
+        "report.md.j2",
+        language=language,
+        build=build,
+        reasons=REASONS,
+        evaluator=f"{NAME} {__version__}",
+        program=program,
+        kinds=kinds,
+        setting_rows=[(name.upper(), dump_json(value), SETTING_HELP[name]) for name, value in settings.items()],
+    )
+
+
+def make_statistics(build: Build) -> str:
+    """How many tables and questions there are, and how many were left out for which reason."""
+    return fill("statistics.md.j2", language="en", build=build, reasons=REASONS)
+
+
+def _sample(question: Question, language: str) -> str:
+    prompt = render_question(question, make_template(template_of(question["question_type"]), language)).splitlines()
+    if len(prompt) > 150:
+        prompt[100:-4] = [f"… ({len(prompt) - 104} more lines)"]
+    relative = question["meta"]["option_relative_scores"]
+    shown = f"{relative[:50]}{' …' if len(relative) > 50 else ''}"
+    return "\n".join([f"id: {question['id']}", "", *prompt, "", f"answer: {question['answer']}", f"relative: {shown}"])

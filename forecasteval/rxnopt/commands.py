@@ -16,14 +16,12 @@ from forecasteval.common.report import text_table
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
-from .builder import Build, NoQuestionsError, build_questions
-from .experiments import YIELDS, Constants
+from .builder import Build, NoQuestionsError, build_questions, make_statistics, require_new, write_build
 from .imports import Layout, import_file
-from .kinds import QUESTION_TYPES, SELECTIVITIES, dataset_name
-from .output import make_statistics, write_build
+from .kinds import QUESTION_TYPES, SELECTIVITIES, YIELDS, dataset_name
 from .prompts import LANGUAGES, find_templates, render_prompts
 from .replies import parse_replies
-from .settings import DUPLICATES, SETTING_HELP, Settings
+from .settings import DUPLICATES, SETTING_HELP, SETTINGS
 
 SHOWN_WARNINGS: Final = 30  # on the screen; the report has all of them
 Add = Callable[..., Any]  # a parser's add_argument
@@ -114,13 +112,8 @@ def _import_options(add: Add) -> None:
 
 def _run_import(args: argparse.Namespace, program: str) -> None:
     results = {field: getattr(args, field) for field in (*YIELDS, *SELECTIVITIES) if getattr(args, field)}
-    layout = Layout(
-        results, args.reactants, args.products, args.group, args.drop, args.entry, args.conditions, sheet=args.sheet
-    )
-    constants = Constants(
-        args.fraction, args.duplicates, args.doi, args.year, args.reactants_smiles, args.products_smiles
-    )
-    tables, notes = import_file(args.table, layout, constants)
+    given = {name: value for name, value in vars(args).items() if name in Layout._fields}
+    tables, notes = import_file(args.table, Layout(results, **given))
     taken = [name for name in tables if os.path.lexists(args.output / name)]
     if taken:
         raise InputError(str(args.output / taken[0]), "the file must not exist yet")
@@ -139,15 +132,15 @@ def _build_options(add: Add) -> None:
     add("-o", "--output", metavar="OUT_DIR", type=Path, required=True, help="folder to make; it must not exist")
     add("--seed", metavar="N", type=int, default=0, help="decides the order of options (0)")
     add("--language", choices=LANGUAGES, default="en", help="of the prompts and of report.md (en)")
-    for name, default in Settings._field_defaults.items():
+    for name, setting in SETTINGS.items():
+        default = setting.default
         shown = ",".join(default) if isinstance(default, tuple) else str(default).lower()
         add("--" + name.replace("_", "-"), dest=name, metavar="VALUE", help=f"{SETTING_HELP[name]} ({shown})")
 
 
 def _run_build(args: argparse.Namespace, program: str) -> None:
-    given = {name: getattr(args, name) for name in Settings._fields if getattr(args, name) is not None}
-    if os.path.lexists(args.output):  # before the work, not only after it
-        raise InputError(str(args.output), "the output folder must not exist yet")
+    given = {name: value for name, value in vars(args).items() if name in SETTINGS and value is not None}
+    require_new(args.output)  # before the work, not only after it
     try:
         build = build_questions(args.tables, args.seed, **given)
     except NoQuestionsError as error:
@@ -155,7 +148,7 @@ def _run_build(args: argparse.Namespace, program: str) -> None:
         raise
     write_build(build, args.output, args.language, command_line(program))
     _warn_of(build, program)
-    rows = [[dataset_name(kind), str(count)] for kind, count in build.counts.items()]
+    rows = [[dataset_name(kind), str(count)] for kind, count in build.kinds.items()]
     print(text_table(["Dataset", "Questions"], [*rows, ["total", str(len(build.questions))]], "<>"))
     print(f"\n{make_statistics(build)}\n{printable(args.output)} is written; report.md says what is in it.")
 

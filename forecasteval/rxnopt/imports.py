@@ -5,31 +5,35 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import InputError, RecordNotes, printable
+from forecasteval.common.errors import InputError, RecordNotes, grouped_names, printable
 from forecasteval.common.files import decode_utf8, read_file
-from forecasteval.common.records import parse_json
+from forecasteval.common.records import as_text, dump_json, parse_json
 
 from .cells import read_yield
 from .columns import choose_conditions, header_roles, is_entry, split_cell, warn_of_conditions
-from .experiments import YIELDS, Constants, Experiment, Tables, make_tables
-from .items import Item, is_smiles, read_items
+from .items import Experiment, Item, is_smiles, read_items
+from .kinds import YIELDS
 from .ord_files import is_ord, read_reactions
 from .settings import Settings
 from .sheets import UNNAMED, Row, Sheet, read_sheet
+from .tables import read_scores
 
+Tables = dict[str, dict[str, Any]]
+MOST_REASONS: Final = 20
 _REACTION: Final = re.compile(r"[^>\s]*>[^>\s]*>[^>\s]*(?:\s+\|.*\|)?")
 _SENTENCE: Final = re.compile(r"[^\s]+\s.*[^\W\d_]{2}", re.S)  # of more than one word: a footnote, not an entry
 _SUMMARY: Final = re.compile(  # what stands in front of a row of averages below the experiments
     r"(?:average|mean|median|total|sum|max(?:imum)?|min(?:imum)?|平均值?|合计|总计|最大值?|最小值?)\W*", re.I
 )
-_BLACKLIST: Final = Settings().condition_keys_blacklist
-_NO_CONSTANTS: Final = Constants()
+_NAMES: Final = {"isolated_yield": "isolated yield", "yield_ratio": "yield"}
+_FILE_NAME: Final = re.compile(r"[^\w.+-]+")
+_SETTINGS: Final = Settings()
 
 
 class Layout(NamedTuple):
-    """Which columns of a sheet hold what."""
+    """The columns of a sheet and what they hold, and what all experiments of a file share."""
 
     results: Mapping[str, str]  # result field (isolated_yield, yield_ratio, ee, er, dr, rr) -> column
     reactants: Sequence[str] = ()
@@ -37,50 +41,82 @@ class Layout(NamedTuple):
     group: Sequence[str] = ()
     drop: Sequence[str] = ()
     entry: str | None = None
-    conditions: Sequence[str] = ()  # none: all that are left and are no results
+    conditions: Sequence[str] = ()  # empty: all that are left and are no results
     reaction: str | None = None  # reaction SMILES
     sheet: str | None = None
+    fraction: bool | None = None  # whether yields are shares of 1; None where nobody said so
+    duplicates: str = "median"
+    doi: str = ""
+    year: int | None = None
+    reactants_smiles: Sequence[str] = ()  # of every experiment
+    products_smiles: Sequence[str] = ()
 
 
-def import_file(path: Path, layout: Layout, constants: Constants = _NO_CONSTANTS) -> tuple[Tables, list[str]]:
+def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
     """(tables by file name, notes) of a file of experiments.
 
-    A table holds the rows that agree in reactants, products and group. Every row of the file is in a table, or left
-    out under a reason that the notes name. Raises InputError (line, column).
+    A table holds the experiments that agree in reactants, products and group. Every row of the file is in a table, or
+    left out under a reason that the notes name. Raises InputError (line, column).
     """
+    left_out = RecordNotes()
     if path.suffix.lower() == ".json":
         value = parse_json(decode_utf8(read_file(path), str(path)), str(path))
         if not is_ord(value):
             raise InputError(str(path), "expected a dataset of the Open Reaction Database", "other JSON")
-        return make_tables(path, read_reactions(value, str(path)), constants, {})
+        experiments, notes = read_reactions(value, str(path)), list[str]()
+    else:
+        experiments, notes = _read_experiments(path, layout, left_out)
+    total = len(experiments) + sum(map(len, left_out.values()))
+    used, accounts = _with_yield(path, experiments, layout, left_out)
+    if not used:
+        raise InputError(str(path), "expected rows with a yield", "; ".join(accounts) or "none")
+    sides = [[_smiles_item(text) for text in side] for side in (layout.reactants_smiles, layout.products_smiles)]
+    used = [e._replace(reactants=sides[0] or e.reactants, products=sides[1] or e.products) for e in used]
+    groups: dict[str, list[Experiment]] = {}
+    for experiment in used:
+        key = dump_json([experiment.reactants, experiment.products, experiment.group])
+        groups.setdefault(key, []).append(experiment)
+    stem, width = _FILE_NAME.sub("_", path.stem).strip(".") or "table", len(str(len(groups)))
+    names = [stem] if len(groups) == 1 else [f"{stem}_{number:0{width}d}" for number in range(1, len(groups) + 1)]
+    tables = {f"{n}.json": _make_table(n, members, layout) for n, members in zip(names, groups.values(), strict=True)}
+    if not all(side and all(item["SMILES"] for item in side) for e in used for side in (e.reactants, e.products)):
+        accounts.append(
+            "reactants and products are not all SMILES: build with --reactant-product-require content or none"
+        )
+    return tables, [*notes, *accounts, f"rows: {total}, used {len(used)}, left out {total - len(used)}"]
+
+
+# --- Rows of a sheet as experiments ---
+
+
+def _read_experiments(path: Path, layout: Layout, left_out: RecordNotes) -> tuple[list[Experiment], list[str]]:
+    """(the experiments of a sheet, notes); adds the places of all other rows to `left_out`."""
     if not set(layout.results) & set(YIELDS):
         raise InputError("--yield", "expected the column of the yield")
     named = _named_columns(layout, str(path))
     sheet = read_sheet(path, layout.sheet, named)
-    rows, left_out = _usable_rows(sheet, layout)
+    rows = _usable_rows(sheet, layout, left_out)
     if not rows:
-        return make_tables(path, [], constants, left_out)  # raises, with the reasons
+        return [], []
     layout, notes = _complete(layout, sheet.header, rows, named, str(path))
-    experiments = [_read_row(row, number, layout) for number, row in enumerate(rows, 1)]
-    tables, more = make_tables(path, experiments, constants, left_out)
-    return tables, [*sheet.notes, *notes, *more]
+    return [_read_row(row, number, layout) for number, row in enumerate(rows, 1)], [*sheet.notes, *notes]
 
 
 def _named_columns(layout: Layout, where: str) -> list[str]:
-    """The columns that somebody named; InputError for one that is named for two things, or that build leaves out."""
+    """The columns that the user named; InputError for one with two meanings, or a group that build would leave out."""
     once = [*layout.results.values(), *layout.reactants, *layout.products, *layout.drop, *layout.conditions]
     for name in once:
         if once.count(name) > 1:
             raise InputError(where, f"the column {printable(name, 60)} is named twice")
-    for name in _BLACKLIST:
+    for name in _SETTINGS.condition_keys_blacklist:
         if name in layout.group:
             raise InputError(where, f"the column {name} must have another name: build leaves it out of prompts")
     return [*once, *layout.group, *([layout.entry] if layout.entry else [])]
 
 
-def _usable_rows(sheet: Sheet, layout: Layout) -> tuple[list[Row], dict[str, list[str]]]:
-    """(rows that may hold an experiment, the places of the others by reason)."""
-    rows, left_out, cells, formulas = [], RecordNotes(), list[str](), list[str]()
+def _usable_rows(sheet: Sheet, layout: Layout, left_out: RecordNotes) -> list[Row]:
+    """The rows that may hold an experiment."""
+    rows, formulas, cells = [], list[str](), list[str]()
     for row in sheet.rows:
         unsaved = [cell for name, cell in row.unsaved.items() if name not in layout.drop]
         if reason := _why_no_experiment(row, layout):
@@ -94,11 +130,11 @@ def _usable_rows(sheet: Sheet, layout: Layout) -> tuple[list[Row], dict[str, lis
         shown = f"{', '.join(cells[:5])}{', …' if len(cells) > 5 else ''}"
         verb = "hold formulas" if len(cells) > 1 else "holds a formula"
         left_out[f"{shown} {verb} whose value was not saved"] = formulas
-    return rows, left_out
+    return rows
 
 
 def _why_no_experiment(row: Row, layout: Layout) -> str:
-    """The reason why a row is none, by its cells alone; "" if it may be one."""
+    """Why a row holds no experiment, by its cells alone; "" if it may hold one."""
     filled = [name for name, cell in row.cells.items() if cell or name in row.unsaved]
     if not filled:
         return "empty"
@@ -111,7 +147,7 @@ def _why_no_experiment(row: Row, layout: Layout) -> str:
 def _complete(
     layout: Layout, header: Sequence[str], rows: Sequence[Row], named: Sequence[str], where: str
 ) -> tuple[Layout, list[str]]:
-    """The layout with entry number, reaction and conditions, and what was decided."""
+    """The layout with entry number, reaction and conditions, and notes on what was decided."""
     roles = {name: header_roles(name) for name in layout.results.values()}
     notes = [f"column {name!r} holds {' and '.join(both)}" for name, both in roles.items() if both]
     columns = {name: [row.cells[name] for row in rows] for name in header}
@@ -133,7 +169,7 @@ def _complete(
     if not conditions:
         raise InputError(where, "expected a column of conditions", "; ".join(more) or "none beside those named")
     more += warn_of_conditions({name: columns[name] for name in conditions}, yields)
-    blacklisted = [name for name in _BLACKLIST if name in conditions]
+    blacklisted = [name for name in _SETTINGS.condition_keys_blacklist if name in conditions]
     more += [f"warning: build leaves the condition {name} out; give it another name" for name in blacklisted]
     return layout._replace(conditions=conditions), [*notes, f"conditions: {', '.join(conditions)}", *more]
 
@@ -146,35 +182,36 @@ def _read_yield(row: Row, layout: Layout) -> float | None:
 
 def _read_row(row: Row, number: int, layout: Layout) -> Experiment:
     cells = row.cells
-    sides = [[_item(name, cells[name], True) for name in names if cells[name]] for names in layout[1:3]]
+    sides = [
+        [_item(name, cells[name], True) for name in names if cells[name]]
+        for names in (layout.reactants, layout.products)
+    ]
     if layout.reaction:
         left, _, right = cells[layout.reaction].split()[0].split(">")
-        sides = [[{"content": part, "SMILES": part} for part in side.split(".") if part] for side in (left, right)]
+        sides = [[_smiles_item(part) for part in side.split(".") if part] for side in (left, right)]
     shown = [name for name in layout.group if name not in (*layout.reactants, *layout.products)]
+    names = dict.fromkeys((*layout.conditions, *shown))
     return Experiment(
         place=row.place,
         entry=cells[layout.entry] if layout.entry else str(number),
         reactants=sides[0],
         products=sides[1],
-        conditions={
-            name: read_items(_item(name, cells[name], False)) for name in dict.fromkeys((*layout.conditions, *shown))
-        },
+        conditions={name: read_items(_item(name, cells[name], False)) for name in names},
         results=_results(row, layout),
         group=tuple(cells[name] for name in layout.group),
     )
 
 
 def _results(row: Row, layout: Layout) -> dict[str, str | None]:
-    """The result cells, whole; a column whose name announces two numbers gives both, and a column of its own wins."""
+    """The result cells, whole; a column whose name announces two numbers gives both, unless the other has a column."""
     named: dict[str, str | None] = {}
     beside: dict[str, str | None] = {}
     for field, name in layout.results.items():
         named[field] = row.cells[name] or None
         if roles := header_roles(name):
-            role = "yield" if field in YIELDS else field
             parts = split_cell(row.cells[name], roles)
-            named[field] = parts.pop(role, "") or None
-            beside.update({("yield_ratio" if other == "yield" else other): text for other, text in parts.items()})
+            named[field] = parts.pop("yield" if field in YIELDS else field, "") or None
+            beside |= {"yield_ratio" if role == "yield" else role: text for role, text in parts.items()}
     beside.pop("conv", None)
     return {**beside, **{field: text for field, text in named.items() if text or field not in beside}}
 
@@ -187,3 +224,65 @@ def _item(column: str, cell: str, molecule: bool) -> Item:
     text = cell.strip()
     smiles = "smiles" in column.lower() or (molecule and is_smiles(text))
     return {"content": text, "SMILES": text if smiles else ""}
+
+
+def _smiles_item(text: str) -> Item:
+    return {"content": text, "SMILES": text}
+
+
+# --- Experiments as tables ---
+
+
+def _with_yield(
+    path: Path, experiments: Sequence[Experiment], layout: Layout, left_out: RecordNotes
+) -> tuple[list[Experiment], list[str]]:
+    """(experiments whose yield can be read, lines about cells and about all that is left out)."""
+    used, yields, warnings = [], [], RecordNotes()
+    for experiment in experiments:
+        results = experiment.results
+        scores, _, notes = read_scores(results, _SETTINGS, bool(layout.fraction))
+        texts = [
+            f"{_NAMES.get(field, field)}: {note}: {printable(as_text(results.get(field)), 40)!r}"
+            for field, note in notes
+        ]
+        if scores is None:
+            left_out["; ".join(texts) or "no yield"].append(experiment.place)
+            continue
+        used.append(experiment)
+        yields.append(scores["yield"])
+        for text in texts:
+            warnings[text].append(experiment.place)
+    for field in ("ee", "er"):
+        shares = [cell for e in used if (cell := as_text(e.results.get(field)).strip())]
+        if len(shares) > 1 and all(re.fullmatch(r"0?\.[0-9]+|1(?:\.0*)?|0", share) for share in shares):
+            warnings[f"all {field} are within 0 and 1, and are read as percent"] = [e.place for e in used]
+    percent = any("%" in as_text(e.results.get(field)) for e in used for field in YIELDS)
+    if layout.fraction is None and yields and 0 < max(yields) <= 1 and not percent:
+        expected = "all yields are within 0 and 1: say --fraction if they are shares of 1, --no-fraction if percent"
+        raise InputError(str(path), expected)
+    return used, _group("warning: ", warnings) + _group("left out: ", left_out)
+
+
+def _group(prefix: str, places: Mapping[str, Sequence[str]]) -> list[str]:
+    """A line for each reason; from MOST_REASONS on one for all others, as where a wrong column is named."""
+    rest = [place for reason in list(places)[MOST_REASONS:] for place in places[reason]]
+    named = [*list(places.items())[:MOST_REASONS], *([("other cells", rest)] if rest else [])]
+    return [f"{prefix}{reason}: {grouped_names(group)}" for reason, group in named]
+
+
+def _make_table(name: str, experiments: Sequence[Experiment], layout: Layout) -> dict[str, Any]:
+    first = experiments[0]
+    return {
+        "root_img_name": name,
+        "source_file": f"{name}.json",
+        "doi": layout.doi or first.doi,
+        "year": layout.year,
+        "is_table": True,
+        "yield_scale": "fraction" if layout.fraction else "percent",
+        "duplicates": layout.duplicates,
+        "reactants": first.reactants,
+        "products": first.products,
+        "entries": [
+            {"entry_idx": e.entry, "rxn_id": "0", "conditions": e.conditions, "results": e.results} for e in experiments
+        ],
+    }

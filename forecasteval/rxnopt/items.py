@@ -1,4 +1,4 @@
-"""Items, the `{"content", "SMILES"}` of conditions, reactants and products: read, and compared."""
+"""Items, the `{"content", "SMILES"}` of conditions, reactants and products: read, compared, made experiments."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final, NamedTuple, TypedDict
 
 from forecasteval.common.records import as_text, number_text
 
 ABSENT: Final = "—"
-Item = dict[str, str]
-
 _SMILES: Final = re.compile(
     r"(?:\[[0-9]{0,3}(?:[A-Z][a-z]?|[bcnops]|se|as)[@H0-9+:-]{0,9}\]|Cl|Br|[BCNOPSFIbcnops]|[-=#:/\\.~()0-9%]){1,2000}"
 )
@@ -24,6 +22,26 @@ _LOST_ESCAPE: Final = re.compile(r"\\u((?![dD][89a-fA-F])[0-9a-fA-F]{4})")  # 71
 _ABSENT: Final = frozenset({"", ABSENT, "–", "-", "−", "nan"})
 _SIGNS: Final = str.maketrans("−–—‒―‐‑º˚", "-------°°")
 _FOOTNOTE: Final = re.compile(r"(?:\[[a-z](?:,[a-z])*\]|\^[a-z]|[*†‡§¶])$")  # 1 [m]
+
+
+class Item(TypedDict):
+    """A substance, or a value such as a temperature; one of the two may be ""."""
+
+    content: str
+    SMILES: str
+
+
+class Experiment(NamedTuple):
+    """An experiment of an imported file; the reaction is what a table of them has in common."""
+
+    place: str  # in its file: "line 7", "row 7", "reaction 7"
+    entry: str
+    reactants: list[Item]
+    products: list[Item]
+    conditions: dict[str, list[Item]]
+    results: dict[str, Any]
+    group: tuple[str, ...] = ()
+    doi: str = ""
 
 
 def repair(text: str) -> str:
@@ -70,7 +88,7 @@ def fold(text: str) -> str:
 def read_items(value: object) -> list[Item]:
     """The items `{"content", "SMILES"}` of a condition, reactant or product; blanks, dashes and NaN are none."""
     parts = value if isinstance(value, list) else [value]
-    items = []
+    items: list[Item] = []
     for part in parts:
         if isinstance(part, Mapping) and not {"content", "SMILES"}.isdisjoint(part):
             content, smiles = item_text(part.get("content")), item_text(part.get("SMILES"))
@@ -87,7 +105,7 @@ def item_text(value: object) -> str:
     return value if isinstance(value, str) else "" if value is None else number_text(value) or as_text(value)
 
 
-def compare_key(items: Sequence[Mapping[str, str]], normalize: bool) -> tuple[str, ...]:
+def compare_key(items: Sequence[Item], normalize: bool) -> tuple[str, ...]:
     """What two values of a condition must share to be the same: the contents (the SMILES of an item without)."""
     texts = [item["content"].strip() or item["SMILES"].strip() for item in items]
     return tuple(sorted(map(fold, texts))) if normalize else tuple(texts)

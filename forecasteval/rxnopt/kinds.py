@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final, TypedDict
 
 NAME: Final = "RxnOptBench"
 BASE_TYPES: Final = ("single_varying", "all_varying")
 QUESTION_TYPES: Final = tuple(f"{base}{end}" for end in ("", "_reference", "_reference_control") for base in BASE_TYPES)
 METRICS: Final = ("avg_relative_score", "exact_match_accuracy", "avg_yield_ratio")
+YIELDS: Final = ("isolated_yield", "yield_ratio")  # fields of a row's results
 SELECTIVITIES: Final = ("ee", "er", "dr", "rr")
 TEMPLATES: Final = tuple(f"{base}{end}" for end in ("", "_reference") for base in BASE_TYPES)
+
+
+class Question(TypedDict):
+    """A question of a dataset."""
+
+    id: str
+    question_type: str
+    target_key: str | None  # the condition that it asks about; None: all that vary
+    varying_keys: list[str]
+    input: dict[str, Any]
+    options: list[dict[str, Any]]
+    answer: list[int]  # the indices of the best options
+    meta: dict[str, Any]
 
 
 def dataset_name(kind: str) -> str:

@@ -9,8 +9,7 @@ from typing import Any, Final
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import number_text
 
-from .experiments import Experiment
-from .items import Item, item_text
+from .items import Experiment, Item, item_text
 
 # reaction.proto: Reaction.inputs, conditions, setup, outcomes; names in camelCase, or as in the .proto file
 _ROLES: Final = {"CATALYST": "catalysts", "REAGENT": "reagents", "SOLVENT": "solvents"}

@@ -1,12 +1,13 @@
 """Prompts: templates with `{options}` and the fields of `input`, and a question put into one.
 
-The wording stands in `templates/prompt.LANGUAGE.txt.j2`, a Jinja template that makes the text of each template file;
-that file's own placeholders are filled literally, in one pass, so that nothing in a table is ever evaluated.
+The wording stands in `templates/prompt.txt.j2`, a Jinja template that makes the text of each template file; that file's
+own placeholders are filled literally, in one pass, so that nothing in a table is ever evaluated.
 """
 
 from __future__ import annotations
 
 import hashlib
+import operator
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +34,7 @@ _PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)\}")
 def make_template(name: str, language: str = "en") -> str:
     """The text of a prompt template; its placeholders are `{options}` and fields of `input`."""
     single, reference = name.startswith("single_varying"), name.endswith("_reference")
-    return fill(f"prompt.{language}.txt.j2", single=single, reference=reference)
+    return fill("prompt.txt.j2", language, single=single, reference=reference)
 
 
 def find_templates(questions: Iterable[Mapping[str, Any]], folder: Path, language: str = "en") -> dict[str, str]:
@@ -152,9 +153,13 @@ def _reference_blocks(references: object, labels: Mapping[str, str]) -> Iterator
 # --- Templates ---
 
 
-def fill(name: str, **values: Any) -> str:
-    """The text of a template with `values`, which are inserted literally: they are data, never templates."""
-    return _environment().get_template(name).render(values)
+def fill(name: str, language: str = "en", **values: Any) -> str:
+    """The text of a template with `values`, which are inserted literally: they are data, never templates.
+
+    `say(english, chinese)` chooses between two texts in a template.
+    """
+    say = operator.itemgetter(LANGUAGES.index(language))
+    return _environment().get_template(name).render(values, language=language, say=lambda *texts: say(texts))
 
 
 @lru_cache(maxsize=1)

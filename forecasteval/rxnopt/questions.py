@@ -1,35 +1,21 @@
-"""Rows of a table into questions: options, references, and what the records of a dataset hold."""
+"""Rows of a table into questions: options, references, and the records of a dataset."""
 
 from __future__ import annotations
 
 import hashlib
 import math
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from .cells import ROUND
-from .rows import Row, shown_scores
+from .kinds import Question
 from .settings import Settings
-from .tables import Table
+from .tables import Row, Table, shown_scores
 
-NOT_ASKED_REASONS: Final = ("fewer_than_two_options", "all_options_tie")
-SKIP_REASONS: Final = (
-    "not_enough_effective_options", "not_enough_reference_candidates", "no_reference_candidate",
-    "no_non_top_score_group", "all_options_tie",
-)  # fmt: skip
+Counts = defaultdict[str, Counter[str]]  # how many rows, tables and questions, by what happened and by reason
 _ID_SUFFIXES: Final = {"": "", "_reference": "_ref", "_reference_control": "_ref_control"}
-
-
-class TableQuestions(NamedTuple):
-    """What a table gives: its questions, and how many questions it does not give, by reason."""
-
-    questions: list[dict[str, Any]]
-    not_asked: Counter[str]  # single_varying and all_varying questions that the table does not give
-    attempts: int  # questions for which references were looked for
-    skipped: Counter[str]  # attempts that gave no `_ref` question
-    capped: Counter[str]  # questions that do not offer all their options, and options that are left out
 
 
 class Draft(NamedTuple):
@@ -42,34 +28,39 @@ class Draft(NamedTuple):
     references: Sequence[Row] = ()
 
 
-def make_questions(table: Table, settings: Settings, seed: int) -> TableQuestions:
-    """The questions of a table: one for each condition that varies, then one for all of them."""
-    made = TableQuestions([], Counter(), 0, Counter(), Counter())
-    attempts = 0
+def make_questions(table: Table, settings: Settings, seed: int) -> tuple[list[Question], Counts]:
+    """The questions of a table, one for each condition that varies, then one for all of them; and counts of the others.
+
+    Counts are "not_asked" (single_varying and all_varying questions that the table does not give), "skipped" (questions
+    without a `_ref` twin) and "capped" (questions that do not offer all their options, and options left out).
+    """
+    questions: list[Question] = []
+    counts: Counts = defaultdict(Counter)
     for number, key in enumerate([*table.varying, None], 1):
         options = balance(table.rows, table.varying, settings) if key is None else largest_group(table, key)
         reason = "fewer_than_two_options" if len(options) < 2 else "all_options_tie" if all_tie(options) else ""
         if reason:
-            made.not_asked[reason] += 1
+            counts["not_asked"][reason] += 1
             continue
-        drafts: list[tuple[str, Sequence[Row], Sequence[Row]]] = [("", options, ())]
-        attempts += 1
+        drafts = [Draft(number, key, "", options)]
         references, reason = choose_references(table, options, key is None, settings)
         left = [row for row in options if row not in references] if key is None else options
         if not reason and all_tie(left):
             reason = "all_options_tie"
         if reason:
-            made.skipped[reason] += 1
+            counts["skipped"][reason] += 1
         else:
-            drafts += [("_reference", left, references), ("_reference_control", left, ())]
-        for form, rows, shown in drafts:
-            offered = cap(rows, settings.max_options)
-            made.capped.update(questions=len(offered) < len(rows), options=len(rows) - len(offered))
-            made.questions.append(write_question(table, Draft(number, key, form, offered, shown), settings, seed))
-    return made._replace(attempts=attempts)
+            drafts.append(Draft(number, key, "_reference", left, references))
+            drafts.append(Draft(number, key, "_reference_control", left))
+        for draft in drafts:
+            offered = cap(draft.options, settings.max_options)
+            if len(offered) < len(draft.options):
+                counts["capped"].update(questions=1, options=len(draft.options) - len(offered))
+            questions.append(write_question(table, draft._replace(options=offered), settings, seed))
+    return questions, counts
 
 
-def write_question(table: Table, draft: Draft, settings: Settings, seed: int) -> dict[str, Any]:
+def write_question(table: Table, draft: Draft, settings: Settings, seed: int) -> Question:
     """The record of a question; its options are shuffled by a generator seeded from the seed and the id.
 
     A control has the order of its twin: a model that always says 0 must not tell them apart.
@@ -86,7 +77,7 @@ def write_question(table: Table, draft: Draft, settings: Settings, seed: int) ->
         "target_key": draft.key,
         "varying_keys": table.varying,
         "input": _given(table, draft, settings),
-        "options": [{key: row.conditions.get(key, []) for key in shown} for row in order],
+        "options": [row.shown(shown) for row in order],
         "answer": [index for index, row in enumerate(order) if row.effective == best],
         "meta": _meta(table, order, draft.references),
     }
@@ -98,16 +89,14 @@ def _given(table: Table, draft: Draft, settings: Settings) -> dict[str, Any]:
     given: dict[str, Any] = {
         "reactants": table.reactants,
         "products": table.products[:1] if settings.input_products_mode == "main_only" else table.products,
-        "constant_conditions": {key: first.conditions.get(key, []) for key in table.constant},
+        "constant_conditions": first.shown(table.constant),
     }
     if draft.key is not None:
-        fixed = [key for key in table.varying if key != draft.key]
-        given["fixed_conditions"] = {key: first.conditions.get(key, []) for key in fixed}
+        given["fixed_conditions"] = first.shown([key for key in table.varying if key != draft.key])
     if draft.references:
         every = sorted([*table.constant, *table.varying])
         given["reference_conditions"] = [
-            {"conditions": {key: row.conditions.get(key, []) for key in every}, **shown_scores(row.scores)}
-            for row in draft.references
+            {"conditions": row.shown(every), **shown_scores(row.scores)} for row in draft.references
         ]
     return given
 
@@ -182,13 +171,11 @@ def balance(rows: list[Row], varying: Sequence[str], settings: Settings) -> list
     kept = list(rows)
     counts = {key: Counter(row.values.get(key) for row in kept) for key in varying}
     while len(kept) > settings.balance_min_options:
-        uneven = []
-        for key, values in counts.items():
-            most, least = max(values.values()), min(values.values())
-            if most > settings.balance_max_imbalance_ratio * least:
-                uneven.append((-most / least, key, most))
+        spans = {key: (max(values.values()), min(values.values())) for key, values in counts.items()}
+        uneven = [key for key in varying if spans[key][0] > settings.balance_max_imbalance_ratio * spans[key][1]]
         droppable: list[Row] = []
-        for _, key, most in sorted(uneven):
+        for key in sorted(uneven, key=lambda key: (-spans[key][0] / spans[key][1], key)):
+            most = spans[key][0]
             droppable = [r for r in kept if r.effective < best and counts[key][r.values.get(key)] == most]
             if droppable:
                 break
@@ -196,10 +183,8 @@ def balance(rows: list[Row], varying: Sequence[str], settings: Settings) -> list
             break
         drop = min(droppable, key=lambda row: (row.effective, -row.number))
         kept.remove(drop)
-        for key, values in counts.items():
-            values[drop.values.get(key)] -= 1
-            if not values[drop.values.get(key)]:
-                del values[drop.values.get(key)]
+        for key in varying:
+            counts[key] -= Counter([drop.values.get(key)])
     return kept
 
 

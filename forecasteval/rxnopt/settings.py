@@ -1,89 +1,87 @@
-"""Settings of the builder: their defaults, what each may be, and its help."""
+"""Settings of the builder, declared once: type, default, help, what each may be."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import number_text
 
 DUPLICATES: Final = ("best", "median", "drop")
+_REQUIRED: Final = ("content", "smiles", "none")
+_BLACKLIST: Final = "indeterminate_mol_idt description indeterminate_descriptions other_info selected_conditions scale"
 
 
-class Settings(NamedTuple):
+def _setting(default: Any, text: str, allowed: tuple[Any, ...] = ()) -> Any:
+    """A setting with its help; `allowed` are words or a range, where the type of the default does not say enough."""
+    if isinstance(default, (int, float)) and not allowed:
+        allowed = ("true", "false") if isinstance(default, bool) else (1, 1e9)
+    return field(default=default, metadata={"help": text, "allowed": allowed})
+
+
+@dataclass(frozen=True)
+class Settings:
     """The builder's settings (seed, section 10, and the last two); on the command line with hyphens."""
 
-    year_filter: int | tuple[int, ...] | None = None
-    condition_keys: tuple[str, ...] | None = None
-    condition_require: str = "content"
-    smiles_exempt_keys: tuple[str, ...] = ("solvents",)
-    reactant_product_require: str = "smiles"
-    input_products_mode: str = "main_only"
-    yield_field_priority: tuple[str, ...] = ("isolated_yield", "yield_ratio")
-    expand_current_conditions: bool = True
-    condition_keys_blacklist: tuple[str, ...] = (
-        "indeterminate_mol_idt", "description", "indeterminate_descriptions", "other_info", "selected_conditions",
-        "scale",
-    )  # fmt: skip
-    normalize_conditions: bool = True
-    balance_all_varying_options: bool = False
-    balance_max_imbalance_ratio: float = 1.5
-    balance_min_options: int = 4
-    min_reference_options: int = 2
-    max_reference_options: int = 5
-    min_reference_remaining_effective_options: int = 5
-    reference_low_mid_fraction: float = 0.6666666666666666
-    max_options: int = 20
-    duplicates: str | None = None
+    year_filter: int | tuple[int, ...] | None = _setting(
+        None, "none, N (published in N or later), or a list of years: 2019,2021 or [2019]"
+    )
+    condition_keys: tuple[str, ...] | None = _setting(None, "none (all keys that occur) or the list of keys to use")
+    condition_require: str = _setting(
+        "content", "what every item of a row must have: content, smiles or none", _REQUIRED
+    )
+    smiles_exempt_keys: tuple[str, ...] = _setting(
+        ("solvents",), "keys whose items need no SMILES where --condition-require is smiles"
+    )
+    reactant_product_require: str = _setting(
+        "smiles", "what every reactant and product must have: smiles, content or none", _REQUIRED
+    )
+    input_products_mode: str = _setting("main_only", "products shown: main_only or all", ("main_only", "all"))
+    yield_field_priority: tuple[str, ...] = _setting(
+        ("isolated_yield", "yield_ratio"), "result fields that hold the yield, the first readable one counts"
+    )
+    expand_current_conditions: bool = _setting(True, "lift the keys inside current_conditions (true or false)")
+    condition_keys_blacklist: tuple[str, ...] = _setting(tuple(_BLACKLIST.split()), "keys that are no conditions")
+    normalize_conditions: bool = _setting(
+        True, "compare conditions regardless of width, blanks, case and order (true or false)"
+    )
+    balance_all_varying_options: bool = _setting(
+        False, "even out how often values occur in all_varying options (true or false)"
+    )
+    balance_max_imbalance_ratio: float = _setting(1.5, "most frequent / least frequent value that is left alone, >= 1")
+    balance_min_options: int = _setting(4, "options that balancing always leaves")
+    min_reference_options: int = _setting(2, "fewest references of a question")
+    max_reference_options: int = _setting(5, "most references of a question")
+    min_reference_remaining_effective_options: int = _setting(
+        5, "options that an all_varying question keeps beside its references"
+    )
+    reference_low_mid_fraction: float = _setting(
+        0.6666666666666666, "share of the candidates, from the lowest up, that may be references, in (0, 1]", (1e-9, 1)
+    )
+    max_options: int = _setting(
+        20, "most options of a question; of more, the best and an even spread of the rest stay", (2, 1e9)
+    )
+    duplicates: str | None = _setting(
+        None, "rows with equal conditions: best, median or drop; none: what the table says, else best", DUPLICATES
+    )
 
 
-_BOTH: Final = ("true", "false")
-_REQUIRED: Final = ("content", "smiles", "none")
-_EXPECTED: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {  # help, and the words or the range of what is no list
-    "year_filter": ("none, N (published in N or later), or a list of years: 2019,2021 or [2019]", ()),
-    "condition_keys": ("none (all keys that occur) or the list of keys to use", ()),
-    "condition_require": ("what every item of a row must have: content, smiles or none", _REQUIRED),
-    "smiles_exempt_keys": ("keys whose items need no SMILES where --condition-require is smiles", ()),
-    "reactant_product_require": ("what every reactant and product must have: smiles, content or none", _REQUIRED),
-    "input_products_mode": ("products shown: main_only or all", ("main_only", "all")),
-    "yield_field_priority": ("result fields that hold the yield, the first readable one counts", ()),
-    "expand_current_conditions": ("lift the keys inside current_conditions (true or false)", _BOTH),
-    "condition_keys_blacklist": ("keys that are no conditions", ()),
-    "normalize_conditions": ("compare conditions regardless of width, blanks, case and order (true or false)", _BOTH),
-    "balance_all_varying_options": ("even out how often values occur in all_varying options (true or false)", _BOTH),
-    "balance_max_imbalance_ratio": ("most frequent / least frequent value that is left alone, >= 1", (1, 1e9)),
-    "balance_min_options": ("options that balancing always leaves", (1, 1e9)),
-    "min_reference_options": ("fewest references of a question", (1, 1e9)),
-    "max_reference_options": ("most references of a question", (1, 1e9)),
-    "min_reference_remaining_effective_options": (
-        "options that an all_varying question keeps beside its references",
-        (1, 1e9),
-    ),
-    "reference_low_mid_fraction": (
-        "share of the candidates, from the lowest up, that may be references, in (0, 1]",
-        (1e-9, 1),
-    ),
-    "max_options": ("most options of a question; of more, the best and an even spread of the rest stay", (2, 1e9)),
-    "duplicates": (
-        "rows with equal conditions: best, median or drop; none: what the table says, else best",
-        DUPLICATES,
-    ),
-}
-SETTING_HELP: Final = {name: text for name, (text, _) in _EXPECTED.items()}
+SETTINGS: Final = {setting.name: setting for setting in fields(Settings)}
+SETTING_HELP: Final[Mapping[str, str]] = {name: setting.metadata["help"] for name, setting in SETTINGS.items()}
 
 
 def make_settings(values: Mapping[str, Any]) -> Settings:
     """Settings with `values`, typed or as text, in place of defaults; InputError names a bad one."""
-    unknown = sorted(values.keys() - set(Settings._fields))
-    if unknown:
+    if unknown := sorted(values.keys() - SETTINGS.keys()):
         raise InputError("settings", f"no setting {unknown[0]}")
     settings = Settings()
     for name, value in values.items():
         try:
-            settings = settings._replace(**{name: _read_setting(name, value)})
+            settings = replace(settings, **{name: _read_setting(name, value)})
         except ValueError:
             option = "--" + name.replace("_", "-")
             raise InputError(option, f"expected {SETTING_HELP[name]}", printable(repr(value), 60)) from None
@@ -94,7 +92,7 @@ def make_settings(values: Mapping[str, Any]) -> Settings:
 
 def _read_setting(name: str, value: Any) -> Any:
     """The value of a setting, typed or as text; ValueError if it cannot have it."""
-    default, (_, allowed) = Settings._field_defaults[name], _EXPECTED[name]
+    default, allowed = SETTINGS[name].default, SETTINGS[name].metadata["allowed"]
     text = str(value).strip().lower()
     if default is None and text == "none":
         return None
@@ -108,15 +106,14 @@ def _read_setting(name: str, value: Any) -> Any:
             raise ValueError(value)
         return text == "true" if isinstance(default, bool) else text
     number = float(value if isinstance(value, str) else number_text(value))
-    if not allowed[0] <= number <= allowed[1] or (
-        isinstance(default, int) and not number.is_integer()
-    ):  # nan is neither
+    is_whole = number.is_integer() or isinstance(default, float)
+    if not allowed[0] <= number <= allowed[1] or not is_whole:  # nan is in no range
         raise ValueError(value)
-    return type(default)(number)
+    return int(number) if isinstance(default, int) else number
 
 
 def _read_words(value: Any) -> tuple[str, ...]:
-    """A list, JSON text of one, or words with commas between them; what is no list is none."""
+    """A list, JSON text of one, or words with commas between them; empty where the text is no list."""
     if isinstance(value, str) and value.strip().startswith("["):
         try:
             value = json.loads(value)
@@ -127,7 +124,7 @@ def _read_words(value: Any) -> tuple[str, ...]:
 
 
 def _read_years(value: Any, years: tuple[str, ...]) -> int | tuple[int, ...]:
-    """One year, from which on, or a list of years."""
+    """The year from which on tables count, or a list of years."""
     if not all(re.fullmatch(r"[0-9]{1,4}", year) for year in years):
         raise ValueError(value)
     listed = isinstance(value, (list, tuple)) or "," in str(value) or "[" in str(value)

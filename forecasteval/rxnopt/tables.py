@@ -1,25 +1,62 @@
-"""Tables: which of them give questions, and the rows that can be options."""
+"""Tables: which of them give questions, which of their rows can be options, and the effective score of a row."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import median
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import number_text, repeated_keys
+from forecasteval.common.records import as_text, has_repeated_keys, number_text, repeated_keys
 
-from .items import Item, fold, item_text, read_items
-from .rows import Row, median_row, read_row
+from .cells import ROUND, is_empty, read_fraction, read_yield, show_fraction
+from .items import Item, compare_key, fold, item_text, read_items
+from .kinds import SELECTIVITIES
 from .settings import DUPLICATES, Settings
 
 CONFLICT: Final = 20.0  # points of the effective score
-ROW_REASONS: Final = ("no_yield", "unreadable", "condition_require", "equal_conditions")
-UNUSED_REASONS: Final = (
-    "unreadable", "not_a_table", "filter_is_table", "filter_year", "filter_reactant_product_require",
-    "filter_same_reactants_products", "filter_condition_require", "fewer_than_two_readable_rows",
-    "no_varying_condition", "duplicate_table_id", "no_question",
-)  # fmt: skip
+FACTORS: Final = {"ee": "enantio_major_fraction", "dr": "dr_major_fraction", "rr": "rr_major_fraction"}
+Scores = dict[str, Any]  # "yield" in percent, the cells of SELECTIVITIES, the FACTORS read from them
+
+REASONS: Final = {  # why a table gives no question, a row is no option, a question is not asked or has no references
+    "unused": (
+        *("unreadable", "not_a_table", "filter_is_table", "filter_year", "filter_reactant_product_require"),
+        *("filter_same_reactants_products", "filter_condition_require", "fewer_than_two_readable_rows"),
+        *("no_varying_condition", "duplicate_table_id", "no_question"),
+    ),
+    "left_out": ("no_yield", "unreadable", "condition_require", "equal_conditions"),
+    "not_asked": ("fewer_than_two_options", "all_options_tie"),
+    "skipped": (
+        *("not_enough_effective_options", "not_enough_reference_candidates", "no_reference_candidate"),
+        *("no_non_top_score_group", "all_options_tie"),
+    ),
+}
+
+
+class Unused(Exception):  # noqa: N818 - no error: how a table or a row leaves the builder, counted under `reason`
+    """A table that gives no question, or a row that is no option; `detail` says where."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.detail = reason, detail
+
+
+class Row(NamedTuple):
+    """A row that can be an option: its place in the table, conditions as printed and as compared, results."""
+
+    number: int  # in entries, from 0
+    entry: Mapping[str, Any]
+    conditions: dict[str, list[Item]]  # only keys that have a value
+    values: dict[str, tuple[str, ...]]  # key -> what is compared
+    scores: Scores
+    effective: float
+
+    def shown(self, keys: Iterable[str]) -> dict[str, list[Item]]:
+        """The row's values of some conditions, as printed."""
+        return {key: self.conditions.get(key, []) for key in keys}
 
 
 class Table(NamedTuple):
@@ -35,22 +72,61 @@ class Table(NamedTuple):
     varying: list[str]
     constant: list[str]
     best: float  # effective score
-    left_out: dict[str, int]  # rows that are no options, by reason
+    left_out: Counter[str]  # rows that are no options, by reason
     conflicts: list[str]  # equal conditions whose scores are more than CONFLICT points apart
-
-
-class Unused(Exception):  # noqa: N818 - no error: how a table leaves the builder, counted under `reason`
-    """A table that gives no question; `reason` is counted, `detail` says where."""
-
-    def __init__(self, reason: str, detail: str = "") -> None:
-        super().__init__(reason)
-        self.reason, self.detail = reason, detail
 
 
 def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) -> Table:
     """The table of a file; raises Unused where it gives no question, and appends a warning for each bad cell."""
     if not isinstance(raw, Mapping) or not isinstance(raw.get("entries"), list):
         raise Unused("not_a_table", "expected an object with a list 'entries'")
+    scale, duplicates = _require_usable(raw, settings)
+    entries: list[Any] = raw["entries"]
+    reactants, products = (_side_of_reaction(raw, side, entries) for side in ("reactants", "products"))
+    products = _main_first(products, raw.get("main_product_smiles"))
+    if products and not products[0]["content"]:
+        warnings.append(printable(f"{name}: main_product_smiles is none of the products"))
+    _require_molecules({"reactant": reactants, "product": products}, settings.reactant_product_require)
+    left_out: Counter[str] = Counter()
+    readable = []
+    for at, entry in enumerate(entries):
+        warn = _warner(f"{name}: entries[{at}]", entry, warnings)
+        try:
+            readable.append(_read_row(entry, at, settings, scale == "fraction", warn))
+        except Unused as left:
+            left_out[left.reason] += 1
+            if left.detail:
+                warn(f"{left.detail}; row not used")
+    rows, conflicts = _distinct(readable, duplicates, name)
+    if len(rows if duplicates == "drop" else readable) < 2:
+        reason = "filter_condition_require" if left_out["condition_require"] else "fewer_than_two_readable_rows"
+        raise Unused(reason, f"{len(rows)} of {len(entries)}")
+    keys = sorted({key for row in rows for key in row.values})
+    varying = [key for key in keys if len({row.values.get(key) for row in rows}) > 1]
+    if not varying:
+        raise Unused("no_varying_condition")
+    file_name = name.rpartition("/")[2]
+    return Table(
+        id=printable(item_text(raw.get("root_img_name")).strip() or file_name.removesuffix(".json")),
+        source_file=item_text(raw.get("source_file")) or file_name,
+        doi=item_text(raw.get("doi")),
+        entries=len(entries),
+        reactants=reactants,
+        products=products,
+        rows=rows,
+        varying=varying,
+        constant=[key for key in keys if key not in varying],
+        best=max(row.effective for row in rows),
+        left_out=left_out + Counter(equal_conditions=len(readable) - len(rows)),
+        conflicts=conflicts,
+    )
+
+
+# --- Filters ---
+
+
+def _require_usable(raw: Mapping[str, Any], settings: Settings) -> tuple[str, str]:
+    """(scale of the yield, what to do with equal conditions) of a table that passes the filters, or else Unused."""
     if twice := repeated_keys(raw):
         raise Unused("not_a_table", f"'{twice[0]}' is given twice with different values")
     if raw.get("is_table", True) is not True:
@@ -63,40 +139,7 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
     duplicates = settings.duplicates or raw.get("duplicates") or "best"
     if duplicates not in DUPLICATES:
         raise Unused("not_a_table", f"'duplicates' must be {', '.join(DUPLICATES)}, got {duplicates!r}")
-    entries = raw["entries"]
-    reactants, products = _one_reaction(raw, entries)
-    products = _main_first(products, raw.get("main_product_smiles"))
-    if products and not products[0]["content"]:
-        warnings.append(printable(f"{name}: main_product_smiles is none of the products"))
-    _require_molecules(reactants, products, settings.reactant_product_require)
-    read = [read_row(entry, at, name, settings, scale == "fraction", warnings) for at, entry in enumerate(entries)]
-    readable = [row for row in read if isinstance(row, Row)]
-    rows, conflicts = _distinct(readable, duplicates, name)
-    if len(rows if duplicates == "drop" else readable) < 2:
-        reason = "filter_condition_require" if "condition_require" in read else "fewer_than_two_readable_rows"
-        raise Unused(reason, f"{len(rows)} of {len(entries)}")
-    keys = sorted({key for row in rows for key in row.values})
-    varying = [key for key in keys if len({row.values.get(key) for row in rows}) > 1]
-    if not varying:
-        raise Unused("no_varying_condition")
-    return Table(
-        id=_table_id(raw, name),
-        source_file=item_text(raw.get("source_file")) or name.rpartition("/")[2],
-        doi=item_text(raw.get("doi")),
-        entries=len(entries),
-        reactants=reactants,
-        products=products,
-        rows=rows,
-        varying=varying,
-        constant=[key for key in keys if key not in varying],
-        best=max(row.effective for row in rows),
-        left_out={**{r: read.count(r) for r in ROW_REASONS}, "equal_conditions": len(readable) - len(rows)},
-        conflicts=conflicts,
-    )
-
-
-def _table_id(raw: Mapping[str, Any], name: str) -> str:
-    return printable(item_text(raw.get("root_img_name")).strip() or name.rpartition("/")[2].removesuffix(".json"))
+    return scale, duplicates
 
 
 def _passes_year(year: object, wanted: int | tuple[int, ...] | None) -> bool:
@@ -108,34 +151,91 @@ def _passes_year(year: object, wanted: int | tuple[int, ...] | None) -> bool:
     return int(float(text)) in wanted if isinstance(wanted, tuple) else int(float(text)) >= wanted
 
 
-def _one_reaction(raw: Mapping[str, Any], entries: Sequence[Any]) -> tuple[list[Item], list[Item]]:
-    """Reactants and products, of the table or (where it has none) of its rows; Unused if the rows differ in them."""
-    sides = []
-    for side in ("reactants", "products"):
-        table = read_items(raw.get(side))
-        of_rows = [read_items(entry.get(side)) or table for entry in entries if isinstance(entry, Mapping)]
-        keys = {tuple(sorted(item["SMILES"].strip() or fold(item["content"]) for item in items)) for items in of_rows}
-        if len(keys) > 1:
-            raise Unused("filter_same_reactants_products", f"{side} differ between rows")
-        sides.append(table or (of_rows[0] if of_rows else []))
-    return sides[0], sides[1]
+def _side_of_reaction(raw: Mapping[str, Any], side: str, entries: Iterable[Any]) -> list[Item]:
+    """Reactants or products, of the table or (where it has none) of its rows; Unused if the rows differ in them."""
+    table = read_items(raw.get(side))
+    of_rows = [read_items(entry.get(side)) or table for entry in entries if isinstance(entry, Mapping)]
+    keys = {tuple(sorted(item["SMILES"].strip() or fold(item["content"]) for item in items)) for items in of_rows}
+    if len(keys) > 1:
+        raise Unused("filter_same_reactants_products", f"{side} differ between rows")
+    return table or (of_rows[0] if of_rows else [])
 
 
 def _main_first(products: list[Item], main: object) -> list[Item]:
     smiles = item_text(main).strip()
     if not smiles:
         return products
-    chosen = [item for item in products if item["SMILES"].strip() == smiles] or [{"content": "", "SMILES": smiles}]
+    chosen = [item for item in products if item["SMILES"].strip() == smiles] or [Item(content="", SMILES=smiles)]
     return [chosen[0], *(item for item in products if item is not chosen[0])]
 
 
-def _require_molecules(reactants: Sequence[Item], products: Sequence[Item], required: str) -> None:
-    if required == "none":
-        return
-    field = "SMILES" if required == "smiles" else "content"
-    for side, items in (("reactant", reactants), ("product", products)):
-        if not items or not all(item[field].strip() for item in items):
+def _require_molecules(sides: Mapping[str, Sequence[Item]], required: str) -> None:
+    for side, items in sides.items():
+        if required != "none" and (not items or lacks(items, required)):
+            field = "SMILES" if required == "smiles" else "content"
             raise Unused("filter_reactant_product_require", f"a {side} without {field}" if items else f"no {side}")
+
+
+def lacks(items: Iterable[Item], required: str) -> bool:
+    """Whether an item lacks its content or its SMILES, as `required` says."""
+    return not all((item["SMILES"] if required == "smiles" else item["content"]).strip() for item in items)
+
+
+# --- Rows ---
+
+
+def _warner(where: str, entry: object, warnings: list[str]) -> Callable[[str], None]:
+    """A function that appends a warning about a row."""
+    if isinstance(entry, Mapping) and entry.get("entry_idx") is not None:
+        where += f" (entry {printable(item_text(entry['entry_idx']), 20)})"
+    return lambda text: warnings.append(printable(f"{where}: {text}"))
+
+
+def _read_row(entry: object, index: int, settings: Settings, fraction: bool, warn: Callable[[str], None]) -> Row:
+    """The row of an entry; Unused if it is no option."""
+    if not isinstance(entry, Mapping):
+        raise Unused("unreadable", f"expected an object, got {type(entry).__name__}")
+    if has_repeated_keys(entry):
+        raise Unused("unreadable", "a key is given twice with different values")
+    conditions, results = (entry.get(field) for field in ("conditions", "results"))
+    for field, value in (("conditions", conditions), ("results", results)):
+        if value is not None and not isinstance(value, Mapping):
+            raise Unused("unreadable", f"'{field}' must be an object")
+    results = results or {}
+    scores, effective, notes = read_scores(results, settings, fraction)
+    for field, note in notes:
+        warn(f"{field}: {note}: {printable(as_text(results.get(field)), 40)!r}")
+    if scores is None:
+        raise Unused("no_yield")
+    kept = _read_conditions(conditions or {}, settings)
+    for key, items in kept.items():
+        exempt = settings.condition_require == "smiles" and key in settings.smiles_exempt_keys
+        if settings.condition_require != "none" and not exempt and lacks(items, settings.condition_require):
+            raise Unused("condition_require", f"{key}: an item without {settings.condition_require}")
+    values = {key: compare_key(items, settings.normalize_conditions) for key, items in kept.items()}
+    return Row(index, entry, kept, values, scores, effective)
+
+
+def _read_conditions(raw: Mapping[str, Any], settings: Settings) -> dict[str, list[Item]]:
+    """The conditions of a row that count, by key; keys without a value are left out."""
+    merged = dict(raw)
+    if settings.expand_current_conditions and "current_conditions" in merged:
+        parts, plain = merged.pop("current_conditions"), []
+        for part in parts if isinstance(parts, list) else [parts]:
+            if isinstance(part, Mapping) and {"content", "SMILES"}.isdisjoint(part):
+                stated = {key: beside for key, beside in merged.items() if read_items(beside)}
+                merged = {**part, **stated}  # what stands beside it is stated for the row itself
+            else:
+                plain.append(part)
+        if plain:
+            merged["current_conditions"] = plain
+    wanted = settings.condition_keys
+    return {
+        key: items
+        for key, value in merged.items()
+        if key not in settings.condition_keys_blacklist and (wanted is None or key in wanted)
+        if (items := read_items(value))
+    }
 
 
 def _distinct(rows: Iterable[Row], duplicates: str, name: str) -> tuple[list[Row], list[str]]:
@@ -148,14 +248,84 @@ def _distinct(rows: Iterable[Row], duplicates: str, name: str) -> tuple[list[Row
         groups.setdefault(frozenset(row.values.items()), []).append(row)
     kept, conflicts = [], []
     for group in groups.values():
-        group.sort(key=lambda row: (-row.effective, row.number))
-        best, low = group[0], group[-1].effective
+        best, low = max(group, key=lambda row: row.effective), min(row.effective for row in group)
         if best.effective - low > CONFLICT:
-            places = ", ".join(str(number) for number in sorted(row.number for row in group))
             span = f"effective {low:g} to {best.effective:g}"
+            places = ", ".join(str(row.number) for row in group)
             conflicts.append(printable(f"{name}: entries[{places}]: equal conditions, {span} ({duplicates})"))
         if best.effective == low or duplicates == "best":
             kept.append(best)
         elif duplicates == "median":
-            kept.append(median_row(sorted(group, key=lambda row: row.number)))
+            kept.append(_median_row(group))
     return sorted(kept, key=lambda row: row.number), conflicts
+
+
+def _median_row(rows: Sequence[Row]) -> Row:
+    """The first of rows with equal conditions, with the median of each quantity; effective is made of those."""
+    scores = {**rows[0].scores, "yield": round(median(row.scores["yield"] for row in rows), ROUND)}
+    for field, key in FACTORS.items():
+        known = [row.scores[key] for row in rows if row.scores[key] is not None]
+        scores[key] = median(known) if known else None
+        scores[field] = show_fraction(scores[key], field) if known else None
+    return rows[0]._replace(scores={**scores, "er": None}, effective=_effective(scores))
+
+
+# --- Scores of a row ---
+
+
+def read_scores(
+    results: Mapping[str, Any], settings: Settings, fraction: bool
+) -> tuple[Scores | None, float, list[tuple[str, str]]]:
+    """(scores or None where there is no yield, effective score, notes as (field, text)) of a row's results."""
+    notes: list[tuple[str, str]] = []
+    direct: dict[str, float] = {}
+    split: dict[str, float] = {}
+    selectivity = {field: results.get(field) for field in SELECTIVITIES}
+    for field in settings.yield_field_priority:
+        cell = read_yield(results.get(field), fraction)
+        if cell.note:
+            notes.append((field, cell.note))
+        if cell.value is None:
+            continue
+        if cell.isolated is None:
+            direct[field] = cell.value
+        else:
+            split.setdefault("yield_ratio" if field == "isolated_yield" else field, cell.value)
+            split.setdefault("isolated_yield", cell.isolated)
+        for name, text in cell.selectivity:
+            if is_empty(selectivity[name]):
+                selectivity[name] = text
+    yields = {**split, **direct}
+    readable = [yields[field] for field in settings.yield_field_priority if field in yields]
+    factors: dict[str, float | None] = {}
+    for field, cell_value in selectivity.items():
+        factors[field], note = read_fraction(cell_value, field)
+        if note:
+            notes.append((field, note))
+    if not readable:
+        return None, 0.0, notes
+    enantio = factors["ee"] if factors["ee"] is not None else factors["er"]
+    fractions = zip(FACTORS.values(), (enantio, factors["dr"], factors["rr"]), strict=True)
+    scores = {"yield": readable[0], **selectivity, **dict(fractions)}
+    return scores, _effective(scores), notes
+
+
+def _effective(scores: Scores) -> float:
+    """yield * enantio * dr * rr; a missing factor is 1."""
+    known = [scores[key] for key in FACTORS.values() if scores[key] is not None]
+    return round(float(math.prod([scores["yield"], *known])), ROUND)
+
+
+def shown_scores(scores: Scores) -> Scores:
+    """What a reference shows: the yield, and every selectivity that is scored.
+
+    >>> known = {"enantio_major_fraction": 0.95, "dr_major_fraction": 0.75, "rr_major_fraction": None}
+    >>> shown_scores({"yield": 80.0, "ee": "90[d]", "er": None, "dr": "3:1", "rr": "", **known})
+    {'yield': 80.0, 'ee': '90%', 'dr': '3:1'}
+    """
+    shown = {"yield": scores["yield"]}
+    for name, key in FACTORS.items():
+        if scores[key] is not None:
+            field = "er" if name == "ee" and read_fraction(scores["ee"], "ee")[0] is None else name
+            shown[field] = show_fraction(scores[key], field, scores[field])
+    return shown

@@ -13,11 +13,10 @@ import pytest
 from cli import RAW_CONTROL, Done, import_extra, run_wing
 from each import each
 from forecasteval import __version__
-from forecasteval.rxnopt import RxnOptEvaluator, commands, find_datasets, output
-from forecasteval.rxnopt.builder import build_questions
+from forecasteval.rxnopt import RxnOptEvaluator, builder, commands, find_datasets
+from forecasteval.rxnopt.builder import build_questions, make_report
 from forecasteval.rxnopt.kinds import QUESTION_TYPES
-from forecasteval.rxnopt.output import make_report
-from forecasteval.rxnopt.settings import Settings
+from forecasteval.rxnopt.settings import SETTINGS
 from forecasteval.rxnopt.sheets import read_sheet
 from make_rxnopt_samples import SEED
 from pages import read, read_tables
@@ -111,7 +110,7 @@ def test_the_chinese_report(tmp_path: Path) -> None:
     assert [line for line in report.splitlines() if line.startswith("## ")][:12] == [
         f"## {n}. {title}" for n, title in enumerate(titles, 1)
     ]
-    for name in Settings._fields:  # each with a meaning in Chinese
+    for name in SETTINGS:  # each with a meaning in Chinese
         assert re.search(rf"\| {name.upper()} \| `.*` \| .*[\u4e00-\u9fff]", report)
     english = make_report(build_questions(ROOT / "dataset" / "rxnopt-tables"))
     numbers = [[int(n) for n in re.findall(r": (\d+)$", text, re.M)] for text in (report, english)]
@@ -175,7 +174,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Mon
         written.append(path.name)
         path.write_text(text, encoding="utf-8")
 
-    monkeypatch.setattr(output, "write_atomic", fail)
+    monkeypatch.setattr(builder, "write_atomic", fail)
     assert run("build", ROOT / "dataset" / "rxnopt-tables", "-o", tmp_path / "q").code == 130
     assert len(written) == 3
     assert list(tmp_path.iterdir()) == []
@@ -281,7 +280,7 @@ def test_usage(monkeypatch: pytest.MonkeyPatch) -> None:
         assert run(*words).code == 2
     monkeypatch.setenv("COLUMNS", "200")
     shown = run("build", "--help").out
-    for name in Settings._fields:
+    for name in SETTINGS:
         assert f"--{name.replace('_', '-')} VALUE" in shown
 
 

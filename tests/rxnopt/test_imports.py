@@ -16,11 +16,10 @@ from cli import import_extra
 from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.builder import build_questions
-from forecasteval.rxnopt.experiments import Constants
 from forecasteval.rxnopt.imports import Layout, import_file
 from forecasteval.rxnopt.prompts import make_template, render_question
-from forecasteval.rxnopt.rows import read_scores
 from forecasteval.rxnopt.settings import Settings
+from forecasteval.rxnopt.tables import read_scores
 from rxnopt_tables import CASES, Record, by_id, write
 
 openpyxl = import_extra("openpyxl")
@@ -47,8 +46,10 @@ def test_import_makes_a_table_of_each_group(tmp_path: Path) -> None:
         "1,s1,Brc1ccccc1,Oc1ccccc1,K2CO3,c1ccccc1P,0.5,90,x\n2,s1,Brc1ccccc1,Oc1ccccc1,Cs2CO3,C1CCCCC1P,0.75,,x\n"
         "\n3,s2,CCBr,CCO,K2CO3,,0.1,95,y\n",
     )
-    layout = Layout({"yield_ratio": "yield", "ee": "ee"}, ["halide"], ["product"], ["substrate"], ["note"])
-    tables, notes = import_file(path, layout, Constants(fraction=True))
+    layout = Layout(
+        {"yield_ratio": "yield", "ee": "ee"}, ["halide"], ["product"], ["substrate"], ["note"], fraction=True
+    )
+    tables, notes = import_file(path, layout)
     assert list(tables) == ["my_runs_1.json", "my_runs_2.json"]
     assert notes == [
         "column 'Entry' is read as the entry number", "conditions: base, ligand SMILES",
@@ -246,9 +247,8 @@ def test_yields_within_0_and_1_are_asked_about(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "base,yield\na,0.88\nb,n.d.\nc,1\n")
     with pytest.raises(InputError, match="all yields are within 0 and 1: say --fraction if they are shares of 1"):
         read(path)
-    layout = Layout({"yield_ratio": "yield"})
     for fraction, scale in ((True, "fraction"), (False, "percent")):
-        tables, _ = import_file(path, layout, Constants(fraction=fraction))
+        tables, _ = read(path, fraction=fraction)
         assert tables["x.json"]["yield_scale"] == scale
     for text in ("base,yield\na,0.88%\n", "base,yield\na,0\n", "base,yield\na,1.5\nb,0.5\n"):
         assert read(write(path, text))[0]["x.json"]["yield_scale"] == "percent"
@@ -344,8 +344,7 @@ def test_reaction_smiles_give_reactants_and_products(tmp_path: Path) -> None:
 
 def test_constants(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "base,yield\na,1\nb,2\n")
-    constants = Constants(doi="10.1/x", year=2019, reactants=["CCBr", "O"], products=["CCO"])
-    ((_, table),) = import_file(path, Layout({"yield_ratio": "yield"}), constants)[0].items()
+    table = only(path, doi="10.1/x", year=2019, reactants_smiles=["CCBr", "O"], products_smiles=["CCO"])
     assert (table["doi"], table["year"], table["duplicates"]) == ("10.1/x", 2019, "median")
     assert build_questions([table], year_filter=2019).used == 1  # as SMILES are required of both sides by default
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.builder import build_questions
-from forecasteval.rxnopt.experiments import Constants
 from forecasteval.rxnopt.imports import Layout, import_file
 from forecasteval.rxnopt.ord_files import is_ord, read_reactions
 from rxnopt_tables import VALUES, Record, by_id, write
@@ -63,7 +62,7 @@ def snake(value: Any) -> Any:
 
 @each("spelled", [DATASET, snake(DATASET)])
 def test_a_dataset_becomes_a_table(tmp_path: Path, spelled: Record) -> None:
-    tables, notes = import_file(write(tmp_path / "ord.json", json.dumps(spelled)), Layout({}), Constants())
+    tables, notes = import_file(write(tmp_path / "ord.json", json.dumps(spelled)), Layout({}))
     ((_, table),) = tables.items()
     assert notes == ["rows: 2, used 2, left out 0"]
     assert (table["doi"], table["reactants"]) == ("10.1/x", [{"content": "bromobenzene", "SMILES": "Brc1ccccc1"}])

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from forecasteval.rxnopt.output import build_files
+from forecasteval.rxnopt.builder import build_files
 from make_rxnopt_samples import SEED, make_tables
 from rxnopt_tables import ROOT, build
 
 IMPORTS: Final = (
     "from pathlib import Path; from forecasteval.rxnopt.builder import build_questions; "
-    "from forecasteval.rxnopt.output import write_build"
+    "from forecasteval.rxnopt.builder import write_build"
 )
 
 
@@ -37,14 +37,14 @@ def test_bytes_do_not_depend_on_the_hash_seed_or_on_file_names_order(tmp_path: P
 def test_the_report_counts_and_names_what_is_there() -> None:
     made = build(*make_tables(), seed=SEED)
     report = build_files(made)["report.md"]
-    found, skipped = sum(q["id"].endswith("_ref") for q in made.questions), sum(made.skipped.values())
+    found, skipped = sum(q["id"].endswith("_ref") for q in made.questions), made.counts["skipped"].total()
     assert min(found, skipped) > 0
-    assert f"\n- references looked for: {made.attempts}, found {found}, skipped {skipped}\n" in report
+    assert f"\n- references looked for: {found + skipped}, found {found}, skipped {skipped}\n" in report
     for kind, template in (
         ("all_varying", "all_varying"),
         ("all_varying_reference", "all_varying_reference"),
         ("all_varying_reference_control", "all_varying"),
     ):
         name = f"multiple_choice_{kind}.json"
-        row = f"| `{name}` | `{kind}` | {made.counts[kind]} | `prompt_{template}.txt` | `example_prediction_{name}` |"
+        row = f"| `{name}` | `{kind}` | {made.kinds[kind]} | `prompt_{template}.txt` | `example_prediction_{name}` |"
         assert f"\n{row}\n" in report

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from each import each
 from forecasteval.common.errors import InputError
+from forecasteval.rxnopt.builder import make_report
 from forecasteval.rxnopt.kinds import QUESTION_TYPES, template_of
-from forecasteval.rxnopt.output import make_statistics
 from forecasteval.rxnopt.prompts import code_cell, fence, fill, make_template, render_prompts, render_question
 from rxnopt_tables import RAW_CONTROL, Row, build, by_id, simple, table, worked_example
 
@@ -129,13 +129,14 @@ EVIL = "{{ 7 * 7 }}{% raw %}{# x #}<b>&amp;"
 
 
 def test_values_are_inserted_literally() -> None:
-    made = build(simple("t", [1, 2]))._replace(unused={EVIL: 3})
-    assert f"  - {EVIL}: 3\n" in make_statistics(made)
+    made = build(simple("t", [1, 2]))
+    made.warnings.append(EVIL)
+    assert f"```text\n{EVIL}\n```\n" in make_report(made)
 
 
 def test_a_value_that_is_missing_is_an_error() -> None:
     with pytest.raises(jinja2.UndefinedError):
-        fill("statistics.en.md.j2")
+        fill("statistics.md.j2")
 
 
 @given(st.lists(st.sampled_from(["`", "``", "|", "\n", "a", "# b", "\x1b"]), max_size=12).map("".join))

@@ -64,7 +64,7 @@ def test_positions_of_the_best_option_are_even() -> None:
 )
 def test_the_rules_that_every_test_checks_do_catch_faults(break_it: Callable[[Record], object], message: str) -> None:
     read = read_table(worked_example(), "t.json", Settings(), [])
-    questions = make_questions(read, Settings(), 0).questions
+    questions, _ = make_questions(read, Settings(), 0)
     check_questions(read, questions, Settings())
     break_it(next(q for q in questions if q["id"].endswith("_q4_ref")))
     with pytest.raises(AssertionError, match=message):
@@ -127,9 +127,9 @@ def test_large_screens_are_capped_with_the_best_and_an_even_spread() -> None:
     assert len(reference["options"]) == 20
     assert reference["options"] == control["options"]
     assert len(by_id(made)["t_q1"]["options"]) == 20
-    assert made.capped == {"questions": 4, "options": 2 * 81 + 2 * (96 - 20)}
+    assert made.counts["capped"] == {"questions": 4, "options": 2 * 81 + 2 * (96 - 20)}
     assert len(by_id(build(simple("t", [1, 2, 3, 4]), max_options=2))["t_q2"]["options"]) == 2
-    assert build(simple("t", [1, 2, 3, 4])).capped == {"questions": 0, "options": 0}
+    assert build(simple("t", [1, 2, 3, 4])).counts["capped"] == {}
 
 
 def test_single_references_are_rows_outside_that_are_no_better() -> None:
@@ -144,8 +144,8 @@ def test_skip_reasons_of_references() -> None:
     def reasons(*tables: Record, **chosen: Any) -> dict[str, int]:
         made = build(*tables, **chosen)
         generated = sum(question["id"].endswith("_ref") for question in made.questions)
-        assert made.attempts == generated + sum(made.skipped.values())
-        return made.skipped
+        assert generated == made.references
+        return made.counts["skipped"]
 
     assert reasons(simple("t", [1, 2, 3, 4, 5, 6])) == {"no_reference_candidate": 1, "not_enough_effective_options": 1}
     assert reasons(simple("t", [1, 2, 3, 4, 5, 6, 7])) == {"no_reference_candidate": 1}

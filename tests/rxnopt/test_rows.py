@@ -11,8 +11,8 @@ from forecasteval.common.errors import InputError
 from forecasteval.common.records import Record as RepeatedKeys
 from forecasteval.rxnopt.builder import build_questions
 from forecasteval.rxnopt.prompts import make_template, render_question
-from forecasteval.rxnopt.rows import read_scores
 from forecasteval.rxnopt.settings import Settings
+from forecasteval.rxnopt.tables import read_scores
 from rxnopt_tables import Row, build, by_id, simple, table, write
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Final
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import dump_json
-from forecasteval.rxnopt.settings import SETTING_HELP, Settings, make_settings
+from forecasteval.rxnopt.settings import SETTING_HELP, SETTINGS, Settings, make_settings
 
 BAD_SETTINGS: Final = [
     ("year_filter", "soon"), ("condition_require", "name"), ("normalize_conditions", "yes"),
@@ -38,15 +39,16 @@ def test_settings_that_contradict_each_other_or_do_not_exist() -> None:
 
 
 def test_the_settings_are_the_seeds() -> None:
-    assert make_settings({}) == Settings() == (
+    assert make_settings({}) == Settings()
+    assert dataclasses.astuple(Settings()) == (
         None, None, "content", ("solvents",), "smiles", "main_only", ("isolated_yield", "yield_ratio"), True,
         ("indeterminate_mol_idt", "description", "indeterminate_descriptions", "other_info", "selected_conditions",
          "scale"), True, False, 1.5, 4, 2, 5, 5, 0.6666666666666666,
         20, None,
     )  # fmt: skip
-    assert set(SETTING_HELP) == set(Settings._fields)
+    assert set(SETTING_HELP) == set(SETTINGS)
     as_text = {
         name: dump_json(value) if isinstance(value, tuple) else str(value)
-        for name, value in Settings()._asdict().items()
+        for name, value in dataclasses.asdict(Settings()).items()
     }
     assert make_settings(as_text) == Settings()

@@ -8,7 +8,7 @@ import pytest
 
 from each import each
 from forecasteval.common.errors import InputError
-from forecasteval.rxnopt.output import build_files, make_statistics
+from forecasteval.rxnopt.builder import build_files, make_statistics
 from rxnopt_tables import Record, Row, build, by_id, simple, table
 
 
@@ -30,12 +30,12 @@ def test_table_filters_and_reasons() -> None:
     other["entries"][0]["products"] = [{"content": "", "SMILES": "C"}]
     other["entries"][1]["products"] = [{"content": "", "SMILES": "CC"}]
     made = build(good, *bad, other)
-    assert made.unused == {
+    assert made.counts["unused"] == {
         "duplicate_table_id": 1, "fewer_than_two_readable_rows": 1, "filter_is_table": 1,
         "filter_reactant_product_require": 2, "filter_same_reactants_products": 1, "no_question": 1,
         "no_varying_condition": 1, "not_a_table": 2,
     }  # fmt: skip
-    assert made.used + sum(made.unused.values()) == made.tables == 11
+    assert made.used + made.counts["unused"].total() == made.tables == 11
     assert "z.json: duplicate_table_id: good is in good.json" in made.unused_tables
     assert "h.json: not_a_table: 'yield_scale' must be percent or fraction, got 'permille'" in made.unused_tables
     assert made.warnings == [
@@ -80,8 +80,8 @@ def conflicting(**more: Any) -> Record:
 def test_duplicates_are_merged_as_asked_and_conflicts_are_named() -> None:
     def scores(**chosen: Any) -> dict[str, float]:
         question = by_id(made := build(conflicting(), **chosen))["t_q1"]
-        assert made.rows["used"] == len(question["options"])
-        assert made.rows["equal_conditions"] == len(conflicting()["entries"]) - len(question["options"])
+        assert made.counts["rows"]["used"] == len(question["options"])
+        assert made.counts["left_out"]["equal_conditions"] == len(conflicting()["entries"]) - len(question["options"])
         assert len(made.conflicts) == 1
         names = [option["base"][0]["content"] for option in question["options"]]
         return dict(zip(names, question["meta"]["effective_scores"], strict=True))
