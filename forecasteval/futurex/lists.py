@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from forecasteval.common.markup import clean
 
-from .answers import Answer, question_words
+from .answers import Answer, question_words, read_refusal
 from .names import CJK, IS_CJK, Name, read_name
 
 _COMPLEX: Final = re.compile(r"[0-9()\[\]\"“《「『【第>→]|[-•·▪–—]\s")
@@ -268,3 +268,16 @@ def looks_like_names(text: str) -> bool:
         if len(item.split()) + cjk / 3 > 12 or _FULL_STOP.search(item) or (len(items) == 1 and _BREAK.search(item)):
             return False
     return True
+
+
+def refuses(text: str, truth: Sequence[Name]) -> bool:
+    """Whether a text declines to name anything; a list that begins with `Unknown` does not."""
+    refusal = read_refusal(text)
+    if refusal is None or ITEM_SEPARATOR.search(refusal[1], 1):
+        return False
+    return not any(name.key in (read_name(text).key, read_name(refusal[0]).key) for name in truth)
+
+
+def show_names(names: Sequence[Name]) -> str:
+    """Names in one line."""
+    return " | ".join([name.text for name in names])

@@ -12,10 +12,11 @@ from forecasteval.common.llm import ModelClient, Task, Usage
 from forecasteval.common.markup import MAX_SPAN, find_object
 
 from .answers import Answer, question_words
+from .choices import NameTruth
 from .items import Answered, Item, decide_by_model
 from .names import IS_CJK, Name, match_names, same_name
 from .numbers import CURRENCY, DIGITS, DIGITS_PART, PERCENT, Quantity, parse_number
-from .rankings import NameTruth, RankingTruth
+from .rankings import RankingTruth
 from .sentences import find_numbers_and_words, mark_falls
 from .units import NumberTruth, score_reading
 

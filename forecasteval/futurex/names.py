@@ -64,6 +64,9 @@ class Name:
         return self._others
 
 
+Same = Callable[[Name, Name], bool]  # whether a true and a predicted name mean the same
+
+
 def read_sides(names: Sequence[Name]) -> list[Sequence[Name]]:
     """The readings of a list: all names by what is before their dash, or all by what is behind it.
 
@@ -193,7 +196,7 @@ def _is_boundary(name: Name, cut: int) -> bool:
 
 
 def match_names(
-    truth: Sequence[Name], predicted: Sequence[Name], same: Callable[[Name, Name], bool] = same_name
+    truth: Sequence[Name], predicted: Sequence[Name], same: Same = same_name
 ) -> tuple[list[Name], list[Name]]:
     """The true names and the predicted ones that are left when each is matched at most once.
 
@@ -214,7 +217,7 @@ def match_names(
     return rest, left
 
 
-def unambiguous(truth: Sequence[Name], same: Callable[[Name, Name], bool]) -> Callable[[Name, Name], bool]:
+def unambiguous(truth: Sequence[Name], same: Same) -> Same:
     """`same`, but a predicted name that ends several true ones is short for none of them."""
 
     def fits(true: Name, name: Name) -> bool:

@@ -1,52 +1,73 @@
-"""The options that a prompt lists, and the forms in which a text names one."""
+"""The options of a prompt, and how a text names them: labels in any dress, options' texts, yes and no."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Final
 
 from forecasteval.common.markup import clean
 
-from .names import fold, key_of
+from .names import IS_CJK, fold, key_of
 
 MAX_OPTIONS: Final = 62  # A to ~ in ASCII order
-YES_NO: Final = {
-    "yes": "Yes", "true": "Yes", "是": "Yes", "是的": "Yes", "会": "Yes",
-    "no": "No", "false": "No", "否": "No", "不": "No", "不是": "No", "不会": "No",
-}  # fmt: skip
-# As answers write them, in other languages too; a truth "Ja" may be a name.
-SAID_YES_NO: Final = {
-    **YES_NO, **dict.fromkeys(("sí", "si", "oui", "ja", "sim", "はい", "예", "네", "да", "نعم"), "Yes"),
-    **dict.fromkeys(("non", "nein", "não", "nao", "いいえ", "아니요", "아니오", "нет", "لا"), "No"),
-}  # fmt: skip
+_YES: Final = ("yes", "true", "是", "是的", "会")
+_NO: Final = ("no", "false", "否", "不", "不是", "不会")
+YES_NO: Final = {**dict.fromkeys(_YES, "Yes"), **dict.fromkeys(_NO, "No")}
+SAID_YES_NO: Final = {  # as answers write them, in other languages too; a truth "Ja" may be a name
+    **dict.fromkeys((*_YES, "sí", "si", "oui", "ja", "sim", "はい", "예", "네", "да", "نعم"), "Yes"),
+    **dict.fromkeys((*_NO, "non", "nein", "não", "nao", "いいえ", "아니요", "아니오", "нет", "لا"), "No"),
+}
 
-_STARTS: Final = tuple(f"\n{chr(65 + number)}." for number in range(MAX_OPTIONS + 1))
+# --- The options of a prompt ---
+
 _MARK: Final = r"(?:[-•*]\s+)?[*(]*([!-~])[*]*[.)、:：．][*]*"  # A. text, (A) text, **A.** text
-_LINES: Final = re.compile(rf"^[^\S\n]*{_MARK}[^\S\n]*([^\n]*)", re.M)
-_INLINE: Final = re.compile(rf"\|\s*{_MARK}\s*([^|]*)")  # question | A. text | B. text
-_SECOND: Final = re.compile(r"B[*]*[.)、:：．]")
-SEPARATOR: Final = re.compile(r"[,，、;；/|&\n](?:\s*and\s)?|\s(?:and|\+)\s|\+(?=\w\b)(?<=\b\w\+)|和|与|以及", re.I)
-_DASHES: Final = re.compile(r"\s*[-–—]\s*")
-_COMPARISON: Final = re.compile(r"\s*([<>≤≥])\s*")
-ROUND: Final = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
-# Bounded: a share of at most three digits behind at most four marks.
-_SHARE: Final = re.compile(r"[\s:=(~≈-]{1,4}([0-9]{1,3}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})\s?%?\s?\)?\Z")
-LEAD_IN: Final = re.compile(
-    r"(?=[tmofpcbar最我正答预选结])(?:(?:the\s+outcome\s+be\s+)|(?:(?:the|my|our)\s+)?(?:(?:final|predicted|correct|best|most\s+likely)\s+)*"
-    r"(?:answer|prediction|choice|outcome|result)s?(?:\s+(?:is|are|will\s+be|would\s+be)\s*:?|\s*[:=])\s*"
-    r"|(?:both|options?|choices?|选项)\s*:?\s*(?=\S(?:\W|\Z))"
-    r"|(?:最终|我的|正确)*(?:答案|预测|选择|结果)(?:是|为|选|:)+\s*)",
-    re.I,
+_FORMS: Final = (
+    re.compile(r"\n([A-~])\.([^\n]*)"),  # the usual form
+    re.compile(rf"^[^\S\n]*{_MARK}[^\S\n]*([^\n]*)", re.M),
+    re.compile(rf"\|\s*{_MARK}\s*([^|]*)"),  # question | A. text | B. text
 )
+_SECOND: Final = re.compile(r"B[*]*[.)、:：．]")  # a glance that fails fast
+
+
+def find_options(prompt: str) -> list[tuple[int, int]]:
+    r"""Where the options' texts stand in a prompt, labelled A, B, … on lines of their own (or inline after ` | `).
+
+    Past Z the labels go on in ASCII order: `[ \ ] ^ _`, the backtick, a, b, … Empty if there are none.
+    """
+    for form in _FORMS if _SECOND.search(prompt) else ():
+        spans: list[tuple[int, int]] = []
+        for match in form.finditer(prompt):
+            if match[1] == chr(65 + len(spans)):
+                spans.append(match.span(2))
+        if len(spans) > 1:
+            return spans[:MAX_OPTIONS]
+    return []
+
+
+@lru_cache(maxsize=128)
+def label_set(count: int) -> frozenset[str]:
+    """The labels of so many options."""
+    return frozenset(chr(ord("A") + number) for number in range(min(count, MAX_OPTIONS)))
+
+
+_AROUND: Final = r"\s,，、;；/|&+*$\"'与和"
+# A label past Z that stands alone, and that cleaning would take for markup.
+_LONE_MARK: Final = re.compile(
+    rf"(?:(?<=[{_AROUND}“({{>及])|\A)(?:\\?([\[\]^_`{{|}}~])|(\\))(?=[{_AROUND}”)}}<.:。以]|\Z)"
+)
+_SHIELDED: Final = {mark: chr(0xE000 + ord(mark)) for mark in r"[\]^_`{|}~"}  # in Unicode's area for private use
+_UNSHIELDED: Final = {ord(shielded): mark for mark, shielded in _SHIELDED.items()}
 
 
 class Options:
     """What may be picked: `labels`, and where in the `prompt` their texts stand (nowhere: the labels stand alone)."""
 
     def __init__(self, labels: frozenset[str], prompt: str = "", spans: Sequence[tuple[int, int]] = ()) -> None:
-        self.labels, self._prompt, self.spans = labels, prompt, spans
+        self._marks = labels & _SHIELDED.keys()
+        self.labels = labels | {_SHIELDED[mark] for mark in self._marks} if self._marks else labels
+        self._prompt, self.spans = prompt, spans
 
     @cached_property
     def index(self) -> dict[str, str]:
@@ -68,6 +89,15 @@ class Options:
         """How many separators one option's text holds at most."""
         return max((len(SEPARATOR.findall(text)) for text in self._texts), default=0)
 
+    def shield(self, text: str) -> str:
+        """The text with characters that cleaning leaves alone for labels like `[` that stand alone."""
+
+        def replace(lone: re.Match[str]) -> str:
+            mark = lone[1] or lone[2]
+            return _SHIELDED[mark] if mark in self._marks else lone[0]
+
+        return _LONE_MARK.sub(replace, text) if self._marks else text
+
     def find_verbatim(self, text: str) -> str:
         """The label of the only option that stands in the prompt just as `text`; "" if there is none."""
         matches = [n for n, (begin, end) in enumerate(self.spans) if self._prompt[begin:end].strip() == text]
@@ -78,32 +108,65 @@ class Options:
         return [clean(self._prompt[begin:end]) for begin, end in self.spans]
 
 
-def find_options(prompt: str) -> list[tuple[int, int]]:
-    r"""Where the options' texts stand in a prompt, labelled A, B, … on lines of their own (or inline after ` | `).
+def unshield(pick: str) -> str:
+    """The label that `shield` replaced; any other pick as it is."""
+    return pick.translate(_UNSHIELDED)
 
-    Past Z the labels go on in ASCII order: `[ \ ] ^ _`, the backtick, a, b, … Empty if there are none.
-    """
-    spans: list[tuple[int, int]] = []
-    begin = prompt.find("\nA.")  # the usual form, without a pattern
-    while begin >= 0 and len(spans) < MAX_OPTIONS:
-        end = prompt.find("\n", begin + 3)
-        spans.append((begin + 3, len(prompt) if end < 0 else end))
-        begin = prompt.find(_STARTS[len(spans)], begin + 3)
-    if len(spans) < 2 and _SECOND.search(prompt):
-        for lines in (_LINES, _INLINE):
-            spans = []
-            for match in lines.finditer(prompt):
-                if match[1] == chr(65 + len(spans)):
-                    spans.append(match.span(2))
-            if len(spans) > 1:
-                break
-    return spans[:MAX_OPTIONS] if len(spans) > 1 else []
+
+# --- How a text names options ---
+
+SEPARATOR: Final = re.compile(
+    r"[,，、;；/|&\n](?:\s*and\s)?|\s(?:and|\+)\s|(?<=\b\w)\+(?=[!-~\ue05b-\ue07e](?:\W|\Z))|和|与|以及", re.I
+)
+ROUND: Final = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
+_BRACKETS: Final = re.compile(rf"{ROUND.pattern}|\[[^\[\]]*\]|【[^【】]*】")
+_LEAD_IN: Final = re.compile(
+    r"(?=[tmofpcbar最我正答预选结])(?:(?:the\s+outcome\s+be\s+)|(?:(?:the|my|our)\s+)?(?:(?:final|predicted|correct|best|most\s+likely)\s+)*"
+    r"(?:answer|prediction|choice|outcome|result)s?(?:\s+(?:is|are|will\s+be|would\s+be)\s*:?|\s*[:=])\s*"
+    r"|(?:both|options?|choices?|选项)\s*:?\s*(?=\S(?:\W|\Z))"
+    r"|(?:最终|我的|正确)*(?:答案|预测|选择|结果)(?:是|为|选|:)+\s*)",
+    re.I,
+)
+_LABELLED: Final = re.compile(  # B. Tie, (B) Tie, B - a tie, Option B, 选项B, B only
+    r"""(?:options?|choices?|answer|only|just|我?(?:选项|选择|选))?\s*
+        (?P<open>[(\[【])?\s*(?P<label>[!-~\ue05b-\ue07e])\s*(?(open)[)\]】])
+        (?:\s*[.。):、](?![0-9])\s*|\s+[-–—]\s+|\s*[-–—]{2,}\s*|\s*(?:选?项|\bonly)?\s*\Z|\s*(?=[(\[【])|(?(open)\s+|(?!)))
+        (?P<text>.*)""",
+    re.X | re.I | re.S,
+)
+_NUMBERED: Final = re.compile(r"[0-9]{1,2}[.)](?![0-9])\s*(?=\S)")  # "1. A", but not the option "1.5%"
+_SEQUENCE: Final = re.compile(  # (A)(C), A.C., A 2. C behind a first number
+    r"(?:\(\s?[!-~]\s?\)\s?){2,}|(?:[!-~]\.\s?)+[!-~]\.?|[!-~](?:\s[0-9]{1,2}[.)]\s?[!-~])+"
+)
+_LABEL_RANGE: Final = re.compile(r"([!-~])\s?(?:[-–—]|through|thru|至|到)\s?([!-~])", re.I)  # B-E
+_ASIDE: Final = re.compile(r"\s*\([^()]*\)\Z")
+_BLANKS_AND_QUOTES: Final = " \t\n\"'“”‘’"
+_DASHES: Final = re.compile(r"\s*[-–—]\s*")
+_COMPARISON: Final = re.compile(r"\s*([<>≤≥])\s*")
+_CONFIDENCE: Final = re.compile(
+    r"[,;.(\s–—-]{1,4}(?:with\s)?(?:confidence|probability|likelihood|置信度|可能性|概率)(?:\s?level)?[\s:=~≈]{0,3}"
+    r"(?:of\s|约|为)?[0-9]{1,3}(?:\.[0-9]{1,6})?\s?%?\)?\.?\Z",
+    re.I,
+)
+_CAPITAL: Final = re.compile(r"(?<![A-Za-z0-9])[B-HJ-Z](?![A-Za-z0-9])")  # "A" and "I" are words, too
+_YES_NO_SPLIT: Final = re.compile(r"\s*(?:[,.;/|&\n!?>→。–—-]|\b(?:or|and|but|then)\b)\s*")
+_YES_NO_TAIL: Final = re.compile(
+    r"(yes|no|true|false|sí|si|oui|non|ja|nein|sim|não|да|нет)"
+    r"(?=\s*(?:[,.:;!(–—-]|\Z)|\s+(?:it|they|he|she|this|that|there|will|we|the|i)\b)"
+    r"|(是的|是|否|不是|不会|はい|いいえ)(?=[\s,.:;!(–—-])",
+    re.I,
+)
+
+
+def drop_lead_in(text: str) -> str:
+    """The text without `The answer is`, `My prediction:` or `the outcome be` in front."""
+    lead = _LEAD_IN.match(text)
+    return text[lead.end() :] if lead else text
 
 
 def choice_key(text: str) -> str:
     """The form in which an option's text and a token compare: `the outcome be $10 – $20` is `10-20`."""
-    lead = LEAD_IN.match(text)
-    key = key_of(fold(text[lead.end() :] if lead and lead.end() < len(text) else text)).replace("$", "")
+    key = key_of(fold(drop_lead_in(text) or text)).replace("$", "")
     if "-" in key or "–" in key or "—" in key:
         key = _DASHES.sub("-", key)
     if "<" in key or ">" in key or "≤" in key or "≥" in key:
@@ -111,64 +174,126 @@ def choice_key(text: str) -> str:
     return key
 
 
-def read_distribution(tokens: Sequence[str], texts: Container[str] = ()) -> list[str] | None:
-    """The tokens with the largest share, if all of several have one and the shares add up to 90–110 %, else None.
+def split_tokens(text: str) -> list[tuple[int, int]]:
+    """Begin and end of the tokens between separators that stand outside brackets."""
+    shielded = text
+    if "(" in text or "[" in text or "【" in text:
+        shielded = _BRACKETS.sub(lambda match: "x" * len(match[0]), text)
+    ends = [match.span() for match in SEPARATOR.finditer(shielded)]
+    begins = [0, *(end for _, end in ends)]
+    return list(zip(begins, [*(begin for begin, _ in ends), len(text)], strict=True))
 
-    A token that is one of the options' `texts` has no share: its percentage is its own.
 
-    >>> read_distribution(["Yes: 4%", "No: 96%"]), read_distribution(["A (70%)", "B (71%)"])
-    (['No'], None)
+def read_text(text: str, boxed: bool, options: Options) -> list[str]:
+    """The picks of a text, those that are neither label nor option with a question mark in front.
+
+    A lead-in (`The answer is B`), a confidence, a reason and the tail behind a yes are read in a box only: without one
+    the text is prose.
     """
-    if len(tokens) < 2:
-        return None
-    shares = [None if choice_key(token) in texts else _SHARE.search(token) for token in tokens]
-    values = [float(share[1]) for share in shares if share]
-    if len(values) < len(tokens) or not (0.9 <= sum(values) <= 1.1 or 90 <= sum(values) <= 110):
-        return None
-    heads = [token[: share.start()] for token, share in zip(tokens, shares, strict=True) if share]
-    return [head for head, value in zip(heads, values, strict=True) if value == max(values)]
+    if boxed:
+        text = _CONFIDENCE.sub("", drop_lead_in(text))
+        if label := _read_yes_or_no(text, options):
+            return [label]
+    spans = split_tokens(text)
+    tokens = [text[begin:end].strip() for begin, end in spans]
+    if options.labels.issuperset(tokens):
+        return tokens
+    groups = _read_tokens(text, spans, options)
+    if boxed and groups and options.labels.issuperset(groups[0][1]):
+        behind = text[groups[0][0] :]
+        if _is_reason(behind, options) and all(picks[0][0] == "?" for _, picks in groups[1:]):
+            return groups[0][1]
+    return [pick for _, picks in groups for pick in picks]
 
 
-@lru_cache(maxsize=128)
-def label_set(count: int) -> frozenset[str]:
-    """The labels of so many options."""
-    return frozenset(chr(ord("A") + number) for number in range(min(count, MAX_OPTIONS)))
-
-
-_BOXED_SIDES: Final = re.compile(r"\\boxed\{([^{}\n]{1,80})\}\s{0,3}or\s{1,3}\\boxed\{([^{}\n]{1,80})\}")
-_VERSUS: Final = re.compile(r"([^\n:\"?]{1,60}?)\s(?:vs?\.?|对)\s([^\n:\"?(]{1,60})")
-_SCORE: Final = re.compile(r"\b[0-9]{1,3}\s?[-–:]\s?[0-9]{1,3}\b")
-_WINS: Final = re.compile(
-    r"\s*(?:(?:will|to)\s+)?(?:over|beats?|defeats?|def\.?|edges?|wins?\s*(?:over|against)|击败|战胜)\s*(?:the\s+)?",
-    re.I,
-)
-
-
-def find_sides(prompt: str) -> tuple[str, ...]:
-    r"""The two sides that a question without options names, folded: `\boxed{X} or \boxed{Y}`, or `X vs. Y`; or ()."""
-    sides = _BOXED_SIDES.search(prompt) if "or \\boxed{" in prompt else None
-    if not sides and (" v" in prompt or " 对 " in prompt):
-        sides = _VERSUS.search(prompt)
-    names = tuple(fold(clean(side)) for side in sides.groups()) if sides else ()
-    return names if names and names[0] not in names[1] and names[1] not in names[0] else ()
-
-
-def read_winner(text: str, sides: Sequence[str]) -> str | None:
-    """The side that wins in a text that names both, "" if it says neither; None if it does not name both.
-
-    >>> sides = "falcons", "otters"
-    >>> read_winner("Otters def. Falcons 3-1", sides), read_winner("Falcons 4-2 Otters", sides)
-    ('otters', '')
-    """
-    text = fold(ROUND.sub(" ", text))
-    first, second = sorted(sides, key=text.find)
-    begin, other = text.find(first), text.find(second)
-    if begin < 0:
-        return None
-    before, between, after = text[:begin], text[begin + len(first) : other], text[other + len(second) :]
-    if any(map(str.isalnum, before.removeprefix("the "))):
+def _read_yes_or_no(text: str, options: Options) -> str:
+    """The pick of `Yes, it will` or `B. No, it will not`; "" for `Yes or no`, `Yes. No.` or `是，否`."""
+    labelled = _LABELLED.match(text) if options.spans else None
+    tail = _YES_NO_TAIL.match(labelled["text"] if labelled else text)
+    label = options.index.get(tail[0].lower(), "") if tail else ""
+    if not label or len({options.index.get(word) for word in _YES_NO_SPLIT.split(text.lower())} - {None}) > 1:
         return ""
-    if after.lstrip().startswith(":") and after.strip(" :.") in sides:
-        return after.strip(" :.")
-    alone = not any(map(str.isalpha, after))
-    return first if alone and _WINS.fullmatch(_SCORE.sub("", between)) else ""
+    return str(labelled["label"]) if labelled and labelled["label"] in options.labels else label
+
+
+def _is_reason(text: str, options: Options) -> bool:
+    """Whether what stands behind a pick is a comma and prose of four words or more that names no label."""
+    words = len(text[1:].split()) + len(IS_CJK.findall(text))
+    return text[:1] == "," and words >= 4 and options.labels.isdisjoint(_CAPITAL.findall(text))
+
+
+def _read_tokens(text: str, spans: Sequence[tuple[int, int]], options: Options) -> list[tuple[int, list[str]]]:
+    """The picks of each token, and where it ends; an option's text may hold separators, and the longest counts."""
+    groups: list[tuple[int, list[str]]] = []
+    first = 0
+    while first < len(spans):
+        begin = spans[first][0]
+        for last in range(min(first + options.width, len(spans) - 1), first, -1):
+            if label := _find_text(_bare_token(text[begin : spans[last][1]], options), options):
+                picks = [label]
+                break
+        else:
+            last = first
+            picks = read_token(_bare_token(text[begin : spans[first][1]], options), options)
+        if picks:  # "A, …" holds one pick
+            groups.append((spans[last][1], picks))
+        first = last + 1
+    return groups
+
+
+def _bare_token(token: str, options: Options) -> str:
+    """A token without bullet, number in a list and full stop."""
+    token = token.strip()
+    if len(token) > 1:
+        token = token.lstrip("-•·▪ ").rstrip(" 。!")
+    numbered = _NUMBERED.match(token)
+    if numbered and choice_key(token) not in options.index:
+        token = token[numbered.end() :]
+    return token[1:-1] if token[:1] == "[" and token[1:-1].isalpha() else token
+
+
+def _find_text(token: str, options: Options) -> str:
+    """The label whose option reads just like `token`, with or without the label at either end; "" if there is none."""
+    if label := options.index.get(choice_key(token), ""):
+        return label
+    match = _LABELLED.match(token)
+    label, text = (match["label"], match["text"]) if match else (token[-2:-1], token[:-3])
+    if not match and (token[-3:-2], token[-1:]) != ("(", ")"):
+        return ""
+    return label if label in options.labels and options.index.get(choice_key(text)) == label else ""
+
+
+def read_token(token: str, options: Options) -> list[str]:
+    """The picks of one token: labels in any dress, an option's text, or single labels side by side."""
+    if labels := _read_labels(token.strip(_BLANKS_AND_QUOTES), options):
+        return labels
+    key = choice_key(token)
+    if label := options.index.get(key) or options.index.get(choice_key(_ASIDE.sub("", token))):
+        return [label]
+    letters = token.split() if " " in token else list(token)
+    if len(letters) > 1 and options.labels.issuperset(letters):
+        return letters
+    return ["?" + key] if key else []
+
+
+def _read_labels(token: str, options: Options) -> list[str]:
+    """The labels that a token is, or the one it begins with; none if it does not.
+
+    `B`, `(b)`, `Option B`, `B. Tie`, `B (a draw)`, `Tie (B)`, `B only`; `A.C.`, `(A)(C)`, `B-E`.
+    """
+    labels = options.labels
+    if token in labels or not labels:
+        return [token] if labels else []
+    several = _SEQUENCE.fullmatch(token)
+    if several and choice_key(token) not in options.index:
+        letters = [char.upper() if char.upper() in labels else char for char in token if char not in "(). 0123456789"]
+        return letters if labels.issuperset(letters) else []
+    ends = _LABEL_RANGE.fullmatch(token)
+    if ends and labels.issuperset(ends.groups()) and ends[1] < ends[2]:
+        return [chr(code) for code in range(ord(ends[1]), ord(ends[2]) + 1)]
+    if match := _LABELLED.match(token):
+        label = match["label"] if match["label"] in labels else match["label"].upper()
+        # A letter past the last option is a wrong pick.
+        return [label] if label in labels or (label.isalpha() and options.spans) else []
+    label = _find_text(token, options) if options.spans and token.endswith(")") else ""  # "Draw (B)", not "not (B)"
+    return [label] if label else []

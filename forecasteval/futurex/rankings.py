@@ -1,59 +1,13 @@
-"""Names as truths: rankings (levels 3 and 4), and choices without options."""
+"""Rankings, levels 3 and 4: lists of names against lists."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from forecasteval.common.markup import clean
-
-from .answers import Answer, read_refusal
-from .choices import score_f1
-from .lists import ITEM_SEPARATOR, looks_like_names, read_items
-from .names import Name, match_names, read_name, read_sides, same_name, unambiguous
-from .options import SEPARATOR, read_distribution, read_winner
+from .answers import Answer
+from .lists import ITEM_SEPARATOR, looks_like_names, read_items, refuses, show_names
+from .names import Name, Same, match_names, read_sides, same_name, unambiguous
 from .rules import PARTIAL_RANKING, Scored, unparsed
-
-Same = Callable[[Name, Name], bool]  # whether a true and a predicted name mean the same
-
-
-class NameTruth:
-    """Truth of a choice that has neither options nor labels: names, each picked once; `exact` ones score 1 or 0.
-
-    `sides` are the two of which a question names the winner.
-    """
-
-    def __init__(self, names: tuple[Name, ...], exact: bool, sides: tuple[str, ...] = ()) -> None:
-        self.names, self.exact, self.sides = names, exact, sides
-
-    def read(self, answer: Answer) -> tuple[Name, ...] | str:
-        """The picked names, or why there are none."""
-        text = answer.cleaned
-        elements = answer.elements
-        whole = read_name(text)
-        if not elements and any(name.key == whole.key for name in self.names):  # one name with "and" or "/" in it
-            return (whole,)
-        if _refuses(text, self.names):
-            return "refusal"
-        tokens = list(map(clean, elements)) or [token.strip() for token in SEPARATOR.split(text)]
-        likely = read_distribution(tokens)
-        if likely is not None:
-            return (read_name(likely[0]),) if len(likely) == 1 else "several are as likely"
-        if self.sides and not elements and (winner := read_winner(text, self.sides)) is not None:
-            return (read_name(winner),) if winner else "both sides"
-        if not answer.boxed and not looks_like_names(text):
-            return "no box, and no list of names"
-        return tuple({name.key: name for name in map(read_name, tokens) if name.key}.values()) or "no name"
-
-    def compare(self, predicted: Sequence[Name], same: Same = same_name) -> Scored:
-        """F1 of the names, or only a whole 1 of it."""
-        matched = max(len(self.names) - len(match_names(self.names, side, same)[0]) for side in read_sides(predicted))
-        score = score_f1(matched, len(predicted), len(self.names))
-        return Scored(float(score == 1.0) if self.exact else score, "scored", _show(predicted), "")
-
-    def score(self, answer: Answer) -> Scored:
-        """See `compare`; unparsed if there is no name, or if bare text reads as prose."""
-        read = self.read(answer)
-        return unparsed(read) if isinstance(read, str) else self.compare(read)
 
 
 class RankingTruth:
@@ -69,7 +23,7 @@ class RankingTruth:
 
     def read(self, answer: Answer) -> tuple[Name, ...] | str:
         """The predicted names, best first, or why there are none."""
-        if len(answer.elements) < 2 and _refuses(answer.cleaned, self.names):
+        if len(answer.elements) < 2 and refuses(answer.cleaned, self.names):
             return "refusal"
         if not answer.boxed and not looks_like_names(answer.cleaned):
             return "no box, and no list of names"
@@ -86,7 +40,7 @@ class RankingTruth:
         padded = len(predicted) > len(self.names)
         if padded:
             note += f"; {len(predicted)} items for {len(self.names)}"
-        return Scored(score, "scored", _show(predicted), note, padded=padded)
+        return Scored(score, "scored", show_names(predicted), note, padded=padded)
 
     def score(self, answer: Answer) -> Scored:
         """See `compare`; unparsed if there is no name, or if bare text reads as prose."""
@@ -94,22 +48,10 @@ class RankingTruth:
         return unparsed(read) if isinstance(read, str) else self.compare(read)
 
 
-def _refuses(text: str, truth: Sequence[Name]) -> bool:
-    """Whether a text declines to name anything; a list that begins with `Unknown` does not."""
-    refusal = read_refusal(text)
-    if refusal is None or ITEM_SEPARATOR.search(refusal[1], 1):
-        return False
-    return not any(name.key in (read_name(text).key, read_name(refusal[0]).key) for name in truth)
-
-
 def _holds_another(true: str, key: str, true_keys: Sequence[str]) -> bool:
     """Whether a predicted name that ends with its true name begins with another: `Quill Falcon` names two."""
     front = key.removesuffix(true)
     return front != key and any(front.startswith(other) for other in true_keys if other != true)
-
-
-def _show(names: Sequence[Name]) -> str:
-    return " | ".join([name.text for name in names])
 
 
 def score_ranking(truth: Sequence[Name], predicted: Sequence[Name], same: Same = same_name) -> tuple[float, int]:

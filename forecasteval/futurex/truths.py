@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from .answers import Answer
-from .choices import ChoiceTruth, Picks, exact_tokens, read_picks
+from .choices import ChoiceTruth, NameTruth, Picks, exact_tokens, find_sides, read_picks
 from .lists import NO_NAME, read_items
 from .names import read_name
 from .numbers import RANGE
-from .options import SEPARATOR, YES_NO, Options, find_options, find_sides, label_set
-from .rankings import NameTruth, RankingTruth
+from .options import SEPARATOR, YES_NO, Options, find_options, label_set
+from .rankings import RankingTruth
 from .rules import ZERO_SIGMA, Rules
 from .sentences import read_number
 from .units import NumberTruth, question_scale, with_falls

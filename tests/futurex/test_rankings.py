@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from each import each
 from forecasteval.futurex.answers import Answer
+from forecasteval.futurex.choices import NameTruth
 from forecasteval.futurex.names import read_name
-from forecasteval.futurex.rankings import NameTruth, RankingTruth, score_ranking
+from forecasteval.futurex.rankings import RankingTruth, score_ranking
 
 TRUTH = tuple(map(read_name, ("Red", "Blue", "Green")))
 RANKING = RankingTruth(TRUTH)
