@@ -1,4 +1,4 @@
-"""JSON and JSONL files as records, strictly and record by record; JSON to be written."""
+"""JSON, JSONL and CSV files as records, strictly and record by record; JSON to be written."""
 
 from __future__ import annotations
 
@@ -29,14 +29,11 @@ from .files import (
 
 
 class Record(dict[str, Any]):
-    """An object some of whose keys, `repeated`, were given twice with different values; the last ones stand."""
+    """An object in which a file gives some keys, `repeated`, twice with different values; the last value counts."""
 
     def __init__(self, values: Mapping[str, Any], repeated: Iterable[str]) -> None:
         super().__init__(values)
         self.repeated = tuple(dict.fromkeys(repeated))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Record, (dict(self), self.repeated)
 
 
 def repeated_keys(value: object) -> tuple[str, ...]:
@@ -60,14 +57,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return Record(record, repeated) if repeated else record
 
 
-def _integer(digits: str) -> int | str:
-    """Integers of thousands of digits stay text: Python refuses to convert them."""
-    return int(digits) if len(digits) < 4000 else digits
-
-
 # NaN and Infinity are not JSON, but must not cost the other records of the file: they are read as floats.
 DECODER = json.JSONDecoder(object_pairs_hook=_object)
-_big_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer)
+# Python refuses to convert integers of thousands of digits: they stay text. It is slower, and rarely needed.
+_BIG_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=lambda digits: int(digits) if len(digits) < 4000 else digits
+)
 
 
 def _decode(text: str) -> Any:
@@ -76,7 +71,7 @@ def _decode(text: str) -> Any:
     except json.JSONDecodeError:
         raise
     except ValueError:  # "Exceeds the limit (4300 digits) for integer string conversion"
-        return _big_decoder.decode(text)
+        return _BIG_DECODER.decode(text)
 
 
 def parse_json(text: str, where: str) -> Any:
@@ -90,15 +85,14 @@ def parse_json(text: str, where: str) -> Any:
     try:
         return _decode(text)
     except json.JSONDecodeError as error:
-        raise InputError(
-            where, f"not JSON: line {error.lineno} column {error.colno}: {error.msg}", _guess(text)
-        ) from None
+        problem = f"not JSON: line {error.lineno} column {error.colno}: {error.msg}"
+        raise InputError(where, problem, _guess(text)) from None
     except RecursionError:
         raise InputError(where, "expected records", "JSON nested too deeply") from None
 
 
 def _guess(text: str) -> str:
-    """What a text that is no JSON looks like; "" if nothing is known."""
+    """What a text that is not JSON looks like; "" if it looks like nothing known."""
     begin = text.lstrip()[:400]
     if begin.startswith("<"):
         return "a web page (HTML)"
@@ -112,7 +106,7 @@ _LIST: Final = re.compile(rb'\s*(?:\[|\{\s*"(?:' + "|".join(WRAPPERS).encode() +
 
 
 class BadRecord:
-    """Stands where a record of a file could not be read, so that the others keep their numbers."""
+    """Stands in place of a record that cannot be read, so that the other records keep their numbers."""
 
     def __init__(self, problem: str) -> None:
         self.problem = problem
@@ -122,10 +116,11 @@ class RecordFile:
     """The records of a JSON, JSONL or CSV file, read whenever it is iterated; `sha256` is complete afterwards.
 
     JSON holds a list of records (perhaps under "data", "predictions" or "results"), or one object: a single record, or
-    `{id: answer}`, which comes as `{"id", "prediction"}` records. JSONL holds a record per line; a line that is no JSON
-    comes as a BadRecord. JSONL named `.json`, and the other way round, is read with one of the `warnings`. A CSV has
-    its fields in the first row, parted by commas, semicolons or tabs. Raises InputError where nothing can be read: no
-    UTF-8, no JSON, empty, neither list nor object. `is_json`: it is JSON or JSONL, whatever its name is.
+    `{id: answer}`, which becomes `{"id", "prediction"}` records. JSONL holds a record per line; a line that is not JSON
+    becomes a BadRecord. JSONL named `.json`, and JSON named `.jsonl`, are read with a warning in `warnings`. A CSV has
+    the names of its columns in the first row, separated by commas, semicolons or tabs. `is_json`: the file is JSON or
+    JSONL, whatever its name is. Raises InputError if nothing can be read: no UTF-8, no JSON, empty, neither list nor
+    object.
     """
 
     def __init__(self, path: Path, is_json: bool = False) -> None:
@@ -134,8 +129,8 @@ class RecordFile:
 
     def _begin(self) -> None:
         self.warnings = list[str]()
-        self.line = 0  # of the record that was read last, in JSONL
-        self.damaged = 0  # lines of JSONL that are no JSON
+        self.line = 0  # of the last record that was read, in JSONL
+        self.damaged = 0  # lines of JSONL that are not JSON
         self._sha = hashlib.sha256()
 
     @property
@@ -143,7 +138,7 @@ class RecordFile:
         return self._sha.hexdigest()
 
     def place(self, number: int) -> str:
-        """Where the record that was read last, the `number`-th, stands."""
+        """The place of the last record that was read, the `number`-th of the file."""
         return f"line {self.line}" if self.line else f"record {number}"
 
     def __iter__(self) -> Iterator[Any]:
@@ -190,9 +185,11 @@ class RecordFile:
         yield from self._records(value)
 
     def _records(self, value: Any) -> Iterator[Any]:
-        if isinstance(value, dict):
-            lists = [inner for key in WRAPPERS if _holds_objects(inner := value.get(key))]
-            value = lists[0] if lists else value
+        inner = [value.get(key) for key in WRAPPERS] if isinstance(value, dict) else []
+        lists = [
+            rows for rows in inner if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
+        ]
+        value = lists[0] if lists else value
         if isinstance(value, list):
             yield from value
         elif not isinstance(value, dict):
@@ -206,7 +203,7 @@ class RecordFile:
                 yield Record(record, ["prediction"]) if name in twice else record
 
     def _lines(self, file: Iterable[bytes]) -> Iterator[Any]:
-        """A line ends with a line feed only: U+2028 may stand inside a record. Blank lines are skipped."""
+        """The records of lines, blank lines skipped; only a line feed ends a line: U+2028 may stand inside a record."""
         position, count, first = 0, 0, ""
         for self.line, raw in enumerate(file, 1):
             line = decode_utf8(raw, str(self.path), position)
@@ -230,7 +227,7 @@ class RecordFile:
 
 
 def _begins_list(path: Path) -> bool:
-    """Whether a file begins with a list of records, by itself or under one of `WRAPPERS`."""
+    """Whether a file begins with a list of records, bare or under one of `WRAPPERS`."""
     with path.open("rb") as file:
         return _LIST.match(file.read(256).removeprefix(BYTE_ORDER_MARK)) is not None
 
@@ -244,22 +241,19 @@ def _holds_lines(text: str) -> bool:
         return False
 
 
-def _holds_objects(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(inner, dict) for inner in value)
-
-
-def first_keys(path: Path, count: int = 20, is_json: bool = False) -> set[str]:
+def first_keys(path: Path, is_json: bool = False) -> set[str]:
     """The keys of the first objects in a JSON or JSONL file, by which its benchmark is recognised.
 
-    Reads on only where the first piece holds no whole object. Of a CSV the names in its first row, unless it `is_json`.
-    All benchmarks ask for the same files: what is read is kept as long as the file stays as it is.
+    Of a CSV the names in its first row, unless it `is_json`. Kept as long as the file stays as it is: all benchmarks
+    ask for the same files.
     """
     stamp = file_stamp(path)
-    return set(_read_keys(path, count, is_json, stamp) if stamp else _read_keys.__wrapped__(path, count, is_json, None))
+    return set((_read_keys if stamp else _read_keys.__wrapped__)(path, is_json, stamp))
 
 
 @lru_cache(maxsize=256)
-def _read_keys(path: Path, count: int, is_json: bool, stamp: object) -> set[str]:
+def _read_keys(path: Path, is_json: bool, stamp: object) -> set[str]:
+    """The keys in the first piece of a file; in all of it only where that piece holds no whole object."""
     if path.suffix == ".csv" and not is_json:
         return set(csv_header(path))
     keys, text = set[str](), ""
@@ -268,27 +262,19 @@ def _read_keys(path: Path, count: int, is_json: bool, stamp: object) -> set[str]
         with path.open("rb") as file:
             for size in (1 << 16, -1):
                 text += file.read(size).decode("utf-8", "replace")
-                keys = _keys_of_first(text, count)
+                position = text.find("{")
+                with contextlib.suppress(ValueError, RecursionError):
+                    for _ in range(20):
+                        value, end = DECODER.raw_decode(text, position)
+                        keys.update(value)
+                        position = text.find("{", end)
                 if keys:
                     break
     return keys
 
 
-def _keys_of_first(text: str, count: int) -> set[str]:
-    keys: set[str] = set()
-    position = text.find("{")
-    for _ in range(count):
-        try:
-            value, end = DECODER.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            break
-        keys.update(value)
-        position = text.find("{", end)
-    return keys
-
-
 def as_text(raw: Any) -> str:
-    """A raw answer as the text of an item: JSON if it is no text, "" if there is none."""
+    """A raw answer as the text of an item: text unchanged, "" for None, JSON for anything else."""
     if isinstance(raw, str):
         return raw
     try:
@@ -298,7 +284,7 @@ def as_text(raw: Any) -> str:
 
 
 def is_null(value: object) -> bool:
-    """Whether a value is None, NaN, or what pandas has in their place (NaT, NA)."""
+    """Whether a value is None, NaN, or pandas' NaT or NA."""
     if isinstance(value, numbers.Real):
         return bool(value != value)
     return value is None or type(value).__name__ in ("NaTType", "NAType")
@@ -308,7 +294,7 @@ _TOO_LONG: Final = 10**4000  # Python does not write integers of more than 4,300
 
 
 def number_text(value: object) -> str:
-    """A finite number (numpy's too, no bool) as Python writes it; "" for anything else."""
+    """A finite number, also of numpy, as Python writes it; "" for anything else, a bool included."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return ""
     if isinstance(value, numbers.Integral):
@@ -317,7 +303,7 @@ def number_text(value: object) -> str:
 
 
 def strict_value(value: Any) -> Any:
-    """The same value with None for every NaN and infinity, which JSON does not have."""
+    """The value with None for every NaN and infinity, which JSON does not have."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
@@ -327,13 +313,13 @@ def strict_value(value: Any) -> Any:
     return value
 
 
-def dump_json(
-    value: Any, indent: int | None = None, ascii_only: bool = False, separators: tuple[str, str] | None = None
-) -> str:
+# Line feeds are the indentation: inside strings json.dumps has escaped them already.
+_UNSAFE: Final = re.compile(UNSAFE.pattern.replace(r"\x00-\x1f", r"\x00-\x09\x0b-\x1f"))
+
+
+def dump_json(value: Any, indent: int | None = None, ascii_only: bool = False, **form: Any) -> str:
     """Strict JSON with sorted keys; readable Chinese unless `ascii_only`, unsafe characters escaped (`UNSAFE`)."""
-    encoder = json.JSONEncoder(
-        ensure_ascii=ascii_only, allow_nan=False, sort_keys=True, indent=indent, separators=separators
-    )
+    encoder = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False, sort_keys=True, indent=indent, **form)
     try:
         text = encoder.encode(value)
     except (TypeError, ValueError):  # a NaN, or a mapping that is no dict: both are rare, and to look costs more
@@ -341,12 +327,8 @@ def dump_json(
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-# Line feeds are the indentation: inside strings json.dumps has escaped them already.
-_UNSAFE: Final = re.compile(UNSAFE.pattern.replace(r"\x00-\x1f", r"\x00-\x09\x0b-\x1f"))
-
-
 def dump_pieces(record: Mapping[str, Any], indent: int | None = None, ascii_only: bool = False) -> Iterator[str]:
-    """`dump_json(record, …)` piece by piece: its "items" may be more than the memory holds."""
+    """`dump_json(record, …)` piece by piece: the text of its "items" may need more memory than there is."""
     items = record.get("items")
     if not items:
         yield dump_json(record, indent, ascii_only)
@@ -361,10 +343,10 @@ def dump_pieces(record: Mapping[str, Any], indent: int | None = None, ascii_only
 
 
 def _dump_item(item: Mapping[str, Any], indent: int | None, ascii_only: bool) -> str:
-    """`dump_json(item, …)` as it stands in a list in an object."""
+    """`dump_json(item, …)`, indented as in a list in an object."""
     outer = "" if indent is None else "\n" + " " * 2 * indent
     if indent is None or not item or any(isinstance(value, (dict, list, tuple)) for value in item.values()):
         return dump_json(item, indent, ascii_only).replace("\n", outer)
     # The separator does what an indentation would, which Python writes ten times slower.
     inner = outer + " " * indent
-    return f"{{{inner}{dump_json(item, None, ascii_only, (f',{inner}', ': '))[1:-1]}{outer}}}"
+    return f"{{{inner}{dump_json(item, None, ascii_only, separators=(f',{inner}', ': '))[1:-1]}{outer}}}"
