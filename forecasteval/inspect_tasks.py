@@ -13,9 +13,9 @@ from __future__ import annotations
 import itertools
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 try:
     from inspect_ai import Task, task
@@ -108,24 +108,14 @@ def forecasteval_scores(benchmark: str, dataset: str) -> Metric:
 # --- Benchmarks ---
 
 
-class Questions(Protocol):
-    """The questions of a dataset: how they are asked and scored. Scores are by the ids of the samples."""
-
-    def samples(self) -> Iterator[Sample]: ...
-
-    def score(self, name: str, reply: str) -> Score: ...
-
-    def summarise(self, scores: Mapping[str, Score]) -> Mapping[str, float]: ...
-
-
 class FutureX:
-    """A FutureX dataset. Where an id repeats, samples are called ID, ID#2, …"""
+    """The questions of a FutureX dataset; where an id repeats, samples are called ID, ID#2, …"""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._where = str(path)
         records = list(RecordFile(path))
         blank = [{**record, "answer": None} if isinstance(record, Mapping) else record for record in records]
-        self._missing = self._items(blank)  # reads every question
+        self._missing = self._score_rows(blank)  # reads every question
         self._ids = Counter(str(record.get("id")) for record in records)
         self._questions: dict[str, Mapping[str, Any]] = {}
         seen: set[tuple[str, str]] = set()
@@ -136,36 +126,34 @@ class FutureX:
             if (str(given_id), prompt) in seen:
                 raise InputError(place, "the same id and prompt are there already", printable(given_id, 60))
             seen.add((str(given_id), prompt))
-            name = next(name for name in self._names(str(given_id)) if name not in self._questions)
-            self._questions[name] = record
+            names = itertools.chain([str(given_id)], (f"{given_id}#{count}" for count in itertools.count(2)))
+            self._questions[next(name for name in names if name not in self._questions)] = record
 
-    def _names(self, given_id: str) -> Iterator[str]:
-        yield given_id
-        yield from (f"{given_id}#{number}" for number in itertools.count(2))
-
-    def _items(self, records: Sequence[Mapping[str, Any]]) -> list[Item]:
-        scoring = Scoring(RULE_SETS["readme"], str(self._path))
-        scoring.add_all(records)
+    def _score_rows(self, rows: Iterable[Any]) -> list[Item]:
+        scoring = Scoring(RULE_SETS["readme"], self._where)
+        scoring.add_all(rows)
         return scoring.items
 
     def samples(self) -> Iterator[Sample]:
+        """A sample per question, without its truth."""
         for name, question in self._questions.items():
             given_id = str(question["id"])
             metadata = {"level": question["level"], **({QUESTION_ID: given_id} if self._ids[given_id] > 1 else {})}
             yield Sample(input=question["prompt"], id=name, metadata=metadata)
 
     def score(self, name: str, reply: str) -> Score:
-        (item,) = self._items([{**self._questions[name], "answer": reply, "prediction": None}])
-        metadata = {key: item[key] for key in ("outcome", "kind", "truth", "note")}
+        """The score of a reply to the sample of this name."""
+        (item,) = self._score_rows([{**self._questions[name], "answer": reply, "prediction": None}])
+        metadata = {"outcome": item["outcome"], "kind": item["kind"], "truth": item["truth"], "note": item["note"]}
         return Score(value=item["score"] or 0.0, answer=item["read"], explanation=explain(item), metadata=metadata)
 
     def summarise(self, scores: Mapping[str, Score]) -> dict[str, float]:
-        items = [
-            {**item, "score": scores[name].as_float(), "outcome": (scores[name].metadata or {})["outcome"]}
-            if name in scores
-            else item
-            for name, item in zip(self._questions, self._missing, strict=True)
-        ]
+        """The scores of the dataset, of which samples without a score are missing."""
+        items = self._missing.copy()
+        for place, name in enumerate(self._questions):
+            if name in scores:
+                outcome = (scores[name].metadata or {})["outcome"]
+                items[place] = {**items[place], "score": scores[name].as_float(), "outcome": outcome}
         summary = summarise(items)
         levels = {f"level_{level}": value for level, value in summary["level_scores"].items()}
         counts = {key: float(summary[key]) for key in ("missing_count", "unparsed_count")}
@@ -173,7 +161,7 @@ class FutureX:
 
 
 class RxnOpt:
-    """A dataset of RxnOptBench."""
+    """The questions of a dataset of RxnOptBench."""
 
     def __init__(self, path: Path) -> None:
         self._evaluator = RxnOptEvaluator(path)  # checks every question
@@ -181,30 +169,30 @@ class RxnOpt:
         self._folder = path.parent
 
     def samples(self) -> Iterator[Sample]:
+        """A sample per question, with the prompt of `rxnopt render`."""
         questions = list(self._questions.values())
         for row in render_prompts(questions, find_templates(questions, self._folder)):
             yield Sample(input=row["prompt"], id=row["id"])
 
     def score(self, name: str, reply: str) -> Score:
+        """The score of a reply to the sample of this name."""
         index, note = parse_reply(reply)
-        given = {} if index is None else {name: index}
-        (item,) = RxnOptEvaluator([self._questions[name]]).evaluate_all(given)["items"]
+        (item,) = RxnOptEvaluator([self._questions[name]]).evaluate_all({} if index is None else {name: index})["items"]
         metadata = {"outcome": item["outcome"], PREDICTION: index}
-        note = note or item["note"]
-        return Score(value=item["score"], answer=item["answer"], explanation=note or None, metadata=metadata)
+        why = note or item["note"] or None
+        return Score(value=item["score"], answer=item["answer"], explanation=why, metadata=metadata)
 
     def summarise(self, scores: Mapping[str, Score]) -> dict[str, float]:
+        """The scores of the dataset, of which samples without a score are missing."""
         picked = {name: (score.metadata or {})[PREDICTION] for name, score in scores.items()}
         summary = self._evaluator.evaluate_all({name: index for name, index in picked.items() if index is not None})
         return {key: float(summary[key]) for key in (*METRICS, "missing", "illegal")}
 
 
-_BENCHMARKS: Final[Mapping[str, Callable[[Path], Questions]]] = {"futurex": FutureX, "rxnopt": RxnOpt}
-
-
-def _open(benchmark: str, dataset: object) -> Questions:
+def _open(benchmark: str, dataset: object) -> FutureX | RxnOpt:
     try:
-        return _BENCHMARKS[benchmark](_find(str(dataset)))  # -T dataset=250915 is a number, and so is that of -S
+        path = _find(str(dataset))  # -T dataset=250915 is a number, and so is that of -S
+        return FutureX(path) if benchmark == "futurex" else RxnOpt(path)
     except EvaluationError as error:
         raise PrerequisiteError(escape(str(error))) from None  # inspect_ai prints the line, and no traceback
 
