@@ -35,7 +35,7 @@ from .processes import Failure, LeftOut, Task, explain, score_files
 from .ranking import make_page, rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
 from .store import BOARD, hash_text, lock_folder, read_stored, result_pieces, result_text, store_result
-from .systems import NO_RESULT, Ranking, System, file_row, file_rows, from_record, read_result, to_record
+from .systems import NO_RESULT, Forecasters, System, file_row, file_rows, from_record, read_result, to_record
 
 _LONGEST_NAME: Final = 255  # bytes that file systems allow
 
@@ -73,7 +73,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
         failures += plan.failures
         checksums = plan.checksums
         left_out: list[str] = []
-        fresh: dict[str, System | Ranking] = {}
+        fresh: dict[str, System | Forecasters] = {}
         llm_failures: dict[str, dict[str, int]] = {}
         score = partial(score_with_page, scorer.score, folder) if options.pages else scorer.score
         how = options.processes, options.cluster
@@ -219,7 +219,7 @@ def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings:
 
 
 def _store_board(
-    folder: Path, board: dict[str, Any], checksums: Mapping[str, str], fresh: Mapping[str, System | Ranking],
+    folder: Path, board: dict[str, Any], checksums: Mapping[str, str], fresh: Mapping[str, System | Forecasters],
     failures: Sequence[Failure], least: tuple[int, int | None], about: Systems,
 ) -> dict[str, Any]:  # fmt: skip
     """Write leaderboard.json unless it holds just that already; the board."""
@@ -270,14 +270,14 @@ def summary_path(folder: Path, name: str) -> Path:
     return folder / ".ranking" / f"{name}.json"
 
 
-def _write_summary(folder: Path, name: str, system: System | Ranking, checksum: str) -> None:
+def _write_summary(folder: Path, name: str, system: System | Forecasters, checksum: str) -> None:
     """Keep what ranking needs of a stored result, of this sha256, so that it need not be read whole again."""
     summary = {"file_sha256": checksum, "system": to_record(system)}
     with contextlib.suppress(EvaluationError):  # then it is read whole
         write_atomic(summary_path(folder, name), result_pieces(summary, None))
 
 
-def _read_system(path: Path, checksum: str) -> System | Ranking | None:
+def _read_system(path: Path, checksum: str) -> System | Forecasters | None:
     """What ranking needs of the stored result with this sha256; None if it is not there, or damaged."""
     summary, _ = read_stored(summary_path(path.parent, path.stem))
     # What another version wrote, or was saved with options that a leaderboard does not take, is none.
@@ -295,7 +295,7 @@ def _read_system(path: Path, checksum: str) -> System | Ranking | None:
     return system
 
 
-def _read_ranked(folder: Path, name: str, checksum: str) -> System | Ranking:
+def _read_ranked(folder: Path, name: str, checksum: str) -> System | Forecasters:
     system = _read_system(folder / f"{name}.json", checksum)
     if not system:
         raise EvaluationError(f"{folder / name}.json: changed while the leaderboard was made; run again")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Final, NamedTuple
+
+import numpy as np
+from scipy import special
 
 from .significance import holm
-from .two_way import NOISE, TINY, Fit
+from .systems import DRAWS
+from .two_way import NOISE, TINY, Array, Fit
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-DRAWS: Final = 10_000  # of all scores together, for P(best)
 _BLOCK: Final = 1_000  # draws held at a time
 
 
@@ -25,37 +23,33 @@ class Spread(NamedTuple):
 
     def select(self, places: Array) -> Spread:
         """Of a spread of pairs those of these systems."""
-        import numpy as np
-
-        pairs = np.ix_(places, places)
-        return Spread(self.value[pairs], self.variance[pairs], self.freedom[pairs])
+        return Spread(*(values[np.ix_(places, places)] for values in self))
 
 
 def score_spread(fit: Fit) -> Spread:
     """The scores' errors, with Satterthwaite's degrees of freedom from the questions that each system answered."""
-    import numpy as np
-
     parts = np.array([(part**2).sum(axis=1) for part in fit.parts])
     return _spread(fit, fit.scores, parts, fit.counts, np.diag(fit.shocks))
 
 
 def difference_spread(fit: Fit) -> Spread:
     """S × S: those of every system's score less every other's; a level counts the fewer questions of the two."""
-    import numpy as np
-
     parts = np.array([_of_differences(part @ part.T) for part in fit.parts])
-    fewer = np.minimum(fit.counts[:, :, None], fit.counts[:, None, :])
-    return _spread(fit, fit.scores[:, None] - fit.scores, parts, fewer, _of_differences(fit.shocks))
+    return _spread(fit, fit.scores[:, None] - fit.scores, parts, _fewer(fit), _of_differences(fit.shocks))
+
+
+def _fewer(fit: Fit) -> Array:
+    """L × S × S: the questions of the system of a pair that answered fewer."""
+    fewer: Array = np.minimum(fit.counts[:, :, None], fit.counts[:, None, :])
+    return fewer
 
 
 def _of_differences(covariance: Array) -> Array:
     """The variances of all differences, without what is rounding."""
-    import numpy as np
-
     variances = np.diag(covariance)
     total = variances[:, None] + variances
-    found = total - 2 * covariance
-    return np.where(found > NOISE * total, found, 0.0)
+    rest = total - 2 * covariance
+    return np.where(rest > NOISE * total, rest, 0.0)
 
 
 def _is_measured(fit: Fit) -> bool:
@@ -64,8 +58,6 @@ def _is_measured(fit: Fit) -> bool:
 
 
 def _spread(fit: Fit, value: Array, parts: Array, counts: Array, shocks: Array) -> Spread:
-    import numpy as np
-
     total = parts.sum(axis=0) + shocks
     shares = (parts**2 / (np.maximum(counts, 2) - 1)).sum(axis=0) + shocks**2 / fit.shock_freedom
     total = np.where(total > 1e-30, total, 0.0) if _is_measured(fit) else np.full_like(total, np.nan)
@@ -74,9 +66,6 @@ def _spread(fit: Fit, value: Array, parts: Array, counts: Array, shocks: Array) 
 
 def half_widths(spread: Spread) -> Array:
     """Half of the 95 % intervals by Student's t; nan where nothing measures the error."""
-    import numpy as np
-    from scipy import special
-
     half = special.stdtrit(spread.freedom, 0.975) * np.sqrt(spread.variance)
     return np.where(spread.variance > 0, half, np.nan)
 
@@ -86,22 +75,16 @@ def compare_pairs(fit: Fit, differences: Spread) -> Array:
 
     None is below 2 / 2^n, the least that the signs of the n questions of the system with fewer can give.
     """
-    import numpy as np
-    from scipy import special
-
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.abs(differences.value) / np.sqrt(differences.variance)
     p = 2 * special.stdtr(differences.freedom, -t)
-    fewer = np.minimum(fit.counts[:, :, None], fit.counts[:, None, :]).sum(axis=0)
-    least = np.maximum(p, 2.0 ** (1 - np.minimum(fewer, 1000)))
+    least = np.maximum(p, 2.0 ** (1 - np.minimum(_fewer(fit).sum(axis=0), 1000)))
     none = np.isnan(differences.variance) | (np.abs(differences.value) < NOISE)
     return np.where(none, 1.0, np.minimum(1.0, least))
 
 
 def adjust_pairs(p: Array) -> Array:
     """S × S p-values with Holm's adjustment over all pairs; 1 on the diagonal."""
-    import numpy as np
-
     upper = np.triu_indices(len(p), 1)
     adjusted = np.ones_like(p)
     adjusted[upper] = holm(p[upper].tolist())
@@ -125,13 +108,11 @@ def chances_of_best(fit: Fit, seed: int, places: Array, draws: int = DRAWS) -> A
     Systems without a point are never it, unless nobody has one; ties share. Normal and not Student's: with few
     questions it is surer than the intervals. nan where nothing measures the errors.
     """
-    import numpy as np
-
+    if not _is_measured(fit):
+        return np.full(len(places), np.nan)
     wins = np.zeros(len(places))
     live = fit.scores[places] > 0 if (fit.scores[places] > 0).any() else np.full(len(places), True)
     drawn_from = places[live]
-    if not _is_measured(fit):
-        return np.full(len(places), np.nan)
     covariance = sum(part[drawn_from] @ part[drawn_from].T for part in fit.parts)
     values, vectors = np.linalg.eigh(covariance + fit.shocks[np.ix_(drawn_from, drawn_from)])
     values = np.where(values > NOISE * values.max(), values, 0.0)  # the root of rounding would part equal systems

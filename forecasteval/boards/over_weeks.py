@@ -11,18 +11,17 @@ from typing import Any
 
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import SUFFIXES, find_dataset
-from forecasteval.common.records import dump_json
 from forecasteval.common.report import Report, format_signature, plain_table, show_interval, show_number
 from forecasteval.common.results import Results
 
 from .folder import list_predictions
 from .named import find_runs
 from .names import split_name, without_run
-from .pooled import Season, by_name, connected, describe, describe_system, fit_season, measure_gaps
+from .pooled import Season, connect_systems, fit_season
 from .repeats import combine_all
 from .report import lower_is_better, week_remark
-from .significance import holm
-from .systems import System, distinct_names, read_result, tally
+from .significance import holm, tally
+from .systems import System, distinct_names, read_result
 
 
 def are_systems(names: Iterable[str], root: Path) -> bool:
@@ -75,44 +74,40 @@ def compare_over_weeks(results: Sequence[Mapping[str, Any]], names: Sequence[str
     unless exactly one benchmark and rule set connects all of them through shared datasets.
     """
     season = _find_season(results, names)
-    places, sign = [season.names.index(name) for name in names], season.scale.sign
-    pairs = list(combinations(places, 2))
-    gaps = [measure_gaps(season, a, [b])[0] for a, b in pairs]
-    differences = [gap.as_difference(sign) for gap in gaps]
-    adjusted = holm([gap.p for gap in gaps])
-    values = {
-        **describe(season),
-        "systems": [describe_system(season, place) for place in places],
-        "pairs": [
-            {"a": season.names[a], "b": season.names[b], "difference": difference, "interval": interval,
-             "p": gap.p, "p_holm": p, "levels": _tally(season, season.names[a], season.names[b])}
-            for (a, b), gap, (difference, interval), p in zip(pairs, gaps, differences, adjusted, strict=True)
-        ],
-    }  # fmt: skip
+    rows = {row["name"]: row for row in season.rows()}
+    places = {name: place for place, name in enumerate(rows)}
+    pairs: list[dict[str, Any]] = []
+    for a, b in combinations(names, 2):
+        (gap,) = season.measure_gaps(places[a], [places[b]])
+        difference, interval = gap.difference, gap.interval
+        if season.scale.sign < 0:  # the better system has the lower score
+            difference, interval = -difference, interval and (-interval[1], -interval[0])
+        pair = {"a": a, "b": b, "difference": difference, "interval": interval, "p": gap.p}
+        pairs.append({**pair, "levels": _tally(season, a, b)})
+    for pair, adjusted in zip(pairs, holm([pair["p"] for pair in pairs]), strict=True):
+        pair["p_holm"] = adjusted
+    values = {**season.describe(), "systems": [rows[name] for name in names], "pairs": pairs}
     return Results(values, over_weeks_report)
 
 
 def _find_season(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Season:
-    systems: list[System] = []
-    for result in map(read_result, results, distinct_names(results)):
-        if not isinstance(result, System):
-            problem = "expected systems with a score per question; forecasters are compared within one dataset"
-            raise InputError("compare", problem, str(result.table["name"]))
-        systems.append(result)
-    alike: dict[tuple[str, str], list[System]] = {}
-    for system in combine_all(systems)[0]:
-        alike.setdefault((system.group[0], dump_json(system.policy)), []).append(system)
-    parts = [part for same in alike.values() for part in connected(by_name(same)) if part.keys() == {*names}]
-    if len(parts) != 1:
+    read = list(map(read_result, results, distinct_names(results)))
+    systems = [result for result in read if isinstance(result, System)]
+    if len(systems) < len(read):
+        problem = "expected systems with a score per question; forecasters are compared within one dataset"
+        forecasters = next(result for result in read if not isinstance(result, System))
+        raise InputError("compare", problem, str(forecasters["name"]))
+    candidates = [part for parts in connect_systems(combine_all(systems)[0]) for part in parts]
+    connected = [part for part in candidates if part.keys() == {*names}]
+    if len(connected) != 1:
         named = ", ".join(printable(name, 40) for name in names)
         problem = "expected systems that are connected by shared datasets of one benchmark and rule set"
-        raise InputError(named, problem, f"{len(parts)} such benchmarks" if parts else "none")
-    first = next(iter(next(iter(parts[0].values())).values()))
-    if math.isinf(first.scale.width):
-        raise InputError(
-            "compare", "expected scores with bounds; others are compared within one dataset", first.group[0]
-        )
-    season = fit_season(parts[0], 0)
+        raise InputError(named, problem, f"{len(connected)} such benchmarks" if connected else "none")
+    system = next(iter(connected[0][names[0]].values()))
+    if math.isinf(system.scale.width):
+        problem = "expected scores with bounds; others are compared within one dataset"
+        raise InputError("compare", problem, system.group[0])
+    season = fit_season(connected[0], 0)
     if season is None:
         raise InputError("compare", "expected questions", "none")
     return season
@@ -120,16 +115,15 @@ def _find_season(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> 
 
 def _tally(season: Season, a: str, b: str) -> dict[str, dict[str, int]]:
     """Wins, ties and losses of A by level, on the questions that both answered."""
-    both = [(season.answered[a][key], season.answered[b][key]) for key in season.datasets if _shared(season, a, b, key)]
-    tallies: dict[str, dict[str, int]] = {}
-    for level in season.weights:
-        scores = [(x, y) for one, other in both for x, y in zip(one.scores[level], other.scores[level], strict=True)]
-        tallies[level] = tally([x - y for x, y in scores], season.scale.sign)
-    return tallies
-
-
-def _shared(season: Season, a: str, b: str, key: tuple[str, str, str]) -> bool:
-    return key in season.answered[a] and key in season.answered[b]
+    of_a, of_b = season.answered[a], season.answered[b]
+    shared = [(of_a[group].questions, of_b[group].questions) for group in of_a.keys() & of_b.keys()]
+    return {
+        level: tally(
+            [x - y for one, other in shared for x, y in zip(one[level].scores, other[level].scores, strict=True)],
+            season.scale.sign,
+        )
+        for level in season.weights
+    }
 
 
 def over_weeks_report(comparison: Mapping[str, Any]) -> Report:

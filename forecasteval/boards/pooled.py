@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from itertools import chain
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -15,7 +14,7 @@ from forecasteval.common.statistics import mean, stratified_mean
 
 from .names import split_name
 from .significance import holm
-from .systems import ALPHA, SEED, UNPARSED, Scale, System
+from .systems import ALPHA, DRAWS, SEED, UNPARSED, Scale, System
 
 if TYPE_CHECKING:
     from .inference import Spread
@@ -26,6 +25,14 @@ _MOST: Final = 6  # datasets that a system needs at most to be ranked
 Group = tuple[str, str, str]
 Answered = dict[str, dict[Group, System]]  # by the system's name, and by dataset
 Interval = tuple[float, float] | None
+
+
+class Gap(NamedTuple):
+    """How much better a system is than another: the difference, its 95 % interval, p (not adjusted)."""
+
+    difference: float
+    interval: Interval
+    p: float
 
 
 class Season(NamedTuple):
@@ -42,14 +49,74 @@ class Season(NamedTuple):
     gaps: Spread  # every system's score less every other's
     p: Array  # of these differences, not adjusted
 
-    @property
-    def names(self) -> list[str]:
-        return [*self.answered]
+    def describe(self) -> dict[str, Any]:
+        """What a table or a comparison over all datasets is made of."""
+        datasets = [
+            {
+                "dataset": group[1],
+                "n": sum(len(system.questions[level].ids) for level in self.weights),
+                "systems": sum(group in results for results in self.answered.values()),
+                "questions_sha256": group[2],
+            }
+            for group, system in self.datasets.items()
+        ]
+        first = next(iter(self.datasets.values()))
+        deviation = self.fit.shock_deviation
+        checksum = join_checksums([group[2] for group in self.datasets])
+        return {
+            "benchmark": first.group[0],
+            **self.scale.describe(),
+            "datasets": datasets,
+            "level_counts": self.counts,
+            "weights": self.weights,
+            "week_deviation": None if math.isnan(deviation) else round(deviation, _DIGITS),
+            "signature": {**first.policy, "questions_sha256": checksum},
+        }
 
-    def score(self, place: int) -> float:
-        """The score of a system as its benchmark has it."""
-        scale, value = self.scale, float(self.fit.scores[place])
-        return self.share * (scale.low if scale.higher_is_better else scale.high) + scale.sign * scale.width * value
+    def rows(self) -> list[dict[str, Any]]:
+        """The score of every system, and what it is made of, in the order of their names."""
+        systems = enumerate(self.answered.items())
+        return [self._row(place, name, [*results.values()]) for place, (name, results) in systems]
+
+    def _row(self, place: int, name: str, results: list[System]) -> dict[str, Any]:
+        low, high, _ = self.scale
+        worst = low if self.scale.higher_is_better else high
+        score = self.share * worst + self.scale.sign * self.scale.width * float(self.fit.scores[place])
+        scores = {level: [score for one in results for score in one.questions[level].scores] for level in self.weights}
+        strata = {level: [self.share * score for score in values] for level, values in scores.items()}
+        half, bounds = self.scale.width * float(self.halves[place]), (self.share * low, self.share * high)
+        return {
+            "name": name,
+            "overall_score": score,
+            "overall_interval": _interval(score, half, bounds),
+            "own_score": stratified_mean([(self.weights[level], values) for level, values in strata.items()]),
+            "level_scores": {level: mean(values) for level, values in strata.items()},
+            "n": sum(map(len, strata.values())),
+            "datasets": len(results),
+            "n_runs": sum(max(1, len(one.runs)) for one in results),
+            "missing": sum(one.count(self.weights, "missing") for one in results),
+            "unparsed": sum(one.count(self.weights, *UNPARSED) for one in results),
+            "warnings": sum(one.row["warnings"] for one in results),
+            "degraded": any(one.row["degraded"] for one in results),
+        }
+
+    def measure_gaps(self, first: int, others: Iterable[int]) -> list[Gap]:
+        """The gaps between one system and others, by their places."""
+        from .inference import half_widths
+
+        width = self.scale.width
+        values = width * self.gaps.value[first].round(_DIGITS) + 0.0
+        halves = width * half_widths(self.gaps)[first]
+        bounds = -self.share * width, self.share * width
+        rows = zip(values.tolist(), halves.tolist(), self.p[first].tolist(), strict=True)
+        gaps = [Gap(value, _interval(value, half, bounds), p) for value, half, p in rows]
+        return [gaps[other] for other in others]
+
+
+def _interval(centre: float, half: float, bounds: tuple[float, float]) -> Interval:
+    if math.isnan(half):
+        return None
+    return max(bounds[0], centre - round(half, _DIGITS)), min(bounds[1], centre + round(half, _DIGITS))
 
 
 def pool_systems(
@@ -68,55 +135,68 @@ def pool_systems(
     dataset with the rest, directly or through others, are `apart`: in a table of their own, if they share two datasets
     with each other.
     """
-    alike: dict[tuple[str, str], list[System]] = {}
-    for system in systems:
-        if system.group[1]:
-            alike.setdefault((system.group[0], dump_json(system.policy)), []).append(system)
     tables: list[dict[str, Any]] = []
     remarks: list[str] = []
-    for _, found in sorted(alike.items(), key=lambda item: item[0]):
-        answered = by_name(found)
-        if not _says_more(answered):
+    for parts in connect_systems(systems):
+        # One table says more than those of the datasets where it has several systems and several datasets.
+        pooled = [part for part in parts if len(part) > 1 and len(_datasets(part)) > 1]
+        if pooled and math.isinf(_first(pooled[0]).scale.width):
+            remarks.append(f"{_first(pooled[0]).group[0]}: no table over all datasets, which needs scores with bounds")
             continue
-        if math.isinf(found[0].scale.width):
-            remarks.append(f"{found[0].group[0]}: no table over all datasets, which needs scores with bounds")
-            continue
-        parts = connected(answered)
-        for part in filter(_says_more, parts):
+        for part in pooled:
             apart = sorted(name for other in parts if other is not part for name in other)
             season = fit_season(part, min_questions)
             tables += [_make_table(season, apart, min_questions, min_datasets)] if season else []
     return tables, remarks
 
 
-def _says_more(answered: Answered) -> bool:
-    """Whether one table says more than those of the datasets: several systems, several datasets."""
-    return len(answered) > 1 and len({group for own in answered.values() for group in own}) > 1
+# --- Systems that can be compared ---
 
 
-def by_name(systems: Iterable[System]) -> Answered:
+def connect_systems(systems: Iterable[System]) -> Iterator[list[Answered]]:
+    """For each benchmark and rule set, the systems that can be compared through shared datasets, the most first."""
+    alike: dict[tuple[str, str], list[System]] = defaultdict(list)
+    for system in systems:
+        if system.group[1]:
+            alike[system.group[0], dump_json(system.policy)].append(system)
+    for _, same in sorted(alike.items(), key=itemgetter(0)):
+        answered = _by_name(same)
+        parts: dict[int, Answered] = defaultdict(dict)
+        for label, name in zip(_label_parts(answered), answered, strict=True):
+            parts[label][name] = answered[name]
+        yield sorted(parts.values(), key=lambda part: (-len(part), min(part)))
+
+
+def _label_parts(answered: Answered) -> list[int]:
+    """The number of the connected part that each system belongs to."""
+    places = {group: place for place, group in enumerate(_datasets(answered))}
+    if len(answered) < 2 or len(places) < 2:
+        return [0] * len(answered)
+    from scipy.sparse import coo_array, csgraph
+
+    edges = [(row, places[group]) for row, results in enumerate(answered.values()) for group in results]
+    table = coo_array(([1] * len(edges), tuple(zip(*edges, strict=True))), (len(answered), len(places))).tocsr()
+    labels: list[int] = csgraph.connected_components(table @ table.T, directed=False)[1].tolist()
+    return labels
+
+
+def _datasets(answered: Answered) -> dict[Group, System]:
+    """The datasets that were answered, in order, each with a system that did."""
+    return dict(sorted((pair for results in answered.values() for pair in results.items()), key=itemgetter(0)))
+
+
+def _first(answered: Answered) -> System:
+    return next(iter(_datasets(answered).values()))
+
+
+def _by_name(systems: Iterable[System]) -> Answered:
     """Systems by the name that they have on every dataset; two that share it on one keep their files' names."""
     named = [(split_name(system.name, system.group[1]).system, system) for system in systems]
     taken = Counter((name, system.group) for name, system in named)
-    answered: Answered = {}
+    answered: Answered = defaultdict(dict)
     for name, system in named:
-        own = system.name if taken[name, system.group] > 1 else name
-        answered.setdefault(own, {})[system.group] = system
+        answered[system.name if taken[name, system.group] > 1 else name][system.group] = system
     return dict(sorted(answered.items()))
-
-
-def connected(answered: Answered) -> list[Answered]:
-    """The systems that can be compared through shared datasets, the most first."""
-    from scipy.sparse import coo_array, csgraph
-
-    groups = {group: place for place, group in enumerate(sorted({key for own in answered.values() for key in own}))}
-    edges = [(row, groups[group]) for row, own in enumerate(answered.values()) for group in own]
-    table = coo_array(([1] * len(edges), tuple(zip(*edges, strict=True))), (len(answered), len(groups))).tocsr()
-    _, labels = csgraph.connected_components(table @ table.T, directed=False)
-    parts: dict[int, Answered] = {}
-    for label, (name, own) in zip(labels, answered.items(), strict=True):
-        parts.setdefault(int(label), {})[name] = own
-    return sorted(parts.values(), key=lambda part: (-len(part), min(part)))
 
 
 def fit_season(answered: Answered, min_questions: int) -> Season | None:
@@ -126,136 +206,47 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
     from .inference import compare_pairs, difference_spread, half_widths, score_spread
     from .two_way import fit_scores
 
-    datasets = {group: one for own in answered.values() for group, one in own.items()}
-    datasets = dict(sorted(datasets.items(), key=itemgetter(0)))
+    datasets = _datasets(answered)
     first = next(iter(datasets.values()))
-    scale = first.scale
-    counts = {level: sum(len(one.scores[level]) for one in datasets.values()) for level in first.weights}
+    sizes = {level: [len(one.questions[level].ids) for one in datasets.values()] for level in first.weights}
+    counts = {level: sum(of_datasets) for level, of_datasets in sizes.items()}
     levels = [level for level, count in counts.items() if count and (count >= min_questions or not level)]
     if not levels:
         return None
-    sizes = [[len(one.scores[level]) for level in levels] for one in datasets.values()]
-    weeks = np.repeat(np.arange(len(sizes)), [sum(row) for row in sizes])
-    strata = np.concatenate([np.repeat(np.arange(len(levels)), row) for row in sizes])
+    by_dataset = np.array([sizes[level] for level in levels]).T
+    weeks = np.repeat(np.arange(len(datasets)), by_dataset.sum(axis=1))
+    strata = np.concatenate([np.repeat(np.arange(len(levels)), row) for row in by_dataset])
     scores = np.full((len(answered), len(strata)), np.nan)
-    for row, own in zip(scores, answered.values(), strict=True):
+    for row, results in zip(scores, answered.values(), strict=True):
         for week, group in enumerate(datasets):
-            if group in own:
-                row[weeks == week] = [scale.to_unit(score) for level in levels for score in own[group].scores[level]]
-    named = [name for one in datasets.values() for level in levels for name in one.clusters.get(level, ())]
+            if group in results:
+                columns = [results[group].questions[level].scores for level in levels]
+                row[weeks == week] = [first.scale.to_unit(score) for column in columns for score in column]
+    named = [name for one in datasets.values() for level in levels for name in one.questions[level].clusters]
     clusters = np.unique(named, return_inverse=True)[1] if named else None
     weights = {level: first.weights[level] for level in levels}
-    share = 1.0
-    if first.policy.get("fixed_weights"):
-        share = sum(first.weights[level] for level, count in counts.items() if count) / sum(first.weights.values())
+    share = first.share_of(counts)
     fit = fit_scores(scores, strata, weeks, np.array([*weights.values()], float), clusters).scale(share)
     fit = fit._replace(scores=fit.scores.round(_DIGITS) + 0.0)  # equal scores may differ in their last digits
     halves = np.where(fit.varies, half_widths(score_spread(fit)), np.nan)
     gaps = difference_spread(fit)
-    return Season(answered, datasets, counts, weights, share, scale, fit, halves, gaps, compare_pairs(fit, gaps))
-
-
-def describe(season: Season) -> dict[str, Any]:
-    """What a table or a comparison over all datasets is made of."""
-    datasets = [
-        {
-            "dataset": group[1] or None,
-            "n": sum(len(one.scores[level]) for level in season.weights),
-            "systems": sum(group in own for own in season.answered.values()),
-            "questions_sha256": group[2],
-        }
-        for group, one in season.datasets.items()
-    ]
-    first = next(iter(season.datasets.values()))
-    checksum = join_checksums([group[2] for group in season.datasets])
-    deviation = season.fit.shock_deviation
-    return {
-        "benchmark": first.group[0],
-        **season.scale.describe(),
-        "datasets": datasets,
-        "level_counts": season.counts,
-        "weights": season.weights,
-        "week_deviation": None if math.isnan(deviation) else round(deviation, _DIGITS),
-        "signature": {**first.policy, "questions_sha256": checksum},
-    }
-
-
-def describe_system(season: Season, place: int) -> dict[str, Any]:
-    """The score of a system, and what it is made of."""
-    name, score, scale = season.names[place], season.score(place), season.scale
-    bounds = season.share * scale.low, season.share * scale.high
-    results = [*season.answered[name].values()]
-    strata = [
-        (weight, [season.share * score for one in results for score in one.scores[level]])
-        for level, weight in season.weights.items()
-    ]
-    levels = [*season.weights]
-    return {
-        "name": name,
-        "overall_score": score,
-        "overall_interval": _interval(score, scale.width * float(season.halves[place]), bounds),
-        "own_score": stratified_mean(strata),
-        "level_scores": {level: mean(values) for level, (_, values) in zip(season.weights, strata, strict=True)},
-        "n": sum(len(values) for _, values in strata),
-        "datasets": len(results),
-        "n_runs": sum(max(1, len(one.runs)) for one in results),
-        "missing": sum(one.count(levels, "missing") for one in results),
-        "unparsed": sum(one.count(levels, *UNPARSED) for one in results),
-        "warnings": sum(one.row["warnings"] for one in results),
-        "degraded": any(one.row["degraded"] for one in results),
-    }
-
-
-def _interval(centre: float, half: float, bounds: tuple[float, float]) -> Interval:
-    if math.isnan(half):
-        return None
-    return max(bounds[0], centre - round(half, _DIGITS)), min(bounds[1], centre + round(half, _DIGITS))
-
-
-class Gap(NamedTuple):
-    """How much better a system is than another: the difference, its 95 % interval, p (not adjusted)."""
-
-    difference: float
-    interval: Interval
-    p: float
-
-    def as_difference(self, sign: int) -> tuple[float, Interval]:
-        """The difference of the scores, which is below 0 (sign -1) if a lower score is better, and its interval."""
-        if sign > 0 or self.interval is None:
-            return sign * self.difference, self.interval
-        return -self.difference, (-self.interval[1], -self.interval[0])
-
-
-def measure_gaps(season: Season, first: int, others: Iterable[int]) -> list[Gap]:
-    """The gaps between one system and others, by their places."""
-    from .inference import half_widths
-
-    width = season.scale.width
-    values, halves = width * season.gaps.value[first].round(_DIGITS) + 0.0, width * half_widths(season.gaps)[first]
-    rows = zip(values.tolist(), halves.tolist(), season.p[first].tolist(), strict=True)
-    bounds = (-season.share * width, season.share * width)
-    gaps = [Gap(value, _interval(value, half, bounds), p) for value, half, p in rows]
-    return [gaps[other] for other in others]
+    return Season(answered, datasets, counts, weights, share, first.scale, fit, halves, gaps, compare_pairs(fit, gaps))
 
 
 # --- The table ---
 
 
 def _make_table(season: Season, apart: list[str], min_questions: int, min_datasets: int | None) -> dict[str, Any]:
-    from .inference import DRAWS
-
     least = min_datasets or min(math.ceil(len(season.datasets) / 2), _MOST)
-    rows = [describe_system(season, place) for place in range(len(season.answered))]
-    order = sorted(
-        range(len(rows)), key=lambda place: (-season.scale.sign * rows[place]["overall_score"], rows[place]["name"])
-    )
+    rows = season.rows()
+    sign = season.scale.sign
+    order = sorted(range(len(rows)), key=lambda place: (-sign * rows[place]["overall_score"], rows[place]["name"]))
     ranked = [place for place in order if rows[place]["datasets"] >= least]
-    provisional = [place for place in order if rows[place]["datasets"] < least]
-    table = describe(season)
+    provisional = [{**_UNRANKED, **rows[place]} for place in order if rows[place]["datasets"] < least]
+    table = season.describe()
     settings = {"min_questions": min_questions or None, "min_datasets": least, "draws": DRAWS, "seed": SEED}
-    table["signature"] = {**table["signature"], **settings}
-    listed = [{**_UNRANKED, **rows[place]} for place in provisional]
-    return {**table, "apart": apart, "rows": _rank(season, ranked, rows) + listed}
+    table["signature"] |= settings
+    return {**table, "apart": apart, "rows": (_rank(season, ranked, rows) if ranked else []) + provisional}
 
 
 _UNRANKED: Final[Mapping[str, Any]] = {
@@ -279,23 +270,18 @@ def _rank(season: Season, ranked: list[int], rows: list[dict[str, Any]]) -> list
 
     from .inference import adjust_pairs, chances_of_best, rank_bounds
 
-    if not ranked:
-        return []
-    places = np.array(ranked)
+    places, by_name = np.array(ranked), np.sort(ranked)
     bounds = rank_bounds(season.gaps.select(places), adjust_pairs(season.p[np.ix_(places, places)]), ALPHA)
-    by_name = np.sort(places)
     chances = dict(zip(by_name.tolist(), chances_of_best(season.fit, SEED, by_name).tolist(), strict=True))
-    gaps = measure_gaps(season, ranked[0], ranked[1:])
-    leads = chain([None], zip(gaps, holm([gap.p for gap in gaps]), strict=True))
+    gaps = season.measure_gaps(ranked[0], ranked)
+    adjusted = [None, *holm([gap.p for gap in gaps[1:]])]
     listed: list[dict[str, Any]] = []
-    for number, (place, interval, lead) in enumerate(zip(ranked, bounds, leads, strict=True), 1):
+    for number, (place, interval, gap, p) in enumerate(zip(ranked, bounds, gaps, adjusted, strict=True), 1):
         row = {**_UNRANKED, **rows[place], "rank": number, "provisional": False, "rank_interval": interval}
-        row["tied_with_best"] = True
         row["p_best"] = None if math.isnan(chances[place]) else chances[place]
-        if lead:
-            gap, adjusted = lead
-            row.update(behind=gap.difference, behind_interval=gap.interval, p_leader=round(adjusted, _DIGITS))
-            row["tied_with_best"] = adjusted >= ALPHA
+        row["tied_with_best"] = p is None or p >= ALPHA
+        if p is not None:
+            row.update(behind=gap.difference, behind_interval=gap.interval, p_leader=round(p, _DIGITS))
         if listed and row["overall_score"] == listed[-1]["overall_score"]:
             row["rank"] = listed[-1]["rank"]
         listed.append(row)

@@ -14,7 +14,7 @@ from forecasteval.common.errors import EvaluationError, OtherQuestionsError, pri
 from forecasteval.common.files import hash_file, join_checksums, score_together, temporary_name, write_atomic
 
 from .store import Score, result_pieces
-from .systems import Ranking, System, failures_of_model, read_result
+from .systems import Forecasters, System, model_failures, read_result
 
 _KILLED: Final = "the process that scored it was killed (out of memory?)"
 _TOO_LARGE: Final = "needs more memory than there is"
@@ -57,7 +57,7 @@ class Scored(NamedTuple):
 
     name: str
     path: Path  # in a folder that is removed once all files have been scored: it is moved where it belongs
-    system: System | Ranking
+    system: System | Forecasters
     llm_failures: Mapping[str, int]
 
 
@@ -125,7 +125,7 @@ def _score_one(score: Score, root: Path, folder: Path, task: Task) -> Outcome:
             system, path = read_result(results), folder / f"{results['name']}.json"
             writing = True
             write_atomic(path, result_pieces(results))
-            outcome.append(Scored(str(results["name"]), path, system, failures_of_model(results)))
+            outcome.append(Scored(str(results["name"]), path, system, model_failures(results) or {}))
         return outcome
     except EvaluationError as error:
         if writing:  # a full disk ends the run

@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 import math
+import statistics
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.results import Results
 from forecasteval.common.statistics import mean, stratified_interval, stratified_mean
 from forecasteval.common.version import __version__
 
-from .inference import DRAWS
 from .pooled import pool_systems
-from .question_effects import measure_questions
 from .repeats import combine_all, run_columns
 from .report import board_report
-from .significance import FLIPS, holm, paired_test
+from .significance import FLIPS, holm, measure_differences
 from .systems import (
     ALPHA,
+    DRAWS,
     SEED,
     UNPARSED,
-    Ranking,
+    Forecasters,
     System,
     distinct_names,
-    read_difference,
     read_result,
     require_same_policy,
 )
 
 if TYPE_CHECKING:
     from forecasteval.common.pages import Page
+
+_LEAST: Final = 5  # systems of which an item–rest correlation is computed
+_MOST: Final = 3000  # questions of a dataset
+_DIGITS: Final = 12  # the others depend on the processor
 
 
 def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0, min_datasets: int | None = None) -> Results:
@@ -51,24 +55,19 @@ def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0, min_datas
 
 
 def rank_results(
-    results: Iterable[System | Ranking], min_questions: int = 0, min_datasets: int | None = None
+    results: Iterable[System | Forecasters], min_questions: int = 0, min_datasets: int | None = None
 ) -> Results:
     """`rank` of what was read already."""
-    own: list[dict[str, Any]] = []
-    systems: list[System] = []
-    for result in results:
-        if isinstance(result, Ranking):
-            own.append(result.table)
-        else:
-            systems.append(result)
-    systems, remarks = combine_all(systems)
-    groups: dict[tuple[str, str, str], list[System]] = {}
+    read = list(results)
+    systems, remarks = combine_all(result for result in read if isinstance(result, System))
+    groups: dict[tuple[str, str, str], list[System]] = defaultdict(list)
     for system in systems:
-        group = groups.setdefault(system.group, [])
+        group = groups[system.group]
         group.append(system)
         require_same_policy(group[0], system)
     tables = [_rank_group(groups[group], min_questions) for group in sorted(groups)]
-    tables += sorted(own, key=lambda table: (table["benchmark"], str(table["dataset"]), table["name"]))
+    forecasters = [result for result in read if not isinstance(result, System)]
+    tables += sorted(forecasters, key=lambda table: (table["benchmark"], str(table["dataset"]), table["name"]))
     pooled, unbounded = pool_systems(systems, min_questions, min_datasets)
     settings = ranking_settings(min_questions, min_datasets)
     values = {"pooled": pooled, "tables": tables, "remarks": remarks + unbounded, "leaderboard": settings}
@@ -88,25 +87,18 @@ def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, 
     return {"version": __version__, **least, "flips": FLIPS, "draws": DRAWS, "seed": SEED}
 
 
-class _Scored(NamedTuple):
-    """A system, and its score over the levels that count."""
-
-    system: System
-    score: float
-
-
 def _rank_group(systems: Sequence[System], min_questions: int) -> dict[str, Any]:
     """The table of systems that answered the same questions."""
-    first = systems[0]
-    counts = {level: len(values) for level, values in first.scores.items()}
+    counts = {level: len(questions.ids) for level, questions in systems[0].questions.items()}
     levels = [level for level, count in counts.items() if count and (count >= min_questions or not level)]
-    scored = [_Scored(system, stratified_mean(system.strata(levels))) for system in systems]
+    scored = [(_row(system, counts, levels), system) for system in systems]
+    sign = systems[0].scale.sign
     # Equal scores may differ in the 17th digit; without a level that counts there is no order but the names'.
-    sign = first.scale.sign
-    scored.sort(key=lambda one: (-sign * round(one.score, 12) if levels else 0, one.system.name))
-    rows = [_row(one, counts, levels) for one in scored]
+    scored.sort(key=lambda pair: (-sign * round(pair[0]["overall_score"], 12) if levels else 0, pair[1].name))
+    rows, ordered = [row for row, _ in scored], [system for _, system in scored]
     if levels:
-        _test_rows(rows, [one.system for one in scored], levels)
+        _test_rows(rows, ordered, levels)
+    first = ordered[0]
     benchmark, dataset, checksum = first.group
     return {
         "benchmark": benchmark,
@@ -115,26 +107,23 @@ def _rank_group(systems: Sequence[System], min_questions: int) -> dict[str, Any]
         "level_counts": counts,
         "weights": {level: first.weights[level] for level in levels},
         "signature": {**first.policy, "min_questions": min_questions or None, "questions_sha256": checksum},
-        "questions": measure_questions([one.system for one in scored], levels),
+        "questions": measure_questions(ordered, levels),
         "rows": rows,
     }
 
 
-def _row(scored: _Scored, counts: Mapping[str, int], levels: Sequence[str]) -> dict[str, Any]:
+def _row(system: System, counts: Mapping[str, int], levels: Sequence[str]) -> dict[str, Any]:
     """The row of a system that is tested against no other yet."""
-    system, score = scored
+    scores = {level: mean(system.questions[level].scores) if level in levels else math.nan for level in counts}
     return {
         "rank": None,
-        "overall_score": score,
+        "overall_score": stratified_mean(system.strata(levels)),
         "overall_interval": stratified_interval(system.spread(levels), system.bounds),
-        "level_scores": {level: mean(system.scores[level]) if level in levels else math.nan for level in counts},
+        "level_scores": scores,
         "n": sum(counts[level] for level in levels),
         "missing": system.count(levels, "missing"),
         "unparsed": system.count(levels, *UNPARSED),
-        "difference_above": None,
-        "p_above": None,
-        "significant": None,
-        "p_leader": None,
+        **dict.fromkeys(("difference_above", "p_above", "significant", "p_leader")),
         **system.row,
         **run_columns(system, levels),
     }
@@ -142,11 +131,56 @@ def _row(scored: _Scored, counts: Mapping[str, int], levels: Sequence[str]) -> d
 
 def _test_rows(rows: Sequence[dict[str, Any]], systems: Sequence[System], levels: Sequence[str]) -> None:
     """Give the rows of systems, best first, their ranks and the tests against the system above and the leader."""
-    above = [read_difference(upper, lower, levels) for upper, lower in pairwise(systems)]
-    behind = [read_difference(systems[0], other, levels) for other in systems[1:]]
-    tests = paired_test([gap.spread for gap in above + behind], [gap.flips for gap in above + behind], SEED)
-    to_leader = holm(tests[len(above) :])
+    pairs = [*pairwise(systems), *((systems[0], other) for other in systems[1:])]
+    differences = measure_differences(pairs, levels)
+    above, behind = differences[: len(rows) - 1], differences[len(rows) - 1 :]
+    to_leader = holm([difference.p for difference in behind])
     rows[0]["rank"] = 1
-    for place, (gap, p, p_leader) in enumerate(zip(above, tests[: len(above)], to_leader, strict=True), 1):
+    for place, (gap, p_leader) in enumerate(zip(above, to_leader, strict=True), 1):
         rank = rows[place - 1]["rank"] if abs(gap.value) < 1e-12 else place + 1
-        rows[place].update(rank=rank, difference_above=gap.value, p_above=p, significant=p < ALPHA, p_leader=p_leader)
+        tests = {"difference_above": gap.value, "p_above": gap.p, "significant": gap.p < ALPHA, "p_leader": p_leader}
+        rows[place].update(rank=rank, **tests)
+
+
+# --- Questions ---
+
+
+def measure_questions(systems: Sequence[System], levels: Sequence[str]) -> list[dict[str, Any]]:
+    """How systems did on each question, in the order of `System.questions`; nothing of more than 3,000 questions.
+
+    `mean` is the mean score over systems, `answered` the number of systems of which an answer was read. `item_rest` is
+    Pearson's correlation, over at least five systems, between the score of the question and the overall score without
+    the question (the corrected item–total correlation of classical test theory); None if either does not vary. If it
+    is negative, strong systems miss what weak ones hit, and the question is `worth_a_look`: its truth may be wrong.
+    """
+    if sum(len(systems[0].questions[level].ids) for level in levels) > _MOST:
+        return []
+    sums = [{level: math.fsum(system.questions[level].scores) for level in levels} for system in systems]
+    rows: list[dict[str, Any]] = []
+    for level in levels:
+        columns = [system.questions[level] for system in systems]
+        for place, name in enumerate(columns[0].ids):
+            scores = [questions.scores[place] for questions in columns]
+            rests = [_rest(*entry, level) for entry in zip(systems, sums, scores, strict=True)]
+            correlation = _correlate(scores, rests)
+            row = {"id": name, "level": level or None, "mean": mean(scores), "systems": len(systems)}
+            row["answered"] = sum(questions.answered[place] for questions in columns)
+            rows.append({**row, "item_rest": correlation, "worth_a_look": correlation is not None and correlation < 0})
+    return rows
+
+
+def _rest(system: System, sums: Mapping[str, float], score: float, left_out: str) -> float:
+    """The overall score of a system without a question of the level `left_out`."""
+    parts = []
+    for level, total in sums.items():
+        without = level == left_out
+        if count := len(system.questions[level].ids) - without:
+            parts.append((system.weights[level], (total - score if without else total) / count))
+    weights = math.fsum(weight for weight, _ in parts)
+    return math.fsum(weight * part for weight, part in parts) / weights if parts else 0.0
+
+
+def _correlate(xs: Sequence[float], ys: Sequence[float]) -> float | None:
+    if len(xs) < _LEAST or max(xs) - min(xs) < 1e-9 or max(ys) - min(ys) < 1e-9:
+        return None
+    return round(statistics.correlation(xs, ys), _DIGITS) + 0.0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from forecasteval.common.errors import printable
@@ -12,9 +13,29 @@ from forecasteval.common.records import as_text
 from forecasteval.common.statistics import mean, stratified_mean, variance
 
 from .names import split_name, without_run
-from .systems import UNPARSED, System, question_key, require_same_policy
+from .systems import UNPARSED, Questions, System, question_key, require_same_policy
 
 _TAIL: Final = 180  # characters of all runs' answers to a question that a page shows
+
+
+def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
+    """The systems, runs of one on one dataset combined; and a line for each whose runs cannot be.
+
+    Runs that were asked other questions, or the same with other truths, stay apart.
+    """
+    named: dict[tuple[str, str, str], dict[str, list[System]]] = defaultdict(lambda: defaultdict(list))
+    for system in systems:
+        benchmark, dataset, checksum = system.group
+        named[benchmark, dataset, without_run(system.name, dataset)][checksum].append(system)
+    combined: list[System] = []
+    remarks: list[str] = []
+    for (_, _, name), parts in named.items():
+        groups = sorted(sorted(run.name for run in runs) for runs in parts.values())
+        if len(groups) > 1:
+            listed = "; ".join(", ".join(map(printable, group)) for group in groups)
+            remarks.append(f"{printable(name)}: its runs were asked other questions, and are not averaged: {listed}")
+        combined += map(combine_runs, parts.values())
+    return combined, sorted(remarks)
 
 
 def combine_runs(runs: Sequence[System], name: str = "") -> System:
@@ -30,22 +51,10 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
     """
     if len(runs) == 1:
         return runs[0]
-    runs = sorted(runs, key=lambda run: run.name)
-    first = runs[0]
-    for run in runs[1:]:
+    first, *rest = runs = sorted(runs, key=lambda run: run.name)
+    for run in rest:
         require_same_policy(first, run)
-    outcomes: dict[str, Counter[str]] = {level: Counter() for level in first.scores}
-    for run in runs:
-        for level, counted in run.outcomes.items():
-            outcomes[level].update(counted)
-    scores = {
-        level: [mean(values) for values in zip(*(run.scores[level] for run in runs), strict=True)]
-        for level in first.scores
-    }
-    answered = {
-        level: [any(of_runs) for of_runs in zip(*(run.answered[level] for run in runs), strict=True)]
-        for level in first.scores
-    }
+    signatures = [run.row["signature"] for run in runs]
     row = {
         **first.row,
         "name": name or without_run(first.name, first.group[1]),
@@ -54,12 +63,19 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
         "degraded": any(run.row["degraded"] for run in runs),
         "signature": {
             key: value
-            for key, value in first.row["signature"].items()
-            if all(run.row["signature"].get(key) == value for run in runs)
+            for key, value in signatures[0].items()
+            if all(signature.get(key) == value for signature in signatures)
         },
     }
-    return first._replace(
-        name=row["name"], scores=scores, outcomes=outcomes, row=row, runs=tuple(runs), answered=answered
+    questions = {level: _mean_questions([run.questions[level] for run in runs]) for level in first.questions}
+    return replace(first, row=row, questions=questions, runs=tuple(runs))
+
+
+def _mean_questions(runs: Sequence[Questions]) -> Questions:
+    return runs[0]._replace(
+        scores=[mean(scores) for scores in zip(*(run.scores for run in runs), strict=True)],
+        answered=[any(answered) for answered in zip(*(run.answered for run in runs), strict=True)],
+        outcomes=sum((run.outcomes for run in runs), Counter()),
     )
 
 
@@ -109,29 +125,13 @@ def mean_result(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 def _mean_item(same: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    scored = [item for item in same if item["outcome"] == "scored"]
+    scored = [item["outcome"] == "scored" for item in same]
     read = [as_text(item["read"]) if item["outcome"] == "scored" else f"({item['outcome']})" for item in same]
     answers = [str(item["answer"])[-_TAIL // len(same) :] for item in same]
-    told = {"score": mean([item["score"] for item in same]), "read": " | ".join(read), "answer": " | ".join(answers)}
-    return {**same[0], **told, "outcome": "scored" if scored else same[0]["outcome"]}
-
-
-def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
-    """The systems, runs of one on one dataset combined; and a line for each whose runs cannot be.
-
-    Runs that were asked other questions, or the same with other truths, stay apart.
-    """
-    named: dict[tuple[str, str, str], dict[str, list[System]]] = {}
-    for system in systems:
-        benchmark, dataset, checksum = system.group
-        parts = named.setdefault((benchmark, dataset, without_run(system.name, dataset)), {})
-        parts.setdefault(checksum, []).append(system)
-    combined: list[System] = []
-    remarks: list[str] = []
-    for (_, _, name), parts in named.items():
-        groups = sorted(sorted(run.name for run in runs) for runs in parts.values())
-        if len(groups) > 1:
-            told = "; ".join(", ".join(map(printable, group)) for group in groups)
-            remarks.append(f"{printable(name)}: its runs were asked other questions, and are not averaged: {told}")
-        combined += map(combine_runs, parts.values())
-    return combined, sorted(remarks)
+    return {
+        **same[0],
+        "score": mean([item["score"] for item in same]),
+        "read": " | ".join(read),
+        "answer": " | ".join(answers),
+        "outcome": "scored" if any(scored) else same[0]["outcome"],
+    }

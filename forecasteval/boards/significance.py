@@ -1,17 +1,59 @@
-"""Tests of paired differences: random signs, t corrected for skewness, Holm's adjustment, detectable differences."""
+"""Paired differences of two systems and their tests: random signs, t corrected for skewness, Holm's adjustment."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Final
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.statistics import mean, stratified_error, stratified_mean, t_quantile, t_tail
 
+from .systems import SEED, Strata, System
+
 FLIPS: Final = 10_000
 EXACT_FLIPS: Final = 13  # non-zero differences up to which all 2^13 = 8,192 signs are tried instead
 _BLOCK: Final = 1 << 22  # numbers held at a time
+
+
+class Difference(NamedTuple):
+    """The weighted score of a system A minus that of B, on the same questions."""
+
+    value: float
+    p: float  # two-sided, of `paired_test`; not adjusted
+    strata: Strata  # what every question differs by, by level
+    spread: Strata  # the same by cluster: errors are made of it
+    parts: list[float]  # what every question adds to the value
+
+
+def measure_differences(pairs: Iterable[tuple[System, System]], levels: Sequence[str]) -> list[Difference]:
+    """The differences of pairs of systems over `levels`, tested together (`paired_test`)."""
+    differences: list[Difference] = []
+    flips = []
+    for a, b in pairs:
+        columns = [(a.weights[level], a.questions[level].scores, b.questions[level].scores) for level in levels]
+        strata = [
+            (weight, [a.share * (x - y) for x, y in zip(of_a, of_b, strict=True)]) for weight, of_a, of_b in columns
+        ]
+        total = math.fsum(weight for weight, values in strata if values)
+        parts = [weight / total / len(values) * value for weight, values in strata for value in values]
+        differences.append(Difference(stratified_mean(strata), math.nan, strata, a.cluster(strata, levels), parts))
+        flips.append(parts)
+        if a.clustered:  # what hangs together changes its sign together, over all levels
+            sums: dict[str, list[float]] = defaultdict(list)
+            clusters = (name for level in levels for name in a.questions[level].clusters)
+            for name, part in zip(clusters, parts, strict=True):
+                sums[name].append(part)
+            flips[-1] = list(map(math.fsum, sums.values()))
+    tests = paired_test([difference.spread for difference in differences], flips, SEED)
+    return [difference._replace(p=p) for difference, p in zip(differences, tests, strict=True)]
+
+
+def tally(differences: Sequence[float], sign: int) -> dict[str, int]:
+    """Wins, ties and losses of the first of two systems, from the differences of their scores; see `Scale.sign`."""
+    wins, losses = (sum(side * sign * value > 0 for value in differences) for side in (1, -1))
+    return {"wins": wins, "ties": len(differences) - wins - losses, "losses": losses}
 
 
 def sign_flip_test(parts: Sequence[Sequence[float]], flips: int = FLIPS, seed: int = 0) -> list[float]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
+from scipy import special
 
-    Array = np.ndarray[Any, np.dtype[Any]]
+Array = np.ndarray[Any, np.dtype[Any]]
 
 NOISE: Final = 1e-12  # what is rounding
 TINY: Final = 1e-300
@@ -79,8 +79,6 @@ def fit_scores(scores: Array, levels: Array, weeks: Array, weights: Array, clust
     clusters. To these comes the variance of weeks in which a system does better or worse than its rivals on all
     questions at once, `_measure_shocks`.
     """
-    import numpy as np
-
     fit = _blank_fit(scores, levels, weights, clusters)
     live = np.flatnonzero(np.nansum(scores, axis=1) > 0)
     if not len(live):
@@ -110,8 +108,6 @@ def fit_scores(scores: Array, levels: Array, weeks: Array, weights: Array, clust
 
 def _blank_fit(scores: Array, levels: Array, weights: Array, clusters: Array | None) -> Fit:
     """The fit of systems without a point: scores of 0 without errors."""
-    import numpy as np
-
     counts, parts = [], []
     for level in range(len(weights)):
         here = levels == level
@@ -125,16 +121,12 @@ def _blank_fit(scores: Array, levels: Array, weights: Array, clusters: Array | N
 
 
 def _varies(row: Array, levels: Array) -> bool:
-    import numpy as np
-
     answered = ~np.isnan(row)
     spans = (np.ptp(row[answered & (levels == level)]) for level in np.unique(levels[answered]))
     return bool(max(spans, default=0.0) > NOISE)
 
 
 def _make_design(levels: Array, weeks: Array, weights: Array) -> _Design:
-    import numpy as np
-
     sizes = np.bincount(levels, minlength=len(weights))
     v = (weights / weights[sizes > 0].sum() / np.maximum(sizes, 1))[levels]
     _, first, cells = np.unique(weeks * len(weights) + levels, return_index=True, return_inverse=True)
@@ -153,9 +145,6 @@ def _make_design(levels: Array, weeks: Array, weights: Array) -> _Design:
 
 def _maximise(asked: Array, values: Array, design: _Design) -> _Model:
     """Newton's method from 0; the systems' effects, whose information is diagonal, are eliminated at every step."""
-    import numpy as np
-    from scipy import special
-
     weights = len(design.levels) * design.weights
     count, scored = (asked * weights) @ design.members, (values * weights) @ design.members
     theta, phi = np.zeros(len(asked)), np.zeros(len(design.precision))
@@ -194,15 +183,11 @@ def _maximise(asked: Array, values: Array, design: _Design) -> _Model:
 
 def _number(clusters: Array | None, here: Array) -> Array | None:
     """The clusters of some questions, numbered from 0."""
-    import numpy as np
-
     return None if clusters is None else np.unique(clusters[here], return_inverse=True)[1]
 
 
 def _sum_clusters(values: Array, members: Array | None) -> Array:
     """Rows with the sum of every cluster's columns; `members` has the cluster of each column."""
-    import numpy as np
-
     if members is None:
         return values
     sums = np.zeros((members.max(initial=-1) + 1, len(values)))
@@ -212,8 +197,6 @@ def _sum_clusters(values: Array, members: Array | None) -> Array:
 
 def _centre(parts: Array, members: Array | None, counts: Array) -> Array:
     """Rows about their means, summed by cluster, times √(n/(n − 1))."""
-    import numpy as np
-
     if not parts.size:
         return parts
     few = np.maximum(counts, 2)[:, None]
@@ -236,8 +219,6 @@ def _measure_shocks(
     factors are what the fit takes for the system and for the week. ω² solves it for all systems together, own² for one
     alone; a system's is max(0, (f·own² + 5ω²)/(f + 5)) with f = its weeks − 1, as few weeks say little.
     """
-    import numpy as np
-
     slopes = asked * model.slopes[:, design.cells] * design.weights
     residuals = residuals - slopes * (residuals.sum(axis=0) / np.maximum(slopes.sum(axis=0), TINY))
     sizes = design.members.sum(axis=0)
@@ -275,8 +256,6 @@ def _carry_shocks(asked: Array, variances: Array, design: _Design, model: _Model
     weeks and levels: K_tw = Q·(Σ_c h_tc·z_c − H_tw·b_t), where h_tc is what it moves in a cell, H_tw in all cells of
     the week, z_c the effects of the cell, and b_t what the system's own effect takes up.
     """
-    import numpy as np
-
     count = len(design.levels)
     by_cell = (asked * design.weights) @ design.members * model.slopes
     moved = by_cell @ design.weeks

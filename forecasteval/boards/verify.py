@@ -23,7 +23,7 @@ from .processes import Failure, LeftOut, Scored, score_files
 from .ranking import rank_results
 from .report import format_csv, format_markdown
 from .store import BOARD, lock_folder, read_stored
-from .systems import NO_RESULT, Ranking, System, file_row, to_record
+from .systems import NO_RESULT, Forecasters, System, file_row, to_record
 
 _MAY_DIFFER: Final = ("warnings", "calls", "tokens", "reasons", "file_sha256", "degraded")  # from run to run
 _SHOWN: Final = 6  # differences of a file
@@ -51,7 +51,7 @@ def verify_folder(root: Path, scorer: Scorer, processes: int = 0, cluster: str |
         tasks = list(list_tasks(root, files, scorer.one_set, failed))
         unstored: list[str] = []
         differences: dict[str, list[str]] = {}
-        systems: list[System | Ranking] = []
+        systems: list[System | Forecasters] = []
         with contextlib.closing(score_files(scorer.score, tasks, root, folder, processes, cluster)) as outcomes:
             for part in itertools.chain.from_iterable(outcomes):
                 if isinstance(part, LeftOut):
@@ -96,7 +96,7 @@ def _compare_stored(path: Path, new: Path) -> list[str]:
 
 
 def _compare_board(
-    folder: Path, board: Mapping[str, Any], systems: list[System | Ranking], about: Systems
+    folder: Path, board: Mapping[str, Any], systems: list[System | Forecasters], about: Systems
 ) -> dict[str, list[str]]:
     """What is wrong with the three files of the leaderboard."""
     if not board:

@@ -85,9 +85,9 @@ def test_a_summary_that_does_not_fit_is_made_anew(tmp_path: Path, damage: str) -
     else:
         summary = json.loads(whole)
         del summary["result_sha256"]
-        summary["system"]["scores"]["1"][0] = 7.0
+        summary["system"]["questions"]["1"]["scores"][0] = 7.0
         if damage == "version":
-            summary["system"]["added_later"] = summary["system"].pop("share")
+            summary["system"]["added_later"] = summary["system"].pop("row")
         path.write_text(store.result_text(summary), encoding="utf-8")
     (tmp_path / "evaluation/leaderboard.json").unlink()
     assert counts(run(tmp_path, "nightly")) == (0, 2, 0)

@@ -78,9 +78,9 @@ def test_the_error_is_the_one_clustered_by_question(scores: list[list[float]]) -
         ]
         results.append(score(lines, f"a@{place}"))
     runs = [read_system(result) for result in results]
-    level = next(level for level, values in runs[0].scores.items() if values)
-    values = [value for one in runs for value in one.scores[level]]
-    expected = clustered_error(values, [*runs[0].ids[level]] * 3)
+    level = next(level for level, columns in runs[0].questions.items() if columns.ids)
+    values = [value for one in runs for value in one.questions[level].scores]
+    expected = clustered_error(values, [*runs[0].questions[level].ids] * 3)
     found = stratified_error(combine_runs(runs).strata([level]))
     assert found == (pytest.approx(expected, rel=1e-6) if expected else None)
 

@@ -70,12 +70,12 @@ def test_a_forged_leaderboard_is_found(root: Path) -> None:
 
 def test_a_forged_summary_is_found_before_it_is_used(root: Path) -> None:
     def improve(summary: Any) -> None:
-        summary["system"]["scores"]["1"] = [1.0] * 4
+        summary["system"]["questions"]["1"]["scores"] = [1.0] * 4
 
     forge(root, ".ranking/d-b", improve)
     done = verify(root)
     assert done.code == 4
-    assert ".ranking/d-b.json: scores.1[0]: 1.0 is stored, 0.0 comes out" in done.out.splitlines()
+    assert ".ranking/d-b.json: questions.1.scores[0]: 1.0 is stored, 0.0 comes out" in done.out.splitlines()
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
