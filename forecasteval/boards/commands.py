@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,16 @@ from forecasteval.common.errors import EvaluationError, InputError, grouped_name
 from forecasteval.common.files import SUFFIXES
 from forecasteval.common.records import dump_json
 from forecasteval.common.report import Report, print_report
-from forecasteval.common.results import Results
 from forecasteval.common.wing import Scorer
 
 from . import comparison, gate, over_weeks, page
 from .about import SYSTEMS_FILE
 from .cluster import require_usable
-from .folder import Options, evaluate_folder
+from .folder import evaluate_folder
 from .named import find_runs, group_runs, score_names
-from .processes import Failure
+from .processes import Failure, Options
 from .report import board_report
-from .verify import Verification, verify_folder
+from .verify import verify_folder
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -50,21 +49,20 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     processes = _read_processes(args)
     if args.cluster:  # its workers are in other folders
         args.root, scorer.output = args.root.absolute(), scorer.output.absolute()
-    if args.verify:
-        return _verify(args, scorer, program, processes)
     options = Options(args.force, args.html, args.min_questions, args.min_datasets, processes, args.cluster)
+    if args.verify:
+        return _verify(args, scorer, program, options)
     board = evaluate_folder(args.root, scorer, options)
     failed = [Failure(**entry) for entry in board["failed"]]
-    _tell_failed(program, failed)
-    for line in [*_told_by_model(board["llm_failures"]), *board["notes"]]:
-        print(printable(f"{program}: {line}"), file=sys.stderr)
+    _warn(program, (f"{failure.file}: {failure.reason}" for failure in failed))
+    _warn(program, [*_list_model_failures(board["llm_failures"]), *board["notes"]])
     counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"
     if board["ignored"]:
         counts += f"; not read, as they are no {', '.join(SUFFIXES)}: {grouped_names(board['ignored'])}"
     report = board_report(board)
     if board["without_result"]:
         report.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")
-    print(dump_json(board, ascii_only=True)) if args.json else print_report([*report, counts])
+    _show(args, board, [*report, counts])
     if any(failure.fault for failure in failed):
         return 1
     if not board["evaluated"] + board["reused"]:
@@ -87,46 +85,40 @@ def _read_processes(args: argparse.Namespace) -> int:
     return 1 if args.llm else args.jobs or os.cpu_count() or 1
 
 
-def _tell_failed(program: str, failed: list[Failure]) -> None:
-    for failure in failed:
-        print(printable(f"{program}: {failure.file}: {failure.reason}"), file=sys.stderr)
+def _warn(program: str, lines: Iterable[str]) -> None:
+    for line in lines:
+        print(printable(f"{program}: {line}"), file=sys.stderr)
 
 
-def _told_by_model(failures: dict[str, dict[str, int]]) -> list[str]:
+def _show(args: argparse.Namespace, values: Mapping[str, Any], report: Report) -> None:
+    print(dump_json(values, ascii_only=True)) if args.json else print_report(report)
+
+
+def _list_model_failures(failures: Mapping[str, Mapping[str, int]]) -> list[str]:
     """A line per kind of failure of a language model, and what becomes of the results."""
     lines = [
         f"the language model failed: {kind}: questions {sum(files.values())}, files {grouped_names(sorted(files))}"
         for kind, files in sorted(failures.items())
     ]
-    degraded = sorted({name for files in failures.values() for name in files})
-    if degraded:
+    if degraded := sorted({name for files in failures.values() for name in files}):
         lines.append(f"degraded results, which the next run makes again: {grouped_names(degraded)}")
     return lines
 
 
-def _verify(args: argparse.Namespace, scorer: Scorer, program: str, processes: int) -> int:
-    found = verify_folder(args.root, scorer, processes, args.cluster)
-    _tell_failed(program, found.failed)
-    print(dump_json(_as_json(found), ascii_only=True)) if args.json else print_report(_report(found))
-    if any(failure.fault for failure in found.failed):
+def _verify(args: argparse.Namespace, scorer: Scorer, program: str, options: Options) -> int:
+    same, differences, unstored, failed = verification = verify_folder(args.root, scorer, options)
+    _warn(program, (f"{failure.file}: {failure.reason}" for failure in failed))
+    report: Report = [f"{printable(name)}: {printable(line)}" for name, lines in differences.items() for line in lines]
+    if unstored:
+        report.append(f"not stored yet: {grouped_names(unstored)}")
+    counts = f"{same} results come out as they are stored, {len(differences)} files differ, {len(failed)} failed"
+    values = {**verification._asdict(), "failed": [failure._asdict() for failure in failed]}
+    _show(args, values, [*report, counts])
+    if any(failure.fault for failure in failed):
         return 1
-    if found.differences:
+    if differences:
         return 4
-    return 0 if not found.failed else 3 if found.same else 2
-
-
-def _as_json(found: Verification) -> dict[str, Any]:
-    return {**found._asdict(), "failed": [failure._asdict() for failure in found.failed]}
-
-
-def _report(found: Verification) -> Report:
-    lines: Report = [
-        f"{printable(name)}: {printable(line)}" for name, told in found.differences.items() for line in told
-    ]
-    if found.unstored:
-        lines.append(f"not stored yet: {grouped_names(found.unstored)}")
-    counts = f"{found.same} results come out as they are stored, {len(found.differences)} files differ"
-    return [*lines, f"{counts}, {len(found.failed)} failed"]
+    return 0 if not failed else 3 if same else 2
 
 
 # --- compare ---
@@ -150,35 +142,27 @@ def compare(args: argparse.Namespace, scorer: Scorer, datasets: Sequence[Path], 
     """Score the named files and print how they differ; GateError if that is asked and a system is worse."""
     page.require_usable(args.html)
     if args.all_weeks or (not args.dataset and over_weeks.are_systems(args.file, args.root)):
-        return _compare_over_weeks(args, scorer, program)
-    runs = [find_runs(name, args.root / "prediction") for name in args.file]
-    names = [name for found in runs for name in found]
-    results = list(score_names(scorer, args.root, names, datasets, _refuse))
-    for one in results:
-        scorer.report_options(one["benchmark"])  # an option that it has no use for is refused
-    gate.require_baseline(args, results)
-    compared = comparison.compare(group_runs(results, runs))
-    if args.html is not None:
-        page.write_comparison(compared, scorer.output, args.html)
-    return _show_comparison(args, compared, program)
-
-
-def _compare_over_weeks(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
-    for option, given in (("--dataset", args.dataset), ("--html", args.html is not None)):
-        if given:
-            raise InputError(option, "cannot be combined", "a comparison over all weeks (--all-weeks)")
-    files = over_weeks.find_systems(args.file, args.root)
-    paths = [str(path) for found in files.values() for path in found]
-    results = list(score_names(scorer, args.root, paths, [], _refuse))
-    gate.require_baseline(args, results)
-    return _show_comparison(args, over_weeks.compare_over_weeks(results, [*files]), program)
-
-
-def _show_comparison(args: argparse.Namespace, compared: Results, program: str) -> int:
-    print(dump_json(compared, ascii_only=True)) if args.json else print_report(compared.report())
+        for option, given in (("--dataset", args.dataset), ("--html", args.html is not None)):
+            if given:
+                raise InputError(option, "cannot be combined", "a comparison over all weeks (--all-weeks)")
+        files = over_weeks.find_systems(args.file, args.root)
+        paths = [str(path) for of_system in files.values() for path in of_system]
+        results = list(score_names(scorer, args.root, paths, [], _refuse))
+        gate.require_baseline(args, results)
+        compared = over_weeks.compare_over_weeks(results, [*files])
+    else:
+        runs = [find_runs(name, args.root / "prediction") for name in args.file]
+        names = [name for of_system in runs for name in of_system]
+        results = list(score_names(scorer, args.root, names, datasets, _refuse))
+        for result in results:
+            scorer.report_options(result["benchmark"])  # an option that it has no use for is refused
+        gate.require_baseline(args, results)
+        compared = comparison.compare(group_runs(results, runs))
+        if args.html is not None:
+            page.write_comparison(compared, scorer.output, args.html)
+    _show(args, compared, compared.report())
     gate.require_not_worse(args, compared)
-    for line in gate.find_powerless(args, compared):
-        print(printable(f"{program}: {line}"), file=sys.stderr)
+    _warn(program, gate.find_powerless(args, compared))
     return 0
 
 

@@ -6,16 +6,16 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import (
     SUFFIXES,
     find_dataset,
     hash_file,
-    join_checksums,
     readable,
     require_folder,
     require_regular,
@@ -26,32 +26,30 @@ from forecasteval.common.records import dump_json
 from forecasteval.common.results import Results
 from forecasteval.common.wing import Scorer
 
-from .about import SYSTEMS_FILE, Systems, add_about, read_systems, show_mistakes
+from .about import SYSTEMS_FILE, add_about, read_systems, show_mistakes
 from .board_page import write_board
 from .changes import read_changes
-from .history import History, append_night, read_history, today
+from .history import append_night, read_history, today
 from .page import is_current, name_missing, score_with_page
-from .processes import Failure, LeftOut, Task, explain, score_files
+from .processes import Failure, Options, Task, explain, score_files
 from .ranking import make_page, rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
-from .store import BOARD, hash_text, lock_folder, read_stored, result_pieces, result_text, store_result
-from .systems import NO_RESULT, Forecasters, System, file_row, file_rows, from_record, read_result, to_record
+from .store import (
+    BOARD,
+    hash_text,
+    lock_folder,
+    read_stored,
+    read_summary,
+    result_text,
+    store_result,
+    write_changed,
+    write_summary,
+)
+from .systems import NO_RESULT, Forecasters, System, file_row, file_rows
 
 _LONGEST_NAME: Final = 255  # bytes that file systems allow
-
-
-class Options(NamedTuple):
-    """How a night is run; `cluster` is the address of a Dask cluster, `processes` are 0 for the current one only."""
-
-    force: bool = False  # score everything anew
-    pages: bool = False  # also those of runs
-    min_questions: int = 0
-    min_datasets: int | None = None
-    processes: int = 0
-    cluster: str | None = None
-
-
 DEFAULTS: Final = Options()
+Board = dict[str, Any]
 
 
 def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> Results:
@@ -65,44 +63,20 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
     and how often) and `notes`. Raises LockedError if another run is at work, and EvaluationError if nothing can be read
     or written.
     """
-    folder, date = scorer.output, today()
+    date = today()
     files, failures, ignored = list_predictions(root / "prediction")  # first: a mistyped root is not made
-    with lock_folder(folder) as note:
-        board = {} if options.force else read_stored(folder / f"{BOARD}.json")[0]
-        plan = _plan(root, files, scorer, board, options)
-        failures += plan.failures
-        checksums = plan.checksums
-        left_out: list[str] = []
-        fresh: dict[str, System | Forecasters] = {}
-        llm_failures: dict[str, dict[str, int]] = {}
-        score = partial(score_with_page, scorer.score, folder) if options.pages else scorer.score
-        how = options.processes, options.cluster
-        with contextlib.closing(score_files(score, plan.todo, root, folder, *how)) as outcomes:
-            for task, outcome in zip(plan.todo, outcomes, strict=True):
-                for part in outcome:
-                    if isinstance(part, Failure):
-                        failures.append(part)
-                        continue
-                    if isinstance(part, LeftOut):
-                        left_out.append(f"{part.file}: not scored: {part.reason}")
-                        continue
-                    fresh[part.name] = part.system
-                    for kind, count in part.llm_failures.items():
-                        llm_failures.setdefault(kind, {})[task.prediction] = count
-                    checksums[part.name] = store_result(part.path, folder / f"{part.name}.json")
-                    _write_summary(folder, part.name, part.system, checksums[part.name])
-        about = read_systems(root / "prediction")
-        failures.sort()
-        notes = [*filter(None, [note]), *left_out, *(name_missing(folder, checksums) if options.pages else [])]
-        least = options.min_questions, options.min_datasets
-        ranked = _store_board(folder, board, checksums, fresh, failures, least, about)
-        changes, warnings = _store_texts(folder, ranked, date)
-    counts = {"evaluated": len(fresh), "reused": len(checksums) - len(fresh)}
-    told = {"ignored": ignored, "llm_failures": llm_failures, "notes": notes + warnings, "changes": changes}
-    return Results({**ranked, **counts, **told}, board_report, make_page)
+    with lock_folder(scorer.output) as note:
+        board = {} if options.force else read_stored(scorer.output / f"{BOARD}.json")[0]
+        night = _Night(root, scorer, options, failures, [note] if note else [])
+        night.score(night.plan(files, board))
+        board = night.rank(board)
+        changes = night.write_texts(board, date)
+    counts = {"evaluated": len(night.fresh), "reused": len(night.checksums) - len(night.fresh), "ignored": ignored}
+    messages = {"llm_failures": night.llm_failures, "notes": night.notes, "changes": changes}
+    return Results({**board, **counts, **messages}, board_report, make_page)
 
 
-# --- What is to be done ---
+# --- Files ---
 
 
 def list_predictions(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
@@ -133,46 +107,12 @@ def list_predictions(folder: Path) -> tuple[list[Path], list[Failure], list[str]
     return files, failures, [name for name in names if not name.endswith(SUFFIXES)]
 
 
-class _Plan(NamedTuple):
-    """What a run does with each file; `checksums` are those of the stored results that still hold, by name."""
-
-    todo: list[Task]
-    checksums: dict[str, str]
-    failures: list[Failure]
-
-
-def _plan(root: Path, files: Iterable[Path], scorer: Scorer, board: Mapping[str, Any], options: Options) -> _Plan:
-    plan = _Plan([], {}, [])
-    known: dict[str, Any] = {}
-    with contextlib.suppress(*NO_RESULT):  # a leaderboard that this tool did not make
-        known = {row["name"]: row for row in file_rows(board)}
-    expected = lru_cache(maxsize=None)(lambda benchmark: json.loads(dump_json(scorer.settings(benchmark))))  # as stored
-    hash_dataset = lru_cache(maxsize=None)(hash_file)
-    for task in list_tasks(root, files, scorer.one_set, plan.failures):
-        try:
-            task.checksums["prediction_sha256"] = join_checksums([hash_file(path) for path in task.files])
-            if task.dataset:
-                task.checksums["dataset_sha256"] = hash_dataset(task.dataset)
-            stored = scorer.output / f"{task.name}.json"
-            if stored.exists():
-                require_regular(stored)
-            checksum = "" if options.force else _reusable(stored, task, known.get(task.name), expected)
-        except EvaluationError as error:
-            plan.failures.append(Failure(task.prediction, explain(error, task.path, root)))
-            continue
-        if checksum and (not options.pages or is_current(stored.with_suffix(".html"), checksum)):
-            plan.checksums[task.name] = checksum
-        else:
-            plan.todo.append(task)
-    return plan
-
-
 def list_tasks(
     root: Path, files: Iterable[Path], together: Callable[[Path], bool], failures: list[Failure]
 ) -> Iterator[Task]:
-    """A task per file, or per dataset whose files are scored together."""
-    groups: dict[Path, tuple[Path | None, list[Path]]] = {}  # by the dataset, or by the file itself
-    one_set = lru_cache(maxsize=None)(together)
+    """A task per file, or per dataset whose files are scored together; `failures` grows by files without one."""
+    tasks: dict[Path, Task] = {}  # by the dataset, or by the file itself
+    one_set = cache(together)
     for path in files:
         try:
             dataset = find_dataset(path, root / "dataset")
@@ -180,10 +120,10 @@ def list_tasks(
             failures.append(Failure(path.name, explain(error, path, root)))
             continue
         key = set_of(path, dataset, one_set) or path
-        groups.setdefault(key, (dataset, []))[1].append(path)
-    tasks = [Task(path, dataset, {}, tuple(others)) for dataset, (path, *others) in groups.values()]
-    taken = {task.name for task in tasks if task.others}
-    for task in tasks:
+        task = tasks.get(key)
+        tasks[key] = task._replace(others=(*task.others, path)) if task else Task(path, dataset)
+    taken = {task.name for task in tasks.values() if task.others}
+    for task in tasks.values():
         if task.name == BOARD:
             problem = f"expected another name of the dataset: evaluation/{BOARD}.json is the leaderboard"
             failures.append(Failure(task.prediction, problem))
@@ -194,109 +134,142 @@ def list_tasks(
             yield task
 
 
-def _reusable(path: Path, task: Task, known: Mapping[str, Any] | None, settings: Callable[[str], Any]) -> str:
-    """The sha256 of a stored file whose signature still holds; "" without one, and where a model or a line failed.
-
-    `known` is its row of the leaderboard: if the file is still the one that was ranked, it need not be read through.
-    Raises InputError if a result of yesterday had a dataset and there is none any more.
-    """
-    checksum = hash_file(path) if path.exists() else ""
-    if known is None or known["file_sha256"] != checksum:
-        system = _read_system(path, checksum)
-        if not system:
-            return ""
-        known = file_row(system)
-    if known["prediction"] != task.prediction or known["degraded"] or "damaged_lines" in known:
-        return ""
-    if known["dataset"] and not task.dataset:
-        raise InputError(str(task.path), f"expected its dataset, {known['dataset']}, as before (or --force)", "none")
-    expected = {"dataset_sha256": None, **settings(known["benchmark"]), **task.checksums}
-    holds = all(known["signature"].get(key) == value for key, value in expected.items())
-    return checksum if holds and known["dataset"] == (task.dataset.name if task.dataset else None) else ""
+# --- The run ---
 
 
-# --- The leaderboard ---
+@dataclass
+class _Night:
+    """A run while it holds the lock of the folder of results."""
 
+    root: Path
+    scorer: Scorer
+    options: Options
+    failures: list[Failure]
+    notes: list[str]
+    checksums: dict[str, str] = field(default_factory=dict)  # of the stored results that are ranked, by name
+    fresh: dict[str, System | Forecasters] = field(default_factory=dict)
+    llm_failures: dict[str, dict[str, int]] = field(default_factory=dict)
 
-def _store_board(
-    folder: Path, board: dict[str, Any], checksums: Mapping[str, str], fresh: Mapping[str, System | Forecasters],
-    failures: Sequence[Failure], least: tuple[int, int | None], about: Systems,
-) -> dict[str, Any]:  # fmt: skip
-    """Write leaderboard.json unless it holds just that already; the board."""
-    failed = [failure._asdict() for failure in failures]
-    inputs = hash_text(dump_json([ranking_settings(*least), dict(checksums), failed, about]))
-    if board.get("inputs_sha256") != inputs:
-        systems = [fresh.get(name) or _read_ranked(folder, name, checksums[name]) for name in sorted(checksums)]
-        new = {**rank_results(systems, *least), "inputs_sha256": inputs}
-        mistakes = [*about.mistakes, *add_about(new, about)]
-        failures = [*failures, Failure(SYSTEMS_FILE, show_mistakes(mistakes))] if mistakes else failures
-        new["failed"] = [failure._asdict() for failure in sorted(failures)]
+    @property
+    def folder(self) -> Path:
+        return self.scorer.output
+
+    def plan(self, files: Iterable[Path], board: Board) -> list[Task]:
+        """The tasks whose stored result does not hold; notes the checksums of those that do."""
+        rows: dict[str, Any] = {}
+        with contextlib.suppress(*NO_RESULT):  # a leaderboard that this tool did not make
+            rows = {row["name"]: row for row in file_rows(board)}
+        settings = cache(lambda benchmark: json.loads(dump_json(self.scorer.settings(benchmark))))  # as stored
+        hash_dataset = cache(hash_file)
+        todo = []
+        for task in list_tasks(self.root, files, self.scorer.one_set, self.failures):
+            path = self.folder / f"{task.name}.json"
+            try:
+                checksums = task.checksums(hash_dataset)
+                if path.exists():
+                    require_regular(path)
+                checksum = hash_file(path) if path.exists() and not self.options.force else ""
+                known = _known(path, checksum, rows.get(task.name)) if checksum else None
+                holds = known is not None and _holds(known, task, checksums, settings)
+            except EvaluationError as error:
+                self.failures.append(Failure(task.prediction, explain(error, task.path, self.root)))
+                continue
+            if holds and (not self.options.pages or is_current(path.with_suffix(".html"), checksum)):
+                self.checksums[task.name] = checksum
+            else:
+                todo.append(task)
+        return todo
+
+    def score(self, tasks: Sequence[Task]) -> None:
+        """Score the tasks and store their results."""
+        score = self.scorer.score
+        if self.options.pages:
+            score = partial(score_with_page, score, self.folder)
+        with contextlib.closing(score_files(score, tasks, self.root, self.folder, self.options)) as outcomes:
+            for task, (scored, failures, left_out) in zip(tasks, outcomes, strict=True):
+                self.failures += failures
+                self.notes += [f"{file}: not scored: {reason}" for file, reason, _ in left_out]
+                if not scored:
+                    continue
+                for kind, count in scored.llm_failures.items():
+                    self.llm_failures.setdefault(kind, {})[task.prediction] = count
+                checksum = store_result(scored.path, self.folder / f"{scored.name}.json")
+                self.fresh[scored.name], self.checksums[scored.name] = scored.system, checksum
+                write_summary(self.folder, scored.name, scored.system, checksum)
+        if self.options.pages:
+            self.notes += name_missing(self.folder, self.checksums)
+
+    def rank(self, board: Board) -> Board:
+        """Write leaderboard.json unless `board` is just that already; the board."""
+        about = read_systems(self.root / "prediction")
+        self.failures.sort()
+        failed = [failure._asdict() for failure in self.failures]
+        least = self.options.min_questions, self.options.min_datasets
+        inputs = hash_text(dump_json([ranking_settings(*least), self.checksums, failed, about]))
+        if board.get("inputs_sha256") == inputs:
+            return board
+        new = {**rank_results([self._read(name) for name in sorted(self.checksums)], *least), "inputs_sha256": inputs}
+        if mistakes := [*about.mistakes, *add_about(new, about)]:
+            self.failures.append(Failure(SYSTEMS_FILE, show_mistakes(mistakes)))
+        new["failed"] = [failure._asdict() for failure in sorted(self.failures)]
         for row in file_rows(new):
-            row["file_sha256"] = checksums[row["name"]]
+            row["file_sha256"] = self.checksums[row["name"]]
         text = result_text(new)
-        write_atomic(folder / f"{BOARD}.json", text)
-        board = json.loads(text)
-        del board["result_sha256"]
-    return board
+        write_atomic(self.folder / f"{BOARD}.json", text)
+        stored: Board = json.loads(text)
+        del stored["result_sha256"]
+        return stored
+
+    def _read(self, name: str) -> System | Forecasters:
+        path = self.folder / f"{name}.json"
+        system = self.fresh.get(name) or read_summary(path, self.checksums[name])
+        if not system:
+            raise EvaluationError(f"{path}: changed while the leaderboard was made; run again")
+        return system
+
+    def write_texts(self, board: Board, date: str) -> list[dict[str, Any]]:
+        """Append to the history, write leaderboard.csv, .md and .html unless they hold just that already.
+
+        Returns what changed since the last run. A history that cannot be read costs only itself.
+        """
+        latest, changes, history = [], [], None
+        try:
+            before = read_history(self.folder)
+        except InputError as error:
+            self.notes.append(f"{error}; the history is not written")
+        else:
+            history = append_night(self.folder, before, board, date)
+            latest = read_changes(history)
+            changes = latest if history is not before else []
+            self.notes += history.warnings
+        write_changed(self.folder / f"{BOARD}.csv", format_csv(board))
+        write_changed(self.folder / f"{BOARD}.md", format_markdown(board, latest))
+        write_board(board, self.folder, history)
+        return changes
 
 
-def _store_texts(folder: Path, board: dict[str, Any], date: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """Append to the history, write leaderboard.csv and .md unless they hold just that already.
+def _known(path: Path, checksum: str, row: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """What a board says of a stored result with this sha256; None if it is not there, or damaged.
 
-    What changed since the last run, and warnings. A history that cannot be read costs only itself.
+    `row` is its row of the leaderboard: if the file is still the one that was ranked, it need not be read through.
     """
-    changes, latest, warnings = [], [], []
-    history: History | None = None
-    try:
-        before = read_history(folder)
-    except InputError as error:
-        warnings = [f"{error}; the history is not written"]
-    else:
-        history = append_night(folder, before, board, date)
-        latest, warnings = read_changes(history), history.warnings
-        changes = latest if history is not before else []
-    for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board, latest))):
-        path = folder / f"{BOARD}.{suffix}"
-        if not (path.is_file() and path.read_bytes() == text.encode()):
-            write_atomic(path, text)
-    write_board(board, folder, history)
-    return changes, warnings
+    if row is not None and row["file_sha256"] == checksum:
+        return row
+    system = read_summary(path, checksum)
+    return file_row(system) if system else None
 
 
-# --- What ranking needs of a result ---
+def _holds(
+    row: Mapping[str, Any], task: Task, checksums: Mapping[str, str], settings: Callable[[str], Mapping[str, Any]]
+) -> bool:
+    """Whether a stored result is still the one of its files and settings; not where a model or a line failed.
 
-
-def summary_path(folder: Path, name: str) -> Path:
-    return folder / ".ranking" / f"{name}.json"
-
-
-def _write_summary(folder: Path, name: str, system: System | Forecasters, checksum: str) -> None:
-    """Keep what ranking needs of a stored result, of this sha256, so that it need not be read whole again."""
-    summary = {"file_sha256": checksum, "system": to_record(system)}
-    with contextlib.suppress(EvaluationError):  # then it is read whole
-        write_atomic(summary_path(folder, name), result_pieces(summary, None))
-
-
-def _read_system(path: Path, checksum: str) -> System | Forecasters | None:
-    """What ranking needs of the stored result with this sha256; None if it is not there, or damaged."""
-    summary, _ = read_stored(summary_path(path.parent, path.stem))
-    # What another version wrote, or was saved with options that a leaderboard does not take, is none.
-    with contextlib.suppress(*NO_RESULT):
-        if summary.get("file_sha256") == checksum:
-            return from_record(summary["system"])
-    stored, found = read_stored(path)
-    if not stored or found != checksum:
-        return None
-    try:
-        system = read_result(stored)
-    except NO_RESULT:
-        return None
-    _write_summary(path.parent, path.stem, system, checksum)
-    return system
-
-
-def _read_ranked(folder: Path, name: str, checksum: str) -> System | Forecasters:
-    system = _read_system(folder / f"{name}.json", checksum)
-    if not system:
-        raise EvaluationError(f"{folder / name}.json: changed while the leaderboard was made; run again")
-    return system
+    Raises InputError if it had a dataset and there is none any more.
+    """
+    if row["prediction"] != task.prediction or row["degraded"] or "damaged_lines" in row:
+        return False
+    if row["dataset"] and not task.dataset:
+        raise InputError(str(task.path), f"expected its dataset, {row['dataset']}, as before (or --force)", "none")
+    expected = {"dataset_sha256": None, **settings(row["benchmark"]), **checksums}
+    same = row["dataset"] == (task.dataset.name if task.dataset else None)
+    return same and all(row["signature"].get(key) == value for key, value in expected.items())

@@ -4,21 +4,37 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import shutil
-from collections.abc import Callable, Generator, Mapping, Sequence
+import signal
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from forecasteval.common.errors import EvaluationError, OtherQuestionsError, printable
+from forecasteval.common.errors import EvaluationError, InputError, OtherQuestionsError, printable
 from forecasteval.common.files import hash_file, join_checksums, score_together, temporary_name, write_atomic
 
 from .store import Score, result_pieces
 from .systems import Forecasters, System, model_failures, read_result
 
-_KILLED: Final = "the process that scored it was killed (out of memory?)"
-_TOO_LARGE: Final = "needs more memory than there is"
-POOL_BYTES: Final = 8_000_000  # of unscored files from which processes pay, and of a file that is scored in its own
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+POOL_BYTES: Final = 8_000_000  # of unscored files from which processes pay
+
+
+class Options(NamedTuple):
+    """How a night is run; `cluster` is the address of a Dask cluster, `processes` are 0 for the current one only."""
+
+    force: bool = False  # score everything anew
+    pages: bool = False  # also those of runs
+    min_questions: int = 0
+    min_datasets: int | None = None
+    processes: int = 0
+    cluster: str | None = None
 
 
 class Task(NamedTuple):
@@ -26,7 +42,6 @@ class Task(NamedTuple):
 
     path: Path
     dataset: Path | None
-    checksums: dict[str, str]  # of predictions and dataset, as a signature has them
     others: tuple[Path, ...] = ()
 
     @property
@@ -42,6 +57,11 @@ class Task(NamedTuple):
     @property
     def files(self) -> tuple[Path, ...]:
         return self.path, *self.others
+
+    def checksums(self, hash_dataset: Callable[[Path], str] = hash_file) -> dict[str, str]:
+        """The checksums of predictions and dataset, as a signature has them; InputError if one cannot be read."""
+        dataset = {"dataset_sha256": hash_dataset(self.dataset)} if self.dataset else {}
+        return {"prediction_sha256": join_checksums([hash_file(path) for path in self.files]), **dataset}
 
 
 class Failure(NamedTuple):
@@ -61,14 +81,15 @@ class Scored(NamedTuple):
     llm_failures: Mapping[str, int]
 
 
-class LeftOut(NamedTuple):
-    """A file that answers other questions than those of its dataset: no failure of the night."""
+class Outcome(NamedTuple):
+    """What became of a task; of several files some may fail beside the result.
 
-    file: str
-    reason: str
+    `left_out` are files that answer other questions than those of their dataset, which is no failure of the night.
+    """
 
-
-Outcome = list[Failure | LeftOut | Scored]  # of a task: one, or of several files those that fail beside the result
+    scored: Scored | None
+    failures: Sequence[Failure] = ()
+    left_out: Sequence[Failure] = ()
 
 
 def explain(error: EvaluationError, path: Path, root: Path) -> str:
@@ -77,28 +98,38 @@ def explain(error: EvaluationError, path: Path, root: Path) -> str:
 
 
 def score_files(
-    score: Score, tasks: Sequence[Task], root: Path, output: Path, processes: int, cluster: str | None = None
+    score: Score, tasks: Sequence[Task], root: Path, output: Path, options: Options
 ) -> Generator[Outcome, None, None]:
-    """Score files in their order, with a progress bar on a terminal.
-
-    In `processes` where that pays (0: in this one, whatever it costs), or on the Dask `cluster` of this address.
-    """
+    """Score files in their order, with a progress bar on a terminal: in processes where that pays, or on a cluster."""
     from tqdm import tqdm
 
     folder = temporary_name(output)  # made for the first result
-    work = partial(_score_one, score, root, folder)
-    outcomes: Generator[Outcome, None, None]
-    if cluster and tasks:
-        outcomes = _on_cluster(work, tasks, cluster)
-    elif processes and sum(map(_size, tasks)) > POOL_BYTES:
-        outcomes = _in_processes(work, tasks, processes, folder)
+    work = partial(_score_task, score, root, folder)
+    outcomes: Generator[Outcome | None, None, None]
+    if options.cluster and tasks:
+        from .cluster import run_tasks
+
+        outcomes = run_tasks(partial(_score_same, work), [(task, _checksums(task)) for task in tasks], options.cluster)
+    elif options.processes and sum(map(_size, tasks)) > POOL_BYTES:
+        outcomes = run_in_processes(work, tasks, min(options.processes, len(tasks)), folder)
     else:
         outcomes = (work(task) for task in tasks)
     try:
         with contextlib.closing(outcomes):  # at once, so that no process goes on behind an error
-            yield from tqdm(outcomes, total=len(tasks), desc="scoring", unit="file", leave=False, disable=None)
+            bar = tqdm(outcomes, total=len(tasks), desc="scoring", unit="file", leave=False, disable=None)
+            for task, outcome in zip(tasks, bar, strict=True):
+                if outcome is None:
+                    yield _failed(task, "the process that scored it was killed (out of memory?)")
+                elif outcome.scored and not outcome.scored.path.exists():
+                    yield _failed(task, "the Dask worker wrote its result elsewhere: is the folder shared?")
+                else:
+                    yield outcome
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _failed(task: Task, reason: str, fault: bool = False) -> Outcome:
+    return Outcome(None, [Failure(task.prediction, reason, fault)])
 
 
 def _size(task: Task) -> int:
@@ -110,73 +141,131 @@ def _size(task: Task) -> int:
     return size
 
 
-def _score_one(score: Score, root: Path, folder: Path, task: Task) -> Outcome:
-    writing = False
+def _score_task(score: Score, root: Path, folder: Path, task: Task) -> Outcome:
     try:
         results, errors = score_together(score, task.files, task.dataset)
-        outcome: Outcome = [
-            (LeftOut if isinstance(error, OtherQuestionsError) else Failure)(path.name, explain(error, path, root))
-            for path, error in errors
-        ]
-        if results is not None:
-            if damaged := results.get("damaged_lines"):
-                reason = f"scored without its damaged lines, which are no JSON: {damaged}"
-                outcome.append(Failure(task.prediction, reason))
-            system, path = read_result(results), folder / f"{results['name']}.json"
-            writing = True
-            write_atomic(path, result_pieces(results))
-            outcome.append(Scored(str(results["name"]), path, system, model_failures(results) or {}))
-        return outcome
-    except EvaluationError as error:
-        if writing:  # a full disk ends the run
-            raise
-        return [Failure(task.prediction, explain(error, task.path, root))]
+        failures, left_out = list[Failure](), list[Failure]()
+        for path, error in errors:
+            listed = left_out if isinstance(error, OtherQuestionsError) else failures
+            listed.append(Failure(path.name, explain(error, path, root)))
+        if results is None:
+            return Outcome(None, failures, left_out)
+        if damaged := results.get("damaged_lines"):
+            reason = f"scored without its damaged lines, which are no JSON: {damaged}"
+            failures.append(Failure(task.prediction, reason))
+        system, path = read_result(results), folder / f"{results['name']}.json"
+        write_atomic(path, result_pieces(results))
+        scored = Scored(str(results["name"]), path, system, model_failures(results) or {})
+        return Outcome(scored, failures, left_out)
+    except InputError as error:
+        return _failed(task, explain(error, task.path, root))
+    except EvaluationError:  # a full disk ends the run
+        raise
     except MemoryError:
-        return [Failure(task.prediction, _TOO_LARGE)]
+        return _failed(task, "needs more memory than there is")
     except Exception as error:  # a fault of this tool in one file must not cost a night's other files
         reason = f"internal fault, please report it: {type(error).__name__}: {printable(error, 200)}"
-        return [Failure(task.prediction, reason, True)]
+        return _failed(task, reason, fault=True)
 
 
-def _in_processes(
-    work: Callable[[Task], Outcome], tasks: Sequence[Task], processes: int, folder: Path
-) -> Generator[Outcome, None, None]:
-    from .pool import run_tasks
-
-    with contextlib.closing(run_tasks(work, tasks, min(processes, len(tasks)), folder)) as outcomes:
-        for task, outcome in zip(tasks, outcomes, strict=True):
-            yield [Failure(task.prediction, _KILLED)] if outcome is None else outcome
-
-
-def _on_cluster(work: Callable[[Task], Outcome], tasks: Sequence[Task], address: str) -> Generator[Outcome, None, None]:
-    from .cluster import run_tasks
-
-    asked = [task._replace(checksums=_checksums(task)) for task in tasks]
-    with contextlib.closing(run_tasks(partial(_score_there, work), asked, address)) as outcomes:
-        for task, outcome in zip(tasks, outcomes, strict=True):
-            yield [Failure(task.prediction, _KILLED)] if outcome is None else [_arrived(task, one) for one in outcome]
-
-
-def _arrived(task: Task, one: Failure | LeftOut | Scored) -> Failure | LeftOut | Scored:
-    """The same, or a Failure if the result was written where only its worker sees it."""
-    if isinstance(one, Scored) and not one.path.exists():
-        return Failure(task.prediction, "the Dask worker wrote its result elsewhere: is the folder shared?")
-    return one
-
-
-def _score_there(work: Callable[[Task], Outcome], task: Task) -> Outcome:
-    """Score a file on another machine, if it is the file that its client has: the folder may be another there."""
-    if _checksums(task) == task.checksums:
+def _score_same(work: Callable[[Task], Outcome], task_and_checksums: tuple[Task, dict[str, str]]) -> Outcome:
+    """Score a file on another machine, if it is the file that the client has: the folder may be another one."""
+    task, checksums = task_and_checksums
+    if _checksums(task) == checksums:
         return work(task)
-    reason = "on the Dask worker it is another file, or it was changed meanwhile: is the folder shared?"
-    return [Failure(task.prediction, reason)]
+    return _failed(task, "on the Dask worker it is another file, or it was changed meanwhile: is the folder shared?")
 
 
 def _checksums(task: Task) -> dict[str, str]:
-    """Those of its files as they are now; none of what cannot be read: scoring says why."""
-    found: dict[str, str] = {}
-    with contextlib.suppress(EvaluationError):
-        found["prediction_sha256"] = join_checksums([hash_file(path) for path in task.files])
-        if task.dataset:
-            found["dataset_sha256"] = hash_file(task.dataset)
-    return found
+    """Those of its files as they are now; none if one cannot be read: scoring says why."""
+    with contextlib.suppress(InputError):
+        return task.checksums()
+    return {}
+
+
+# --- Processes: one that dies costs only its task, and none outlives the run ---
+
+_work: Callable[[Any], Any]  # of a process: the same for all its tasks
+_folder: Path
+
+
+def run_in_processes(
+    work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, folder: Path
+) -> Generator[Any, None, None]:
+    """`map(work, tasks)` by way of files in `folder`, with None for a task whose process was killed.
+
+    Once a process has died, the remaining tasks run one by one, so that it is known which of them kills its process.
+    """
+    from concurrent.futures.process import BrokenProcessPool
+
+    left, alone = list(tasks), False
+    while left:
+        try:
+            with contextlib.closing(_map(work, left, 1 if alone else processes, folder)) as outcomes:
+                for outcome in outcomes:
+                    yield outcome
+                    left.pop(0)
+        except (BrokenProcessPool, MemoryError):
+            if alone:
+                yield None
+                left.pop(0)
+            alone = True
+
+
+def _map(work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, folder: Path) -> Generator[Any, None, None]:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    context = get_context("spawn" if sys.platform == "win32" else "forkserver")
+    alive, parent = context.Pipe(duplex=False)  # the processes end when `parent` is closed, or has gone with its holder
+    executor = ProcessPoolExecutor(processes, context, _begin, (work, folder, alive))
+    try:
+        with _without_interrupts():
+            futures = [executor.submit(_do, task) for task in tasks]
+        for future in futures:
+            path = folder / future.result()
+            yield pickle.loads(path.read_bytes())
+            path.unlink()
+    finally:
+        parent.close()
+        executor.shutdown(cancel_futures=True)
+        alive.close()
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """A Ctrl-C waits until all processes have started; these inherit that they never see it: it is for the parent."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(work: Callable[[Any], Any], folder: Path, alive: Connection) -> None:
+    global _work, _folder
+    _work, _folder = work, folder
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, args=(alive,), daemon=True).start()
+    with contextlib.suppress(OSError):  # where memory runs out, Linux ends this process and not its parent
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def _end_with_parent(alive: Connection) -> None:
+    with contextlib.suppress(EOFError, OSError):
+        alive.recv_bytes()
+    os._exit(1)
+
+
+def _do(task: Any) -> str:
+    """Do a task, and leave its outcome in a file, whose name is returned.
+
+    A process that is killed while it sends a long message leaves half of it in the pipe, and the parent would wait for
+    the rest for ever. A name is sent whole or not at all.
+    """
+    path = temporary_name(_folder)
+    write_atomic(path, pickle.dumps(_work(task)))
+    return path.name

@@ -9,7 +9,7 @@ import json
 import re
 import shutil
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +17,8 @@ from forecasteval.common.errors import EvaluationError, InputError, LockedError
 from forecasteval.common.files import hash_file, require_regular, write_atomic
 from forecasteval.common.records import dump_pieces
 from forecasteval.common.results import Results
+
+from .systems import NO_RESULT, Forecasters, System, from_record, read_result, to_record
 
 BOARD: Final = "leaderboard"  # the stem that no result may have
 
@@ -49,6 +51,12 @@ def store_result(written: Path, path: Path) -> str:
     return hash_file(path)
 
 
+def write_changed(path: Path, text: str) -> None:
+    """Write a text unless the file holds just that already."""
+    if not (path.is_file() and path.read_bytes() == text.encode()):
+        write_atomic(path, text)
+
+
 def result_text(results: Mapping[str, Any]) -> str:
     """The result with a checksum of itself, so that a damaged one is never taken for a score."""
     return "".join(result_pieces(results))
@@ -56,21 +64,19 @@ def result_text(results: Mapping[str, Any]) -> str:
 
 def result_pieces(results: Mapping[str, Any], indent: int | None = 1) -> Iterator[str]:
     """`result_text`, piece by piece."""
-    yield from dump_pieces({**results, "result_sha256": _hash_result(results)}, indent)
+    yield from dump_pieces({**results, "result_sha256": hash_text(dump_pieces(results))}, indent)
     yield "\n"
 
 
 def hash_stored(results: Mapping[str, Any]) -> str:
     """sha256 of `result_text`."""
-    digest = hashlib.sha256()
-    for piece in result_pieces(results):
-        digest.update(piece.encode())
-    return digest.hexdigest()
+    return hash_text(result_pieces(results))
 
 
-def _hash_result(results: Mapping[str, Any]) -> str:
+def hash_text(pieces: Iterable[str]) -> str:
+    """sha256 of a text, or of its pieces, in UTF-8."""
     digest = hashlib.sha256()
-    for piece in dump_pieces(results):
+    for piece in [pieces] if isinstance(pieces, str) else pieces:
         digest.update(piece.encode())
     return digest.hexdigest()
 
@@ -80,21 +86,43 @@ def read_stored(path: Path) -> tuple[dict[str, Any], str]:
 
     Its `result_sha256` must be that of the rest.
     """
-    try:
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, InputError):
         require_regular(path)
         raw = path.read_bytes()
         record = json.loads(raw)
-        claimed = record.pop("result_sha256")
-        if claimed == _hash_result(record):
+        if record.pop("result_sha256") == hash_text(dump_pieces(record)):
             return record, hashlib.sha256(raw).hexdigest()
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, InputError):
-        pass
     return {}, ""
 
 
-def hash_text(text: str) -> str:
-    """sha256 of a text in UTF-8."""
-    return hashlib.sha256(text.encode()).hexdigest()
+# --- What ranking needs of a stored result ---
+
+
+def summary_path(folder: Path, name: str) -> Path:
+    return folder / ".ranking" / f"{name}.json"
+
+
+def write_summary(folder: Path, name: str, system: System | Forecasters, checksum: str) -> None:
+    """Keep what ranking needs of a stored result, of this sha256, so that it need not be read whole again."""
+    summary = {"file_sha256": checksum, "system": to_record(system)}
+    with contextlib.suppress(EvaluationError):  # then it is read whole
+        write_atomic(summary_path(folder, name), result_pieces(summary, None))
+
+
+def read_summary(path: Path, checksum: str) -> System | Forecasters | None:
+    """What ranking needs of the stored result with this sha256; None if it is not there, or damaged."""
+    summary, _ = read_stored(summary_path(path.parent, path.stem))
+    # What another version wrote, or was saved with options that a leaderboard does not take, is none.
+    with contextlib.suppress(*NO_RESULT):
+        if summary.get("file_sha256") == checksum:
+            return from_record(summary["system"])
+    stored, stored_checksum = read_stored(path)
+    with contextlib.suppress(*NO_RESULT):
+        if stored and stored_checksum == checksum:
+            system = read_result(stored)
+            write_summary(path.parent, path.stem, system, checksum)
+            return system
+    return None
 
 
 # --- The lock ---
@@ -110,12 +138,12 @@ _TEMPORARY: Final = re.compile(r"\.[0-9]+-[0-9a-z_]{8}\.tmp")
 def lock_folder(folder: Path, wait: bool = False) -> Iterator[str]:
     """Hold `folder/.lock`, which the system releases when its holder dies, and sweep what a killed holder left.
 
-    Without `fcntl` it is `.soft-lock`, whose being there is the lock: it would take the empty `.lock`, which stays
-    when its holder has gone, for one that is held. What it yields is "", or a note that this file system has no such
-    locks. If another run holds it: wait for its end, or LockedError. EvaluationError if the folder cannot be written.
+    Without `fcntl` it is `.soft-lock`, whose existence is the lock: the empty `.lock`, which stays when its holder has
+    gone, would look like one that is held. Yields "", or a note that this file system has no such locks. If another run
+    holds the lock: wait for its end, or LockedError. EvaluationError if the folder cannot be written.
     """
     path, note = folder / ".lock", ""
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")  # without flock (a system, a disk) filelock warns and finds another way
         from filelock import FileLock, SoftFileLock, Timeout
 
@@ -127,13 +155,13 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[str]:
             lock.acquire(blocking=wait)
         except Timeout:
             raise LockedError(f"{folder}: another run is at work here") from None
-        except (OSError, NotImplementedError) as error:  # a disk that has no locks
+        except (OSError, NotImplementedError) as error:
+            number = getattr(error, "errno", None)
+            problem = "this file system has no locks" if number in _NO_LOCKS else "cannot be written"
+            hint = "; --output DIR names another folder" if number in _READ_ONLY else ""
             reason = getattr(error, "strerror", None) or error
-            missing = getattr(error, "errno", None) in _NO_LOCKS
-            problem = "this file system has no locks" if missing else "cannot be written"
-            hint = "; --output DIR names another folder" * (getattr(error, "errno", None) in _READ_ONLY)
             raise EvaluationError(f"{path}: {problem}: {reason}{hint}") from None
-    if any("soft" in str(warning.message).lower() for warning in told):
+    if any("soft" in str(warning.message).lower() for warning in caught):
         note = f"{path}: this file system has no locks: a run that is killed here leaves its lock; remove it by hand"
     try:
         _sweep(folder)
@@ -145,10 +173,6 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[str]:
 def _sweep(folder: Path) -> None:
     """Remove what a killed run left; nobody writes such names without the lock."""
     for stray in folder.glob(".*.tmp"):
-        if not _TEMPORARY.fullmatch(stray.name):
-            continue
-        if stray.is_dir() and not stray.is_symlink():
-            shutil.rmtree(stray, ignore_errors=True)
-        else:
+        if _TEMPORARY.fullmatch(stray.name):
             with contextlib.suppress(OSError):
-                stray.unlink()
+                shutil.rmtree(stray) if stray.is_dir() and not stray.is_symlink() else stray.unlink()

@@ -183,6 +183,8 @@ def question_key(item: Mapping[str, Any]) -> tuple[str, float]:
 
 def _file_row(results: Mapping[str, Any], name: str) -> dict[str, Any]:
     """What a board says of a file, whatever its benchmark."""
+    # As it is stored: the keys of `weights` are numbers in a result that was scored just now, and texts in a file.
+    signature = json.loads(dump_json(results["signature"]))
     return {
         "name": name,
         "benchmark": results["benchmark"],
@@ -191,8 +193,7 @@ def _file_row(results: Mapping[str, Any], name: str) -> dict[str, Any]:
         "warnings": len(results["warnings"]),
         "degraded": model_failures(results) is not None,
         **({"damaged_lines": results["damaged_lines"]} if "damaged_lines" in results else {}),
-        # As it is stored: the keys of `weights` are numbers in a result that was scored just now, and texts in a file.
-        "signature": json.loads(dump_json(results["signature"])),
+        "signature": {key: signature[key] for key in results["signature"]},
     }
 
 

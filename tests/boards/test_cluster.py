@@ -177,8 +177,8 @@ def test_result_that_was_written_elsewhere(tmp_path: Path, monkeypatch: pytest.M
     def run_tasks(work: Any, tasks: Any, address: str) -> Iterator[Any]:
         for task in tasks:
             outcome = work(task)
-            if task.path.stem == "a":
-                outcome[0].path.unlink()
+            if task[0].path.stem == "a":
+                outcome.scored.path.unlink()
             yield outcome
 
     monkeypatch.setattr(cluster, "run_tasks", run_tasks)

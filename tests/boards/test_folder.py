@@ -501,9 +501,9 @@ def test_one_process_asks_a_language_model(
     seen: list[int] = []
     score_files = folder.score_files
 
-    def watch(score: Any, tasks: Any, root: Path, output: Path, processes: int, *more: Any) -> Any:
-        seen.append(processes)
-        return score_files(score, tasks, root, output, processes, *more)
+    def watch(score: Any, tasks: Any, root: Path, output: Path, options: Any) -> Any:
+        seen.append(options.processes)
+        return score_files(score, tasks, root, output, options)
 
     monkeypatch.setattr(folder, "score_files", watch)
     monkeypatch.setattr(os, "cpu_count", lambda: 7)

@@ -47,6 +47,7 @@ class Reads:
             self.names.append(path.relative_to(path.parents[1]).as_posix())
             return read_stored(path)
 
+        monkeypatch.setattr(store, "read_stored", watch)
         monkeypatch.setattr(folder, "read_stored", watch)
 
 

@@ -108,7 +108,7 @@ def test_one_process_or_two_on_any_hash_seed(tmp_path: Path) -> None:
 
 
 def test_small_folders_start_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "_in_processes", lambda *_: pytest.fail("a process"))
+    monkeypatch.setattr(processes, "run_in_processes", lambda *_: pytest.fail("a process"))
     assert evaluate(many(tmp_path), processes=8)["evaluated"] == 12
 
 
@@ -200,8 +200,8 @@ def test_the_dataset_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     folder_of(tmp_path, a="AAAA")
     size = sum((tmp_path / name).stat().st_size for name in ("prediction/d-a.json", "dataset/d.json"))
     apart = []
-    in_processes = processes._in_processes
-    monkeypatch.setattr(processes, "_in_processes", lambda *given: apart.append(bound) or in_processes(*given))
+    in_processes = processes.run_in_processes
+    monkeypatch.setattr(processes, "run_in_processes", lambda *given: apart.append(bound) or in_processes(*given))
     for bound in (size, size - 1):
         monkeypatch.setattr(processes, "POOL_BYTES", bound)
         assert run(tmp_path, "nightly", "--force").code == 0
