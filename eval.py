@@ -34,8 +34,8 @@ from forecasteval.boards import gate, store
 from forecasteval.boards.named import score_names
 from forecasteval.common.errors import EvaluationError, InputError, printable, run_command
 from forecasteval.common.files import find_file
-from forecasteval.common.records import dump_pieces
 from forecasteval.common.report import Report, print_report
+from forecasteval.common.results import dump_pieces
 from forecasteval.common.usage import Parser, describe, program_name
 from forecasteval.common.version import __version__
 from forecasteval.common.wing import ITEMS, Scorer, add_options

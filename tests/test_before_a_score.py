@@ -229,6 +229,13 @@ def test_csv_with_another_answer_column_is_an_error(tmp_path: Path) -> None:
     assert_refused(done, "d-x.csv", "response")
 
 
+def test_a_csv_row_with_too_many_cells_has_no_answer(tmp_path: Path) -> None:
+    folder(tmp_path, "id,answer\n68bd01,A, B\n68bd02,B,\n68bd03,C\n", "d-x.csv")
+    results = run(tmp_path, "-f", "d-x", "--json").json
+    assert (scores(results), results["damaged_lines"]) == ([0, 1, 1], 1)
+    assert warning(results, "damaged line, not used").endswith(": 1 (record 1)")
+
+
 @each("text", ["id,answer\n68bd01", "id,answer\n68bd01,A,B\n", 'id,answer\n68bd01,"A\n', "id,answer\n"])
 def test_csv_that_is_broken(tmp_path: Path, text: str) -> None:
     done = run(folder(tmp_path, text, "d-x.csv"), "-f", "d-x")

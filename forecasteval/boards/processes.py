@@ -151,7 +151,7 @@ def _score_task(score: Score, root: Path, folder: Path, task: Task) -> Outcome:
         if results is None:
             return Outcome(None, failures, left_out)
         if damaged := results.get("damaged_lines"):
-            reason = f"scored without its damaged lines, which are no JSON: {damaged}"
+            reason = f"scored without its damaged lines: {damaged}"
             failures.append(Failure(task.prediction, reason))
         system, path = read_result(results), folder / f"{results['name']}.json"
         write_atomic(path, result_pieces(results))

@@ -15,8 +15,7 @@ from typing import Any, Final
 
 from forecasteval.common.errors import EvaluationError, InputError, LockedError
 from forecasteval.common.files import hash_file, require_regular, write_atomic
-from forecasteval.common.records import dump_pieces
-from forecasteval.common.results import Results
+from forecasteval.common.results import Results, dump_pieces
 
 from .systems import NO_RESULT, Forecasters, System, from_record, read_result, to_record
 

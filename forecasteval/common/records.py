@@ -8,7 +8,6 @@ import itertools
 import json
 import math
 import numbers
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -116,11 +115,11 @@ class RecordFile:
     """The records of a JSON, JSONL or CSV file, read whenever it is iterated; `sha256` is complete afterwards.
 
     JSON holds a list of records (perhaps under "data", "predictions" or "results"), or one object: a single record, or
-    `{id: answer}`, which becomes `{"id", "prediction"}` records. JSONL holds a record per line; a line that is not JSON
-    becomes a BadRecord. JSONL named `.json`, and JSON named `.jsonl`, are read with a warning in `warnings`. A CSV has
-    the names of its columns in the first row, separated by commas, semicolons or tabs. `is_json`: the file is JSON or
-    JSONL, whatever its name is. Raises InputError if nothing can be read: no UTF-8, no JSON, empty, neither list nor
-    object.
+    `{id: answer}`, which becomes `{"id", "prediction"}` records. JSONL holds a record per line. A CSV has the names of
+    its columns in the first row, separated by commas, semicolons or tabs. A line that is not JSON, or a row with too
+    many cells, becomes a BadRecord. JSONL named `.json`, and JSON named `.jsonl`, are read with a warning in
+    `warnings`. `is_json`: the file is JSON or JSONL, whatever its name is. Raises InputError if nothing can be read: no
+    UTF-8, no JSON, empty, neither list nor object.
     """
 
     def __init__(self, path: Path, is_json: bool = False) -> None:
@@ -130,7 +129,7 @@ class RecordFile:
     def _begin(self) -> None:
         self.warnings = list[str]()
         self.line = 0  # of the last record that was read, in JSONL
-        self.damaged = 0  # lines of JSONL that are not JSON
+        self.damaged = 0  # lines of JSONL that are not JSON, rows of a CSV with too many cells
         self._sha = hashlib.sha256()
 
     @property
@@ -164,10 +163,15 @@ class RecordFile:
             self._sha.update(line)
             yield line
 
-    def _rows(self) -> Iterator[dict[str | None, str | None]]:
+    def _rows(self) -> Iterator[dict[str, str | None] | BadRecord]:
         rows = csv_rows(self._text(), str(self.path))
         _, names = next(rows, (0, list[str]()))
-        return (dict(itertools.zip_longest(names, cells)) for _, cells in rows if cells)
+        for _, cells in rows:
+            if any(cells[len(names) :]):  # the answer A, B without quotes is not the answer A
+                self.damaged += 1
+                yield BadRecord(f"expected {len(names)} cells (a cell with commas stands in quotes), got {len(cells)}")
+            elif cells:
+                yield dict(itertools.zip_longest(names, cells[: len(names)]))
 
     def _whole(self, text: str) -> Iterator[Any]:
         """The records of one JSON value, or of lines under the name of `.json`."""
@@ -325,28 +329,3 @@ def dump_json(value: Any, indent: int | None = None, ascii_only: bool = False, *
     except (TypeError, ValueError):  # a NaN, or a mapping that is no dict: both are rare, and to look costs more
         text = encoder.encode(strict_value(value))
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def dump_pieces(record: Mapping[str, Any], indent: int | None = None, ascii_only: bool = False) -> Iterator[str]:
-    """`dump_json(record, …)` piece by piece: the text of its "items" may need more memory than there is."""
-    items = record.get("items")
-    if not items:
-        yield dump_json(record, indent, ascii_only)
-        return
-    mark = os.urandom(16).hex()
-    before, after = dump_json({**record, "items": [mark]}, indent, ascii_only).split(f'"{mark}"')
-    newline = " " if indent is None else "\n" + " " * 2 * indent
-    yield before
-    for number, item in enumerate(items):
-        yield f",{newline}" * (number > 0) + _dump_item(item, indent, ascii_only)
-    yield after
-
-
-def _dump_item(item: Mapping[str, Any], indent: int | None, ascii_only: bool) -> str:
-    """`dump_json(item, …)`, indented as in a list in an object."""
-    outer = "" if indent is None else "\n" + " " * 2 * indent
-    if indent is None or not item or any(isinstance(value, (dict, list, tuple)) for value in item.values()):
-        return dump_json(item, indent, ascii_only).replace("\n", outer)
-    # The separator does what an indentation would, which Python writes ten times slower.
-    inner = outer + " " * indent
-    return f"{{{inner}{dump_json(item, None, ascii_only, separators=(f',{inner}', ': '))[1:-1]}{outer}}}"

@@ -1,13 +1,15 @@
-"""Results that show themselves; the mistakes that a check finds in a dataset; checksums of questions."""
+"""Results that show themselves, and as JSON; the mistakes that a check finds in a dataset; checksums of questions."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 
 from .errors import InputError, extra_package, printable
+from .records import dump_json
 from .report import Report, format_html, plain_table
 
 if TYPE_CHECKING:
@@ -89,6 +91,34 @@ class Results(dict[str, Any]):
 
     def _repr_html_(self) -> str:
         return format_html(self.report())
+
+
+# --- Results as JSON ---
+
+
+def dump_pieces(record: Mapping[str, Any], indent: int | None = None, ascii_only: bool = False) -> Iterator[str]:
+    """`dump_json(record, …)` piece by piece: the text of its "items" may need more memory than there is."""
+    items = record.get("items")
+    if not items:
+        yield dump_json(record, indent, ascii_only)
+        return
+    mark = os.urandom(16).hex()
+    before, after = dump_json({**record, "items": [mark]}, indent, ascii_only).split(f'"{mark}"')
+    newline = " " if indent is None else "\n" + " " * 2 * indent
+    yield before
+    for number, item in enumerate(items):
+        yield f",{newline}" * (number > 0) + _dump_item(item, indent, ascii_only)
+    yield after
+
+
+def _dump_item(item: Mapping[str, Any], indent: int | None, ascii_only: bool) -> str:
+    """`dump_json(item, …)`, indented as in a list in an object."""
+    outer = "" if indent is None else "\n" + " " * 2 * indent
+    if indent is None or not item or any(isinstance(value, (dict, list, tuple)) for value in item.values()):
+        return dump_json(item, indent, ascii_only).replace("\n", outer)
+    # The separator does what an indentation would, which Python writes ten times slower.
+    inner = outer + " " * indent
+    return f"{{{inner}{dump_json(item, None, ascii_only, separators=(f',{inner}', ': '))[1:-1]}{outer}}}"
 
 
 # --- The mistakes in a dataset ---

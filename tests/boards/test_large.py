@@ -14,7 +14,8 @@ from boards_folders import contents, counts, folder_of
 from cli import Record, number, q, run, write
 from each import each
 from forecasteval.boards import folder, store
-from forecasteval.common.records import dump_json, dump_pieces
+from forecasteval.common.records import dump_json
+from forecasteval.common.results import dump_pieces
 from forecasteval.futurex import items
 
 
