@@ -1,28 +1,31 @@
-"""Datasets: what scoring needs of their questions, and what must hold in every one of them."""
+"""Datasets and predictions: what scoring needs of questions and answers, and what must hold in all of them."""
 
 from __future__ import annotations
 
 import hashlib
+import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import InputError, printable
-from forecasteval.common.records import BadRecord, RecordFile, as_text, repeated_keys
+from forecasteval.common.errors import InputError, OtherQuestionsError, printable
+from forecasteval.common.files import decode_utf8, read_file
+from forecasteval.common.records import BadRecord, RecordFile, as_text, parse_json, repeated_keys
 from forecasteval.common.statistics import mean
 
-from .kinds import QUESTION_TYPES
+from .kinds import QUESTION_TYPES, split_id
 
 ALL_CONDITIONS: Final = "(all that vary)"  # what an all_varying question asks about
 _NUMBERS: Final = ("yields", "effective_scores", "option_relative_scores")
 _PER_OPTION: Final = (*_NUMBERS, "scores", "option_source_entries")
 
 
-class Question(NamedTuple):
+class AnswerKey(NamedTuple):
     """What scoring needs of a question: per option relative score and yield ratio, the indices of the best."""
 
     kind: str
-    key: str  # the condition that it asks about
+    condition: str  # that it asks about
     relative: list[float]
     ratios: list[float]
     answer: list[int]
@@ -31,7 +34,7 @@ class Question(NamedTuple):
 
 
 class Questions:
-    """The questions of datasets, by id in its order: of paths of files, or of their records.
+    """The answer keys of datasets, by id in its order: of paths of files, or of their records.
 
     `names` are the files' names. `sha256` is a file's own checksum, of several files the checksum of theirs, whatever
     the order given; None if there is no file. Raises InputError for a dataset that contradicts itself, an id that is
@@ -39,15 +42,17 @@ class Questions:
     """
 
     def __init__(self, datasets: str | Path | Iterable[Any]) -> None:
-        self.sources = given = [datasets] if isinstance(datasets, (str, Path)) else list(datasets)
-        files = [RecordFile(Path(source)) for source in given if isinstance(source, (str, Path))]
-        by_id: dict[str, Question] = {}
-        for file in files:
-            _add_questions(file, str(file.path), by_id)
-        for source in given:
-            if isinstance(source, list):
-                _add_questions(source, "dataset", by_id)
-        _add_questions((source for source in given if not isinstance(source, (str, Path, list))), "dataset", by_id)
+        self.sources = [datasets] if isinstance(datasets, (str, Path)) else list(datasets)
+        files = [RecordFile(Path(source)) for source in self.sources if isinstance(source, (str, Path))]
+        records = [source for source in self.sources if not isinstance(source, (str, Path))]
+        by_id: dict[str, AnswerKey] = {}
+        parts: list[tuple[str, Iterable[Any]]] = [*((str(file.path), file) for file in files), ("dataset", records)]
+        for where, part in parts:
+            for number, record in enumerate(part, 1):
+                key = read_question(record, f"{where}: record {number}")
+                if by_id.setdefault(name := str(record["id"]), key) is not key:
+                    place = f"{where}: record {number} (id {printable(name, 60)})"
+                    raise InputError(place, "the id is used more than once")
         self.names = sorted(file.path.name for file in files)
         if not by_id:
             raise InputError(", ".join(self.names) or "dataset", "expected questions", "none")
@@ -58,23 +63,13 @@ class Questions:
 
 
 def read_records(sources: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
-    """The records of datasets that were read before: of paths, lists, or the records themselves."""
+    """The records of datasets that were read before: of paths, or the records themselves."""
     for source in sources:
-        records = RecordFile(Path(source)) if isinstance(source, (str, Path)) else source
-        yield from records if isinstance(records, (RecordFile, list)) else [records]
+        yield from RecordFile(Path(source)) if isinstance(source, (str, Path)) else [source]
 
 
-def _add_questions(records: Iterable[Any], where: str, questions: dict[str, Question]) -> None:
-    for number, record in enumerate(records, 1):
-        question = read_question(record, f"{where}: record {number}")
-        name = str(record["id"])
-        if name in questions:
-            raise InputError(f"{where}: record {number} (id {printable(name, 60)})", "the id is used more than once")
-        questions[name] = question
-
-
-def read_question(record: object, place: str) -> Question:
-    """The question of a dataset's record; InputError if its arrays, its answer or its scores contradict each other."""
+def read_question(record: Any, place: str) -> AnswerKey:
+    """The answer key of a dataset's record; InputError if arrays, answer or scores contradict each other."""
     if not isinstance(record, Mapping):
         problem = record.problem if isinstance(record, BadRecord) else f"got {type(record).__name__}"
         raise InputError(place, f"expected an object: {problem}")
@@ -92,8 +87,8 @@ def read_question(record: object, place: str) -> Question:
     ratios = [value / most for value in yields] if best > 0 else [1.0] * size
     relative = relative if best > 0 else [1.0] * size
     uniform = mean(relative), len(set(indices)) / size, mean(ratios)
-    key = as_text(record.get("target_key")) or ALL_CONDITIONS
-    return Question(kind, key, relative, ratios, indices, uniform, f"{kind} {relative} {ratios} {answer}")
+    condition = as_text(record.get("target_key")) or ALL_CONDITIONS
+    return AnswerKey(kind, condition, relative, ratios, indices, uniform, f"{kind} {relative} {ratios} {answer}")
 
 
 def _check_fields(record: Mapping[str, Any], place: str) -> None:
@@ -135,3 +130,78 @@ def _check_scores(yields: Sequence[float], effective: Sequence[float], relative:
         if best > 0 and abs(value / best - stored) > 1.000001e-6:
             expected = f"option_relative_scores[{index}] must be effective / best = {value / best:.6f}"
             raise InputError(place, expected, str(stored))
+
+
+# --- Predictions ---
+
+
+class Given(NamedTuple):
+    """The answers to a question: the number of orders of its options that it came in, and the answer in each."""
+
+    orders: int
+    by_order: dict[int, Any]
+
+    def text(self, between: str) -> str:
+        """All answers as one text."""
+        return between.join(raw if type(raw) is str else as_text(raw) for _, raw in sorted(self.by_order.items()))
+
+
+class Choices:
+    """The picks of a prediction file, or of a mapping, and the questions they answer; `sha256` is the file's."""
+
+    def __init__(
+        self, questions: Questions, predictions: Mapping[Any, Any], path: Path | None = None, sha256: str = ""
+    ) -> None:
+        self.questions, self.path, self.sha256 = questions, path, sha256
+        self.answers, self.unknown = _by_question(predictions, questions.by_id)
+        if path and predictions and len(self.unknown) == len(predictions):
+            expected = "expected predictions for this dataset (or --dataset, or a name that begins with its dataset's)"
+            raise OtherQuestionsError(str(path), expected, "none with an id of it")
+
+    def messages(self) -> list[str]:
+        return []
+
+    def checksums(self) -> dict[str, str]:
+        if not self.path:
+            return {}
+        return {"dataset_sha256": str(self.questions.sha256), "prediction_sha256": self.sha256}
+
+
+def read_prediction(path: Path) -> tuple[dict[str, Any], str]:
+    """(`{id: value}`, sha256) of a prediction file; InputError unless it is one JSON object without repeated keys."""
+    where = str(path)
+    raw = read_file(path)
+    text = decode_utf8(raw, where)
+    value = parse_json(text, where)
+    if not isinstance(value, dict):
+        raise InputError(where, "expected one object {id: option index}", type(value).__name__)
+    # parse_json forgives equal values under one key, and 1 equals true
+    pairs: tuple[tuple[str, Any], ...] = json.loads(text, object_pairs_hook=tuple, parse_int=str)
+    twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
+    if twice:
+        raise InputError(where, f"the id {printable(twice[0], 60)} is given twice")
+    return value, hashlib.sha256(raw).hexdigest()
+
+
+def _by_question(
+    predictions: Mapping[Any, Any], questions: Mapping[str, AnswerKey]
+) -> tuple[dict[str, Given], list[str]]:
+    """(the answers to each question, ids that belong to no question)."""
+    if not isinstance(predictions, Mapping):
+        raise InputError("prediction", "expected one object {id: option index}", type(predictions).__name__)
+    if len({str(name) for name in predictions}) < len(predictions):
+        raise InputError("prediction", "expected ids that differ as text")
+    answers: dict[str, Given] = {}
+    unknown = []
+    for name, value in predictions.items():
+        name = str(name)
+        base, number, orders = (name, 1, 1) if name in questions else split_id(name)
+        if base not in questions:
+            unknown.append(name)
+            continue
+        known, by_order = answers.setdefault(base, Given(orders, {}))
+        if known != orders:
+            place = f"prediction: {printable(name, 60)}"
+            raise InputError(place, "expected one number of orders for a question", f"{known} and {orders}")
+        by_order[number] = value
+    return answers, sorted(unknown)

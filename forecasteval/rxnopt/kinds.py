@@ -1,4 +1,4 @@
-"""What all rooms call things: the six kinds of questions, the metrics, ids, the files of a kind."""
+"""What all rooms call things: the six kinds of questions, a question, the metrics, ids, the files of a kind."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any, Final, TypedDict
 
 NAME: Final = "RxnOptBench"
 BASE_TYPES: Final = ("single_varying", "all_varying")
-QUESTION_TYPES: Final = tuple(f"{base}{end}" for end in ("", "_reference", "_reference_control") for base in BASE_TYPES)
+# What the type of a question ends with, and its id.
+SIDES: Final = {"_reference": "_ref", "_reference_control": "_ref_control"}
+QUESTION_TYPES: Final = tuple(f"{base}{end}" for end in ("", *SIDES) for base in BASE_TYPES)
 METRICS: Final = ("avg_relative_score", "exact_match_accuracy", "avg_yield_ratio")
 YIELDS: Final = ("isolated_yield", "yield_ratio")  # fields of a row's results
 SELECTIVITIES: Final = ("ee", "er", "dr", "rr")
@@ -37,6 +39,9 @@ def template_of(question_type: str) -> str:
     return question_type.removesuffix("_reference_control")
 
 
+# --- Ids: TABLE_q1, TABLE_q1_ref, TABLE_q1_ref_control ---
+
+
 def table_of(name: str) -> str:
     """The table of a question, from its id.
 
@@ -44,6 +49,17 @@ def table_of(name: str) -> str:
     ('t_q1', 'no question of ours')
     """
     return re.sub(r"_q[0-9]+(?:_ref(?:_control)?)?$", "", name)
+
+
+def find_twin(name: str) -> str:
+    """The id of the same question with references, or without; "" for a question that is no side of a pair.
+
+    >>> find_twin("t_q1_ref"), find_twin("t_q1_ref_control"), find_twin("t_q1")
+    ('t_q1_ref_control', 't_q1_ref', '')
+    """
+    if name.endswith("_ref_control"):
+        return name.removesuffix("_control")
+    return f"{name}_control" if name.endswith("_ref") else ""
 
 
 # --- A question in several orders of its options: ids NAME@1/K to NAME@K/K ---

@@ -35,8 +35,7 @@ from forecasteval.common.report import (
 
 from .datasets import read_records
 from .items import ABSENT
-from .kinds import METRICS, NAME, QUESTION_TYPES
-from .pairs import find_twin
+from .kinds import METRICS, NAME, QUESTION_TYPES, find_twin
 from .prompts import condition_lines, show_items
 from .report import explain, report_parts
 

@@ -7,15 +7,14 @@ import math
 import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from .cells import ROUND
-from .kinds import Question
+from .kinds import SIDES, Question
 from .settings import Settings
 from .tables import Row, Table, shown_scores
 
 Counts = defaultdict[str, Counter[str]]  # how many rows, tables and questions, by what happened and by reason
-_ID_SUFFIXES: Final = {"": "", "_reference": "_ref", "_reference_control": "_ref_control"}
 
 
 class Draft(NamedTuple):
@@ -65,7 +64,7 @@ def write_question(table: Table, draft: Draft, settings: Settings, seed: int) ->
 
     A control has the order of its twin: a model that always says 0 must not tell them apart.
     """
-    name = f"{table.id}_q{draft.number}{_ID_SUFFIXES[draft.form]}"
+    name = f"{table.id}_q{draft.number}{SIDES.get(draft.form, '')}"
     order = sorted(draft.options, key=lambda row: row.number)
     digest = hashlib.sha256(f"{seed}\0{name.removesuffix('_control')}".encode()).digest()
     random.Random(int.from_bytes(digest, "big")).shuffle(order)
