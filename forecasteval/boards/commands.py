@@ -161,8 +161,7 @@ def compare(args: argparse.Namespace, scorer: Scorer, datasets: Sequence[Path], 
         if args.html is not None:
             page.write_comparison(compared, scorer.output, args.html)
     _show(args, compared, compared.report())
-    gate.require_not_worse(args, compared)
-    _warn(program, gate.find_powerless(args, compared))
+    _warn(program, gate.require_not_worse(args, compared))
     return 0
 
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.results import Results, hash_questions
-from forecasteval.common.statistics import mean, stratified_error, stratified_interval, stratified_mean, t_tail
+from forecasteval.common.statistics import mean, stratified_error, stratified_interval, t_tail
 from forecasteval.common.version import __version__
 
 from .names import without_run
-from .repeats import combine_runs, mean_result, run_columns
+from .repeats import combine_runs, describe_system, mean_result
 from .report import comparison_report
 from .significance import FLIPS, Difference, detectable_difference, holm, measure_differences, tally
-from .systems import SEED, UNPARSED, System, distinct_names, read_system, require_same_policy
+from .systems import SEED, System, distinct_names, read_system, require_same_policy
 
 if TYPE_CHECKING:
     from forecasteval.common.pages import Page
@@ -61,7 +61,7 @@ def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) 
         "n": len(groups[0][0]["items"]),
         "left_out": left_out,
         "level_counts": counts,
-        "systems": [_summary(system, levels) for system in systems],
+        "systems": [describe_system(system, levels) for system in systems],
         "pairs": _compare_pairs(systems, levels),
         "signature": {**first.policy, **settings},
     }
@@ -72,17 +72,6 @@ def _make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, An
     from . import compare_page  # here: few comparisons make one
 
     return compare_page.make_page(results, comparison)
-
-
-def _summary(system: System, levels: Sequence[str]) -> dict[str, Any]:
-    return {
-        "overall_score": stratified_mean(system.strata(levels)),
-        "overall_interval": stratified_interval(system.spread(levels), system.bounds),
-        "missing": system.count(levels, "missing"),
-        "unparsed": system.count(levels, *UNPARSED),
-        **system.row,
-        **run_columns(system, levels),
-    }
 
 
 # --- What is compared ---

@@ -12,7 +12,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -85,7 +85,7 @@ def _read_line(text: bytes) -> Line | None:
     """A line of this tool's making; None for anything else."""
     try:
         line = json.loads(text)
-        whole = (
+        usable = (
             all(isinstance(line[key], str) for key in ("benchmark", "dataset", "system", "prediction", "evaluator"))
             and type(line["night"]) is int
             and 0 < line["night"] < _HUGE
@@ -95,7 +95,7 @@ def _read_line(text: bytes) -> Line | None:
         )
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return line if whole else None
+    return line if usable else None
 
 
 def append_night(folder: Path, history: History, board: Mapping[str, Any], date: str) -> History:
@@ -103,16 +103,26 @@ def append_night(folder: Path, history: History, board: Mapping[str, Any], date:
 
     A system whose file failed tonight has not gone. Raises EvaluationError if the file cannot be written.
     """
-    now = dict(_states(board))
+    rows = [(row["name"], _read_row(table, row)) for table in board["tables"] for row in table["rows"]]
+    often = Counter(_key(line) for _, line in rows)
+    states: dict[Key, Line] = {}
+    for name, line in rows:
+        if often[_key(line)] > 1:  # of two names of a file, or of runs that were asked other questions
+            line["system"] += f" ({name})"
+        states[_key(line)] = line
+    before = {
+        key: {name: value for name, value in line.items() if name not in _OF_THE_NIGHT}
+        for key, line in history.last.items()
+    }
     unread = {name for entry in board["failed"] for name in entry["file"].split(", ")}
-    for key, line in history.last.items():
-        if key not in now and unread.isdisjoint(line["prediction"].split(", ")):
-            now[key] = {**_state(line), "gone": True}
+    for key, state in before.items():
+        if key not in states and unread.isdisjoint(state["prediction"].split(", ")):
+            states[key] = {**state, "gone": True}
     night = history.night + 1
     lines = {
         key: {"night": night, "date": date, **state}
-        for key, state in sorted(now.items())
-        if key not in history.last or _state(history.last[key]) != state
+        for key, state in sorted(states.items())
+        if before.get(key) != state
     }
     if not lines:
         return history
@@ -123,56 +133,33 @@ def append_night(folder: Path, history: History, board: Mapping[str, Any], date:
     return history._replace(raw=raw, night=night, last={**history.last, **lines}, latest=latest)
 
 
-def _state(line: Line) -> Line:
-    return {key: value for key, value in line.items() if key not in _OF_THE_NIGHT}
-
-
-def _states(board: Mapping[str, Any]) -> Iterator[tuple[Key, Line]]:
-    """What there is to tell of every row of a board (as JSON has it), by its key."""
-    rows = [(row["name"], _read_row(table, row)) for table in board["tables"] for row in table["rows"]]
-    often = Counter(_key(state) for _, state in rows)
-    for name, state in rows:
-        if often[_key(state)] > 1:  # of two names of a file, or of runs that were asked other questions
-            state = {**state, "system": f"{state['system']} ({name})"}
-        yield _key(state), state
-
-
 def _key(line: Line) -> Key:
     return line["benchmark"], line["dataset"], line["system"]
 
 
 def _read_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> Line:
-    own = "n_events" in table  # the forecasters of one set, which share all but their scores
-    file = table if own else row
+    """What a row of a board (as JSON has it) says of its system."""
+    is_forecaster = "n_events" in table  # of one set, whose forecasters share all but their scores
+    file = table if is_forecaster else row
     signature = {**file["signature"], **table["signature"]}
+    runs = [run["signature"]["prediction_sha256"] for run in row.get("runs", ())]
     return {
         "benchmark": table["benchmark"],
-        "dataset": table["dataset"] or (table["name"] if own else ""),
+        "dataset": table["dataset"] or (table["name"] if is_forecaster else ""),
         "system": system_of_row(table, row),
         "prediction": file["prediction"],
-        "metric": row.get("metric", "brier") if own else "overall",
-        "score": row["score"] if own else row["overall_score"],
-        "interval": row["interval"] if own else row["overall_interval"],
+        "metric": row.get("metric", "brier") if is_forecaster else "overall",
+        "score": row["score"] if is_forecaster else row["overall_score"],
+        "interval": row["interval"] if is_forecaster else row["overall_interval"],
         "n": row["n"],
         "degraded": file["degraded"],
         "evaluator": signature["evaluator"],
         "rules": signature.get("rules"),
-        "settings": _settings(signature),
+        "settings": {  # what has no place of its own in a line, without what is not set
+            key: value
+            for key, value in signature.items()
+            if value is not None and key not in ("evaluator", "rules") and not key.endswith("sha256")
+        },
         **{key: signature[key] for key in _CHECKSUMS if key in signature},
-        **_runs(row),
+        **({"runs": len(runs), "prediction_sha256": join_checksums(runs)} if runs else {}),
     }
-
-
-def _settings(signature: Mapping[str, Any]) -> Line:
-    """What of a signature has no place of its own in a line; without what is not set."""
-    return {
-        key: value
-        for key, value in signature.items()
-        if value is not None and key not in ("evaluator", "rules") and not key.endswith("sha256")
-    }
-
-
-def _runs(row: Mapping[str, Any]) -> Line:
-    """The number and the checksum of a system's runs, if it has several."""
-    checksums: Iterable[str] = [run["signature"]["prediction_sha256"] for run in row.get("runs", ())]
-    return {"runs": len(row["runs"]), "prediction_sha256": join_checksums(list(checksums))} if checksums else {}

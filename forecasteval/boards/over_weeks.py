@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import SUFFIXES, find_dataset
-from forecasteval.common.report import Report, format_signature, plain_table, show_interval, show_number
+from forecasteval.common.report import Column, Report, format_signature, make_table, show_interval, show_number
 from forecasteval.common.results import Results
 
 from .folder import list_predictions
@@ -35,35 +37,34 @@ def are_systems(names: Iterable[str], root: Path) -> bool:
     return folder.is_dir() and not _list_systems(root)[0].keys().isdisjoint(names)
 
 
-def _list_systems(root: Path) -> tuple[dict[str, list[Path]], dict[str, str]]:
-    """The files of every system, and the system of each file's name, with and without its run."""
-    files: dict[str, list[Path]] = {}
-    systems: dict[str, str] = {}
-    for path in list_predictions(root / "prediction")[0]:
-        try:
-            dataset = find_dataset(path, root / "dataset")
-        except EvaluationError:
-            continue  # if it is a file of a system that is compared, scoring it will say so
-        if dataset:
-            system = split_name(path.stem, dataset.name).system
-            files.setdefault(system, []).append(path)
-            systems.update({path.stem: system, without_run(path.stem, dataset.name): system})
-    return files, systems
-
-
 def find_systems(names: Sequence[str], root: Path) -> dict[str, list[Path]]:
     """The files of each system that is named, by itself or by one of its files; InputError for one that has none."""
     files, systems = _list_systems(root)
-    found: dict[str, list[Path]] = {}
+    named: dict[str, list[Path]] = {}
     for name in names:
         system = name if name in files else systems.get(name, "")
         if not system:
             known = grouped_names(sorted(files)) if files else "none with a dataset"
             raise InputError(printable(name, 60), "expected a system of prediction/", f"another name; there is {known}")
-        found[system] = files[system]
-    if len(found) < 2:
-        raise InputError("compare", "expected two systems or more", str(len(found)))
-    return found
+        named[system] = files[system]
+    if len(named) < 2:
+        raise InputError("compare", "expected two systems or more", str(len(named)))
+    return named
+
+
+def _list_systems(root: Path) -> tuple[dict[str, list[Path]], dict[str, str]]:
+    """The files of every system, and the system of each file's name, with and without its run."""
+    files: dict[str, list[Path]] = defaultdict(list)
+    systems: dict[str, str] = {}
+    for path in list_predictions(root / "prediction")[0]:
+        dataset = None
+        with contextlib.suppress(EvaluationError):  # if the file is one of a named system, scoring it will say so
+            dataset = find_dataset(path, root / "dataset")
+        if dataset:
+            system = split_name(path.stem, dataset.name).system
+            files[system].append(path)
+            systems |= {path.stem: system, without_run(path.stem, dataset.name): system}
+    return files, systems
 
 
 def compare_over_weeks(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Results:
@@ -117,42 +118,55 @@ def _tally(season: Season, a: str, b: str) -> dict[str, dict[str, int]]:
     """Wins, ties and losses of A by level, on the questions that both answered."""
     of_a, of_b = season.answered[a], season.answered[b]
     shared = [(of_a[group].questions, of_b[group].questions) for group in of_a.keys() & of_b.keys()]
-    return {
-        level: tally(
-            [x - y for one, other in shared for x, y in zip(one[level].scores, other[level].scores, strict=True)],
-            season.scale.sign,
-        )
-        for level in season.weights
-    }
+    tallies = {}
+    for level in season.weights:
+        scores = (zip(x[level].scores, y[level].scores, strict=True) for x, y in shared)
+        tallies[level] = tally([x - y for x, y in chain.from_iterable(scores)], season.scale.sign)
+    return tallies
+
+
+# --- The report ---
+
+_SYSTEMS: Final = (
+    Column("System", lambda row: printable(row["name"])),
+    Column("Overall", lambda row: show_number(row["overall_score"]), "number"),
+    Column("95% interval", lambda row: show_interval(row["overall_interval"]), "number"),
+    Column("Datasets", lambda row: str(row["datasets"]), "number"),
+    Column("Runs", lambda row: str(row["n_runs"]), "number"),
+    Column("n", lambda row: str(row["n"]), "number"),
+    Column("Own", lambda row: show_number(row["own_score"]), "number"),
+)
+_PAIRS: Final = (
+    Column("A", lambda pair: printable(pair["a"])),
+    Column("B", lambda pair: printable(pair["b"])),
+    Column("A − B", lambda pair: f"{pair['difference']:+.4f}", "number"),
+    Column("95% interval", lambda pair: show_interval(pair["interval"]), "number"),
+    Column("p", lambda pair: show_number(pair["p"]), "number"),
+    Column("p (Holm)", lambda pair: show_number(pair["p_holm"]), "number"),
+)
 
 
 def over_weeks_report(comparison: Mapping[str, Any]) -> Report:
     """The systems, and the pairs."""
-    total = sum(dataset["n"] for dataset in comparison["datasets"])
-    title = f"Comparison over all weeks  {comparison['benchmark']}, datasets {len(comparison['datasets'])}"
-    better = lower_is_better(comparison)
-    systems = [
-        [printable(row["name"]), show_number(row["overall_score"]), show_interval(row["overall_interval"]),
-         str(row["datasets"]), str(row["n_runs"]), str(row["n"]), show_number(row["own_score"])]
-        for row in comparison["systems"]
-    ]  # fmt: skip
-    levels = [level for level in comparison["weights"] if level]
-    pairs = [
-        [printable(pair["a"]), printable(pair["b"]), f"{pair['difference']:+.4f}", show_interval(pair["interval"]),
-         show_number(pair["p"]), show_number(pair["p_holm"]),
-         *(f"{tally['wins']}/{tally['ties']}/{tally['losses']}" for tally in pair["levels"].values())]
-        for pair in comparison["pairs"]
-    ]  # fmt: skip
-    header = ["A", "B", "A − B", "95% interval", "p", "p (Holm)", *(f"Level {level}" for level in levels or ["Wins"])]
+    datasets = comparison["datasets"]
+    title = f"Comparison over all weeks  {comparison['benchmark']}, datasets {len(datasets)}"
+    tallies = [_tally_column(level) for level in comparison["weights"]]
     return [
-        f"{title}, questions {total}{better}",
+        f"{title}, questions {sum(dataset['n'] for dataset in datasets)}{lower_is_better(comparison)}",
         "",
-        plain_table(["System", "Overall", "95% interval", "Datasets", "Runs", "n", "Own"], systems, "<>>>>>>"),
+        make_table(_SYSTEMS, comparison["systems"]),
         "",
-        plain_table(header, pairs, "<<" + ">" * (len(header) - 2)),
+        make_table([*_PAIRS, *tallies], comparison["pairs"]),
         "",
         "By level: questions of shared datasets that A wins/ties/loses.",
         week_remark(comparison["week_deviation"]),
         "",
         format_signature(comparison["signature"]),
     ]
+
+
+def _tally_column(level: str) -> Column:
+    def cell(pair: Mapping[str, Any]) -> str:
+        return "/".join(str(pair["levels"][level][key]) for key in ("wins", "ties", "losses"))
+
+    return Column(f"Level {level}" if level else "Wins", cell, "number")

@@ -10,18 +10,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.results import Results
-from forecasteval.common.statistics import mean, stratified_interval, stratified_mean
+from forecasteval.common.statistics import mean
 from forecasteval.common.version import __version__
 
 from .pooled import pool_systems
-from .repeats import combine_all, run_columns
+from .repeats import combine_all, describe_system
 from .report import board_report
 from .significance import FLIPS, holm, measure_differences
 from .systems import (
     ALPHA,
     DRAWS,
     SEED,
-    UNPARSED,
     Forecasters,
     System,
     distinct_names,
@@ -117,15 +116,10 @@ def _row(system: System, counts: Mapping[str, int], levels: Sequence[str]) -> di
     scores = {level: mean(system.questions[level].scores) if level in levels else math.nan for level in counts}
     return {
         "rank": None,
-        "overall_score": stratified_mean(system.strata(levels)),
-        "overall_interval": stratified_interval(system.spread(levels), system.bounds),
         "level_scores": scores,
         "n": sum(counts[level] for level in levels),
-        "missing": system.count(levels, "missing"),
-        "unparsed": system.count(levels, *UNPARSED),
         **dict.fromkeys(("difference_above", "p_above", "significant", "p_leader")),
-        **system.row,
-        **run_columns(system, levels),
+        **describe_system(system, levels),
     }
 
 

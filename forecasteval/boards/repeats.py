@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from forecasteval.common.errors import printable
 from forecasteval.common.records import as_text
-from forecasteval.common.statistics import mean, stratified_mean, variance
+from forecasteval.common.statistics import mean, stratified_interval, stratified_mean, variance
 
 from .names import split_name, without_run
 from .systems import UNPARSED, Questions, System, question_key, require_same_policy
@@ -79,27 +79,36 @@ def _mean_questions(runs: Sequence[Questions]) -> Questions:
     )
 
 
-def run_columns(system: System, levels: Sequence[str]) -> dict[str, Any]:
-    """What a row says of a system's runs; nothing of a single one.
+def describe_system(system: System, levels: Sequence[str]) -> dict[str, Any]:
+    """What a row says of a system, over `levels`.
 
-    Their scores over `levels`, the standard deviation of these with R − 1, and whether they differ as wholes: it is
+    Of several runs their scores, the standard deviation of these with R − 1, and whether they differ as wholes: it is
     more than twice what runs would show that differ in nothing but how they answer single questions.
     """
+    row = {
+        "overall_score": stratified_mean(system.strata(levels)),
+        "overall_interval": stratified_interval(system.spread(levels), system.bounds),
+        **_count_unread(system, levels),
+        **system.row,
+    }
     if not system.runs:
-        return {}
+        return row
     runs = [
         {
             **run.row,
             "run": split_name(run.name, run.group[1]).run,
             "score": stratified_mean(run.strata(levels)),
-            "missing": run.count(levels, "missing"),
-            "unparsed": run.count(levels, *UNPARSED),
+            **_count_unread(run, levels),
         }
         for run in system.runs
     ]
     deviation = math.sqrt(variance([run["score"] for run in runs]))
     differ = deviation > 2 * _deviation_within(system, levels) + 1e-12
-    return {"runs": runs, "run_deviation": deviation, "runs_differ": differ}
+    return {**row, "runs": runs, "run_deviation": deviation, "runs_differ": differ}
+
+
+def _count_unread(system: System, levels: Sequence[str]) -> dict[str, int]:
+    return {"missing": system.count(levels, "missing"), "unparsed": system.count(levels, *UNPARSED)}
 
 
 def _deviation_within(system: System, levels: Sequence[str]) -> float:
