@@ -62,12 +62,6 @@ def show_mistakes(mistakes: Sequence[str]) -> str:
     return printable("; ".join([*mistakes[:_MISTAKES], *more]))
 
 
-def require_predictions(path: Path, folder: Path) -> None:
-    """InputError for the file in `folder` that tells of systems."""
-    if path.name == SYSTEMS_FILE and path.resolve().parent == folder.resolve():
-        raise InputError(str(path), "expected predictions", "what is told of systems; name another file")
-
-
 def _read_entry(name: str, entry: object, mistakes: list[str]) -> About:
     where = f"system {printable(name, 40) or repr(name)}"
     if not isinstance(entry, dict):

@@ -16,52 +16,51 @@ from forecasteval.common.files import SUFFIXES, find_dataset, find_file, require
 from forecasteval.common.results import Results
 from forecasteval.common.wing import Scorer
 
-from .about import require_predictions
+from .about import SYSTEMS_FILE
 from .names import without_run
 
 
 def score_names(
     scorer: Scorer, root: Path, names: Sequence[str], datasets: Sequence[Path], fail: Callable[[EvaluationError], None]
 ) -> Iterator[Results]:
-    """A result per name, or per dataset whose files are scored together; `fail` is told of what cannot be scored.
+    """A result per name, or per dataset whose files are scored together; `fail` gets the errors of the others.
 
-    Where the options ask for a vote, a name stands for its runs, which have one result.
+    With the option of a vote, a name stands for all its runs, which have one result.
     """
-    folder, vote = root / "prediction", "vote" in scorer.given
+    vote = "vote" in scorer.given
     jobs: dict[object, tuple[list[Path], list[Path | None]]] = {}
     for number, name in enumerate(names):
         try:
-            if os.sep not in name and "/" not in name:
-                require_folder(folder)
-            path, *others = [find_file(run, folder) for run in (find_runs(name, folder) if vote else [name])]
-            for file in (path, *others):
-                require_predictions(file, folder)
-            given: list[Path | None] = [*datasets]
-            asked = given or [find_dataset(path, root / "dataset")]
+            paths = _find_files(name, root / "prediction", vote)
+            inputs: list[Path | None] = [*datasets] or [find_dataset(paths[0], root / "dataset")]
             if vote:
-                scorer.report_options(
-                    scorer.recognise(path, asked[0]).name
-                )  # an option that it has no use for is refused
-                _require_several(name, others)
+                scorer.report_options(scorer.recognise(paths[0], inputs[0]).name)  # refuses it for other benchmarks
+            if vote and len(paths) < 2:
+                raise InputError(name, "expected several runs to vote, NAME@1, NAME@2, …", "one file")
         except EvaluationError as error:
             fail(error)
             continue
-        one_set = set_of(path, asked[0], scorer.one_set) if len(asked) == 1 else None
-        paths, _ = jobs.setdefault(one_set or number, ([], asked))
-        paths += [one for one in (path, *others) if one not in paths]  # named twice, it is still one
+        one_set = set_of(paths[0], inputs[0], scorer.one_set) if len(inputs) == 1 else None
+        together, _ = jobs.setdefault(one_set or number, ([], inputs))
+        together += [path for path in paths if path not in together]  # a file that is named twice counts once
     for paths, (dataset, *more) in jobs.values():
         results, errors = score_together(partial(scorer.score, more=more), paths, dataset)
-        for _, problem in errors:
-            fail(problem)
+        for _, error in errors:
+            fail(error)
         if vote and results is not None and len(paths) - len(errors) < 2:
             fail(InputError(paths[0].stem, "expected two runs or more that can be scored, to vote", "one"))
         elif results is not None:
             yield results
 
 
-def _require_several(name: str, others: Sequence[Path]) -> None:
-    if not others:
-        raise InputError(name, "expected several runs to vote, NAME@1, NAME@2, …", "one file")
+def _find_files(name: str, folder: Path, vote: bool) -> list[Path]:
+    if os.sep not in name and "/" not in name:
+        require_folder(folder)
+    paths = [find_file(run, folder) for run in (find_runs(name, folder) if vote else [name])]
+    for path in paths:
+        if path.name == SYSTEMS_FILE and path.resolve().parent == folder.resolve():
+            raise InputError(str(path), "expected predictions", "metadata about systems; name another file")
+    return paths
 
 
 def find_runs(name: str, folder: Path) -> list[str]:
