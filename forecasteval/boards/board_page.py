@@ -7,32 +7,32 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common.errors import grouped_names, printable
-from forecasteval.common.pages import MOST, Block, Page, Section
-from forecasteval.common.report import Link, format_signature, plain_table, show_interval, show_number
+from forecasteval.common.pages import MOST, Block, Detail, Page, Record, Records, Section, make_keys
+from forecasteval.common.report import (
+    Column,
+    Link,
+    Links,
+    format_signature,
+    make_cells,
+    make_table,
+    show_number,
+)
 
+from .about import name_systems
+from .board_charts import Names, draw_costs, draw_histories
 from .changes import changes_report, read_changes
 from .history import History
-from .history_chart import draw_histories
 from .names import system_of_row
 from .question_rows import ReadItems, show_hardest, show_questions
-from .report import view_table
-from .standings import (
-    Names,
-    draw_costs,
-    is_tied,
-    list_standings,
-    mark_value,
-    name_systems,
-    shown_dataset,
-)
 from .store import BOARD, hash_text, read_stored
-from .systems import file_rows
+from .systems import ALPHA, file_rows
+from .tables import EVERYWHERE, INSIDE, PAGE, failed_table, is_tied, mark_of, show_metric, view_table
 
 Row = Mapping[str, Any]
 _CLEAR: Final = "No other system can be confused with it: every difference to it is significant."
 
 
-def write_board(board: Mapping[str, Any], folder: Path, history: History | None = None) -> None:
+def write_board(board: Row, folder: Path, history: History | None = None) -> None:
     """Write `folder/leaderboard.html` unless it shows just that already; it links the pages that are there."""
     from .page import is_current, write_page
 
@@ -49,14 +49,14 @@ def write_board(board: Mapping[str, Any], folder: Path, history: History | None 
         write_page(make_page(board, linked, history, read_items), path)
 
 
-def _key(board: Mapping[str, Any], linked: Collection[str], history: History | None) -> str:
+def _key(board: Row, linked: Collection[str], history: History | None) -> str:
     """What a page of a board depends on."""
     nights = history.raw if history else b""
     return hash_text(repr((board["leaderboard"], board.get("inputs_sha256"), sorted(linked), nights)))
 
 
 def make_page(
-    board: Mapping[str, Any],
+    board: Row,
     linked: Collection[str] = (),
     history: History | None = None,
     read_items: ReadItems | None = None,
@@ -68,68 +68,77 @@ def make_page(
     """
     tables, pooled = board["tables"], board.get("pooled", [])
     names, number = name_systems(board), {id(table): place for place, table in enumerate(tables, 1)}
-    older = _older_weeks(tables, pooled)
+    older = [week for season in pooled for week in _weeks(tables, season)[1:]]
     recent = [table for table in tables if table not in older]
-    sections: list[Section] = []
-    if history:
-        sections.append(Section("What changed", _changes(history, names)))
+    sections = [Section("What changed", _changes(history, names))] if history else []
     for place, table in enumerate(pooled, 1):
-        sections.append(_standings(table, f"pooled{place}", names, linked, tables))
+        sections.append(_standings(table, f"pooled{place}", names, linked, _weeks(tables, table)))
     sections += [Section("Cost", [chart]) for chart in draw_costs(pooled or recent, names)]
     for table in recent:
         sections.append(_standings(table, f"table{number[id(table)]}", names, linked, ()))
-        questions = show_questions(table, f"questions{number[id(table)]}", names, read_items)
-        if questions:
-            sections.append(Section(f"Questions of {shown_dataset(table)}", [questions]))
+        if table.get("questions"):
+            questions = show_questions(table, f"questions{number[id(table)]}", names, read_items)
+            sections.append(Section(f"Questions of {_show_dataset(table)}", [questions]))
     histories = draw_histories(tables, pooled, names)
     sections += [Section("History", histories)] if histories else []
-    sections += _left_out(board)
+    sections += [Section("Runs apart", board["remarks"])] if board.get("remarks") else []
+    sections += [Section("Not scored", [failed_table(board)])] if board.get("failed") else []
     if older:
         sections.append(Section("Older weeks", [f"{len(older)} older weeks, the newest first; a heading opens."]))
     sections += [_older(table, names) for table in older]
     settings = board["leaderboard"]
     signature = f"signature: leaderboard {settings['version']} min_questions:{settings['min_questions']}"
     lead = "Systems on the same questions, best first. A row opens to its weeks and runs."
-    return Page(
-        "Leaderboard", lead, _figures(board, recent, history, names), sections, signature,
-        _key(board, linked, history),
-    )  # fmt: skip
+    figures = _figures(board, recent, history, names)
+    return Page("Leaderboard", lead, figures, sections, signature, _key(board, linked, history))
+
+
+def _weeks(tables: Sequence[Row], season: Row) -> list[Row]:
+    """The tables of the datasets that a table over all datasets has, the newest first."""
+    checksums = {dataset.get("questions_sha256") for dataset in season["datasets"]}
+    weeks = [
+        table
+        for table in tables
+        if table["benchmark"] == season["benchmark"] and table["signature"].get("questions_sha256") in checksums
+    ]
+    return sorted(weeks, key=lambda table: str(table["dataset"]), reverse=True)
 
 
 # --- The top ---
 
 
-def _figures(
-    board: Mapping[str, Any], recent: Sequence[Row], history: History | None, names: Names
-) -> list[tuple[str, str, str]]:
+def _figures(board: Row, recent: Sequence[Row], history: History | None, names: Names) -> list[tuple[str, str, str]]:
     """Who leads, as of when, of how many files."""
-    tables, pooled, failed = board["tables"], board.get("pooled", []), board.get("failed", [])
+    tables, failed = board["tables"], board.get("failed", [])
     figures = [
         (f"Leads {printable(table['benchmark'], 40)}", *_leader(table, names))
-        for table in (pooled or recent[:1])
+        for table in (board.get("pooled") or recent[:1])
         if table["rows"] and table["rows"][0]["rank"]
     ]
     if history and history.latest:
-        dates = [str(line.get("date", "")) for _, line in history.latest.values()]
-        figures.append(("As of", printable(max(dates), 20), f"night {history.night}, the last that changed something"))
-    files = sum(1 for _ in file_rows(board))
+        date = max(str(line.get("date", "")) for _, line in history.latest.values())
+        figures.append(("As of", printable(date, 20), f"night {history.night}, the last that changed something"))
     systems = {system_of_row(table, row) for table in tables for row in table["rows"]}
-    figures.append(("Systems", str(len(systems)), ""))
-    figures.append(("Datasets", str(len({(table["benchmark"], table["dataset"]) for table in tables})), ""))
-    figures.append(("Files", str(files), f"{len(failed)} more could not be scored" if failed else ""))
-    return figures
+    datasets = {(table["benchmark"], table["dataset"]) for table in tables}
+    files, left_out = sum(1 for _ in file_rows(board)), f"{len(failed)} more could not be scored" if failed else ""
+    return [
+        *figures,
+        ("Systems", str(len(systems)), ""),
+        ("Datasets", str(len(datasets)), ""),
+        ("Files", str(files), left_out),
+    ]
 
 
 def _leader(table: Row, names: Names) -> tuple[str, str]:
     """The first of a table, and which systems cannot be told from it."""
     first, *others = [row for row in table["rows"] if not row.get("provisional")]
-    tied = [names.get(system_of_row(table, row), row["name"]) for row in others if is_tied(row)]
-    told = _CLEAR if others and not any(is_tied(row) is None for row in others) else ""
+    tied = [names[system_of_row(table, row)] for row in others if is_tied(row)]
+    remarks = [show_number(mark_of(first)[0])]
     if tied:
-        told = f"not told apart from it: {grouped_names(tied)}"
-    return names.get(system_of_row(table, first), first["name"]), f"{show_number(mark_value(first))}; {told}".rstrip(
-        "; "
-    )
+        remarks.append(f"not told apart from it: {grouped_names(tied)}")
+    elif others and all(is_tied(row) is not None for row in others):
+        remarks.append(_CLEAR)
+    return names[system_of_row(table, first)], "; ".join(remarks)
 
 
 def _changes(history: History, names: Names) -> list[Block]:
@@ -137,59 +146,106 @@ def _changes(history: History, names: Names) -> list[Block]:
     if history.night < 2:
         return ["This is the first night: there is nothing to compare it with."]
     changes = [
-        {**change, "system": names.get(change["system"], change["system"]), "dataset": shown_dataset(change)}
+        {**change, "system": names.get(change["system"], change["system"]), "dataset": _show_dataset(change)}
         for change in read_changes(history)
     ]
-    return [block for block in changes_report(changes)[1:] if block]
+    return [block for block in changes_report(changes) if block]
 
 
-def _left_out(board: Mapping[str, Any]) -> list[Section]:
-    """What is in no table."""
-    sections: list[Section] = []
-    if board.get("remarks"):
-        sections.append(Section("Runs apart", [*board["remarks"]]))
-    if board.get("failed"):
-        rows = [[printable(entry["file"], 120), printable(entry["reason"], 300)] for entry in board["failed"]]
-        sections.append(Section("Not scored", [plain_table(["File", "Reason"], rows, "<<")]))
-    return sections
+def _show_dataset(table: Row) -> str:
+    """The dataset of a table without its suffix."""
+    dataset = printable(table["dataset"] or "one file", 60)
+    return dataset.removesuffix(".json").removesuffix(".jsonl").removesuffix(".csv")
 
 
-# --- Tables ---
-
-
-def _older_weeks(tables: Sequence[Row], pooled: Sequence[Row]) -> list[Row]:
-    """The tables of datasets that a table over all datasets has, the newest first, without the newest of each."""
-    older: list[Row] = []
-    for season in pooled:
-        checksums = {dataset.get("questions_sha256") for dataset in season["datasets"]}
-        weeks = [
-            table
-            for table in tables
-            if table["benchmark"] == season["benchmark"] and table["signature"].get("questions_sha256") in checksums
-        ]
-        older += sorted(weeks, key=lambda table: str(table["dataset"]), reverse=True)[1:]
-    return older
+# --- Tables whose rows open ---
 
 
 def _standings(table: Row, name: str, names: Names, linked: Collection[str], weeks: Sequence[Row]) -> Section:
-    """A table whose rows open."""
-    view = view_table(table)
-    blocks: list[Block] = [list_standings(table, name, view.title, names, linked, weeks)]
+    """A table, each of its rows open to what else is known of it; `weeks` are the tables that it is made of."""
+    systems = [system_of_row(table, row) for row in table["rows"]]
+    view = view_table(table, [names[system] for system in systems])
+    rows = view.rows[:MOST]
+    parts: dict[str, list[Row]] = {}
+    for week in weeks:
+        for part in week["rows"]:
+            parts.setdefault(system_of_row(week, part), []).append({**part, "week": week, "linked": linked})
+    shown = [column for place, column in view.columns if place in (EVERYWHERE, PAGE)]
+    cells = [make_cells(shown, row) for row in rows]
+    kept = [at for at in range(len(shown)) if at < 2 or any(str(row[at]) not in ("", "–") for row in cells)]
+    inside = [column for place, column in view.columns if place == INSIDE or column.kind == "filter"]
+    keys = make_keys(systems[:MOST], name) if "datasets" in table else [""] * len(rows)
+    records = []
+    for key, system, row, texts in zip(keys, systems, rows, cells, strict=False):
+        details: list[tuple[str, Detail]] = []
+        if system in parts:
+            details.append(("Weeks", make_table(_WEEKS, parts[system])))
+        elif links := _link_runs({**row, "linked": linked}).links:
+            details.append(("Pages", Links(links)))
+        more = " · ".join(
+            f"{column.title}: {text}" for column in inside if (text := str(column.cell(row))) not in ("", "–")
+        )
+        details += [("More", more)] if more else []
+        records.append(Record(key, [texts[at] for at in kept], details))
+    lower = f" {show_metric(table)}: lower is better." if "n_events" in table else ""
+    note = f"{_describe_marks(table['rows'])}{lower} A row opens. Filters hide rows; ranks and tests stay those of all."
+    if len(table["rows"]) > MOST:
+        note += f" The first {MOST} of {len(table['rows'])}; all of them are in {BOARD}.csv."
+    blocks: list[Block] = [Records(name, view.title, [shown[at] for at in kept], records, note)]
     if table.get("name") in linked:
-        page: Any = Link(names.get(table["name"], table["name"]), f"{table['name']}.html")
-        blocks.append(plain_table(["Page of the run"], [[page]], "<"))
+        link = Column("Page of the run", lambda row: Link(names.get(row["name"], row["name"]), f"{row['name']}.html"))
+        blocks.append(make_table([link], [table]))
     return Section(view.title, [*blocks, *view.remarks, format_signature(table["signature"])])
+
+
+def _link_runs(row: Row) -> Links:
+    """The pages of a row's runs, and the score of each if there are several."""
+    if "runs" not in row:
+        return Links([Link("page", f"{row['name']}.html")] if row["name"] in row["linked"] else [])
+    return Links(
+        [
+            Link(
+                f"{printable(run['run'] or '1', 20)}: {show_number(run['score'], 3)}",
+                f"{run['name']}.html" if run["name"] in row["linked"] else "",
+            )
+            for run in row["runs"]
+        ]
+    )
+
+
+_WEEKS: Final = (
+    Column("Dataset", lambda row: _show_dataset(row["week"])),
+    Column("Rank", lambda row: str(row["rank"] or "–"), "number"),
+    Column("Score", lambda row: show_number(row["overall_score"]), "number"),
+    Column("Missing", lambda row: str(row["missing"]), "number"),
+    Column("Unparsed", lambda row: str(row["unparsed"]), "number"),
+    Column("Runs", _link_runs),
+)
+
+
+def _describe_marks(rows: Sequence[Row]) -> str:
+    """What the dots and lines of a table mean."""
+    tied = [is_tied(row) for row in rows if not row.get("provisional")]
+    meaning = "Dots are scores, lines their 95% intervals."
+    if not tied:
+        return meaning
+    if None in tied:
+        return (
+            f"{meaning} Intervals of forecasters of the same events hang together: they may overlap where a difference "
+            "is sure."
+        )
+    by_test = any("p_leader" in row for row in rows)
+    test = f"difference to it is not significant (p ≥ {ALPHA}, Holm)" if by_test else "rank interval holds 1"
+    count = f"{sum(map(bool, tied)) - 1} of {len(tied) - 1}"
+    return f"{meaning} Full dots: the leader, and the systems whose {test}: {count}. Rings: the systems behind it."
 
 
 def _older(table: Row, names: Names) -> Section:
     """A folded table without marks and links, with the hardest questions."""
-    levels = [level for level in table["level_counts"] if level]
-    header = ["Rank", "System", "Overall", "95% interval", *(f"Level {level}" for level in levels)]
-    rows = [
-        [str(row["rank"] or "–"), names[system_of_row(table, row)], show_number(row["overall_score"]),
-         show_interval(row["overall_interval"]), *(show_number(row["level_scores"][level]) for level in levels)]
-        for row in table["rows"][:MOST]
-    ]  # fmt: skip
-    shown = plain_table(header, rows, "><" + ">" * (len(header) - 2))
-    blocks: list[Block] = [shown, *show_hardest(table), format_signature(table["signature"])]
-    return Section(view_table(table).title, blocks, folded=True)
+    view = view_table(table, [names[system_of_row(table, row)] for row in table["rows"]])
+    columns = [column for place, column in view.columns if place != PAGE and column.title.startswith(_OLDER_COLUMNS)]
+    blocks: list[Block] = [make_table(columns, view.rows[:MOST])]
+    return Section(view.title, [*blocks, *show_hardest(table), format_signature(table["signature"])], folded=True)
+
+
+_OLDER_COLUMNS: Final = ("Rank", "System", "Overall", "95% interval", "Level ")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import grouped_names, printable
-from forecasteval.common.report import Report, plain_table, show_number
+from forecasteval.common.report import Column, Report, make_table, show_number
 
 from .names import show_distinct
 
@@ -66,36 +67,39 @@ def _moved(change: Mapping[str, Any]) -> float:
     return 0.0 if before is None or after is None else round(after - before, 12)
 
 
+def _why(change: Mapping[str, Any]) -> str:
+    return ", ".join(_CAUSES[name][0] for name in change["causes"]) or _UNKNOWN
+
+
+_MOVED: Final = (
+    Column("Dataset", lambda change: printable(change["dataset"], 60)),
+    Column("Before", lambda change: show_number(change["before"]), "number"),
+    Column("Now", lambda change: show_number(change["after"]), "number"),
+    Column("Change", lambda change: f"{_moved(change):+.4f}", "number"),
+    Column("Why", _why),
+)
+
+
 def changes_report(changes: Sequence[Mapping[str, Any]]) -> Report:
     """How many systems came, went and changed, and why; the scores that moved furthest."""
-    if not changes:
-        return []
-    report: Report = ["Changed since the last run"]
+    report: Report = []
     for kind in ("new", "gone", "back"):
-        named = [
+        systems = [
             f"{change['system']} on {change['dataset']}" if change["dataset"] else change["system"]
             for change in changes
             if change["kind"] == kind
         ]
-        report += [f"{kind}: {grouped_names(named)}"] if named else []
-    counted: dict[str, list[bool]] = {}
+        report += [f"{kind}: {grouped_names(systems)}"] if systems else []
+    moved: dict[str, list[bool]] = {}
     for change in changes:
         if change["kind"] in ("changed", "back"):
-            counted.setdefault(_why(change), []).append(bool(_moved(change)))
-    report += [f"{why}: systems {len(moved)}, scores moved {sum(moved)}" for why, moved in counted.items()]
+            moved.setdefault(_why(change), []).append(bool(_moved(change)))
+    report += [f"{why}: systems {len(each)}, scores moved {sum(each)}" for why, each in moved.items()]
     moves = sorted(filter(_moved, changes), key=lambda change: -abs(_moved(change)))
-    names = show_distinct([change["system"] for change in moves[:MOVES]], 60)
-    rows = [
-        [name, printable(change["dataset"], 60), show_number(change["before"]), show_number(change["after"]),
-         f"{_moved(change):+.4f}", _why(change)]
-        for name, change in zip(names, moves, strict=False)
-    ]  # fmt: skip
-    if rows:
-        report += ["", plain_table(["System", "Dataset", "Before", "Now", "Change", "Why"], rows, "<<>>><")]
+    if moves:
+        names = show_distinct([change["system"] for change in moves[:MOVES]], 60)
+        rows = [{**change, "shown": name} for change, name in zip(moves, names, strict=False)]
+        report += ["", make_table([Column("System", itemgetter("shown")), *_MOVED], rows)]
     if len(moves) > MOVES:
         report += [f"and {len(moves) - MOVES} smaller ones: --json"]
-    return [*report, ""]
-
-
-def _why(change: Mapping[str, Any]) -> str:
-    return ", ".join(_CAUSES[name][0] for name in change["causes"]) or _UNKNOWN
+    return report

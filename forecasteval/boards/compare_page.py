@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.charts import Chart, insert_column
+from forecasteval.common.charts import Chart
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.pages import (
     BYTES,
@@ -27,14 +27,15 @@ from forecasteval.common.report import (
     Link,
     Marked,
     format_signature,
-    plain_table,
+    make_cells,
+    make_table,
     show_interval,
     show_number,
 )
 from forecasteval.common.results import Item, Results
 
-from .report import comparison_report
-from .systems import Scale, question_key, read_scale
+from .systems import question_key, read_scale
+from .tables import DETECTABLE, POWER, pair_columns, system_table
 
 _SHOWN: Final = 45  # pairs whose questions a page shows
 _DRAWN: Final = 10  # pairs with a chart by level
@@ -51,118 +52,117 @@ class _Side(NamedTuple):
 def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any]) -> Page:
     """The page of `compare(results)`."""
     pairs, systems = comparison["pairs"], comparison["systems"]
-    against = printable(comparison["dataset"] or "their own questions", 120)
-    one = pairs[0]
     figures = [
-        ("Questions", str(comparison["n"]), ""), ("Systems", str(len(systems)), ""), ("Pairs", str(len(pairs)), ""),
-    ]  # fmt: skip
+        (title, str(count), "")
+        for title, count in (("Questions", comparison["n"]), ("Systems", len(systems)), ("Pairs", len(pairs)))
+    ]
     if len(pairs) == 1:
-        told = f"{show_interval(one['interval'])}, p {show_number(one['p'])}"
-        figures.insert(0, ("A − B", f"{one['difference']:+.4f}", told))
-    report = comparison_report(comparison)
-    blocks: list[Block] = [_difference_chart(pairs, read_scale(comparison)), report[2], report[4], str(report[6])]
-    sections = [Section("Differences", blocks)]
-    copies, weights = len(systems) - 1, _question_weights(comparison)
-    sides = {
-        system["name"]: _Side(
-            system["name"], sorted(result["items"], key=question_key), _read_details(result, copies * len(systems))
-        )
-        for system, result in zip(systems, results, strict=True)
-    }
+        remark = f"{show_interval(pairs[0]['interval'])}, p {show_number(pairs[0]['p'])}"
+        figures.insert(0, ("A − B", f"{pairs[0]['difference']:+.4f}", remark))
+    sections = [Section("Differences", [_difference_chart(comparison), system_table(comparison), POWER])]
+    copies, weights = (len(systems) - 1) * len(systems), _question_weights(comparison)
+    sides = {}
+    for system, result in zip(systems, results, strict=True):
+        items = sorted(result["items"], key=question_key)
+        sides[system["name"]] = _Side(system["name"], items, _read_details(result, copies))
     most = MOST // min(len(pairs), _SHOWN)
     for number, pair in enumerate(pairs[:_SHOWN], 1):
-        title = f"{printable(pair['a'], 80)} − {printable(pair['b'], 80)}"
-        sections.append(Section(title, [_records(number, pair, (sides[pair["a"]], sides[pair["b"]]), weights, most)]))
+        records = _records(number, sides[pair["a"]], sides[pair["b"]], weights, most)
+        sections.append(Section(_pair_name(pair, 80), [records]))
     if len(pairs) > _SHOWN:
         sections.append(Section("Not shown", [f"The questions of {len(pairs) - _SHOWN} more pairs."]))
-    levels = [level for level in comparison["level_counts"] if level]
-    if levels and len(pairs) <= _DRAWN:
-        charts: list[Block] = [_level_chart(pair, levels, number) for number, pair in enumerate(pairs, 1)]
+    if any(comparison["level_counts"]) and len(pairs) <= _DRAWN:
+        charts: list[Block] = [_level_chart(pair, number) for number, pair in enumerate(pairs, 1)]
         sections.append(Section("By level", charts))
-    names = " and ".join(printable(system["name"], 80) for system in systems[:2])
+    names = " and ".join(printable(system["name"], 80) for system in systems)
     title = f"Comparison of {names}" if len(systems) == 2 else f"Comparison of {len(systems)} systems"
-    lead = f"{systems[0]['benchmark']}, {comparison['n']} questions, {against}"
-    signature = comparison["signature"]
-    shown = {"evaluator": systems[0]["benchmark"], **signature}
-    return Page(title, lead, figures, sections, format_signature(shown))
+    benchmark, against = systems[0]["benchmark"], printable(comparison["dataset"] or "their own questions", 120)
+    signature = format_signature({"evaluator": benchmark, **comparison["signature"]})
+    return Page(title, f"{benchmark}, {comparison['n']} questions, {against}", figures, sections, signature)
 
 
-def _difference_chart(pairs: Sequence[Mapping[str, Any]], scale: Scale) -> Chart:
-    rows: list[Any] = [
-        [printable(_pair_name(pair), 120), f"{pair['difference']:+.4f}", show_interval(pair["interval"]),
-         show_number(pair["p"]), show_number(pair["p_holm"])]
-        for pair in pairs[:MOST]
-    ]  # fmt: skip
-    side = "right" if scale.higher_is_better else "left"
+# --- Differences ---
+
+
+def _pair_name(pair: Mapping[str, Any], limit: int = 18) -> str:
+    """Both names, each cut so that there is room for the other."""
+    return f"{printable(pair['a'], limit)} − {printable(pair['b'], limit)}"
+
+
+def _draw_difference(row: Mapping[str, Any]) -> Interval:
+    interval = row["interval"]
+    return Interval(row["difference"], interval, 0.0, int(interval is None or interval[0] <= 0 <= interval[1]))
+
+
+_DIFFERENCE: Final = Column("Difference", _draw_difference, "mark", "high")
+
+
+def _difference_chart(comparison: Mapping[str, Any]) -> Chart:
+    _, _, difference, *others = pair_columns(comparison["level_counts"], DETECTABLE)
+    columns = [Column("Pair", _pair_name), difference, _DIFFERENCE, *others]
+    side = "right" if read_scale(comparison).higher_is_better else "left"
     description = (
         f"The weighted score of A minus that of B on the same questions, with its 95% interval; {side} of the line A "
         "is better. Rings: the interval holds 0."
     )
-    table = plain_table(["A − B", "Difference", "95% interval", "p", "p (Holm)"], rows, "<>>>>")
-    marks = [_difference(pair) for pair in pairs[:MOST]]
-    return Chart(
-        "differences", "Difference of the scores", description, insert_column(table, "95% interval", "A − B", marks)
+    table = make_table(columns, comparison["pairs"][:MOST])
+    return Chart("differences", "Difference of the scores", description, table)
+
+
+_LEVEL: Final = (
+    Column("Level", lambda row: f"Level {row['level']}"),
+    Column("A − B", lambda row: f"{row['difference']:+.4f}", "number"),
+    _DIFFERENCE,
+    Column("95% interval", lambda row: show_interval(row["interval"]), "number"),
+    Column("A wins", lambda row: str(row["wins"]), "number"),
+    Column("Ties", lambda row: str(row["ties"]), "number"),
+    Column("A loses", lambda row: str(row["losses"]), "number"),
+)
+
+
+def _level_chart(pair: Mapping[str, Any], number: int) -> Chart:
+    rows = [{"level": level, **pair["levels"][level], **found} for level, found in pair["level_differences"].items()]
+    description = (
+        "The mean difference in each level with its 95% interval, and the questions that A wins, ties and loses."
     )
-
-
-def _difference(found: Mapping[str, Any]) -> Interval:
-    interval = found["interval"]
-    return Interval(found["difference"], interval, 0.0, int(interval is None or interval[0] <= 0 <= interval[1]))
-
-
-def _level_chart(pair: Mapping[str, Any], levels: Sequence[str], number: int) -> Chart:
-    found = [{**pair["levels"][level], **pair["level_differences"][level]} for level in levels]
-    rows: list[Any] = [
-        [f"Level {level}", f"{one['difference']:+.4f}", show_interval(one["interval"]),
-         *(str(one[key]) for key in ("wins", "ties", "losses"))]
-        for level, one in zip(levels, found, strict=True)
-    ]  # fmt: skip
-    table = plain_table(["Level", "Difference", "95% interval", "A wins", "Ties", "A loses"], rows, "<>>>>>")
-    return Chart(
-        "levels" if number == 1 else f"levels{number}", _pair_name(pair),
-        "The mean difference in each level with its 95% interval, and the questions that A wins, ties and loses.",
-        insert_column(table, "95% interval", "A − B", list(map(_difference, found))),
-    )  # fmt: skip
-
-
-def _pair_name(pair: Mapping[str, Any]) -> str:
-    """Both names, each cut so that there is room for the other."""
-    return f"{printable(pair['a'], 18)} − {printable(pair['b'], 18)}"
+    name = "levels" if number == 1 else f"levels{number}"
+    return Chart(name, _pair_name(pair), description, make_table(_LEVEL, rows))
 
 
 # --- Questions ---
 
-# A column stands where items have its key: forecasts of probabilities have neither an answer in words nor a truth.
-_COLUMNS: Final[Sequence[tuple[str, Column, Callable[[Item, Item], str]]]] = (
-    ("level", Column("Level", str, "choice"), lambda a, b: str(a["level"])),
-    ("score", Column("Higher", str, "choice"), lambda a, b: "A" if a["score"] > b["score"] else "B"),
-    ("score", Column("A’s score", str, "number", "high"), lambda a, b: show_number(a["score"])),
-    ("score", Column("B’s score", str, "number", "high"), lambda a, b: show_number(b["score"])),
-    ("prompt", Column("Question", str, "long"), lambda a, b: show_text(a["prompt"], 200)),
-    ("read", Column("A read", str), lambda a, b: _show_read(a)),
-    ("read", Column("B read", str), lambda a, b: _show_read(b)),
-    ("id", Column("Id", str), lambda a, b: show_text(a["id"], 60)),
+# A row is the items of A and B. A column stands where items have its key: probabilities have no answer in words.
+_COLUMNS: Final = (
+    ("level", Column("Level", lambda row: str(row[0]["level"]), "choice")),
+    ("score", Column("Higher", lambda row: "A" if row[0]["score"] > row[1]["score"] else "B", "choice")),
+    ("score", Column("A’s score", lambda row: show_number(row[0]["score"]), "number", "high")),
+    ("score", Column("B’s score", lambda row: show_number(row[1]["score"]), "number", "high")),
+    ("prompt", Column("Question", lambda row: show_text(row[0]["prompt"], 200), "long")),
+    ("read", Column("A read", lambda row: _show_read(row[0]))),
+    ("read", Column("B read", lambda row: _show_read(row[1]))),
+    ("id", Column("Id", lambda row: show_text(row[0]["id"], 60))),
 )
 
 
-def _records(
-    number: int, pair: Mapping[str, Any], sides: tuple[_Side, _Side], weights: Mapping[str, float], most: int
-) -> Records:
+def _show_read(item: Item) -> str:
+    return show_text(item["read"], 120) if item["outcome"] == "scored" else f"({item['outcome']})"
+
+
+def _records(number: int, a: _Side, b: _Side, weights: Mapping[str, float], most: int) -> Records:
     """The questions on which both scores differ, first those that add most to the difference of the systems."""
-    a, b = sides
     differing = [(x, y) for x, y in zip(a.items, b.items, strict=True) if x["score"] != y["score"]]
-    differing.sort(key=lambda both: (-abs(_adds(both[0], both[1], weights)), str(both[0]["id"])))
+    differing.sort(key=lambda row: (-abs(_adds(row[0], row[1], weights)), str(row[0]["id"])))
     keys = {key for item in (*a.items, *b.items) for key, value in item.items() if value is not None}
-    columns = [column for column in _COLUMNS if column[0] in keys]
+    columns = [column for key, column in _COLUMNS if key in keys]
     addresses = make_keys((x["id"] for x, _ in differing[:most]), "q" if number == 1 else f"pair{number}")
     rows = [
-        Record(key, [cell(x, y) for _, _, cell in columns], _details(x, y, sides))
-        for key, (x, y) in zip(addresses, differing, strict=False)
+        Record(key, make_cells(columns, row), _details(*row, a, b))
+        for key, row in zip(addresses, differing, strict=False)
     ]
     note = f"They differ on {len(differing)} of {len(a.items)} questions, what adds most to A − B first."
     if len(rows) < len(differing):
         note += f" The first {len(rows)}."
-    return Records(f"pair{number}", f"Questions, {_pair_name(pair)}", [column for _, column, _ in columns], rows, note)
+    return Records(f"pair{number}", f"Questions, {_pair_name({'a': a.name, 'b': b.name})}", columns, rows, note)
 
 
 def _question_weights(comparison: Mapping[str, Any]) -> dict[str, float]:
@@ -178,21 +178,19 @@ def _adds(a: Item, b: Item, weights: Mapping[str, float]) -> float:
     return weights["" if "" in weights else str(a["level"])] * (a["score"] - b["score"])
 
 
-def _details(a: Item, b: Item, sides: tuple[_Side, _Side]) -> list[tuple[str, Detail]]:
+def _details(x: Item, y: Item, a: _Side, b: _Side) -> list[tuple[str, Detail]]:
     """What both runs' pages have of a question: once if it is the same, or else side by side."""
-    titles = (f"A: {printable(sides[0].name, 60)}", f"B: {printable(sides[1].name, 60)}")
-    inside_a, inside_b = (
-        side.details.get(str(item["id"])) or _excerpt(item) for side, item in zip(sides, (a, b), strict=True)
-    )
+    titles = (f"A: {printable(a.name, 60)}", f"B: {printable(b.name, 60)}")
+    inside_a, inside_b = (side.details.get(str(item["id"])) or _excerpt(item) for side, item in ((a, x), (b, y)))
     details: list[tuple[str, Detail]] = []
     for label in {**inside_a, **inside_b}:
-        x, y = inside_a.get(label, "–"), inside_b.get(label, "–")
-        if x == y:
-            details.append((label, x))
-        elif isinstance(x, (str, Marked)) and isinstance(y, (str, Marked)):
-            details.append((label, Beside(titles, (x, y))))
+        of_a, of_b = inside_a.get(label, "–"), inside_b.get(label, "–")
+        if of_a == of_b:
+            details.append((label, of_a))
+        elif isinstance(of_a, (str, Marked)) and isinstance(of_b, (str, Marked)):
+            details.append((label, Beside(titles, (of_a, of_b))))
         else:
-            details += [(f"{label}, {name}", content) for name, content in zip("AB", (x, y), strict=True)]
+            details += [(f"{label}, A", of_a), (f"{label}, B", of_b)]
     return details
 
 
@@ -212,17 +210,14 @@ def _read_details(results: Mapping[str, Any], copies: int) -> dict[str, dict[str
         page = results.page()
     except InputError:  # its benchmark has none
         return {}
-    records = [record for block in page.blocks(Records) for record in block.rows]
     inside = [
-        {label: content for label, content in record.details if not isinstance(content, Link)} for record in records
+        {label: content for label, content in record.details if not isinstance(content, Link)}
+        for block in page.blocks(Records)
+        for record in block.rows
     ]
     if copies * sum(len(str(content)) for details in inside for content in details.values()) > BYTES // 2:
         return {}
-    often = Counter(str(details.get("Id")) for details in inside)
-    return {str(details["Id"]): details for details in inside if often[str(details.get("Id"))] == 1 and "Id" in details}
-
-
-def _show_read(item: Item) -> str:
-    if item["outcome"] != "scored":
-        return f"({item['outcome']})"
-    return show_text(item["read"], 120)
+    counts = Counter(str(details.get("Id")) for details in inside)
+    return {
+        str(details["Id"]): details for details in inside if counts[str(details.get("Id"))] == 1 and "Id" in details
+    }

@@ -45,8 +45,8 @@ def score_names(
         together += [path for path in paths if path not in together]  # a file that is named twice counts once
     for paths, (dataset, *more) in jobs.values():
         results, errors = score_together(partial(scorer.score, more=more), paths, dataset)
-        for _, error in errors:
-            fail(error)
+        for _, problem in errors:
+            fail(problem)
         if vote and results is not None and len(paths) - len(errors) < 2:
             fail(InputError(paths[0].stem, "expected two runs or more that can be scored, to vote", "one"))
         elif results is not None:

@@ -21,9 +21,9 @@ from .named import find_runs
 from .names import split_name, without_run
 from .pooled import Season, connect_systems, fit_season
 from .repeats import combine_all
-from .report import lower_is_better, week_remark
 from .significance import holm, tally
 from .systems import System, distinct_names, read_result
+from .tables import lower_is_better, week_remark
 
 
 def are_systems(names: Iterable[str], root: Path) -> bool:

@@ -3,94 +3,95 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import Record, Records, make_keys, show_text
-from forecasteval.common.report import Cell, Column, Table, plain_table, show_number
+from forecasteval.common.pages import Detail, Record, Records, make_keys, show_text
+from forecasteval.common.report import Column, Table, make_cells, make_table, show_number
 
 from .names import system_of_row
 from .store import BOARD
 from .systems import question_key, read_scale
 
 Row = Mapping[str, Any]
+Names = Mapping[str, str]
 ReadItems = Callable[[str], Sequence[Row]]
 _SHOWN: Final = 200  # questions of a dataset that a page shows
 _READINGS: Final = 4  # of a question that have a row each
 _OLDER: Final = 3  # questions of an older dataset
-_COLUMNS: Final = (
-    Column("Level", str, "choice", "low"),
-    Column("Mean", str, "number", "low"),
-    Column("Answered", str, "number", "low"),
-    Column("Item–rest", str, "number", "low"),
-    Column("Look", str, "choice"),
-    Column("Question", str, "long"),
-    Column("Truth", str, "text"),
+_DIFFICULTY: Final = (
+    Column("Level", lambda row: row["level"] or "", "choice", "low"),
+    Column("Mean", lambda row: show_number(row["mean"], 3), "number", "low"),
+    Column("Answered", lambda row: f"{row['answered']} of {row['systems']}", "number", "low"),
+    Column("Item–rest", lambda row: show_number(row["item_rest"], 2), "number", "low"),
+    Column("Look", lambda row: "worth a look" if row["worth_a_look"] else "", "choice"),
+)
+_QUESTION: Final = (
+    Column("Question", lambda row: show_text(row["prompt"], 200), "long"),
+    Column("Truth", lambda row: show_text(row["truth"], 60)),
 )
 
 
-def show_questions(table: Row, name: str, names: Mapping[str, str], read_items: ReadItems | None) -> Records | None:
-    """The questions of a dataset, the hardest first; each opens to what every system read."""
-    measured = table.get("questions", [])
-    if not measured:
-        return None
-    read = _read(table, names, read_items, len(measured)) if read_items else {}
+def _by_difficulty(table: Row) -> list[Row]:
+    """The questions of a table with their places, the hardest first."""
     sign = read_scale(table).sign
-    order = sorted(range(len(measured)), key=lambda place: (sign * measured[place]["mean"], place))[:_SHOWN]
+    questions = [{**question, "place": place} for place, question in enumerate(table.get("questions", ()))]
+    return sorted(questions, key=lambda question: sign * question["mean"])
+
+
+def show_hardest(table: Row) -> list[str | Table]:
+    """The hardest questions of a dataset as a small table."""
+    hardest = _by_difficulty(table)[:_OLDER]
+    if not hardest:
+        return []
+    count = f"The {len(hardest)} hardest of {len(table['questions'])} questions; all of them are in {BOARD}.json."
+    return [count, make_table([Column("Question", lambda row: show_text(row["id"], 40)), *_DIFFICULTY], hardest)]
+
+
+def show_questions(table: Row, name: str, names: Names, read_items: ReadItems | None) -> Records:
+    """The questions of a dataset, the hardest first; each opens to what every system read."""
+    questions = _by_difficulty(table)
+    read = _read_answers(table, names, read_items, len(questions)) if read_items else {}
     prefix = name.replace("questions", "q")
-    keys = make_keys((measured[place]["id"] for place in order), prefix)
+    rows = questions[:_SHOWN]
     records = []
-    for place, key in zip(order, keys, strict=True):
-        item = read[place][0][1] if place in read else {}
-        prompt, truth = item.get("prompt") or measured[place]["id"], item.get("truth", "")
-        cells: list[Cell] = [*_numbers(measured[place]), show_text(prompt, 200), show_text(truth, 60)]
-        details: list[tuple[str, Cell | Table]] = [
-            ("Question", show_text(prompt) if len(str(prompt)) > 200 else ""),
-            ("Truth", show_text(truth) if len(str(truth)) > 60 else ""),
-            ("Id", "" if key == f"{prefix}-{measured[place]['id']}" else show_text(measured[place]["id"], 200)),
-        ]  # fmt: skip
-        if place in read:
-            details.append(("Read", _readings(read[place], sign)))
-        records.append(Record(key, cells, [(label, content) for label, content in details if content]))
-    looks = sum(question["worth_a_look"] for question in measured)
+    for key, question in zip(make_keys((row["id"] for row in rows), prefix), rows, strict=True):
+        answers = read.get(question["place"], [])
+        item = answers[0][1] if answers else {}
+        row = {**question, "prompt": item.get("prompt") or question["id"], "truth": item.get("truth", "")}
+        details: list[tuple[str, Detail]] = []
+        if len(str(row["prompt"])) > 200:
+            details.append(("Question", show_text(row["prompt"])))
+        if len(str(row["truth"])) > 60:
+            details.append(("Truth", show_text(row["truth"])))
+        if key != f"{prefix}-{row['id']}":
+            details.append(("Id", show_text(row["id"], 200)))
+        if answers:
+            details.append(("Read", _readings(answers, read_scale(table).sign)))
+        records.append(Record(key, make_cells([*_DIFFICULTY, *_QUESTION], row), details))
+    looks = sum(question["worth_a_look"] for question in questions)
     note = (
         f"The hardest first. Mean: over {len(table['rows'])} systems. Item–rest: the correlation of a question's score "
         f"with the score of the rest. {looks} are worth a look: strong systems miss them and weak ones hit them, by "
         "chance or because the truth is wrong."
     )
-    if len(measured) > len(order):
-        note += f" {len(order)} of {len(measured)}; all of them are in {BOARD}.json."
+    if len(questions) > len(rows):
+        note += f" {len(rows)} of {len(questions)}; all of them are in {BOARD}.json."
     title = f"Questions of {printable(table['dataset'] or 'one file', 60)}"
-    return Records(name, title, _COLUMNS, records, note)
+    return Records(name, title, [*_DIFFICULTY, *_QUESTION], records, note)
 
 
-def show_hardest(table: Row) -> list[str | Table]:
-    """The hardest questions of a dataset as a small table."""
-    sign = read_scale(table).sign
-    measured = sorted(table.get("questions", []), key=lambda question: sign * question["mean"])
-    header = [column.title for column in _COLUMNS[:5]]
-    rows = [[show_text(question["id"], 40), *_numbers(question)] for question in measured[:_OLDER]]
-    told = f"The {len(rows)} hardest of {len(measured)} questions; all of them are in {BOARD}.json."
-    return [told, plain_table(["Question", *header], rows, "<>>>><")] if rows else []
-
-
-def _numbers(question: Row) -> list[str]:
-    return [
-        question["level"] or "", show_number(question["mean"], 3), f"{question['answered']} of {question['systems']}",
-        show_number(question["item_rest"], 2), "worth a look" if question["worth_a_look"] else "",
-    ]  # fmt: skip
-
-
-def _read(table: Row, names: Mapping[str, str], read_items: ReadItems, count: int) -> dict[int, list[tuple[str, Row]]]:
+def _read_answers(table: Row, names: Names, read_items: ReadItems, count: int) -> dict[int, list[tuple[str, Row]]]:
     """By a question's place: (system or run, item) of all, in the order of the table; without those of other files."""
-    read: dict[int, list[tuple[str, Row]]] = {}
+    answers: dict[int, list[tuple[str, Row]]] = {}
     for row in table["rows"]:
-        called = names.get(system_of_row(table, row), row["name"])
+        system = names[system_of_row(table, row)]
         for run in row.get("runs", (row,)):
-            label = f"{called}@{printable(run['run'], 20)}" if run.get("run") else called
+            label = f"{system}@{printable(run['run'], 20)}" if run.get("run") else system
             for place, item in enumerate(_in_order(table, read_items(run["name"]), count)):
-                read.setdefault(place, []).append((label, item))
-    return read
+                answers.setdefault(place, []).append((label, item))
+    return answers
 
 
 def _in_order(table: Row, items: Sequence[Row], count: int) -> list[Row]:
@@ -104,19 +105,24 @@ def _in_order(table: Row, items: Sequence[Row], count: int) -> list[Row]:
 
 def _readings(answers: Sequence[tuple[str, Row]], sign: int) -> Table:
     """What was read, the best first, with the systems that gave it in the order of the ranking."""
-    given: dict[tuple[float, str], list[str]] = {}
+    systems: dict[tuple[float, str], list[str]] = {}
     for label, item in answers:
-        text = (
+        read = (
             show_text(item.get("read", item["score"]), 120) if item["outcome"] == "scored" else f"({item['outcome']})"
         )
-        given.setdefault((item["score"], text), []).append(label)
-    ordered = sorted(given.items(), key=lambda pair: (-sign * pair[0][0], -len(pair[1])))
-    rows = [
-        [text, show_number(score, 2), str(len(systems)), ", ".join(systems)]
-        for (score, text), systems in ordered[:_READINGS]
-    ]
-    if ordered[_READINGS:]:
-        others = [f"{', '.join(systems)}: {text}" for (_, text), systems in ordered[_READINGS:]]
-        best = f"{'≤' if sign > 0 else '≥'} {show_number(ordered[_READINGS][0][0], 2)}"
-        rows.append(["others", best, str(sum(len(systems) for _, systems in ordered[_READINGS:])), "; ".join(others)])
-    return plain_table(["Read", "Score", "Systems", "Which, the best first"], rows, "<>><")
+        systems.setdefault((item["score"], read), []).append(label)
+    ordered = sorted(systems.items(), key=lambda pair: (-sign * pair[0][0], -len(pair[1])))
+    rows = [(read, show_number(score, 2), len(who), ", ".join(who)) for (score, read), who in ordered[:_READINGS]]
+    if rest := ordered[_READINGS:]:
+        best = f"{'≤' if sign > 0 else '≥'} {show_number(rest[0][0][0], 2)}"
+        texts = [f"{', '.join(who)}: {read}" for (_, read), who in rest]
+        rows.append(("others", best, sum(len(who) for _, who in rest), "; ".join(texts)))
+    return make_table(_READ, rows)
+
+
+_READ: Final = (
+    Column("Read", itemgetter(0)),
+    Column("Score", itemgetter(1), "number"),
+    Column("Systems", lambda row: str(row[2]), "number"),
+    Column("Which, the best first", itemgetter(3)),
+)

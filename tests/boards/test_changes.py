@@ -172,6 +172,6 @@ def test_hostile_names_are_text(root: Path) -> None:
 
 def test_no_score_is_no_move() -> None:
     change = {"system": "x", "dataset": "", "kind": "changed", "before": None, "after": 1.0, "causes": ["model"]}
-    assert format_text(changes_report([change])).splitlines()[1] == (
+    assert format_text(changes_report([change])).splitlines()[0] == (
         "the language model's server: systems 1, scores moved 0"
     )

@@ -1,0 +1,300 @@
+"""The tables of boards and comparisons, declared by their columns: for the screen, notebooks, Markdown and pages.
+
+A board has three kinds of tables: systems on all datasets, systems that answered the same questions, and the
+forecasters within one set. `view_table` has the columns of each, with where they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from forecasteval.common.errors import printable
+from forecasteval.common.report import (
+    Column,
+    Interval,
+    Table,
+    make_table,
+    show_interval,
+    show_number,
+)
+
+from .about import about_columns, shown_names
+from .systems import ALPHA
+
+Row = Mapping[str, Any]
+_UNSURE: Final = "≈"
+TIED: Final = (
+    f"{_UNSURE} best: not told apart from the best (p >= {ALPHA}, Holm's adjustment over the comparisons with it)."
+)
+EXPLAINED: Final = f"{_UNSURE} the paired difference to the system above is not significant (p >= {ALPHA})."
+
+
+# --- Columns ---
+
+
+def _number(title: str, key: str, best: str = "high", spare: int = 0) -> Column:
+    return Column(title, lambda row: show_number(row.get(key)), "number", best, spare)
+
+
+def _count(title: str, key: str, best: str = "high", spare: int = 0) -> Column:
+    return Column(title, lambda row: "–" if row.get(key) is None else str(row[key]), "number", best, spare)
+
+
+def _interval(key: str) -> Column:
+    return Column("95% interval", lambda row: show_interval(row.get(key)), "number")
+
+
+def _levels(table: Row, best: str) -> list[Column]:
+    return [_level(level, best, 700 - place) for place, level in enumerate(filter(None, table["level_counts"]))]
+
+
+def _level(level: str, best: str, spare: int) -> Column:
+    def show(row: Row) -> str:
+        return show_number(row.get("level_scores", {}).get(level))
+
+    return Column(f"Level {level}", show, "number", best, spare)
+
+
+def _rank_with_interval(row: Row) -> str:
+    low, high = row.get("rank_interval") or (None, None)
+    return str(_RANK.cell(row)) if low is None else f"{row['rank']} ({low}–{high})"
+
+
+def _behind_with_interval(row: Row) -> str:
+    low, high = row.get("behind_interval") or (None, None)
+    return show_number(row["behind"], 3) + ("" if low is None else f" [{low:.3f}, {high:.3f}]")
+
+
+def _show_notes(row: Row) -> str:
+    notes = {
+        _UNSURE: row.get("significant") is False,
+        f"{_UNSURE} best": row.get("tied_with_best") and row["p_leader"] is not None,
+        "provisional": row.get("provisional"),
+        "its runs differ as wholes": row.get("runs_differ"),
+        "degraded: the language model failed": row["degraded"],
+        _count_warnings(row): row["warnings"],
+    }
+    return ", ".join(note for note, holds in notes.items() if holds)
+
+
+def _count_warnings(row: Row) -> str:
+    return "1 warning" if row["warnings"] == 1 else f"{row['warnings']} warnings"
+
+
+_RANK: Final = _count("Rank", "rank", "low")
+_NOTES: Final = Column("Notes", _show_notes)
+_MISSING: Final = _count("Missing", "missing", "low", 1)
+_UNPARSED: Final = _count("Unparsed", "unparsed", "low", 800)
+_RUNS: Final = [
+    Column("Runs", lambda row: str(len(row.get("runs", [row]))), "number", "high"),
+    _number("Run SD", "run_deviation", "low"),
+]
+
+
+# --- The tables of a board ---
+
+EVERYWHERE: Final = ""
+TEXT: Final = "text"  # not on a page
+PAGE: Final = "page"  # only there
+INSIDE: Final = "inside"  # on a page it stands inside a row
+
+
+class View(NamedTuple):
+    """A table of a board as it is shown: its columns, each with where it stands, and remarks below it."""
+
+    title: str
+    columns: Sequence[tuple[str, Column]]
+    rows: Sequence[Row]
+    remarks: Sequence[str]
+
+    def as_text(self) -> Table:
+        return make_table([column for place, column in self.columns if place != PAGE], self.rows)
+
+
+def view_table(table: Row, names: Sequence[str] | None = None) -> View:
+    """A table of a board; `names` are those of its rows, which are their display names or those of their files."""
+    rows = [
+        {**row, "shown": name} for row, name in zip(table["rows"], names or shown_names(table["rows"]), strict=True)
+    ]
+    make = _pooled if "datasets" in table else _forecasters if "n_events" in table else _systems
+    view = make(table, rows)
+    return view._replace(columns=[*view.columns, *((EVERYWHERE, column) for column in about_columns(rows))])
+
+
+def _pooled(table: Row, rows: Sequence[Row]) -> View:
+    """Systems on all datasets of one rule set."""
+    best = "high" if table.get("higher_is_better", True) else "low"
+    total = sum(table["level_counts"][level] for level in table["weights"])
+    title = f"{table['benchmark']}, all {len(table['datasets'])} datasets, {total} questions{lower_is_better(table)}"
+    columns = [
+        (TEXT, _RANK),
+        (PAGE, Column("Rank", _rank_with_interval, "number", "low")),
+        (EVERYWHERE, _name("System")),
+        (PAGE, _mark(best)),
+        *((PAGE, column) for column in _levels(table, best)),
+        (EVERYWHERE, _number("Overall", "overall_score", best)),
+        (INSIDE, _interval("overall_interval")),
+        (TEXT, Column("Ranks", lambda row: "–".join(map(str, row["rank_interval"] or ["–"])), "number", "low")),
+        (INSIDE, _number("P(best)", "p_best")),
+        (TEXT, _number("Behind by", "behind")),
+        (TEXT, _interval("behind_interval")),
+        (PAGE, Column("Behind the leader", _behind_with_interval, "text", "low")),
+        (EVERYWHERE, _number("p (Holm)", "p_leader")),
+        (EVERYWHERE, _count("Datasets", "datasets")),
+        (INSIDE, _count("Runs", "n_runs")),
+        (INSIDE, _count("n", "n")),
+        (INSIDE, _number("Own", "own_score", best)),
+        (INSIDE, _NOTES),
+    ]
+    remarks = [TIED] if any(row["tied_with_best"] and row["p_leader"] is not None for row in rows) else []
+    if any(row["rank"] is None for row in rows):
+        least = table["signature"]["min_datasets"]
+        remarks.append(f"provisional: in fewer than {least} datasets, and therefore without rank (--min-datasets).")
+    remarks.append(week_remark(table["week_deviation"]))
+    if table["apart"]:
+        remarks.append(f"Apart, as they share no dataset with these: {', '.join(map(printable, table['apart']))}")
+    return View(title, columns, rows, remarks)
+
+
+def _systems(table: Row, rows: Sequence[Row]) -> View:
+    """Systems by their overall score, with the scores by level."""
+    best = "high" if table.get("higher_is_better", True) else "low"
+    count = sum(table["level_counts"].values())
+    used = sum(table["level_counts"][level] for level in table["weights"])
+    shown = f"{count} questions" if used == count else f"{used} of {count} questions (small levels left out)"
+    dataset = printable(table["dataset"] or "its own questions")
+    columns = [
+        (EVERYWHERE, _RANK),
+        (EVERYWHERE, _name("System")),
+        (PAGE, _mark(best)),
+        (EVERYWHERE, _number("Overall", "overall_score", best)),
+        (INSIDE, _interval("overall_interval")),
+        *((INSIDE, column) for column in _RUNS if any("runs" in row for row in rows)),
+        *((EVERYWHERE, column) for column in _levels(table, best)),
+        (INSIDE, _count("n", "n", "high", 900)),
+        (PAGE, _number("p (Holm)", "p_leader")),
+        (EVERYWHERE, _MISSING),
+        (EVERYWHERE, _UNPARSED),
+        (INSIDE, _number("p above", "p_above")),
+        (INSIDE, _NOTES),
+    ]
+    remarks = [EXPLAINED] * any(row.get("significant") is False for row in rows)
+    return View(f"{table['benchmark']}, {dataset}, {shown}{lower_is_better(table)}", columns, rows, remarks)
+
+
+def _forecasters(table: Row, rows: Sequence[Row]) -> View:
+    """The forecasters of one file, or of the files of one dataset."""
+    warnings = f", {_count_warnings(table)}" if table["warnings"] else ""
+    columns = [
+        (EVERYWHERE, _RANK),
+        (EVERYWHERE, _name("Forecaster")),
+        (PAGE, _mark("low")),
+        (EVERYWHERE, _number(show_metric(table), "score", "low")),
+        (INSIDE, _interval("interval")),
+        (EVERYWHERE, _count("n", "n")),
+    ]
+    remarks = ["–: provisional, in too few events for a rank (--min-events)."]
+    title = f"{table['benchmark']}, {printable(table['name'])}, {table['n_events']} events{warnings}"
+    return View(title, columns, rows, remarks * any(row.get("provisional") for row in rows))
+
+
+def _name(title: str) -> Column:
+    return Column(title, lambda row: row["shown"])
+
+
+def _mark(best: str) -> Column:
+    return Column("95% interval", lambda row: Interval(*mark_of(row), None, int(is_tied(row) is False)), "mark", best)
+
+
+def mark_of(row: Row) -> tuple[float | None, Sequence[float] | None]:
+    """The score that a row is ranked by, and its interval."""
+    key = "overall_" if "overall_score" in row else ""
+    return row[f"{key}score"], row[f"{key}interval"]
+
+
+def is_tied(row: Row) -> bool | None:
+    """Whether a row cannot be told from the leader; None if nothing says so."""
+    if "tied_with_best" in row:
+        return bool(row["tied_with_best"])
+    if row.get("rank_interval"):
+        return bool(row["rank_interval"][0] <= 1)
+    if "p_leader" not in row:
+        return None
+    return row["rank"] == 1 or (row["p_leader"] is not None and row["p_leader"] >= ALPHA)
+
+
+def show_metric(table: Row) -> str:
+    """The metric by which the forecasters of a table are ranked."""
+    return str(next((row.get("metric", "brier") for row in table["rows"]), "score")).replace("_", " ").title()
+
+
+def lower_is_better(values: Row) -> str:
+    """The end of a title where a lower score is better."""
+    return "" if values.get("higher_is_better", True) else ", lower is better"
+
+
+def week_remark(deviation: float | None) -> str:
+    """How good and bad weeks of single systems stand in the intervals of a table over all datasets."""
+    if deviation is None:
+        return "Good and bad weeks of a system cannot be measured here: they are in no interval."
+    return f"Good and bad weeks of a system are in all intervals: SD {deviation:.2f} in log-odds."
+
+
+def failed_table(board: Row) -> Table:
+    """The files that could not be scored, and why."""
+    columns = [
+        Column("File", lambda entry: printable(entry["file"], 120)),
+        Column("Reason", lambda entry: printable(entry["reason"], 300)),
+    ]
+    return make_table(columns, board["failed"])
+
+
+# --- The tables of a comparison ---
+
+
+def compared_systems(*columns: Column) -> list[Column]:
+    """The columns of compared systems: name, score, interval, and what else there is."""
+    name = Column("System", lambda row: printable(row["name"]))
+    return [name, _number("Overall", "overall_score"), _interval("overall_interval"), *columns]
+
+
+def pair_columns(levels: Sequence[str], *columns: Column) -> list[Column]:
+    """The columns of compared pairs; `columns` stand before the wins, ties and losses in each level."""
+    return [
+        Column("A", lambda pair: printable(pair["a"])),
+        Column("B", lambda pair: printable(pair["b"])),
+        Column("A − B", lambda pair: f"{pair['difference']:+.4f}", "number"),
+        _interval("interval"),
+        _number("p", "p", "low"),
+        _number("p (Holm)", "p_holm", "low"),
+        *columns,
+        *(_tally(level, 100 + place) for place, level in enumerate(levels)),
+    ]
+
+
+def _tally(level: str, spare: int) -> Column:
+    def show(pair: Row) -> str:
+        tally = pair["levels"][level]
+        return f"{tally['wins']}/{tally['ties']}/{tally['losses']}"
+
+    return Column(f"Level {level}" if level else "Wins", show, "number", "", spare)
+
+
+DETECTABLE: Final = _number("80% power at", "detectable", "low", 99)
+MOVES: Final = [
+    Column("Question", lambda question: printable(question["id"], 40)),
+    Column("Level", lambda question: question["level"] or "", "number"),
+    _number("A", "a"),
+    _number("B", "b"),
+    Column("Adds", lambda question: f"{question['adds']:+.4f}", "number"),
+]
+
+
+def system_table(comparison: Row) -> Table:
+    """The compared systems."""
+    runs = _RUNS if any("runs" in system for system in comparison["systems"]) else []
+    return make_table(compared_systems(*runs, _MISSING, _UNPARSED), comparison["systems"])
+
+
+POWER: Final = "By level: questions that A wins/ties/loses. 80% power at: the difference found four times out of five."
