@@ -94,12 +94,13 @@ def _draw_difference(row: Mapping[str, Any]) -> Interval:
     return Interval(row["difference"], interval, 0.0, int(interval is None or interval[0] <= 0 <= interval[1]))
 
 
-_DIFFERENCE: Final = Column("Difference", _draw_difference, "mark", "high")
+_DIFFERENCE: Final = Column("Difference", lambda row: f"{row['difference']:+.4f}", "number")
+_DRAWN_DIFFERENCE: Final = Column("A − B", _draw_difference, "mark")
 
 
 def _difference_chart(comparison: Mapping[str, Any]) -> Chart:
-    _, _, difference, *others = pair_columns(comparison["level_counts"], DETECTABLE)
-    columns = [Column("Pair", _pair_name), difference, _DIFFERENCE, *others]
+    others = pair_columns(comparison["level_counts"], DETECTABLE)[3:]
+    columns = [Column("Pair", _pair_name), _DIFFERENCE, _DRAWN_DIFFERENCE, *others]
     side = "right" if read_scale(comparison).higher_is_better else "left"
     description = (
         f"The weighted score of A minus that of B on the same questions, with its 95% interval; {side} of the line A "
@@ -111,8 +112,8 @@ def _difference_chart(comparison: Mapping[str, Any]) -> Chart:
 
 _LEVEL: Final = (
     Column("Level", lambda row: f"Level {row['level']}"),
-    Column("A − B", lambda row: f"{row['difference']:+.4f}", "number"),
     _DIFFERENCE,
+    _DRAWN_DIFFERENCE,
     Column("95% interval", lambda row: show_interval(row["interval"]), "number"),
     Column("A wins", lambda row: str(row["wins"]), "number"),
     Column("Ties", lambda row: str(row["ties"]), "number"),

@@ -9,11 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, combinations
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import SUFFIXES, find_dataset
-from forecasteval.common.report import Column, Report, format_signature, make_table, show_interval, show_number
+from forecasteval.common.report import Report, format_signature, make_table
 from forecasteval.common.results import Results
 
 from .folder import list_predictions
@@ -23,7 +23,7 @@ from .pooled import Season, connect_systems, fit_season
 from .repeats import combine_all
 from .significance import holm, tally
 from .systems import System, distinct_names, read_result
-from .tables import lower_is_better, week_remark
+from .tables import SEASON, compared_systems, lower_is_better, pair_columns, week_remark
 
 
 def are_systems(names: Iterable[str], root: Path) -> bool:
@@ -125,48 +125,19 @@ def _tally(season: Season, a: str, b: str) -> dict[str, dict[str, int]]:
     return tallies
 
 
-# --- The report ---
-
-_SYSTEMS: Final = (
-    Column("System", lambda row: printable(row["name"])),
-    Column("Overall", lambda row: show_number(row["overall_score"]), "number"),
-    Column("95% interval", lambda row: show_interval(row["overall_interval"]), "number"),
-    Column("Datasets", lambda row: str(row["datasets"]), "number"),
-    Column("Runs", lambda row: str(row["n_runs"]), "number"),
-    Column("n", lambda row: str(row["n"]), "number"),
-    Column("Own", lambda row: show_number(row["own_score"]), "number"),
-)
-_PAIRS: Final = (
-    Column("A", lambda pair: printable(pair["a"])),
-    Column("B", lambda pair: printable(pair["b"])),
-    Column("A − B", lambda pair: f"{pair['difference']:+.4f}", "number"),
-    Column("95% interval", lambda pair: show_interval(pair["interval"]), "number"),
-    Column("p", lambda pair: show_number(pair["p"]), "number"),
-    Column("p (Holm)", lambda pair: show_number(pair["p_holm"]), "number"),
-)
-
-
 def over_weeks_report(comparison: Mapping[str, Any]) -> Report:
     """The systems, and the pairs."""
     datasets = comparison["datasets"]
     title = f"Comparison over all weeks  {comparison['benchmark']}, datasets {len(datasets)}"
-    tallies = [_tally_column(level) for level in comparison["weights"]]
     return [
         f"{title}, questions {sum(dataset['n'] for dataset in datasets)}{lower_is_better(comparison)}",
         "",
-        make_table(_SYSTEMS, comparison["systems"]),
+        make_table(compared_systems(*SEASON), comparison["systems"]),
         "",
-        make_table([*_PAIRS, *tallies], comparison["pairs"]),
+        make_table(pair_columns(comparison["weights"]), comparison["pairs"]),
         "",
         "By level: questions of shared datasets that A wins/ties/loses.",
         week_remark(comparison["week_deviation"]),
         "",
         format_signature(comparison["signature"]),
     ]
-
-
-def _tally_column(level: str) -> Column:
-    def cell(pair: Mapping[str, Any]) -> str:
-        return "/".join(str(pair["levels"][level][key]) for key in ("wins", "ties", "losses"))
-
-    return Column(f"Level {level}" if level else "Wins", cell, "number")

@@ -6,7 +6,7 @@ forecasters within one set. `view_table` has the columns of each, with where the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
@@ -90,6 +90,12 @@ _RUNS: Final = [
     Column("Runs", lambda row: str(len(row.get("runs", [row]))), "number", "high"),
     _number("Run SD", "run_deviation", "low"),
 ]
+SEASON: Final = [  # of a system on all datasets
+    _count("Datasets", "datasets"),
+    _count("Runs", "n_runs"),
+    _count("n", "n"),
+    _number("Own", "own_score"),
+]
 
 
 # --- The tables of a board ---
@@ -141,10 +147,8 @@ def _pooled(table: Row, rows: Sequence[Row]) -> View:
         (TEXT, _interval("behind_interval")),
         (PAGE, Column("Behind the leader", _behind_with_interval, "text", "low")),
         (EVERYWHERE, _number("p (Holm)", "p_leader")),
-        (EVERYWHERE, _count("Datasets", "datasets")),
-        (INSIDE, _count("Runs", "n_runs")),
-        (INSIDE, _count("n", "n")),
-        (INSIDE, _number("Own", "own_score", best)),
+        (EVERYWHERE, SEASON[0]),
+        *((INSIDE, column) for column in SEASON[1:]),
         (INSIDE, _NOTES),
     ]
     remarks = [TIED] if any(row["tied_with_best"] and row["p_leader"] is not None for row in rows) else []
@@ -259,7 +263,7 @@ def compared_systems(*columns: Column) -> list[Column]:
     return [name, _number("Overall", "overall_score"), _interval("overall_interval"), *columns]
 
 
-def pair_columns(levels: Sequence[str], *columns: Column) -> list[Column]:
+def pair_columns(levels: Iterable[str], *columns: Column) -> list[Column]:
     """The columns of compared pairs; `columns` stand before the wins, ties and losses in each level."""
     return [
         Column("A", lambda pair: printable(pair["a"])),
