@@ -19,7 +19,7 @@ from urllib.parse import quote
 from forecasteval.common.charts import COLOURS, Axis, Chart, cell_axis
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import write_atomic
-from forecasteval.common.pages import Beside, Page, Records
+from forecasteval.common.pages import CELLS, MOST, Beside, Page, Records
 from forecasteval.common.report import Bar, Cell, Column, Interval, Link, Links, Mark, Marked, Shade, Table
 from forecasteval.common.results import Results
 
@@ -124,6 +124,7 @@ def _template() -> Template:
     environment.filters.update(
         kind=_kind,
         cell_tags=_cell_tags,
+        first_rows=_first_rows,
         side=_side,
         target=_target,
         axes=_axes,
@@ -154,6 +155,10 @@ def _cell_tags(columns: Iterable[Column]) -> list[Markup]:
     from markupsafe import Markup
 
     return [Markup('<span class="{}"').format(column.kind[0]) for column in columns]
+
+
+def _first_rows(table: Table) -> Sequence[Sequence[Cell]]:
+    return table.rows[: min(MOST, CELLS // len(table.columns))]
 
 
 def _side(cell: Cell, column: Column) -> str:

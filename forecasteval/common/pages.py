@@ -1,17 +1,20 @@
-"""What a page shows, without a word of HTML: sections of lines, tables, charts, and records that open."""
+"""What there is to see of a result: sections of lines, tables, charts, and records that open.
+
+A page shows all of it (`boards.page` makes the HTML), terminals and notebooks show it as lines and tables.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import heapq
 import html
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from .charts import Chart
 from .errors import printable
-from .report import Cell, Column, Link, Mark, Marked, Table
+from .report import Bar, Cell, Column, Link, Mark, Marked, Report, Table, make_cells, make_table, show_number
 
 MOST: Final = 3000  # records that a page shows
 BYTES: Final = 3_400_000  # of the texts of all its records: a page has less than 6 MB
@@ -38,7 +41,7 @@ Detail = Cell | Table | Beside  # what stands inside a record
 
 
 class Record(NamedTuple):
-    """A row of records that opens: its cells, and (label, text or table) of what is inside; `key` is its address."""
+    """A row that opens: its cells, and (label, text or table) of what is inside; `key` is its address on the page."""
 
     key: str
     cells: Sequence[Cell]
@@ -65,11 +68,31 @@ class Records(NamedTuple):
         return Chart(self.name, self.title, self.note, Table(self.columns, [row.cells for row in self.rows]))
 
 
+def make_records(
+    name: str,
+    title: str,
+    columns: Iterable[Column],
+    rows: Sequence[Any],
+    ids: Iterable[object],
+    note: str,
+    failed: Callable[[Any], bool] = lambda row: False,
+    prefix: str = "q",
+) -> Records:
+    """Rows that open: a cell for each column, and inside whatever columns of kind "inside" are not empty."""
+    inside = [column for column in columns if column.kind == "inside"]
+    shown = [column for column in columns if column.kind != "inside"]
+    records = []
+    for row, key in zip(rows, make_keys(ids, prefix), strict=True):
+        details = [(column.title, content) for column in inside if (content := column.cell(row))]
+        records.append(Record(key, make_cells(shown, row), details, failed(row)))
+    return Records(name, title, shown, records, note)
+
+
 Block = str | Table | Chart | Records
 
 
 class Section(NamedTuple):
-    """A heading with its blocks; `folded` ones open when their heading is clicked."""
+    """A heading with its blocks, of which text "" is a blank line; `folded` ones open when the heading is clicked."""
 
     title: str
     blocks: Sequence[Block]
@@ -77,7 +100,7 @@ class Section(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A page: what it is about, its figures at the top (name, value, remark), its sections, the signature below.
+    """What there is to see: a title, lines about it, figures (name, value, remark), sections, the signature below.
 
     `key` identifies what is shown; it is in the head of the page, if there is one. `links` lead to other pages.
     """
@@ -100,21 +123,49 @@ class Page(NamedTuple):
         charts = [block.chart() if isinstance(block, Records) else block for block in blocks]
         return {chart.name: chart for chart in charts if isinstance(chart, Chart)}
 
+    def with_sections(self, *sections: Section) -> Page:
+        return self._replace(sections=[*self.sections, *sections])
+
+    def report(self) -> Report:
+        """The title, the lead, the blocks of all sections and the signature; of charts their tables."""
+        report: Report = [self.title, *self.lead.split("\n")]
+        for section in self.sections:
+            report += ["", *(block.table if isinstance(block, Chart) else block for block in section.blocks)]  # type: ignore
+        return [*report, "", self.signature]
+
+
+def name_result(results: Mapping[str, Any], size: str) -> tuple[str, str]:
+    """The title and the lead of a result: its benchmark and name, how many questions it has of which dataset."""
+    against = f", dataset {printable(results['dataset'], 120)}" if results.get("dataset") else ""
+    return f"{results['benchmark']}  {printable(results.get('name', ''), 120)}".rstrip(), size + against
+
+
+# --- What is not right ---
+
+
+_LACKING: Final = "What is missing from an overall score of 1, by the kind of mistake."
+
+
+def chart_causes(costs: Iterable[tuple[str, float]], description: str = _LACKING) -> Chart:
+    """Questions by the cause of what they cost, the costliest first; each leads to those that name it as "Outcome".
+
+    `costs` are (cause, cost) of each question.
+    """
+    causes: dict[str, list[float]] = {}
+    for cause, cost in costs:
+        if cost:
+            causes.setdefault(cause, []).append(cost)
+    columns = [
+        Column("Outcome", lambda row: Link(row[0], "", f"outcome={row[0].replace(' ', '+')}")),
+        Column("", lambda row: Bar(math.fsum(row[1])), "mark"),
+        Column("Costs", lambda row: show_number(math.fsum(row[1])), "number"),
+        Column("Questions", lambda row: str(len(row[1])), "number"),
+    ]
+    rows = sorted(causes.items(), key=lambda row: (-math.fsum(row[1]), row[0]))
+    return Chart("costs", "What costs most", description, make_table(columns, rows))
+
 
 # --- How much a page shows ---
-
-
-def cut_table(table: Table) -> list[Block]:
-    """The table, or its first rows and how many there are."""
-    most = min(MOST, CELLS // len(table.columns))
-    if len(table.rows) <= most:
-        return [table]
-    return [table._replace(rows=table.rows[:most]), f"The first {most} of {len(table.rows)} rows."]
-
-
-def choose_places(items: Iterable[Any], order: Callable[[Any], Any], most: int = MOST) -> list[int]:
-    """The places of the items that a page shows, the least `order` first; equal ones stay in their order."""
-    return [place for _, place in heapq.nsmallest(most, ((key, place) for place, key in enumerate(map(order, items))))]
 
 
 def text_limit(texts: Iterable[str], most: int = BYTES) -> int:
@@ -145,11 +196,11 @@ def _checksum(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def count_rows(items: Sequence[Mapping[str, Any]], shown: int, first: str) -> str:
-    """Which records a page shows: `first` says which come first."""
-    if shown == len(items):
-        return f"All {shown} questions, {first} first."
-    return f"{shown} of {len(items)} questions, {first} first. All of them are in the JSON that --save writes."
+def count_rows(shown: int, count: int, first: str) -> str:
+    """Which of `count` questions a page shows: `first` says which come first."""
+    if shown == count:
+        return f"All {count} questions, {first} first."
+    return f"{shown} of {count} questions, {first} first. All of them are in the JSON that --save writes."
 
 
 # --- Texts of strangers ---

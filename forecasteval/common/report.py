@@ -51,7 +51,7 @@ class Shade(NamedTuple):
     value: float | None
 
     def __str__(self) -> str:
-        return show_number(self.value, 2)
+        return show_number(self.value, 3)
 
 
 class Marked(NamedTuple):
@@ -96,14 +96,15 @@ Cell = str | Marked | Link | Links | Mark
 class Column:
     """A column of a table: its title, and the cell of a row.
 
-    kind: "number", "choice" (few different texts, to be filtered by), "text", "long" (a text that gets most of the
-    width) or "mark" (drawn on pages and by `plot`, left out of text); "filter" is a choice without a column on pages.
+    kind: "number", "text", "choice" (few different texts, to be filtered by), "long" (a text that gets most of the
+    width), or "mark" (drawn on pages and by `plot`, left out of text). On pages a "filter" is a choice without a
+    column, and what is "inside" stands in a row that was opened.
     best: what the first click sorts to the top, "high" or "low" numbers, or "" for texts from A on.
     spare: a narrow terminal goes without the columns of the highest numbers first, and only then without those of 0.
     """
 
     title: str
-    cell: Callable[[Any], Cell] = field(compare=False)
+    cell: Callable[[Any], Any] = field(compare=False)  # a Cell
     kind: str = "text"
     best: str = ""
     spare: int = 0

@@ -15,9 +15,8 @@ from forecasteval.common.results import Results
 from forecasteval.common.version import __version__
 from forecasteval.common.wing import Evaluator, Files
 
-from .explanations import explain
 from .items import Scoring
-from .report import report_blocks
+from .report import explain, report_blocks
 from .rows import Rows, read_rows
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS, WEIGHTS
 from .summary import summarise

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import CHARTED, Block, Record, Records, make_keys, show_text
-from forecasteval.common.report import Cell, Column, Link, Links, Table, plain_table, show_number
+from forecasteval.common.pages import CHARTED, Block, chart_causes, make_keys, make_records, show_text
+from forecasteval.common.report import Column, Link, Links, Table, make_table, show_number
 
 from .arrays import Floats
 from .events import Events
 from .fields import format_time, read_id
 from .forecasts import Forecasts
+from .report import title_of
 from .score_table import Scores, baselines
 
 KEPT: Final = 20_000  # forecasts of a result whose page shows its events
 _CELLS: Final = 50_000  # of all tables of events
 _COSTLIEST: Final = 5  # events that are named for each forecaster
+_SURPRISE: Final = 0.1  # below this probability
 _OPTIONS: Final = 8  # columns of such a table: the options that came true, then the likeliest ones
-_COLUMNS: Final = (
-    Column("Category", str, "choice"), Column("Brier", str, "number", "low"), Column("Market", str, "number", "low"),
-    Column("Crowd", str, "number", "low"), Column("Event", str, "long"), Column("Closed", str), Column("Outcome", str),
-)  # fmt: skip
-
-
-class Texts(dict[str, tuple[str, Sequence[str]]]):
-    """The title and the options of problems, by id."""
+Texts = dict[str, tuple[str, Sequence[str]]]  # the title and the options of problems, by id
 
 
 class EventData(NamedTuple):
@@ -40,6 +36,11 @@ class EventData(NamedTuple):
     base: Mapping[str, Mapping[str, Floats]]
     texts: Texts
 
+    def title(self, at: int) -> str:
+        """The title of an event, or else its id."""
+        name = self.events.ids[at]
+        return self.texts.get(name, ("",))[0] or name
+
 
 def keep_texts(problems: Iterable[Any], texts: Texts) -> Iterator[Any]:
     """The problems as they come; the titles and options of the first ones are kept in `texts`, by id."""
@@ -49,92 +50,133 @@ def keep_texts(problems: Iterable[Any], texts: Texts) -> Iterator[Any]:
         yield problem
 
 
+class _Forecast(NamedTuple):
+    name: str
+    p: Floats
+    scores: Sequence[float]
+
+
+class _Event(NamedTuple):
+    """The event at a place, with its mean Brier score and its forecasts: market, crowd, then the forecasters."""
+
+    at: int
+    brier: float
+    options: Sequence[str]
+    outcome: Floats
+    metrics: Sequence[str]
+    forecasts: Sequence[_Forecast]
+
+    @property
+    def winners(self) -> str:
+        return ", ".join(name for name, won in zip(self.options, self.outcome, strict=True) if won) or "none"
+
+    @property
+    def cause(self) -> str:
+        """How the outcome compares with what the crowd expected."""
+        crowd = next(forecast.p for forecast in self.forecasts if forecast.name == "(crowd)")
+        won = crowd[self.outcome > 0]
+        if not len(won):
+            return "nothing came true"
+        if won.min() < _SURPRISE:
+            return "a surprise came true"
+        return "the favourite came true" if won.min() >= crowd.max() else "an outsider came true"
+
+
 def show_events(shown: EventData, names: Sequence[str]) -> list[Block]:
-    """The events that cost each of these forecasters most, and a row per event, the highest mean Brier score first."""
+    """What the Brier score is made of, the costliest events of these forecasters, and a row per event to open."""
     events, data = shown.events, shown.data
-    briers = shown.scores.values["brier"]
     counts = np.bincount(data.event, minlength=len(events.ids))
-    means = np.bincount(data.event, briers, len(events.ids)) / np.maximum(counts, 1)
-    spent = np.cumsum(((counts + 3) * (np.minimum(events.sizes, _OPTIONS) + 3))[np.argsort(-means, kind="stable")])
-    order = np.argsort(-means, kind="stable")[: max(1, int(np.searchsorted(spent, _CELLS)))].tolist()
-    keys = make_keys(events.ids[at] for at in order)
+    means = np.bincount(data.event, shown.scores.values["brier"], len(events.ids)) / np.maximum(counts, 1)
+    order = np.argsort(-means, kind="stable")
+    spent = np.cumsum(((counts + 3) * (np.minimum(events.sizes, _OPTIONS) + 3))[order])
+    order = order[: max(1, int(np.searchsorted(spent, _CELLS)))].tolist()
     base = dict(zip(("market", "crowd"), baselines(events, data, shown.scores.slots), strict=True))
-    rows = [_make_record(shown, at, key, float(means[at]), base) for at, key in zip(order, keys, strict=True)]
-    count = len(events.ids)
+    rows = [_read_event(shown, at, float(means[at]), base) for at in order]
+    columns = [
+        Column("Category", lambda row: printable(events.category[row.at] or "", 60), "choice"),
+        Column("Brier", lambda row: show_number(row.brier), "number", "low"),
+        Column("Market", lambda row: show_number(float(shown.base["market"]["brier"][row.at])), "number", "low"),
+        Column("Crowd", lambda row: show_number(float(shown.base["crowd"]["brier"][row.at])), "number", "low"),
+        Column("Event", lambda row: show_text(shown.title(row.at), 200), "long"),
+        Column("Closed", lambda row: (format_time(float(events.closed[row.at])) or "")[:10]),
+        Column("Outcome", lambda row: row.cause, "choice"),
+        Column("Came true", lambda row: show_text(row.winners, 120)),
+        Column("Event", lambda row: show_text(shown.title(row.at)), "inside"),
+        Column("Closed", lambda row: format_time(float(events.closed[row.at])) or "", "inside"),
+        Column("Outcome", lambda row: show_text(row.winners), "inside"),
+        Column("Forecasts", _forecast_table, "inside"),
+        Column("Id", lambda row: show_text(events.ids[row.at]), "inside"),
+    ]
+    count, ids = len(events.ids), [events.ids[at] for at in order]
     note = f"All {count} events" if len(rows) == count else f"{len(rows)} of {count} events"
     note += ", the highest mean Brier score of all forecasts first."
-    costliest = _list_costliest(shown, names[:CHARTED], dict(zip(order, keys, strict=True)))
-    return [costliest, Records("events", "Events", _COLUMNS, rows, note)]
+    causes = chart_causes(
+        ((row.cause, row.brier * int(counts[row.at]) / len(data.event)) for row in rows),
+        "What the mean Brier score of all forecasts is made of, by what the crowd expected of the event.",
+    )
+    costliest = _list_costliest(shown, names[:CHARTED], dict(zip(order, make_keys(ids), strict=True)))
+    return [causes, costliest, make_records("events", "Events", columns, rows, ids, note)]
 
 
 def _list_costliest(shown: EventData, names: Sequence[str], keys: Mapping[int, str]) -> Table:
     """The events on which each forecaster has the highest Brier scores."""
-    data, briers, rows = shown.data, shown.scores.values["brier"], list[Any]()
-    for name in names:
-        own = np.flatnonzero(data.forecaster == data.names.index(name))
-        worst = own[np.argsort(-briers[own], kind="stable")[:_COSTLIEST]].tolist()
+    data, briers = shown.data, shown.scores.values["brier"]
+
+    def costliest(name: str) -> Links:
+        forecasts = np.flatnonzero(data.forecaster == data.names.index(name))
+        worst = forecasts[np.argsort(-briers[forecasts], kind="stable")[:_COSTLIEST]]
         links = []
-        for place in worst:
-            at = int(data.event[place])
-            title, _ = shown.texts.get(shown.events.ids[at], ("", ()))
-            text = f"{show_text(title or shown.events.ids[at], 60)} ({show_number(float(briers[place]), 2)})"
-            links.append(Link(text, "", keys.get(at, "")))
-        rows.append([printable(name, 60), Links(links)])
-    return plain_table(["Forecaster", f"The {_COSTLIEST} events with its highest Brier scores"], rows, "<<")
+        for at, brier in zip(data.event[worst].tolist(), briers[worst].tolist(), strict=True):
+            links.append(Link(f"{show_text(shown.title(at), 60)} ({show_number(brier, 2)})", "", keys.get(at, "")))
+        return Links(links)
+
+    title = f"The {_COSTLIEST} events with its highest Brier scores"
+    return make_table([Column("Forecaster", lambda name: printable(name, 60)), Column(title, costliest)], names)
 
 
-def _make_record(shown: EventData, at: int, key: str, mean: float, base: Mapping[str, Forecasts]) -> Record:
-    events, name = shown.events, shown.events.ids[at]
-    title, texts = shown.texts.get(name, ("", ()))
+def _read_event(shown: EventData, at: int, brier: float, base: Mapping[str, Forecasts]) -> _Event:
+    """An event with what the market, the crowd and, the best first, the forecasters gave."""
+    events, values = shown.events, shown.scores.values
     outcome = events.outcome[events.offsets[at] : events.offsets[at + 1]]
+    _, texts = shown.texts.get(events.ids[at], ("", ()))
     options = [printable(text, 60) for text in texts] or [f"option {place}" for place in range(len(outcome))]
-    winners = ", ".join(option for option, won in zip(options, outcome, strict=True) if won) or "none"
-    market, crowd = (float(shown.base[who]["brier"][at]) for who in ("market", "crowd"))
-    closed = format_time(float(events.closed[at])) or ""
-    cells = [
-        events.category[at] and printable(events.category[at], 60), show_number(mean), show_number(market),
-        show_number(crowd), show_text(title or name, 200), closed[:10], show_text(winners, 120),
-    ]  # fmt: skip
-    details: list[tuple[str, Cell | Table]] = [
-        ("Event", show_text(title or name)), ("Closed", closed), ("Outcome", show_text(winners)),
-        ("Forecasts", _forecast_table(shown, at, options, outcome, base)), ("Id", show_text(name)),
-    ]  # fmt: skip
-    return Record(key, cells, [(label, text) for label, text in details if text])
-
-
-def _forecast_table(
-    shown: EventData, at: int, options: Sequence[str], outcome: Floats, base: Mapping[str, Forecasts]
-) -> Table:
-    """Market, crowd and every forecast: the probabilities of the options, the Brier score and the first return."""
-    values = shown.scores.values
-    places = np.flatnonzero(shown.data.event == at)
-    returns = [
-        metric for metric in values if metric.startswith("return_") and not np.isnan(values[metric][places]).all()
+    places, probabilities = _probabilities(shown.data, at)
+    paid = [name for name in values if name.startswith("return_") and not np.isnan(values[name][places]).all()]
+    metrics = ["brier", *paid[:1]]
+    forecasts = [
+        _Forecast(f"({who})", p, [shown.base[who][metric][at] for metric in metrics])
+        for who, data in base.items()
+        for p in _probabilities(data, at)[1]
     ]
-    paid = returns[0] if returns else ""
-    rows: list[tuple[str, Floats, float, float]] = []
-    for who, forecasts in base.items():
-        for place in np.flatnonzero(forecasts.event == at).tolist():
-            scores = shown.base[who]
-            rows.append(
-                (f"({who})", _probabilities(forecasts, place), scores["brier"][at], scores[paid][at] if paid else 0)
-            )
-    for place in places[np.argsort(values["brier"][places], kind="stable")].tolist():
-        name = printable(shown.data.names[shown.data.forecaster[place]], 60)
-        score = values["brier"][place], values[paid][place] if paid else 0
-        rows.append((name, _probabilities(shown.data, place), *score))
-    likely = np.mean([p for _, p, _, _ in rows], axis=0)
-    columns = sorted(np.lexsort((-likely, -outcome))[:_OPTIONS].tolist())
-    body = [
-        [name, show_number(float(brier)), *([show_number(float(gain))] if paid else []),
-         *(f"{p[place]:.3g}" for place in columns)]
-        for name, p, brier, gain in rows
-    ]  # fmt: skip
-    titles = [options[place] + " ✓" * bool(outcome[place]) for place in columns]
-    header = ["Forecaster", "Brier", *([f"Return {paid.removeprefix('return_')}"] if paid else []), *titles]
-    return plain_table(header, body, "<" + ">" * (len(header) - 1))
+    for place in np.argsort(values["brier"][places], kind="stable").tolist():
+        name = printable(shown.data.names[shown.data.forecaster[places][place]], 60)
+        forecasts.append(_Forecast(name, probabilities[place], [values[metric][places][place] for metric in metrics]))
+    return _Event(at, brier, options, outcome, metrics, forecasts)
 
 
-def _probabilities(data: Forecasts, place: int) -> Floats:
-    start = int(data.sizes[:place].sum())
-    return data.p[start : start + int(data.sizes[place])]
+def _probabilities(data: Forecasts, at: int) -> tuple[slice, Floats]:
+    """The places of an event's forecasts, which are sorted by event, and their probabilities, a row each."""
+    low, high = np.searchsorted(data.event, [at, at + 1]).tolist()
+    start, end = int(data.sizes[:low].sum()), int(data.sizes[:high].sum())
+    return slice(low, high), data.p[start:end].reshape(high - low, -1) if high > low else data.p[:0]
+
+
+def _forecast_table(event: _Event) -> Table:
+    """The scores of every forecast, and the probabilities of the likeliest options and of those that came true."""
+    likely = np.mean([forecast.p for forecast in event.forecasts], axis=0)
+    options = sorted(np.lexsort((-likely, -event.outcome))[:_OPTIONS].tolist())
+    columns = [Column("Forecaster", lambda forecast: forecast.name)]
+    columns += [Column(title_of(name), partial(_score, n), "number") for n, name in enumerate(event.metrics)]
+    columns += [
+        Column(event.options[place] + " ✓" * bool(event.outcome[place]), partial(_probability, place), "number")
+        for place in options
+    ]
+    return make_table(columns, event.forecasts)
+
+
+def _score(place: int, forecast: _Forecast) -> str:
+    return show_number(float(forecast.scores[place]))
+
+
+def _probability(place: int, forecast: _Forecast) -> str:
+    return f"{forecast.p[place]:.3g}"

@@ -115,7 +115,7 @@ def test_every_form_is_drawn() -> None:
         "bars": Chart("bars", "T", "D", plain_table(["", "n"], [["a", Bar(3.0)]], "<<")),
     }  # fmt: skip
     assert plot(charts, "two").shape == (2,)
-    assert [text.get_text() for text in plot(charts, "matrix").texts] == ["1.00", "-0.50", "0.00"]
+    assert [text.get_text() for text in plot(charts, "matrix").texts] == ["1.000", "-0.500", "0.000"]
     assert [bar.get_width() for bar in plot(charts, "bars").patches] == [3.0]
 
 

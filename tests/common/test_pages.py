@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,18 +11,16 @@ from cli import RAW_CONTROL
 from each import each
 from forecasteval.common.pages import (
     BYTES,
-    CELLS,
     CUT,
     MOST,
     TEXT,
-    choose_places,
-    cut_table,
+    chart_causes,
     make_keys,
     mark,
     show_text,
     text_limit,
 )
-from forecasteval.common.report import Marked, Table, plain_table
+from forecasteval.common.report import Marked
 
 
 @each(
@@ -59,29 +55,12 @@ def test_what_stands_around_is_cut_not_the_part() -> None:
     assert len("".join(cell)) <= 1.5 * CUT + 5
 
 
-def test_cut_table() -> None:
-    table = plain_table(["a"], [[str(n)] for n in range(MOST + 1)], "<")
-    assert cut_table(table._replace(rows=table.rows[:-1])) == [table._replace(rows=table.rows[:-1])]
-    cut, told = cut_table(table)
-    assert isinstance(cut, Table)
-    assert len(cut.rows) == MOST
-    assert told == f"The first {MOST} of {MOST + 1} rows."
-    wide = plain_table(["a"] * 100, [["x"] * 100] * 300, "<" * 100)
-    assert [len(block.rows) for block in cut_table(wide) if isinstance(block, Table)] == [CELLS // 100]
-
-
 def test_texts_are_cut_so_that_they_fit_a_page() -> None:
     assert text_limit(["short"] * MOST) == TEXT
     texts = ["\u202e" * 4000, "&" * 4000, "长" * 4000] * 1000
     limit = text_limit(texts)
     assert CUT <= limit < 2 * BYTES / len(texts)
     assert sum(len(html.escape(text[: limit // 6]).encode()) for text in texts) <= BYTES
-
-
-def test_the_most_instructive_places_come_first() -> None:
-    items = iter_only([{"n": n} for n in range(MOST + 100)])
-    assert choose_places(items, lambda item: -item["n"]) == list(range(MOST + 99, 99, -1))
-    assert choose_places(items, lambda item: 0) == list(range(MOST))
 
 
 def test_addresses_are_short_and_differ() -> None:
@@ -92,11 +71,10 @@ def test_addresses_are_short_and_differ() -> None:
     assert all(key.replace("-", "").replace("_", "").isalnum() for key in keys)
 
 
-def iter_only(items: list[dict[str, int]]) -> Any:
-    """Items that can be read through only, as those on the disk."""
-
-    class Through:
-        def __iter__(self) -> Iterator[dict[str, int]]:
-            return iter(items)
-
-    return Through()
+def test_causes_are_ordered_by_what_they_cost_and_lead_to_their_questions() -> None:
+    chart = chart_causes([("b c", 0.2), ("a", 0.1), ("b c", 0.05), ("right", 0.0)])
+    assert [[str(cell) for cell in row] for row in chart.table.rows] == [
+        ["b c", "0.25", "0.2500", "2"],
+        ["a", "0.1", "0.1000", "1"],
+    ]
+    assert chart.table.rows[0][0].to == "outcome=b+c"

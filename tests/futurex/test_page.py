@@ -13,7 +13,6 @@ from eval import FutureXEvaluator
 from forecasteval.boards.page import render
 from forecasteval.common.pages import Records
 from forecasteval.common.report import Marked
-from forecasteval.futurex.report import report_parts
 from html_page import check_page
 
 
@@ -171,7 +170,7 @@ def test_the_page_has_the_numbers_of_the_report() -> None:
     assert figures["Overall score"][0] == f"{results['overall_score']:.4f}"
     assert (figures["Missing"][0], figures["Unparsed"][0]) == ("1", "1")
     table = page.charts()["scores"].table
-    assert [row[2] for row in table.rows] == [row[2] for row in report_parts(results)["scores"][0].rows]
+    assert table in results.report()
     parsed = check_page(render(page))
     assert sorted(row[3] for row in parsed.records) == ["missing", "partly right", "right", "unparsed"]
 

@@ -8,7 +8,7 @@ from cli import EVIL, RAW_CONTROL, Record, number, q
 from each import each
 from eval import FutureXEvaluator
 from forecasteval.common.report import Report, Table, format_text
-from forecasteval.futurex.report import items_table, report_blocks
+from forecasteval.futurex.report import report_blocks
 
 
 def result(*records: Record, **more: Any) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def test_what_a_language_model_did() -> None:
 
 def test_items_are_cut_and_safe() -> None:
     results = result(q("x" * 99, answer=r"\boxed{B}" + "y" * 99), q(EVIL, answer=EVIL))
-    (first, second) = items_table(results["items"]).rows
+    (first, second) = report_blocks(results, items=True)[-3].rows
     assert first[:5] == ["x" * 25 + "…", "1", "single choice", "0.0000", "scored"]
     assert [len(cell) for cell in first[5:8]] == [1, 1, 36]
     assert second[4] == "unparsed"
