@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 
@@ -36,6 +36,15 @@ class InputError(EvaluationError):
 
 class OtherQuestionsError(InputError):
     """A prediction for the questions of another dataset; a nightly run leaves it out and reports it."""
+
+
+class ClashError(InputError):
+    """Files that cannot be scored together: `errors` has one by the path of each of them; the others still can."""
+
+    def __init__(self, errors: Mapping[str, InputError]) -> None:
+        first = next(iter(errors.values()))
+        super().__init__(first.where, first.expected, first.got)
+        self.errors = errors
 
 
 class LockedError(EvaluationError):

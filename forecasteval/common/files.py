@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
-from .errors import EvaluationError, InputError, printable
+from .errors import ClashError, EvaluationError, InputError, printable
 
 T = TypeVar("T")
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
@@ -266,6 +266,10 @@ def score_together(
     """The result of all files that can be scored, and the error of every other file."""
     try:
         return score_unchanged(score, paths[0], dataset, paths[1:]), []
+    except ClashError as error:
+        rest = [path for path in paths if str(path) not in error.errors]
+        results, failed = score_together(score, rest, dataset) if rest else (None, [])
+        return results, [*failed, *((path, error.errors[str(path)]) for path in paths if path not in rest)]
     except EvaluationError as error:
         failed = [(paths[0], error)]
     if len(paths) > 1:

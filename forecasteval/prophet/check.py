@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,7 @@ from forecasteval.common.results import Finding, Results, check_results
 
 from .csv_files import CsvFile
 from .events import read_problem
-from .fields import read_id
-from .notes import Notes, Refusal
+from .fields import Notes, Refusal, read_id
 
 
 def check_file(path: Path) -> Results:
@@ -51,15 +51,14 @@ def _check_problem(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if isinstance(problem, str):
         yield problem, shown
         return
-    for text in notes.odd:
-        yield text, shown
+    yield from ((text, shown) for text in notes.odd())
     if problem.size == 1:
         yield "one option", shown
     elif not problem.winners:
         yield "no winner", shown
     elif len(problem.winners) > 1 and record.get("exclusive") is not False:
         yield 'several winners, not declared "exclusive": false', f"{len(problem.winners)} of {problem.size} options"
-    if problem.closed != problem.closed and not notes.odd:
+    if problem.closed != problem.closed and not notes.odd():
         yield "no closing time", shown
 
 
@@ -67,22 +66,22 @@ def _check_csv(path: Path) -> Results:
     """Its events, each at the line where it is first named."""
     file, notes = CsvFile(path), Notes()
     lines: dict[str, int] = {}
-    prices: dict[tuple[str, str], int] = {}
+    prices: Counter[tuple[str, str]] = Counter()
     findings: list[Finding] = []
     for record in file:
         name = record.problem_id if isinstance(record, Refusal) else record["problem_id"]
         lines.setdefault(name, file.line)
         if not name:
             findings.append(Finding("no event_ticker", "", file.line, ""))
-        if isinstance(record, Refusal):
-            continue
-        for kind in _check_prices(record["odds"], record["bids"]):
-            prices[kind, name] = prices.get((kind, name), 0) + 1
+        if not isinstance(record, Refusal):
+            prices.update((kind, name) for kind in _check_prices(record["odds"], record["bids"]))
     for problem in file.problems(notes):
-        mistakes = [(problem.reason, "")] if isinstance(problem, Refusal) else _check_problem(problem)
-        name = problem.problem_id if isinstance(problem, Refusal) else problem["problem_id"]
-        findings += [Finding(kind, name, lines[name], detail) for kind, detail in mistakes]
-    findings += [Finding(text, name, lines[name], "") for text, group in notes.odd.items() for name in group.names]
+        if isinstance(problem, Refusal):
+            findings.append(Finding(problem.reason, problem.problem_id, lines[problem.problem_id], ""))
+        else:
+            name = problem["problem_id"]
+            findings += [Finding(kind, name, lines[name], detail) for kind, detail in _check_problem(problem)]
+    findings += [Finding(text, name, lines[name], "") for text, names in notes.odd().items() for name in names]
     findings += [Finding(kind, name, lines[name], f"in {count} rows") for (kind, name), count in prices.items()]
     return check_results(path, file.sha256, file.rows, findings)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from forecasteval.common.errors import InputError, printable
+from forecasteval.common.errors import ClashError, InputError, printable
 from forecasteval.common.files import join_checksums
 from forecasteval.common.records import RecordFile, number_text
 from forecasteval.common.report import Report
@@ -36,10 +36,11 @@ from .details import (
 from .estimates import BASELINES, measure
 from .event_rows import KEPT, EventData, Texts, keep_texts
 from .events import Events, read_problems
-from .forecasts import ForecastReader, Forecasts, KnownEvents
+from .fields import Notes
+from .forecasts import ForecastReader, Forecasts
 from .metrics import make_metrics
 from .models import Models, fit_models
-from .notes import Notes
+from .prices import settle
 from .ranks import agreement_tables
 from .report import report_blocks
 from .score_table import Rows, Scores, score_forecasts, stack_rows
@@ -57,14 +58,14 @@ _FOUR: Final = "log, spherical, return and Bradley–Terry"
 
 
 class ForecastData:
-    """Problems and forecasts as they were read; `position` is the event of each problem that the reader knows."""
+    """Problems and forecasts as they were read."""
 
     def __init__(self, where: str) -> None:
         self.where = where  # what errors name
         self.notes, self.texts = Notes(), Texts()
         self.events: Events
         self.reader: ForecastReader
-        self.position: Any
+        self.trusted = False  # prices are the arena's, not the forecasters'
         self.shown: EventData | None = None  # for a page
         self._files: list[RecordFile] = []
         self._checksums: dict[str, str] = {}
@@ -72,25 +73,28 @@ class ForecastData:
     def read_problems(self, problems: Iterable[Any], place: Callable[[int], str] = "problem {}".format) -> None:
         """Read the problems, so that forecasts can be read next."""
         self.events, numbers = read_problems(keep_texts(problems, self.texts), self.notes, place)
-        self.position = np.arange(len(self.events.ids))
-        self.reader = ForecastReader(KnownEvents(numbers, self.events.ids, self.events.sizes.tolist()), self.notes)
+        self.reader = ForecastReader(self.events, numbers, self.notes)
 
     def read_csv(self, path: Path) -> None:
         """Read a CSV, which holds its own events."""
-        file = CsvFile(path)
-        self.reader = ForecastReader(file.known, self.notes, trusted=True)
+        file, self.trusted = CsvFile(path), True
+        self.read_problems(file.problems(self.notes))
         self.reader.read(file, file.place)
-        self.events, numbers = read_problems(keep_texts(file.problems(self.notes), self.texts), self.notes)
-        self.position = np.array([numbers[ticker] for ticker in file.known.ids], dtype=np.int64)
         self._checksums = {"prediction_sha256": file.sha256}
 
     def read_files(self, paths: Sequence[Path], dataset: Path) -> None:
-        """Read files of forecasts of the problems of a dataset."""
+        """Read files of forecasts of the problems of a dataset; InputError for a forecaster in two of them."""
         problems = RecordFile(dataset)
         self.read_problems(problems, problems.place)
         files = [RecordFile(path) for path in sorted(paths)]
         for file in files:
             self.reader.read(file, file.place, str(file.path) if len(files) > 1 else "")
+        clashes = {
+            source: InputError(source, "expected forecasters of its own", f"{name}, who is in {other}, too")
+            for source, (name, other) in self.reader.clashes.items()
+        }
+        if clashes:
+            raise ClashError(clashes)
         self._files = [problems, *files]
         predictions = join_checksums([file.sha256 for file in files])
         self._checksums = {"dataset_sha256": problems.sha256, "prediction_sha256": predictions}
@@ -210,11 +214,12 @@ class ProphetArenaEvaluator(Evaluator):
 
     def score(self, data: ForecastData) -> Scored:
         """Score the forecasts that count; InputError if there are none."""
-        forecasts = data.reader.finish(data.events, data.position, self.late, self.repeats)
+        forecasts = data.reader.finish(self.late, self.repeats)
         if forecasts is None:
-            reasons = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in data.notes.summary())
+            reasons = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in data.notes.excluded())
             raise InputError(data.where, "expected forecasts that fit the problems", reasons or "none")
         del data.reader  # its columns are as large as the forecasts
+        forecasts = settle(data.events, forecasts, data.trusted, data.notes)
         present = np.unique(forecasts.event)
         absent = np.delete(np.arange(len(data.events.ids)), present)
         data.notes.exclude("event", "no forecast that counts", [data.events.ids[at] for at in absent])
@@ -270,7 +275,7 @@ class ProphetArenaEvaluator(Evaluator):
             "by_category": grouped,
             "reliability": {name: reliability_table(rows.bins[:, at]) for at, name in enumerate(names)},
             "return_curve": return_curves(events, data, scores, [name for name in rows.values if "return" in name]),
-            "excluded": notes.summary(),
+            "excluded": notes.excluded(),
             "fits": models.fits,
             "warnings": notes.warnings(),
             "signature": {
@@ -325,7 +330,7 @@ def _note_sums(events: Events, data: Forecasts, scores: Scores, notes: Notes) ->
     """Note sums of probabilities that are not 1; the doubtful events and how often they are."""
 
     def warn(text: str, where: Bools) -> None:
-        notes.warn(text, data.labels(where, events.ids), int(where.sum()))
+        notes.warn(text, data.labels(np.flatnonzero(where), events.ids), int(where.sum()))
 
     warn(f"probabilities that sum to 0, counted as uniform for {_FOUR}", scores.empty)
     warn(f"probabilities that do not sum to 1, normalised for {_FOUR}", scores.normalised)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -10,10 +9,8 @@ import numpy as np
 
 from forecasteval.common.records import BadRecord, repeated_keys
 
-from .arrays import Bools, Floats, Ints, select
-from .fields import read_id, read_number, read_time, usable_weight
-from .notes import Notes, Refusal
-from .prices import BAD_BIDS, BAD_ODDS, read_prices
+from .arrays import Bools, Floats, Ints, positions
+from .fields import BAD_BIDS, BAD_ODDS, Notes, Refusal, read_id, read_prices, read_time, read_weight
 
 
 class Events(NamedTuple):
@@ -38,18 +35,26 @@ class Events(NamedTuple):
     def sizes(self) -> Ints:
         return np.diff(self.offsets)
 
-    def slots(self, event: Ints, ends: Ints) -> Ints:
-        """Where in `outcome` the options of some forecasts stand: of the events `event`, with the offsets `ends`."""
-        return np.repeat(self.offsets[event] - ends[:-1], np.diff(ends)) + np.arange(ends[-1])
+    def slots(self, event: Ints) -> Ints:
+        """Where in `outcome` the options of some events stand, one event after the other."""
+        return positions(self.offsets[event], self.sizes[event])[0]
 
     def subset(self, chosen: Ints) -> Events:
         """The events at these positions, in rising order."""
-        mask = np.zeros(len(self.ids), dtype=bool)
-        mask[chosen] = True
-        outcome, q, mid, offsets = select(mask, self.sizes, self.outcome, self.q, self.mid)
+        slots = self.slots(chosen)
         ids, category, series = ([texts[at] for at in chosen] for texts in (self.ids, self.category, self.series))
-        closed, weight = self.closed[chosen], self.weight[chosen]
-        return Events(ids, offsets, outcome, self.exclusive[chosen], closed, category, series, weight, q, mid)
+        return self._replace(
+            ids=ids,
+            offsets=np.append(0, np.cumsum(self.sizes[chosen])),
+            outcome=self.outcome[slots],
+            exclusive=self.exclusive[chosen],
+            closed=self.closed[chosen],
+            category=category,
+            series=series,
+            weight=self.weight[chosen],
+            q=self.q[slots],
+            mid=self.mid[slots],
+        )
 
     def cluster_names(self) -> list[str]:
         """The name of each event's cluster: its series, or the event itself."""
@@ -66,13 +71,14 @@ class Events(NamedTuple):
         """How many events are exclusive, and why the others are not."""
         winners = np.add.reduceat(self.outcome, self.offsets[:-1])
         single = self.sizes == 1
-        return {
-            "exclusive": int(self.exclusive.sum()),
-            "several winners": int((~single & (winners > 1)).sum()),
-            "no winner": int((~single & (winners == 0)).sum()),
-            "one option": int(single.sum()),
-            "declared not exclusive": int((~single & ~self.exclusive & (winners == 1)).sum()),
+        where = {
+            "exclusive": self.exclusive,
+            "several winners": ~single & (winners > 1),
+            "no winner": ~single & (winners == 0),
+            "one option": single,
+            "declared not exclusive": ~single & ~self.exclusive & (winners == 1),
         }
+        return {name: int(events.sum()) for name, events in where.items()}
 
 
 _FIELDS: Final = frozenset(
@@ -81,8 +87,10 @@ _FIELDS: Final = frozenset(
 
 
 class Problem(NamedTuple):
+    """A usable problem; `winners` are positions in its options."""
+
     size: int
-    winners: frozenset[int]
+    winners: list[int]
     exclusive: bool
     closed: float
     category: str
@@ -114,8 +122,8 @@ def read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> Problem 
     closed = record.get("end_date")
     if closed is None and isinstance(metadata, Mapping):
         closed = metadata.get("end_date")
-    weight = read_number(record["weight"]) if record.get("weight") is not None else math.nan
-    if record.get("weight") is not None and not usable_weight(weight):
+    weight = read_weight(record.get("weight"))
+    if weight < 0:
         return "'weight' must be a positive number"
     series = record.get("series")
     return Problem(
@@ -131,23 +139,22 @@ def read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> Problem 
     )
 
 
-def _read_winners(record: Mapping[str, Any], options: Sequence[str]) -> frozenset[int] | str:
+def _read_winners(record: Mapping[str, Any], options: Sequence[str]) -> list[int] | str:
     """The winners' positions (one, a list, or an empty list for none), or the reason why there are none."""
     answer, index = record.get("correct_answer"), record.get("correct_option_idx")
     if answer is None and index is None:
         return "no correct answer"
     readings = []
     if answer is not None:
-        texts = [read_id(text) for text in (answer if isinstance(answer, (list, tuple)) else [answer])]
-        if not set(texts) <= set(options):
-            return "a winner is not among the options"
-        readings.append(frozenset(options.index(text) for text in texts))
+        texts = map(read_id, answer if isinstance(answer, (list, tuple)) else [answer])
+        readings.append({options.index(text) if text in options else -1 for text in texts})
     if index is not None:
         numbers = index if isinstance(index, (list, tuple)) else [index]
-        if not all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n < len(options) for n in numbers):
-            return "a winner is not among the options"
-        readings.append(frozenset(numbers))
-    return readings[0] if len(set(readings)) == 1 else "'correct_answer' and 'correct_option_idx' disagree"
+        whole = (isinstance(n, int) and not isinstance(n, bool) for n in numbers)
+        readings.append({n if known and n < len(options) else -1 for n, known in zip(numbers, whole, strict=True)})
+    if any(min(reading, default=0) < 0 for reading in readings):
+        return "a winner is not among the options"
+    return sorted(readings[0]) if readings[0] == readings[-1] else "'correct_answer' and 'correct_option_idx' disagree"
 
 
 def read_problems(
@@ -156,13 +163,14 @@ def read_problems(
     """The usable events, and the number of every id that the problems name, -1 for those that cannot be used."""
     records: dict[str, list[Mapping[str, Any] | Refusal]] = {}
     for number, record in enumerate(problems, 1):
-        name = _name(record)
+        named = isinstance(record, Mapping)
+        name = read_id(record.get("problem_id")) if named else record.problem_id if isinstance(record, Refusal) else ""
         if name:
             records.setdefault(name, []).append(record)
         else:
             reason = record.problem if isinstance(record, BadRecord) else "no object with 'problem_id'"
             notes.exclude("event", reason, [place(number)])
-    usable: list[tuple[str, Problem]] = []
+    usable: dict[str, Problem] = {}
     for name, (record, *repeated) in sorted(records.items()):
         if repeated:
             problem: Problem | str = "problem id used more than once"
@@ -171,35 +179,28 @@ def read_problems(
         if isinstance(problem, str):
             notes.exclude("event", problem, [name] * (1 + len(repeated)))
         else:
-            usable.append((name, problem))
-    events = _as_arrays(usable, notes)
-    return events, {**dict.fromkeys(records, -1), **{name: number for number, name in enumerate(events.ids)}}
+            usable[name] = problem
+    numbers = {name: number for number, name in enumerate(usable)}
+    return _as_arrays(list(usable), list(usable.values()), notes), dict.fromkeys(records, -1) | numbers
 
 
-def _name(record: object) -> str:
-    if isinstance(record, Refusal):
-        return record.problem_id
-    return read_id(record.get("problem_id")) if isinstance(record, Mapping) else ""
-
-
-def _as_arrays(usable: Sequence[tuple[str, Problem]], notes: Notes) -> Events:
-    ids, problems = [name for name, _ in usable], [problem for _, problem in usable]
+def _as_arrays(ids: list[str], problems: Sequence[Problem], notes: Notes) -> Events:
     offsets = np.cumsum([0, *(problem.size for problem in problems)], dtype=np.int64)
-    outcome = np.zeros(int(offsets[-1]))
-    for start, problem in zip(offsets, problems, strict=False):
-        outcome[[int(start) + winner for winner in problem.winners]] = 1
-    q, mid = np.zeros(0), np.zeros(0)
-    if problems:
-        odds, bids = [problem.odds for problem in problems], [problem.bids for problem in problems]
-        q, mid, *bad = read_prices(odds, bids, np.diff(offsets))
-        for text, where in zip((BAD_ODDS, BAD_BIDS), bad, strict=True):
-            notes.warn(f"problem: {text}", [ids[at] for at in np.flatnonzero(where)])
+    winners = [start + winner for start, problem in zip(offsets, problems, strict=False) for winner in problem.winners]
+    outcome = np.bincount(np.array(winners, dtype=np.int64), minlength=offsets[-1]).astype(float)
+    odds, bids = [problem.odds for problem in problems], [problem.bids for problem in problems]
+    q, mid, *bad = read_prices(odds, bids, np.diff(offsets))
+    for text, where in zip((BAD_ODDS, BAD_BIDS), bad, strict=True):
+        notes.warn(f"problem: {text}", [ids[at] for at in np.flatnonzero(where)])
     return Events(
-        ids, offsets, outcome,
-        np.array([problem.exclusive for problem in problems], dtype=bool),
-        np.array([problem.closed for problem in problems], dtype=float),
-        [problem.category for problem in problems],
-        [problem.series for problem in problems],
-        np.array([problem.weight for problem in problems], dtype=float),
-        q, mid,
-    )  # fmt: skip
+        ids=ids,
+        offsets=offsets,
+        outcome=outcome,
+        exclusive=np.array([problem.exclusive for problem in problems], dtype=bool),
+        closed=np.array([problem.closed for problem in problems], dtype=float),
+        category=[problem.category for problem in problems],
+        series=[problem.series for problem in problems],
+        weight=np.array([problem.weight for problem in problems], dtype=float),
+        q=q,
+        mid=mid,
+    )

@@ -1,14 +1,88 @@
-"""The single fields of a record: ids, numbers and times, read strictly."""
+"""Single fields of a record, read strictly; and notes: what was left out and what is odd, nothing unseen."""
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import chain
+from typing import Any, Final, NamedTuple, TypedDict
 
+import numpy as np
+
+from forecasteval.common.errors import grouped_warning, printable
 from forecasteval.common.records import number_text
 
-from .notes import Notes
+from .arrays import Bools, Floats, Ints
+from .scores import PRICE_RANGE
+
+BAD_ODDS: Final = "odds are not a number in (0, 1] for every option, not used"
+BAD_BIDS: Final = "bids are not a number in [0, odds] for every option: the mid price is the odds"
+NAMES_KEPT: Final = 100  # of forecasts; of events all
+
+
+class Refusal(NamedTuple):
+    """Stands where a row of a file gives no problem or no forecast, and says why."""
+
+    problem_id: str
+    username: str
+    reason: str
+
+
+class Exclusion(TypedDict):
+    """How many events or forecasts were left out for a reason, and which."""
+
+    what: str
+    reason: str
+    count: int
+    names: list[str]
+
+
+class Notes:
+    """Collects exclusions, warnings that name records, and warnings that stand for themselves (`lines`)."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._names: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        self._counts: Counter[tuple[str, str]] = Counter()
+
+    def exclude(self, what: str, reason: str, names: Iterable[str], count: int | None = None) -> None:
+        """Count an "event" or a "forecast" as left out; `count`: how many, if not all are named."""
+        kept = self._names[what, reason]
+        before = len(kept)
+        kept += names
+        self._counts[what, reason] += len(kept) - before if count is None else count
+        if what != "event" and len(kept) > 50 * NAMES_KEPT:  # of millions not all are held
+            kept[:] = sorted(kept)[:NAMES_KEPT]
+
+    def warn(self, text: str, names: Iterable[str], count: int | None = None) -> None:
+        """Count something odd."""
+        self.exclude("", text, names, count)
+
+    def odd(self) -> dict[str, list[str]]:
+        """The names by warning."""
+        return {text: sorted(names) for (what, text), names in sorted(self._names.items()) if not what and names}
+
+    def excluded(self) -> list[Exclusion]:
+        """Names in order, so that the order of the input shows nowhere; of forecasts the first hundred."""
+        rows: list[Exclusion] = []
+        for (what, reason), count in sorted(self._counts.items()):
+            if what and count:
+                names = sorted(self._names[what, reason])[: None if what == "event" else NAMES_KEPT]
+                shown = [printable(name, 200) for name in names]
+                rows.append({"what": what, "reason": reason, "count": count, "names": shown})
+        return rows
+
+    def warnings(self) -> list[str]:
+        """A line per kind."""
+        grouped = (grouped_warning(text, names, self._counts["", text]) for text, names in self.odd().items())
+        return [*grouped, *self.lines]
+
+
+# --- Fields ---
 
 
 @lru_cache(maxsize=1 << 16)
@@ -58,6 +132,51 @@ def read_number(value: object) -> float:
     return float(text) if text and len(text) < 400 else math.nan
 
 
-def usable_weight(weight: float) -> bool:
-    """Whether a number can weigh an event; beyond these sums of weights overflow."""
-    return 1e-100 < weight < 1e100
+def read_weight(value: object) -> float:
+    """The weight of an event; nan for none, -1 for what is no positive number, or one whose sums overflow."""
+    if value is None:
+        return math.nan
+    weight = read_number(value)
+    return weight if 1e-100 < weight < 1e100 else -1.0
+
+
+# --- Many numbers at a time ---
+
+
+def read_prices(odds: Sequence[Any], bids: Sequence[Any], sizes: Ints) -> tuple[Floats, Floats, Bools, Bools]:
+    """Asking and middle prices option after option, clipped, nan where there are none; which odds and bids are bad.
+
+    odds, bids: by forecast a list with a price per option, or None. Odds lie in (0, 1], bids in [0, odds].
+    """
+    starts = np.cumsum(sizes) - sizes
+    q, priced = _read_lists(odds, sizes, starts, float(np.nextafter(0, 1)))
+    bid, bidden = _read_lists(bids, sizes, starts, 0.0)
+    with np.errstate(invalid="ignore"):
+        bidden &= np.logical_and.reduceat((bid <= q) | ~np.repeat(priced, sizes), starts)
+        mid = np.where(np.repeat(bidden & priced, sizes), (q + bid) / 2, q)  # of prices that are not yet clipped
+    bad_odds, bad_bids = (
+        np.array([row is not None for row in rows], dtype=bool) & ~good
+        for rows, good in ((odds, priced), (bids, bidden))
+    )
+    return np.clip(q, *PRICE_RANGE), np.clip(mid, *PRICE_RANGE), bad_odds, bad_bids
+
+
+def read_numbers(lists: Sequence[Sequence[Any]], size: int) -> Floats:
+    """All values of the lists in a row; nan for what is no number."""
+    if set(map(type, chain.from_iterable(lists))) <= {float, int}:
+        with contextlib.suppress(OverflowError):  # an integer of a thousand digits
+            return np.fromiter(chain.from_iterable(lists), float, size)
+    return np.fromiter(map(read_number, chain.from_iterable(lists)), float, size)
+
+
+def _read_lists(lists: Sequence[Any], sizes: Ints, starts: Ints, lowest: float) -> tuple[Floats, Bools]:
+    """Prices in a row, and which lists give one in [lowest, 1] for every option; the others are nan."""
+    whole = [isinstance(row, (list, tuple)) and len(row) == n for row, n in zip(lists, sizes.tolist(), strict=True)]
+    good = np.array(whole, dtype=bool)
+    values = np.full(int(sizes.sum()), math.nan)
+    inside = np.repeat(good, sizes)
+    used = [row for row, has in zip(lists, whole, strict=True) if has]
+    values[inside] = read_numbers(used, int(inside.sum()))
+    good &= np.logical_and.reduceat((values >= lowest) & (values <= 1), starts)
+    values[~np.repeat(good, sizes)] = math.nan
+    return values, good

@@ -13,9 +13,9 @@ from .arrays import Floats, Ints
 from .bradley_terry import BradleyTerryFit, fit_bradley_terry
 from .effects import EffectsFit, connected_parts, fit_effects
 from .events import Events
+from .fields import Notes
 from .forecasts import Forecasts
 from .irt import IrtFit, fit_irt
-from .notes import Notes
 from .score_table import Scores
 
 PRIOR: Final = 1.0  # of Bradley–Terry where it has no maximum without one

@@ -48,7 +48,7 @@ def score_forecasts(events: Events, data: Forecasts, metrics: Sequence[Metric], 
     for at, options, ends in data.chunks():
         _score_chunk(events, data, means, at, options, ends, scores)
         weight = np.repeat(data.weight[at], data.sizes[at])
-        outcome = events.outcome[events.slots(data.event[at], ends)]
+        outcome = events.outcome[events.slots(data.event[at])]
         scores.bins[:] += bin_sums(data.p[options], outcome, weight, np.repeat(cell[at], data.sizes[at]), cells, BINS)
     return scores
 
@@ -57,7 +57,7 @@ def _score_chunk(
     events: Events, data: Forecasts, means: Sequence[Metric], at: slice, options: slice, ends: Ints, scores: Scores
 ) -> None:
     sizes, exclusive = data.sizes[at], events.exclusive[data.event[at]]
-    slot = events.slots(data.event[at], ends)
+    slot = events.slots(data.event[at])
     p, q, outcome = data.p[options], data.q[options], events.outcome[slot]
     for total, column in zip(scores.slots, (q, data.mid[options], p), strict=True):
         total += np.bincount(slot, np.nan_to_num(column), len(total))
@@ -112,16 +112,11 @@ def baselines(events: Events, data: Forecasts, slots: Floats) -> tuple[Forecasts
     market = np.minimum(mid / np.repeat(scale, sizes), 1)
     weight = np.zeros(size)
     weight[data.event] = data.weight
+    crowd = np.minimum(crowd, 1)
+    q, mid = (np.where(np.repeat(priced, sizes), price, math.nan) for price in (q, mid))
     nobody, unknown = np.zeros(size, dtype=np.int64), np.full(size, math.nan)
-    everywhere = Forecasts(
-        ["crowd"], np.arange(size), nobody, unknown, weight, priced, sizes, np.minimum(crowd, 1), q, mid
-    )
-    p, q, mid, _ = select(priced, sizes, market, q, mid)
-    sold = everywhere._replace(
-        names=["market"], event=np.flatnonzero(priced), forecaster=nobody[priced], time=unknown[priced],
-        weight=weight[priced], priced=priced[priced], sizes=sizes[priced], p=p, q=q, mid=mid,
-    )  # fmt: skip
-    return sold, everywhere
+    everywhere = Forecasts(["crowd"], np.arange(size), nobody, unknown, weight, sizes, crowd, q, mid)
+    return everywhere._replace(names=["market"], p=market).select(np.flatnonzero(priced)), everywhere
 
 
 class Rows(NamedTuple):

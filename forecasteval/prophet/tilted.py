@@ -168,9 +168,15 @@ def list_bets(events: Events, forecasts: Forecasts, first: int = 0) -> Iterator[
     """The bets of one forecaster after the other; `first` is the row of the first."""
     bets = np.flatnonzero(forecasts.priced & events.exclusive[forecasts.event])
     bets = bets[np.argsort(forecasts.forecaster[bets], kind="stable")]
-    starts, who = np.cumsum(forecasts.sizes) - forecasts.sizes, forecasts.forecaster[bets]
+    starts, who = forecasts.starts, forecasts.forecaster[bets]
     for chosen in np.split(bets, np.flatnonzero(np.diff(who)) + 1) if len(bets) else ():
         sizes, row = forecasts.sizes[chosen], first + int(forecasts.forecaster[chosen[0]])
         at, offsets = positions(starts[chosen], sizes)
-        slot, _ = positions(events.offsets[forecasts.event[chosen]], sizes)
-        yield Bets(row, forecasts.weight[chosen], offsets, forecasts.p[at], forecasts.q[at], slot)
+        yield Bets(
+            row,
+            forecasts.weight[chosen],
+            offsets,
+            forecasts.p[at],
+            forecasts.q[at],
+            events.slots(forecasts.event[chosen]),
+        )

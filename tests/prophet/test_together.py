@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,11 +58,15 @@ def test_one_bad_file_costs_only_itself(tmp_path: Path) -> None:
 
 
 def test_forecaster_in_two_files_is_refused(tmp_path: Path) -> None:
+    """A line for each of the files."""
     write(tmp_path, {**FILES, "prediction/week1-c.json": rows("ada", 0.2)})
     done = run(tmp_path, "-f", "week1-a", "-f", "week1-c")
-    assert_refused(done, "week1-c.json: expected forecasters of its own", "got ada, who is in", "week1-a.json, too")
+    first, second = done.err.splitlines()
+    assert done.code == 2
+    assert re.search("week1-a.json: expected forecasters of its own, got ada, who is in .*week1-c.json, too$", first)
+    assert re.search("week1-c.json: expected forecasters of its own, got ada, who is in .*week1-a.json, too$", second)
     other = write(tmp_path / "other", {"week1-a.json": rows("ada", 0.2)}) / "week1-a.json"
-    assert_refused(run(tmp_path, "-f", "week1-a", "-f", str(other)), "expected forecasters of its own", "got ada")
+    assert run(tmp_path, "-f", "week1-a", "-f", str(other)).err.count("expected forecasters of its own, got ada") == 2
 
 
 def test_file_that_is_named_twice_counts_once(tmp_path: Path) -> None:
@@ -81,6 +86,16 @@ def test_nightly_ranks_the_files_of_a_dataset_together_and_reuses_them(tmp_path:
     assert (again["evaluated"], [row["name"] for row in again["tables"][0]["rows"]]) == (1, ["bob", "ada", "cid"])
     write(tmp_path, {"prediction/week1-c.json": rows("cid", -0.3)})
     assert run(tmp_path, "nightly", "--json").json["evaluated"] == 1
+
+
+def test_forecaster_in_two_files_costs_only_these(tmp_path: Path) -> None:
+    write(tmp_path, {**FILES, "prediction/week1-c.json": rows("ada", 0.2), "prediction/week1-d.json": rows("dee", 0.2)})
+    done = run(tmp_path, "nightly", "--json")
+    night = json.loads(done.out)
+    assert [row["name"] for row in night["tables"][0]["rows"]] == ["bob", "dee"]
+    reasons = {entry["file"]: entry["reason"].rpartition("/")[2] for entry in night["failed"]}
+    assert reasons == {"week1-a.json": "week1-c.json, too", "week1-c.json": "week1-a.json, too"}
+    assert done.code == 3
 
 
 def test_verify_scores_the_files_of_a_dataset_together(tmp_path: Path) -> None:
