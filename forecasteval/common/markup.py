@@ -203,8 +203,10 @@ def _clean_markup(text: str) -> str:
     if "<" in text:
         text = _BREAK_TAG.sub("\n", text)
     if "\\" in text:
-        text = _QUAD.sub(r"\1\n", _SCALE_LETTER.sub(r"\1", text))
-        text = _FRACTION.sub(r"\1/\2", _ENVIRONMENT.sub(" ", text))
+        if "quad" in text:
+            text = _QUAD.sub(r"\1\n", text)
+        if "{" in text:
+            text = _FRACTION.sub(r"\1/\2", _ENVIRONMENT.sub(" ", _SCALE_LETTER.sub(r"\1", text)))
         text = _COMMAND.sub(_replace_command, text)
     if "~" in text:
         text = _TILDE.sub(lambda match: match["range"] or " ", text)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from abc import ABC, abstractmethod
+from typing import Final, Generic, TypeVar
 
 from forecasteval.common.markup import clean, drop_invisible, last_boxed, parse_literal
 from forecasteval.common.records import number_text
 
-_OPENING: Final = re.compile(r"(?:oxed|fbox)\s{0,9}[{(]?\s{0,9}")  # what may be left of a box, see `last_boxed`
+from .rules import Scored, unparsed
+
+Read = TypeVar("Read")
+
+_OPENING: Final = re.compile(r"ox(?:ed)?\s{0,9}[{(]?\s{0,9}")  # what may be left of a box, see `last_boxed`
 
 
 _HEADING: Final = re.compile(  # alone on the first line
@@ -113,3 +118,20 @@ def _is_flat(raw: list[object]) -> bool:
 def question_words(prompt: str) -> str:
     """The prompt up to the paragraph that tells how to answer."""
     return prompt.partition("IMPORTANT:")[0]
+
+
+class TruthOf(ABC, Generic[Read]):
+    """A ground truth: it reads answers as its kind has them (picks, names, a number) and scores what it read."""
+
+    @abstractmethod
+    def read(self, answer: Answer) -> Read | str:
+        """What an answer says, or why that cannot be read."""
+
+    @abstractmethod
+    def compare(self, read: Read) -> Scored:
+        """The score of what an answer says."""
+
+    def score(self, answer: Answer) -> Scored:
+        """The score of an answer."""
+        read = self.read(answer)
+        return unparsed(read) if isinstance(read, str) else self.compare(read)

@@ -8,8 +8,7 @@ from typing import Final, NamedTuple
 
 from forecasteval.common.markup import clean
 
-from .answers import Answer, read_refusal
-from .lists import looks_like_names, refuses, show_names
+from .answers import Answer, TruthOf, read_refusal
 from .names import Name, Same, fold, match_names, read_name, read_sides, same_name
 from .options import (
     ROUND,
@@ -23,7 +22,8 @@ from .options import (
     split_tokens,
     unshield,
 )
-from .rules import Scored, unparsed
+from .rankings import looks_like_names, refuses, show_names
+from .rules import Scored
 
 # Bounded: a share of at most three digits behind at most four marks.
 _SHARE: Final = re.compile(r"[\s:=(~≈-]{1,4}([0-9]{1,3}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})\s?%?\s?\)?\Z")
@@ -63,12 +63,11 @@ class Picks(NamedTuple):
     unknown: frozenset[str] = frozenset()
 
 
-class ChoiceTruth(NamedTuple):
+class ChoiceTruth(TruthOf[Picks]):
     """Truth of a choice: the right picks; `exact` ones score 1 or 0 (level 1), others F1 of the sets (level 2)."""
 
-    options: Options
-    picks: Picks
-    exact: bool
+    def __init__(self, options: Options, picks: Picks, exact: bool) -> None:
+        self.options, self.picks, self.exact = options, picks, exact
 
     def read(self, answer: Answer) -> Picks | str:
         """The picks, or why there are none: no pick is an option, or bare text holds anything else."""
@@ -94,11 +93,6 @@ class ChoiceTruth(NamedTuple):
         wrong = len(picks.unknown - self.picks.unknown)
         shown = ", ".join(sorted(picks.labels | picks.unknown))
         return Scored(score, "scored", shown, f"{wrong} unknown" if wrong else "")
-
-    def score(self, answer: Answer) -> Scored:
-        """See `compare`; unparsed if there is no pick."""
-        read = self.read(answer)
-        return unparsed(read) if isinstance(read, str) else self.compare(read)
 
 
 def score_single(picks: Picks, truth: Picks) -> float:
@@ -167,17 +161,16 @@ _WINS: Final = re.compile(
 )
 
 
-class NameTruth(NamedTuple):
+class NameTruth(TruthOf[Sequence[Name]]):
     """Truth of a choice that has neither options nor labels: names, each picked once; `exact` ones score 1 or 0.
 
     `sides` are the two of which a question names the winner.
     """
 
-    names: tuple[Name, ...]
-    exact: bool
-    sides: tuple[str, ...] = ()
+    def __init__(self, names: Sequence[Name], exact: bool, sides: Sequence[str] = ()) -> None:
+        self.names, self.exact, self.sides = names, exact, sides
 
-    def read(self, answer: Answer) -> tuple[Name, ...] | str:
+    def read(self, answer: Answer) -> Sequence[Name] | str:
         """The picked names, or why there are none."""
         text, elements = answer.cleaned, answer.elements
         whole = read_name(text)
@@ -200,11 +193,6 @@ class NameTruth(NamedTuple):
         matched = max(len(self.names) - len(match_names(self.names, side, same)[0]) for side in read_sides(predicted))
         score = score_f1(matched, len(predicted), len(self.names))
         return Scored(float(score == 1.0) if self.exact else score, "scored", show_names(predicted), "")
-
-    def score(self, answer: Answer) -> Scored:
-        """See `compare`; unparsed if there is no name, or if bare text reads as prose."""
-        read = self.read(answer)
-        return unparsed(read) if isinstance(read, str) else self.compare(read)
 
 
 def find_sides(prompt: str) -> tuple[str, ...]:

@@ -18,8 +18,7 @@ from forecasteval.common.wing import Evaluator, Files
 from .items import Scoring
 from .report import explain, report_blocks
 from .rows import Rows, read_rows
-from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS, WEIGHTS
-from .summary import summarise
+from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS, WEIGHTS, summarise
 
 if TYPE_CHECKING:
     from forecasteval.common.pages import Page

@@ -11,10 +11,9 @@ from forecasteval.common.records import as_text, repeated_keys
 from forecasteval.common.results import RecordDigest, hash_question, hash_questions
 
 from .answers import Answer, read_answer
-from .questions import SHOWN, Question, read_record, score_answer
+from .questions import SHOWN, Question, Truth, read_record, score_answer
 from .rows import AnswerKeys, raw_answer
 from .rules import Rules, Scored
-from .truths import Truth
 from .units import NumberTruth
 
 BLOCK: Final = 512  # records that are scored together

@@ -17,8 +17,8 @@ from .items import Answered, Item, decide_by_model
 from .names import IS_CJK, Name, match_names, same_name
 from .numbers import CURRENCY, DIGITS, DIGITS_PART, PERCENT, Quantity, parse_number
 from .rankings import RankingTruth
-from .sentences import find_numbers_and_words, mark_falls
-from .units import NumberTruth, score_reading
+from .sentences import asks_change, find_numbers, mark_falls
+from .units import NumberTruth, nearest_reading
 
 
 class Counts(Usage):
@@ -72,7 +72,7 @@ def is_settled(text: str) -> bool:
     """Whether the grammar is sure of a cleaned answer: one number, in a unit and scale that it knows, or none."""
     if parse_number(text):
         return True
-    numbers = find_numbers_and_words(text)
+    numbers = find_numbers(text)
     if len(numbers) != 1:
         return not DIGITS.search(text)
     quantity, word = numbers[0]
@@ -146,7 +146,7 @@ def decide_numbers(client: ModelClient, policy: str, answered: Iterable[Answered
     changed = 0
     for (place, truth, data), quantity in zip(pending, quantities, strict=True):
         if quantity:
-            scored = score_reading(truth, _with_direction(quantity, truth, data["span"]))
+            scored = truth.compare(nearest_reading(_with_direction(quantity, truth, data["span"]), truth))
             changed += scored.score != items[place]["score"]
             decide_by_model(items[place], scored)
     return {"changed": changed, **usage}
@@ -154,9 +154,10 @@ def decide_numbers(client: ModelClient, policy: str, answered: Iterable[Answered
 
 def _with_direction(quantity: Quantity, truth: NumberTruth, span: str) -> Quantity:
     """The quantity, negative if a change is asked for and the span states it as a fall: "down 0.4%"."""
-    stated = [number.value for number, _ in find_numbers_and_words(mark_falls(span, truth.change))]
+    stated = [number.value for number, _ in find_numbers(mark_falls(span, truth.prompt))]
     values = [value for value in stated if abs(value) == abs(quantity.value)]
-    return quantity._replace(value=values[0]) if truth.change and values and max(values) < 0 else quantity
+    falls = values and max(values) < 0 and asks_change(truth.prompt)
+    return quantity._replace(value=values[0]) if falls else quantity
 
 
 # --- Names: the one place where a truth is sent to a server ---

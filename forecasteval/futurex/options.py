@@ -105,7 +105,7 @@ class Options:
 
     @cached_property
     def _texts(self) -> list[str]:
-        return [clean(self._prompt[begin:end]) for begin, end in self.spans]
+        return [clean(self._prompt[begin:end].strip()) for begin, end in self.spans]
 
 
 def unshield(pick: str) -> str:
@@ -116,7 +116,7 @@ def unshield(pick: str) -> str:
 # --- How a text names options ---
 
 SEPARATOR: Final = re.compile(
-    r"[,，、;；/|&\n](?:\s*and\s)?|\s(?:and|\+)\s|(?<=\b\w)\+(?=[!-~\ue05b-\ue07e](?:\W|\Z))|和|与|以及", re.I
+    r"[,，、;；/|&\n](?:\s*and\s)?|\s(?:and|\+)\s|\+(?<=\b\w\+)(?=[!-~\ue05b-\ue07e](?:\W|\Z))|和|与|以及", re.I
 )
 ROUND: Final = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
 _BRACKETS: Final = re.compile(rf"{ROUND.pattern}|\[[^\[\]]*\]|【[^【】]*】")
@@ -151,9 +151,9 @@ _CONFIDENCE: Final = re.compile(
 _CAPITAL: Final = re.compile(r"(?<![A-Za-z0-9])[B-HJ-Z](?![A-Za-z0-9])")  # "A" and "I" are words, too
 _YES_NO_SPLIT: Final = re.compile(r"\s*(?:[,.;/|&\n!?>→。–—-]|\b(?:or|and|but|then)\b)\s*")
 _YES_NO_TAIL: Final = re.compile(
-    r"(yes|no|true|false|sí|si|oui|non|ja|nein|sim|não|да|нет)"
+    r"(?=[ytfsojnдн是否不はい])(?:(yes|no|true|false|sí|si|oui|non|ja|nein|sim|não|да|нет)"
     r"(?=\s*(?:[,.:;!(–—-]|\Z)|\s+(?:it|they|he|she|this|that|there|will|we|the|i)\b)"
-    r"|(是的|是|否|不是|不会|はい|いいえ)(?=[\s,.:;!(–—-])",
+    r"|(是的|是|否|不是|不会|はい|いいえ)(?=[\s,.:;!(–—-]))",
     re.I,
 )
 
@@ -225,10 +225,10 @@ def _is_reason(text: str, options: Options) -> bool:
 def _read_tokens(text: str, spans: Sequence[tuple[int, int]], options: Options) -> list[tuple[int, list[str]]]:
     """The picks of each token, and where it ends; an option's text may hold separators, and the longest counts."""
     groups: list[tuple[int, list[str]]] = []
-    first = 0
+    first, width = 0, options.width if len(spans) > 1 else 0
     while first < len(spans):
         begin = spans[first][0]
-        for last in range(min(first + options.width, len(spans) - 1), first, -1):
+        for last in range(min(first + width, len(spans) - 1), first, -1):
             if label := _find_text(_bare_token(text[begin : spans[last][1]], options), options):
                 picks = [label]
                 break

@@ -23,11 +23,10 @@ from forecasteval.common.records import as_text
 from forecasteval.common.report import Bar, Cell, Column, make_table, show_number
 
 from .answers import read_answer
-from .questions import read_record
+from .questions import Truth, read_record
 from .report import explain, name_cause, summarise
 from .rows import raw_answer
 from .rules import WEIGHTS, Rules
-from .truths import Truth
 
 _BINS: Final = (
     (-3, "more than 3 σ too low"),

@@ -1,19 +1,294 @@
-"""Rankings, levels 3 and 4: lists of names against lists."""
+"""Rankings, levels 3 and 4: lists of names in one text (separators, rank labels, a final `and`), and their score."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
 
-from .answers import Answer
-from .lists import ITEM_SEPARATOR, looks_like_names, read_items, refuses, show_names
-from .names import Name, Same, match_names, read_sides, same_name, unambiguous
-from .rules import PARTIAL_RANKING, Scored, unparsed
+from forecasteval.common.markup import clean
+
+from .answers import Answer, TruthOf, question_words, read_refusal
+from .names import CJK, IS_CJK, Name, Same, match_names, read_name, read_sides, same_name, unambiguous
+from .rules import PARTIAL_RANKING, Scored
+
+_COMPLEX: Final = re.compile(r"[0-9()\[\]\"“《「『【第>→]|[-•·▪–—]\s")
+ITEM_SEPARATOR: Final = re.compile(r"[,;|、\n]")
+# What splits a list; brackets and quotes shield what is in them.
+_SEPARATOR: Final = re.compile(r"[,;|、\n]\s*|(?<=[》」』”])\s*(?=[《「『“])")
+_ARROW: Final = re.compile(r"(?:→|->|>)\s*")
+_SHIELD: Final = re.compile(
+    r"""(?!\([0-9]{1,2}\))\([^()]*\)|\[[^\[\]]*\]|"[^"\n]*"|“[^“”]*”|《[^《》]*》|「[^「」]*」|『[^『』]*』|【[^【】]*】"""
+)
+_ORDINAL: Final = "一二三四五六七八九十"
+_LABEL: Final = re.compile(  # the name of the group that holds the number tells the kind
+    rf"""(?=[0-9第RN\#(])                                                            # a glance that fails fast
+      (?:第\s*(?P<place>[0-9]{{1,4}}|[{_ORDINAL}]{{1,3}})\s*[名位]\s*[:、.]?\s*        # 第6名：
+      |(?<![^\s,;|、])(?:
+          (?P<ordinal>[0-9]{{1,4}})(?:st|nd|rd|th)(?:\s*place)?\s*[:.)]\s*             # 6th: or 1st place:
+         |(?P<nth>[0-9]{{1,4}})(?:st|nd|rd|th)\s+place\s*(?:-\s+)?
+         |ranks?\s*\#?\s*(?P<rank>[0-9]{{1,4}})\s*[:.)]\s*                             # Rank 15:
+         |(?:no\.|\#)\s*(?P<hash>[0-9]{{1,4}})(?:\s*[:.)]?\s+|:))                      # No. 4, #3
+      |(?<![A-Za-z0-9.(])(?P<weak>[0-9]{{1,3}})\s?[.):、]\s*                           # 1. 2) 18:
+      |\((?P<bracket>[0-9]{{1,2}})\)\s*)""",
+    re.X | re.I,
+)
+_BULLETS: Final = re.compile(r"(?:[-•·▪–—>→]\s+|->|[,;|、\s])+")  # and empty items
+_ANDS: Final = ("and", "And", "AND", "&", "和", "以及")
+_AND: Final = re.compile(r"\s(?:and|AND|And|&)\s+|\s*(?:和|以及)\s*")
+_TRAILING_AND: Final = re.compile(r"\s(?:and|&)\s*\Z", re.I)
+_PUNCTUATION: Final = ",;|、 \n"
+_LEADING_AND: Final = re.compile(r"(?:and|&)\s+", re.I)
+NO_NAME: Final = re.compile(r"[\s!-/:-@\[-`{-~\u2010-\u2027\u3000-\u3003…]*")
+_ALL_CJK: Final = re.compile(rf"[{CJK} ]+")
+_COUNT: Final = re.compile(
+    r"""rank(?:ed|s|ing)?\s+(?:from\s+)?\#?([0-9]{1,3})\s+(?:to|through|-)\s+\#?([0-9]{1,3})
+       |第\s*([0-9]{1,3})\s*[名位]?\s*[到至-]\s*第?\s*([0-9]{1,3})\s*[名位]
+       |前\s*([0-9]{1,3}|[一二三四五六七八九十])\s*[名位大个]?
+       |top\s+([0-9]{1,3})\b""",
+    re.X | re.I,
+)
+_PROSE: Final = re.compile(
+    r"\b(?:will|would|should|might|could)\s+(?:be|not|surely|likely|probably|win|finish|come|reach)\b"
+    r"|\bI\s+(?:think|expect|predict|believe|guess)\b|\b(?:probably|perhaps|maybe|most\s+likely)\b",
+    re.I,
+)
+# "St. Kilda" and "Sarah J. Maas" are no sentences, "last time. We" is; "Mamma Mia! Here We Go" is a title in a list.
+_ABBREVIATIONS: Final = (
+    r"(?<!\bmr|\bms|\bdr|\bst|\bvs|\bjr|\bsr|\bft|\bmt|\bno|\bco|\bpt)"
+    r"(?<!\bvol|\bmrs|\binc|\bltd)(?<!\bbros|\bprof|\bfeat)"
+)
+_FULL_STOP: Final = re.compile(rf"(?<=[a-z][a-z)\"”%0-9])(?i:{_ABBREVIATIONS})\.\s+[A-Z]|。\s*\S")
+_BREAK: Final = re.compile(r"(?<=[a-z][a-z)\"”%0-9])[!?]\s+[A-Z]")
 
 
-class RankingTruth:
+class _Label(NamedTuple):
+    """What may be a rank in front of an item: where it stands, its number, and how it is written."""
+
+    start: int
+    end: int
+    number: int
+    mark: str  # behind a bare number: . ) : 、
+    glued: bool  # to a digit: "2.731"
+    style: tuple[str, str, bool]  # its kind, the mark, whether a blank stands behind it
+
+    @property
+    def may_begin_name(self) -> bool:
+        """Whether a name may begin like that: `24: Live, Heat`, but not `2. Green, Red`."""
+        return self.mark in (":", "、") or self.glued or (self.number >= 100 and bool(self.mark))
+
+
+_Span = tuple[int, int]  # where something begins and ends
+
+
+def item_count(prompt: str) -> int | None:
+    """How many items a ranking question asks for (`ranked from 6 to 8`, `top 3`, `前3名`, `第4到6名`), or None."""
+    best = None
+    for match in _COUNT.finditer(question_words(prompt)):
+        low, high, first, last, leading, top = match.groups()
+        if low or first:
+            return abs(int(high or last) - int(low or first)) + 1
+        if leading:
+            return _read_ordinal(leading)
+        best = best or int(top)
+    return best
+
+
+def _read_ordinal(text: str) -> int:
+    """A number up to 99, in digits or Chinese: 十二 is 12."""
+    if text.isdigit():
+        return int(text)
+    tens, ten, ones = text.rpartition("十")
+    return (10 * (_ORDINAL.find(tens) + 1 if tens else 1) if ten else 0) + (_ORDINAL.find(ones) + 1 if ones else 0)
+
+
+def split_items(text: str, compounds: Iterable[str] = ()) -> list[str]:
+    """The items of a list in one text, in the order of their ranks if every item carries one; labels dropped.
+
+    `compounds` are names that hold a separator of their own: where one stands whole, nothing in it splits.
+    """
+    if not compounds and not _COMPLEX.search(text):  # neither labels, brackets nor quotes
+        return [item for item in map(str.strip, ITEM_SEPARATOR.split(text)) if _is_name(item)]
+    masked = _mask(text, compounds)
+    parts, ranks = _choose_parts(masked, _find_labels(masked))
+    items = []
+    for begin, end in parts:
+        rank = ranks.get(begin)
+        begin = _skip_bullets(masked, rank.end if rank else begin)
+        item = text[begin:end].strip().rstrip(_PUNCTUATION)
+        if item.endswith(("and", "And", "AND", "&")):
+            item = _TRAILING_AND.sub("", item)
+        if _is_name(item):
+            items.append((rank.number if rank else None, item))
+    if all(number is not None for number, _ in items):
+        items.sort(key=lambda ranked: ranked[0] or 0)
+    return [item for _, item in items]
+
+
+def _is_name(item: str) -> bool:
+    return bool(item) and (item[0].isalnum() or not NO_NAME.fullmatch(item))
+
+
+def _mask(text: str, compounds: Iterable[str]) -> str:
+    """The text with underscores for all that brackets, quotes and compound names hold."""
+    for name in compounds:
+        whole = rf"(?<![^\s,;|、>→]){re.escape(name)}(?![^\s,;|、>→])"
+        text = re.sub(whole, lambda match: "_" * len(match[0]), text, flags=re.I)
+    return _SHIELD.sub(lambda match: match[0][0] + "_" * (len(match[0]) - 2) + match[0][-1], text)
+
+
+# --- Rank labels ---
+
+
+def _find_labels(masked: str) -> list[_Label]:
+    """All that may be a rank label, in order; `1、` only if it is the first rank or others count on."""
+    labels = []
+    for match in _LABEL.finditer(masked):
+        kind, end = match.lastgroup or "", match.end()
+        mark, spaced = match[0].rstrip()[-1] if kind == "weak" else "", masked[end - 1].isspace()
+        glued = mark not in ("", "、") and not spaced and masked[end : end + 1].isdigit()
+        labels.append(_Label(match.start(), end, _read_ordinal(match[kind]), mark, glued, (kind, mark, spaced)))
+    numbers = {label.number for label in labels if label.mark == "、"}
+    return [
+        label
+        for label in labels
+        if label.mark != "、" or label.number == 1 or {label.number - 1, label.number + 1} & numbers
+    ]
+
+
+def _choose_parts(masked: str, labels: Sequence[_Label]) -> tuple[list[_Span], dict[int, _Label]]:
+    """Where the items begin and end, and by their beginning the labels that are ranks.
+
+    Labels in front of all items are; those that go on counting split the text, whatever separates the items; of any
+    others, those that cannot be the beginning of a name.
+    """
+    heads = {label.start: label for label in labels}
+    parts = _split_parts(masked, (0, len(masked)), heads)
+    ranks = [heads[begin] for begin, _ in parts if begin in heads]
+    # A chain begins in front of everything: "Harbour (1), Meadow (2)" and 疯狂动物城2、飞驰人生3 hold none.
+    chain = _find_chain(labels) if labels and parts and labels[0].start == parts[0][0] else []
+    if 0 < len(ranks) == len(parts) >= len(chain) and _all_count(ranks):
+        return parts, heads
+    if len(chain) < 2:
+        return parts, {label.start: label for label in ranks if not label.may_begin_name}
+    heads = {label.start: label for label in chain}
+    parts = list(pairwise([*heads, len(masked)]))
+    # Separators split too if there are any in the last item: not in "1. Tyler, the Creator 2. Drake"
+    if _SEPARATOR.search(masked[chain[-1].end :].rstrip(_PUNCTUATION)):
+        parts = [part for span in parts for part in _split_parts(masked, span, heads)]
+    return parts, heads
+
+
+def _split_parts(masked: str, span: _Span, heads: Mapping[int, _Label]) -> list[_Span]:
+    """Where what stands between separators begins and ends; the 、 of a label in front of it is none."""
+    position, stop = span
+    separator = _SEPARATOR if _SEPARATOR.search(masked) else _ARROW
+    parts = []
+    while position < stop:
+        begin = _skip_bullets(masked, position)
+        cut = separator.search(masked, heads[begin].end if begin in heads else begin + 1, stop)
+        end, position = cut.span() if cut else (stop, stop)
+        if begin < end:
+            parts.append((begin, end))
+    return parts
+
+
+def _skip_bullets(masked: str, position: int) -> int:
+    bullets = None if masked[position : position + 1].isalnum() else _BULLETS.match(masked, position)
+    return bullets.end() if bullets else position
+
+
+def _find_chain(labels: Sequence[_Label]) -> list[_Label]:
+    """The first label and those of its style that go on counting from it; explicit ranks need not count."""
+    chain = list(labels[:1])
+    for label in labels[1:]:
+        counts = label.number == chain[-1].number + 1 or label.style[0] in ("place", "ordinal")
+        if counts and label.style == chain[0].style:
+            chain.append(label)
+    return chain
+
+
+def _all_count(labels: Sequence[_Label]) -> bool:
+    """Whether labels on all items are ranks: `300: Rise, 24: Live` is none, `1.731, 2.5AM` is two."""
+    if len(labels) == 1:
+        return labels[0].number < 100 and not labels[0].glued
+    numbers = sorted(label.number for label in labels)
+    counting = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    return counting or not any(label.glued or label.mark == ":" for label in labels)
+
+
+# --- The names of an answer ---
+
+
+def read_items(
+    answer: Answer, prompt: str = "", count: int | None = None, known: frozenset[str] = frozenset(),
+    compounds: Iterable[str] = (),
+) -> tuple[Name, ...]:  # fmt: skip
+    """The names of a list answer or truth.
+
+    Elements of a list literal are never split. Otherwise a final `and` splits the last item of a list, unless
+    the number of items (`count`, or the one that `prompt` asks for) is reached or the item is a `known` key. Chinese
+    names parted by blanks alone are a list where they are as many as asked for. `compounds`: see `split_items`.
+    """
+    if answer.elements:
+        return tuple(read_name(clean(e)) for e in answer.elements if not NO_NAME.fullmatch(e))
+    items = split_items(answer.cleaned, compounds)
+    if len(items) == 1 and " " in items[0] and not items[0].isascii() and _ALL_CJK.fullmatch(items[0]):
+        names = items[0].split()
+        if len(names) == (item_count(prompt) if count is None else count):
+            items = names
+    if len(items) > 1 or (items and (count or 0) > 1):  # "Red and Green" where two are asked for
+        lead = _LEADING_AND.match(items[-1])
+        last = items[-1][lead.end() :] if lead else items[-1]
+        items[-1:] = (
+            _split_final_and(last, len(items), prompt, count, known) if any(word in last for word in _ANDS) else [last]
+        )
+    return tuple(map(read_name, items))
+
+
+def _split_final_and(last: str, items: int, prompt: str, count: int | None, known: frozenset[str]) -> list[str]:
+    count = item_count(prompt) if count is None else count
+    if (count is not None and items >= count) or read_name(last).key in known:
+        return [last]
+    if items == 1 and count and len(parts := _AND.split(last)) == count > 2 and all(map(str.strip, parts)):
+        return parts  # "Red and Blue and Green" where three are asked for
+    cuts = [(last[: cut.start()], last[cut.end() :]) for cut in list(_AND.finditer(last))[-8:]]
+    cuts = [cut for cut in cuts if cut[0].strip() and cut[1].strip()]
+    best = [cut for cut in cuts if any(read_name(part).key in known for part in cut)] or cuts
+    return list(best[-1]) if best else [last]
+
+
+def looks_like_names(text: str) -> bool:
+    """Whether bare text may be a list of names: no item over 12 words, no sentence break, no `will be`."""
+    if len(text) > 2000 or _PROSE.search(text):
+        return False
+    items = split_items(text)
+    for item in items:
+        cjk = len(IS_CJK.findall(item))
+        if len(item.split()) + cjk / 3 > 12 or _FULL_STOP.search(item) or (len(items) == 1 and _BREAK.search(item)):
+            return False
+    return True
+
+
+def refuses(text: str, truth: Sequence[Name]) -> bool:
+    """Whether a text declines to name anything; a list that begins with `Unknown` does not."""
+    refusal = read_refusal(text)
+    if refusal is None or ITEM_SEPARATOR.search(refusal[1], 1):
+        return False
+    return not any(name.key in (read_name(text).key, read_name(refusal[0]).key) for name in truth)
+
+
+def show_names(names: Sequence[Name]) -> str:
+    """Names in one line."""
+    return " | ".join([name.text for name in names])
+
+
+# --- Scores ---
+
+
+class RankingTruth(TruthOf[Sequence[Name]]):
     """Truth of a ranking: names, best first; `ordered` unless any order will do, `whole` if no part of it counts."""
-
-    __slots__ = ("_compounds", "_keys", "names", "ordered", "whole")
 
     def __init__(self, names: tuple[Name, ...], ordered: bool = True, whole: bool = False) -> None:
         self.names, self.ordered, self.whole = names, ordered, whole
@@ -21,7 +296,7 @@ class RankingTruth:
         holds_separator = ITEM_SEPARATOR.search(" ".join([name.text for name in names]))
         self._compounds = [name.text for name in names if ITEM_SEPARATOR.search(name.text)] if holds_separator else []
 
-    def read(self, answer: Answer) -> tuple[Name, ...] | str:
+    def read(self, answer: Answer) -> Sequence[Name] | str:
         """The predicted names, best first, or why there are none."""
         if len(answer.elements) < 2 and refuses(answer.cleaned, self.names):
             return "refusal"
@@ -41,11 +316,6 @@ class RankingTruth:
         if padded:
             note += f"; {len(predicted)} items for {len(self.names)}"
         return Scored(score, "scored", show_names(predicted), note, padded=padded)
-
-    def score(self, answer: Answer) -> Scored:
-        """See `compare`; unparsed if there is no name, or if bare text reads as prose."""
-        read = self.read(answer)
-        return unparsed(read) if isinstance(read, str) else self.compare(read)
 
 
 def _holds_another(true: str, key: str, true_keys: Sequence[str]) -> bool:

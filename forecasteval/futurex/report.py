@@ -21,8 +21,8 @@ from forecasteval.common.report import (
 )
 
 from .answers import read_answer
+from .questions import Truth
 from .rules import LEVELS, WEIGHTS
-from .truths import Truth
 from .units import NumberTruth
 
 _MATCHED: Final = re.compile(r"([0-9]+) of ([0-9]+) matched")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from .answers import question_words
 from .names import CJK, IS_CJK
 from .numbers import (
     CURRENCY,
     DIGITS,
     FALL,
     FALLEN,
+    NUMERAL,
+    ONE,
     PER_AMOUNT,
     PERCENT,
     PERCENT_SIGN,
@@ -20,8 +23,8 @@ from .numbers import (
     Quantity,
     parse_number,
     read_quantity,
+    write_digits,
 )
-from .numerals import NUMERAL, ONE, write_digits
 
 _MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 _INDEX_NAMES: Final = (
@@ -33,7 +36,7 @@ _INDEX_NAMES: Final = (
 _YEAR: Final = r"(?:19|20)[0-9]{2}"
 _NOISE_KINDS: Final = {  # each begins where a word may begin
     "aside": r"\([^()]*\)|\[[^\[\]]*\]",
-    "index name": rf"(?i:{_INDEX_NAMES})",
+    "index name": rf"(?=[a-dfhiknrstwA-DFHIKNRSTWE0-9标日沪中上科创深富纳罗])(?i:{_INDEX_NAMES})",
     "fraction": r"(?<![0-9./])[0-9]{1,9}\s?/\s?[0-9]{1,9}(?![0-9./])",
     "date in digits": rf"(?<![0-9]){_YEAR}\s?[-/.年]\s?[0-9]{{1,2}}\s?[-/.月]\s?[0-9]{{1,2}}(?:\s?[日号])?(?![0-9])"
     r"|(?<![0-9])[0-9]{1,2}/[0-9]{1,2}/(?:19|20)?[0-9]{2}(?![0-9])",
@@ -69,16 +72,11 @@ _SAID: Final = re.compile(
 )
 
 
-def find_numbers(text: str) -> list[Quantity]:
-    """The quantities that a sentence states, in order.
+def find_numbers(text: str) -> list[tuple[Quantity, str]]:
+    """The quantities that a sentence states, in order, each with the word behind it.
 
     Dates, times, bracketed asides, `out of N`, bare years and numbers inside names are no values.
     """
-    return [quantity for quantity, _ in find_numbers_and_words(text)]
-
-
-def find_numbers_and_words(text: str) -> list[tuple[Quantity, str]]:
-    """The quantities of a sentence, each with the word behind it."""
     if not text.isascii():
         text = _SAID.sub(lambda numeral: write_digits(numeral[0]), text)
     if not DIGITS.search(text):
@@ -88,7 +86,7 @@ def find_numbers_and_words(text: str) -> list[tuple[Quantity, str]]:
     text = _NOISE.sub(
         lambda noise: noise[0] if noise["round"] and not DIGITS.search(whole, 0, noise.start()) else " ; ", whole
     )
-    found = []
+    numbers = []
     position = 0
     while digit := DIGITS.search(text, position):
         start = _before_digits(text, digit.start(), position)
@@ -105,8 +103,8 @@ def find_numbers_and_words(text: str) -> list[tuple[Quantity, str]]:
             position = tail.end() if tail else position
             continue
         word = _WORD.match(text[position + 1 : position + 41])
-        found.append((quantity, word[0].lower() if word else ""))
-    return found
+        numbers.append((quantity, word[0].lower() if word else ""))
+    return numbers
 
 
 _WORD: Final = re.compile(r"[\w-]*")
@@ -121,37 +119,43 @@ def _before_digits(text: str, digit: int, floor: int) -> int:
     return match.start() if match else digit
 
 
-_RISE_AND_FALL: Final = re.compile(rf"[↑↓▲△{FALL}{FALLEN}]")
-_FALL_WORDS: Final = (
-    *("down", "fell", "fall", "declin", "decreas", "drop", "loss", "↓", "▼"),
-    *("下跌", "下降", "降幅", "减少", "亏损"),
-)
+# --- Falls ---
+
+_RISE: Final = re.compile(rf"[↑▲△{FALLEN}]")
+_SAYS_FALL: Final = re.compile(r"[↑↓▲▼△▽]|down|fell|fall|declin|decreas|drop|loss|下跌|下降|降幅|减少|亏损", re.I)
 # The number stands directly behind: "down to 5%" is 5%.
 _FALL_BEFORE: Final = re.compile(
     r"(?:(?i:\b(?:down|fell|falls?|fallen|declin(?:es?|ed|ing)|decreas(?:es?|ed|ing)|drop(?:s|ped)?|loss)\b)|[↓▼]"
     r"|下跌|下降|降幅|减少|亏损)(?:\s|(?i:of|by|about)\s|[约为了:]){0,4}(?=[$£€¥]?\.?[0-9])"
 )
 _FALL_BEHIND: Final = re.compile(r"\s(?:decline|decrease|drop|fall|loss)\b(?!\s*[0-9])", re.I)
+_CHANGE: Final = re.compile(
+    r"(?i:\bchang|\bgrow|\bincreas|\bprofit|\bincome|\breturns?\b|year-on-year|month-on-month|\byoy\b|\bmom\b)"
+    r"|变化|变动|涨跌|增长|增速|增幅|同比|环比|利润|盈利|收益"
+)
+_ASKS_FALL: Final = re.compile(
+    r"(?i:(?<!or )\b(?:declin|decreas|fall|fell|drop|loss|down\b))|(?<!涨)跌幅|降幅|下降|下跌|减少|亏损"
+)
 
 
-LETTER_OR_MARK: Final = re.compile(r"[A-Za-z↑↓▲△▼▽\u4e00-\u9fff]")  # without any of them nothing says up or down
+def mark_falls(text: str, prompt: str) -> str:
+    """The text of an answer with a mark at each number that states a fall, where the question asks for a change.
 
-
-def states_fall(text: str) -> bool:
-    """Whether an answer may state a fall."""
-    text = text.lower()
-    return any(word in text for word in _FALL_WORDS)
-
-
-def mark_falls(text: str, change: bool) -> str:
-    """The text of an answer with a mark at each number that states a fall; without a `change` asked for, no marks.
-
-    >>> mark_falls("a decline of 0.3-0.5%", True), mark_falls("a 0.3% decline", True), mark_falls("down to 5%", True)
-    ('a ▼0.3-0.5%', 'a 0.3%▽', 'down to 5%')
+    >>> mark_falls("a decline of 0.3-0.5%", "the change"), mark_falls("down to 5%", "the change")
+    ('a ▼0.3-0.5%', 'down to 5%')
     """
-    if not change:
-        return text if text.isascii() else _RISE_AND_FALL.sub(" ", text)
-    return _FALL_BEHIND.sub(FALLEN, _FALL_BEFORE.sub(FALL, text.replace(FALLEN, " ")))
+    if not _SAYS_FALL.search(text):
+        return text
+    text = _RISE.sub(" ", text)
+    if not asks_change(prompt):
+        return text.replace("↓", " ").replace(FALL, " ")
+    return _FALL_BEHIND.sub(FALLEN, _FALL_BEFORE.sub(FALL, text))
+
+
+def asks_change(prompt: str) -> bool:
+    """Whether a question asks for a change, a growth rate or a profit, and not itself for the fall."""
+    words = question_words(prompt)
+    return bool(_CHANGE.search(words)) and not _ASKS_FALL.search(words)
 
 
 def read_number(text: str, in_sentence: bool, percent: bool = True) -> tuple[Quantity | None, str]:
@@ -164,8 +168,8 @@ def read_number(text: str, in_sentence: bool, percent: bool = True) -> tuple[Qua
     whole = parse_number(text)
     if whole or not in_sentence:
         return whole, ""
-    found = find_numbers(text)
-    marked = [one for one in found if (one.scale or one.unit) and (percent or one.scale != PERCENT)]
-    plain = [one for one in found if percent or one.scale != PERCENT]
-    note = f"last of {len(found)} numbers" if len(found) > 1 else ""
-    return (marked or plain or found)[-1] if found else None, note
+    stated = [quantity for quantity, _ in find_numbers(text)]
+    plain = [quantity for quantity in stated if percent or quantity.scale != PERCENT]
+    marked = [quantity for quantity in plain if quantity.scale or quantity.unit]
+    note = f"last of {len(stated)} numbers" if len(stated) > 1 else ""
+    return (marked or plain or stated)[-1] if stated else None, note

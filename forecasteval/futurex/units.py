@@ -6,128 +6,91 @@ import math
 import re
 from typing import Final, NamedTuple
 
-from .answers import Answer, question_words, read_refusal
+from .answers import Answer, TruthOf, question_words, read_refusal
 from .numbers import BASIS_POINTS, DIGITS, PERCENT, Quantity, scale_of
-from .rules import EQUAL, Scored, unparsed
-from .sentences import LETTER_OR_MARK, mark_falls, read_number, states_fall
+from .rules import EQUAL, Scored
+from .sentences import mark_falls, read_number
 
-_IN_SCALE: Final = re.compile(  # no flags and no \bi in front: a literal makes the search fast
-    r"n\s+(?:units\s+of\s+)?(?:(?:USD|US\$|US\s+dollar|RMB|CNY|HKD|HK\$|EUR|yuan)s?\s*)?(?:((?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|million|billion|trillion)s?)\b"
+_IN_SCALE: Final = re.compile(  # no flags and an n in front: a literal makes the search fast
+    r"n(?<=[Ii]n)(?<![A-Za-z0-9][Ii]n)\s+(?:units\s+of\s+)?(?:(?:USD|US\$|US\s+dollar|RMB|CNY|HKD|HK\$|EUR|yuan)s?\s*)?(?:((?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|million|billion|trillion)s?)\b"
     r"|percent|%(?!\s*terms))"
 )
 _MONEY: Final = r"(?:USD|US\$|\$|RMB|CNY|HKD|EUR|yuan|dollars?)"
 _BRACKET_SCALE: Final = re.compile(
     rf"\((?:{_MONEY}\s*)?((?:hundred\s+|ten\s+)?(?:thousand|million|billion|trillion)s?)(?:\s+(?:of\s+)?{_MONEY})?\)"
 )
-_ASKED_SCALE: Final = re.compile(
+_CHINESE_SCALE: Final = re.compile(
     r"(?:多少|几|单位\s*[:：为是]?\s*|以(?=[万亿]+元?[美港]?元?为单位))\s*([十百千]?[万亿]+)(?![科达])"
+    r"|%多少|百分之多少|多少%|百分之几"
 )
-_ASKED_PERCENT: Final = re.compile(r"%多少|百分之多少|多少%|百分之几")
 
 
 def question_scale(prompt: str) -> float | None:
     """The scale a question asks for: `in hundreds of millions of yuan` 1e8, `多少万` 1e4, `%多少` 0.01, or None."""
     prompt = question_words(prompt)
+    scale = None
     if "illion" in prompt or "housand" in prompt or "%" in prompt or "percent" in prompt:
-        for asked in _IN_SCALE.finditer(prompt):
-            if re.search(r"(?<![A-Za-z0-9])[Ii]\Z", prompt[max(0, asked.start() - 2) : asked.start()]):
-                return scale_of(asked[1]) if asked[1] else PERCENT
-        bracketed = _BRACKET_SCALE.search(prompt)
-        if bracketed:
-            return scale_of(bracketed[1])
-    if not prompt.isascii():
-        chinese = _ASKED_SCALE.search(prompt)
-        if chinese:
-            return scale_of(chinese[1])
-        if _ASKED_PERCENT.search(prompt):
-            return PERCENT
-    return None
+        scale = _IN_SCALE.search(prompt) or _BRACKET_SCALE.search(prompt)
+    if not scale and not prompt.isascii():
+        scale = _CHINESE_SCALE.search(prompt)
+    return (scale_of(scale[1]) if scale[1] else PERCENT) if scale else None
 
 
-_CHANGE: Final = re.compile(
-    r"(?i:\bchang|\bgrow|\bincreas|\bprofit|\bincome|\breturns?\b|year-on-year|month-on-month|\byoy\b|\bmom\b)"
-    r"|变化|变动|涨跌|增长|增速|增幅|同比|环比|利润|盈利|收益"
-)
-_ASKS_FALL: Final = re.compile(
-    r"(?i:(?<!or )\b(?:declin|decreas|fall|fell|drop|loss|down\b))|(?<!涨)跌幅|降幅|下降|下跌|减少|亏损"
-)
+class Reading(NamedTuple):
+    """What a number means in the unit of the truth, and how it was taken."""
+
+    value: float
+    note: str = ""
 
 
-def asks_change(prompt: str) -> bool:
-    """Whether a question asks for a change, a growth rate or a profit, and not itself for the fall."""
-    words = question_words(prompt)
-    return bool(_CHANGE.search(words)) and not _ASKS_FALL.search(words)
-
-
-def with_falls(text: str, prompt: str) -> str:
-    """The text with its falls marked, where the question asks for a change."""
-    if not LETTER_OR_MARK.search(text):
-        return text
-    return mark_falls(text, states_fall(text) and asks_change(prompt))
-
-
-class NumberTruth(NamedTuple):
+class NumberTruth(TruthOf[Reading]):
     """Truth of a numeric question; `sigma` and every compared value are in the truth's own unit.
 
     `prompt`: whether `down 0.4%` is negative is up to what the question asks for.
     """
 
-    quantity: Quantity
-    asked_scale: float | None
-    sigma: float | None
-    prompt: str = ""
+    def __init__(self, quantity: Quantity, asked_scale: float | None, sigma: float | None, prompt: str = "") -> None:
+        self.quantity, self.asked_scale, self.sigma, self.prompt = quantity, asked_scale, sigma, prompt
 
-    @property
-    def change(self) -> bool:
-        """Whether the question asks for a change, so that an answer may state a fall."""
-        return asks_change(self.prompt)
-
-    def read(self, answer: Answer) -> tuple[Quantity, str] | str:
-        """The number and a note, or why there is none: in a box the last number of a sentence, else the whole text."""
+    def read(self, answer: Answer) -> Reading | str:
+        """The number in the reading that is nearest: in a box the last one of a sentence, else the whole text."""
         text = answer.cleaned
         if not text[:1].isdigit() and (refusal := read_refusal(text)) and not DIGITS.search(refusal[1]):
             return "refusal"
         percent = PERCENT in (self.quantity.scale, self.asked_scale)
-        quantity, several = read_number(with_falls(text, self.prompt), answer.boxed, percent)
+        quantity, several = read_number(mark_falls(text, self.prompt), answer.boxed, percent)
         if quantity:
-            return quantity, several
+            value, note = nearest_reading(quantity, self)
+            return Reading(value, "; ".join(filter(None, (several, note))))
         return "no number" if answer.boxed else "no box, and not wholly a number"
 
-    def compare(self, value: float, note: str = "") -> Scored:
+    def compare(self, read: Reading) -> Scored:
         """The score of a value in the truth's unit."""
-        true = self.quantity.value
+        true, value = self.quantity.value, read.value
         sigmas = (value - true) / self.sigma if self.sigma else None
-        return Scored(score_number(true, value, self.sigma), "scored", f"{value + 0.0:.12g}", note, sigmas)  # no "-0"
-
-    def score(self, answer: Answer) -> Scored:
-        """The score of the number in the reading that is nearest the truth."""
-        read = self.read(answer)
-        if isinstance(read, str):
-            return unparsed(read)
-        value, note = nearest_reading(read[0], self)
-        return self.compare(value, "; ".join(filter(None, (read[1], note))))
+        shown = f"{value + 0.0:.12g}"  # no "-0"
+        return Scored(score_number(true, value, self.sigma), "scored", shown, read.note, sigmas)
 
 
-def nearest_reading(prediction: Quantity, truth: NumberTruth) -> tuple[float, str]:
-    """The value, in the truth's unit, that a prediction means, and how it was taken."""
-    meant = readings(prediction, truth)
-    return meant[0] if len(meant) == 1 else min(meant, key=lambda reading: abs(truth.quantity.value - reading[0]))
+def nearest_reading(prediction: Quantity, truth: NumberTruth) -> Reading:
+    """What a prediction means: of its readings the one nearest the truth, the first of equally near ones."""
+    return min(readings(prediction, truth), key=lambda reading: abs(truth.quantity.value - reading.value))
 
 
-def readings(prediction: Quantity, truth: NumberTruth) -> list[tuple[float, str]]:
-    """The values, in the truth's unit, that a prediction may mean, each with its name."""
+def readings(prediction: Quantity, truth: NumberTruth) -> list[Reading]:
+    """The values, in the truth's unit, that a prediction may mean."""
     stated = truth.quantity.scale or truth.asked_scale
     unit = stated or 1.0
     if stated == PERCENT and prediction.scale is None and BASIS_POINTS.fullmatch(prediction.unit):
-        return [(prediction.value * 0.01, "basis points")]
+        return [Reading(prediction.value * 0.01, "basis points")]
     if prediction.scale is not None:
-        converted = [(prediction.value * (prediction.scale / unit), "converted")]
-        return converted if stated else [*converted, (prediction.value, "face value")]
-    values = [(prediction.value, "")]
+        converted = Reading(prediction.value * (prediction.scale / unit), "converted")
+        return [converted] if stated else [converted, Reading(prediction.value, "face value")]
+    values = [Reading(prediction.value)]
     if truth.asked_scale and truth.asked_scale != unit:
-        values.append((prediction.value * (truth.asked_scale / unit), "in the question's unit"))
+        values.append(Reading(prediction.value * (truth.asked_scale / unit), "in the question's unit"))
     if unit != 1.0:
-        values.append((prediction.value / unit, "as the full amount"))
+        values.append(Reading(prediction.value / unit, "as the full amount"))
     return values
 
 
@@ -146,8 +109,3 @@ def score_number(truth: float, prediction: float, sigma: float | None) -> float:
         return float(abs(error) <= EQUAL * max(abs(truth), abs(prediction)))
     ratio = error / sigma
     return max(0.0, 1.0 - ratio * ratio)
-
-
-def score_reading(truth: NumberTruth, prediction: Quantity) -> Scored:
-    """The score of a quantity in the reading that is nearest the truth."""
-    return truth.compare(*nearest_reading(prediction, truth))

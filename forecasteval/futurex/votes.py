@@ -33,14 +33,12 @@ from forecasteval.common.wing import Files
 from .answers import Answer
 from .choices import ChoiceTruth, Picks
 from .items import Answered, Scoring
-from .questions import SHOWN
+from .questions import SHOWN, Truth
 from .rankings import RankingTruth
 from .report import report_blocks
 from .rows import Rows
-from .rules import MISSING, Rules, Scored, unparsed
-from .summary import summarise
-from .truths import Truth
-from .units import NumberTruth, nearest_reading
+from .rules import MISSING, Rules, Scored, summarise, unparsed
+from .units import NumberTruth, Reading
 
 _NO_VOTE: Final = "no run's answer could be read"
 K = TypeVar("K", bound=Hashable)
@@ -82,8 +80,8 @@ def vote_order(votes: Sequence[Sequence[K]]) -> list[K]:
 def vote_answers(truth: Truth, level: int, answers: Sequence[Answer]) -> Scored:
     """What the majority answer scores; all `answers` can be read."""
     if isinstance(truth, NumberTruth):
-        quantities = [read[0] for read in map(truth.read, answers) if not isinstance(read, str)]
-        return truth.compare(median([nearest_reading(quantity, truth)[0] for quantity in quantities]))
+        values = [read.value for read in map(truth.read, answers) if not isinstance(read, str)]
+        return truth.compare(Reading(median(values)))
     if isinstance(truth, ChoiceTruth):
         picks = [read for read in map(truth.read, answers) if not isinstance(read, str)]
         return truth.compare(_vote_picks(picks, level > 1))

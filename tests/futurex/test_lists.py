@@ -6,7 +6,7 @@ from typing import Final
 
 from each import each
 from forecasteval.futurex.answers import Answer, read_answer
-from forecasteval.futurex.lists import item_count, looks_like_names, read_items, split_items
+from forecasteval.futurex.rankings import item_count, looks_like_names, read_items, split_items
 
 SPLITS: Final = {
     "commas": ("Red, Blue", ["Red", "Blue"]),

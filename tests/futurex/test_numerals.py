@@ -12,8 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from each import each
-from forecasteval.futurex.numbers import Quantity, parse_number
-from forecasteval.futurex.numerals import NUMERAL, write_digits
+from forecasteval.futurex.numbers import NUMERAL, Quantity, parse_number, write_digits
 from forecasteval.futurex.sentences import find_numbers
 
 INTEGERS: Final = st.one_of(
@@ -83,7 +82,7 @@ def test_decimals_in_a_scale(number: int, decimals: int, scale: str) -> None:
 @thorough
 @given(number=INTEGERS.filter(lambda number: number > 10), unit=st.sampled_from(["元", "股", "点", "人", "家"]))
 def test_with_a_unit_in_a_sentence(number: int, unit: str) -> None:
-    found = find_numbers(f"预计{written(number)}{unit}")
+    found = [quantity for quantity, _ in find_numbers(f"预计{written(number)}{unit}")]
     assert len(found) == 1
     assert found[0].value * (found[0].scale or 1) == pytest.approx(number)
 

@@ -20,11 +20,10 @@ from forecasteval.common.markup import clean, last_boxed, parse_literal
 from forecasteval.common.records import dump_json
 from forecasteval.futurex.answers import Answer
 from forecasteval.futurex.choices import read_picks
-from forecasteval.futurex.lists import item_count, read_items, split_items
 from forecasteval.futurex.names import match_names, read_name, same_name
-from forecasteval.futurex.numbers import parse_number
-from forecasteval.futurex.numerals import write_digits
+from forecasteval.futurex.numbers import parse_number, write_digits
 from forecasteval.futurex.options import MAX_OPTIONS, Options, find_options, label_set
+from forecasteval.futurex.rankings import item_count, read_items, split_items
 from forecasteval.futurex.rules import RULE_SETS
 from forecasteval.futurex.sentences import find_numbers
 from forecasteval.futurex.units import question_scale
@@ -128,7 +127,7 @@ def test_parsers_never_raise(text: str) -> None:
     parse_literal(text)
     cleaned = clean(text)
     for part in (text, cleaned):
-        for quantity in filter(None, [parse_number(part), *find_numbers(part)]):
+        for quantity in filter(None, [parse_number(part), *(quantity for quantity, _ in find_numbers(part))]):
             assert math.isfinite(quantity.value)
         assert all(split_items(part))
         assert item_count(part) is None or item_count(part) > 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from forecasteval.futurex.summary import summarise
+from forecasteval.futurex.rules import summarise
 
 
 def scored(level: int, score: float | None, outcome: str = "scored", padded: bool = False) -> dict[str, Any]:
