@@ -134,7 +134,7 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
     add("--dataset", metavar="NAME", action="append", help=dataset)
     weeks = "compare the systems over all datasets; without it, if no name is that of a file"
     add("--all-weeks", action="store_true", help=weeks)
-    page.add_option(parser)
+    add("--html", metavar="PATH", nargs="?", const=True, help="write a page (evaluation/compare.html)")
     gate.add_comparison(parser)
 
 

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ from .about import SYSTEMS_FILE, add_about, read_systems, show_mistakes
 from .board_page import write_board
 from .changes import read_changes
 from .history import append_night, read_history, today
-from .page import is_current, name_missing, score_with_page
+from .page import is_current, name_missing
 from .processes import Failure, Options, Task, explain, score_files
 from .ranking import make_page, rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
@@ -182,10 +182,9 @@ class _Night:
 
     def score(self, tasks: Sequence[Task]) -> None:
         """Score the tasks and store their results."""
-        score = self.scorer.score
-        if self.options.pages:
-            score = partial(score_with_page, score, self.folder)
-        with contextlib.closing(score_files(score, tasks, self.root, self.folder, self.options)) as outcomes:
+        with contextlib.closing(
+            score_files(self.scorer.score, tasks, self.root, self.folder, self.options)
+        ) as outcomes:
             for task, (scored, failures, left_out) in zip(tasks, outcomes, strict=True):
                 self.failures += failures
                 self.notes += [f"{file}: not scored: {reason}" for file, reason, _ in left_out]

@@ -7,33 +7,33 @@ template and made printable by `common.pages`; it never gets into the script or 
 from __future__ import annotations
 
 import base64
-import contextlib
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from forecasteval.common.charts import COLOURS, Axis, Chart, cell_axis
-from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
+from forecasteval.common.charts import COLOURS, Axis, cell_axis
+from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import write_atomic
-from forecasteval.common.pages import CELLS, MOST, Beside, Page, Records
-from forecasteval.common.report import Bar, Cell, Column, Interval, Link, Links, Mark, Marked, Shade, Table
+from forecasteval.common.pages import CELLS, MOST, Page
+from forecasteval.common.report import Bar, Cell, Column, Interval, Link, Mark, Shade, Table
 from forecasteval.common.results import Results
 
-from .store import BOARD, Score, hash_stored, lock_folder
+from .store import BOARD, hash_stored, lock_folder
 
 if TYPE_CHECKING:
-    import argparse
-
     from jinja2 import Template
     from markupsafe import Markup
 
 _ONE_LINE: Final = 48  # characters
 _HEAD: Final = 1000  # characters in which the head of a page ends
 RESERVED: Final = (BOARD, "compare")  # stems of pages that are no run's
+
+
+# --- Where pages are written ---
 
 
 def write_page(page: Page, path: Path) -> None:
@@ -44,17 +44,16 @@ def write_page(page: Page, path: Path) -> None:
 def write_run(results: Results, folder: Path) -> None:
     """Write the page of a run to `folder/NAME.html`; InputError for a name that another page has."""
     with lock_folder(folder, wait=True):
-        _write_run(results, folder, beside_board=(folder / f"{BOARD}.html").exists())
+        write_stored(results, folder, hash_stored(results), (folder / f"{BOARD}.html").exists())
 
 
-def score_with_page(score: Score, folder: Path, path: Path, *datasets: Any) -> Results:
-    """`score`, and the page of the run beside its result, for `nightly`, which holds the folder's lock.
-    A page that cannot be made costs no score: `name_missing` tells of it.
-    """
-    results = score(path, *datasets)
-    with contextlib.suppress(EvaluationError):
-        _write_run(results, folder, beside_board=True)
-    return results
+def write_stored(results: Results, folder: Path, checksum: str, beside_board: bool = True) -> None:
+    """Write the page of a result of this sha256; it leads to the leaderboard's page where there is one beside it."""
+    name = results["name"]
+    if name in RESERVED:
+        raise InputError(name, "would overwrite another page", f"{folder.name}/{name}.html")
+    links = [Link("Leaderboard", f"{BOARD}.html")] if beside_board else []
+    write_page(results.page()._replace(key=checksum, links=links), folder / f"{name}.html")
 
 
 def name_missing(folder: Path, checksums: Mapping[str, str]) -> list[str]:
@@ -63,22 +62,8 @@ def name_missing(folder: Path, checksums: Mapping[str, str]) -> list[str]:
     return [f"no page could be made, or not under this name: {grouped_names(names)}"] if names else []
 
 
-def _write_run(results: Results, folder: Path, beside_board: bool) -> None:
-    """Write the page of a run; it leads to the leaderboard's page where there is one beside it."""
-    name = results["name"]
-    if name in RESERVED:
-        raise InputError(name, "would overwrite another page", f"{folder.name}/{name}.html")
-    links = [Link("Leaderboard", f"{BOARD}.html")] if beside_board else []
-    write_page(results.page()._replace(key=hash_stored(results), links=links), folder / f"{name}.html")
-
-
-def add_option(parser: argparse.ArgumentParser) -> None:
-    """The option of `compare`."""
-    parser.add_argument("--html", metavar="PATH", nargs="?", const=True, help="write a page (evaluation/compare.html)")
-
-
 def require_usable(path: str | bool | None) -> None:
-    """InputError for a path that is none of a page: it may be the name of a system behind the option."""
+    """InputError for a path that is not one of a page: it may be the name of a system behind the option."""
     if isinstance(path, str) and not path.endswith(".html"):
         expected = "expected a path that ends in .html, or no word behind it (put --html last)"
         raise InputError("--html", expected, printable(repr(path), 60))
@@ -107,6 +92,9 @@ def render(page: Page) -> str:
     return _template().render(page=page)
 
 
+# --- What the templates need ---
+
+
 @lru_cache(maxsize=1)
 def _template() -> Template:
     import jinja2
@@ -122,7 +110,7 @@ def _template() -> Template:
         style=Markup(style), script=Markup(script), policy=f"{policy}; form-action 'none'", colours=COLOURS, zip=zip
     )
     environment.filters.update(
-        kind=_kind,
+        kind=lambda block: type(block).__name__,
         cell_tags=_cell_tags,
         first_rows=_first_rows,
         side=_side,
@@ -137,17 +125,6 @@ def _template() -> Template:
 
 def _hash(source: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
-
-
-_KINDS: Final[Mapping[type, str]] = {
-    str: "text", Table: "table", Chart: "chart", Records: "records", Marked: "marked", Link: "link", Links: "links",
-    Beside: "beside",    Interval: "interval", Bar: "bar", Shade: "shade",
-}  # fmt: skip
-
-
-def _kind(block: object) -> str:
-    """What the template calls a block or a cell."""
-    return _KINDS[type(block)]
 
 
 def _cell_tags(columns: Iterable[Column]) -> list[Markup]:

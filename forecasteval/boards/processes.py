@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from forecasteval.common.errors import EvaluationError, InputError, OtherQuestionsError, printable
 from forecasteval.common.files import hash_file, join_checksums, score_together, temporary_name, write_atomic
 
+from .page import write_stored
 from .store import Score, result_pieces
 from .systems import Forecasters, System, model_failures, read_result
 
@@ -104,7 +105,7 @@ def score_files(
     from tqdm import tqdm
 
     folder = temporary_name(output)  # made for the first result
-    work = partial(_score_task, score, root, folder)
+    work = partial(_score_task, score, root, folder, output if options.pages else None)
     outcomes: Generator[Outcome | None, None, None]
     if options.cluster and tasks:
         from .cluster import run_tasks
@@ -141,7 +142,7 @@ def _size(task: Task) -> int:
     return size
 
 
-def _score_task(score: Score, root: Path, folder: Path, task: Task) -> Outcome:
+def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task: Task) -> Outcome:
     try:
         results, errors = score_together(score, task.files, task.dataset)
         failures, left_out = list[Failure](), list[Failure]()
@@ -155,6 +156,9 @@ def _score_task(score: Score, root: Path, folder: Path, task: Task) -> Outcome:
             failures.append(Failure(task.prediction, reason))
         system, path = read_result(results), folder / f"{results['name']}.json"
         write_atomic(path, result_pieces(results))
+        if pages:
+            with contextlib.suppress(EvaluationError):  # a page that cannot be made costs no score: a note names it
+                write_stored(results, pages, hash_file(path))
         scored = Scored(str(results["name"]), path, system, model_failures(results) or {})
         return Outcome(scored, failures, left_out)
     except InputError as error:
