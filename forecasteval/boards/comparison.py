@@ -52,7 +52,7 @@ def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) 
         raise InputError("compare", f"expected at most {SYSTEMS} systems", str(len(groups)))
     systems = _read_systems(groups)
     first = systems[0]
-    counts = {level: len(questions.ids) for level, questions in first.questions.items() if questions.ids}
+    counts = {level: count for level, count in first.counts.items() if count}
     levels = [*counts]
     settings = {"leaderboard": __version__, "flips": FLIPS, "seed": SEED, "questions_sha256": first.group[2]}
     values = {

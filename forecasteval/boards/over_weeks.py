@@ -79,11 +79,10 @@ def compare_over_weeks(results: Sequence[Mapping[str, Any]], names: Sequence[str
     places = {name: place for place, name in enumerate(rows)}
     pairs: list[dict[str, Any]] = []
     for a, b in combinations(names, 2):
-        (gap,) = season.measure_gaps(places[a], [places[b]])
-        difference, interval = gap.difference, gap.interval
+        difference, interval, p = season.gap(places[a], places[b])
         if season.scale.sign < 0:  # the better system has the lower score
             difference, interval = -difference, interval and (-interval[1], -interval[0])
-        pair = {"a": a, "b": b, "difference": difference, "interval": interval, "p": gap.p}
+        pair = {"a": a, "b": b, "difference": difference, "interval": interval, "p": p}
         pairs.append({**pair, "levels": _tally(season, a, b)})
     for pair, adjusted in zip(pairs, holm([pair["p"] for pair in pairs]), strict=True):
         pair["p_holm"] = adjusted

@@ -47,6 +47,7 @@ class Season(NamedTuple):
     fit: Fit  # of scores that are scaled to [0, 1], times `share`
     halves: Array  # of the scores' 95 % intervals; nan: nothing measures the error
     gaps: Spread  # every system's score less every other's
+    gap_halves: Array  # of the 95 % intervals of these differences
     p: Array  # of these differences, not adjusted
 
     def describe(self) -> dict[str, Any]:
@@ -54,7 +55,7 @@ class Season(NamedTuple):
         datasets = [
             {
                 "dataset": group[1],
-                "n": sum(len(system.questions[level].ids) for level in self.weights),
+                "n": sum(system.counts[level] for level in self.weights),
                 "systems": sum(group in results for results in self.answered.values()),
                 "questions_sha256": group[2],
             }
@@ -100,17 +101,13 @@ class Season(NamedTuple):
             "degraded": any(one.row["degraded"] for one in results),
         }
 
-    def measure_gaps(self, first: int, others: Iterable[int]) -> list[Gap]:
-        """The gaps between one system and others, by their places."""
-        from .inference import half_widths
-
-        width = self.scale.width
-        values = width * self.gaps.value[first].round(_DIGITS) + 0.0
-        halves = width * half_widths(self.gaps)[first]
+    def gap(self, better: int, other: int) -> Gap:
+        """How much better the system at one place is than that at another."""
+        width, pair = self.scale.width, (better, other)
+        difference = width * float(self.gaps.value[pair].round(_DIGITS)) + 0.0
         bounds = -self.share * width, self.share * width
-        rows = zip(values.tolist(), halves.tolist(), self.p[first].tolist(), strict=True)
-        gaps = [Gap(value, _interval(value, half, bounds), p) for value, half, p in rows]
-        return [gaps[other] for other in others]
+        interval = _interval(difference, width * float(self.gap_halves[pair]), bounds)
+        return Gap(difference, interval, float(self.p[pair]))
 
 
 def _interval(centre: float, half: float, bounds: tuple[float, float]) -> Interval:
@@ -208,14 +205,13 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
 
     datasets = _datasets(answered)
     first = next(iter(datasets.values()))
-    sizes = {level: [len(one.questions[level].ids) for one in datasets.values()] for level in first.weights}
-    counts = {level: sum(of_datasets) for level, of_datasets in sizes.items()}
+    counts = {level: sum(one.counts[level] for one in datasets.values()) for level in first.weights}
     levels = [level for level, count in counts.items() if count and (count >= min_questions or not level)]
     if not levels:
         return None
-    by_dataset = np.array([sizes[level] for level in levels]).T
-    weeks = np.repeat(np.arange(len(datasets)), by_dataset.sum(axis=1))
-    strata = np.concatenate([np.repeat(np.arange(len(levels)), row) for row in by_dataset])
+    sizes = np.array([[one.counts[level] for level in levels] for one in datasets.values()])
+    weeks = np.repeat(np.arange(len(datasets)), sizes.sum(axis=1))
+    strata = np.concatenate([np.repeat(np.arange(len(levels)), row) for row in sizes])
     scores = np.full((len(answered), len(strata)), np.nan)
     for row, results in zip(scores, answered.values(), strict=True):
         for week, group in enumerate(datasets):
@@ -230,7 +226,8 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
     fit = fit._replace(scores=fit.scores.round(_DIGITS) + 0.0)  # equal scores may differ in their last digits
     halves = np.where(fit.varies, half_widths(score_spread(fit)), np.nan)
     gaps = difference_spread(fit)
-    return Season(answered, datasets, counts, weights, share, first.scale, fit, halves, gaps, compare_pairs(fit, gaps))
+    errors = fit, halves, gaps, half_widths(gaps), compare_pairs(fit, gaps)
+    return Season(answered, datasets, counts, weights, share, first.scale, *errors)
 
 
 # --- The table ---
@@ -250,13 +247,8 @@ def _make_table(season: Season, apart: list[str], min_questions: int, min_datase
 
 
 _UNRANKED: Final[Mapping[str, Any]] = {
-    "rank": None,
+    **dict.fromkeys(("rank", "rank_interval", "p_best", "behind", "behind_interval", "p_leader")),
     "provisional": True,
-    "rank_interval": None,
-    "p_best": None,
-    "behind": None,
-    "behind_interval": None,
-    "p_leader": None,
     "tied_with_best": False,
 }
 
@@ -273,7 +265,7 @@ def _rank(season: Season, ranked: list[int], rows: list[dict[str, Any]]) -> list
     places, by_name = np.array(ranked), np.sort(ranked)
     bounds = rank_bounds(season.gaps.select(places), adjust_pairs(season.p[np.ix_(places, places)]), ALPHA)
     chances = dict(zip(by_name.tolist(), chances_of_best(season.fit, SEED, by_name).tolist(), strict=True))
-    gaps = season.measure_gaps(ranked[0], ranked)
+    gaps = [season.gap(ranked[0], place) for place in ranked]
     adjusted = [None, *holm([gap.p for gap in gaps[1:]])]
     listed: list[dict[str, Any]] = []
     for number, (place, interval, gap, p) in enumerate(zip(ranked, bounds, gaps, adjusted, strict=True), 1):

@@ -88,7 +88,7 @@ def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, 
 
 def _rank_group(systems: Sequence[System], min_questions: int) -> dict[str, Any]:
     """The table of systems that answered the same questions."""
-    counts = {level: len(questions.ids) for level, questions in systems[0].questions.items()}
+    counts = systems[0].counts
     levels = [level for level, count in counts.items() if count and (count >= min_questions or not level)]
     scored = [(_row(system, counts, levels), system) for system in systems]
     sign = systems[0].scale.sign
@@ -147,7 +147,7 @@ def measure_questions(systems: Sequence[System], levels: Sequence[str]) -> list[
     the question (the corrected item–total correlation of classical test theory); None if either does not vary. If it
     is negative, strong systems miss what weak ones hit, and the question is `worth_a_look`: its truth may be wrong.
     """
-    if sum(len(systems[0].questions[level].ids) for level in levels) > _MOST:
+    if sum(systems[0].counts[level] for level in levels) > _MOST:
         return []
     sums = [{level: math.fsum(system.questions[level].scores) for level in levels} for system in systems]
     rows: list[dict[str, Any]] = []
@@ -168,7 +168,7 @@ def _rest(system: System, sums: Mapping[str, float], score: float, left_out: str
     parts = []
     for level, total in sums.items():
         without = level == left_out
-        if count := len(system.questions[level].ids) - without:
+        if count := system.counts[level] - without:
             parts.append((system.weights[level], (total - score if without else total) / count))
     weights = math.fsum(weight for weight, _ in parts)
     return math.fsum(weight * part for weight, part in parts) / weights if parts else 0.0

@@ -105,12 +105,16 @@ class System:
         return dict(self.policy.get("weights", {"": 1.0}))
 
     @cached_property
+    def counts(self) -> dict[str, int]:
+        """The number of questions by level."""
+        return {level: len(questions.ids) for level, questions in self.questions.items()}
+
+    @cached_property
     def share(self) -> float:
-        """Of the weights that count: below 1 where a level without questions keeps its weight."""
-        return self.share_of({level: len(level_questions.ids) for level, level_questions in self.questions.items()})
+        return self.share_of(self.counts)
 
     def share_of(self, counts: Mapping[str, int]) -> float:
-        """The share of the weights of levels that have questions, by these counts."""
+        """Of the weights that count: below 1 where a level without questions, by these counts, keeps its weight."""
         if not self.policy.get("fixed_weights"):
             return 1.0
         return sum(self.weights[level] for level, count in counts.items() if count) / sum(self.weights.values())

@@ -38,7 +38,6 @@ class _Design(NamedTuple):
     """Q questions in C cells, a cell being the questions of one week and level; F effects."""
 
     weights: Array  # Q: of a question in a score; they add up to 1
-    levels: Array  # Q
     cells: Array  # Q: the cell of each question
     members: Array  # Q × C: 1 where a question is in a cell
     effects: Array  # C × F: 1 for a cell's week, its level and itself
@@ -79,7 +78,10 @@ def fit_scores(scores: Array, levels: Array, weeks: Array, weights: Array, clust
     clusters. To these comes the variance of weeks in which a system does better or worse than its rivals on all
     questions at once, `_measure_shocks`.
     """
-    fit = _blank_fit(scores, levels, weights, clusters)
+    clusters = np.arange(len(levels)) if clusters is None else clusters
+    places = [levels == level for level in range(len(weights))]
+    members = [np.unique(clusters[here], return_inverse=True)[1] for here in places]
+    fit = _blank_fit(scores, places, members)
     live = np.flatnonzero(np.nansum(scores, axis=1) > 0)
     if not len(live):
         return fit
@@ -98,32 +100,41 @@ def fit_scores(scores: Array, levels: Array, weeks: Array, weights: Array, clust
     others = design.effects[design.cells].T * residuals.sum(axis=0)
     others -= (model.cross / model.information[:, None]).T @ residuals
     influence = expected * design.weights + len(levels) * (gain[:, None] * residuals + pull @ others)
-    for level, part in enumerate(fit.parts):
-        here = levels == level
-        part[live] = _centre(influence[:, here], _number(clusters, here), fit.counts[level][live])
+    for here, numbers, part, counts in zip(places, members, fit.parts, fit.counts, strict=True):
+        if part.size:  # rows about their means
+            few = np.maximum(counts[live], 2)[:, None]
+            centred = influence[:, here] - influence[:, here].mean(axis=1, keepdims=True)
+            part[live] = _sum_clusters(centred, numbers) * np.sqrt(few / (few - 1))
     variances, freedom, deviation = _measure_shocks(asked, residuals, design, model, clusters)
     fit.shocks[np.ix_(live, live)] = _carry_shocks(asked, variances, design, model, gain, pull)
     return fit._replace(shock_freedom=freedom, shock_deviation=deviation)
 
 
-def _blank_fit(scores: Array, levels: Array, weights: Array, clusters: Array | None) -> Fit:
+def _blank_fit(scores: Array, places: list[Array], members: list[Array]) -> Fit:
     """The fit of systems without a point: scores of 0 without errors."""
-    counts, parts = [], []
-    for level in range(len(weights)):
-        here = levels == level
-        members = _number(clusters, here)
-        answered = _sum_clusters((~np.isnan(scores[:, here])).astype(float), members)
-        counts.append((answered > 0).sum(axis=1))
-        parts.append(np.zeros_like(answered))
-    varies = np.array([_varies(row, levels) for row in scores])
+    answered = ~np.isnan(scores)
+    counts = [_sum_clusters(answered[:, here], numbers) > 0 for here, numbers in zip(places, members, strict=True)]
+    highest, lowest = (
+        np.array([best(scores[:, here], 1, initial=bound, where=answered[:, here]) for here in places])
+        for best, bound in ((np.max, -np.inf), (np.min, np.inf))
+    )
     size = len(scores)
-    return Fit(np.zeros(size), parts, np.stack(counts), varies, np.zeros((size, size)), 1.0, np.nan)
+    return Fit(
+        scores=np.zeros(size),
+        parts=[np.zeros(part.shape) for part in counts],
+        counts=np.stack([part.sum(axis=1) for part in counts]),
+        varies=(highest - lowest > NOISE).any(axis=0),
+        shocks=np.zeros((size, size)),
+        shock_freedom=1.0,
+        shock_deviation=np.nan,
+    )
 
 
-def _varies(row: Array, levels: Array) -> bool:
-    answered = ~np.isnan(row)
-    spans = (np.ptp(row[answered & (levels == level)]) for level in np.unique(levels[answered]))
-    return bool(max(spans, default=0.0) > NOISE)
+def _sum_clusters(values: Array, numbers: Array) -> Array:
+    """Rows with the sum of every cluster's columns; `numbers` has the cluster of each column."""
+    sums = np.zeros((numbers.max(initial=-1) + 1, len(values)))
+    np.add.at(sums, numbers, values.T)
+    return sums.T
 
 
 def _make_design(levels: Array, weeks: Array, weights: Array) -> _Design:
@@ -135,17 +146,14 @@ def _make_design(levels: Array, weeks: Array, weights: Array) -> _Design:
     alone = np.eye(len(first))
     members = alone[cells]
     wide = np.full(of_week.shape[1] + len(weights), _WIDE**-2)
-    return _Design(
-        v, levels, cells, members,
-        effects=np.hstack([of_week, of_level, alone]),
-        precision=np.concatenate([wide, members.sum(axis=0) / _NARROW**2]),
-        weeks=of_week.astype(float),
-    )  # fmt: skip
+    effects = np.hstack([of_week, of_level, alone])
+    precision = np.concatenate([wide, members.sum(axis=0) / _NARROW**2])
+    return _Design(v, cells, members, effects, precision, of_week.astype(float))
 
 
 def _maximise(asked: Array, values: Array, design: _Design) -> _Model:
     """Newton's method from 0; the systems' effects, whose information is diagonal, are eliminated at every step."""
-    weights = len(design.levels) * design.weights
+    weights = len(design.weights) * design.weights
     count, scored = (asked * weights) @ design.members, (values * weights) @ design.members
     theta, phi = np.zeros(len(asked)), np.zeros(len(design.precision))
 
@@ -178,38 +186,11 @@ def _maximise(asked: Array, values: Array, design: _Design) -> _Model:
     return model(theta, phi)
 
 
-# --- Clusters ---
-
-
-def _number(clusters: Array | None, here: Array) -> Array | None:
-    """The clusters of some questions, numbered from 0."""
-    return None if clusters is None else np.unique(clusters[here], return_inverse=True)[1]
-
-
-def _sum_clusters(values: Array, members: Array | None) -> Array:
-    """Rows with the sum of every cluster's columns; `members` has the cluster of each column."""
-    if members is None:
-        return values
-    sums = np.zeros((members.max(initial=-1) + 1, len(values)))
-    np.add.at(sums, members, values.T)
-    return sums.T
-
-
-def _centre(parts: Array, members: Array | None, counts: Array) -> Array:
-    """Rows about their means, summed by cluster, times √(n/(n − 1))."""
-    if not parts.size:
-        return parts
-    few = np.maximum(counts, 2)[:, None]
-    sums = _sum_clusters(parts - parts.mean(axis=1, keepdims=True), members)
-    centred: Array = sums * np.sqrt(few / (few - 1))
-    return centred
-
-
 # --- Good and bad weeks ---
 
 
 def _measure_shocks(
-    asked: Array, residuals: Array, design: _Design, model: _Model, clusters: Array | None
+    asked: Array, residuals: Array, design: _Design, model: _Model, clusters: Array
 ) -> tuple[Array, float, float]:
     """Variance of each system's week-to-week shocks in log-odds, degrees of freedom, and the common deviation.
 
@@ -224,11 +205,8 @@ def _measure_shocks(
     sizes = design.members.sum(axis=0)
     by_cell = residuals @ design.members
     about = residuals - asked * (by_cell / sizes)[:, design.cells]
-    units, unit_cells = None, design.cells
-    if clusters is not None:
-        pairs = clusters * len(sizes) + design.cells
-        _, first, units = np.unique(pairs, return_index=True, return_inverse=True)
-        unit_cells = design.cells[first]
+    _, first, units = np.unique(clusters * len(sizes) + design.cells, return_index=True, return_inverse=True)
+    unit_cells = design.cells[first]
     count = np.bincount(unit_cells, minlength=len(sizes))
     noise = _sum_clusters(about, units) ** 2 * (count / np.maximum(count - 1, 1))[unit_cells] @ design.weeks[unit_cells]
     sums, moved = by_cell @ design.weeks, slopes @ design.members @ design.weeks
@@ -256,7 +234,7 @@ def _carry_shocks(asked: Array, variances: Array, design: _Design, model: _Model
     weeks and levels: K_tw = Q·(Σ_c h_tc·z_c − H_tw·b_t), where h_tc is what it moves in a cell, H_tw in all cells of
     the week, z_c the effects of the cell, and b_t what the system's own effect takes up.
     """
-    count = len(design.levels)
+    count = len(design.weights)
     by_cell = (asked * design.weights) @ design.members * model.slopes
     moved = by_cell @ design.weeks
     direct = moved * (1 + count * gain[:, None])
