@@ -16,8 +16,8 @@ import pytest
 from cli import RAW_CONTROL, Done, Record, q, question, write
 from eval import FutureXEvaluator
 from forecasteval.boards.folder import evaluate_folder
-from forecasteval.boards.processes import Options
 from forecasteval.boards.store import Score
+from forecasteval.boards.tasks import Options
 
 BOARD_FILES: Final = ["history.jsonl", "leaderboard.csv", "leaderboard.html", "leaderboard.json", "leaderboard.md"]
 Stamp = tuple[bytes, int, int]

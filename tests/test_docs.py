@@ -21,8 +21,8 @@ from each import each
 from eval import FutureXEvaluator
 from forecasteval import __version__
 from forecasteval.boards.comparison import compare
-from forecasteval.boards.processes import POOL_BYTES
 from forecasteval.boards.significance import FLIPS
+from forecasteval.boards.tasks import POOL_BYTES
 from forecasteval.common.llm import MAX_FAILURES
 from forecasteval.common.markup import MAX_SPAN
 from forecasteval.futurex.llm import MAX_LENGTH, MAX_WORDS

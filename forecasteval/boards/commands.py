@@ -17,12 +17,11 @@ from forecasteval.common.wing import Scorer
 
 from . import comparison, gate, over_weeks, page
 from .about import SYSTEMS_FILE
-from .cluster import require_usable
-from .folder import evaluate_folder
+from .folder import evaluate_folder, verify_folder
 from .named import find_runs, group_runs, score_names
-from .processes import Failure, Options
 from .report import board_report
-from .verify import verify_folder
+from .tasks import Failure, Options
+from .workers import require_cluster
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +80,7 @@ def _read_processes(args: argparse.Namespace) -> int:
     if args.cluster is not None:
         if args.jobs is not None:
             raise InputError("--cluster", "has as many processes as workers: cannot be combined", "--jobs")
-        require_usable(args.cluster)
+        require_cluster(args.cluster)
     return 1 if args.llm else args.jobs or os.cpu_count() or 1
 
 

@@ -1,37 +1,31 @@
-"""The nightly run: every file of `prediction/` scored, stored in `evaluation/` and ranked, only what is new anew."""
+"""The nightly run: every file of `prediction/` scored, stored in `evaluation/` and ranked, only what is new anew.
+
+Its verification scores everything once more: what does not come out as it is stored was damaged, forged or is out of
+date.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import EvaluationError, InputError
-from forecasteval.common.files import (
-    SUFFIXES,
-    find_dataset,
-    hash_file,
-    readable,
-    require_folder,
-    require_regular,
-    set_of,
-    write_atomic,
-)
+from forecasteval.common.files import hash_file, require_regular, write_atomic
 from forecasteval.common.records import dump_json
 from forecasteval.common.results import Results
 from forecasteval.common.wing import Scorer
 
-from .about import SYSTEMS_FILE, add_about, read_systems, show_mistakes
+from .about import SYSTEMS_FILE, Systems, add_about, read_systems, show_mistakes
 from .board_page import write_board
 from .changes import read_changes
 from .history import append_night, read_history, today
 from .page import is_current, name_missing
-from .processes import Failure, Options, Task, explain, score_files
 from .ranking import make_page, rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
 from .store import (
@@ -42,12 +36,13 @@ from .store import (
     read_summary,
     result_text,
     store_result,
+    summary_path,
     write_changed,
     write_summary,
 )
-from .systems import NO_RESULT, Forecasters, System, file_row, file_rows
+from .systems import NO_RESULT, Forecasters, System, file_row, file_rows, to_record
+from .tasks import Failure, Options, Scored, Task, explain, list_predictions, list_tasks, score_files
 
-_LONGEST_NAME: Final = 255  # bytes that file systems allow
 DEFAULTS: Final = Options()
 Board = dict[str, Any]
 
@@ -76,64 +71,6 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
     return Results({**board, **counts, **messages}, board_report, make_page)
 
 
-# --- Files ---
-
-
-def list_predictions(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
-    """The prediction files of a folder by name, those that cannot be used, and the names of what is no such file.
-
-    Hidden files are left out, and `SYSTEMS_FILE`. Raises InputError if there is no prediction file.
-    """
-    require_folder(folder)
-    with readable(folder):
-        names = sorted(name for name in os.listdir(folder) if name[0] != "." and name != SYSTEMS_FILE)
-    by_stem: dict[str, list[str]] = {}
-    for name in names:
-        if name.endswith(SUFFIXES):
-            by_stem.setdefault(Path(name).stem, []).append(name)
-    if not by_stem:
-        raise InputError(str(folder), "expected prediction files", "none")
-    files, failures = [], []
-    for stem, same in by_stem.items():
-        problem = f"expected one file with this stem, got {', '.join(same)}" if len(same) > 1 else ""
-        if len(os.fsencode(f"{stem}.json")) > _LONGEST_NAME:
-            problem = f"expected a shorter name: that of its result has more than {_LONGEST_NAME} bytes"
-        if stem == BOARD:
-            problem = f"expected another name: evaluation/{BOARD}.json is the leaderboard"
-        if problem:
-            failures += [Failure(name, problem) for name in same]
-        else:
-            files.append(folder / same[0])
-    return files, failures, [name for name in names if not name.endswith(SUFFIXES)]
-
-
-def list_tasks(
-    root: Path, files: Iterable[Path], together: Callable[[Path], bool], failures: list[Failure]
-) -> Iterator[Task]:
-    """A task per file, or per dataset whose files are scored together; `failures` grows by files without one."""
-    tasks: dict[Path, Task] = {}  # by the dataset, or by the file itself
-    one_set = cache(together)
-    for path in files:
-        try:
-            dataset = find_dataset(path, root / "dataset")
-        except EvaluationError as error:
-            failures.append(Failure(path.name, explain(error, path, root)))
-            continue
-        key = set_of(path, dataset, one_set) or path
-        task = tasks.get(key)
-        tasks[key] = task._replace(others=(*task.others, path)) if task else Task(path, dataset)
-    taken = {task.name for task in tasks.values() if task.others}
-    for task in tasks.values():
-        if task.name == BOARD:
-            problem = f"expected another name of the dataset: evaluation/{BOARD}.json is the leaderboard"
-            failures.append(Failure(task.prediction, problem))
-        elif task.name in taken and not task.others:
-            problem = f"expected another name: evaluation/{task.name}.json is that of its dataset"
-            failures.append(Failure(task.path.name, problem))
-        else:
-            yield task
-
-
 # --- The run ---
 
 
@@ -154,7 +91,7 @@ class _Night:
     def folder(self) -> Path:
         return self.scorer.output
 
-    def plan(self, files: Iterable[Path], board: Board) -> list[Task]:
+    def plan(self, files: Sequence[Path], board: Board) -> list[Task]:
         """The tasks whose stored result does not hold; notes the checksums of those that do."""
         rows: dict[str, Any] = {}
         with contextlib.suppress(*NO_RESULT):  # a leaderboard that this tool did not make
@@ -272,3 +209,113 @@ def _holds(
     expected = {"dataset_sha256": None, **settings(row["benchmark"]), **checksums}
     same = row["dataset"] == (task.dataset.name if task.dataset else None)
     return same and all(row["signature"].get(key) == value for key, value in expected.items())
+
+
+# --- Verification ---
+
+_MAY_DIFFER: Final = ("warnings", "calls", "tokens", "reasons", "file_sha256", "degraded")  # from run to run
+_SHOWN: Final = 6  # differences of a file
+_DAMAGED: Final = "it is damaged: no JSON, or not what its result_sha256 says"
+
+
+class Verification(NamedTuple):
+    """How many results came out as they are stored; what differs, by file; what is not stored; what failed."""
+
+    same: int
+    differences: dict[str, list[str]]
+    unstored: list[str]
+    failed: list[Failure]
+
+
+def verify_folder(root: Path, scorer: Scorer, options: Options) -> Verification:
+    """Score every file of `root/prediction` and compare with `scorer.output`, the leaderboard too; writes nothing.
+
+    Raises LockedError if another run is at work, and EvaluationError if nothing can be read.
+    """
+    folder = scorer.output
+    files, failed, _ = list_predictions(root / "prediction")
+    if not folder.is_dir():
+        raise InputError(str(folder), "expected stored results", "none")
+    unstored: list[str] = []
+    differences: dict[str, list[str]] = {}
+    systems: list[System | Forecasters] = []
+    with lock_folder(folder):
+        tasks = list(list_tasks(root, files, scorer.one_set, failed))
+        with contextlib.closing(score_files(scorer.score, tasks, root, folder, options)) as outcomes:
+            for scored, failures, _ in outcomes:
+                failed += failures
+                if scored and not os.path.lexists(folder / f"{scored.name}.json"):
+                    unstored.append(str(file_row(scored.system)["prediction"]))
+                elif scored:
+                    systems.append(scored.system)
+                    differences |= _compare_result(folder, scored)
+        same = len(systems) - len(differences)
+        board, _ = read_stored(folder / f"{BOARD}.json")
+        if all(failure._asdict() in board.get("failed", ()) for failure in failed):  # the leaderboard is without them
+            try:
+                differences |= _compare_board(folder, board, systems, read_systems(root / "prediction"))
+            except NO_RESULT:
+                differences[f"{BOARD}.json"] = ["it is damaged: no leaderboard"]
+    return Verification(same, differences, sorted(unstored), sorted(failed))
+
+
+def _compare_result(folder: Path, scored: Scored) -> dict[str, list[str]]:
+    """What differs in the stored result, or else in what is kept of it for ranking."""
+    path, name = folder / f"{scored.name}.json", f"{scored.name}.json"
+    checksum = hash_file(path) if path.is_file() else ""
+    if checksum != hash_file(scored.path):
+        stored, _ = read_stored(path)
+        messages = _differences(stored, read_stored(scored.path)[0]) if stored else [_DAMAGED]
+        return {name: messages} if messages else {}
+    path = summary_path(folder, scored.name)
+    summary, _ = read_stored(path)
+    if not summary or summary.get("file_sha256") != checksum:
+        return {}  # it is not used
+    messages = _differences(summary.get("system"), json.loads(dump_json(to_record(scored.system))))
+    return {f"{path.parent.name}/{name}": messages} if messages else {}
+
+
+def _compare_board(
+    folder: Path, board: Mapping[str, Any], systems: list[System | Forecasters], about: Systems
+) -> dict[str, list[str]]:
+    """What is wrong with the three files of the leaderboard."""
+    if not board:
+        return {f"{BOARD}.json": [_DAMAGED]}
+    settings = board.get("leaderboard", {})
+    ranked = rank_results(systems, settings.get("min_questions", 0), settings.get("min_datasets"))
+    add_about(ranked, about)
+    new = json.loads(dump_json(ranked))
+    parts = "pooled", "tables"
+    messages = _differences({part: board.get(part) for part in parts}, {part: new[part] for part in parts})
+    differences = {f"{BOARD}.json": messages} if messages else {}
+    changes = []
+    with contextlib.suppress(InputError):  # without a history the leaderboard says nothing of changes
+        changes = read_changes(read_history(folder))
+    for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board, changes))):
+        path = folder / f"{BOARD}.{suffix}"
+        if not (path.is_file() and path.read_bytes() == text.encode()):
+            differences[path.name] = [f"it is not what {BOARD}.json says"]
+    return differences
+
+
+def _differences(stored: Any, new: Any) -> list[str]:
+    """Where two JSON values differ, the first of many places."""
+    messages = list(_walk(stored, new, ""))
+    return messages if len(messages) <= _SHOWN else [*messages[: _SHOWN - 1], f"and {len(messages) - _SHOWN + 1} more"]
+
+
+def _walk(stored: Any, new: Any, where: str) -> Iterator[str]:
+    """A line for each place where two JSON values differ, from outside to inside."""
+    if isinstance(stored, dict) and isinstance(new, dict):
+        for key in sorted({*stored, *new} - {*_MAY_DIFFER}, key=lambda key: (key != "signature", key)):
+            yield from _walk(stored.get(key), new.get(key), f"{where}.{key}".lstrip("."))
+    elif isinstance(stored, list) and isinstance(new, list) and len(stored) == len(new):
+        for place, (a, b) in enumerate(zip(stored, new, strict=True)):
+            name = (a.get("id") or a.get("name")) if isinstance(a, dict) else None  # by which a reader finds it again
+            yield from _walk(a, b, f"{where}[{name if name and isinstance(name, str) else place}]")
+    elif stored != new:
+        yield f"{where}: {_show(stored)} is stored, {_show(new)} comes out"
+
+
+def _show(value: Any) -> str:
+    return f"{len(value)} entries" if isinstance(value, (list, dict)) else json.dumps(value, ensure_ascii=False)[:60]

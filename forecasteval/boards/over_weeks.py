@@ -16,7 +16,6 @@ from forecasteval.common.files import SUFFIXES, find_dataset
 from forecasteval.common.report import Report, format_signature, make_table
 from forecasteval.common.results import Results
 
-from .folder import list_predictions
 from .named import find_runs
 from .names import split_name, without_run
 from .pooled import Season, connect_systems, fit_season
@@ -24,6 +23,7 @@ from .repeats import combine_all
 from .significance import holm, tally
 from .systems import System, distinct_names, read_result
 from .tables import SEASON, compared_systems, lower_is_better, pair_columns, week_remark
+from .tasks import list_predictions
 
 
 def are_systems(names: Iterable[str], root: Path) -> bool:

@@ -21,7 +21,7 @@ from boards_folders import BOARD_FILES, column, contents, evaluate, import_worke
 from cli import ROOT, assert_refused, q, run, run_process, write
 from each import each
 from eval import FutureXEvaluator
-from forecasteval.boards import cluster
+from forecasteval.boards import tasks, workers
 from forecasteval.common.errors import EvaluationError, InputError
 
 WORKER: Final = """
@@ -162,10 +162,8 @@ def test_file_that_kills_its_workers_is_named(tmp_path: Path, two: Cluster, work
 @needs_dask
 def test_other_files_are_not_scored(tmp_path: Path, two: Cluster, worker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder of the same name that is not shared."""
-    from forecasteval.boards import processes
-
     write(tmp_path, {"prediction/a.json": [q()]})
-    monkeypatch.setattr(processes, "_checksums", lambda task: {"prediction_sha256": "other"})
+    monkeypatch.setattr(tasks, "_checksums", lambda task: {"prediction_sha256": "other"})
     board = evaluate(tmp_path, worker, cluster=two.address)
     assert [entry["file"] for entry in board["failed"]] == ["a.json"]
     assert "is the folder shared?" in board["failed"][0]["reason"]
@@ -181,7 +179,7 @@ def test_result_that_was_written_elsewhere(tmp_path: Path, monkeypatch: pytest.M
                 outcome.scored.path.unlink()
             yield outcome
 
-    monkeypatch.setattr(cluster, "run_tasks", run_tasks)
+    monkeypatch.setattr(tasks, "run_on_cluster", run_tasks)
     write(tmp_path, {"prediction/a.json": [q()], "prediction/b.json": [q()]})
     board = evaluate(tmp_path, scorer(FutureXEvaluator()), cluster="tcp://a:1")
     told = [(entry["file"], entry["reason"]) for entry in board["failed"]]
@@ -246,12 +244,12 @@ def test_a_scheduler_without_the_package_is_refused(tmp_path: Path) -> None:
 @needs_dask
 def test_a_cluster_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"prediction/a.json": [q()]})
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(workers, "CONNECT_SECONDS", 0.5)
     assert_refused(run(tmp_path, "nightly", "--cluster", "tcp://127.0.0.1:1"), "127.0.0.1:1: no Dask scheduler answers")
     with started(tmp_path / "cluster", 0) as alone:
-        tasks = cluster.run_tasks(abs, [1], alone.address, workers=0.2)
+        outcomes = workers.run_on_cluster(abs, [1], alone.address, patience=0.2)
         with pytest.raises(EvaluationError, match="the Dask scheduler has no workers, or none with this package"):
-            next(tasks)
+            next(outcomes)
 
 
 @each(
@@ -279,7 +277,7 @@ def test_no_address(tmp_path: Path, address: str) -> None:
 @needs_dask
 @pytest.mark.parametrize("address", ["tcp://a:1", "tcp://10.0.0.1:8786", "tcp://[::1]:8786"])
 def test_an_address(address: str) -> None:
-    cluster.require_usable(address)
+    workers.require_cluster(address)
 
 
 def test_that_workers_have_gone_is_seen_soon() -> None:
@@ -297,11 +295,11 @@ def test_that_workers_have_gone_is_seen_soon() -> None:
 
     client: Any = Client()
     with pytest.raises(TimeoutError):
-        cluster._patiently(client, wait, 30)
+        workers._patiently(client, wait, 30)
     assert asked == [1, 30]
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "find_spec", lambda name: None)
+    monkeypatch.setattr(workers, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"needs the package distributed: pip install distributed"):
-        cluster.require_usable("tcp://a:1")
+        workers.require_cluster("tcp://a:1")

@@ -33,7 +33,7 @@ from boards_folders import (
 from cli import EVIL, RAW_CONTROL, ROOT, Done, Record, assert_refused, number, q, question, run, write
 from each import each
 from eval import FutureXEvaluator
-from forecasteval.boards import folder, processes
+from forecasteval.boards import folder, tasks
 from forecasteval.common.errors import EvaluationError
 from forecasteval.common.files import write_atomic
 from forecasteval.common.results import Results
@@ -697,7 +697,7 @@ def test_write_fails_as_on_a_read_only_disk(tmp_path: Path, monkeypatch: pytest.
             patch.setattr(Path, "open", open_nothing)
             write_atomic(path, text)
 
-    monkeypatch.setattr(processes, "write_atomic", refuse)
+    monkeypatch.setattr(tasks, "write_atomic", refuse)
     with pytest.raises(EvaluationError, match=r"/d-a\.json: cannot be written: Read-only file system$"):
         evaluate(tmp_path, force=True)
     assert snapshot(tmp_path) == before

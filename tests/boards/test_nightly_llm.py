@@ -12,7 +12,7 @@ import pytest
 from boards_folders import counts, stored
 from cli import ROOT, Done, run, write
 from each import each
-from forecasteval.boards import processes
+from forecasteval.boards import tasks
 from llm_server import LlmServer, error, honest, question, questions
 
 KEY = "sk-canary-7f3a9c51e2"
@@ -139,7 +139,7 @@ def test_credit_that_runs_out(server: LlmServer, tmp_path: Path) -> None:
 
 def test_large_files_are_one_run_too(server: LlmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They go to one process, which keeps the count of failures from file to file."""
-    monkeypatch.setattr(processes, "POOL_BYTES", 0)
+    monkeypatch.setattr(tasks, "POOL_BYTES", 0)
     forkserver._forkserver._stop()  # type: ignore[attr-defined]  # one of an earlier test has other variables
     folder(tmp_path, 4)
     server.script = lambda request: error(401)

@@ -18,7 +18,7 @@ import pytest
 from boards_folders import BOARD_FILES, column, contents, evaluate, folder_of, import_worker
 from cli import ROOT, assert_refused, q, run, write
 from each import each
-from forecasteval.boards import folder, processes
+from forecasteval.boards import folder, tasks
 from forecasteval.common.errors import EvaluationError
 
 WORKER: Final = """
@@ -53,7 +53,7 @@ def score(path, dataset):
 @pytest.fixture
 def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A score function that a process can import, and that does to its process what a file's name says."""
-    monkeypatch.setattr(processes, "POOL_BYTES", 0)
+    monkeypatch.setattr(tasks, "POOL_BYTES", 0)
     return import_worker(tmp_path, monkeypatch, "worker_for_test", WORKER)
 
 
@@ -61,7 +61,7 @@ PROGRAM: Final = """
 import signal
 import sys
 from pathlib import Path
-from forecasteval.boards import folder, processes
+from forecasteval.boards import folder, tasks
 from forecasteval.common.errors import EvaluationError
 from forecasteval.common.errors import run_command
 
@@ -74,7 +74,7 @@ def run():
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, if it is below nohup
     from boards_folders import evaluate
-    processes.POOL_BYTES = 0
+    tasks.POOL_BYTES = 0
     sys.exit(run_command("program.py", run))
 """
 
@@ -108,7 +108,7 @@ def test_one_process_or_two_on_any_hash_seed(tmp_path: Path) -> None:
 
 
 def test_small_folders_start_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "run_in_processes", lambda *_: pytest.fail("a process"))
+    monkeypatch.setattr(tasks, "run_in_processes", lambda *_: pytest.fail("a process"))
     assert evaluate(many(tmp_path), processes=8)["evaluated"] == 12
 
 
@@ -200,10 +200,10 @@ def test_the_dataset_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     folder_of(tmp_path, a="AAAA")
     size = sum((tmp_path / name).stat().st_size for name in ("prediction/d-a.json", "dataset/d.json"))
     apart = []
-    in_processes = processes.run_in_processes
-    monkeypatch.setattr(processes, "run_in_processes", lambda *given: apart.append(bound) or in_processes(*given))
+    in_processes = tasks.run_in_processes
+    monkeypatch.setattr(tasks, "run_in_processes", lambda *given: apart.append(bound) or in_processes(*given))
     for bound in (size, size - 1):
-        monkeypatch.setattr(processes, "POOL_BYTES", bound)
+        monkeypatch.setattr(tasks, "POOL_BYTES", bound)
         assert run(tmp_path, "nightly", "--force").code == 0
     assert apart == [size - 1]
 

@@ -1,30 +1,37 @@
-"""Scoring many files, in processes where that pays: what one file does, even killing its process, costs only itself."""
+"""The files of a night, each a task: what one of them does, even killing its process, costs only itself."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import shutil
-import signal
-import sys
-import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from forecasteval.common.errors import EvaluationError, InputError, OtherQuestionsError, printable
-from forecasteval.common.files import hash_file, join_checksums, score_together, temporary_name, write_atomic
+from forecasteval.common.files import (
+    SUFFIXES,
+    find_dataset,
+    hash_file,
+    join_checksums,
+    readable,
+    require_folder,
+    score_together,
+    set_of,
+    temporary_name,
+    write_atomic,
+)
 
+from .about import SYSTEMS_FILE
 from .page import write_stored
-from .store import Score, result_pieces
+from .store import BOARD, Score, result_pieces
 from .systems import Forecasters, System, model_failures, read_result
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
+from .workers import run_in_processes, run_on_cluster
 
 POOL_BYTES: Final = 8_000_000  # of unscored files from which processes pay
+_LONGEST_NAME: Final = 255  # bytes that file systems allow
 
 
 class Options(NamedTuple):
@@ -98,6 +105,67 @@ def explain(error: EvaluationError, path: Path, root: Path) -> str:
     return str(error).removeprefix(f"{printable(path)}: ").replace(f"{root}{os.sep}", "")
 
 
+# --- Files ---
+
+
+def list_predictions(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
+    """The prediction files of a folder by name, those that cannot be used, and the names of what is no such file.
+
+    Hidden files are left out, and `SYSTEMS_FILE`. Raises InputError if there is no prediction file.
+    """
+    require_folder(folder)
+    with readable(folder):
+        names = sorted(name for name in os.listdir(folder) if name[0] != "." and name != SYSTEMS_FILE)
+    by_stem: dict[str, list[str]] = {}
+    for name in names:
+        if name.endswith(SUFFIXES):
+            by_stem.setdefault(Path(name).stem, []).append(name)
+    if not by_stem:
+        raise InputError(str(folder), "expected prediction files", "none")
+    files, failures = [], []
+    for stem, same in by_stem.items():
+        problem = f"expected one file with this stem, got {', '.join(same)}" if len(same) > 1 else ""
+        if len(os.fsencode(f"{stem}.json")) > _LONGEST_NAME:
+            problem = f"expected a shorter name: that of its result has more than {_LONGEST_NAME} bytes"
+        if stem == BOARD:
+            problem = f"expected another name: evaluation/{BOARD}.json is the leaderboard"
+        if problem:
+            failures += [Failure(name, problem) for name in same]
+        else:
+            files.append(folder / same[0])
+    return files, failures, [name for name in names if not name.endswith(SUFFIXES)]
+
+
+def list_tasks(
+    root: Path, files: Iterable[Path], together: Callable[[Path], bool], failures: list[Failure]
+) -> Iterator[Task]:
+    """A task per file, or per dataset whose files are scored together; `failures` grows by files without one."""
+    tasks: dict[Path, Task] = {}  # by the dataset, or by the file itself
+    one_set = cache(together)
+    for path in files:
+        try:
+            dataset = find_dataset(path, root / "dataset")
+        except EvaluationError as error:
+            failures.append(Failure(path.name, explain(error, path, root)))
+            continue
+        key = set_of(path, dataset, one_set) or path
+        task = tasks.get(key)
+        tasks[key] = task._replace(others=(*task.others, path)) if task else Task(path, dataset)
+    taken = {task.name for task in tasks.values() if task.others}
+    for task in tasks.values():
+        if task.name == BOARD:
+            problem = f"expected another name of the dataset: evaluation/{BOARD}.json is the leaderboard"
+            failures.append(Failure(task.prediction, problem))
+        elif task.name in taken and not task.others:
+            problem = f"expected another name: evaluation/{task.name}.json is that of its dataset"
+            failures.append(Failure(task.path.name, problem))
+        else:
+            yield task
+
+
+# --- Scoring ---
+
+
 def score_files(
     score: Score, tasks: Sequence[Task], root: Path, output: Path, options: Options
 ) -> Generator[Outcome, None, None]:
@@ -108,9 +176,8 @@ def score_files(
     work = partial(_score_task, score, root, folder, output if options.pages else None)
     outcomes: Generator[Outcome | None, None, None]
     if options.cluster and tasks:
-        from .cluster import run_tasks
-
-        outcomes = run_tasks(partial(_score_same, work), [(task, _checksums(task)) for task in tasks], options.cluster)
+        checked = [(task, _checksums(task)) for task in tasks]
+        outcomes = run_on_cluster(partial(_score_same, work), checked, options.cluster)
     elif options.processes and sum(map(_size, tasks)) > POOL_BYTES:
         outcomes = run_in_processes(work, tasks, min(options.processes, len(tasks)), folder)
     else:
@@ -185,91 +252,3 @@ def _checksums(task: Task) -> dict[str, str]:
     with contextlib.suppress(InputError):
         return task.checksums()
     return {}
-
-
-# --- Processes: one that dies costs only its task, and none outlives the run ---
-
-_work: Callable[[Any], Any]  # of a process: the same for all its tasks
-_folder: Path
-
-
-def run_in_processes(
-    work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, folder: Path
-) -> Generator[Any, None, None]:
-    """`map(work, tasks)` by way of files in `folder`, with None for a task whose process was killed.
-
-    Once a process has died, the remaining tasks run one by one, so that it is known which of them kills its process.
-    """
-    from concurrent.futures.process import BrokenProcessPool
-
-    left, alone = list(tasks), False
-    while left:
-        try:
-            with contextlib.closing(_map(work, left, 1 if alone else processes, folder)) as outcomes:
-                for outcome in outcomes:
-                    yield outcome
-                    left.pop(0)
-        except (BrokenProcessPool, MemoryError):
-            if alone:
-                yield None
-                left.pop(0)
-            alone = True
-
-
-def _map(work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, folder: Path) -> Generator[Any, None, None]:
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    context = get_context("spawn" if sys.platform == "win32" else "forkserver")
-    alive, parent = context.Pipe(duplex=False)  # the processes end when `parent` is closed, or has gone with its holder
-    executor = ProcessPoolExecutor(processes, context, _begin, (work, folder, alive))
-    try:
-        with _without_interrupts():
-            futures = [executor.submit(_do, task) for task in tasks]
-        for future in futures:
-            path = folder / future.result()
-            yield pickle.loads(path.read_bytes())
-            path.unlink()
-    finally:
-        parent.close()
-        executor.shutdown(cancel_futures=True)
-        alive.close()
-
-
-@contextlib.contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """A Ctrl-C waits until all processes have started; these inherit that they never see it: it is for the parent."""
-    if sys.platform == "win32":
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _begin(work: Callable[[Any], Any], folder: Path, alive: Connection) -> None:
-    global _work, _folder
-    _work, _folder = work, folder
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, args=(alive,), daemon=True).start()
-    with contextlib.suppress(OSError):  # where memory runs out, Linux ends this process and not its parent
-        Path("/proc/self/oom_score_adj").write_text("1000")
-
-
-def _end_with_parent(alive: Connection) -> None:
-    with contextlib.suppress(EOFError, OSError):
-        alive.recv_bytes()
-    os._exit(1)
-
-
-def _do(task: Any) -> str:
-    """Do a task, and leave its outcome in a file, whose name is returned.
-
-    A process that is killed while it sends a long message leaves half of it in the pipe, and the parent would wait for
-    the rest for ever. A name is sent whole or not at all.
-    """
-    path = temporary_name(_folder)
-    write_atomic(path, pickle.dumps(_work(task)))
-    return path.name
