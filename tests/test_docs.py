@@ -411,7 +411,7 @@ OPTION_TABLES: Final = [
 def shared_options(page: str, header: str) -> set[str]:
     """The options that the paragraph below a table says are as in scoring.md."""
     below = read(page).partition(f"| {header} |")[2].partition("\n\n")[2].partition("\n\n")[0]
-    return {"--help", *code_spans(below)} if below.startswith("Beside") else set()
+    return {"--help", *code_spans(below)} if "work as in" in below else set()
 
 
 @each(("page", "header", "command"), OPTION_TABLES)
