@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common.errors import grouped_names, printable
-from forecasteval.common.pages import MOST, Block, Detail, Page, Record, Records, Section, make_keys
-from forecasteval.common.report import (
-    Column,
-    Link,
-    Links,
-    format_signature,
-    make_cells,
-    make_table,
-    show_number,
-)
+from forecasteval.common.pages import MOST, Block, Page, Section, make_records
+from forecasteval.common.report import Column, Link, Links, format_signature, make_table, show_number
 
 from .about import name_systems
 from .board_charts import Names, draw_costs, draw_histories
@@ -67,17 +60,17 @@ def make_page(
     without `read_items` (the items of a stored result by its name) questions have numbers only.
     """
     tables, pooled = board["tables"], board.get("pooled", [])
-    names, number = name_systems(board), {id(table): place for place, table in enumerate(tables, 1)}
-    older = [week for season in pooled for week in _weeks(tables, season)[1:]]
-    recent = [table for table in tables if table not in older]
+    names, older = name_systems(board), [week for season in pooled for week in _weeks(tables, season)[1:]]
+    recent = [(place, table) for place, table in enumerate(tables, 1) if table not in older]
+    leaders = pooled or [table for _, table in recent]
     sections = [Section("What changed", _changes(history, names))] if history else []
     for place, table in enumerate(pooled, 1):
         sections.append(_standings(table, f"pooled{place}", names, linked, _weeks(tables, table)))
-    sections += [Section("Cost", [chart]) for chart in draw_costs(pooled or recent, names)]
-    for table in recent:
-        sections.append(_standings(table, f"table{number[id(table)]}", names, linked, ()))
+    sections += [Section("Cost", [chart]) for chart in draw_costs(leaders, names)]
+    for place, table in recent:
+        sections.append(_standings(table, f"table{place}", names, linked, ()))
         if table.get("questions"):
-            questions = show_questions(table, f"questions{number[id(table)]}", names, read_items)
+            questions = show_questions(table, f"questions{place}", names, read_items)
             sections.append(Section(f"Questions of {_show_dataset(table)}", [questions]))
     histories = draw_histories(tables, pooled, names)
     sections += [Section("History", histories)] if histories else []
@@ -89,7 +82,7 @@ def make_page(
     settings = board["leaderboard"]
     signature = f"signature: leaderboard {settings['version']} min_questions:{settings['min_questions']}"
     lead = "Systems on the same questions, best first. A row opens to its weeks and runs."
-    figures = _figures(board, recent, history, names)
+    figures = _figures(board, pooled or leaders[:1], history, names)
     return Page("Leaderboard", lead, figures, sections, signature, _key(board, linked, history))
 
 
@@ -107,12 +100,12 @@ def _weeks(tables: Sequence[Row], season: Row) -> list[Row]:
 # --- The top ---
 
 
-def _figures(board: Row, recent: Sequence[Row], history: History | None, names: Names) -> list[tuple[str, str, str]]:
+def _figures(board: Row, leading: Sequence[Row], history: History | None, names: Names) -> list[tuple[str, str, str]]:
     """Who leads, as of when, of how many files."""
     tables, failed = board["tables"], board.get("failed", [])
     figures = [
         (f"Leads {printable(table['benchmark'], 40)}", *_leader(table, names))
-        for table in (board.get("pooled") or recent[:1])
+        for table in leading
         if table["rows"] and table["rows"][0]["rank"]
     ]
     if history and history.latest:
@@ -165,52 +158,51 @@ def _standings(table: Row, name: str, names: Names, linked: Collection[str], wee
     """A table, each of its rows open to what else is known of it; `weeks` are the tables that it is made of."""
     systems = [system_of_row(table, row) for row in table["rows"]]
     view = view_table(table, [names[system] for system in systems])
-    rows = view.rows[:MOST]
     parts: dict[str, list[Row]] = {}
     for week in weeks:
         for part in week["rows"]:
             parts.setdefault(system_of_row(week, part), []).append({**part, "week": week, "linked": linked})
-    shown = [column for place, column in view.columns if place in (EVERYWHERE, PAGE)]
-    cells = [make_cells(shown, row) for row in rows]
-    kept = [at for at in range(len(shown)) if at < 2 or any(str(row[at]) not in ("", "–") for row in cells)]
+    rows = [
+        {**row, "linked": linked, "parts": parts.get(system)}
+        for row, system in zip(view.rows[:MOST], systems, strict=False)
+    ]
     inside = [column for place, column in view.columns if place == INSIDE or column.kind == "filter"]
-    keys = make_keys(systems[:MOST], name) if "datasets" in table else [""] * len(rows)
-    records = []
-    for key, system, row, texts in zip(keys, systems, rows, cells, strict=False):
-        details: list[tuple[str, Detail]] = []
-        if system in parts:
-            details.append(("Weeks", make_table(_WEEKS, parts[system])))
-        elif links := _link_runs({**row, "linked": linked}).links:
-            details.append(("Pages", Links(links)))
-        more = " · ".join(
-            f"{column.title}: {text}" for column in inside if (text := str(column.cell(row))) not in ("", "–")
-        )
-        details += [("More", more)] if more else []
-        records.append(Record(key, [texts[at] for at in kept], details))
+    columns = [
+        *(column for place, column in view.columns if place in (EVERYWHERE, PAGE) and _has_values(column, rows)),
+        Column("Weeks", lambda row: make_table(_WEEKS, row["parts"]) if row["parts"] else "", "inside"),
+        Column("Pages", lambda row: "" if row["parts"] else _link_runs(row), "inside"),
+        Column("More", partial(_show_facts, inside), "inside"),
+    ]
     lower = f" {show_metric(table)}: lower is better." if "n_events" in table else ""
     note = f"{_describe_marks(table['rows'])}{lower} A row opens. Filters hide rows; ranks and tests stay those of all."
     if len(table["rows"]) > MOST:
         note += f" The first {MOST} of {len(table['rows'])}; all of them are in {BOARD}.csv."
-    blocks: list[Block] = [Records(name, view.title, [shown[at] for at in kept], records, note)]
+    blocks: list[Block] = [make_records(name, view.title, columns, rows, systems[:MOST], note, prefix=name)]
     if table.get("name") in linked:
         link = Column("Page of the run", lambda row: Link(names.get(row["name"], row["name"]), f"{row['name']}.html"))
         blocks.append(make_table([link], [table]))
     return Section(view.title, [*blocks, *view.remarks, format_signature(table["signature"])])
 
 
-def _link_runs(row: Row) -> Links:
+def _has_values(column: Column, rows: Sequence[Row]) -> bool:
+    return any(str(column.cell(row)) not in ("", "–") for row in rows)
+
+
+def _show_facts(columns: Sequence[Column], row: Row) -> str:
+    """The cells that are not empty, each with its title."""
+    cells = [(column.title, str(column.cell(row))) for column in columns]
+    return " · ".join(f"{title}: {text}" for title, text in cells if text not in ("", "–"))
+
+
+def _link_runs(row: Row) -> Links | str:
     """The pages of a row's runs, and the score of each if there are several."""
     if "runs" not in row:
-        return Links([Link("page", f"{row['name']}.html")] if row["name"] in row["linked"] else [])
-    return Links(
-        [
-            Link(
-                f"{printable(run['run'] or '1', 20)}: {show_number(run['score'], 3)}",
-                f"{run['name']}.html" if run["name"] in row["linked"] else "",
-            )
-            for run in row["runs"]
-        ]
-    )
+        return Links([Link("page", f"{row['name']}.html")]) if row["name"] in row["linked"] else ""
+    links = []
+    for run in row["runs"]:
+        text = f"{printable(run['run'] or '1', 20)}: {show_number(run['score'], 3)}"
+        links.append(Link(text, f"{run['name']}.html" if run["name"] in row["linked"] else ""))
+    return Links(links)
 
 
 _WEEKS: Final = (

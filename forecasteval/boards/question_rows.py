@@ -7,8 +7,8 @@ from operator import itemgetter
 from typing import Any, Final
 
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import Detail, Record, Records, make_keys, show_text
-from forecasteval.common.report import Column, Table, make_cells, make_table, show_number
+from forecasteval.common.pages import Records, make_keys, make_records, show_text
+from forecasteval.common.report import Column, Table, make_table, show_number
 
 from .names import system_of_row
 from .store import BOARD
@@ -18,6 +18,7 @@ Row = Mapping[str, Any]
 Names = Mapping[str, str]
 ReadItems = Callable[[str], Sequence[Row]]
 _SHOWN: Final = 200  # questions of a dataset that a page shows
+_CUT: Final = 200  # characters of a prompt in a row that is not open
 _READINGS: Final = 4  # of a question that have a row each
 _OLDER: Final = 3  # questions of an older dataset
 _DIFFICULTY: Final = (
@@ -28,8 +29,13 @@ _DIFFICULTY: Final = (
     Column("Look", lambda row: "worth a look" if row["worth_a_look"] else "", "choice"),
 )
 _QUESTION: Final = (
-    Column("Question", lambda row: show_text(row["prompt"], 200), "long"),
+    *_DIFFICULTY,
+    Column("Question", lambda row: show_text(row["prompt"], _CUT), "long"),
     Column("Truth", lambda row: show_text(row["truth"], 60)),
+    Column("Question", lambda row: show_text(row["prompt"]) if len(str(row["prompt"])) > _CUT else "", "inside"),
+    Column("Truth", lambda row: show_text(row["truth"]) if len(str(row["truth"])) > 60 else "", "inside"),
+    Column("Id", lambda row: "" if row["key"].endswith(f"-{row['id']}") else show_text(row["id"], 200), "inside"),
+    Column("Read", lambda row: _readings(row["answers"], row["sign"]) if row["answers"] else "", "inside"),
 )
 
 
@@ -51,25 +57,15 @@ def show_hardest(table: Row) -> list[str | Table]:
 
 def show_questions(table: Row, name: str, names: Names, read_items: ReadItems | None) -> Records:
     """The questions of a dataset, the hardest first; each opens to what every system read."""
-    questions = _by_difficulty(table)
+    questions, sign = _by_difficulty(table), read_scale(table).sign
     read = _read_answers(table, names, read_items, len(questions)) if read_items else {}
-    prefix = name.replace("questions", "q")
-    rows = questions[:_SHOWN]
-    records = []
-    for key, question in zip(make_keys((row["id"] for row in rows), prefix), rows, strict=True):
+    prefix, ids = name.replace("questions", "q"), [question["id"] for question in questions[:_SHOWN]]
+    rows = []
+    for key, question in zip(make_keys(ids, prefix), questions, strict=False):
         answers = read.get(question["place"], [])
         item = answers[0][1] if answers else {}
-        row = {**question, "prompt": item.get("prompt") or question["id"], "truth": item.get("truth", "")}
-        details: list[tuple[str, Detail]] = []
-        if len(str(row["prompt"])) > 200:
-            details.append(("Question", show_text(row["prompt"])))
-        if len(str(row["truth"])) > 60:
-            details.append(("Truth", show_text(row["truth"])))
-        if key != f"{prefix}-{row['id']}":
-            details.append(("Id", show_text(row["id"], 200)))
-        if answers:
-            details.append(("Read", _readings(answers, read_scale(table).sign)))
-        records.append(Record(key, make_cells([*_DIFFICULTY, *_QUESTION], row), details))
+        shown = {"prompt": item.get("prompt") or question["id"], "truth": item.get("truth", "")}
+        rows.append({**question, **shown, "key": key, "answers": answers, "sign": sign})
     looks = sum(question["worth_a_look"] for question in questions)
     note = (
         f"The hardest first. Mean: over {len(table['rows'])} systems. Item–rest: the correlation of a question's score "
@@ -79,7 +75,7 @@ def show_questions(table: Row, name: str, names: Names, read_items: ReadItems | 
     if len(questions) > len(rows):
         note += f" {len(rows)} of {len(questions)}; all of them are in {BOARD}.json."
     title = f"Questions of {printable(table['dataset'] or 'one file', 60)}"
-    return Records(name, title, [*_DIFFICULTY, *_QUESTION], records, note)
+    return make_records(name, title, _QUESTION, rows, ids, note, prefix=prefix)
 
 
 def _read_answers(table: Row, names: Names, read_items: ReadItems, count: int) -> dict[int, list[tuple[str, Row]]]:

@@ -10,14 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
-from forecasteval.common.report import (
-    Column,
-    Interval,
-    Table,
-    make_table,
-    show_interval,
-    show_number,
-)
+from forecasteval.common.report import Column, Interval, Table, make_table, show_interval, show_number
 
 from .about import about_columns, shown_names
 from .systems import ALPHA
