@@ -41,7 +41,7 @@ from .store import (
     write_summary,
 )
 from .systems import NO_RESULT, Forecasters, System, file_row, file_rows, to_record
-from .tasks import Failure, Options, Scored, Task, explain, list_predictions, list_tasks, score_files
+from .tasks import Failure, Options, Scored, Task, explain, find_tasks, score_files
 
 DEFAULTS: Final = Options()
 Board = dict[str, Any]
@@ -59,11 +59,11 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
     or written.
     """
     date = today()
-    files, failures, ignored = list_predictions(root / "prediction")  # first: a mistyped root is not made
+    tasks, failures, ignored = find_tasks(root, scorer.one_set)  # first: a mistyped root is not made
     with lock_folder(scorer.output) as note:
         board = {} if options.force else read_stored(scorer.output / f"{BOARD}.json")[0]
         night = _Night(root, scorer, options, failures, [note] if note else [])
-        night.score(night.plan(files, board))
+        night.score(night.plan(tasks, board))
         board = night.rank(board)
         changes = night.write_texts(board, date)
     counts = {"evaluated": len(night.fresh), "reused": len(night.checksums) - len(night.fresh), "ignored": ignored}
@@ -91,7 +91,7 @@ class _Night:
     def folder(self) -> Path:
         return self.scorer.output
 
-    def plan(self, files: Sequence[Path], board: Board) -> list[Task]:
+    def plan(self, tasks: Sequence[Task], board: Board) -> list[Task]:
         """The tasks whose stored result does not hold; notes the checksums of those that do."""
         rows: dict[str, Any] = {}
         with contextlib.suppress(*NO_RESULT):  # a leaderboard that this tool did not make
@@ -99,7 +99,7 @@ class _Night:
         settings = cache(lambda benchmark: json.loads(dump_json(self.scorer.settings(benchmark))))  # as stored
         hash_dataset = cache(hash_file)
         todo = []
-        for task in list_tasks(self.root, files, self.scorer.one_set, self.failures):
+        for task in tasks:
             path = self.folder / f"{task.name}.json"
             try:
                 checksums = task.checksums(hash_dataset)
@@ -233,14 +233,13 @@ def verify_folder(root: Path, scorer: Scorer, options: Options) -> Verification:
     Raises LockedError if another run is at work, and EvaluationError if nothing can be read.
     """
     folder = scorer.output
-    files, failed, _ = list_predictions(root / "prediction")
+    tasks, failed, _ = find_tasks(root, scorer.one_set)
     if not folder.is_dir():
         raise InputError(str(folder), "expected stored results", "none")
     unstored: list[str] = []
     differences: dict[str, list[str]] = {}
     systems: list[System | Forecasters] = []
     with lock_folder(folder):
-        tasks = list(list_tasks(root, files, scorer.one_set, failed))
         with contextlib.closing(score_files(scorer.score, tasks, root, folder, options)) as outcomes:
             for scored, failures, _ in outcomes:
                 failed += failures

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 from collections import defaultdict
@@ -11,8 +10,8 @@ from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
-from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
-from forecasteval.common.files import SUFFIXES, find_dataset
+from forecasteval.common.errors import InputError, grouped_names, printable
+from forecasteval.common.files import SUFFIXES
 from forecasteval.common.report import Report, format_signature, make_table
 from forecasteval.common.results import Results
 
@@ -23,7 +22,7 @@ from .repeats import combine_all
 from .significance import holm, tally
 from .systems import System, distinct_names, read_result
 from .tables import SEASON, compared_systems, lower_is_better, pair_columns, week_remark
-from .tasks import list_predictions
+from .tasks import find_tasks
 
 
 def are_systems(names: Iterable[str], root: Path) -> bool:
@@ -56,10 +55,7 @@ def _list_systems(root: Path) -> tuple[dict[str, list[Path]], dict[str, str]]:
     """The files of every system, and the system of each file's name, with and without its run."""
     files: dict[str, list[Path]] = defaultdict(list)
     systems: dict[str, str] = {}
-    for path in list_predictions(root / "prediction")[0]:
-        dataset = None
-        with contextlib.suppress(EvaluationError):  # if the file is one of a named system, scoring it will say so
-            dataset = find_dataset(path, root / "dataset")
+    for path, dataset, _ in find_tasks(root)[0]:
         if dataset:
             system = split_name(path.stem, dataset.name).system
             files[system].append(path)

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError
@@ -152,7 +154,7 @@ class System:
 def read_result(results: Mapping[str, Any], name: str | None = None) -> System | Forecasters:
     """What ranking needs of a result; InputError for a score out of bounds, and as `read_system` raises it."""
     if "ranking" not in results:
-        return _checked(read_system(results, name))
+        return _require_bounds(read_system(results, name))
     row = _file_row(results, name or str(results.get("name", "forecasts")))
     return {**row, "rows": results["ranking"], "n_events": results["n_events"]}
 
@@ -168,20 +170,23 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
     for item in results["items"]:  # of a million items, no more than this is kept
         level = str(item["level"]) if "weights" in signature else ""
         by_level[level].append((*question_key(item), item["id"], item["outcome"], item.get("cluster")))
-    return System(
-        _file_row(results, name), {key: _columns(rows) for key, rows in by_level.items()}, read_scale(results)
-    )
+    questions = {level: _columns(rows) for level, rows in by_level.items()}
+    return System(_file_row(results, name), questions, read_scale(results))
 
 
 def _columns(rows: list[tuple[Any, ...]]) -> Questions:
-    rows.sort(key=lambda row: row[:2])
-    _, scores, ids, outcomes, clusters = map(list, zip(*rows, strict=True)) if rows else ([] for _ in range(5))
-    hanging = [cluster for cluster in clusters if cluster is not None]
-    return Questions(ids, scores, [outcome == "scored" for outcome in outcomes], hanging, Counter(outcomes))
+    rows.sort(key=itemgetter(0, 1))
+    return Questions(
+        ids=[name for _, _, name, _, _ in rows],
+        scores=[score for _, score, _, _, _ in rows],
+        answered=[outcome == "scored" for _, _, _, outcome, _ in rows],
+        clusters=[cluster for _, _, _, _, cluster in rows if cluster is not None],
+        outcomes=Counter(outcome for _, _, _, outcome, _ in rows),
+    )
 
 
 def question_key(item: Mapping[str, Any]) -> tuple[str, float]:
-    # Rows that ask the same twice cannot be told apart: by score, so that the order of a file does not matter.
+    """What items are sorted by; two that ask the same by their scores, so that the order of a file does not matter."""
     return item["question"], item["score"]
 
 
@@ -224,16 +229,15 @@ def from_record(record: Mapping[str, Any]) -> System | Forecasters:
         return dict(record["table"])
     columns = {level: Questions(**values) for level, values in record["questions"].items()}
     questions = {level: values._replace(outcomes=Counter(values.outcomes)) for level, values in columns.items()}
-    return _checked(System(record["row"], questions, read_scale(record)))
+    return _require_bounds(System(record["row"], questions, read_scale(record)))
 
 
-def _checked(system: System) -> System:
-    """The system; InputError if a score is no number of its scale, or another of `NO_RESULT`: no benchmark made it."""
+def _require_bounds(system: System) -> System:
+    """The system; InputError if a score is outside of its scale: no benchmark made it."""
     low, high, _ = system.scale
-    for questions in system.questions.values():
-        for score in questions.scores:
-            if not low - 1e-9 <= score <= high + 1e-9:
-                raise InputError(system.name, f"expected scores in [{low:g}, {high:g}]", f"{score}")
+    for score in chain.from_iterable(questions.scores for questions in system.questions.values()):
+        if not low - 1e-9 <= score <= high + 1e-9:
+            raise InputError(system.name, f"expected scores in [{low:g}, {high:g}]", f"{score}")
     return system
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -108,38 +109,15 @@ def explain(error: EvaluationError, path: Path, root: Path) -> str:
 # --- Files ---
 
 
-def list_predictions(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
-    """The prediction files of a folder by name, those that cannot be used, and the names of what is no such file.
+def find_tasks(
+    root: Path, together: Callable[[Path], bool] = lambda dataset: False
+) -> tuple[list[Task], list[Failure], list[str]]:
+    """The tasks of `root/prediction`, the files that cannot be used, and the names of what is no prediction file.
 
-    Hidden files are left out, and `SYSTEMS_FILE`. Raises InputError if there is no prediction file.
+    A task holds one file, or all files of a dataset that are scored `together`. Hidden files are left out, and
+    `SYSTEMS_FILE`. Raises InputError if there is no prediction file.
     """
-    require_folder(folder)
-    with readable(folder):
-        names = sorted(name for name in os.listdir(folder) if name[0] != "." and name != SYSTEMS_FILE)
-    by_stem: dict[str, list[str]] = {}
-    for name in names:
-        if name.endswith(SUFFIXES):
-            by_stem.setdefault(Path(name).stem, []).append(name)
-    if not by_stem:
-        raise InputError(str(folder), "expected prediction files", "none")
-    files, failures = [], []
-    for stem, same in by_stem.items():
-        problem = f"expected one file with this stem, got {', '.join(same)}" if len(same) > 1 else ""
-        if len(os.fsencode(f"{stem}.json")) > _LONGEST_NAME:
-            problem = f"expected a shorter name: that of its result has more than {_LONGEST_NAME} bytes"
-        if stem == BOARD:
-            problem = f"expected another name: evaluation/{BOARD}.json is the leaderboard"
-        if problem:
-            failures += [Failure(name, problem) for name in same]
-        else:
-            files.append(folder / same[0])
-    return files, failures, [name for name in names if not name.endswith(SUFFIXES)]
-
-
-def list_tasks(
-    root: Path, files: Iterable[Path], together: Callable[[Path], bool], failures: list[Failure]
-) -> Iterator[Task]:
-    """A task per file, or per dataset whose files are scored together; `failures` grows by files without one."""
+    files, failures, ignored = _list_files(root / "prediction")
     tasks: dict[Path, Task] = {}  # by the dataset, or by the file itself
     one_set = cache(together)
     for path in files:
@@ -152,6 +130,7 @@ def list_tasks(
         task = tasks.get(key)
         tasks[key] = task._replace(others=(*task.others, path)) if task else Task(path, dataset)
     taken = {task.name for task in tasks.values() if task.others}
+    usable = []
     for task in tasks.values():
         if task.name == BOARD:
             problem = f"expected another name of the dataset: evaluation/{BOARD}.json is the leaderboard"
@@ -160,7 +139,34 @@ def list_tasks(
             problem = f"expected another name: evaluation/{task.name}.json is that of its dataset"
             failures.append(Failure(task.path.name, problem))
         else:
-            yield task
+            usable.append(task)
+    return usable, failures, ignored
+
+
+def _list_files(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
+    """The prediction files by name, those whose names cannot be used, and the names of other files."""
+    require_folder(folder)
+    with readable(folder):
+        names = sorted(name for name in os.listdir(folder) if name[0] != "." and name != SYSTEMS_FILE)
+    by_stem: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        if name.endswith(SUFFIXES):
+            by_stem[Path(name).stem].append(name)
+    if not by_stem:
+        raise InputError(str(folder), "expected prediction files", "none")
+    files, failures = [], []
+    for stem, same in by_stem.items():
+        if stem == BOARD:
+            problem = f"expected another name: evaluation/{BOARD}.json is the leaderboard"
+        elif len(os.fsencode(f"{stem}.json")) > _LONGEST_NAME:
+            problem = f"expected a shorter name: that of its result has more than {_LONGEST_NAME} bytes"
+        elif len(same) > 1:
+            problem = f"expected one file with this stem, got {', '.join(same)}"
+        else:
+            files.append(folder / same[0])
+            continue
+        failures += [Failure(name, problem) for name in same]
+    return files, failures, [name for name in names if not name.endswith(SUFFIXES)]
 
 
 # --- Scoring ---
