@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .errors import InputError, extra_package, printable
-from .report import Bar, Cell, Column, Interval, Mark, Shade, Table
+from .report import Bar, Interval, Mark, Shade, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -153,13 +153,6 @@ class Chart(NamedTuple):
     description: str
     table: Table
     panels: Sequence[Panel] = ()
-
-
-def insert_column(table: Table, before: str, title: str, cells: Sequence[Cell]) -> Table:
-    """The table with a column of marks in front of the column `before`, or at the end if there is none."""
-    at = table.header.index(before) if before in table.header else len(table.header)
-    rows = [[*row[:at], cell, *row[at:]] for row, cell in zip(table.rows, cells, strict=True)]
-    return Table([*table.columns[:at], Column(title, str, "mark"), *table.columns[at:]], rows)
 
 
 # --- With matplotlib ---

@@ -14,7 +14,20 @@ from typing import Any, Final, NamedTuple
 
 from .charts import Chart
 from .errors import printable
-from .report import Bar, Cell, Column, Link, Mark, Marked, Report, Table, make_cells, make_table, show_number
+from .report import (
+    Bar,
+    Cell,
+    Column,
+    Link,
+    Mark,
+    Marked,
+    Report,
+    Table,
+    format_signature,
+    make_cells,
+    make_table,
+    show_value,
+)
 
 MOST: Final = 3000  # records that a page shows
 BYTES: Final = 3_400_000  # of the texts of all its records: a page has less than 6 MB
@@ -134,10 +147,16 @@ class Page(NamedTuple):
         return [*report, "", self.signature]
 
 
-def name_result(results: Mapping[str, Any], size: str) -> tuple[str, str]:
-    """The title and the lead of a result: its benchmark and name, how many questions it has of which dataset."""
-    against = f", dataset {printable(results['dataset'], 120)}" if results.get("dataset") else ""
-    return f"{results['benchmark']}  {printable(results.get('name', ''), 120)}".rstrip(), size + against
+def summarise(results: Mapping[str, Any], size: str, figures: Mapping[str, Any], sections: Sequence[Section]) -> Page:
+    """What there is to see of a result: its benchmark and name, how many questions of which dataset, figures, sections.
+
+    A figure is a value, or a value and a remark.
+    """
+    title = f"{results['benchmark']}  {printable(results.get('name', ''), 120)}".rstrip()
+    lead = size + (f", dataset {printable(results['dataset'], 120)}" if results.get("dataset") else "")
+    shown = [(name, *value) if isinstance(value, tuple) else (name, value, "") for name, value in figures.items()]
+    texts = [(name, show_value(value), show_value(remark)) for name, value, remark in shown]
+    return Page(title, lead, texts, sections, format_signature(results["signature"]))
 
 
 # --- What is not right ---
@@ -146,10 +165,10 @@ def name_result(results: Mapping[str, Any], size: str) -> tuple[str, str]:
 _LACKING: Final = "What is missing from an overall score of 1, by the kind of mistake."
 
 
-def chart_causes(costs: Iterable[tuple[str, float]], description: str = _LACKING) -> Chart:
+def list_causes(costs: Iterable[tuple[str, float]], description: str = _LACKING) -> list[Section]:
     """Questions by the cause of what they cost, the costliest first; each leads to those that name it as "Outcome".
 
-    `costs` are (cause, cost) of each question.
+    `costs` are (cause, cost) of each question; without any costs there is no section.
     """
     causes: dict[str, list[float]] = {}
     for cause, cost in costs:
@@ -157,12 +176,14 @@ def chart_causes(costs: Iterable[tuple[str, float]], description: str = _LACKING
             causes.setdefault(cause, []).append(cost)
     columns = [
         Column("Outcome", lambda row: Link(row[0], "", f"outcome={row[0].replace(' ', '+')}")),
-        Column("", lambda row: Bar(math.fsum(row[1])), "mark"),
-        Column("Costs", lambda row: show_number(math.fsum(row[1])), "number"),
-        Column("Questions", lambda row: str(len(row[1])), "number"),
+        Column("", lambda row: Bar(row[1]), "mark"),
+        Column("Costs", lambda row: row[1], "number"),
+        Column("Questions", lambda row: row[2], "number"),
     ]
-    rows = sorted(causes.items(), key=lambda row: (-math.fsum(row[1]), row[0]))
-    return Chart("costs", "What costs most", description, make_table(columns, rows))
+    totals = [(cause, math.fsum(each), len(each)) for cause, each in causes.items()]
+    table = make_table(columns, sorted(totals, key=lambda row: (-row[1], row[0])))
+    chart = Chart("costs", "What costs most", description, table)
+    return [Section(chart.title, [chart])] if causes else []
 
 
 # --- How much a page shows ---
@@ -196,11 +217,11 @@ def _checksum(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def count_rows(shown: int, count: int, first: str) -> str:
+def count_rows(shown: int, count: int, first: str, what: str = "questions") -> str:
     """Which of `count` questions a page shows: `first` says which come first."""
     if shown == count:
-        return f"All {count} questions, {first} first."
-    return f"{shown} of {count} questions, {first} first. All of them are in the JSON that --save writes."
+        return f"All {count} {what}, {first} first."
+    return f"{shown} of {count} {what}, {first} first. All of them are in the JSON that --save writes."
 
 
 # --- Texts of strangers ---

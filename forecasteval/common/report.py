@@ -12,7 +12,6 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 _CUT: Final = 30  # columns of a terminal that a text at the end of a row is cut to, at least
@@ -104,15 +103,20 @@ class Column:
     """
 
     title: str
-    cell: Callable[[Any], Any] = field(compare=False)  # a Cell
+    cell: Callable[[Any], Any] = field(compare=False)  # a Cell, a number, None, or the two ends of an interval
     kind: str = "text"
     best: str = ""
     spare: int = 0
+    digits: int = 4  # decimals of a float
 
     @property
     def side(self) -> str:
         """Where cells stand in text: ">" for numbers, else "<"."""
         return ">" if self.kind == "number" else "<"
+
+    def show(self, row: Any) -> Any:
+        """The cell of a row; numbers and intervals are text there."""
+        return show_value(self.cell(row), self.digits)
 
 
 class Table(NamedTuple):
@@ -132,22 +136,12 @@ class Table(NamedTuple):
 
 
 def make_cells(columns: Iterable[Column], row: Any) -> list[Cell]:
-    return [column.cell(row) for column in columns]
+    return [column.show(row) for column in columns]
 
 
 def make_table(columns: Sequence[Column], rows: Iterable[Any]) -> Table:
     """A table with a row of cells for each of `rows`."""
     return Table(columns, [make_cells(columns, row) for row in rows])
-
-
-def plain_table(header: Sequence[str], rows: Sequence[Sequence[Any]], align: str, least: Sequence[str] = ()) -> Table:
-    """A table of finished cells; `align` holds `<` or `>` for each column."""
-    order = {title: len(least) - place for place, title in enumerate(least)}
-    columns = [
-        Column(title, itemgetter(place), "number" if side == ">" else "text", "", order.get(title, 0))
-        for place, (title, side) in enumerate(zip(header, align, strict=True))
-    ]
-    return make_table(columns, rows)
 
 
 # --- As text ---
@@ -242,20 +236,29 @@ def format_html(report: Report) -> str:
         if isinstance(block, str):
             parts.append(f"<div>{html.escape(block)}</div>" if block else "")
             continue
-        columns, cells = block.texts()
-        sides = ["left" if column.side == "<" else "right" for column in columns]
-        rows = "".join(_html_row("td", row, sides) for row in cells)
-        header = _html_row("th", [column.title for column in columns], sides)
-        parts.append(f"<table><thead>{header}</thead><tbody>{rows}</tbody></table>")
+        columns, rows = block.texts()
+        header = _html_row("th", columns, [column.title for column in columns])
+        body = "".join(_html_row("td", columns, row) for row in rows)
+        parts.append(f"<table><thead>{header}</thead><tbody>{body}</tbody></table>")
     return "\n".join(filter(None, parts))
 
 
-def _html_row(tag: str, cells: Sequence[str], sides: Sequence[str]) -> str:
-    shown = "".join(
+def _html_row(tag: str, columns: Iterable[Column], cells: Iterable[str]) -> str:
+    sides = ["right" if column.side == ">" else "left" for column in columns]
+    shown = [
         f'<{tag} style="text-align: {side}">{html.escape(cell)}</{tag}>'
-        for cell, side in zip(cells, sides, strict=True)
-    )
-    return f"<tr>{shown}</tr>"
+        for side, cell in zip(sides, cells, strict=True)
+    ]
+    return f"<tr>{''.join(shown)}</tr>"
+
+
+def show_value(value: Any, digits: int = 4) -> Any:
+    """Numbers, None and intervals as text; a cell stays what it is."""
+    if value is None or isinstance(value, float):
+        return show_number(value, digits)
+    if type(value) in (list, tuple):
+        return show_interval(value)
+    return str(value) if isinstance(value, int) else value
 
 
 def show_number(value: float | None, digits: int = 4) -> str:

@@ -6,11 +6,11 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
 
 from .errors import InputError, extra_package, printable
 from .records import dump_json
-from .report import Report, format_html, plain_table
+from .report import Column, Report, format_html, make_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -147,6 +147,13 @@ def check_results(
     return Results(values, _report_findings)
 
 
+_FINDINGS: Final = (
+    Column("  Id", lambda finding: f"  {printable(finding['id'], 40)}"),
+    Column("Record", lambda finding: f"record {finding['record']}"),
+    Column("Detail", lambda finding: printable(finding["detail"])),
+)
+
+
 def _report_findings(results: Results) -> Report:
     """The findings by kind, each with id and record."""
     report: Report = [f"Dataset check  {printable(results['dataset'])}"]
@@ -155,8 +162,7 @@ def _report_findings(results: Results) -> Report:
     for finding in results["findings"]:
         kinds.setdefault(finding["kind"], []).append(finding)
     for kind, same in kinds.items():
-        rows = [[f"  {printable(f['id'], 40)}", f"record {f['record']}", printable(f["detail"])] for f in same]
-        report += ["", f"{kind}: {len(same)}", plain_table(["  Id", "Record", "Detail"], rows, "<<<")]
+        report += ["", f"{kind}: {len(same)}", make_table(_FINDINGS, same)]
     return report
 
 

@@ -16,7 +16,7 @@ from forecasteval.common.version import __version__
 from forecasteval.common.wing import Evaluator, Files
 
 from .items import Scoring
-from .report import explain, report_blocks
+from .report import explain, make_page, report_blocks
 from .rows import Rows, read_rows
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS, WEIGHTS, summarise
 
@@ -145,8 +145,6 @@ class FutureXEvaluator(Evaluator):
 
     def page(self, results: Mapping[str, Any], data: Rows | None) -> Page:
         """The page of a result; without data it shows only what the items keep of questions and answers."""
-        from .page import make_page  # here: few runs make one
-
         return make_page(results, data.read_again if data else None, self.rules)
 
     def vote(self, files: Files) -> Results:

@@ -1,28 +1,32 @@
-"""What there is to see of a result: scores by level, remarks, the items with the reason of each score."""
+"""What there is to see of a result: scores by level, remarks, items with the reason of each score, and their page."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from forecasteval.common import pages
 from forecasteval.common.charts import Chart
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import Page, Section, name_result
+from forecasteval.common.pages import Page, Records, Section, show_text
+from forecasteval.common.records import as_text
 from forecasteval.common.report import (
+    Bar,
+    Cell,
     Column,
     Interval,
     Report,
-    format_signature,
     make_table,
-    show_interval,
     show_number,
 )
 
 from .answers import read_answer
-from .questions import Truth
-from .rules import LEVELS, WEIGHTS
+from .questions import Truth, read_record
+from .rows import raw_answer
+from .rules import LEVELS, WEIGHTS, Rules
 from .units import NumberTruth
 
 _MATCHED: Final = re.compile(r"([0-9]+) of ([0-9]+) matched")
@@ -38,6 +42,16 @@ _MODEL_NAMES: Final = (
     "out {left_out}, replies refused by validation {invalid}; scores changed {changed}; calls {calls}."
 )
 _COUNTS: Final = {"n": "counts", "Missing": "missing", "Unparsed": "unparsed", "Padded": "padded"}
+_BINS: Final = (
+    (-3, "more than 3 σ too low"),
+    (-1, "1 to 3 σ too low"),
+    (-0.5, "0.5 to 1 σ too low"),
+    (0.5, "within 0.5 σ"),
+    (1, "0.5 to 1 σ too high"),
+    (3, "1 to 3 σ too high"),
+    (float("inf"), "more than 3 σ too high"),
+)
+Rows = Callable[[], Iterable[Mapping[str, Any]] | None]
 
 
 def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
@@ -51,42 +65,41 @@ def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
 def summarise(results: Mapping[str, Any]) -> Page:
     """The scores and the remarks."""
     size = f"{len(results['items'])} questions" + ("" if results.get("dataset") else ", its own questions")
-    title, lead = name_result(results, size)
-    figures = [
-        ("Overall score", show_number(results["overall_score"]), show_interval(results["overall_interval"])),
-        ("Questions", str(len(results["items"])), ""),
-        ("Missing", str(results["missing_count"]), ""),
-        ("Unparsed", str(results["unparsed_count"]), ""),
-        ("Read without a box", str(results["unboxed_count"]), ""),
-        ("Numbers without σ", str(results["no_sigma_count"]), ""),
-        *([("Padded", str(results["padded_count"]), "")] if results["padded_count"] else []),
-    ]
+    figures = {
+        "Overall score": (results["overall_score"], results["overall_interval"]),
+        "Questions": len(results["items"]),
+        "Missing": results["missing_count"],
+        "Unparsed": results["unparsed_count"],
+        "Read without a box": results["unboxed_count"],
+        "Numbers without σ": results["no_sigma_count"],
+        **({"Padded": results["padded_count"]} if results["padded_count"] else {}),
+    }
     scores = Section("Scores", [_score_chart(results), "", *_remarks(results)])
-    return Page(title, lead, figures, [scores], format_signature(results["signature"]))
+    return pages.summarise(results, size, figures, [scores])
 
 
 def _score_chart(results: Mapping[str, Any]) -> Chart:
     """A row per level and one for all; a column for padded lists only where there are any."""
     counts = {title: results[f"level_{key}"] for title, key in _COUNTS.items()}
+    totals = {title: sum(by_level[level] for level in LEVELS) for title, by_level in counts.items()}
     rows = [
         {
             "name": f"Level {level}",
             "weight": f"{WEIGHTS[level]:.1f}",
             "score": results["level_scores"][level],
             "interval": results["level_intervals"][level],
-            **{title: str(by_level[level]) for title, by_level in counts.items()},
+            **{title: by_level[level] for title, by_level in counts.items()},
         }
         for level in LEVELS
     ]
-    totals = {title: sum(by_level[level] for level in LEVELS) for title, by_level in counts.items()}
-    overall = {"name": "Overall", "weight": "", "score": results["overall_score"]}
-    rows.append({**overall, "interval": results["overall_interval"], **{key: str(n) for key, n in totals.items()}})
+    overall = {"score": results["overall_score"], "interval": results["overall_interval"]}
+    rows.append({"name": "Overall", "weight": "", **overall, **totals})
     columns = [
         Column("", itemgetter("name")),
         Column("Weight", itemgetter("weight"), "number"),
-        Column("Score", lambda row: show_number(row["score"]), "number"),
+        Column("Score", itemgetter("score"), "number"),
         Column("score", lambda row: Interval(row["score"], row["interval"], None, int(not row["weight"])), "mark"),
-        Column("95% interval", lambda row: show_interval(row["interval"]), "number"),
+        Column("95% interval", itemgetter("interval"), "number"),
         *(Column(title, itemgetter(title), "number") for title, n in totals.items() if n or title != "Padded"),
     ]
     description = "Dots: the mean of each level; ring: their weighted mean; lines: 95% intervals."
@@ -169,9 +182,9 @@ def _around_box(text: str, width: int = 36) -> str:
 
 _ITEMS: Final = (
     Column("Id", lambda item: printable(item["id"], 26)),
-    Column("Level", lambda item: str(item["level"]), "number", spare=1),
+    Column("Level", lambda item: item["level"], "number", spare=1),
     Column("Kind", lambda item: item["kind"], spare=5),
-    Column("Score", lambda item: show_number(item["score"]), "number"),
+    Column("Score", lambda item: item["score"], "number"),
     Column("Outcome", lambda item: item["outcome"], spare=2),
     Column("Truth", lambda item: printable(item["truth"], 36), spare=4),
     Column("Read", lambda item: printable(item["read"], 36), spare=3),
@@ -179,3 +192,123 @@ _ITEMS: Final = (
     Column("Note", lambda item: item["note"], spare=6),
     Column("Why", explain),
 )
+
+
+# --- The page ---
+
+
+def make_page(results: Mapping[str, Any], rows: Rows | None = None, rules: Rules | None = None) -> Page:
+    """The page of a result of `FutureXEvaluator`; `rows` reads the questions with their answers once more.
+
+    Without rows the page shows what the items keep: the first line of a prompt, and an excerpt of an answer.
+    """
+    items = results["items"]
+    costs = _costs(items, results["signature"]["fixed_weights"] is True)
+    causes = pages.list_causes(zip(map(name_cause, items), costs, strict=True))
+    questions = Section("Questions", [_records(items, costs, rows, rules)])
+    return summarise(results).with_sections(*causes, *_list_distances(items), questions)
+
+
+def _costs(items: Iterable[Mapping[str, Any]], fixed: bool) -> list[float]:
+    """What each question takes from the overall score: its share of the weights times what its score lacks of 1."""
+    counts = Counter(item["level"] for item in items if item["score"] is not None)
+    total = sum(WEIGHTS.values()) if fixed else sum(WEIGHTS[level] for level in counts)
+    return [
+        0.0 if item["score"] is None else WEIGHTS[item["level"]] / total / counts[item["level"]] * (1 - item["score"])
+        for item in items
+    ]
+
+
+def _list_distances(items: Iterable[Mapping[str, Any]]) -> list[Section]:
+    """How far numbers lie from the truth; nothing without such questions."""
+    sigmas = [item["sigmas"] for item in items if item["sigmas"] is not None]
+    counts = Counter(next(title for edge, title in _BINS if x < edge or x == edge > 0) for x in sigmas)
+    low, high = sum(x < 0 for x in sigmas), sum(x > 0 for x in sigmas)
+    description = (
+        f"How far {len(sigmas)} numbers lie from the truth, in units of the question's σ: {low} are too low, {high} "
+        "too high. Within 1 σ an answer scores."
+    )
+    columns = [
+        Column("Distance", str),
+        Column("", lambda title: Bar(counts[title]), "mark"),
+        Column("Numbers", lambda title: counts[title], "number"),
+    ]
+    table = make_table(columns, [title for _, title in _BINS])
+    return [Section("Numbers", [Chart("sigmas", "Numbers, in σ from the truth", description, table)])] if sigmas else []
+
+
+# --- Questions ---
+
+
+class _Row(NamedTuple):
+    """An item with what it costs, the whole prompt and answer, the truth as it was read, how many items have its id."""
+
+    item: Mapping[str, Any]
+    cost: float
+    prompt: str
+    answer: str
+    truth: Truth | None
+    same_id: int
+
+    @property
+    def why(self) -> str:
+        return explain(self.item, self.truth)
+
+    @property
+    def note(self) -> str:
+        return "; ".join(filter(None, (self.item["note"], f"{self.same_id} rows have this id" * (self.same_id > 1))))
+
+
+def _read_rows(
+    items: Sequence[Mapping[str, Any]], costs: Sequence[float], rows: Rows | None, rules: Rules | None
+) -> list[_Row]:
+    """What costs most first; with the texts of the item if the files hold another answer by now."""
+    places = sorted(range(len(items)), key=lambda place: -costs[place])[: pages.MOST]
+    shown, repeated, given = set(places), Counter(item["id"] for item in items), iter((rows() if rows else None) or ())
+    read = {}
+    for place, item in enumerate(items):
+        record = next(given, None)
+        if place not in shown:
+            continue
+        raw = raw_answer(record) if isinstance(record, Mapping) else None
+        prompt, answer, truth = item["prompt"], raw if isinstance(raw, str) else as_text(raw), None
+        if record is None or item["answer"] not in answer:
+            answer = item["answer"]
+        else:
+            prompt = str(record.get("prompt") or "")
+            truth = read_record(record, "", place, rules).truth if rules else None
+        read[place] = _Row(item, costs[place], prompt, answer, truth, repeated[item["id"]])
+    return [read[place] for place in places]
+
+
+def _records(
+    items: Sequence[Mapping[str, Any]], costs: Sequence[float], rows: Rows | None, rules: Rules | None
+) -> Records:
+    """The questions, what costs most first."""
+    shown = _read_rows(items, costs, rows, rules)
+    limit = pages.text_limit(text for row in shown for text in (row.prompt, row.answer))
+    columns = [
+        Column("Level", lambda row: row.item["level"], "choice", "low"),
+        Column("Score", lambda row: row.item["score"], "number", "high", digits=3),
+        Column("Costs", lambda row: row.cost, "number", "high"),
+        Column("Outcome", lambda row: name_cause(row.item), "choice"),
+        Column("Question", lambda row: show_text(row.item["prompt"], 200), "long"),
+        Column("Why", lambda row: show_text(row.why, 200), "long"),
+        Column("Question", lambda row: show_text(row.prompt, limit), "inside"),
+        Column("Truth", lambda row: show_text(row.item["truth"]), "inside"),
+        Column("Answer", lambda row: _show_answer(row.answer, limit), "inside"),
+        Column("Read", lambda row: show_text(row.item["read"]), "inside"),
+        Column("Score", lambda row: f"{show_number(row.item['score'])}: {row.why}", "inside"),
+        Column("Note", lambda row: row.note, "inside"),
+        Column("Decided by", lambda row: row.item["decided_by"].replace("grammar", ""), "inside"),
+        Column("Id", lambda row: "" if row.item["id"] is None else show_text(row.item["id"], 200), "inside"),
+    ]
+    note = pages.count_rows(len(shown), len(items), "what costs most") + " A row opens; what counts of a box is marked."
+    ids = [row.item["id"] for row in shown]
+    return pages.make_records("questions", "Questions", columns, shown, ids, note, lambda row: not row.item["score"])
+
+
+def _show_answer(text: str, limit: int) -> Cell:
+    """The answer with the part marked that counts, as `read_answer` finds it."""
+    answer = read_answer(text)
+    return pages.mark(text, answer.find_in(text) if answer and answer.boxed else None, limit)

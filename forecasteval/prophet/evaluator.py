@@ -34,12 +34,12 @@ from .details import (
     return_curves,
 )
 from .estimates import BASELINES, measure
-from .event_rows import KEPT, EventData, Texts, keep_texts
 from .events import Events, read_problems
 from .fields import Notes
 from .forecasts import ForecastReader, Forecasts
 from .metrics import make_metrics
 from .models import Models, fit_models
+from .page import KEPT, EventData, Texts, keep_texts, make_page
 from .prices import settle
 from .ranks import agreement_tables
 from .report import report_blocks
@@ -291,8 +291,6 @@ class ProphetArenaEvaluator(Evaluator):
         return report_blocks(results, **options)
 
     def page(self, results: Mapping[str, Any], data: ForecastData) -> Page:
-        from .page import make_page  # here: few runs make one
-
         return make_page(results, data.shown)
 
 

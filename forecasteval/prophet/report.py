@@ -7,16 +7,16 @@ from functools import partial
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
+from forecasteval.common import pages
 from forecasteval.common.charts import Chart
 from forecasteval.common.errors import InputError, grouped_names, printable
-from forecasteval.common.pages import Block, Page, Section, name_result
+from forecasteval.common.pages import Block, Page, Section
 from forecasteval.common.report import (
     Column,
     Interval,
     Report,
     Shade,
     Table,
-    format_signature,
     format_text,
     make_table,
     show_interval,
@@ -65,19 +65,18 @@ def report_blocks(
 def summarise(results: Mapping[str, Any], sort: str | None = None, full: bool = False) -> Page:
     """The ranking, and with `full` the other tables."""
     by, why = sort or results["ranked_by"]["metric"], "" if sort else f": {results['ranked_by']['why']}"
-    title, lead = name_result(results, _describe(results))
     few, left_out = len(results["provisional"]), sum(entry["count"] for entry in results["excluded"])
-    figures = [
-        ("Events", str(results["n_events"]), ""),
-        ("Forecasters", str(len(results["forecasters"])), f"{few} provisional" if few else ""),
-        ("Forecasts", str(results["n_forecasts"]), ""),
-        ("Left out", str(left_out), ""),
-    ]
+    figures = {
+        "Events": results["n_events"],
+        "Forecasters": (len(results["forecasters"]), f"{few} provisional" if few else ""),
+        "Forecasts": results["n_forecasts"],
+        "Left out": left_out,
+    }
     rows = _board_rows(results, by, full)
     ranking = Section("Ranking", [_ranking_chart(results, rows, by), *_board_messages(results, by, full)])
     sections = [ranking, *(_tables(results, rows) if full else ())]
-    lead += f"\nRanked by {title_of(by)}{why}"
-    return Page(title, lead, figures, sections, format_signature(results["signature"]))
+    page = pages.summarise(results, _describe(results), figures, sections)
+    return page._replace(lead=f"{page.lead}\nRanked by {title_of(by)}{why}")
 
 
 def _metrics(results: Mapping[str, Any]) -> list[str]:
@@ -113,15 +112,12 @@ def list_remarks(results: Mapping[str, Any], full: bool) -> list[Section]:
 # --- The board ---
 
 
-def _number(title: str, cell: Callable[[Any], str], spare: int = 0) -> Column:
-    return Column(title, cell, "number", spare=spare)
-
-
+_number: Final = partial(Column, kind="number")
 _NAME: Final = Column("Forecaster", lambda row: printable(row.name, 40))
 
 
 def _metric_column(metric: str, spare: int = 0) -> Column:
-    return _number(title_of(metric), lambda row: show_number(row.record[metric]), spare)
+    return _number(title_of(metric), lambda row: row.record[metric], spare=spare)
 
 
 def _board_rows(results: Mapping[str, Any], by: str, full: bool) -> list[Row]:
@@ -142,20 +138,20 @@ def _ranking_chart(results: Mapping[str, Any], rows: Sequence[Row], by: str) -> 
     columns = [
         _number("Rank", lambda row: str(row.record.get(f"{by}_rank") or "")),
         _NAME,
-        _number("Events", lambda row: str(row.record["n_events"]), 1),
-        _number("Coverage", lambda row: f"{row.record['coverage']:.0%}", 3),
+        _number("Events", lambda row: row.record["n_events"], spare=1),
+        _number("Coverage", lambda row: f"{row.record['coverage']:.0%}", spare=3),
         _metric_column(by),
         Column(title_of(by), lambda row: _mark(row, by), "mark"),
-        _number("95% interval", lambda row: show_interval(row.record.get(f"{by}_interval"))),
+        _number("95% interval", lambda row: row.record.get(f"{by}_interval")),
         *([ranks] if any(row.record.get(f"{by}_rank_interval") for row in rows) else []),
         _number("Rank 95%", lambda row: _show_ranks(row.record.get(f"{by}_rank_interval"))),
-        _number("P(best)", lambda row: show_number(row.record.get(f"{by}_best"), 2), 2),
-        _number("Beats next", lambda row: show_number(row.record.get(f"{by}_beats_next"), 2), 4),
+        _number("P(best)", lambda row: row.record.get(f"{by}_best"), spare=2, digits=2),
+        _number("Beats next", lambda row: row.record.get(f"{by}_beats_next"), spare=4, digits=2),
         *(_metric_column(metric, spare) for spare, metric in enumerate(others, 5)),
     ]
     if any(row.record["n_priced"] for row in rows):
-        columns.append(_number("Priced", lambda row: str(row.record["n_priced"]), len(columns)))
-        columns.append(_number("Spread", lambda row: show_number(row.record["spread"], 3), len(columns)))
+        columns.append(_number("Priced", lambda row: row.record["n_priced"], spare=len(columns)))
+        columns.append(_number("Spread", lambda row: row.record["spread"], spare=len(columns), digits=3))
     lower = "" if find_metric(by).higher_is_better else ", lower is better,"
     description = f"{title_of(by)}{lower} with 95% intervals."
     if any(row.is_baseline and row.record[by] is not None for row in rows):

@@ -1,24 +1,30 @@
-"""What there is to see of a result: scores against a blind guess, references against controls, the items."""
+"""What there is to see of a result: scores against a blind guess, references against controls, items, their page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from forecasteval.common import pages
 from forecasteval.common.charts import Chart
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import Page, Section, name_result
+from forecasteval.common.pages import Page, Records, Section, show_text
+from forecasteval.common.records import as_text
 from forecasteval.common.report import (
+    Bar,
     Column,
     Interval,
+    Link,
     Report,
-    format_signature,
+    Table,
     make_table,
-    show_interval,
     show_number,
 )
 
-from .kinds import METRICS, QUESTION_TYPES
+from .datasets import read_records
+from .items import ABSENT
+from .kinds import METRICS, QUESTION_TYPES, find_twin
+from .prompts import condition_lines, show_items
 
 MOST_PARTS: Final = 10  # rows of a breakdown
 _RELATIVE: Final = METRICS[0]
@@ -26,6 +32,7 @@ _ABOUT: Final = (
     "Dots: the mean of effective score / best effective score, with 95% intervals where there are any; upright marks: "
     "what a uniform guess among the options expects."
 )
+_MOST: Final = 1500  # questions that a page shows: each has a table of its options
 
 
 def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
@@ -38,17 +45,15 @@ def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
 
 def summarise(results: Mapping[str, Any]) -> Page:
     """The scores by question type and overall, pairs with and without references, breakdowns with several parts."""
-    title, lead = name_result(
-        results, f"{results['n']} questions of {results['tables']} table{'s' * (results['tables'] != 1)}"
-    )
-    figures = [
-        ("Relative score", show_number(results[_RELATIVE]), show_interval(results["intervals"][_RELATIVE])),
-        ("Uniform guess", show_number(results["uniform_guess"][_RELATIVE]), ""),
-        ("Exact", show_number(results[METRICS[1]]), ""),
-        ("Questions", str(results["n"]), ""),
-        ("Missing", str(results["missing"]), ""),
-        ("Illegal", str(results["illegal"]), ""),
-    ]
+    size = f"{results['n']} questions of {results['tables']} table{'s' * (results['tables'] != 1)}"
+    figures = {
+        "Relative score": (results[_RELATIVE], results["intervals"][_RELATIVE]),
+        "Uniform guess": results["uniform_guess"][_RELATIVE],
+        "Exact": results[METRICS[1]],
+        "Questions": results["n"],
+        "Missing": results["missing"],
+        "Illegal": results["illegal"],
+    }
     answered = results["answered_only"][_RELATIVE]
     remarks = [f"Missing and illegal answers score 0. Over answered questions only: {show_number(answered)}."]
     if results["coerced"]:
@@ -63,7 +68,7 @@ def summarise(results: Mapping[str, Any]) -> Page:
     if len(results["by_option_count"]) > 1:
         options = _part_chart("options", "Options", results["by_option_count"])
         sections.append(Section("By the number of options", [options]))
-    return Page(title, lead, figures, sections, format_signature(results["signature"]))
+    return pages.summarise(results, size, figures, sections)
 
 
 def _score_chart(results: Mapping[str, Any]) -> Chart:
@@ -71,15 +76,15 @@ def _score_chart(results: Mapping[str, Any]) -> Chart:
     rows = [*((kind, kinds[kind]) for kind in QUESTION_TYPES if kind in kinds), ("Overall", results)]
     columns = [
         Column("", lambda row: row[0]),
-        Column("Relative", lambda row: show_number(row[1][_RELATIVE]), "number"),
+        Column("Relative", lambda row: row[1][_RELATIVE], "number"),
         Column("relative score", lambda row: _mark(row[1], row[1]["uniform_guess"][_RELATIVE]), "mark"),
-        Column("95% interval", lambda row: show_interval(row[1]["intervals"][_RELATIVE]), "number"),
-        Column("Uniform", lambda row: show_number(row[1]["uniform_guess"][_RELATIVE]), "number", spare=2),
-        Column("Exact", lambda row: show_number(row[1][METRICS[1]]), "number", spare=4),
-        Column("Yield ratio", lambda row: show_number(row[1][METRICS[2]]), "number", spare=5),
-        Column("n", lambda row: str(row[1]["n"]), "number", spare=1),
-        Column("Missing", lambda row: str(row[1]["missing"]), "number"),
-        Column("Illegal", lambda row: str(row[1]["illegal"]), "number", spare=3),
+        Column("95% interval", lambda row: row[1]["intervals"][_RELATIVE], "number"),
+        Column("Uniform", lambda row: row[1]["uniform_guess"][_RELATIVE], "number", spare=2),
+        Column("Exact", lambda row: row[1][METRICS[1]], "number", spare=4),
+        Column("Yield ratio", lambda row: row[1][METRICS[2]], "number", spare=5),
+        Column("n", lambda row: row[1]["n"], "number", spare=1),
+        Column("Missing", lambda row: row[1]["missing"], "number"),
+        Column("Illegal", lambda row: row[1]["illegal"], "number", spare=3),
     ]
     return Chart("scores", "Relative score by question type", _ABOUT, make_table(columns, rows))
 
@@ -95,9 +100,9 @@ def _part_chart(name: str, title: str, parts: Mapping[str, Any]) -> Chart:
     columns = [
         Column(title, lambda row: printable(row[0].strip(), 40)),
         Column("relative score", lambda row: _mark(row[1], row[1]["uniform_guess"]), "mark"),
-        Column("Relative", lambda row: show_number(row[1][_RELATIVE]), "number"),
-        Column("Uniform", lambda row: show_number(row[1]["uniform_guess"]), "number"),
-        Column("n", lambda row: str(row[1]["n"]), "number"),
+        Column("Relative", lambda row: row[1][_RELATIVE], "number"),
+        Column("Uniform", lambda row: row[1]["uniform_guess"], "number"),
+        Column("n", lambda row: row[1]["n"], "number"),
     ]
     remark = f" The {len(rows)} most frequent of {len(parts)}." if len(rows) < len(parts) else ""
     return Chart(name, title, _ABOUT + remark, make_table(columns, rows))
@@ -106,13 +111,13 @@ def _part_chart(name: str, title: str, parts: Mapping[str, Any]) -> Chart:
 def _pair_chart(pairs: Mapping[str, Any]) -> Chart:
     columns = [
         Column("Reference against control", lambda row: row[0]),
-        Column("Reference", lambda row: show_number(row[1]["reference_mean"]), "number"),
-        Column("Control", lambda row: show_number(row[1]["control_mean"]), "number"),
-        Column("Difference", lambda row: show_number(row[1]["mean_difference"]), "number"),
+        Column("Reference", lambda row: row[1]["reference_mean"], "number"),
+        Column("Control", lambda row: row[1]["control_mean"], "number"),
+        Column("Difference", lambda row: row[1]["mean_difference"], "number"),
         Column("reference − control", lambda row: Interval(row[1]["mean_difference"], row[1]["interval"], 0.0), "mark"),
-        Column("95% interval", lambda row: show_interval(row[1]["interval"]), "number"),
-        Column("p", lambda row: show_number(row[1]["p_value"]), "number"),
-        Column("Pairs", lambda row: str(row[1]["pairs"]), "number"),
+        Column("95% interval", lambda row: row[1]["interval"], "number"),
+        Column("p", lambda row: row[1]["p_value"], "number"),
+        Column("Pairs", lambda row: row[1]["pairs"], "number"),
         Column("W/T/L", lambda row: "/".join(str(row[1][key]) for key in ("wins", "ties", "losses")), "number"),
     ]
     description = (
@@ -164,10 +169,103 @@ def _shown_index(read: int | Sequence[int | None] | None) -> str:
 _ITEMS: Final = (
     Column("Id", lambda item: printable(item["id"], 60)),
     Column("Type", lambda item: item["question_type"], spare=3),
-    Column("Score", lambda item: show_number(item["score"]), "number"),
+    Column("Score", lambda item: item["score"], "number"),
     Column("Outcome", lambda item: item["outcome"], spare=1),
     Column("Read", lambda item: _shown_index(item["read"]), "number", spare=2),
     Column("Answer", lambda item: printable(item["answer"], 20), spare=5),
     Column("Note", lambda item: item["note"], spare=4),
     Column("Why", explain),
 )
+
+
+# --- The page ---
+
+
+def make_page(results: Mapping[str, Any], sources: Iterable[Any] = ()) -> Page:
+    """The page of a result of `RxnOptEvaluator`; `sources` are the datasets, whose questions are read once more."""
+    items = results["items"]
+    causes = pages.list_causes((name_cause(item), (1 - item["score"]) / len(items)) for item in items)
+    return summarise(results).with_sections(*causes, Section("Questions", [_records(items, sources)]))
+
+
+def _records(items: Sequence[Mapping[str, Any]], sources: Iterable[Any]) -> Records:
+    """The questions, those with the lowest scores first."""
+    shown = sorted(items, key=lambda item: item["score"])[:_MOST]
+    names = [item["id"] for item in shown]
+    wanted, by_id = set(names), {item["id"]: item for item in items}
+    questions = {str(record["id"]): record for record in read_records(sources) if str(record["id"]) in wanted}
+    keys = dict(zip(names, pages.make_keys(names), strict=True))
+
+    def given(item: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The input of the question, {} if there is none."""
+        found = questions.get(item["id"], {}).get("input")
+        return found if isinstance(found, Mapping) else {}
+
+    def why(item: Mapping[str, Any]) -> str:
+        return explain(item, questions.get(item["id"]))
+
+    columns = [
+        Column("Type", lambda item: item["question_type"].replace("_", " "), "choice"),
+        Column("Outcome", name_cause, "choice"),
+        Column("Score", lambda item: item["score"], "number", "high", digits=3),
+        Column("Question", lambda item: show_text(item["id"], 120), "long"),
+        Column("Why", why, "long"),
+        Column("Reaction", lambda item: _reaction(given(item)), "inside"),
+        Column("Constant", lambda item: _conditions(given(item).get("constant_conditions")), "inside"),
+        Column("Fixed", lambda item: _conditions(given(item).get("fixed_conditions")), "inside"),
+        Column("References", lambda item: _reference_table(given(item).get("reference_conditions")), "inside"),
+        Column("Options", lambda item: _option_table(questions.get(item["id"]), item["read"]), "inside"),
+        Column("Twin", lambda item: _show_twin(by_id.get(find_twin(item["id"])), keys), "inside"),
+        Column("Answer", lambda item: show_text(item["answer"]), "inside"),
+        Column("Score", lambda item: f"{show_number(item['score'])}: {why(item)}", "inside"),
+        Column("Note", lambda item: show_text(item["note"]), "inside"),
+        Column("Id", lambda item: show_text(item["id"]), "inside"),
+    ]
+    note = pages.count_rows(len(shown), len(items), "the lowest scores")
+    return pages.make_records("questions", "Questions", columns, shown, names, note, lambda item: item["exact"] < 1)
+
+
+def _show_twin(twin: Mapping[str, Any] | None, keys: Mapping[str, str]) -> Link | str:
+    """The score of the same question with references, or without them."""
+    if twin is None:
+        return ""
+    text = f"{show_number(twin['score'])} in {printable(twin['id'], 120)}"
+    return Link(text, "", keys[twin["id"]]) if twin["id"] in keys else text
+
+
+def _reaction(given: Mapping[str, Any]) -> str:
+    return f"{show_items(given.get('reactants'))} → {show_items(given.get('products'))}" if given else ""
+
+
+def _conditions(conditions: object) -> str:
+    return show_text(condition_lines(conditions, {}).removeprefix(f"- {ABSENT}"), pages.TEXT)
+
+
+def _one_line(conditions: object) -> str:
+    return _conditions(conditions).removeprefix("- ").replace("\n- ", "; ")
+
+
+def _option_table(question: Mapping[str, Any] | None, read: object) -> Table | None:
+    if not question:
+        return None
+    meta, words = question["meta"], {"picked": read if isinstance(read, list) else [read], "best": question["answer"]}
+    columns = [
+        Column("Option", str, "number"),
+        Column("", lambda place: " ".join(word for word, places in words.items() if place in places)),
+        Column("Conditions", lambda place: _one_line(question["options"][place])),
+        Column("relative", lambda place: Bar(meta["option_relative_scores"][place]), "mark"),
+        Column("Relative", lambda place: meta["option_relative_scores"][place], "number", digits=3),
+        Column("Yield", lambda place: f"{meta['yields'][place]:g}", "number"),
+        Column("Effective", lambda place: f"{meta['effective_scores'][place]:g}", "number"),
+    ]
+    return make_table(columns, range(len(question["options"])))
+
+
+def _reference_table(references: object) -> Table | None:
+    if not isinstance(references, list):
+        return None
+    columns = [
+        Column("Conditions", lambda row: _one_line(row.get("conditions"))),
+        Column("Yield", lambda row: show_text(as_text(row.get("yield")), 20), "number"),
+    ]
+    return make_table(columns, [row for row in references if isinstance(row, Mapping)])

@@ -22,7 +22,7 @@ from forecasteval.common.wing import Evaluator, Files
 
 from .datasets import AnswerKey, Choices, Given, Questions, read_prediction
 from .kinds import BASE_TYPES, METRICS, NAME, QUESTION_TYPES, SIDES, rotation, table_of
-from .report import explain, report_blocks
+from .report import explain, make_page, report_blocks
 
 if TYPE_CHECKING:
     from forecasteval.common.pages import Page
@@ -123,8 +123,6 @@ class RxnOptEvaluator(Evaluator):
         return report_blocks(results, **options)
 
     def page(self, results: Mapping[str, Any], data: Choices) -> Page:
-        from .page import make_page  # here: few runs make one
-
         return make_page(results, data.questions.sources)
 
 

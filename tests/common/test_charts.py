@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ from forecasteval.common.charts import (
     spread,
 )
 from forecasteval.common.errors import InputError
-from forecasteval.common.report import Bar, Interval, Shade, plain_table
+from forecasteval.common.report import Bar, Column, Interval, Shade, make_table
 from forecasteval.common.results import Results
 from hostile import TEXTS, hostile_results
 
@@ -103,16 +104,21 @@ def test_plots_have_names_and_take_axes() -> None:
         comparison.plot("levels", two)
 
 
+def named(*titles: str) -> list[Column]:
+    return [Column(title, itemgetter(place)) for place, title in enumerate(("", *titles))]
+
+
 @pytest.mark.extra("matplotlib")
 @pytest.mark.usefixtures("_no_window")
 def test_every_form_is_drawn() -> None:
     axis = Axis("x", [(0.0, "0"), (1.0, "$1$")])
     lines = [Line("a", [(0.0, 0.5), (1.0, None)], [0.1, 0.2]), Line("b", [(0.0, 0.1)], faint=True)]
-    table = plain_table(["", "one", "two"], [["a", Shade(1.0), Shade(None)], ["b", Shade(-0.5), Shade(0.0)]], "<<<")
+    rows = [["a", Shade(1.0), Shade(None)], ["b", Shade(-0.5), Shade(0.0)]]
+    table = make_table(named("one", "two"), rows)
     charts: dict[str, Any] = {
         "two": Chart("two", "T", "D", table, [Panel("p", lines, axis, axis, mark) for mark in ("diagonal", 1.0)]),
         "matrix": Chart("matrix", "T", "D", table),
-        "bars": Chart("bars", "T", "D", plain_table(["", "n"], [["a", Bar(3.0)]], "<<")),
+        "bars": Chart("bars", "T", "D", make_table(named("n"), [["a", Bar(3.0)]])),
     }  # fmt: skip
     assert plot(charts, "two").shape == (2,)
     assert [text.get_text() for text in plot(charts, "matrix").texts] == ["1.000", "-0.500", "0.000"]

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from cli import RAW_CONTROL
 from each import each
+from forecasteval.common.charts import Chart
 from forecasteval.common.pages import (
     BYTES,
     CUT,
     MOST,
     TEXT,
-    chart_causes,
+    list_causes,
     make_keys,
     mark,
     show_text,
@@ -72,7 +73,10 @@ def test_addresses_are_short_and_differ() -> None:
 
 
 def test_causes_are_ordered_by_what_they_cost_and_lead_to_their_questions() -> None:
-    chart = chart_causes([("b c", 0.2), ("a", 0.1), ("b c", 0.05), ("right", 0.0)])
+    [section] = list_causes([("b c", 0.2), ("a", 0.1), ("b c", 0.05), ("right", 0.0)])
+    [chart] = section.blocks
+    assert list_causes([("right", 0.0)]) == []
+    assert isinstance(chart, Chart)
     assert [[str(cell) for cell in row] for row in chart.table.rows] == [
         ["b c", "0.25", "0.2500", "2"],
         ["a", "0.1", "0.1000", "1"],

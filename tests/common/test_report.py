@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+from typing import Any
+
 import pytest
 
 from each import each
@@ -10,13 +13,24 @@ from forecasteval.common.report import (
     Column,
     Interval,
     Link,
+    Table,
     display_width,
     format_html,
     format_text,
     make_table,
-    plain_table,
     text_table,
 )
+
+
+def plain_table(header: list[str], rows: list[list[Any]], align: str, least: tuple[str, ...] = ()) -> Table:
+    """A table of finished cells."""
+    spare = {title: len(least) - place for place, title in enumerate(least)}
+    kinds = {"<": "text", ">": "number"}
+    columns = [
+        Column(title, itemgetter(place), kinds[side], spare=spare.get(title, 0))
+        for place, (title, side) in enumerate(zip(header, align, strict=True))
+    ]
+    return make_table(columns, rows)
 
 
 def test_table_is_aligned_with_chinese() -> None:

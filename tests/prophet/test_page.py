@@ -81,7 +81,7 @@ def test_each_forecaster_has_its_costliest_events(sample: Any) -> None:
     page = sample.page()
     [records] = page.blocks(Records)
     [section] = [section for section in page.sections if section.title == "Events"]
-    rows = dict(section.blocks[1].rows)
+    rows = dict(section.blocks[0].rows)
     assert list(rows) == [row["name"] for row in sample["ranking"]]
     briers: dict[str, dict[str, float]] = {name: {} for name in rows}
     for record in records.rows:

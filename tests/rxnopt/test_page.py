@@ -11,7 +11,7 @@ from forecasteval.boards.page import render
 from forecasteval.common.pages import Records
 from forecasteval.common.report import Interval
 from forecasteval.rxnopt import RxnOptEvaluator
-from forecasteval.rxnopt.page import make_page
+from forecasteval.rxnopt.report import make_page
 from html_page import check_page
 
 KINDS = ("single_varying_reference", "single_varying_reference_control")
