@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from forecasteval.common.markup import clean
@@ -61,6 +61,12 @@ class Picks(NamedTuple):
 
     labels: frozenset[str]
     unknown: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, picks: Collection[str]) -> Picks:
+        """Picks of which those that are neither label nor option have a question mark in front."""
+        unknown = frozenset(pick[1:] for pick in picks if pick[0] == "?")
+        return cls(frozenset(unshield(pick) for pick in picks if pick[0] != "?"), unknown)
 
 
 class ChoiceTruth(TruthOf[Picks]):
@@ -146,8 +152,7 @@ def _read_cleaned(answer: Answer, options: Options) -> Picks:
         picks = read_token(likely[0], options) if len(likely) == 1 else []
     else:
         picks = read_text(text, answer.boxed, options)
-    unknown = frozenset(pick[1:] for pick in picks if pick[0] == "?" and len(pick) > 1)
-    return Picks(frozenset(unshield(pick) for pick in picks if pick[0] != "?"), unknown)
+    return Picks.of(picks)
 
 
 # --- Names ---

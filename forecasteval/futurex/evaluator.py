@@ -150,6 +150,8 @@ class FutureXEvaluator(Evaluator):
     def vote(self, files: Files) -> Results:
         from .votes import vote_files, vote_report  # here: few commands ask for it
 
+        if len(files.datasets) > 1:
+            raise InputError("--dataset", "several need RxnOptBench questions", self.benchmark)
         values = vote_files(self.rules, self.settings(), files)
         return Results(values, vote_report, lambda results: self.page(results, None))
 

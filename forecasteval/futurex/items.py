@@ -28,7 +28,19 @@ class Answered(NamedTuple):
     prompt: str
 
 
-class Item(TypedDict):
+class Decision(TypedDict):
+    """The part of an item that says what became of the answer."""
+
+    score: float | None
+    outcome: str
+    read: str
+    note: str
+    sigmas: float | None
+    padded: bool
+    decided_by: str
+
+
+class Item(Decision):
     """A question with what became of its answer; docs/python.md says what the fields hold."""
 
     id: object
@@ -36,15 +48,21 @@ class Item(TypedDict):
     kind: str
     question: str
     prompt: str
-    score: float | None
-    outcome: str
     truth: str
     answer: str
-    read: str
-    note: str
-    sigmas: float | None
-    padded: bool
-    decided_by: str
+
+
+def decide(scored: Scored, by: str, missing: str = "zero") -> Decision:
+    """What became of an answer, `by` the "grammar", a "model" or a "vote"; a missing one may be left out of means."""
+    return {
+        "score": None if scored.outcome == "missing" and missing == "skip" else scored.score,
+        "outcome": scored.outcome,
+        "read": scored.read[:SHOWN],
+        "note": scored.note,
+        "sigmas": scored.sigmas,
+        "padded": scored.padded,
+        "decided_by": by,
+    }
 
 
 class Scoring:
@@ -93,7 +111,6 @@ class Scoring:
             self.answered.append(Answered(len(self.items), question.truth, answer, prompt))
         self.no_sigma_count += type(question.truth) is NumberTruth and question.truth.sigma is None
         self.unboxed_count += answer is not None and not answer.boxed and scored.outcome == "scored"
-        skipped = scored.outcome == "missing" and self._rules.missing == "skip"
         self.items.append(
             {
                 "id": record.get("id"),
@@ -101,15 +118,9 @@ class Scoring:
                 "kind": question.kind,
                 "question": question_hash,
                 "prompt": question.title,
-                "score": None if skipped else scored.score,
-                "outcome": scored.outcome,
                 "truth": question.shown,
                 "answer": text if len(text) <= SHOWN else _excerpt(text, answer),
-                "read": scored.read[:SHOWN],
-                "note": scored.note,
-                "sigmas": scored.sigmas,
-                "padded": scored.padded,
-                "decided_by": "grammar",
+                **decide(scored, "grammar", self._rules.missing),
             }
         )
 
@@ -152,10 +163,3 @@ def _excerpt(text: str, answer: Answer | None) -> str:
     span = answer.find_in(text) if answer else None
     begin = max(0, min((span or (0, 0))[0] - SHOWN // 2, len(text) - SHOWN))
     return text[begin : begin + SHOWN]
-
-
-def decide_by_model(item: Item, scored: Scored) -> None:
-    """Give an item the score of what a language model read."""
-    score, outcome, read, note, sigmas, padded = scored
-    item.update({"score": score, "outcome": outcome, "read": read, "note": note, "sigmas": sigmas, "padded": padded})
-    item["decided_by"] = "model"

@@ -13,7 +13,7 @@ from forecasteval.common.markup import MAX_SPAN, find_object
 
 from .answers import Answer, question_words
 from .choices import NameTruth
-from .items import Answered, Item, decide_by_model
+from .items import Answered, Item, decide
 from .names import IS_CJK, Name, match_names, same_name
 from .numbers import CURRENCY, DIGITS, DIGITS_PART, PERCENT, Quantity, parse_number
 from .rankings import RankingTruth
@@ -135,7 +135,7 @@ def choose_span(answer: Answer, policy: str) -> str:
     return cut_span(text) if readable and (policy == "always" or not is_settled(text)) else ""
 
 
-def decide_numbers(client: ModelClient, policy: str, answered: Iterable[Answered], items: Sequence[Item]) -> Counts:
+def decide_numbers(client: ModelClient, policy: str, answered: Iterable[Answered], items: list[Item]) -> Counts:
     """Let the model read the numbers of items, the unsure ones or, by `policy`, all of them."""
     pending = [
         (answer.place, answer.truth, prompt_data(answer.truth, answer.prompt, span))
@@ -148,7 +148,7 @@ def decide_numbers(client: ModelClient, policy: str, answered: Iterable[Answered
         if quantity:
             scored = truth.compare(nearest_reading(_with_direction(quantity, truth, data["span"]), truth))
             changed += scored.score != items[place]["score"]
-            decide_by_model(items[place], scored)
+            items[place] = {**items[place], **decide(scored, "model")}
     return {"changed": changed, **usage}
 
 
@@ -186,7 +186,7 @@ def parse_name_reply(data: Mapping[str, Any], reply: str) -> bool | None:
 NAME_TASK: Final = Task(_COMPARE_NAMES, {"same": {"type": "boolean"}}, f"names {NAME_PROMPT}", parse_name_reply)
 
 
-def decide_names(client: ModelClient, answered: Iterable[Answered], items: Sequence[Item]) -> NameCounts:
+def decide_names(client: ModelClient, answered: Iterable[Answered], items: list[Item]) -> NameCounts:
     """Let the model match names that the rules leave; a name that it calls the same as its decoy gains nothing."""
     lists = [
         (answer.place, answer.truth, names)
@@ -215,7 +215,7 @@ def decide_names(client: ModelClient, answered: Iterable[Answered], items: Seque
         }
         scored = truth.compare(names, partial(_same_or_matched, matches))
         if matches and scored.score > (items[place]["score"] or 0):
-            decide_by_model(items[place], scored)
+            items[place] = {**items[place], **decide(scored, "model")}
             counts["changed"] += 1
         counts["pairs"] += sum(len(true_names) for _, true_names, _ in unmatched)
         counts["left_out"] += left_out
@@ -280,9 +280,7 @@ class ModelReader:
             "llm_names": NAME_PROMPT if self.names else None,
         }
 
-    def decide(
-        self, answered: Sequence[Answered], items: Sequence[Item]
-    ) -> tuple[Counts, NameCounts | None, list[str]]:
+    def decide(self, answered: Sequence[Answered], items: list[Item]) -> tuple[Counts, NameCounts | None, list[str]]:
         """Let the model decide items, which are changed in place: what became of numbers and names, and warnings."""
         numbers = decide_numbers(self.client, self.policy, answered, items)
         names = decide_names(self.client, answered, items) if self.names else None

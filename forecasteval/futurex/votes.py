@@ -17,8 +17,8 @@ the same here if they are spelt alike, case and accents aside (`Name.key`).
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from statistics import median, median_low
 from typing import Any, Final, TypeVar
@@ -30,9 +30,8 @@ from forecasteval.common.report import Report, show_number
 from forecasteval.common.statistics import mean, variance
 from forecasteval.common.wing import Files
 
-from .answers import Answer
 from .choices import ChoiceTruth, Picks
-from .items import Answered, Scoring
+from .items import Answered, Item, Scoring, decide
 from .questions import SHOWN, Truth
 from .rankings import RankingTruth
 from .report import report_blocks
@@ -42,6 +41,7 @@ from .units import NumberTruth, Reading
 
 _NO_VOTE: Final = "no run's answer could be read"
 K = TypeVar("K", bound=Hashable)
+Vote = tuple[Item, Answered | None]  # what a run has of a question
 
 
 # --- One question ---
@@ -77,30 +77,34 @@ def vote_order(votes: Sequence[Sequence[K]]) -> list[K]:
     return order[: median_low(map(len, votes))]
 
 
-def vote_answers(truth: Truth, level: int, answers: Sequence[Answer]) -> Scored:
-    """What the majority answer scores; all `answers` can be read."""
+def _score_majority(truth: Truth, level: int, reads: Sequence[Any]) -> Scored:
+    """What the majority of what was `read` of answers scores."""
     if isinstance(truth, NumberTruth):
-        values = [read.value for read in map(truth.read, answers) if not isinstance(read, str)]
-        return truth.compare(Reading(median(values)))
+        return truth.compare(Reading(median([read.value for read in reads])))
     if isinstance(truth, ChoiceTruth):
-        picks = [read for read in map(truth.read, answers) if not isinstance(read, str)]
-        return truth.compare(_vote_picks(picks, level > 1))
-    lists = [names for names in map(truth.read, answers) if not isinstance(names, str)]
-    by_key = {name.key: name for names in reversed(lists) for name in reversed(names)}  # the earliest spelling
-    keys = [[name.key for name in names] for names in lists]
+        tagged = [frozenset([*picks.labels, *(f"?{token}" for token in picks.unknown)]) for picks in reads]
+        return truth.compare(Picks.of(vote_picks(tagged, level > 1)))
+    by_key = {name.key: name for names in reversed(reads) for name in reversed(names)}  # the earliest spelling
+    keys = [[name.key for name in names] for names in reads]
     if isinstance(truth, RankingTruth):
         return truth.compare([by_key[key] for key in vote_order(keys)])
-    chosen = vote_picks([frozenset(vote) for vote in keys], level > 1)
+    chosen = vote_picks(list(map(frozenset, keys)), level > 1)
     return truth.compare([name for key, name in reversed(by_key.items()) if key in chosen])
 
 
-def _vote_picks(votes: Sequence[Picks], several: bool) -> Picks:
-    """The majority of labels and of unknown tokens together: both are picks."""
-    tagged = [
-        frozenset([*((0, pick) for pick in labels), *((1, pick) for pick in unknown)]) for labels, unknown in votes
-    ]
-    chosen = vote_picks(tagged, several)
-    return Picks(*(frozenset([pick for tag, pick in chosen if tag == wanted]) for wanted in (0, 1)))
+def _vote_item(votes: Sequence[Vote], missing: str) -> Item:
+    """The item of the majority of all runs; `missing` is what becomes of missing answers."""
+    items = [item for item, _ in votes]
+    voters = [answered for item, answered in votes if answered and item["outcome"] == "scored"]
+    if voters:
+        reads = [voter.truth.read(voter.answer) for voter in voters]
+        scored = _score_majority(voters[0].truth, items[0]["level"], reads)
+    else:
+        scored = MISSING if all(item["outcome"] == "missing" for item in items) else unparsed(_NO_VOTE)
+    turnout = f"{len(voters)} of {len(votes)} runs" if len(voters) < len(votes) else ""
+    scored = scored._replace(note="; ".join(filter(None, (scored.note, turnout))))
+    answers = " | ".join(item["read"] or f"({item['outcome']})" for item in items)
+    return {**items[0], "answer": answers[:SHOWN], **decide(scored, "vote", missing)}
 
 
 # --- All questions ---
@@ -111,39 +115,24 @@ def vote_files(rules: Rules, settings: Mapping[str, Any], files: Files) -> dict[
 
     Its name is `NAME@vote`. Raises InputError for runs on other questions.
     """
-    datasets = files.datasets
-    if len(datasets) > 1:
-        raise InputError("--dataset", "several need RxnOptBench questions", "FutureX")
     paths = sorted(files.predictions, key=_by_run)
-    questions = RecordFile(datasets[0]) if datasets else None
-    asked = list(questions) if questions else []
-    runs: list[Scoring] = []
-    warnings: list[str] = []
-    checksums: list[str] = []
-    for path in paths:
-        predictions = RecordFile(path)
-        rows = Rows(predictions, str(path), asked if questions else None)
-        run = Scoring(rules, str(datasets[0] if datasets else path), review=True)
-        run.add_all(rows)
-        warnings += [f"{path.name}: {note}" for note in rows.messages() + run.notes.lines()]
-        checksums.append(predictions.sha256)
-        runs.append(run)
-    _require_alike(runs, paths)
-    items = [*_vote_items(runs, rules)]
+    dataset = RecordFile(files.datasets[0]) if files.datasets else None
+    questions = list(dataset) if dataset else None
+    rows = [Rows(RecordFile(path), str(path), questions) for path in paths]
+    runs = [Scoring(rules, str(dataset.path if dataset else path), review=True) for path in paths]
+    warnings = list(dataset.warnings) if dataset else []
+    for run, data, path in zip(runs, rows, paths, strict=True):
+        run.add_all(data)
+        warnings += [f"{path.name}: {message}" for message in data.messages() + run.notes.lines()]
+        if run.checksums()["questions_sha256"] != runs[0].checksums()["questions_sha256"]:
+            other = f"other ones than {printable(paths[0].name)}"
+            raise InputError(str(path), "expected runs on the same questions and truths", other)
+    items = [_vote_item(votes, rules.missing) for votes in _pair_runs(runs)]
     scores = [summarise(run.items, rules.renormalised)["overall_score"] for run in runs]
-    signature = {
-        **settings, "vote": len(runs),
-        "data_sha256": join_checksums([run.checksums()["data_sha256"] for run in runs]),
-        "questions_sha256": runs[0].checksums()["questions_sha256"],
-        "prediction_sha256": join_checksums(checksums),
-    }  # fmt: skip
-    if questions:
-        signature["dataset_sha256"] = questions.sha256
-        warnings = questions.warnings + warnings
     return {
         "name": f"{_shared_name([path.stem for path in paths])}@vote",
         "prediction": ", ".join(path.name for path in paths),
-        "dataset": datasets[0].name if datasets else None,
+        "dataset": dataset.path.name if dataset else None,
         "benchmark": "FutureX",
         **summarise(items, rules.renormalised),
         "vote": [{"prediction": path.name, "overall_score": score} for path, score in zip(paths, scores, strict=True)],
@@ -152,7 +141,14 @@ def vote_files(rules: Rules, settings: Mapping[str, Any], files: Files) -> dict[
         "warnings": warnings,
         "llm": None,
         "llm_names": None,
-        "signature": signature,
+        "signature": {
+            **settings,
+            "vote": len(runs),
+            "data_sha256": join_checksums([run.checksums()["data_sha256"] for run in runs]),
+            "questions_sha256": runs[0].checksums()["questions_sha256"],
+            "prediction_sha256": join_checksums([data.checksums()["prediction_sha256"] for data in rows]),
+            **({"dataset_sha256": dataset.sha256} if dataset else {}),
+        },
         "items": items,
     }
 
@@ -169,54 +165,24 @@ def _shared_name(stems: Sequence[str]) -> str:
     return first if all(stem.startswith(f"{first}@") for stem in stems[1:]) else first.rpartition("@")[0] or first
 
 
-def _require_alike(runs: Sequence[Scoring], paths: Sequence[Path]) -> None:
-    for run, path in zip(runs, paths, strict=True):
-        if run.checksums()["questions_sha256"] != runs[0].checksums()["questions_sha256"]:
-            told = f"other ones than {printable(paths[0].name)}"
-            raise InputError(str(path), "expected runs on the same questions and truths", told)
-
-
-def _vote_items(runs: Sequence[Scoring], rules: Rules) -> Iterable[dict[str, Any]]:
-    """An item per question, in the order of the first run."""
-    asked = [[item["question"] for item in run.items] for run in runs]
-    orders = [sorted(range(len(questions)), key=questions.__getitem__) for questions in asked]
-    places = dict(zip(orders[0], zip(*orders, strict=True), strict=True))
-    answered = [{one.place: one for one in run.answered} for run in runs]
-    for first in range(len(orders[0])):
-        same = [run.items[place] for run, place in zip(runs, places[first], strict=True)]
-        known = [found.get(place) for found, place in zip(answered, places[first], strict=True)]
-        scored = _vote_item(same, known)
-        skipped = rules.missing == "skip" and scored.outcome == "missing"
-        yield {
-            **same[0],
-            "score": None if skipped else scored.score,
-            "outcome": scored.outcome,
-            "answer": " | ".join(item["read"] or f"({item['outcome']})" for item in same)[:SHOWN],
-            "read": scored.read[:SHOWN],
-            "note": "; ".join(filter(None, (scored.note, _turnout(same)))),
-            "sigmas": scored.sigmas,
-            "padded": scored.padded,
-            "decided_by": "vote",
-        }
-
-
-def _vote_item(same: Sequence[Mapping[str, Any]], known: Sequence[Answered | None]) -> Scored:
-    voters = [one for one, item in zip(known, same, strict=True) if one and item["outcome"] == "scored"]
-    if not voters:
-        return MISSING if all(item["outcome"] == "missing" for item in same) else unparsed(_NO_VOTE)
-    return vote_answers(voters[0].truth, same[0]["level"], [voter.answer for voter in voters])
-
-
-def _turnout(same: Sequence[Mapping[str, Any]]) -> str:
-    count = sum(item["outcome"] == "scored" for item in same)
-    return "" if count == len(same) else f"{count} of {len(same)} runs"
+def _pair_runs(runs: Sequence[Scoring]) -> list[list[Vote]]:
+    """What every run has of each question, in the order of the first run; a question may stand there twice."""
+    votes: defaultdict[tuple[str, int], list[Vote]] = defaultdict(list)
+    for run in runs:
+        answered = {answer.place: answer for answer in run.answered}
+        times: Counter[str] = Counter()
+        for place, item in enumerate(run.items):
+            question = item["question"]
+            votes[question, times[question]].append((item, answered.get(place)))
+            times[question] += 1
+    return list(votes.values())
 
 
 def vote_report(results: Mapping[str, Any], items: bool = False) -> Report:
     """The report of the majority answers, with the runs' mean above it."""
     scores = [run["overall_score"] for run in results["vote"]]
     spread = f"mean {show_number(mean(scores))}, SD {show_number(math.sqrt(variance(scores)))}"
-    told = f"Majority answers of {len(scores)} runs; the runs themselves, {spread}:"
+    title = f"Majority answers of {len(scores)} runs; the runs themselves, {spread}:"
     runs = [f"  {printable(run['prediction'])}: {show_number(run['overall_score'])}" for run in results["vote"]]
     report = report_blocks(results, items)
-    return [*report[:2], told, *runs, *report[2:]]
+    return [*report[:2], title, *runs, *report[2:]]
