@@ -24,7 +24,7 @@ from golden import REPORTS, report
 
 WEIGHTS: Final = {1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4}
 ITEM_KEYS: Final = [
-    *("id", "level", "kind", "question", "prompt", "score", "outcome", "truth", "answer", "read", "note", "sigmas"),
+    *("id", "level", "kind", "question", "prompt", "truth", "answer", "score", "outcome", "read", "note", "sigmas"),
     *("padded", "decided_by"),
 ]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError
-from forecasteval.common.records import Record, is_null, number_text, repeated_keys
+from forecasteval.common.records import is_null, number_text
 from forecasteval.common.report import Report
 from forecasteval.common.results import Results
 from forecasteval.common.version import __version__
@@ -71,8 +71,8 @@ class FutureXEvaluator(Evaluator):
             raise InputError("llm_policy", "must be unsure or always", repr(llm_policy))
         if llm_names and not api_key:
             raise InputError("llm_names", "needs a language model: expected an api_key", "none")
-        own = {"missing": missing, "relative_sigma": relative_sigma}
-        given: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
+        policies = {"missing": missing, "relative_sigma": relative_sigma}
+        given: dict[str, Any] = {name: value for name, value in policies.items() if value is not None}
         if given and rules != "readme":
             raise InputError(", ".join(given), f"settled by the rule set {rules}: can only be given with readme")
         self.rule_set, self.rules = rules, RULE_SETS[rules]._replace(**given)
@@ -175,21 +175,13 @@ def _records(data: Any) -> Iterable[Mapping[str, Any]]:
     """The rows of a pandas DataFrame as records, None for what is null there; so are records that were made of one."""
     if hasattr(data, "columns") and hasattr(data, "to_dict"):
         data = data.to_dict("records")
-    elif not isinstance(data, list) or not any(map(_lacks_std, data)):
+    elif not isinstance(data, list) or not any(map(_has_null_std, data)):
         return data  # type: ignore[no-any-return]
-    return [_without_nulls(row) if isinstance(row, dict) else row for row in data]
+    return [{key: None if is_null(row[key]) else row[key] for key in row} if type(row) is dict else row for row in data]
 
 
-def _lacks_std(row: object) -> bool:
-    """Whether a record has what pandas makes of a missing number; None is none to begin with."""
-    std = row.get("Std") if isinstance(row, dict) else None
-    return std is not None and is_null(std)
-
-
-def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
-    repeated = repeated_keys(row)
-    values = {key: None if is_null(value) else value for key, value in row.items()}
-    return Record(values, repeated) if repeated else values
+def _has_null_std(row: object) -> bool:
+    return isinstance(row, dict) and row.get("Std") is not None and is_null(row["Std"])
 
 
 def evaluator_of_options(

@@ -20,12 +20,11 @@ BLOCK: Final = 512  # records that are scored together
 
 
 class Answered(NamedTuple):
-    """A question with an answer, for a language model: where its item stands, its truth, the answer, the prompt."""
+    """A question with an answer, for a language model: where its item stands, its truth, the answer."""
 
     place: int
     truth: Truth
     answer: Answer
-    prompt: str
 
 
 class Decision(TypedDict):
@@ -107,8 +106,7 @@ class Scoring:
         self._hashes.append(question_hash)
         self._digest.add(question_hash, text)
         if self._review and answer and question.truth:
-            prompt = str(record.get("prompt") or "")
-            self.answered.append(Answered(len(self.items), question.truth, answer, prompt))
+            self.answered.append(Answered(len(self.items), question.truth, answer))
         self.no_sigma_count += type(question.truth) is NumberTruth and question.truth.sigma is None
         self.unboxed_count += answer is not None and not answer.boxed and scored.outcome == "scored"
         self.items.append(

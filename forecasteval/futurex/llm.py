@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any, Final
 
 from forecasteval.common.errors import printable
@@ -17,6 +16,7 @@ from .items import Answered, Item, decide
 from .names import IS_CJK, Name, match_names, same_name
 from .numbers import CURRENCY, DIGITS, DIGITS_PART, PERCENT, Quantity, parse_number
 from .rankings import RankingTruth
+from .rules import Scored
 from .sentences import asks_change, find_numbers, mark_falls
 from .units import NumberTruth, nearest_reading
 
@@ -79,9 +79,9 @@ def is_settled(text: str) -> bool:
     return bool(quantity.scale or quantity.unit or not word or _PLAIN_WORD.fullmatch(word))
 
 
-def prompt_data(truth: NumberTruth, prompt: str, span: str) -> dict[str, Any]:
+def prompt_data(truth: NumberTruth, span: str) -> dict[str, Any]:
     """What the model sees of one answer: how the question words its unit, the truth's unit, the span; no truth."""
-    wording = _UNIT_WORDING.search(question_words(prompt))
+    wording = _UNIT_WORDING.search(question_words(truth.prompt))
     unit = {"scale": truth.quantity.scale, "unit": truth.quantity.unit or None}
     return {"asked": wording[0][:80] if wording else None, "truth_unit": unit, "span": span}
 
@@ -94,17 +94,6 @@ def cut_span(text: str) -> str:
     return span.rstrip("0123456789.,'e+-") if text[MAX_PROMPT_SPAN] in "0123456789.,'e" else span
 
 
-def span_numbers(span: str) -> dict[str, float]:
-    """The values that may be read from a span, by their literals; a sign in front may count or not."""
-    numbers: dict[str, float] = {}
-    for match in _LITERAL.finditer(span):
-        if quantity := parse_number(match["digits"]):
-            numbers[match["digits"]] = quantity.value
-            if match["minus"]:
-                numbers["-" + match["digits"]] = -quantity.value
-    return numbers
-
-
 def parse_number_reply(data: Mapping[str, Any], reply: str) -> Quantity | None:
     """The quantity that a reply names; None unless it is a number of the span with one of `FACTORS`.
 
@@ -115,11 +104,14 @@ def parse_number_reply(data: Mapping[str, Any], reply: str) -> Quantity | None:
         return None
     scale, unit = record.get("scale"), record.get("unit")
     literal = record["number"].strip().replace("−", "-").lstrip("+")
-    value = span_numbers(str(data["span"])).get(literal)
-    if value is None or isinstance(scale, bool) or not isinstance(scale, (int, float)) or scale not in FACTORS:
+    digits = literal.removeprefix("-")
+    # A sign in front of a number may count or not.
+    written = [match for match in _LITERAL.finditer(str(data["span"])) if match["digits"] == digits]
+    number = parse_number(digits) if any(match["minus"] or literal == digits for match in written) else None
+    if not number or isinstance(scale, bool) or not isinstance(scale, (int, float)) or scale not in FACTORS:
         return None
     shown = printable(unit, 20) if isinstance(unit, str) else ""
-    return Quantity(value, None if scale == 1 else float(scale), shown)
+    return Quantity(number.value if literal == digits else -number.value, None if scale == 1 else float(scale), shown)
 
 
 _NUMBER_REPLY: Final = {"number": {"type": "string"}, "scale": {"type": "number"}, "unit": {"type": ["string", "null"]}}
@@ -138,7 +130,7 @@ def choose_span(answer: Answer, policy: str) -> str:
 def decide_numbers(client: ModelClient, policy: str, answered: Iterable[Answered], items: list[Item]) -> Counts:
     """Let the model read the numbers of items, the unsure ones or, by `policy`, all of them."""
     pending = [
-        (answer.place, answer.truth, prompt_data(answer.truth, answer.prompt, span))
+        (answer.place, answer.truth, prompt_data(answer.truth, span))
         for answer in answered
         if isinstance(answer.truth, NumberTruth) and (span := choose_span(answer.answer, policy))
     ]
@@ -213,7 +205,7 @@ def decide_names(client: ModelClient, answered: Iterable[Answered], items: list[
             for true in true_names
             if same[true.text, name.text] and same[decoy.text, name.text] is False and name.key not in refused
         }
-        scored = truth.compare(names, partial(_same_or_matched, matches))
+        scored = _compare_names(truth, names, matches)
         if matches and scored.score > (items[place]["score"] or 0):
             items[place] = {**items[place], **decide(scored, "model")}
             counts["changed"] += 1
@@ -224,6 +216,10 @@ def decide_names(client: ModelClient, answered: Iterable[Answered], items: list[
     return counts
 
 
+def _compare_names(truth: NameTruth | RankingTruth, names: Sequence[Name], matches: set[tuple[str, str]]) -> Scored:
+    return truth.compare(names, lambda true, name: same_name(true, name) or (true.key, name.key) in matches)
+
+
 def find_open_names(
     truth: Sequence[Name], predicted: Sequence[Name], candidates: Iterable[Name]
 ) -> tuple[list[tuple[Name, list[Name], Name]], int]:
@@ -231,12 +227,11 @@ def find_open_names(
 
     At most two of them for each true name, and how many more there are.
     """
-    missed, free = match_names(truth, predicted)
-    true_names = [name for name in missed if _is_short(name)]
-    names = [name for name in free if _is_short(name)] if missed else []
+    true_names, names = (list(filter(_is_short, left)) for left in match_names(truth, predicted))
     limit = 2 * len(truth)  # What a contestant wrote must not decide how often its judge is called.
     decoys = [(name, choose_decoy(name, truth, candidates)) for name in names[:limit]] if true_names else []
-    return [(name, true_names, decoy) for name, decoy in decoys if decoy], max(0, len(names) - limit)
+    left_out = max(0, len(names) - limit) if true_names else 0
+    return [(name, true_names, decoy) for name, decoy in decoys if decoy], left_out
 
 
 def choose_decoy(name: Name, truth: Sequence[Name], candidates: Iterable[Name]) -> Name | None:
@@ -258,10 +253,6 @@ def choose_decoy(name: Name, truth: Sequence[Name], candidates: Iterable[Name]) 
 
 def _is_short(name: Name) -> bool:
     return len(name.text) <= MAX_LENGTH and len(name.text.split()) <= MAX_WORDS
-
-
-def _same_or_matched(matches: set[tuple[str, str]], true: Name, name: Name) -> bool:
-    return same_name(true, name) or (true.key, name.key) in matches
 
 
 class ModelReader:

@@ -168,8 +168,8 @@ def test_what_is_sent_of_an_answer(server: LlmServer) -> None:
     assert request.span.startswith("It was <b>90 万</b>")
     assert len(request.span) == MAX_PROMPT_SPAN
     assert not any(digits in request.raw for digits in (b"8472", b"847", b"Std", b"<b>"))
-    truths = [NumberTruth(Quantity(value, 1e8, "元"), None, 5.0) for value in (1.0, 73519.25, -4.0)]
-    assert len({str(prompt_data(truth, "How many?", "7 or 8")) for truth in truths}) == 1
+    truths = [NumberTruth(Quantity(value, 1e8, "元"), None, 5.0, "How many?") for value in (1.0, 73519.25, -4.0)]
+    assert len({str(prompt_data(truth, "7 or 8")) for truth in truths}) == 1
 
 
 def test_cut_span() -> None:
