@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,13 @@ from forecasteval.common.records import dump_json
 from forecasteval.common.report import Report, print_report
 from forecasteval.common.wing import Scorer
 
-from . import comparison, gate, over_weeks, page
+from . import comparison, gate, page
 from .about import SYSTEMS_FILE
 from .folder import evaluate_folder, verify_folder
 from .named import find_runs, group_runs, score_names
+from .names import split_name, without_run
 from .report import board_report
-from .tasks import Failure, Options
+from .tasks import Failure, Options, find_tasks
 from .workers import require_cluster
 
 
@@ -140,15 +142,15 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
 def compare(args: argparse.Namespace, scorer: Scorer, datasets: Sequence[Path], program: str) -> int:
     """Score the named files and print how they differ; GateError if that is asked and a system is worse."""
     page.require_usable(args.html)
-    if args.all_weeks or (not args.dataset and over_weeks.are_systems(args.file, args.root)):
+    if args.all_weeks or (not args.dataset and _are_systems(args.file, args.root)):
         for option, given in (("--dataset", args.dataset), ("--html", args.html is not None)):
             if given:
                 raise InputError(option, "cannot be combined", "a comparison over all weeks (--all-weeks)")
-        files = over_weeks.find_systems(args.file, args.root)
+        files = _find_systems(args.file, args.root)
         paths = [str(path) for of_system in files.values() for path in of_system]
         results = list(score_names(scorer, args.root, paths, [], _refuse))
         gate.require_baseline(args, results)
-        compared = over_weeks.compare_over_weeks(results, [*files])
+        compared = comparison.compare_over_weeks(results, [*files])
     else:
         runs = [find_runs(name, args.root / "prediction") for name in args.file]
         names = [name for of_system in runs for name in of_system]
@@ -166,3 +168,41 @@ def compare(args: argparse.Namespace, scorer: Scorer, datasets: Sequence[Path], 
 
 def _refuse(error: EvaluationError) -> None:
     raise error
+
+
+def _are_systems(names: Iterable[str], root: Path) -> bool:
+    """Whether a name is that of a system in `root/prediction`, and none that of a file there, or a path."""
+    folder = root / "prediction"
+    for name in names:
+        if "/" in name or os.sep in name or find_runs(name, folder) != [name]:
+            return False
+        if any((folder / f"{name}{end}").exists() for end in ("", *SUFFIXES)):
+            return False
+    return folder.is_dir() and not _list_systems(root)[0].keys().isdisjoint(names)
+
+
+def _find_systems(names: Sequence[str], root: Path) -> dict[str, list[Path]]:
+    """The files of each system that is named, by itself or by one of its files; InputError for one that has none."""
+    files, systems = _list_systems(root)
+    named: dict[str, list[Path]] = {}
+    for name in names:
+        system = name if name in files else systems.get(name, "")
+        if not system:
+            known = grouped_names(sorted(files)) if files else "none with a dataset"
+            raise InputError(printable(name, 60), "expected a system of prediction/", f"another name; there is {known}")
+        named[system] = files[system]
+    if len(named) < 2:
+        raise InputError("compare", "expected two systems or more", str(len(named)))
+    return named
+
+
+def _list_systems(root: Path) -> tuple[dict[str, list[Path]], dict[str, str]]:
+    """The files of every system, and the system of each file's name, with and without its run."""
+    files: dict[str, list[Path]] = defaultdict(list)
+    systems: dict[str, str] = {}
+    for path, dataset, _ in find_tasks(root)[0]:
+        if dataset:
+            system = split_name(path.stem, dataset.name).system
+            files[system].append(path)
+            systems |= {path.stem: system, without_run(path.stem, dataset.name): system}
+    return files, systems

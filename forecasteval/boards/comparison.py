@@ -1,12 +1,12 @@
-"""Two systems or more on the same questions: paired differences, their tests, and the questions that decide them."""
+"""Two systems or more compared: on the same questions with all that decides a difference, or over all weeks."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError, printable
@@ -15,10 +15,11 @@ from forecasteval.common.statistics import mean, stratified_error, stratified_in
 from forecasteval.common.version import __version__
 
 from .names import without_run
-from .repeats import combine_runs, describe_system, mean_result
-from .report import comparison_report
+from .pooled import Season, connect_systems, fit_season
+from .repeats import combine_all, combine_runs, describe_system, mean_result
+from .report import comparison_report, over_weeks_report
 from .significance import FLIPS, Difference, detectable_difference, holm, measure_differences, tally
-from .systems import SEED, System, distinct_names, read_system, require_same_policy
+from .systems import SEED, System, distinct_names, read_result, read_system, require_same_policy
 
 if TYPE_CHECKING:
     from forecasteval.common.pages import Page
@@ -119,7 +120,7 @@ def _read_systems(groups: Sequence[Sequence[Mapping[str, Any]]]) -> list[System]
         first_name = first_name or runs[0].name
         for result, run in zip(results, runs, strict=True):
             if result is not first:
-                _require_same_questions(first, result, f"{first_name}, {run.name}", (first_name, run.name))
+                _require_same_questions(first, result, (first_name, run.name))
         systems.append(combine_runs(runs, name))
         require_same_policy(systems[0], systems[-1])
     return systems
@@ -131,34 +132,29 @@ def _name_runs(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return {"name": without_run(str(runs[0]["name"]), runs[0].get("dataset"))}
 
 
-def _require_same_questions(a: Mapping[str, Any], b: Mapping[str, Any], where: str, names: tuple[str, str]) -> None:
+def _require_same_questions(a: Mapping[str, Any], b: Mapping[str, Any], names: tuple[str, str]) -> None:
     """Raise InputError if two results were not scored on the same questions, truths and sigmas."""
+    where = ", ".join(names)
     if a["benchmark"] != b["benchmark"]:
         raise InputError(where, "expected the same benchmark", f"{a['benchmark']} and {b['benchmark']}")
     if a["signature"]["questions_sha256"] == b["signature"]["questions_sha256"]:
         return
-    ids = [Counter(str(item["id"]) for item in result["items"]) for result in (a, b)]
-    only = [_list_some((ids[0] - ids[1]).elements()), _list_some((ids[1] - ids[0]).elements())]
-    if any(only):
-        listed = [f"only in {name}: {some}" for name, some in zip(names, only, strict=True) if some]
-        raise InputError(where, "expected the same questions", "; ".join(listed))
-    a_items, b_items = (
-        sorted(result["items"], key=lambda item: [str(item.get(key)) for key in ("id", "level", "truth")])
-        for result in (a, b)
-    )
-    for field in ("level", "truth"):
-        pairs = zip(a_items, b_items, strict=True)
-        differing = _list_some(x["id"] for x, y in pairs if x.get(field) != y.get(field))
-        if differing:
-            raise InputError(where, f"expected the same {field}s", f"other ones for {differing}")
+    for field in ("id", "level", "truth"):
+        counts = [Counter((str(item["id"]), str(item.get(field))) for item in result["items"]) for result in (a, b)]
+        only = [_list_some(counts[0] - counts[1]), _list_some(counts[1] - counts[0])]
+        if any(only) and field == "id":
+            listed = [f"only in {name}: {some}" for name, some in zip(names, only, strict=True) if some]
+            raise InputError(where, "expected the same questions", "; ".join(listed))
+        if any(only):
+            raise InputError(where, f"expected the same {field}s", f"other ones for {only[0]}")
     raise InputError(where, "expected the same questions", "the same ids and truths with another prompt or Std")
 
 
-def _list_some(names: Iterable[object]) -> str:
-    """The first three names, and how many there are."""
-    listed = sorted(map(str, names))
-    more = f", … ({len(listed)})" if len(listed) > 3 else ""
-    return ", ".join(printable(name, 40) for name in listed[:3]) + more
+def _list_some(counts: Counter[tuple[str, str]]) -> str:
+    """The ids of the first three questions, and how many there are."""
+    names = sorted(name for name, _ in counts.elements())
+    more = f", … ({len(names)})" if len(names) > 3 else ""
+    return ", ".join(printable(name, 40) for name in names[:3]) + more
 
 
 # --- Pairs ---
@@ -211,3 +207,63 @@ def _movers(a: System, b: System, levels: Sequence[str], parts: Sequence[float])
     ]
     rows.sort(key=lambda row: (-abs(row["adds"]), str(row["id"])))
     return rows[:MOVERS]
+
+
+# --- Over all weeks ---
+
+
+def compare_over_weeks(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Results:
+    """Compare systems on all datasets of `results` by one fit (`two_way.fit_scores`), which holds only these systems.
+
+    For each pair A, B: the difference of their scores (A − B), its 95 % interval, p by Student's t, Holm's adjustment
+    over all pairs, and on the questions that both answered the wins, ties and losses of A by level. Raises InputError
+    unless exactly one benchmark and rule set connects all of them through shared datasets.
+    """
+    season = _find_season(results, names)
+    rows = {row["name"]: row for row in season.rows()}
+    places = {name: place for place, name in enumerate(rows)}
+    pairs: list[dict[str, Any]] = []
+    for a, b in combinations(names, 2):
+        difference, interval, p = season.gap(places[a], places[b])
+        if season.scale.sign < 0:  # the better system has the lower score
+            difference, interval = -difference, interval and (-interval[1], -interval[0])
+        pair = {"a": a, "b": b, "difference": difference, "interval": interval, "p": p}
+        pairs.append({**pair, "levels": _tally(season, a, b)})
+    for pair, adjusted in zip(pairs, holm([pair["p"] for pair in pairs]), strict=True):
+        pair["p_holm"] = adjusted
+    values = {**season.describe(), "systems": [rows[name] for name in names], "pairs": pairs}
+    return Results(values, over_weeks_report)
+
+
+def _find_season(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Season:
+    read = list(map(read_result, results, distinct_names(results)))
+    systems = [result for result in read if isinstance(result, System)]
+    if len(systems) < len(read):
+        problem = "expected systems with a score per question; forecasters are compared within one dataset"
+        forecasters = next(result for result in read if not isinstance(result, System))
+        raise InputError("compare", problem, str(forecasters["name"]))
+    candidates = [part for parts in connect_systems(combine_all(systems)[0]) for part in parts]
+    connected = [part for part in candidates if part.keys() == {*names}]
+    if len(connected) != 1:
+        named = ", ".join(printable(name, 40) for name in names)
+        problem = "expected systems that are connected by shared datasets of one benchmark and rule set"
+        raise InputError(named, problem, f"{len(connected)} such benchmarks" if connected else "none")
+    system = next(iter(connected[0][names[0]].values()))
+    if math.isinf(system.scale.width):
+        problem = "expected scores with bounds; others are compared within one dataset"
+        raise InputError("compare", problem, system.group[0])
+    season = fit_season(connected[0], 0)
+    if season is None:
+        raise InputError("compare", "expected questions", "none")
+    return season
+
+
+def _tally(season: Season, a: str, b: str) -> dict[str, dict[str, int]]:
+    """Wins, ties and losses of A by level, on the questions that both answered."""
+    of_a, of_b = season.answered[a], season.answered[b]
+    shared = [(of_a[group].questions, of_b[group].questions) for group in of_a.keys() & of_b.keys()]
+    tallies = {}
+    for level in season.weights:
+        scores = (zip(x[level].scores, y[level].scores, strict=True) for x, y in shared)
+        tallies[level] = tally([x - y for x, y in chain.from_iterable(scores)], season.scale.sign)
+    return tallies

@@ -17,12 +17,15 @@ from .tables import (
     DETECTABLE,
     MOVES,
     POWER,
+    SEASON,
+    compared_systems,
     failed_table,
     lower_is_better,
     mark_of,
     pair_columns,
     system_table,
     view_table,
+    week_remark,
 )
 
 Row = Mapping[str, Any]
@@ -66,6 +69,24 @@ def comparison_report(comparison: Row) -> Report:
     if len(pairs) > PAIRS:
         report += ["", f"What moves the other {len(pairs) - PAIRS} pairs: --json"]
     return [*report, "", format_signature(comparison["signature"])]
+
+
+def over_weeks_report(comparison: Row) -> Report:
+    """A comparison over all weeks: the systems, and the pairs."""
+    datasets = comparison["datasets"]
+    title = f"Comparison over all weeks  {comparison['benchmark']}, datasets {len(datasets)}"
+    return [
+        f"{title}, questions {sum(dataset['n'] for dataset in datasets)}{lower_is_better(comparison)}",
+        "",
+        make_table(compared_systems(*SEASON), comparison["systems"]),
+        "",
+        make_table(pair_columns(comparison["weights"]), comparison["pairs"]),
+        "",
+        "By level: questions of shared datasets that A wins/ties/loses.",
+        week_remark(comparison["week_deviation"]),
+        "",
+        format_signature(comparison["signature"]),
+    ]
 
 
 # --- CSV ---

@@ -9,7 +9,7 @@ import pytest
 from boards_folders import stored
 from cli import assert_refused, q, question, run, write
 from eval import FutureXEvaluator
-from forecasteval.boards.over_weeks import compare_over_weeks
+from forecasteval.boards.comparison import compare_over_weeks
 from forecasteval.common.errors import InputError
 from season import make_season
 
