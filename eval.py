@@ -12,7 +12,7 @@ with weights 0.1/0.2/0.3/0.4:
 
 Files: `dataset/*.json` holds questions (id, prompt, level, ground_truth, Std), `prediction/*.json` the same rows
 with "answer", or the submission form: `{"id", "prediction"}` rows or `{"id": answer}`. JSONL works for both. Files of
-Prophet Arena and RxnOptBench are told by their records and scored by their own evaluators. Results go to stdout, and
+Prophet Arena and RxnOptBench are recognised by their records. Results go to stdout, and
 to `evaluation/` with --save or nightly.
 
 Exit codes: 0 scored, 1 internal fault, 2 usage or unreadable input, 3 scored but some files failed,
@@ -138,7 +138,7 @@ def nightly(argv: Sequence[str]) -> int:
     """Score what is new in prediction/, write results and leaderboard to evaluation/."""
     from forecasteval.boards import commands
 
-    described = "Score every file of prediction/ that is new or changed, write evaluation/ and its leaderboard."
+    described = "Score every new or changed file of prediction/ and write evaluation/ with the leaderboard."
     parser = _parser("nightly", described, _NIGHTLY, "scored", 3, 4, 5)
     commands.add_options(parser)
     add_options(parser, reversed(WINGS), ranked=True)
@@ -163,7 +163,7 @@ def compare(argv: Sequence[str]) -> int:
 
 def check(argv: Sequence[str]) -> int:
     """Look for mistakes in a dataset."""
-    described = "Look for mistakes in a dataset (FutureX, Prophet Arena) before anyone predicts on it."
+    described = "Find mistakes in a dataset (FutureX, Prophet Arena) before anyone predicts on it."
     parser = _parser("check", described, _CHECK, "nothing found", 4)
     parser.add_argument("dataset", metavar="DATASET", help="file in dataset/, or a path (or a CSV of Prophet Arena)")
     args = parser.parse_args(argv)
@@ -193,21 +193,21 @@ COMMANDS: Final[Mapping[str, Callable[[Sequence[str]], int]]] = {
 
 _SCORE: Final = f"""\
   {{0}}                              score prediction/{DEFAULT_PREDICTION}.json
-  {{0}} -f 250915-careful --items    and show how every answer was read
-  {{0}} -f my-run -f other-run       one report each
+  {{0}} -f 250915-careful --items    also show how every answer was read
+  {{0}} -f my-run -f other-run       a report for each
   {{0}} -f runs/x.jsonl --dataset 250915 --json
   {{0}} -f my-run --fail-under 0.2   for CI: exit code 6 if the score is lower
 
-other commands, each with its own --help:
-  {{0}} nightly             score what is new in prediction/, write evaluation/leaderboard.md
+other commands (each has a --help):
+  {{0}} nightly             score new files in prediction/, write evaluation/leaderboard.md
   {{0}} compare A B [...]   test the differences of systems on the same questions
   {{0}} check DATASET       look for mistakes in a dataset
-  {{0}} rxnopt import|build|render|parse   make questions from tables of reactions, ask them, read replies
-  {{0}} convert SOURCE -o FILE   make predictions of logs of inspect_ai, batches, MiroFlow, tables"""
+  {{0}} rxnopt import|build|render|parse   make questions from tables of reactions, write prompts, read replies
+  {{0}} convert SOURCE -o FILE   convert logs of inspect_ai, batches, MiroFlow, tables to predictions"""
 _NIGHTLY: Final = """\
-  {0} nightly                       what did not change since the last run is not scored again
+  {0} nightly                       score what has changed since the last run
   {0} nightly --min-questions 10    leave levels with fewer questions out of the ranking
-  {0} nightly --verify              score all again: is what is stored what comes out?
+  {0} nightly --verify              score all again and compare with the stored results
   {0} nightly --root /data/futurex --json"""
 _COMPARE: Final = """\
   {0} compare 250915-careful 250915-random
@@ -238,11 +238,11 @@ def _parse_score(argv: Sequence[str]) -> argparse.Namespace:
     add = parser.add_argument
     file = f"file in prediction/, or a path; repeatable ({DEFAULT_PREDICTION})"
     add("-f", "--file", metavar="NAME", action="append", help=file)
-    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (found by the file's name)"
+    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (by the file's name)"
     add("--dataset", metavar="NAME", action="append", help=dataset)
     ITEMS.add_to(add)
     add("--save", action="store_true", help="write evaluation/NAME.json")
-    add("--html", action="store_true", help="write evaluation/NAME.html, a page to look at")
+    add("--html", action="store_true", help="write the page evaluation/NAME.html")
     gate.add_threshold(parser)
     add_options(parser, reversed(WINGS), ranked=False)
     return parser.parse_args(argv)

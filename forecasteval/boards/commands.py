@@ -29,13 +29,13 @@ from .workers import require_cluster
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of `nightly` alone."""
     add = parser.add_argument
-    add("--force", action="store_true", help="score everything anew")
+    add("--force", action="store_true", help="score everything again")
     add("--html", action="store_true", help="also write the pages of the runs, which leaderboard.html links")
-    add("--verify", action="store_true", help="score everything anew, write nothing, and report what differs")
-    add("--min-questions", metavar="N", type=int, default=0, help="leave smaller levels out")
-    least = "answered datasets that a rank over all datasets needs (half of them, at most 6)"
+    add("--verify", action="store_true", help="score everything again, write nothing, and report differences")
+    add("--min-questions", metavar="N", type=int, default=0, help="leave out levels with fewer questions")
+    least = "datasets that a system must answer for a rank over all datasets (half of them, at most 6)"
     add("--min-datasets", metavar="N", type=int, help=least)
-    add("--jobs", metavar="N", type=int, help="files scored at a time (as many as there are processors)")
+    add("--jobs", metavar="N", type=int, help="number of files scored at a time (the number of processors)")
     add("--cluster", metavar="ADDRESS", help="score on a Dask cluster: tcp://HOST:PORT of its scheduler")
 
 
@@ -128,12 +128,12 @@ def _verify(args: argparse.Namespace, scorer: Scorer, program: str, options: Opt
 def add_comparison(parser: argparse.ArgumentParser) -> None:
     """The files and options of `compare` alone."""
     add = parser.add_argument
-    file = "file in prediction/, or a path; NAME means all its runs NAME@RUN, too; two systems or more"
+    file = "file in prediction/, or a path, with all its runs NAME@RUN; two systems or more"
     add("file", metavar="NAME", nargs="+", help=file)
     parser.set_defaults(items=True)
-    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (found by the files' names)"
+    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (by the files' names)"
     add("--dataset", metavar="NAME", action="append", help=dataset)
-    weeks = "compare the systems over all datasets; without it, if no name is that of a file"
+    weeks = "compare the systems over all datasets; the default if no NAME is a file"
     add("--all-weeks", action="store_true", help=weeks)
     add("--html", metavar="PATH", nargs="?", const=True, help="write a page (evaluation/compare.html)")
     gate.add_comparison(parser)

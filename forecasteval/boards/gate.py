@@ -94,7 +94,7 @@ def require_none(breaches: Sequence[str], threshold: float | None) -> None:
 def add_comparison(parser: argparse.ArgumentParser) -> None:
     """`--fail-if-worse` and its level, of `compare`."""
     add = parser.add_argument
-    worse = "exit with 6 if a system is significantly worse than the one named first, the baseline"
+    worse = "exit with 6 if a system is significantly worse than the first one, the baseline"
     add("--fail-if-worse", action="store_true", help=worse)
     read = _reader("--alpha", "expected a number in (0, 1]", lambda value: 0 < value <= 1)
     add("--alpha", metavar="P", type=read, help=f"significance level of --fail-if-worse ({ALPHA})")

@@ -55,15 +55,15 @@ def run(argv: Sequence[str], program: str, check: Check) -> int:
 
 def build_parser(program: str) -> argparse.ArgumentParser:
     """The options; `program` is what stands before `convert` on the command line."""
-    what = "Make prediction files of what other programs wrote: inspect_ai, OpenAI batches, MiroFlow, tables."
+    what = "Convert output of other programs to prediction files: inspect_ai, OpenAI batches, MiroFlow, tables."
     parser = Parser(prog=f"{program} convert", **describe(program, what, _EXAMPLES, "converted"))
     add = parser.add_argument
-    add("sources", metavar="SOURCE", type=Path, nargs="+", help="file to read; what is in it tells its format")
+    add("sources", metavar="SOURCE", type=Path, nargs="+", help="file to read; its contents decide its format")
     add("-o", "--output", metavar="FILE", type=Path, required=True, help="file to write, NAME.json")
     add("--id", metavar="COLUMN", help="column of the ids; of JSON, the key (id, …)")
     add("--answer", metavar="COLUMN", help="column of the answers; of JSON, the key (answer, prediction, …)")
-    add("--dataset", action="store_true", help="SOURCE is FutureX-Past: write its questions; --answer: its truths")
-    add("--force", action="store_true", help="write over files that are there already")
+    add("--dataset", action="store_true", help="SOURCE is FutureX-Past: write its questions; --answer names the truths")
+    add("--force", action="store_true", help="replace existing files")
     add("--version", action="version", version=f"{program} convert {__version__}")
     return parser
 

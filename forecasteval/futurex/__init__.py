@@ -13,18 +13,18 @@ from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS
 NAME: Final = "FutureX"
 # Rule sets by which systems can be ranked: they are judged on the same questions.
 _RANKED: Final = tuple(name for name, rules in RULE_SETS.items() if rules.missing == "zero")
-_RULES: Final = Option("--rules", "rule set (readme); see docs/scoring.md", tuple(RULE_SETS), "run")
+_RULES: Final = Option("--rules", "rule set (readme), see docs/scoring.md", tuple(RULE_SETS), "run")
 OPTIONS: Final = (
     _RULES,
     _RULES._replace(kind=_RANKED, scope="ranked"),
     Option("--missing", "missing answers score 0 (default) or are left out", MISSING_POLICIES, "run"),
     Option("--vote", "score the majority answers of the runs NAME@RUN", bool, "run"),
-    Option("--relative-sigma", "sigma = X * |truth| where a number has no Std", float, metavar="X"),
+    Option("--relative-sigma", "sigma = X * |truth| for numbers without Std", float, metavar="X"),
     Option("--llm", "let a language model read unclear numbers (key: OPENAI_API_KEY)", metavar="MODEL"),
-    Option("--llm-policy", "which numbers it reads: the unclear ones (default) or all", LLM_POLICIES),
-    Option("--llm-names", "let it match names, too: sends it true names", bool),
+    Option("--llm-policy", "which numbers it reads: only unclear ones (default) or all", LLM_POLICIES),
+    Option("--llm-names", "let it also match names, which sends it true names", bool),
     Option("--workers", "simultaneous calls to the language model (8)", int, metavar="N"),
-    Option("--no-cache", "keep no replies in evaluation/llm-cache.sqlite3", bool),
+    Option("--no-cache", "do not keep replies in evaluation/llm-cache.sqlite3", bool),
     ITEMS,
 )
 

@@ -97,11 +97,11 @@ def find_mistakes(path: Path) -> Results:
 
 _LEAST: Final = "forecasters with fewer events are provisional, without ranks (5, or 20 %% of the events if more)"
 OPTIONS: Final = (
-    Option("--gamma", "risk aversion of a return; repeatable (0 0.5 1)", float, "score", "G", True, "gammas"),
+    Option("--gamma", "risk aversion of a return; repeatable (0, 0.5 and 1)", float, "score", "G", True, "gammas"),
     Option("--min-events", _LEAST, int, metavar="N"),
-    Option("--late", "forecasts after their event closed (drop)", ("keep", "drop")),
+    Option("--late", "what to do with forecasts after their event closed (drop)", ("keep", "drop")),
     Option("--sort", "the metric that orders the leaderboard (brier, or adjusted_brier)", str, "report", "METRIC"),
-    Option("--full", "every forecaster and every table", bool, "report"),
+    Option("--full", "show every forecaster and every table", bool, "report"),
     ITEMS._replace(scope="items"),
 )
 WING: Final = Wing("Prophet Arena", is_mine, make_evaluator, OPTIONS, find_mistakes, is_one_set)

@@ -33,7 +33,7 @@ _EXAMPLES: Final = {
   {0} rxnopt render questions/multiple_choice_all_varying.json -o prompts.jsonl
   {0} rxnopt parse replies.jsonl -o prediction/multiple_choice_all_varying-NAME.json
 
-What was parsed is scored like any other file, against the dataset that was built:
+The prediction is scored like any other file, against the dataset that was built:
   {0} -f multiple_choice_all_varying-NAME --dataset questions/multiple_choice_all_varying.json""",
     "import": """\
   {0} rxnopt import experiments.xlsx -o tables --yield yield_percent --ee ee --group substrate
@@ -48,7 +48,7 @@ What was parsed is scored like any other file, against the dataset that was buil
     "parse": """\
   {0} rxnopt parse replies.jsonl -o prediction/multiple_choice_all_varying-NAME.json
 
-A line of REPLIES is {{"id": "TABLE_q1", "reply": "Answer: 2"}}, or what a batch interface returned.""",
+A line of REPLIES is {{"id": "TABLE_q1", "reply": "Answer: 2"}}, or a line that a batch interface returned.""",
 }
 
 
@@ -65,7 +65,7 @@ def run(argv: Sequence[str], program: str) -> int:
 
 def build_parser(program: str) -> argparse.ArgumentParser:
     """The commands and their options; `program` is what stands before `rxnopt` on the command line."""
-    what = "Make RxnOptBench questions of tables, prompts of questions, and a prediction of replies."
+    what = "Make RxnOptBench questions from tables, prompts from questions, and predictions from replies."
     parser = Parser(prog=f"{program} rxnopt", **describe(program, what, _EXAMPLES[""], "done"))
     parser.add_argument("--version", action="version", version=f"{program} rxnopt {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -95,19 +95,23 @@ def _import_options(add: Add) -> None:
     for field, what in (
         ("reactants", "columns of reactants"),
         ("products", "columns of products"),
-        ("group", "a table for each combination of these, which its prompts show"),
-        ("drop", "columns that are no conditions"),
+        ("group", "columns whose values separate tables and are shown in prompts"),
+        ("drop", "columns that are not conditions"),
         ("conditions", "columns that are conditions (default: all others but results and row numbers)"),
         ("reactants-smiles", "reactants of every experiment"),
         ("products-smiles", "products of every experiment"),
     ):
         add(f"--{field}", metavar="SMILES" if "-" in field else "COL", nargs="+", default=[], help=what)
-    add("--entry", metavar="COL", help="column of the entry number (default: one named entry, no, run, …)")
-    add("--sheet", metavar="NAME", help="sheet of the workbook (default: its first)")
-    add("--doi", metavar="DOI", default="", help="where the experiments were published")
-    add("--year", metavar="N", type=int, help="and when")
+    add("--entry", metavar="COL", help="column of the entry number (default: a column named entry, no, run, …)")
+    add("--sheet", metavar="NAME", help="sheet of the workbook (default: the first)")
+    add("--doi", metavar="DOI", default="", help="DOI of the publication")
+    add("--year", metavar="N", type=int, help="year of the publication")
     add("--duplicates", choices=DUPLICATES, default="median", help="rows with equal conditions (median)")
-    add("--fraction", action=argparse.BooleanOptionalAction, help="yields are shares of 1, or percent all the same")
+    add(
+        "--fraction",
+        action=argparse.BooleanOptionalAction,
+        help="yields are shares of 1, or percent although all are between 0 and 1",
+    )
 
 
 def _run_import(args: argparse.Namespace, program: str) -> None:
@@ -129,9 +133,9 @@ def _run_import(args: argparse.Namespace, program: str) -> None:
 
 def _build_options(add: Add) -> None:
     add("tables", metavar="TABLES_DIR", type=Path, help="folder of table files (JSON), read recursively")
-    add("-o", "--output", metavar="OUT_DIR", type=Path, required=True, help="folder to make; it must not exist")
-    add("--seed", metavar="N", type=int, default=0, help="decides the order of options (0)")
-    add("--language", choices=LANGUAGES, default="en", help="of the prompts and of report.md (en)")
+    add("-o", "--output", metavar="OUT_DIR", type=Path, required=True, help="folder to create; it must not exist")
+    add("--seed", metavar="N", type=int, default=0, help="seed of the order of options (0)")
+    add("--language", choices=LANGUAGES, default="en", help="language of the prompts and of report.md (en)")
     for name, setting in SETTINGS.items():
         default = setting.default
         shown = ",".join(default) if isinstance(default, tuple) else str(default).lower()
@@ -171,8 +175,13 @@ def _warn(lines: Sequence[str], prefix: str) -> None:
 
 def _render_options(add: Add) -> None:
     add("dataset", metavar="DATASET", type=Path, help="file of questions, JSON or JSONL")
-    add("--id", metavar="ID", help="this question only")
-    add("--language", choices=LANGUAGES, default="en", help="where no prompt_*.txt lies beside DATASET (en)")
+    add("--id", metavar="ID", help="only this question")
+    add(
+        "--language",
+        choices=LANGUAGES,
+        default="en",
+        help="language if there is no prompt_*.txt in the folder of DATASET (en)",
+    )
     add("--permutations", metavar="K", type=int, default=1, help="each question in K orders of its options (1)")
     add("--shots", metavar="N", type=int, default=0, help="solved questions of other tables before each (0)")
     add("-o", "--output", metavar="FILE", type=Path, help="JSONL file to write (default: the screen)")

@@ -31,42 +31,44 @@ class Settings:
         None, "none, N (published in N or later), or a list of years: 2019,2021 or [2019]"
     )
     condition_keys: tuple[str, ...] | None = _setting(None, "none (all keys that occur) or the list of keys to use")
-    condition_require: str = _setting(
-        "content", "what every item of a row must have: content, smiles or none", _REQUIRED
-    )
+    condition_require: str = _setting("content", "required of every item of a row: content, smiles or none", _REQUIRED)
     smiles_exempt_keys: tuple[str, ...] = _setting(
-        ("solvents",), "keys whose items need no SMILES where --condition-require is smiles"
+        ("solvents",), "keys whose items need no SMILES with --condition-require smiles"
     )
     reactant_product_require: str = _setting(
-        "smiles", "what every reactant and product must have: smiles, content or none", _REQUIRED
+        "smiles", "required of every reactant and product: smiles, content or none", _REQUIRED
     )
     input_products_mode: str = _setting("main_only", "products shown: main_only or all", ("main_only", "all"))
     yield_field_priority: tuple[str, ...] = _setting(
         ("isolated_yield", "yield_ratio"), "result fields that hold the yield, the first readable one counts"
     )
     expand_current_conditions: bool = _setting(True, "lift the keys inside current_conditions (true or false)")
-    condition_keys_blacklist: tuple[str, ...] = _setting(tuple(_BLACKLIST.split()), "keys that are no conditions")
+    condition_keys_blacklist: tuple[str, ...] = _setting(tuple(_BLACKLIST.split()), "keys that are not conditions")
     normalize_conditions: bool = _setting(
         True, "compare conditions regardless of width, blanks, case and order (true or false)"
     )
     balance_all_varying_options: bool = _setting(
-        False, "even out how often values occur in all_varying options (true or false)"
+        False, "balance how often values occur in all_varying options (true or false)"
     )
-    balance_max_imbalance_ratio: float = _setting(1.5, "most frequent / least frequent value that is left alone, >= 1")
-    balance_min_options: int = _setting(4, "options that balancing always leaves")
-    min_reference_options: int = _setting(2, "fewest references of a question")
-    max_reference_options: int = _setting(5, "most references of a question")
+    balance_max_imbalance_ratio: float = _setting(
+        1.5, "ratio of most to least frequent value up to which nothing is balanced, >= 1"
+    )
+    balance_min_options: int = _setting(4, "minimum of options after balancing")
+    min_reference_options: int = _setting(2, "minimum of references of a question")
+    max_reference_options: int = _setting(5, "maximum of references of a question")
     min_reference_remaining_effective_options: int = _setting(
-        5, "options that an all_varying question keeps beside its references"
+        5, "minimum of options of an all_varying question besides its references"
     )
     reference_low_mid_fraction: float = _setting(
         0.6666666666666666, "share of the candidates, from the lowest up, that may be references, in (0, 1]", (1e-9, 1)
     )
     max_options: int = _setting(
-        20, "most options of a question; of more, the best and an even spread of the rest stay", (2, 1e9)
+        20,
+        "maximum of options of a question; if there are more, the best and an even spread of the rest stay",
+        (2, 1e9),
     )
     duplicates: str | None = _setting(
-        None, "rows with equal conditions: best, median or drop; none: what the table says, else best", DUPLICATES
+        None, "rows with equal conditions: best, median or drop; none: as the table says, otherwise best", DUPLICATES
     )
 
 

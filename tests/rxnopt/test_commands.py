@@ -237,7 +237,7 @@ BAD_COMMANDS: Final[list[tuple[list[str], str]]] = [
     (["build", "empty", "-o", "out"], "empty: no question can be built: there is no table"),
     (["build", "empty", "-o", "empty"], "empty: the output folder must not exist yet"),
     (["build", "empty", "-o", "out", "--min-reference-options", "0"],
-     "--min-reference-options: expected fewest references of a question, got '0'"),
+     "--min-reference-options: expected minimum of references of a question, got '0'"),
     (["render", "nowhere.json"], "nowhere.json: cannot be read: No such file or directory"),
     (["render", "q.json", "--id", "\x1b[2J"], "q.json: no question \\x1b[2J"),
     (["render", "futurex.json"], "futurex.json: record 1: expected a question with 'id' and 'options'"),
