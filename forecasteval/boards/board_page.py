@@ -15,7 +15,7 @@ from .about import name_systems
 from .board_charts import Names, draw_costs, draw_histories
 from .changes import changes_report, read_changes
 from .history import History
-from .names import system_of_row
+from .names import system_of_row, table_kind
 from .question_rows import ReadItems, show_hardest, show_questions
 from .store import BOARD, hash_text, read_stored
 from .systems import ALPHA, file_rows
@@ -173,7 +173,7 @@ def _standings(table: Row, name: str, names: Names, linked: Collection[str], wee
         Column("Pages", lambda row: "" if row["parts"] else _link_runs(row), "inside"),
         Column("More", partial(_show_facts, inside), "inside"),
     ]
-    lower = f" {show_metric(table)}: lower is better." if "n_events" in table else ""
+    lower = f" {show_metric(table)}: lower is better." if table_kind(table) == "forecasters" else ""
     note = f"{_describe_marks(table['rows'])}{lower} A row opens. Filters hide rows; ranks and tests stay those of all."
     if len(table["rows"]) > MOST:
         note += f" The first {MOST} of {len(table['rows'])}; all of them are in {BOARD}.csv."

@@ -20,7 +20,7 @@ from forecasteval.common.errors import InputError, grouped_names
 from forecasteval.common.files import join_checksums, read_file, write_atomic
 from forecasteval.common.records import dump_json
 
-from .names import system_of_row
+from .names import system_of_row, table_kind
 
 HISTORY: Final = "history.jsonl"
 _CHECKSUMS: Final = ("questions_sha256", "dataset_sha256", "prediction_sha256", "code_sha256")
@@ -139,7 +139,7 @@ def _key(line: Line) -> Key:
 
 def _read_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> Line:
     """What a row of a board (as JSON has it) says of its system."""
-    is_forecaster = "n_events" in table  # of one set, whose forecasters share all but their scores
+    is_forecaster = table_kind(table) == "forecasters"  # of one set, whose forecasters share all but their scores
     file = table if is_forecaster else row
     signature = {**file["signature"], **table["signature"]}
     runs = [run["signature"]["prediction_sha256"] for run in row.get("runs", ())]
