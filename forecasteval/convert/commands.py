@@ -32,6 +32,7 @@ One run becomes NAME.json, several become NAME@1.json, NAME@2.json, …"""
 _TAKEN: Final = ("systems.json", "leaderboard.json")  # what describes the systems, and whose result would be a board
 
 Check = Callable[[Path], Mapping[str, Any]]  # the mistakes in a dataset
+Converted = tuple[dict[Path, str], list[str]]  # the texts of the files to write, the lines to print
 
 
 def run(argv: Sequence[str], program: str, check: Check) -> int:
@@ -41,13 +42,15 @@ def run(argv: Sequence[str], program: str, check: Check) -> int:
     for bad usage.
     """
     args = build_parser(program).parse_args(argv)
-    _require_usable(args.output, args.sources)
-    columns = Columns(args.id, args.answer)
-    if args.dataset:
-        lines = _convert_dataset(args.sources, args.output, columns, args.force)
-        lines += _check(args.output, check, program)
-    else:
-        lines = _convert_answers(args.sources, args.output, columns, args.force)
+    output, columns = args.output, Columns(args.id, args.answer)
+    _require_usable(output, args.sources)
+    texts, lines = (_convert_dataset if args.dataset else _convert_answers)(args.sources, output, columns)
+    taken = [path for path in texts if os.path.lexists(path)]
+    if taken and not args.force:
+        raise InputError(str(taken[0]), "the file is there already; --force writes over it")
+    for path, text in texts.items():
+        write_atomic(path, text)
+    lines += _check(output, check, program) if args.dataset else _other_runs(output, list(texts))
     for line in lines:
         print(printable(line))
     return 0
@@ -78,17 +81,15 @@ def _require_usable(output: Path, sources: Sequence[Path]) -> None:
         raise InputError(", ".join(twice), "expected each source once", "one that is named twice")
 
 
-def _require_new(outputs: Sequence[Path], force: bool) -> None:
-    taken = [path for path in outputs if os.path.lexists(path)]
-    if taken and not force:
-        raise InputError(str(taken[0]), "the file is there already; --force writes over it")
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' if count != 1 else ''}"
 
 
 # --- Answers ---
 
 
-def _convert_answers(paths: Sequence[Path], output: Path, columns: Columns, force: bool) -> list[str]:
-    """Write the runs of all sources; what there is to say of them."""
+def _convert_answers(paths: Sequence[Path], output: Path, columns: Columns) -> Converted:
+    """The runs of all sources."""
     truths = _find_truths(output)
     sources = {path: read_source(path, columns, truths) for path in paths}
     count = sum(len(source.runs) for source in sources.values())
@@ -99,35 +100,26 @@ def _convert_answers(paths: Sequence[Path], output: Path, columns: Columns, forc
     reasons: list[str] = []
     numbers = itertools.count(1)
     for source_path, source in sources.items():
-        lines.append(f"{source_path}: {source.format}, {_plural(len(source.runs), 'run')}")
+        lines.append(f"{source_path}: {source.format}, {_counted(len(source.runs), 'run')}")
         lines += [f"  {note}" for note in source.notes]
-        for run_number, run in source.runs.items():  # those of one source keep their numbers
+        for run_number, run in source.runs.items():  # the runs of a single source keep their numbers
             number = next(numbers) if len(sources) > 1 else run_number
             path = output if count == 1 else output.with_name(f"{output.stem}@{number}.json")
-            notes = run.notes()
+            title, notes = f"run {number}: no answers, not written", run.notes()
             reasons += notes
             if run.answers:
                 texts[path], answers, repeated = prediction_text(run)
-                lines += [f"{path}: {_plural(answers, 'answer')}", *(f"  {note}" for note in [*notes, *repeated])]
-            else:
-                lines += [f"run {number}: no answers, not written", *(f"  {note}" for note in notes)]
+                title, notes = f"{path}: {_counted(answers, 'answer')}", notes + repeated
+            lines += [title, *(f"  {note}" for note in notes)]
     if not texts:
         raise InputError(", ".join(map(str, sources)), "expected answers", f"none ({'; '.join(reasons)})")
-    _require_new(list(texts), force)
-    for path, text in texts.items():
-        write_atomic(path, text)
-    return [*lines, *_other_runs(output, list(texts))]
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' if count != 1 else ''}"
+    return texts, lines
 
 
 def _find_truths(output: Path) -> Truths:
     """The truths of the dataset that a prediction of this name belongs to; none if there is no such dataset."""
     for folder in dict.fromkeys((output.absolute().parent.parent / "dataset", Path("dataset").absolute())):
-        dataset = find_dataset(output, folder)
-        if dataset:
+        if dataset := find_dataset(output, folder):
             return read_truths(RecordFile(dataset))
     return {}
 
@@ -153,8 +145,8 @@ _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {  # of ours, and their names in
 _OPTIONAL: Final = ("Std", "end_time")
 
 
-def _convert_dataset(paths: Sequence[Path], output: Path, columns: Columns, force: bool) -> list[str]:
-    """Write the questions of one source; the lines to print about them."""
+def _convert_dataset(paths: Sequence[Path], output: Path, columns: Columns) -> Converted:
+    """The questions of a source."""
     if len(paths) > 1:
         raise InputError("--dataset", "expected one source", str(len(paths)))
     table = read_table(paths[0])
@@ -167,11 +159,10 @@ def _convert_dataset(paths: Sequence[Path], output: Path, columns: Columns, forc
             left_out["left out, no object"].append(name_bad_row(row, number))
     if not questions:
         raise InputError(str(paths[0]), "expected questions", "none")
-    _require_new([output], force)
-    write_atomic(output, dump_json(questions, indent=1) + "\n")
     notes = [*table.notes, f"column of truths: {printable(source['ground_truth'], 40)}", *left_out.lines()]
     lines = [f"{paths[0]}: {table.form}", *(f"  {note}" for note in notes)]
-    return [*lines, f"{output}: {_plural(len(questions), 'question')}"]
+    lines.append(f"{output}: {_counted(len(questions), 'question')}")
+    return {output: dump_json(questions, indent=1) + "\n"}, lines
 
 
 def _find_fields(path: Path, table: Table, columns: Columns) -> dict[str, str]:

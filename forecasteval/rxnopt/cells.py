@@ -22,16 +22,11 @@ _FOOTNOTES: Final = r"[a-z](?:\s?[,;]\s?[a-z])*(?![a-z])"  # 27 c · 54f · 61 f
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?"  # 9.5E+01 · 4.35920116829955
 _ABOUT: Final = r"(?:~|≈|ca\b\.?|circa\b|about\b|approx(?:imately)?\b\.?)"
 _NOTE_MARKS: Final = re.compile(r"\[[a-z*,;\s]{1,12}\]|<sup>[^<>]*</sup>|\^\{?[a-z0-9*,]{1,5}\}?|[*†‡§¶#]")
-_SIGNS: Final = str.maketrans(
-    {"∶": ":", "−": "-", "–": "-", "—": "-", "‒": "-", "―": "-", "∼": "~", "⩾": "≥", "⩽": "≤", "’": "'", "′": "'",
-     "[": "(", "]": ")"}
-)  # fmt: skip
-_MISSING: Final = frozenset({
-    "", "-", "--", "---", "/", "n/a", "n.a.", "na", "nan", "none", "null", "not determined", "not reported", "未测定",
-})  # fmt: skip
-_MISSING_SELECTIVITY: Final = _MISSING | {
-    "nd", "n.d.", "n. d.", "n.d", "nr", "n.r.", "n.r", "n/r", "n.o.", "not detected", "未检测到",
-}  # fmt: skip
+_SIGNS: Final = str.maketrans("∶−–—‒―∼⩾⩽’′[]", ":-----~≥≤''()")
+_MISSING: Final = re.compile("-{0,3}|/|n/a|n[.]a[.]|nan?|none|null|not determined|not reported|未测定")
+_MISSING_SELECTIVITY: Final = re.compile(
+    rf"{_MISSING.pattern}|nd|n[.] ?d[.]|n[.]d|nr|n[.]r[.]?|n/r|n[.]o[.]|not detected|未检测到"
+)
 
 # A cell is its text and up to three brackets: 80 (77) · 88 [82]c · 90% (95% ee) (3a)
 _PARTS: Final = re.compile(rf"([^()]+)((?:\([^()]*\)\s?(?:{_FOOTNOTES})?\s?){{1,3}})")
@@ -107,15 +102,8 @@ def cell_text(cell: object) -> str | None:
 
 def is_empty(cell: object) -> bool:
     """Whether an ee, er, dr or rr cell is blank, a dash, or says that nothing was determined."""
-    return cell_text(cell) in _MISSING_SELECTIVITY
-
-
-def split_brackets(text: str) -> tuple[str, list[str]]:
-    """(text in front, what stands in its brackets) of a cell's text."""
-    parts = _PARTS.fullmatch(text)
-    if not parts:
-        return text, []
-    return parts[1].strip(), [inner.strip() for inner in re.findall(r"\(([^()]*)\)", parts[2])]
+    text = cell_text(cell)
+    return text is not None and _MISSING_SELECTIVITY.fullmatch(text) is not None
 
 
 # --- Yields ---
@@ -135,7 +123,7 @@ def read_yield(cell: object, fraction: bool = False) -> YieldCell:
     text = cell_text(cell)
     if text is None or len(text) > MAX_CELL:
         return YieldCell(None, note="expected a yield")
-    if text in _MISSING:
+    if _MISSING.fullmatch(text):
         return YieldCell(None)
     label = _LABELLED.fullmatch(text)
     inner = label[2] or label[3] if label else ""
@@ -143,11 +131,14 @@ def read_yield(cell: object, fraction: bool = False) -> YieldCell:
         value, note = _plain_yield(inner, fraction)
         if value is not None or _TIME_OR_MASS.fullmatch(inner):  # else "88b (3.7:1)": a footnote and a ratio
             return YieldCell(value, note=note)
-    front, brackets = split_brackets(re.sub(r"^\(([^()]+)\)", r"\1", text))  # (85): isolated, and nothing else
+    text = re.sub(r"^\(([^()]+)\)", r"\1", text)  # (85): isolated, and nothing else
+    parts = _PARTS.fullmatch(text)
+    front, brackets = (parts[1], parts[2]) if parts else (text, "")
     value, note = _plain_yield(front, fraction)
     if value is None:
         return YieldCell(None, note="a conversion is no yield" if "conv" in front else note)
-    return _add_brackets(YieldCell(value, note=note), ",".join(brackets), "%" in front, fraction)
+    inner = ",".join(re.findall(r"\(([^()]*)\)", brackets))
+    return _add_brackets(YieldCell(value, note=note), inner, "%" in front, fraction)
 
 
 def _plain_yield(text: str, fraction: bool) -> tuple[float | None, str]:
@@ -227,7 +218,7 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
     text = cell_text(cell)
     if text is None or len(text) > MAX_CELL:
         return None, f"expected {field}"
-    if text in _MISSING_SELECTIVITY:
+    if _MISSING_SELECTIVITY.fullmatch(text):
         return None, ""
     if _RACEMIC.fullmatch(text):
         return 0.5, ""

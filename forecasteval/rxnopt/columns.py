@@ -16,35 +16,32 @@ from .sheets import UNNAMED
 LEAK: Final = 0.95  # correlation with the yield, of values or of ranks, above which a column is a result
 FEWEST: Final = 4  # values that a correlation needs; that of ranks needs one more
 
-_EXACT: Final = frozenset({
-    "ee", "er", "dr", "rr", "de", "ton", "tof", "conv", "convn", "lap", "rsm", "brsm", "ausbeute", "umsatz", "hit",
-    "hits", "result", "results", "outcome", "outcomes", "note", "notes", "comment", "comments", "remark", "remarks",
-    "rank", "ranking", "rating", "score", "success", "succeeded", "worked", "tlc", "lcms", "gcms", "uplc",
-    "等级", "评价", "效果", "成功", "外观", "颜色", "性状",
-})  # fmt: skip
-_ALONE: Final = frozenset({  # in "solvent grade" and "LED colour" they are conditions
-    "grade", "quality", "performance", "appearance", "color", "colour", "hplc", "gc", "lc", "ms", "nmr", "%",
-})  # fmt: skip
-_STEMS: Final = re.compile(
-    "yield|conversion|selectiv|enantiomeric|diastereomeric|regioisomeric|turnover|purit|recover|assay|lcap|ee[a-z]$"
-    "|observ|remain|unreacted|byproduct|impurit|retention"
-    "|产率|收率|转化率|选择性|纯度|回收|对映|备注|现象|结果|副产物|剩余|排名"
+# Patterns of names, whose words stand in lower case with blanks between them.
+_RESULT: Final = re.compile(
+    r"""
+    (?<!\S)(?:ee|er|dr|rr|de|ton|tof|convn?|lap|b?rsm|ausbeute|umsatz|hits?|results?|outcomes?|notes?|comments?|remarks?
+      |rank|ranking|rating|score|success|succeeded|worked|tlc|lcms|gcms|uplc|等级|评价|效果|成功|外观|颜色|性状)(?!\S)
+  | yield|conversion|selectiv|enantiomeric|diastereomeric|regioisomeric|turnover|purit|recover|assay|lcap|ee[a-z](?!\S)
+  | observ|remain|unreacted|byproduct|impurit|retention
+  | 产率|收率|转化率|选择性|纯度|回收|对映|备注|现象|结果|副产物|剩余|排名
+    # alone: in "solvent grade" and "LED colour" they are conditions
+  | \A(?:(?:grade|quality|performance|appearance|colou?r|hplc|gc|lc|ms|nmr|%)(?:\s|\Z))*\Z
+  | \A(?=.*(?<!\S)mass(?!\S))
+    (?:(?:mass|%|k?g|mg|of|prod|product|isolated|crude|obtained|balance|total|ion|count)(?:\s|\Z))*\Z
+  | \Aarea\Z
+  | \A(?=.*(?<!\S)area(?!\S)).*(?<!\S)(?:%|pct|percent|uv|lc|hplc|gc|peak|abs|norm|prod|product)(?!\S)
+    """,
+    re.X,
 )
 _BESIDE: Final = re.compile(  # the E/Z ratio, the product against an internal standard, what came out beside it
     r"(?<![a-z])(?:e[/:]z|z[/:]e|b[/:]l|l[/:]b|r[/:]s|s[/:]r|(?:endo|exo|cis|trans|syn|anti)[/:](?:endo|exo|cis|trans|syn|anti)"
     r"|\w{1,20}\s?/\s?i\.?s\.?|(?:by|side)[-\s]products?|(?:δδ|dd)g)(?![a-z])"
 )
-_AREA: Final = frozenset({
-    "%", "pct", "percent", "uv", "lc", "hplc", "gc", "peak", "abs", "norm", "prod", "product",
-})  # fmt: skip
-_BESIDE_MASS: Final = frozenset({
-    "%", "g", "mg", "kg", "of", "product", "prod", "isolated", "crude", "obtained", "balance", "total", "ion", "count",
-})  # fmt: skip
-_ENTRY: Final = frozenset({
-    "entry", "no", "nr", "s", "id", "idx", "index", "run", "exp", "experiment", "number", "sample", "rxn", "reaction",
-    "row", "trial", "order", "unnamed", "编号", "序号",
-})  # fmt: skip
-_LABEL: Final = frozenset({"well", "eln", "date", "notebook", "barcode", "vial", "operator", "timestamp"})
+_ENTRY: Final = re.compile(
+    r"(?:(?:entry|no|nr|s|id|idx|index|run|exp|experiment|number|sample|rxn|reaction|row|trial|order|unnamed|编号|序号)"
+    r"(?:\s|\Z))+"
+)
+_LABEL: Final = re.compile(r"(?<!\S)(?:well|eln|date|notebook|barcode|vial|operator|timestamp)(?!\S)")
 # Conditions may have another value in every row, and may decide the yield: a screen of ligands, a series of times.
 _CONDITION: Final = re.compile(
     "catal|ligand|base|solvent|temp|time|additive|reagent|acid|oxid|reduc|equiv|loading|conc|amount|pressure|light"
@@ -67,15 +64,15 @@ _JUDGEMENTS: Final = re.compile(
 _ROLES: Final = ("yield", "conv", *SELECTIVITIES, "de")
 
 
-def words(name: str) -> list[str]:
-    """The words of a column's name in lower case: `Yield_3a (e.e.)b` is yield, a, ee, b.
+def words(name: str) -> str:
+    """The words of a column's name in lower case: `Yield_3a (e.e.)b` is "yield a ee b".
 
     >>> words("Product_Yield_PCT_Area_UV"), words("eePercent"), words("d.r.ᵇ [%]")
-    (['product', 'yield', 'pct', 'area', 'uv'], ['ee', 'percent'], ['dr', '%'])
+    ('product yield pct area uv', 'ee percent', 'dr %')
     """
     name = "".join(char for char in name if not unicodedata.decomposition(char).startswith("<super>"))
     name = re.sub(r"\b([A-Za-z])\.\s?([A-Za-z])\b\.?", r"\1\2", unicodedata.normalize("NFKC", name))
-    return re.findall(r"[^\W\d_]+|%", re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower())
+    return " ".join(re.findall(r"[^\W\d_]+|%", re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower()))
 
 
 def is_result(name: str) -> bool:
@@ -86,12 +83,12 @@ def is_result(name: str) -> bool:
     >>> [is_result(name) for name in ("catalyst mass", "electrode area", "temperature", "base", "recovered SM")]
     [False, False, False, False, True]
     """
-    parts = words(name)
-    if set(parts) <= _ALONE or any(word in _EXACT or _STEMS.search(word) for word in parts):
-        return True
-    if "area" in parts and (len(parts) == 1 or _AREA & set(parts)):
-        return True
-    return set(parts) - _BESIDE_MASS == {"mass"} or _BESIDE.search(name.lower()) is not None
+    return bool(_RESULT.search(words(name)) or _BESIDE.search(name.lower()))
+
+
+def is_entry(name: str) -> bool:
+    """Whether a column's name is one of entry numbers: `Entry`, `s_no`, `Reaction ID`, `#`."""
+    return name.strip() == "#" or _ENTRY.fullmatch(words(name)) is not None
 
 
 def header_roles(name: str) -> tuple[str, ...]:
@@ -100,9 +97,7 @@ def header_roles(name: str) -> tuple[str, ...]:
     >>> header_roles("yield_3a_(dr)b"), header_roles("Conv. [yield]"), header_roles("yield (%)")
     (('yield', 'dr'), ('conv', 'yield'), ())
     """
-    stems = [
-        re.sub("^(?:yield|产率|收率).*", "yield", re.sub("^(?:conv|转化率).*", "conv", word)) for word in words(name)
-    ]
+    stems = re.sub(r"\b(?:conv|转化率)\S*", "conv", re.sub(r"\b(?:yield|产率|收率)\S*", "yield", words(name))).split()
     roles = dict.fromkeys("dr" if stem == "de" else stem for stem in stems if stem in _ROLES)
     return tuple(roles) if len(roles) == 2 and re.search(r"[(（\[/,|;]", name) else ()
 
@@ -127,12 +122,6 @@ def is_row_number(name: str, cells: Sequence[str]) -> bool:
     if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
         return False
     return name == UNNAMED or is_entry(name) or (len(cells) >= 8 and not _CONDITION.search(name.lower()))
-
-
-def is_entry(name: str) -> bool:
-    """Whether a column's name is one of entry numbers: `Entry`, `s_no`, `Reaction ID`, `#`."""
-    parts = set(words(name))
-    return name.strip() == "#" or (bool(parts) and parts <= _ENTRY)
 
 
 def correlation(cells: Sequence[str], yields: Sequence[float | None]) -> float:
@@ -195,7 +184,7 @@ def _why_no_condition(name: str, cells: Sequence[str], yields: Sequence[float | 
         return "marks of how well it went"
     if is_row_number(name, cells):
         return "row numbers"
-    if _LABEL & set(words(name)):
+    if _LABEL.search(words(name)):
         return "names of experiments"
     if _CONDITION.search(name.lower()):
         return ""

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,11 +18,12 @@ from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
 from .builder import Build, NoQuestionsError, build_questions, make_statistics, require_new, write_build
+from .datasets import require_question
 from .imports import Layout, import_file
-from .kinds import QUESTION_TYPES, SELECTIVITIES, YIELDS, dataset_name
+from .kinds import SELECTIVITIES, YIELDS, dataset_name
 from .prompts import LANGUAGES, find_templates, render_prompts
 from .replies import parse_replies
-from .settings import DUPLICATES, SETTING_HELP, SETTINGS
+from .settings import SETTING_HELP, SETTINGS
 
 SHOWN_WARNINGS: Final = 30  # on the screen; the report has all of them
 Add = Callable[..., Any]  # a parser's add_argument
@@ -92,31 +94,14 @@ def _import_options(add: Add) -> None:
     add("--isolated-yield", metavar="COL", help="column of the isolated yield, if there are two")
     for field in SELECTIVITIES:
         add(f"--{field}", metavar="COL", help=f"column of the {field}")
-    for field, what in (
-        ("reactants", "columns of reactants"),
-        ("products", "columns of products"),
-        ("group", "columns whose values separate tables and are shown in prompts"),
-        ("drop", "columns that are not conditions"),
-        ("conditions", "columns that are conditions (default: all others but results and row numbers)"),
-        ("reactants-smiles", "reactants of every experiment"),
-        ("products-smiles", "products of every experiment"),
-    ):
-        add(f"--{field}", metavar="SMILES" if "-" in field else "COL", nargs="+", default=[], help=what)
-    add("--entry", metavar="COL", help="column of the entry number (default: a column named entry, no, run, …)")
-    add("--sheet", metavar="NAME", help="sheet of the workbook (default: the first)")
-    add("--doi", metavar="DOI", default="", help="DOI of the publication")
-    add("--year", metavar="N", type=int, help="year of the publication")
-    add("--duplicates", choices=DUPLICATES, default="median", help="rows with equal conditions (median)")
-    add(
-        "--fraction",
-        action=argparse.BooleanOptionalAction,
-        help="yields are shares of 1, or percent although all are between 0 and 1",
-    )
+    for option in fields(Layout):
+        if option.metadata:
+            add("--" + option.name.replace("_", "-"), default=option.default, **option.metadata)
 
 
 def _run_import(args: argparse.Namespace, program: str) -> None:
     results = {field: getattr(args, field) for field in (*YIELDS, *SELECTIVITIES) if getattr(args, field)}
-    given = {name: value for name, value in vars(args).items() if name in Layout._fields}
+    given = {option.name: getattr(args, option.name) for option in fields(Layout) if option.metadata}
     tables, notes = import_file(args.table, Layout(results, **given))
     taken = [name for name in tables if os.path.lexists(args.output / name)]
     if taken:
@@ -206,11 +191,7 @@ def _read_questions(dataset: Path, wanted: str | None) -> list[Mapping[str, Any]
     """The questions of a dataset, which has the wanted one; one without meta and answer can be rendered, too."""
     records = list(RecordFile(dataset))
     for number, record in enumerate(records, 1):
-        if not isinstance(record, Mapping) or record.get("id") is None or not isinstance(record.get("options"), list):
-            raise InputError(f"{dataset}: record {number}", "expected a question with 'id' and 'options'")
-        if record.get("question_type") not in QUESTION_TYPES:
-            expected = f"'question_type' must be one of {', '.join(QUESTION_TYPES)}"
-            raise InputError(f"{dataset}: record {number}", expected, printable(record.get("question_type"), 60))
+        require_question(record, f"{dataset}: record {number}")
     if wanted is not None and all(str(record["id"]) != wanted for record in records):
         raise InputError(str(dataset), f"no question {printable(wanted, 60)}")
     return records

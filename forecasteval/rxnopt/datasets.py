@@ -70,11 +70,8 @@ def read_records(sources: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
 
 def read_question(record: Any, place: str) -> AnswerKey:
     """The answer key of a dataset's record; InputError if arrays, answer or scores contradict each other."""
-    if not isinstance(record, Mapping):
-        problem = record.problem if isinstance(record, BadRecord) else f"got {type(record).__name__}"
-        raise InputError(place, f"expected an object: {problem}")
-    place = f"{place} (id {printable(record.get('id'), 60)})"
-    _check_fields(record, place)
+    place = require_question(record, place)
+    _check_meta(record, place)
     kind, meta, answer, size = record["question_type"], record["meta"], record.get("answer"), len(record["options"])
     yields, effective, relative = (_numbers(meta, field, place) for field in _NUMBERS)
     _check_scores(yields, effective, relative, place)
@@ -91,9 +88,13 @@ def read_question(record: Any, place: str) -> AnswerKey:
     return AnswerKey(kind, condition, relative, ratios, indices, uniform, f"{kind} {relative} {ratios} {answer}")
 
 
-def _check_fields(record: Mapping[str, Any], place: str) -> None:
-    """InputError unless id, type, options and meta are what they must be, and no key is given twice."""
-    name, kind, options, meta = (record.get(key) for key in ("id", "question_type", "options", "meta"))
+def require_question(record: Any, place: str) -> str:
+    """The place of a record with its id; InputError unless id, type and options are what they must be."""
+    if not isinstance(record, Mapping):
+        problem = record.problem if isinstance(record, BadRecord) else f"got {type(record).__name__}"
+        raise InputError(place, f"expected an object: {problem}")
+    place = f"{place} (id {printable(record.get('id'), 60)})"
+    name, kind, options = (record.get(key) for key in ("id", "question_type", "options"))
     if not isinstance(name, (str, int)) or isinstance(name, bool):
         raise InputError(place, "'id' must be text", printable(repr(name), 60))
     if kind not in QUESTION_TYPES:
@@ -101,6 +102,12 @@ def _check_fields(record: Mapping[str, Any], place: str) -> None:
         raise InputError(place, expected, printable(repr(kind), 60))
     if not isinstance(options, list) or not options:
         raise InputError(place, "'options' must be a list of options")
+    return place
+
+
+def _check_meta(record: Mapping[str, Any], place: str) -> None:
+    """InputError unless meta has a value for each option, and no key is given twice."""
+    options, meta = record["options"], record.get("meta")
     if not isinstance(meta, Mapping):
         raise InputError(place, "'meta' must be an object")
     if twice := repeated_keys(record) + repeated_keys(meta):

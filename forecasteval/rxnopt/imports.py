@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from forecasteval.common.errors import InputError, RecordNotes, grouped_names, printable
 from forecasteval.common.files import decode_utf8, read_file
@@ -16,7 +18,7 @@ from .columns import choose_conditions, header_roles, is_entry, split_cell, warn
 from .items import Experiment, Item, is_smiles, read_items
 from .kinds import YIELDS
 from .ord_files import is_ord, read_reactions
-from .settings import Settings
+from .settings import DUPLICATES, Settings
 from .sheets import UNNAMED, Row, Sheet, read_sheet
 from .tables import read_scores
 
@@ -32,24 +34,40 @@ _FILE_NAME: Final = re.compile(r"[^\w.+-]+")
 _SETTINGS: Final = Settings()
 
 
-class Layout(NamedTuple):
+def _option(text: str, metavar: str | None = "COL", default: Any = None, **words: Any) -> Any:
+    """A field of `Layout` that is an option of the command line, with the words of argparse."""
+    return field(default=default, metadata={"help": text, **({"metavar": metavar} if metavar else {}), **words})
+
+
+def _columns(text: str, metavar: str = "COL") -> Any:
+    return _option(text, metavar, (), nargs="+")
+
+
+@dataclass(frozen=True)
+class Layout:
     """The columns of a sheet and what they hold, and what all experiments of a file share."""
 
     results: Mapping[str, str]  # result field (isolated_yield, yield_ratio, ee, er, dr, rr) -> column
-    reactants: Sequence[str] = ()
-    products: Sequence[str] = ()
-    group: Sequence[str] = ()
-    drop: Sequence[str] = ()
-    entry: str | None = None
-    conditions: Sequence[str] = ()  # empty: all that are left and are no results
-    reaction: str | None = None  # reaction SMILES
-    sheet: str | None = None
-    fraction: bool | None = None  # whether yields are shares of 1; None where nobody said so
-    duplicates: str = "median"
-    doi: str = ""
-    year: int | None = None
-    reactants_smiles: Sequence[str] = ()  # of every experiment
-    products_smiles: Sequence[str] = ()
+    reactants: Sequence[str] = _columns("columns of reactants")
+    products: Sequence[str] = _columns("columns of products")
+    group: Sequence[str] = _columns("columns whose values separate tables and are shown in prompts")
+    drop: Sequence[str] = _columns("columns that are not conditions")
+    conditions: Sequence[str] = _columns(
+        "columns that are conditions (default: all others but results and row numbers)"
+    )
+    reactants_smiles: Sequence[str] = _columns("reactants of every experiment", "SMILES")
+    products_smiles: Sequence[str] = _columns("products of every experiment", "SMILES")
+    entry: str | None = _option("column of the entry number (default: a column named entry, no, run, …)")
+    sheet: str | None = _option("sheet of the workbook (default: the first)", "NAME")
+    doi: str = _option("DOI of the publication", "DOI", "")
+    year: int | None = _option("year of the publication", "N", type=int)
+    duplicates: str = _option("rows with equal conditions (median)", None, "median", choices=DUPLICATES)
+    fraction: bool | None = _option(
+        "yields are shares of 1, or percent although all are between 0 and 1",
+        None,
+        action=argparse.BooleanOptionalAction,
+    )
+    reaction: str | None = None  # the column of reaction SMILES
 
 
 def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
@@ -155,13 +173,15 @@ def _complete(
     reactions = [name for name, cells in left.items() if all(map(_REACTION.fullmatch, cells))]
     if layout.entry is None:
         entries = sorted((n for n in left if n not in reactions and is_entry(n)), key=UNNAMED.__eq__)
-        layout = layout._replace(entry=next(iter(entries), None))
+        layout = replace(layout, entry=next(iter(entries), None))
         notes += [f"column {layout.entry!r} is read as the entry number"] if layout.entry else []
     if reactions:
         use = not layout.reactants and not layout.products
-        layout = layout._replace(reaction=reactions[0] if use else None)
+        layout = replace(layout, reaction=reactions[0] if use else None)
         notes.append(f"reaction SMILES{'' if use else ', not used'}: {', '.join(reactions)}")
-    yields = [_read_yield(row, layout) for row in rows]
+    results = [_results(row, layout) for row in rows]
+    cells_of_yield = ([read_yield(cells.get(name)).value for name in reversed(YIELDS)] for cells in results)
+    yields = [next((value for value in values if value is not None), None) for values in cells_of_yield]
     conditions, more = list(layout.conditions), list[str]()
     if not conditions:
         left = {name: cells for name, cells in left.items() if name not in (layout.entry, *reactions)}
@@ -171,13 +191,7 @@ def _complete(
     more += warn_of_conditions({name: columns[name] for name in conditions}, yields)
     blacklisted = [name for name in _SETTINGS.condition_keys_blacklist if name in conditions]
     more += [f"warning: build leaves the condition {name} out; give it another name" for name in blacklisted]
-    return layout._replace(conditions=conditions), [*notes, f"conditions: {', '.join(conditions)}", *more]
-
-
-def _read_yield(row: Row, layout: Layout) -> float | None:
-    results = _results(row, layout)
-    values = [read_yield(results.get(field)).value for field in reversed(YIELDS)]
-    return next((value for value in values if value is not None), None)
+    return replace(layout, conditions=conditions), [*notes, f"conditions: {', '.join(conditions)}", *more]
 
 
 def _read_row(row: Row, number: int, layout: Layout) -> Experiment:
@@ -206,14 +220,14 @@ def _results(row: Row, layout: Layout) -> dict[str, str | None]:
     """The result cells, whole; a column whose name announces two numbers gives both, unless the other has a column."""
     named: dict[str, str | None] = {}
     beside: dict[str, str | None] = {}
-    for field, name in layout.results.items():
-        named[field] = row.cells[name] or None
+    for result, name in layout.results.items():
+        named[result] = row.cells[name] or None
         if roles := header_roles(name):
             parts = split_cell(row.cells[name], roles)
-            named[field] = parts.pop("yield" if field in YIELDS else field, "") or None
+            named[result] = parts.pop("yield" if result in YIELDS else result, "") or None
             beside |= {"yield_ratio" if role == "yield" else role: text for role, text in parts.items()}
     beside.pop("conv", None)
-    return {**beside, **{field: text for field, text in named.items() if text or field not in beside}}
+    return {**beside, **{result: text for result, text in named.items() if text or result not in beside}}
 
 
 def _item(column: str, cell: str, molecule: bool) -> Item:
@@ -242,8 +256,7 @@ def _with_yield(
         results = experiment.results
         scores, _, notes = read_scores(results, _SETTINGS, bool(layout.fraction))
         texts = [
-            f"{_NAMES.get(field, field)}: {note}: {printable(as_text(results.get(field)), 40)!r}"
-            for field, note in notes
+            f"{_NAMES.get(name, name)}: {note}: {printable(as_text(results.get(name)), 40)!r}" for name, note in notes
         ]
         if scores is None:
             left_out["; ".join(texts) or "no yield"].append(experiment.place)
@@ -252,11 +265,11 @@ def _with_yield(
         yields.append(scores["yield"])
         for text in texts:
             warnings[text].append(experiment.place)
-    for field in ("ee", "er"):
-        shares = [cell for e in used if (cell := as_text(e.results.get(field)).strip())]
+    for name in ("ee", "er"):
+        shares = [cell for e in used if (cell := as_text(e.results.get(name)).strip())]
         if len(shares) > 1 and all(re.fullmatch(r"0?\.[0-9]+|1(?:\.0*)?|0", share) for share in shares):
-            warnings[f"all {field} are within 0 and 1, and are read as percent"] = [e.place for e in used]
-    percent = any("%" in as_text(e.results.get(field)) for e in used for field in YIELDS)
+            warnings[f"all {name} are within 0 and 1, and are read as percent"] = [e.place for e in used]
+    percent = any("%" in as_text(e.results.get(name)) for e in used for name in YIELDS)
     if layout.fraction is None and yields and 0 < max(yields) <= 1 and not percent:
         expected = "all yields are within 0 and 1: say --fraction if they are shares of 1, --no-fraction if percent"
         raise InputError(str(path), expected)

@@ -13,12 +13,13 @@ from .items import Experiment, Item, item_text
 
 # reaction.proto: Reaction.inputs, conditions, setup, outcomes; names in camelCase, or as in the .proto file
 _ROLES: Final = {"CATALYST": "catalysts", "REAGENT": "reagents", "SOLVENT": "solvents"}
-_UNITS: Final = {
-    "MOLE": "mol", "MILLIMOLE": "mmol", "MICROMOLE": "µmol", "NANOMOLE": "nmol", "LITER": "L", "MILLILITER": "mL",
-    "MICROLITER": "µL", "GRAM": "g", "MILLIGRAM": "mg", "MICROGRAM": "µg", "CELSIUS": "°C", "KELVIN": "K",
-    "FAHRENHEIT": "°F", "HOUR": "h", "MINUTE": "min", "SECOND": "s", "DAY": "d", "ATMOSPHERE": "atm", "TORR": "Torr",
-    "PASCAL": "Pa", "KILOPASCAL": "kPa", "NANOMETER": "nm", "MILLIAMPERE": "mA", "AMPERE": "A", "VOLT": "V",
-}  # fmt: skip
+_BASES: Final = (
+    {"MOLE": "mol", "LITER": "L", "GRAM": "g", "CELSIUS": "°C", "KELVIN": "K", "FAHRENHEIT": "°F", "HOUR": "h"}
+    | {"MINUTE": "min", "SECOND": "s", "DAY": "d", "ATMOSPHERE": "atm", "TORR": "Torr", "PASCAL": "Pa"}
+    | {"METER": "m", "AMPERE": "A", "VOLT": "V"}
+)
+_PREFIXES: Final = {"": "", "KILO": "k", "MILLI": "m", "MICRO": "µ", "NANO": "n"}
+_UNITS: Final = {prefix + base: p + b for prefix, p in _PREFIXES.items() for base, b in _BASES.items()}
 _UNNAMED: Final = frozenset({"setpoint", "type", "value", "amount"})  # steps that say nothing: temperature.setpoint
 _NO_CONDITIONS: Final = frozenset({"components", "automationCode", "automation_code"})
 
@@ -31,11 +32,9 @@ def is_ord(value: object) -> bool:
 def read_reactions(value: Mapping[str, Any], where: str) -> list[Experiment]:
     """The experiments of a dataset, one for each outcome of a reaction; InputError if it has none."""
     reactions = value.get("reactions", [value])
-    listed = reactions if isinstance(reactions, list) else []
-    experiments = [e for number, reaction in enumerate(listed, 1) for e in _read_reaction(reaction, number)]
-    if not experiments:
+    if not isinstance(reactions, list) or not reactions:
         raise InputError(where, "expected reactions", "none")
-    return experiments
+    return [e for number, reaction in enumerate(reactions, 1) for e in _read_reaction(reaction, number)]
 
 
 def _read_reaction(reaction: Any, number: int) -> Iterator[Experiment]:
@@ -47,10 +46,9 @@ def _read_reaction(reaction: Any, number: int) -> Iterator[Experiment]:
         _add_conditions(_object(given), name, conditions)
     for part in ("conditions", "setup"):
         _add_conditions(_object(_get(reaction, part)), "", conditions)
-    for outcome in list(_objects(reaction, "outcomes")) or [{}]:
-        products = list(_objects(outcome, "products"))
-        unmarked = [product for product in products if _get(product, "isDesiredProduct") is not False]
-        desired = [product for product in products if _get(product, "isDesiredProduct") is True] or unmarked
+    for outcome in _objects(reaction, "outcomes") or [{}]:
+        products = [part for part in _objects(outcome, "products") if _get(part, "isDesiredProduct") is not False]
+        desired = [part for part in products if _get(part, "isDesiredProduct")] or products
         time = _quantity(_get(outcome, "reactionTime"))
         yield Experiment(
             place=f"reaction {number}",
@@ -148,7 +146,7 @@ def _object(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _objects(value: object, name: str) -> Iterator[Mapping[str, Any]]:
+def _objects(value: object, name: str) -> list[Mapping[str, Any]]:
     """The objects in the list of a field."""
     parts = _get(value, name)
-    return (part for part in parts if isinstance(part, Mapping)) if isinstance(parts, list) else iter(())
+    return [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []

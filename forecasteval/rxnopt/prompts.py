@@ -40,17 +40,14 @@ def make_template(name: str, language: str = "en") -> str:
 def find_templates(questions: Iterable[Mapping[str, Any]], folder: Path, language: str = "en") -> dict[str, str]:
     """The templates that questions use, by name: a file `prompt_NAME.txt` in `folder`, which its owner may have edited,
     or the built-in one if there is none."""
-    names = sorted({template_of(question["question_type"]) for question in questions})
-    return {name: _read_template(folder / f"prompt_{name}.txt", name, language) for name in names}
-
-
-def _read_template(path: Path, name: str, language: str) -> str:
-    if not path.is_file():
-        return make_template(name, language)
-    text = decode_utf8(read_file(path), str(path))
-    if "{options}" not in text:
-        raise InputError(str(path), "expected a template with {options}")
-    return text
+    templates = {}
+    for name in sorted({template_of(question["question_type"]) for question in questions}):
+        path = folder / f"prompt_{name}.txt"
+        is_edited = path.is_file()
+        templates[name] = decode_utf8(read_file(path), str(path)) if is_edited else make_template(name, language)
+        if "{options}" not in templates[name]:
+            raise InputError(str(path), "expected a template with {options}")
+    return templates
 
 
 def render_question(question: Mapping[str, Any], template: str) -> str:

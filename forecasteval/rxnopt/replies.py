@@ -1,4 +1,4 @@
-"""Replies: the one option index that a model's text states, or why there is none."""
+"""Replies: the option index that a model's text states, or why it states none."""
 
 from __future__ import annotations
 
@@ -131,10 +131,15 @@ def _index_of_ordinal(match: re.Match[str]) -> str:
 
 
 def _statements(text: str) -> list[str]:
-    """What is stated as the answer; without anything that is, the one line that leads with a number, or all of it."""
+    """What is stated as the answer; where nothing is, the one line that leads with a number, or the whole text."""
     lines = [" ".join(line.split()) for line in text.split("\n") if line.strip()]
-    record = find_object(text)
-    stated = _boxes(text) or _keyed(record) if isinstance(record, dict) else [*_boxes(text), *_marked(lines)]
+    (box, any_box), record = last_boxed(text), find_object(text)
+    stated = [clean(content) for content in (box, *_BOX.findall(text))] if any_box else []
+    if not isinstance(record, dict):
+        stated += _marked(lines)
+    elif not stated:  # with their keys: "worst option: 3" is denied
+        keyed = {key: as_text(value) for key, value in record.items() if _KEY.fullmatch(key)}
+        stated = [f"{key.replace('_', ' ')}: {value}" for key, value in keyed.items()]
     heads = [_head(line) if _KEYWORD.match(line) else _REASON.split(line, maxsplit=1)[0] for line in lines]
     ends = list(dict.fromkeys(heads[:1] + heads[-1:]))
     stated += filter(_BARE.fullmatch, ends)
@@ -145,16 +150,6 @@ def _statements(text: str) -> list[str]:
         return led
     chosen = _CHOSEN.search(text) or any(map(_NAMED.search, ends)) or len(_indices(text)) > 1
     return [text] if chosen else []
-
-
-def _boxes(text: str) -> list[str]:
-    box, any_box = last_boxed(text)
-    return [clean(content) for content in (box, *_BOX.findall(text))] if any_box else []
-
-
-def _keyed(record: Mapping[str, Any]) -> list[str]:
-    """The values of an object under keys of an answer, with these keys: "worst option: 3" is denied."""
-    return [f"{key.replace('_', ' ')}: {as_text(value)}" for key, value in record.items() if _KEY.fullmatch(key)]
 
 
 def _marked(lines: list[str]) -> Iterator[str]:
@@ -177,7 +172,7 @@ def _head(text: str) -> str:
 def _indices(statement: str) -> set[int]:
     """The options that a statement names up to its reason, without those that a sentence denies.
 
-    A sentence that denies and names none is of any option: "Option 2 looks good. It is not."
+    A sentence that denies and names no option denies all of them: "Option 2 looks good. It is not."
     """
     picked, denied = set[int](), set[int]()
     for sentence in _SENTENCE_END.split(_REASON.split(statement, maxsplit=1)[0]):
@@ -210,7 +205,8 @@ def parse_replies(records: Iterable[Any]) -> tuple[dict[str, int], list[str]]:
         if name is None:
             notes["reply without id, not used"].append(f"record {number}")
             continue
-        for text in _reply_texts(record):
+        reply = next((record[field] for field in _REPLY_FIELDS if record.get(field) is not None), None)
+        for text in reply_texts(reply):  # all choices in a line of a batch's output
             index, note = parse_reply(text)
             if index is not None and indices.setdefault(str(name), index) != index:
                 index, note = None, CONFLICT
@@ -220,8 +216,3 @@ def parse_replies(records: Iterable[Any]) -> tuple[dict[str, int], list[str]]:
     for name in conflicting:
         indices.pop(name, None)
     return indices, notes.lines()
-
-
-def _reply_texts(record: Mapping[str, Any]) -> list[Any]:
-    """The reply of a record, or all choices in a line of a batch's output."""
-    return reply_texts(next((record[field] for field in _REPLY_FIELDS if record.get(field) is not None), None))

@@ -21,7 +21,7 @@ from forecasteval.common.version import __version__
 from forecasteval.common.wing import Evaluator, Files
 
 from .datasets import AnswerKey, Choices, Given, Questions, read_prediction
-from .kinds import BASE_TYPES, METRICS, NAME, QUESTION_TYPES, SIDES, rotation, table_of
+from .kinds import BASE_TYPES, METRICS, NAME, SIDES, rotation, table_of
 from .report import explain, make_page, report_blocks
 
 if TYPE_CHECKING:
@@ -102,12 +102,12 @@ class RxnOptEvaluator(Evaluator):
     def summarise(self, scores: list[Item], data: Choices) -> dict[str, Any]:
         """Means over all questions and over parts of them."""
         keys = data.questions.by_id
-        by_type = {kind: [item for item in scores if item["question_type"] == kind] for kind in QUESTION_TYPES}
+        by_type = _group(scores, lambda item: item["question_type"])
         return {
             **({"dataset": ", ".join(data.questions.names) or None} if data.path else {}),
             **_summary(scores, keys),
             "unknown_ids": len(data.unknown),
-            "by_question_type": {kind: _summary(items, keys) for kind, items in by_type.items() if items},
+            "by_question_type": {kind: _summary(items, keys) for kind, items in by_type.items()},
             "by_target_key": _break_down(scores, keys, lambda key: key.condition),
             "by_option_count": _break_down(scores, keys, lambda key: _size_class(len(key.relative))),
             "pairs": _compare_pairs(scores),
@@ -232,17 +232,21 @@ def _break_down(
     items: Items, keys: Mapping[str, AnswerKey], part_of: Callable[[AnswerKey], str]
 ) -> dict[str, dict[str, Any]]:
     """n, avg_relative_score and what a uniform guess gets, for each part of the questions."""
-    parts: dict[str, list[Item]] = {}
-    for item in items:
-        parts.setdefault(part_of(keys[item["id"]]), []).append(item)
     return {
         part: {
             "n": len(members),
             "avg_relative_score": mean([item["score"] for item in members]),
             "uniform_guess": mean([keys[item["id"]].uniform[0] for item in members]),
         }
-        for part, members in sorted(parts.items())
+        for part, members in _group(items, lambda item: part_of(keys[item["id"]])).items()
     }
+
+
+def _group(items: Items, part_of: Callable[[Item], str]) -> dict[str, list[Item]]:
+    parts: dict[str, list[Item]] = {}
+    for item in items:
+        parts.setdefault(part_of(item), []).append(item)
+    return dict(sorted(parts.items()))
 
 
 def _size_class(size: int) -> str:
@@ -258,7 +262,10 @@ def _of_side(items: Items, end: str) -> list[Item]:
 
 
 def _compare_pairs(items: Items) -> dict[str, Any]:
-    """References against their controls, for all questions and for both kinds apart; questions pair up by id."""
+    """References against their controls, for all questions and for both kinds apart; questions pair up by id.
+
+    The difference is reference − control, with t interval and p-value, both clustered by table.
+    """
     compared = {}
     for kind in ("overall", *BASE_TYPES):
         members = [item for item in items if kind == "overall" or item["question_type"].startswith(kind)]
@@ -267,24 +274,18 @@ def _compare_pairs(items: Items) -> dict[str, Any]:
             for end, suffix in SIDES.items()
         )
         both = sorted(with_.keys() & without.keys())
+        differences, tables = [with_[name] - without[name] for name in both], [table_of(name) for name in both]
+        difference, error = mean(differences), clustered_error(differences, tables)
         compared[kind] = {
             "pairs": len(both),
             "unpaired": len(with_.keys() ^ without.keys()),
             "reference_mean": mean([with_[name] for name in both]),
             "control_mean": mean([without[name] for name in both]),
-            **_compare([with_[name] - without[name] for name in both], list(map(table_of, both))),
+            "mean_difference": difference,
+            "interval": clustered_interval(differences, tables, bounds=(-1.0, 1.0)),
+            "p_value": t_tail(abs(difference) / error[0], error[1]) if error else None,
+            "wins": sum(value > 1e-9 for value in differences),
+            "ties": sum(abs(value) <= 1e-9 for value in differences),
+            "losses": sum(value < -1e-9 for value in differences),
         }
     return compared
-
-
-def _compare(differences: Sequence[float], tables: Sequence[str]) -> dict[str, Any]:
-    """Paired difference of scores, reference − control, with t interval and p-value, both clustered by table."""
-    difference, error = mean(differences), clustered_error(differences, tables)
-    return {
-        "mean_difference": difference,
-        "interval": clustered_interval(differences, tables, bounds=(-1.0, 1.0)),
-        "p_value": t_tail(abs(difference) / error[0], error[1]) if error else None,
-        "wins": sum(value > 1e-9 for value in differences),
-        "ties": sum(abs(value) <= 1e-9 for value in differences),
-        "losses": sum(value < -1e-9 for value in differences),
-    }

@@ -7,8 +7,7 @@ import io
 import re
 import warnings
 import zipfile
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -23,7 +22,6 @@ MOST_CELLS: Final = 5_000_000
 MOST_BYTES: Final = 1 << 29  # of a workbook, unpacked
 _PROBE: Final = 50  # rows in which another sheet must look like data
 _NO_VALUE: Final = frozenset({"nan", "<na>", "#n/a"})  # what pandas and Excel write for nothing
-Grid = list[tuple[str, list[str]]]  # rows with their places: "line 7", "row 7"
 
 
 class Row(NamedTuple):
@@ -42,73 +40,61 @@ class Sheet(NamedTuple):
     notes: list[str]
 
 
+class Grid(NamedTuple):
+    """All rows of a file or sheet with their places ("line 7", "row 7"), the header among them."""
+
+    rows: list[tuple[str, list[str]]]
+    notes: list[str]
+    unsaved: Mapping[tuple[str, int], str] = {}  # (place, column) -> the name of a cell whose formula has no value
+    other_sheets: Sequence[str] = ()  # that look like data
+
+
 def read_sheet(path: Path, name: str | None = None, columns: Sequence[str] = ()) -> Sheet:
     """The rows of a CSV or TSV, or of the first sheet (or that of this name) of a workbook, which has `columns`.
 
     The delimiter is the most frequent of comma, semicolon and tab in the header. Raises InputError (line, column).
     """
-    where, raw, notes = str(path), read_file(path), list[str]()
-    if path.suffix.lower() not in (".xlsx", ".xlsm"):
-        text = _decode(raw, where, notes)
-        grid = [(f"line {line}", cells) for line, cells in csv_rows(text, where)]
-        if csv_delimiter(text) != "," and _has_decimal_commas(grid):
-            grid = [(place, list(map(_point, cells))) for place, cells in grid]
-            notes.append("decimal commas are read as points")
-        return _make_sheet(grid, {}, where, columns, notes)
-    titles, grid, unsaved = _read_workbook(raw, where, name)
-    data_sheets = [title for title, is_data in titles.items() if is_data and title != next(iter(titles))]
-    if name is None and len(titles) > 1:
-        notes.append(f"the first of {len(titles)} sheets is read: {printable(next(iter(titles)), 60)}")
+    where, raw = str(path), read_file(path)
+    is_workbook = path.suffix.lower() in (".xlsx", ".xlsm")
+    grid = _read_workbook(raw, where, name) if is_workbook else _read_text(raw, where)
     try:
-        return _make_sheet(grid, unsaved, where, columns, notes)
+        return _make_sheet(grid, where, columns)
     except InputError as error:
-        if name is not None or not data_sheets:
+        if name is not None or not grid.other_sheets:
             raise
-        hint = f"sheets that look like data: {', '.join(printable(title, 60) for title in data_sheets)} (--sheet)"
+        hint = f"sheets that look like data: {', '.join(printable(title, 60) for title in grid.other_sheets)} (--sheet)"
         raise InputError(error.where, error.expected, f"{error.got or 'none'}; {hint}") from None
 
 
-def _make_sheet(
-    grid: Grid, unsaved: dict[tuple[str, int], str], where: str, columns: Sequence[str], notes: list[str]
-) -> Sheet:
-    grid = [(place, [_clean(cell) for cell in cells]) for place, cells in grid]
-    filled = [at for at, (_, cells) in enumerate(grid) if any(cells)]
+def _make_sheet(grid: Grid, where: str, columns: Sequence[str]) -> Sheet:
+    rows = [(place, list(map(_clean, cells))) for place, cells in grid.rows]
+    filled = [at for at, (_, cells) in enumerate(rows) if any(cells)]
     if len(filled) < 2:
         raise InputError(where, "expected a header and rows", "none")
-    # A title may stand above the header, which is the first row with all columns that somebody named.
-    start = next((at for at in filled if set(columns) <= set(grid[at][1])), filled[0])
-    if above := [grid[at][0] for at in filled if at < start]:
-        notes.append(f"above the header, not read: {grouped_names(above)}")
-    (place, names), *rows = grid[start : filled[-1] + 1]
-    header = _read_header(names, rows, f"{where}: {place}")
-    for wanted in columns:
-        if wanted not in header:
-            raise InputError(
-                where, f"no column {printable(wanted, 60)}", ", ".join(map(printable, filter(None, header)))
-            )
+    # A title may stand above the header, which is the first row with all columns that the user named.
+    start = next((at for at in filled if set(columns) <= set(rows[at][1])), filled[0])
+    above = [rows[at][0] for at in filled if at < start]
+    notes = [*grid.notes, *([f"above the header, not read: {grouped_names(above)}"] if above else [])]
+    (place, header), *rows = rows[start : filled[-1] + 1]
+    if not header[0] and any(cells and cells[0] for _, cells in rows):
+        header[0] = UNNAMED
+    named = {name: at for at, name in enumerate(header) if name}
+    for name in filter(None, header):
+        if header.count(name) > 1:
+            raise InputError(f"{where}: {place}", f"the column {printable(name, 60)} is there twice")
+    if missing := [name for name in columns if name not in named]:
+        raise InputError(where, f"no column {printable(missing[0], 60)}", ", ".join(map(printable, named)))
     read = []
     for place, cells in rows:
         if len(cells) == 1 and " " in cells[0]:  # a footnote, that a hand wrote below the table
-            cells = cells + [""] * (len(header) - 1)
+            cells += [""] * (len(header) - 1)
         if any(cells) and len(cells) != len(header):
             raise InputError(f"{where}: {place}", f"expected {len(header)} cells", str(len(cells)))
         if any(cell and not name for name, cell in zip(header, cells, strict=False)):
             raise InputError(f"{where}: {place}", "expected a name above every cell", "none")
-        named = [(name, at) for at, name in enumerate(header) if name]
-        formulas = {name: unsaved[place, at] for name, at in named if (place, at) in unsaved}
-        read.append(Row(place, {name: cells[at] if any(cells) else "" for name, at in named}, formulas))
-    return Sheet([name for name in header if name], read, notes)
-
-
-def _read_header(names: Sequence[str], rows: Grid, where: str) -> list[str]:
-    """The names of the columns; "" where there is none, but for an unnamed first one with cells in it."""
-    header = list(names)
-    if not header[0] and any(cells and cells[0] for _, cells in rows):
-        header[0] = UNNAMED
-    for name, count in Counter(header).items():
-        if name and count > 1:
-            raise InputError(where, f"the column {printable(name, 60)} is there twice")
-    return header
+        formulas = {name: grid.unsaved[place, at] for name, at in named.items() if (place, at) in grid.unsaved}
+        read.append(Row(place, {name: cells[at] if any(cells) else "" for name, at in named.items()}, formulas))
+    return Sheet(list(named), read, notes)
 
 
 def _clean(cell: str) -> str:
@@ -120,28 +106,33 @@ def _clean(cell: str) -> str:
 # --- Text ---
 
 
-def _decode(raw: bytes, where: str, notes: list[str]) -> str:
-    """UTF-8; what Excel calls Unicode text (UTF-16); else GBK or cp1252, which it writes in China and in the west."""
+def _read_text(raw: bytes, where: str) -> Grid:
+    """The rows of a CSV or TSV; decimal commas are read as points where no number has a point."""
+    text, notes = _decode(raw, where)
+    rows = [(f"line {line}", cells) for line, cells in csv_rows(text, where)]
+    if csv_delimiter(text) != ",":
+        cells = [cell.strip() for _, row in rows[1:] for cell in row]
+        commas, points = (any(re.fullmatch(rf"-?[0-9]+{m}[0-9]+\s?%?", cell) for cell in cells) for m in (",", "[.]"))
+        if commas and not points:
+            rows = [(place, list(map(_point, cells))) for place, cells in rows]
+            notes.append("decimal commas are read as points")
+    return Grid(rows, notes)
+
+
+def _decode(raw: bytes, where: str) -> tuple[str, list[str]]:
+    """(text, notes): UTF-8, UTF-16 ("Unicode text" to Excel), GBK or cp1252, as Excel writes in China and the west."""
     try:
         if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            return raw.decode("utf-16")
-        return decode_utf8(raw, where)
+            return raw.decode("utf-16"), []
+        return decode_utf8(raw, where), []
     except (InputError, UnicodeDecodeError) as error:
         if b"\0" in raw:
             raise InputError(where, "expected text or a workbook (.xlsx)", "another kind of file") from None
         name = "GBK" if isinstance(error, InputError) and "GBK" in error.got else "cp1252"
         try:
-            text = raw.decode(name)
+            return raw.decode(name), [f"the file is no UTF-8 and is read as {name}"]
         except UnicodeDecodeError:
             raise error from None
-        notes.append(f"the file is no UTF-8 and is read as {name}")
-        return text
-
-
-def _has_decimal_commas(grid: Grid) -> bool:
-    cells = [cell.strip() for _, row in grid[1:] for cell in row]
-    comma = any(re.fullmatch(r"-?[0-9]+,[0-9]+\s?%?", cell) for cell in cells)
-    return comma and not any(re.fullmatch(r"-?[0-9]+\.[0-9]+\s?%?", cell) for cell in cells)
 
 
 def _point(cell: str) -> str:
@@ -153,32 +144,28 @@ def _point(cell: str) -> str:
 # --- Workbooks ---
 
 
-def _read_workbook(
-    raw: bytes, where: str, name: str | None
-) -> tuple[dict[str, bool], Grid, dict[tuple[str, int], str]]:
-    """(sheets and whether each looks like data, the rows of one of them, its formulas without a value)."""
+def _read_workbook(raw: bytes, where: str, name: str | None) -> Grid:
     book = _open_workbook(raw, where, values=False)
     sheets = {sheet.title: sheet for sheet in book.worksheets}
     if not sheets or (name is not None and name not in sheets):
         raise InputError(where, f"no sheet {printable(name, 60)}", ", ".join(map(printable, sheets)))
-    title = name or next(iter(sheets))
+    first, *others = sheets
+    title = name or first
     sheet = sheets[title]
     if sheet.max_row * sheet.max_column > MOST_CELLS:
         raise InputError(where, f"expected at most {MOST_CELLS:,} cells", f"{sheet.max_row} × {sheet.max_column}")
     formulas = [cell for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]
     if formulas:
         sheet = _open_workbook(raw, where, values=True)[title]
-    unsaved = {
-        (f"row {cell.row}", cell.column - 1): cell.coordinate
-        for cell in formulas
-        if sheet[cell.coordinate].value is None
-    }
-    grid = [(f"row {number}", list(map(_workbook_cell, row))) for number, row in enumerate(sheet.iter_rows(), 1)]
+    unsaved = {(f"row {c.row}", c.column - 1): c.coordinate for c in formulas if sheet[c.coordinate].value is None}
+    rows = [(f"row {number}", list(map(_workbook_cell, row))) for number, row in enumerate(sheet.iter_rows(), 1)]
     for area in sheet.merged_cells.ranges:  # a merged cell stands for every row beside it
-        value = grid[area.min_row - 1][1][area.min_col - 1]
-        for _, cells in grid[area.min_row - 1 : area.max_row]:
+        value = rows[area.min_row - 1][1][area.min_col - 1]
+        for _, cells in rows[area.min_row - 1 : area.max_row]:
             cells[area.min_col - 1] = value
-    return {title: _looks_like_data(sheet) for title, sheet in sheets.items()}, grid, unsaved
+    is_chosen = name is not None or not others
+    notes = [] if is_chosen else [f"the first of {len(sheets)} sheets is read: {printable(first, 60)}"]
+    return Grid(rows, notes, unsaved, [title for title in others if _looks_like_data(sheets[title])])
 
 
 def _open_workbook(raw: bytes, where: str, values: bool) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any, Final, NamedTuple
 
@@ -82,21 +82,19 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
         raise Unused("not_a_table", "expected an object with a list 'entries'")
     scale, duplicates = _require_usable(raw, settings)
     entries: list[Any] = raw["entries"]
-    reactants, products = (_side_of_reaction(raw, side, entries) for side in ("reactants", "products"))
-    products = _main_first(products, raw.get("main_product_smiles"))
-    if products and not products[0]["content"]:
-        warnings.append(printable(f"{name}: main_product_smiles is none of the products"))
-    _require_molecules({"reactant": reactants, "product": products}, settings.reactant_product_require)
+    reactants, products = _read_reaction(raw, entries, name, settings, warnings)
     left_out: Counter[str] = Counter()
     readable = []
     for at, entry in enumerate(entries):
-        warn = _warner(f"{name}: entries[{at}]", entry, warnings)
+        index = entry.get("entry_idx") if isinstance(entry, Mapping) else None
+        shown = "" if index is None else f" (entry {printable(item_text(index), 20)})"
+        notes: list[str] = []
         try:
-            readable.append(_read_row(entry, at, settings, scale == "fraction", warn))
+            readable.append(_read_row(entry, at, settings, scale == "fraction", notes))
         except Unused as left:
             left_out[left.reason] += 1
-            if left.detail:
-                warn(f"{left.detail}; row not used")
+            notes += [f"{left.detail}; row not used"] if left.detail else []
+        warnings += [printable(f"{name}: entries[{at}]{shown}: {note}") for note in notes]
     rows, conflicts = _distinct(readable, duplicates, name)
     if len(rows if duplicates == "drop" else readable) < 2:
         reason = "filter_condition_require" if left_out["condition_require"] else "fewer_than_two_readable_rows"
@@ -151,32 +149,37 @@ def _passes_year(year: object, wanted: int | tuple[int, ...] | None) -> bool:
     return int(float(text)) in wanted if isinstance(wanted, tuple) else int(float(text)) >= wanted
 
 
-def _side_of_reaction(raw: Mapping[str, Any], side: str, entries: Iterable[Any]) -> list[Item]:
-    """Reactants or products, of the table or (where it has none) of its rows; Unused if the rows differ in them."""
-    table = read_items(raw.get(side))
-    of_rows = [read_items(entry.get(side)) or table for entry in entries if isinstance(entry, Mapping)]
-    keys = {tuple(sorted(item["SMILES"].strip() or fold(item["content"]) for item in items)) for items in of_rows}
-    if len(keys) > 1:
-        raise Unused("filter_same_reactants_products", f"{side} differ between rows")
-    return table or (of_rows[0] if of_rows else [])
+def _read_reaction(
+    raw: Mapping[str, Any], entries: Iterable[Any], name: str, settings: Settings, warnings: list[str]
+) -> tuple[list[Item], list[Item]]:
+    """(reactants, products), the main product first, of the table or (where it has none) of its rows.
 
-
-def _main_first(products: list[Item], main: object) -> list[Item]:
-    smiles = item_text(main).strip()
-    if not smiles:
-        return products
-    chosen = [item for item in products if item["SMILES"].strip() == smiles] or [Item(content="", SMILES=smiles)]
-    return [chosen[0], *(item for item in products if item is not chosen[0])]
-
-
-def _require_molecules(sides: Mapping[str, Sequence[Item]], required: str) -> None:
+    Raises Unused if rows differ in them, and if a molecule lacks what is required.
+    """
+    sides: dict[str, list[Item]] = {}
+    for side in ("reactants", "products"):
+        table = read_items(raw.get(side))
+        of_rows = [read_items(entry.get(side)) or table for entry in entries if isinstance(entry, Mapping)]
+        keys = {tuple(sorted(item["SMILES"].strip() or fold(item["content"]) for item in items)) for items in of_rows}
+        if len(keys) > 1:
+            raise Unused("filter_same_reactants_products", f"{side} differ between rows")
+        sides[side] = table or (of_rows[0] if of_rows else [])
+    products = sides["products"]
+    if main := item_text(raw.get("main_product_smiles")).strip():
+        place = next((at for at, item in enumerate(products) if item["SMILES"].strip() == main), None)
+        products.insert(0, {"content": "", "SMILES": main} if place is None else products.pop(place))
+        if place is None:
+            warnings.append(printable(f"{name}: main_product_smiles is none of the products"))
+    required = settings.reactant_product_require
     for side, items in sides.items():
-        if required != "none" and (not items or lacks(items, required)):
-            field = "SMILES" if required == "smiles" else "content"
-            raise Unused("filter_reactant_product_require", f"a {side} without {field}" if items else f"no {side}")
+        if required != "none" and (not items or _lacks(items, required)):
+            what = side.removesuffix("s")
+            detail = f"a {what} without {required.replace('smiles', 'SMILES')}" if items else f"no {what}"
+            raise Unused("filter_reactant_product_require", detail)
+    return sides["reactants"], products
 
 
-def lacks(items: Iterable[Item], required: str) -> bool:
+def _lacks(items: Iterable[Item], required: str) -> bool:
     """Whether an item lacks its content or its SMILES, as `required` says."""
     return not all((item["SMILES"] if required == "smiles" else item["content"]).strip() for item in items)
 
@@ -184,15 +187,8 @@ def lacks(items: Iterable[Item], required: str) -> bool:
 # --- Rows ---
 
 
-def _warner(where: str, entry: object, warnings: list[str]) -> Callable[[str], None]:
-    """A function that appends a warning about a row."""
-    if isinstance(entry, Mapping) and entry.get("entry_idx") is not None:
-        where += f" (entry {printable(item_text(entry['entry_idx']), 20)})"
-    return lambda text: warnings.append(printable(f"{where}: {text}"))
-
-
-def _read_row(entry: object, index: int, settings: Settings, fraction: bool, warn: Callable[[str], None]) -> Row:
-    """The row of an entry; Unused if it is no option."""
+def _read_row(entry: object, index: int, settings: Settings, fraction: bool, notes: list[str]) -> Row:
+    """The row of an entry; Unused if it is no option. Appends a note for each bad cell."""
     if not isinstance(entry, Mapping):
         raise Unused("unreadable", f"expected an object, got {type(entry).__name__}")
     if has_repeated_keys(entry):
@@ -202,15 +198,14 @@ def _read_row(entry: object, index: int, settings: Settings, fraction: bool, war
         if value is not None and not isinstance(value, Mapping):
             raise Unused("unreadable", f"'{field}' must be an object")
     results = results or {}
-    scores, effective, notes = read_scores(results, settings, fraction)
-    for field, note in notes:
-        warn(f"{field}: {note}: {printable(as_text(results.get(field)), 40)!r}")
+    scores, effective, problems = read_scores(results, settings, fraction)
+    notes += [f"{field}: {note}: {printable(as_text(results.get(field)), 40)!r}" for field, note in problems]
     if scores is None:
         raise Unused("no_yield")
     kept = _read_conditions(conditions or {}, settings)
     for key, items in kept.items():
         exempt = settings.condition_require == "smiles" and key in settings.smiles_exempt_keys
-        if settings.condition_require != "none" and not exempt and lacks(items, settings.condition_require):
+        if settings.condition_require != "none" and not exempt and _lacks(items, settings.condition_require):
             raise Unused("condition_require", f"{key}: an item without {settings.condition_require}")
     values = {key: compare_key(items, settings.normalize_conditions) for key, items in kept.items()}
     return Row(index, entry, kept, values, scores, effective)
@@ -277,36 +272,28 @@ def read_scores(
     results: Mapping[str, Any], settings: Settings, fraction: bool
 ) -> tuple[Scores | None, float, list[tuple[str, str]]]:
     """(scores or None where there is no yield, effective score, notes as (field, text)) of a row's results."""
-    notes: list[tuple[str, str]] = []
-    direct: dict[str, float] = {}
-    split: dict[str, float] = {}
+    cells = {field: read_yield(results.get(field), fraction) for field in settings.yield_field_priority}
+    notes = [(field, cell.note) for field, cell in cells.items() if cell.note]
+    yields: dict[
+        str, float
+    ] = {}  # 80 (77) is two, but a field's cell without a bracket counts before those in brackets
+    for field, cell in cells.items():
+        if cell.value is not None and cell.isolated is not None:
+            yields.setdefault("yield_ratio" if field == "isolated_yield" else field, cell.value)
+            yields.setdefault("isolated_yield", cell.isolated)
+    yields |= {f: cell.value for f, cell in cells.items() if cell.value is not None and cell.isolated is None}
     selectivity = {field: results.get(field) for field in SELECTIVITIES}
-    for field in settings.yield_field_priority:
-        cell = read_yield(results.get(field), fraction)
-        if cell.note:
-            notes.append((field, cell.note))
-        if cell.value is None:
-            continue
-        if cell.isolated is None:
-            direct[field] = cell.value
-        else:
-            split.setdefault("yield_ratio" if field == "isolated_yield" else field, cell.value)
-            split.setdefault("isolated_yield", cell.isolated)
-        for name, text in cell.selectivity:
-            if is_empty(selectivity[name]):
-                selectivity[name] = text
-    yields = {**split, **direct}
-    readable = [yields[field] for field in settings.yield_field_priority if field in yields]
-    factors: dict[str, float | None] = {}
-    for field, cell_value in selectivity.items():
-        factors[field], note = read_fraction(cell_value, field)
-        if note:
-            notes.append((field, note))
-    if not readable:
+    for name, text in (pair for cell in cells.values() for pair in cell.selectivity):
+        if is_empty(selectivity[name]):
+            selectivity[name] = text
+    read = {field: read_fraction(cell, field) for field, cell in selectivity.items()}
+    notes += [(field, note) for field, (_, note) in read.items() if note]
+    amounts = [yields[field] for field in cells if field in yields]
+    if not amounts:
         return None, 0.0, notes
-    enantio = factors["ee"] if factors["ee"] is not None else factors["er"]
-    fractions = zip(FACTORS.values(), (enantio, factors["dr"], factors["rr"]), strict=True)
-    scores = {"yield": readable[0], **selectivity, **dict(fractions)}
+    (ee, _), (er, _), (dr, _), (rr, _) = read.values()
+    fractions = zip(FACTORS.values(), (er if ee is None else ee, dr, rr), strict=True)
+    scores = {"yield": amounts[0], **selectivity, **dict(fractions)}
     return scores, _effective(scores), notes
 
 
