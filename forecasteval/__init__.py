@@ -1,7 +1,7 @@
 """Scores forecasts of three benchmarks; `eval.py` beside this package is its command line.
 
-The wings `futurex`, `prophet` and `rxnopt` score files, `boards` ranks and compares what they return, and all of
-them stand on `common`. CONTRIBUTING.md tells which room holds what.
+`futurex`, `prophet` and `rxnopt` score files, `convert` makes prediction files, `boards` ranks and compares results; all
+of them use `common`. CONTRIBUTING.md lists the modules.
 """
 
 from .common.version import __version__

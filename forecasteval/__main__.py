@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def main() -> int:
-    """Run the eval.py that stands beside this package.
+    """Run the eval.py beside this package.
 
     It is loaded by its path. By its name, Python would find the eval.py of the folder in which a user works, if there
     is one.

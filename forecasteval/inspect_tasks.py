@@ -1,11 +1,11 @@
-"""Datasets as tasks of inspect_ai, scored by our rules: any model or agent that inspect_ai can run can answer them.
+"""Datasets as tasks of inspect_ai: any model or agent that inspect_ai can run can answer them.
 
     inspect eval forecasteval/inspect_tasks.py@futurex -T dataset=250915 --model openai/gpt-4o-mini
     inspect eval forecasteval/inspect_tasks.py@rxnopt -T dataset=multiple_choice_single_varying --model …
 
-A sample holds a prompt and no truth: that is only looked up to score. The metrics are what `python eval.py` gives for
-the converted log. They are of the whole dataset: questions that failed or were not asked count as missing. Of several
-epochs they are the means.
+A sample contains a prompt and no truth: the scorer looks it up. The metrics are those that `python eval.py` gives for
+the converted log. They cover the whole dataset: questions that failed or were left out count as missing. With several
+epochs they are means.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class EvaluationError(Exception):
 class InputError(EvaluationError):
     """Input that cannot be used.
 
-    `where` names file and record, `expected` what should stand there, `got` what does.
+    `where` names file and record; `expected` is what is valid there, `got` the actual value.
     """
 
     def __init__(self, where: str, expected: str, got: str = "") -> None:
@@ -83,18 +83,18 @@ def printable(text: object, limit: int | None = None) -> str:
 
 
 class RecordNotes(defaultdict[str, list[str]]):
-    """What is noted about records, with their names: `notes["record without id"].append("record 7")`."""
+    """Notes about records, each with the names of records: `notes["record without id"].append("record 7")`."""
 
     def __init__(self) -> None:
         super().__init__(list)
 
     def lines(self) -> list[str]:
-        """A `grouped_warning` for each note, in the order in which they were made."""
+        """A `grouped_warning` for each note, in the order of their first records."""
         return [grouped_warning(text, names) for text, names in self.items()]
 
 
 def grouped_warning(text: str, names: Sequence[str], count: int | None = None) -> str:
-    """One line for a kind of warning: how many records it concerns, and the first five of them."""
+    """One line for a kind of warning: the number of its records, and the first five of them."""
     return f"{text}: {grouped_names(names, count)}"
 
 

@@ -1,4 +1,4 @@
-"""Paths, bytes and safe writing: what a name means, regular files only, files that change, atomic replacement."""
+"""Files: finding them by name, regular files only, CSV, files that change, atomic replacement."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .errors import ClashError, EvaluationError, InputError, printable
 
 T = TypeVar("T")
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-_SETTLED: Final = 2.0  # seconds after which a change of a file changes its times, on any file system
+_SETTLED: Final = 2.0  # seconds; two changes further apart give different times on any file system
 SUFFIXES: Final = (".json", ".jsonl", ".csv")
 MAX_CELL: Final = 1 << 30  # of a CSV: a trace of reasoning is longer than csv's 128 KiB
 NAME_ENDS: Final = "-_.@"  # what ends a dataset's name at the start of a prediction's
-_PACKED: Final = {  # what it is, and what to do
+_PACKED: Final = {  # by extension: the kind of file, and what to do with it
     **dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".zip"), "a compressed file; unpack it first"),
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "a spreadsheet; save it as CSV with the columns id and answer"),
     ".parquet": "a Parquet file; make a prediction of it first (convert)",
     ".eval": "a log of inspect_ai; make a prediction of it first (convert)",
 }
-_MAGIC: Final = {  # what such files begin with, whatever their names say
+_MAGIC: Final = {  # the first bytes of such files, which may have other names
     b"\x1f\x8b": _PACKED[".gz"],
     b"BZh": _PACKED[".bz2"],
     b"\xfd7zXZ": _PACKED[".xz"],
@@ -77,7 +77,7 @@ def readable(path: Path) -> Iterator[None]:
 
 
 def require_regular(path: Path) -> None:
-    """Raise InputError for anything but a file of bytes: reading a pipe would wait for ever."""
+    """Raise InputError for anything but a regular file: reading a pipe could wait for ever."""
     with readable(path):
         mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
@@ -87,7 +87,7 @@ def require_regular(path: Path) -> None:
 
 
 def require_folder(path: Path) -> None:
-    """InputError if one of the folders that `--root` holds is not there."""
+    """InputError if a folder that belongs to `--root` does not exist."""
     if not path.is_dir():
         found = "no such folder" if not path.exists() else "a file"
         raise InputError(str(path), "expected a folder (--root DIR names the one with prediction/ and dataset/)", found)
@@ -108,7 +108,10 @@ def read_file(path: Path) -> bytes:
 
 
 def file_stamp(path: Path) -> tuple[int, ...] | None:
-    """What changes with a file; None if it is not there, or was changed a moment ago: it may change again unseen."""
+    """A value that changes when the file does; None without a file, or if the file changed a moment ago.
+
+    Such a file may change once more without getting another time.
+    """
     try:
         status = path.stat()
     except (OSError, ValueError):
@@ -142,7 +145,7 @@ def find_file(name: str, folder: Path) -> Path:
     if matches:
         raise InputError(str(base), "expected one file", f"{' and '.join(path.name for path in matches)}")
     if os.path.exists(base):
-        require_plain(base)  # says what it is instead
+        require_plain(base)  # raises an error that says what it is
     try:
         names = os.listdir(base.parent)
     except (OSError, ValueError):
@@ -168,7 +171,7 @@ def csv_header(path: Path) -> list[str]:
 
 
 def csv_delimiter(text: str) -> str:
-    """What parts the columns of a CSV: the most frequent of comma, semicolon and tab in its first row."""
+    """The separator of a CSV: the most frequent of comma, semicolon and tab in its first row."""
     return max(",;\t", key=text.lstrip("\r\n").partition("\n")[0].count)
 
 
@@ -195,7 +198,7 @@ def csv_rows(text: str | Iterable[str], where: str, strict: bool = True) -> Iter
 
 
 def holds_events(columns: Iterable[str]) -> bool:
-    """Whether a CSV of these columns holds events, as Prophet Arena's do, and needs no dataset."""
+    """Whether a CSV with these columns contains events, as Prophet Arena's do, and needs no dataset."""
     return not {"event_ticker", "market_info", "market_outcome"}.isdisjoint(columns)
 
 
@@ -207,8 +210,8 @@ def belongs_to(stem: str, dataset: str) -> bool:
 def find_dataset(prediction: Path, folder: Path) -> Path | None:
     """The longest-named file in `folder` whose stem is the prediction's or a prefix of it up to `-`, `_`, `.` or `@`.
 
-    None if there is none, and for a CSV that holds its own events; InputError if two fit equally well, or
-    if the folder exists and cannot be read.
+    None if there is none, and for a CSV that contains events; InputError if two fit equally well, or if the folder
+    exists and cannot be read.
     """
     if prediction.suffix == ".csv" and holds_events(csv_header(prediction)):
         return None
@@ -230,7 +233,7 @@ def find_dataset(prediction: Path, folder: Path) -> Path | None:
 
 
 def temporary_name(folder: Path) -> Path:
-    """The name of a file until it is complete; the next run deletes those that a killed run left."""
+    """A name for a file until it is complete; the next run deletes files that a killed run has left."""
     return folder / f".{os.getpid()}-{os.urandom(4).hex()}.tmp"
 
 

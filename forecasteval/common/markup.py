@@ -134,7 +134,7 @@ _SYMBOLS: Final = {
 _QUAD: Final = re.compile(
     r"(?:(?<=[^\W\d])|(?<=[^\W\d][0-9]))([)}\]”\"'》]{0,3})\s?\\q?quad\b(?=\s?(?:\\text[a-z]{0,4}\{)?[^\W\d])"
 )  # between names
-# A scale in a font of its own stays attached: 42.1\,\mathrm{M}
+# A scale in another font stays attached to its number: 42.1\,\mathrm{M}
 _SCALE_LETTER: Final = re.compile(r"(?<=[0-9])(?:\\[,;: !]|[ ~]){0,3}\\(?:mathrm|text)\s?\{\s?([KkMBT])\s?\}")
 _ESCAPES: Final = {",": " ", " ": " ", ";": " ", ":": " ", "!": "", "\\": "\n", "(": "", ")": "", "[": "", "]": ""}
 _TILDE: Final = re.compile(r"(?P<range>(?<=[0-9%万亿元])\s?~\s?(?=[0-9$¥€£+-]))|~")
@@ -254,7 +254,7 @@ _LITERAL_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(
 
 
 def parse_literal(text: str) -> tuple[str, ...]:
-    r"""The elements of a list literal of Python or JSON, as text; () if the text is none. Nothing is executed.
+    r"""The elements of a list literal of Python or JSON, as text; () for any other text. Nothing is executed.
 
     >>> parse_literal("['A', 'It\\'s']"), parse_literal("[4946.0]"), parse_literal("[Red, Green]")
     (('A', "It's"), ('4946.0',), ())
@@ -281,7 +281,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def find_object(text: str) -> Any:
-    """The JSON object in `text`, which may stand in prose or a fence; None if there is none, or more than one."""
+    """The only JSON object in `text`, which may be prose or have a fence; None if there is none or more than one."""
     result = None
     position = text.find("{")
     for _ in range(20):  # text that a model wrote: no more tries than any honest reply needs
@@ -303,12 +303,12 @@ def find_object(text: str) -> Any:
 
 
 def is_failed(reply: Any) -> bool:
-    """Whether a reply is that of a request that failed."""
+    """Whether a reply belongs to a failed request."""
     return isinstance(reply, Mapping) and reply.get("status_code", 200) != 200
 
 
 def reply_texts(reply: Any) -> list[Any]:
-    """The texts of a reply's choices, each with its content parts joined; what is no such object is its only choice.
+    """The texts of a reply's choices, each with its content parts joined; any other value is its only choice.
 
     Reads `{"body": …}` of a batch, of which a failed request has no text, and the bodies of chat completions
     (`choices[].message.content`) and of the Responses API (`output[].content[].text` of its messages, not of its

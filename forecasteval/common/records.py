@@ -100,7 +100,7 @@ def _guess(text: str) -> str:
     return "a table (CSV): `convert` makes predictions of it" if looks_like_csv else ""
 
 
-WRAPPERS: Final = ("data", "predictions", "results")  # under which a list of records may stand
+WRAPPERS: Final = ("data", "predictions", "results")  # keys of an object that may contain the list of records
 _LIST: Final = re.compile(rb'\s*(?:\[|\{\s*"(?:' + "|".join(WRAPPERS).encode() + rb')"\s*:\s*\[\s*\{)')
 
 
@@ -207,7 +207,7 @@ class RecordFile:
                 yield Record(record, ["prediction"]) if name in twice else record
 
     def _lines(self, file: Iterable[bytes]) -> Iterator[Any]:
-        """The records of lines, blank lines skipped; only a line feed ends a line: U+2028 may stand inside a record."""
+        """The records of lines, blank lines skipped; only a line feed ends a line: a record may contain U+2028."""
         position, count, first = 0, 0, ""
         for self.line, raw in enumerate(file, 1):
             line = decode_utf8(raw, str(self.path), position)
@@ -257,11 +257,11 @@ def first_keys(path: Path, is_json: bool = False) -> set[str]:
 
 @lru_cache(maxsize=256)
 def _read_keys(path: Path, is_json: bool, stamp: object) -> set[str]:
-    """The keys in the first piece of a file; in all of it only where that piece holds no whole object."""
+    """The keys in the first piece of a file, or in the whole file if that piece contains no complete object."""
     if path.suffix == ".csv" and not is_json:
         return set(csv_header(path))
     keys, text = set[str](), ""
-    with contextlib.suppress(OSError, InputError):  # who reads the file will say so
+    with contextlib.suppress(OSError, InputError):  # reading the file will raise them again
         require_regular(path)
         with path.open("rb") as file:
             for size in (1 << 16, -1):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Item(TypedDict):
-    """One question as a result scored it; `question` is a checksum of what was asked.
+    """One question as a result scored it; `question` is a checksum of the question.
 
     A forecast of probabilities has neither a truth nor an answer in words, a table's question no level and no prompt.
     """
@@ -59,7 +59,7 @@ class Results(dict[str, Any]):
         return self._blocks(self, **options)
 
     def page(self) -> Page:
-        """What a page shows; InputError for results that have none."""
+        """The contents of the page; InputError for results without a page."""
         if self._page is None:
             raise InputError(str(self.get("benchmark", "results")), "expected results that have charts")
         return self._page(self)
@@ -71,7 +71,7 @@ class Results(dict[str, Any]):
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Any:
         """Draw the first chart of the page, or that of `name`, with matplotlib; its Axes (an array if it has several).
 
-        Raises InputError for a name that is none, and tells those that are.
+        Raises InputError for an unknown name, with the known names.
         """
         from .charts import plot
 

@@ -66,7 +66,7 @@ def t_quantile(p: float, df: float) -> float:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Arithmetic mean, exactly rounded so that the order of values does not matter; nan if there are none."""
+    """Arithmetic mean, exactly rounded so that the order of values does not matter; nan without values."""
     return math.fsum(values) / len(values) if values else math.nan
 
 
@@ -79,7 +79,7 @@ def variance(values: Sequence[float]) -> float:
 
 
 def stratified_mean(strata: Sequence[tuple[float, Sequence[float]]]) -> float:
-    """Σ w·mean / Σ w over the strata `(weight, values)` that have values; nan if none has."""
+    """Σ w·mean / Σ w over the strata `(weight, values)` that have values; nan if no stratum has."""
     used = [(weight, mean(values)) for weight, values in strata if values]
     if len(used) == 1:
         return used[0][1]

@@ -52,8 +52,8 @@ def command_line(program: str) -> str:
 def describe(program: str, description: str, examples: str, done: str, *codes: int) -> dict[str, Any]:
     """The texts of a command's help, as options of its parser.
 
-    `examples` are lines in which `{0}` stands for what users type. `done` is the meaning of exit code 0, `codes` are
-    the exit codes of the command besides 1, 2 and 130.
+    `{0}` in the lines of `examples` is replaced by the command that users type. `done` is the meaning of exit code 0,
+    `codes` are the exit codes of the command besides 1, 2 and 130.
     """
     meanings = [f"0 {done}", *(f"{code} {_CODES[code]}" for code in sorted({*_ALWAYS, *codes}))]
     exits = textwrap.fill(f"exit codes: {', '.join(meanings)}", 110)

@@ -1,4 +1,4 @@
-"""The version of this package, which stands in every signature."""
+"""The version of this package, which is part of every signature."""
 
 from typing import Final
 

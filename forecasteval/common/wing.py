@@ -1,4 +1,4 @@
-"""A benchmark as one value, `Wing`, and what is written once around all of them: options, files, results."""
+"""A benchmark as one value, `Wing`, and the code that all benchmarks share: options, files, results."""
 
 from __future__ import annotations
 
@@ -100,13 +100,13 @@ class Evaluator(ABC):
     def read(self, files: Files) -> Any:
         """The data of files; InputError if they cannot be read.
 
-        Once all of it has been used, its methods are called: `messages()` for warnings about the files, `checksums()`
-        for what the signature says of them.
+        When all of it has been used, two of its methods are called: `messages()` returns warnings about the files,
+        `checksums()` their checksums for the signature.
         """
 
     @abstractmethod
     def score(self, data: Any) -> Any:
-        """The scores of what was read."""
+        """The scores of the data."""
 
     @abstractmethod
     def summarise(self, scores: Any, data: Any) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class Evaluator(ABC):
         """A result as lines and tables."""
 
     def page(self, results: Mapping[str, Any], data: Any) -> Page:
-        """What a page shows of a result; InputError if its benchmark has no page."""
+        """The page of a result; InputError if its benchmark has no pages."""
         raise InputError(self.benchmark, "expected a benchmark whose results have pages")
 
     def vote(self, files: Files) -> Results:
@@ -125,7 +125,7 @@ class Evaluator(ABC):
         raise InputError("--vote", "expected a benchmark whose answers can be voted on", self.benchmark)
 
     def evaluate(self, data: Any, names: Mapping[str, Any] | None = None) -> Results:
-        """The result of what was read, with `names` in front."""
+        """The result of data, with `names` in front."""
         values = self.summarise(self.score(data), data)
         values["warnings"] = [*data.messages(), *values["warnings"]]
         values["signature"] = {**self.settings(), **values["signature"], **data.checksums()}
@@ -135,10 +135,10 @@ class Evaluator(ABC):
         return Results(values, self.report, lambda results: self.page(results, data), self.explain)
 
     def evaluate_file(self, path: str | Path, datasets: Paths = (), others: Sequence[Path] = ()) -> Results:
-        """The results of a prediction file against its datasets, which they name; with `others` of several files.
+        """The results of a prediction file, or with `others` of several files, against their datasets.
 
-        They are called like their prediction, or of several files like their dataset. Raises InputError if they cannot
-        be scored.
+        Their name is that of the prediction, or of the dataset for several files. Raises InputError if they cannot be
+        scored.
         """
         several = [datasets] if isinstance(datasets, (str, Path)) else datasets
         files = Files([Path(path), *others], [*map(Path, several)])
@@ -154,8 +154,8 @@ class Evaluator(ABC):
 class Wing(NamedTuple):
     """A benchmark to the command line, light enough to be imported by every command.
 
-    is_mine(prediction, dataset) tells whether files are of this benchmark. evaluator(output, **options) makes an
-    evaluator of the options that were given; `output` is the folder of results. check(path) finds mistakes in a
+    is_mine(prediction, dataset) says whether files belong to this benchmark. evaluator(output, **options) makes an
+    evaluator with the options that were given; `output` is the folder of results. check(path) finds mistakes in a
     dataset; None: there is no check. one_set(dataset): whether all predictions for a dataset are ranked together.
     """
 
@@ -198,9 +198,9 @@ class Scorer:
         return Scorer, (tuple(self.wings.values()), self.given, self.output)
 
     def recognise(self, path: Path, dataset: Path | None) -> Wing:
-        """The benchmark of a prediction file: the first that knows it; InputError for what is no file of bytes."""
+        """The benchmark of a prediction file: the first that recognises it; InputError unless the files are regular."""
         for file in filter(None, (path, dataset)):
-            require_regular(file)  # before anybody opens it: a pipe would wait for ever
+            require_regular(file)  # before it is opened: a pipe would wait for ever
         return next(wing for wing in self.wings.values() if wing.is_mine(path, dataset))
 
     def score(
@@ -239,7 +239,7 @@ class Scorer:
                 self._evaluator(name)
 
     def report_options(self, name: str) -> dict[str, Any]:
-        """What the options say of a report; InputError for an option that only other benchmarks have."""
+        """The options for a report of a benchmark; InputError for an option that only other benchmarks have."""
         flags = {option.name: option.flag for wing in self.wings.values() for option in wing.options}
         for given in (given for given in flags if given in self.given):
             users = [wing.name for wing in self.wings.values() if given in (option.name for option in wing.options)]
