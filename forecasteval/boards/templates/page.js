@@ -126,13 +126,15 @@ document.addEventListener("toggle", ({ target }) => {
     const said = mark.closest(".said");
     said.scrollTop = mark.offsetTop - said.offsetTop - said.clientHeight / 2;
   }
-  const link = target.querySelector("a.self:only-child");
-  if (!link) return;
+  if (!target.matches(".rows > details:not(:has(.self))")) return;
+  const line = element("div", { className: "self" }), link = element("a", { href: `#${target.id}`, textContent: `#${target.id}` });
   const copy = button("Copy", () => {
     location.hash = link.hash;
     navigator.clipboard?.writeText(location.href).then(() => { copy.textContent = "Copied"; }, () => {});
   });
-  link.after(" ", copy);
+  line.append(element("dt", { textContent: "Address" }), element("dd"));
+  line.lastChild.append(link, " ", copy);
+  target.lastElementChild.append(line);
 }, true);
 const visit = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
