@@ -42,7 +42,7 @@ from .models import Models, fit_models
 from .page import KEPT, EventData, Texts, keep_texts, make_page
 from .prices import settle
 from .ranks import agreement_tables
-from .report import report_blocks
+from .report import explain, report_blocks
 from .score_table import Rows, Scores, score_forecasts, stack_rows
 from .scores import check_gamma
 from .standings import Board, add_ranks, choose_ranking, least_events, make_records
@@ -129,6 +129,7 @@ class ProphetArenaEvaluator(Evaluator):
     """
 
     benchmark = NAME
+    explain = staticmethod(explain)
 
     def __init__(
         self,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common import pages
@@ -24,6 +26,7 @@ from forecasteval.common.report import (
 )
 
 from .metrics import find_metric
+from .scores import LOG_FLOOR
 
 _FULL_ONLY: Final = frozenset({"adjusted_brier", "spherical", "weighted_brier"})
 SHOWN: Final = 30  # forecasters on the screen
@@ -292,15 +295,25 @@ def _agreement(matrix: Mapping[str, Mapping[str, float | None]]) -> Table:
 # --- Items ---
 
 
+def explain(item: Record) -> str:
+    """The reason of a forecast's score in one sentence.
+
+    >>> explain({"brier": 0.25, "log": math.log(0.5), "return_0": 0.8})
+    '0.5 on what came true: Brier 0.2500; a dollar bet (γ = 0) became 0.8000'
+    """
+    log = item.get("log")  # None unless the event is exclusive; no less than that of one in a hundred
+    given = "" if log is None else f"{math.exp(log):.3g}{' or less' * (log <= math.log(LOG_FLOOR))} on what came true: "
+    paid = [(name, value) for name, value in item.items() if name.startswith("return_") and value is not None]
+    bet = f"; a dollar bet (γ = {paid[0][0].removeprefix('return_')}) became {show_number(paid[0][1])}" if paid else ""
+    return f"{given}Brier {show_number(item['brier'])}{bet}"
+
+
 def _item_columns(results: Mapping[str, Any]) -> list[Column]:
     first: Record = next(iter(results.get("items", ())), {})
     return [
         Column("Event", lambda item: printable(item["id"], 40)),
         Column("Forecaster", lambda item: printable(item["forecaster"], 40)),
-        Column("Time", lambda item: item["time"] or "–", spare=1),
-        *(_number(title_of(name), partial(_item_number, name)) for name in _metrics(results) if name in first),
+        Column("Time", lambda item: item["time"], spare=1),
+        *(_number(title_of(name), itemgetter(name)) for name in _metrics(results) if name in first),
+        Column("Why", explain),
     ]
-
-
-def _item_number(metric: str, item: Record) -> str:
-    return show_number(item[metric])

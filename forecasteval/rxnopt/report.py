@@ -208,7 +208,7 @@ def _records(items: Sequence[Mapping[str, Any]], sources: Iterable[Any]) -> Reco
         Column("Type", lambda item: item["question_type"].replace("_", " "), "choice"),
         Column("Outcome", name_cause, "choice"),
         Column("Score", lambda item: item["score"], "number", "high", digits=3),
-        Column("Question", lambda item: show_text(item["id"], 120), "long"),
+        Column("Question", lambda item: show_text(f"{item['id']} {_reaction(given(item))}", 160), "long"),
         Column("Why", why, "long"),
         Column("Reaction", lambda item: _reaction(given(item)), "inside"),
         Column("Constant", lambda item: _conditions(given(item).get("constant_conditions")), "inside"),
