@@ -40,13 +40,13 @@ def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) 
     A sequence of results in the place of one are runs of one system, which scores their mean (`combine_runs`). A
     result of several forecasters is as many systems: their score is 1 - Brier, on the events that all answered.
     """
-    groups = [[one] if isinstance(one, Mapping) else list(one) for one in results]
+    groups = [[entry] if isinstance(entry, Mapping) else list(entry) for entry in results]
     if not all(groups):
         raise InputError("compare", "expected the results of a system's runs", "none")
     left_out = 0
     if any("ranking" in run for runs in groups for run in runs):
         forecasters, left_out = _split_forecasters([run for runs in groups for run in runs])
-        groups = [[one] for one in forecasters]
+        groups = [[forecaster] for forecaster in forecasters]
     if len(groups) < 2:
         raise InputError("compare", "expected two systems or more", str(len(groups)))
     if len(groups) > SYSTEMS:

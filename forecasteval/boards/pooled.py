@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .inference import Spread
     from .two_way import Array, Fit
 
-_DIGITS: Final = 12  # the others depend on the processor
+_DIGITS: Final = 12  # further digits depend on the processor
 _MOST: Final = 6  # datasets that a system needs at most to be ranked
 Group = tuple[str, str, str]
 Answered = dict[str, dict[Group, System]]  # by the system's name, and by dataset
@@ -83,7 +83,9 @@ class Season(NamedTuple):
         low, high, _ = self.scale
         worst = low if self.scale.higher_is_better else high
         score = self.share * worst + self.scale.sign * self.scale.width * float(self.fit.scores[place])
-        scores = {level: [score for one in results for score in one.questions[level].scores] for level in self.weights}
+        scores = {
+            level: [score for result in results for score in result.questions[level].scores] for level in self.weights
+        }
         strata = {level: [self.share * score for score in values] for level, values in scores.items()}
         half, bounds = self.scale.width * float(self.halves[place]), (self.share * low, self.share * high)
         return {
@@ -94,11 +96,11 @@ class Season(NamedTuple):
             "level_scores": {level: mean(values) for level, values in strata.items()},
             "n": sum(map(len, strata.values())),
             "datasets": len(results),
-            "n_runs": sum(max(1, len(one.runs)) for one in results),
-            "missing": sum(one.count(self.weights, "missing") for one in results),
-            "unparsed": sum(one.count(self.weights, *UNPARSED) for one in results),
-            "warnings": sum(one.row["warnings"] for one in results),
-            "degraded": any(one.row["degraded"] for one in results),
+            "n_runs": sum(max(1, len(result.runs)) for result in results),
+            "missing": sum(result.count(self.weights, "missing") for result in results),
+            "unparsed": sum(result.count(self.weights, *UNPARSED) for result in results),
+            "warnings": sum(result.row["warnings"] for result in results),
+            "degraded": any(result.row["degraded"] for result in results),
         }
 
     def gap(self, better: int, other: int) -> Gap:
@@ -205,11 +207,11 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
 
     datasets = _datasets(answered)
     first = next(iter(datasets.values()))
-    counts = {level: sum(one.counts[level] for one in datasets.values()) for level in first.weights}
+    counts = {level: sum(system.counts[level] for system in datasets.values()) for level in first.weights}
     levels = [level for level, count in counts.items() if count and (count >= min_questions or not level)]
     if not levels:
         return None
-    sizes = np.array([[one.counts[level] for level in levels] for one in datasets.values()])
+    sizes = np.array([[system.counts[level] for level in levels] for system in datasets.values()])
     weeks = np.repeat(np.arange(len(datasets)), sizes.sum(axis=1))
     strata = np.concatenate([np.repeat(np.arange(len(levels)), row) for row in sizes])
     scores = np.full((len(answered), len(strata)), np.nan)
@@ -218,7 +220,7 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
             if group in results:
                 columns = [results[group].questions[level].scores for level in levels]
                 row[weeks == week] = [first.scale.to_unit(score) for column in columns for score in column]
-    named = [name for one in datasets.values() for level in levels for name in one.questions[level].clusters]
+    named = [name for system in datasets.values() for level in levels for name in system.questions[level].clusters]
     clusters = np.unique(named, return_inverse=True)[1] if named else None
     weights = {level: first.weights[level] for level in levels}
     share = first.share_of(counts)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _LEAST: Final = 5  # systems of which an item–rest correlation is computed
 _MOST: Final = 3000  # questions of a dataset
-_DIGITS: Final = 12  # the others depend on the processor
+_DIGITS: Final = 12  # further digits depend on the processor
 
 
 def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0, min_datasets: int | None = None) -> Results:

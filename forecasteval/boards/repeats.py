@@ -13,13 +13,13 @@ from forecasteval.common.records import as_text
 from forecasteval.common.statistics import mean, stratified_interval, stratified_mean, variance
 
 from .names import split_name, without_run
-from .systems import UNPARSED, Questions, System, question_key, require_same_policy
+from .systems import UNPARSED, FileRow, Questions, System, question_key, require_same_policy
 
 _TAIL: Final = 180  # characters of all runs' answers to a question that a page shows
 
 
 def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
-    """The systems, runs of one on one dataset combined; and a line for each whose runs cannot be.
+    """The systems, with the runs of a system on a dataset combined; and a line for each whose runs cannot be.
 
     Runs that were asked other questions, or the same with other truths, stay apart.
     """
@@ -39,7 +39,7 @@ def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
 
 
 def combine_runs(runs: Sequence[System], name: str = "") -> System:
-    """One system of the runs of one, on the same questions: each scores the mean of its runs' scores.
+    """Several runs of a system on the same questions as one system: every question scores the mean of its runs' scores.
 
     Its score is then the mean of the runs' scores, x̄ = Σ w·mean over questions of (Σ over the R runs of xᵢᵣ) / R, and
     the interval that `stratified_interval` makes of the questions' means counts both, which questions were asked and
@@ -55,7 +55,7 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
     for run in rest:
         require_same_policy(first, run)
     signatures = [run.row["signature"] for run in runs]
-    row = {
+    row: FileRow = {
         **first.row,
         "name": name or without_run(first.name, first.group[1]),
         "prediction": ", ".join(str(run.row["prediction"]) for run in runs),
@@ -93,7 +93,7 @@ def describe_system(system: System, levels: Sequence[str]) -> dict[str, Any]:
     }
     if not system.runs:
         return row
-    runs = [
+    runs: list[dict[str, Any]] = [
         {
             **run.row,
             "run": split_name(run.name, run.group[1]).run,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import dump_json
@@ -69,6 +69,20 @@ def read_scale(values: Mapping[str, Any]) -> Scale:
 # --- Systems ---
 
 
+class FileRow(TypedDict):
+    """What a board says of a file, whatever its benchmark; of several runs what their row says of them together."""
+
+    name: str
+    benchmark: str
+    dataset: str | None
+    prediction: str | None
+    warnings: int
+    degraded: bool
+    signature: dict[str, Any]
+    damaged_lines: NotRequired[str]
+    file_sha256: NotRequired[str]
+
+
 class Questions(NamedTuple):
     """The questions of a level as columns, in an order that all systems share."""
 
@@ -83,14 +97,14 @@ class Questions(NamedTuple):
 class System:
     """One file's result without its texts: what a board says of the file, and its questions by level."""
 
-    row: dict[str, Any]
+    row: FileRow
     questions: dict[str, Questions]
     scale: Scale
     runs: tuple[System, ...] = ()  # whose means the scores are, if it has several
 
     @property
     def name(self) -> str:
-        return str(self.row["name"])
+        return self.row["name"]
 
     @cached_property
     def group(self) -> tuple[str, str, str]:
@@ -190,20 +204,21 @@ def question_key(item: Mapping[str, Any]) -> tuple[str, float]:
     return item["question"], item["score"]
 
 
-def _file_row(results: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """What a board says of a file, whatever its benchmark."""
+def _file_row(results: Mapping[str, Any], name: str) -> FileRow:
     # As it is stored: the keys of `weights` are numbers in a result that was scored just now, and texts in a file.
     signature = json.loads(dump_json(results["signature"]))
-    return {
+    row: FileRow = {
         "name": name,
         "benchmark": results["benchmark"],
         "dataset": results.get("dataset"),
         "prediction": results.get("prediction"),
         "warnings": len(results["warnings"]),
         "degraded": model_failures(results) is not None,
-        **({"damaged_lines": results["damaged_lines"]} if "damaged_lines" in results else {}),
         "signature": {key: signature[key] for key in results["signature"]},
     }
+    if "damaged_lines" in results:
+        row["damaged_lines"] = results["damaged_lines"]
+    return row
 
 
 def model_failures(results: Mapping[str, Any]) -> dict[str, int] | None:
@@ -241,7 +256,7 @@ def _require_bounds(system: System) -> System:
     return system
 
 
-def file_row(system: System | Forecasters) -> dict[str, Any]:
+def file_row(system: System | Forecasters) -> Mapping[str, Any]:
     """What a board says of the file."""
     return system.row if isinstance(system, System) else system
 

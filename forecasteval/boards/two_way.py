@@ -13,7 +13,7 @@ NOISE: Final = 1e-12  # what is rounding
 TINY: Final = 1e-300
 _WIDE: Final = 3.0  # prior standard deviation of systems, weeks and levels, in log-odds
 _NARROW: Final = 1.5  # that of a cell's departure from its week and level, divided by the root of its questions
-_COMMON: Final = 5.0  # weeks that the common variance of shocks counts for beside a system's own weeks
+_COMMON: Final = 5.0  # weeks that the common variance of shocks counts for beside the weeks of a system
 _STEPS: Final = 50
 
 
@@ -80,42 +80,44 @@ def fit_scores(scores: Array, levels: Array, weeks: Array, weights: Array, clust
     """
     clusters = np.arange(len(levels)) if clusters is None else clusters
     places = [levels == level for level in range(len(weights))]
-    members = [np.unique(clusters[here], return_inverse=True)[1] for here in places]
+    members = [np.unique(clusters[in_level], return_inverse=True)[1] for in_level in places]
     fit = _blank_fit(scores, places, members)
     live = np.flatnonzero(np.nansum(scores, axis=1) > 0)
     if not len(live):
         return fit
     design = _make_design(levels, weeks, weights)
-    asked = ~np.isnan(scores[live])
-    values = np.where(asked, scores[live], 0.0)
-    model = _maximise(asked, values, design)
+    answered = ~np.isnan(scores[live])
+    values = np.where(answered, scores[live], 0.0)
+    model = _maximise(answered, values, design)
     chances = model.chances[:, design.cells]
-    expected = np.where(asked, values, chances)
+    expected = np.where(answered, values, chances)
     fit.scores[live] = expected @ design.weights
-    residuals = asked * (values - chances) * design.weights
+    residuals = answered * (values - chances) * design.weights
     # How far the effects of systems, weeks and levels move a score: through the questions that were not answered.
-    missing = (~asked * design.weights) @ design.members * model.slopes
+    missing = (~answered * design.weights) @ design.members * model.slopes
     gain = missing.sum(axis=1) / model.information
     pull = np.linalg.solve(model.rest, (missing @ design.effects - gain[:, None] * model.cross).T).T
-    others = design.effects[design.cells].T * residuals.sum(axis=0)
-    others -= (model.cross / model.information[:, None]).T @ residuals
-    influence = expected * design.weights + len(levels) * (gain[:, None] * residuals + pull @ others)
-    for here, numbers, part, counts in zip(places, members, fit.parts, fit.counts, strict=True):
+    shared = design.effects[design.cells].T * residuals.sum(axis=0)
+    shared -= (model.cross / model.information[:, None]).T @ residuals
+    influence = expected * design.weights + len(levels) * (gain[:, None] * residuals + pull @ shared)
+    for in_level, numbers, part, counts in zip(places, members, fit.parts, fit.counts, strict=True):
         if part.size:  # rows about their means
             few = np.maximum(counts[live], 2)[:, None]
-            centred = influence[:, here] - influence[:, here].mean(axis=1, keepdims=True)
+            centred = influence[:, in_level] - influence[:, in_level].mean(axis=1, keepdims=True)
             part[live] = _sum_clusters(centred, numbers) * np.sqrt(few / (few - 1))
-    variances, freedom, deviation = _measure_shocks(asked, residuals, design, model, clusters)
-    fit.shocks[np.ix_(live, live)] = _carry_shocks(asked, variances, design, model, gain, pull)
+    variances, freedom, deviation = _measure_shocks(answered, residuals, design, model, clusters)
+    fit.shocks[np.ix_(live, live)] = _carry_shocks(answered, variances, design, model, gain, pull)
     return fit._replace(shock_freedom=freedom, shock_deviation=deviation)
 
 
 def _blank_fit(scores: Array, places: list[Array], members: list[Array]) -> Fit:
     """The fit of systems without a point: scores of 0 without errors."""
     answered = ~np.isnan(scores)
-    counts = [_sum_clusters(answered[:, here], numbers) > 0 for here, numbers in zip(places, members, strict=True)]
+    counts = [
+        _sum_clusters(answered[:, in_level], numbers) > 0 for in_level, numbers in zip(places, members, strict=True)
+    ]
     highest, lowest = (
-        np.array([best(scores[:, here], 1, initial=bound, where=answered[:, here]) for here in places])
+        np.array([best(scores[:, in_level], 1, initial=bound, where=answered[:, in_level]) for in_level in places])
         for best, bound in ((np.max, -np.inf), (np.min, np.inf))
     )
     size = len(scores)
@@ -151,11 +153,11 @@ def _make_design(levels: Array, weeks: Array, weights: Array) -> _Design:
     return _Design(v, cells, members, effects, precision, of_week.astype(float))
 
 
-def _maximise(asked: Array, values: Array, design: _Design) -> _Model:
+def _maximise(answered: Array, values: Array, design: _Design) -> _Model:
     """Newton's method from 0; the systems' effects, whose information is diagonal, are eliminated at every step."""
     weights = len(design.weights) * design.weights
-    count, scored = (asked * weights) @ design.members, (values * weights) @ design.members
-    theta, phi = np.zeros(len(asked)), np.zeros(len(design.precision))
+    count, scored = (answered * weights) @ design.members, (values * weights) @ design.members
+    theta, phi = np.zeros(len(answered)), np.zeros(len(design.precision))
 
     def loss(theta: Array, phi: Array) -> float:
         eta = theta[:, None] + design.effects @ phi
@@ -190,21 +192,21 @@ def _maximise(asked: Array, values: Array, design: _Design) -> _Model:
 
 
 def _measure_shocks(
-    asked: Array, residuals: Array, design: _Design, model: _Model, clusters: Array
+    answered: Array, residuals: Array, design: _Design, model: _Model, clusters: Array
 ) -> tuple[Array, float, float]:
     """Variance of each system's week-to-week shocks in log-odds, degrees of freedom, and the common deviation.
 
     By moments. R_sw, the sum of a system's weighted residuals in a week, less what all systems share on a question, has
     the variance (1 − H_sw/H_s)·(noise_sw + (1 − Σ_t H_tw²/(Σ_t H_tw)²)·H_sw²·ω_s²): H_sw = Σ v·p(1 − p) is what a shock
     moves in R_sw, noise_sw is that of single questions, from their residuals about the mean of their cell, and the
-    factors are what the fit takes for the system and for the week. ω² solves it for all systems together, own² for one
-    alone; a system's is max(0, (f·own² + 5ω²)/(f + 5)) with f = its weeks − 1, as few weeks say little.
+    factors are what the fit takes for the system and for the week. ω² solves it for all systems together, o_s² for a
+    single system, whose variance is max(0, (f·o_s² + 5ω²)/(f + 5)) with f = its weeks − 1, as few weeks say little.
     """
-    slopes = asked * model.slopes[:, design.cells] * design.weights
+    slopes = answered * model.slopes[:, design.cells] * design.weights
     residuals = residuals - slopes * (residuals.sum(axis=0) / np.maximum(slopes.sum(axis=0), TINY))
     sizes = design.members.sum(axis=0)
     by_cell = residuals @ design.members
-    about = residuals - asked * (by_cell / sizes)[:, design.cells]
+    about = residuals - answered * (by_cell / sizes)[:, design.cells]
     _, first, units = np.unique(clusters * len(sizes) + design.cells, return_index=True, return_inverse=True)
     unit_cells = design.cells[first]
     count = np.bincount(unit_cells, minlength=len(sizes))
@@ -216,18 +218,18 @@ def _measure_shocks(
     scale = (left * np.maximum(free, 0) * moved**2).sum(axis=1)
     least = 1e-9 * (moved**2).sum(axis=1)  # below, nothing measures a shock
     if not scale.sum() > least.sum():
-        return np.zeros(len(asked)), 1.0, np.nan
+        return np.zeros(len(answered)), 1.0, np.nan
     common = max(0.0, float((seen.sum() - chance.sum()) / scale.sum()))
     measured = scale > least
     freedom = np.where(measured, (moved > 0).sum(axis=1) - 1, 0)
-    own = np.where(measured, (seen - chance) / np.where(measured, scale, 1), common)
-    variances = np.maximum(0, (freedom * own + _COMMON * common) / (freedom + _COMMON))
+    single = np.where(measured, (seen - chance) / np.where(measured, scale, 1), common)
+    variances = np.maximum(0, (freedom * single + _COMMON * common) / (freedom + _COMMON))
     share = common * scale.sum() / max(seen.sum(), TINY)  # of what is seen; the rest is noise
-    total = freedom.sum() * (1 - 1 / len(asked)) * share**2
+    total = freedom.sum() * (1 - 1 / len(answered)) * share**2
     return variances, max(1.0, float(total)), float(np.sqrt(common))
 
 
-def _carry_shocks(asked: Array, variances: Array, design: _Design, model: _Model, gain: Array, pull: Array) -> Array:
+def _carry_shocks(answered: Array, variances: Array, design: _Design, model: _Model, gain: Array, pull: Array) -> Array:
     """The covariance of the scores that shocks of these variances make, S × S.
 
     A shock of system t in week w moves its own score by D_tw, and every score s by pull_s·K_tw through the effects of
@@ -235,7 +237,7 @@ def _carry_shocks(asked: Array, variances: Array, design: _Design, model: _Model
     the week, z_c the effects of the cell, and b_t what the system's own effect takes up.
     """
     count = len(design.weights)
-    by_cell = (asked * design.weights) @ design.members * model.slopes
+    by_cell = (answered * design.weights) @ design.members * model.slopes
     moved = by_cell @ design.weeks
     direct = moved * (1 + count * gain[:, None])
     taken = model.cross / model.information[:, None]
