@@ -16,7 +16,7 @@ from scipy import optimize, stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from forecasteval.prophet import ProphetArenaEvaluator, bradley_terry, effects, irt, scores, tilted, uncertainty
+from forecasteval.prophet import ProphetArenaEvaluator, bradley_terry, irt, models, scores, tilted, uncertainty
 
 F, OPTIONS = 8, 5
 GAMMAS = (0.0, 0.5, 1.0)
@@ -127,7 +127,7 @@ def adjustment(repeats: int) -> list[Row]:
             i, j = np.nonzero(present[:, present.any(axis=0)])
             i = np.unique(i, return_inverse=True)[1]
             y = np.clip(level[j] + skill[i] + rng.normal(0, 0.08, len(i)), 0, 1)
-            fit = effects.fit_effects(i, j, y)
+            fit = models.fit_effects(i, j, y)
             plain.append(stats.spearmanr(skill, np.bincount(i, y) / np.bincount(i)).statistic)
             adjusted.append(stats.spearmanr(skill, fit.score).statistic)
         rows.append(("Rank recovery: plain, adjusted Brier", f"{events} events, {share:.0%} present",
@@ -198,7 +198,7 @@ def few_events(repeats: int) -> list[Row]:
 def adjusted_ends(table: Any, present: Any) -> Ends:
     """The intervals of the adjusted Brier scores of those who have any event."""
     i, j = np.nonzero(present)
-    fit = effects.fit_effects(i, np.unique(j, return_inverse=True)[1], table[i, j])
+    fit = models.fit_effects(i, np.unique(j, return_inverse=True)[1], table[i, j])
     count = present.sum(axis=1)
     return uncertainty.t_intervals(fit.score, uncertainty.clustered_errors(fit.influence, count), count)
 

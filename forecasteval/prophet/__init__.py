@@ -38,33 +38,32 @@ from forecasteval.common.wing import ITEMS, Option, Wing
 if TYPE_CHECKING:
     from .evaluator import ProphetArenaEvaluator
 
-# Where what is public lives: imported when a name is first used, since these modules need numpy.
+# By module what is public: imported when a name is first used, since these modules need numpy.
 _MODULES: Final = {
-    "BradleyTerryFit": "bradley_terry",
-    "EffectsFit": "effects",
-    "IrtFit": "irt",
-    "ProphetArenaEvaluator": "evaluator",
-    "average_return": "scores",
-    "brier_score": "scores",
-    "crra_stake": "scores",
-    "expected_calibration_error": "scores",
-    "fit_bradley_terry": "bradley_terry",
-    "fit_effects": "effects",
-    "fit_irt": "irt",
-    "format_report": "report",
-    "log_score": "scores",
-    "rank_agreement": "ranks",
-    "report_blocks": "report",
-    "spherical_score": "scores",
-    "tilted_interval": "tilted",
+    "evaluator": ("ProphetArenaEvaluator",),
+    "metrics": ("rank_agreement",),
+    "models": ("EffectsFit", "fit_effects"),
+    "irt": ("IrtFit", "fit_irt"),
+    "bradley_terry": ("BradleyTerryFit", "fit_bradley_terry"),
+    "report": ("format_report", "report_blocks"),
+    "scores": (
+        "average_return",
+        "brier_score",
+        "crra_stake",
+        "expected_calibration_error",
+        "log_score",
+        "spherical_score",
+    ),
+    "tilted": ("tilted_interval",),
 }
-__all__ = ["WING", *_MODULES]
+__all__ = ["WING", *(name for names in _MODULES.values() for name in names)]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def is_mine(path: Path, dataset: Path | None) -> bool:

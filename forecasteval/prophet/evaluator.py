@@ -22,30 +22,27 @@ from forecasteval.common.wing import Evaluator, Files
 from .arrays import Bools
 from .csv_files import CsvFile
 from .details import (
-    Groups,
-    by_category,
-    group_agreement,
-    group_results,
+    compare_by_category,
     hash_data,
     make_items,
     problem_table,
     question_checksums,
     reliability_table,
     return_curves,
+    score_categories,
 )
-from .estimates import BASELINES, measure
+from .estimates import measure
 from .events import Events, read_problems
 from .fields import Notes
-from .forecasts import ForecastReader, Forecasts
-from .metrics import make_metrics
+from .forecasts import ForecastReader
+from .metrics import agreement_tables, make_metrics
 from .models import Models, fit_models
 from .page import KEPT, EventData, Texts, keep_texts, make_page
 from .prices import settle
-from .ranks import agreement_tables
 from .report import explain, report_blocks
-from .score_table import Rows, Scores, score_forecasts, stack_rows
+from .score_table import BASELINES, Scored, score_forecasts, sum_bins, with_baselines
 from .scores import check_gamma
-from .standings import Board, add_ranks, choose_ranking, least_events, make_records
+from .standings import Ranking, choose_ranking, least_events, make_records
 from .uncertainty import Draws
 
 if TYPE_CHECKING:
@@ -106,14 +103,11 @@ class ForecastData:
         return self._checksums
 
 
-class Scored(NamedTuple):
-    """The forecasts that count, of the events that have any, with their scores and the models fitted to these."""
+class Evaluation(NamedTuple):
+    """The forecasts that count, of the events that have any, with scores: all, and those of the forecasters alone."""
 
-    events: Events
-    forecasts: Forecasts
-    categories: Groups
-    scores: Scores
-    rows: Rows
+    everything: Scored
+    scored: Scored
     models: Models
 
 
@@ -147,12 +141,10 @@ class ProphetArenaEvaluator(Evaluator):
             raise InputError("gammas", "must be a list of numbers", printable(repr(gammas), 60))
         self.gammas = tuple(dict.fromkeys(check_gamma(gamma) for gamma in gammas))
         for name, value, lowest in (("bootstrap", bootstrap, 0), ("seed", seed, 0), ("min_events", min_events, 1)):
-            if value is None and name == "min_events":
-                continue
-            if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
+            given = name != "min_events" or value is not None
+            if given and (not isinstance(value, int) or isinstance(value, bool) or value < lowest):
                 raise InputError(name, f"must be an integer >= {lowest}", printable(repr(value), 60))
-        chosen = {"late": late, "repeats": repeats, "response": response}
-        for name, choice in chosen.items():
+        for name, choice in (("late", late), ("repeats", repeats), ("response", response)):
             if choice not in CHOICES[name]:
                 raise InputError(name, f"must be {' or '.join(CHOICES[name])}", printable(repr(choice), 60))
         if prior is not None and (not number_text(prior) or prior < 0):
@@ -201,19 +193,11 @@ class ProphetArenaEvaluator(Evaluator):
 
     def settings(self) -> dict[str, Any]:
         """The part of a signature that does not depend on the data."""
-        return {
-            "evaluator": f"Prophet Arena {__version__}",
-            "gammas": list(self.gammas),
-            "bootstrap": self.bootstrap,
-            "seed": self.seed,
-            "min_events": self.min_events,
-            "late": self.late,
-            "repeats": self.repeats,
-            "response": self.response,
-            "prior": self.prior,
-        }
+        names = ("bootstrap", "seed", "min_events", "late", "repeats", "response", "prior")
+        options = {name: getattr(self, name) for name in names}
+        return {"evaluator": f"Prophet Arena {__version__}", "gammas": list(self.gammas), **options}
 
-    def score(self, data: ForecastData) -> Scored:
+    def score(self, data: ForecastData) -> Evaluation:
         """Score the forecasts that count; InputError if there are none."""
         forecasts = data.reader.finish(self.late, self.repeats)
         if forecasts is None:
@@ -224,68 +208,68 @@ class ProphetArenaEvaluator(Evaluator):
         present = np.unique(forecasts.event)
         absent = np.delete(np.arange(len(data.events.ids)), present)
         data.notes.exclude("event", "no forecast that counts", [data.events.ids[at] for at in absent])
-        forecasts = forecasts._replace(event=np.searchsorted(present, forecasts.event))
         events = data.events.subset(present)
-        categories = by_category(events, forecasts)
-        scores = score_forecasts(events, forecasts, self.metrics, categories.cell, len(categories.label))
-        rows = stack_rows(events, forecasts, scores, categories.forecaster, self.metrics)
-        # Of ten million scores there need not be two copies.
-        count = len(forecasts.event)
-        scores = scores._replace(values={name: column[:count] for name, column in rows.values.items()})
-        models = fit_models(events, forecasts, scores, self.prior, self.response, data.notes)
-        if count <= KEPT:
-            data.shown = EventData(events, forecasts, scores, rows.base, data.texts)
-        return Scored(events, forecasts, categories, scores, rows, models)
+        forecasts = with_baselines(events, forecasts._replace(event=np.searchsorted(present, forecasts.event)))
+        everything = score_forecasts(events, forecasts, self.metrics)
+        scored = everything.without_baselines()
+        models = fit_models(scored, self.prior, self.response, data.notes)
+        if len(scored.forecasts.event) <= KEPT:
+            base = {
+                name: {metric: everything.by_event(metric, who) for metric in everything.values}
+                for who, name in enumerate(BASELINES, len(scored.forecasts.names))
+            }
+            data.shown = EventData(events, scored.forecasts, scored, base, data.texts)
+        return Evaluation(everything, scored, models)
 
-    def summarise(self, scored: Scored, read: ForecastData) -> dict[str, Any]:
+    def summarise(self, evaluation: Evaluation, read: ForecastData) -> dict[str, Any]:
         """Every forecaster's record, and what all forecasts say of events and metrics."""
-        events, data, categories, scores, rows, models = scored
-        names, count, notes = data.names, len(events.ids), read.notes
-        doubtful = _note_sums(events, data, scores, notes)
-        measures = measure(events, rows, models, self.metrics, self.bootstrap > 0)
-        records = make_records(measures, self.metrics, rows, events)
-        least = least_events(self.min_events, count)
+        everything, scored, models = evaluation
+        events, names, notes = scored.events, scored.forecasts.names, read.notes
+        doubtful = _note_sums(scored, notes)
+        bins = sum_bins(events, everything.forecasts, everything.forecasts.forecaster, len(names) + len(BASELINES))
+        measures = measure(everything, bins, models, self.metrics, self.bootstrap > 0)
+        records = make_records(measures, self.metrics, everything, bins)
+        least = least_events(self.min_events, len(events.ids))
         ranked = [at for at in range(len(names)) if records[at]["n_events"] >= least]
         clusters = int(events.clusters().max()) + 1
         draws = Draws(clusters, self.bootstrap, self.seed) if self.bootstrap else None
-        add_ranks(Board(records, ranked, draws, self.seed), measures, self.metrics, rows)
+        ranking = Ranking(records, ranked, scored, draws, self.seed)
+        for metric in self.metrics:
+            ranking.add(metric, measures[metric.name, ""])
         forecasters = {names[at]: records[at] for at in ranked}
         provisional = {name: records[at] for at, name in enumerate(names) if name not in forecasters}
-        metric, why = choose_ranking(rows, ranked) if ranked else ("brier", "nobody has enough events for a rank")
-        grouped = group_results(categories, data, scores, set(ranked))
-        checksums = question_checksums(events, data)
+        by, why = choose_ranking(scored, ranked)
+        categories = score_categories(scored, set(ranked))
+        checksums = question_checksums(scored)
         values = {
-            "n_events": count,
+            "n_events": len(events.ids),
             "n_clusters": clusters,
-            "n_forecasts": len(data.event),
+            "n_forecasts": len(scored.forecasts.event),
             "min_events": least,
             "event_classes": events.classes(),
             "doubtful_events": doubtful,
-            "ranked_by": {"metric": metric, "why": why},
-            "ranking": _make_ranking(forecasters, provisional, metric),
+            "ranked_by": {"metric": by, "why": why},
+            "ranking": _make_ranking(forecasters, provisional, by),
             "forecasters": forecasters,
             "provisional": provisional,
             "baselines": dict(zip(BASELINES, records[-len(BASELINES) :], strict=True)),
-            "problems": problem_table(events, data, models),
+            "problems": problem_table(scored, models),
             "rank_correlation": {
                 "overall": agreement_tables(
-                    {metric.name: measures.metrics[metric.name].values[ranked] for metric in self.metrics}
+                    {metric.name: measures[metric.name, ""].values[ranked] for metric in self.metrics}
                 ),
-                "by_category": group_agreement(grouped, (*rows.values, "ece")),
+                "by_category": compare_by_category(categories, (*scored.values, "ece")),
             },
-            "by_category": grouped,
-            "reliability": {name: reliability_table(rows.bins[:, at]) for at, name in enumerate(names)},
-            "return_curve": return_curves(events, data, scores, [name for name in rows.values if "return" in name]),
+            "by_category": categories,
+            "reliability": {name: reliability_table(bins[:, at]) for at, name in enumerate(names)},
+            "return_curve": return_curves(scored),
             "excluded": notes.excluded(),
             "fits": models.fits,
             "warnings": notes.warnings(),
-            "signature": {
-                "data_sha256": hash_data(events, data),
-                "questions_sha256": hash_questions(checksums),
-            },
+            "signature": {"data_sha256": hash_data(scored), "questions_sha256": hash_questions(checksums)},
         }
         if self.items:
-            values["items"] = list(make_items(events, data, scores, checksums))
+            values["items"] = make_items(scored, checksums)
         return values
 
     def report(self, results: Mapping[str, Any], **options: Any) -> Report:
@@ -325,16 +309,17 @@ def _no_collector() -> Iterator[None]:
             gc.enable()
 
 
-def _note_sums(events: Events, data: Forecasts, scores: Scores, notes: Notes) -> dict[str, int]:
+def _note_sums(scored: Scored, notes: Notes) -> dict[str, int]:
     """Note sums of probabilities that are not 1; the doubtful events and how often they are."""
+    ids, forecasts = scored.events.ids, scored.forecasts
 
     def warn(text: str, where: Bools) -> None:
-        notes.warn(text, data.labels(np.flatnonzero(where), events.ids), int(where.sum()))
+        notes.warn(text, forecasts.labels(np.flatnonzero(where), ids), int(where.sum()))
 
-    warn(f"probabilities that sum to 0, counted as uniform for {_FOUR}", scores.empty)
-    warn(f"probabilities that do not sum to 1, normalised for {_FOUR}", scores.normalised)
-    counts = zip(*np.unique(data.event[scores.doubtful], return_counts=True), strict=True)
-    doubtful = {events.ids[at]: int(count) for at, count in counts}
+    warn(f"probabilities that sum to 0, counted as uniform for {_FOUR}", scored.empty)
+    warn(f"probabilities that do not sum to 1, normalised for {_FOUR}", scored.normalised)
+    counts = zip(*np.unique(forecasts.event[scored.doubtful], return_counts=True), strict=True)
+    doubtful = {ids[at]: int(count) for at, count in counts}
     notes.warn(
         "doubtful event, probabilities of its exclusive options sum to less than 0.8 or more than 1.25",
         [f"{name} in {count}" for name, count in doubtful.items()],

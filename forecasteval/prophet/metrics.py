@@ -1,14 +1,21 @@
-"""The metrics of a board, each declared once: its name, title, formula, direction and bounds."""
+"""The metrics of a board, each declared once; ranks by them, and how well these agree."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import combinations_with_replacement
+from typing import Final, NamedTuple
 
-from .arrays import Floats
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .arrays import Floats, Ints, plain_number
 from .scores import average_return, brier_score, log_score, spherical_score
+
+RANK_TIE: Final = 1e-9  # of values that share a rank: what the fitted models leave open
+_ANY: Final = (-math.inf, math.inf)
 
 
 class Metric(NamedTuple):
@@ -34,60 +41,81 @@ class Metric(NamedTuple):
         return 1.0 if self.higher_is_better else -1.0
 
 
-def _brier(p: Floats, _: Floats, outcome: Floats, offsets: Any) -> Floats:
-    return brier_score(p, outcome, offsets)
-
-
-def _log(p: Floats, _: Floats, outcome: Floats, offsets: Any) -> Floats:
-    return log_score(p, outcome, offsets)
-
-
-def _spherical(p: Floats, _: Floats, outcome: Floats, offsets: Any) -> Floats:
-    return spherical_score(p, outcome, offsets)
-
-
-def _return(gamma: float, p: Floats, q: Floats, outcome: Floats, offsets: Any) -> Floats:
-    return average_return(p, q, outcome, gamma, offsets)
-
-
-def return_name(gamma: float) -> str:
-    """The name of a return: return_0.5."""
-    return f"return_{gamma:.12g}"
-
-
-_INFINITE: Final = (-math.inf, math.inf)
-BRIER: Final = Metric("brier", "Brier", False, (0, 1), "all", _brier)
-ADJUSTED: Final = Metric("adjusted_brier", "Adjusted Brier", False, _INFINITE)
-MODELS: Final = (
-    Metric("ece", "ECE", False, (0, 1)),
-    Metric("irt_ability", "IRT ability", True, _INFINITE),
-    Metric("weighted_brier", "Weighted Brier", False, (0, 1)),
-    Metric("bradley_terry", "Bradley-Terry", True, (0, math.inf)),
-)
-
-
 def _return_metric(gamma: float) -> Metric:
-    title, formula = f"Return {gamma:.12g}", partial(_return, gamma)
-    return Metric(return_name(gamma), title, True, (0, math.inf), "priced", formula, gamma)
+    text = f"{gamma:.12g}"
+    formula = lambda p, q, o, at: average_return(p, q, o, gamma, at)  # noqa: E731
+    return Metric(f"return_{text}", f"Return {text}", True, (0, math.inf), "priced", formula, gamma)
 
 
 def make_metrics(gammas: Sequence[float]) -> tuple[Metric, ...]:
     """All metrics of a board, in the order of its columns."""
     return (
-        BRIER,
-        ADJUSTED,
-        Metric("log", "Log", True, (math.log(0.01), 0), "exclusive", _log),
-        Metric("spherical", "Spherical", True, (0, 1), "exclusive", _spherical),
+        Metric("brier", "Brier", False, (0, 1), "all", lambda p, _, o, at: brier_score(p, o, at)),
+        Metric("adjusted_brier", "Adjusted Brier", False, _ANY),
+        Metric("log", "Log", True, (math.log(0.01), 0), "exclusive", lambda p, _, o, at: log_score(p, o, at)),
+        Metric("spherical", "Spherical", True, (0, 1), "exclusive", lambda p, _, o, at: spherical_score(p, o, at)),
         *map(_return_metric, gammas),
-        *MODELS,
+        Metric("ece", "ECE", False, (0, 1)),
+        Metric("irt_ability", "IRT ability", True, _ANY),
+        Metric("weighted_brier", "Weighted Brier", False, (0, 1)),
+        Metric("bradley_terry", "Bradley-Terry", True, (0, math.inf)),
     )
 
 
-_FIXED: Final = {metric.name: metric for metric in make_metrics(())}
-
-
+@cache
 def find_metric(name: str) -> Metric:
     """The metric of a name, as results hold it."""
-    if name in _FIXED:
-        return _FIXED[name]
-    return Metric(name, "Return " + name.removeprefix("return_"), True, (0, math.inf), "priced")
+    gammas = [float(name.removeprefix("return_"))] if name.startswith("return_") else []
+    return next(metric for metric in make_metrics(gammas) if metric.name == name)
+
+
+# --- Ranks ---
+
+
+def shared_ranks(values: Floats) -> Ints:
+    """Rank 1 for the largest value; values within 1e-9 (relative above 1) of the next share the better rank."""
+    order = np.argsort(-values, kind="stable")
+    drop = -np.diff(values[order]) > RANK_TIE * np.maximum(1, np.abs(values[order][1:]))
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[order] = np.maximum.accumulate(np.append(1, np.where(drop, np.arange(2, len(values) + 1), 1)))
+    return ranks
+
+
+def rank_agreement(columns: Sequence[ArrayLike]) -> tuple[Floats, Floats]:
+    """Spearman's rho and Kendall's tau-b of every pair of columns, each a k × k matrix.
+
+    columns: k arrays over the same forecasters, nan where one does not apply; a pair uses those who have both. nan for
+    a pair with fewer than two such forecasters or with a column of equal values. Ties: mean ranks (rho), tau-b (tau).
+    """
+    from scipy.stats import kendalltau, rankdata
+
+    ranks = [np.array(column, dtype=float) for column in columns]
+    for column in ranks:
+        known = ~np.isnan(column)
+        column[known] = shared_ranks(-column[known])
+    rho, tau = np.full((2, len(ranks), len(ranks)), np.nan)
+    for first, second in combinations_with_replacement(range(len(ranks)), 2):
+        both = ~np.isnan(ranks[first]) & ~np.isnan(ranks[second])
+        a, b = ranks[first][both], ranks[second][both]
+        if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
+            continue
+        exact = "asymptotic" if len(a) > 2 else "exact"  # it divides by n - 2
+        values = (np.corrcoef(rankdata(a), rankdata(b))[0, 1], kendalltau(a, b, method=exact).statistic)
+        for matrix, value in zip((rho, tau), values if first < second else (1, 1), strict=True):
+            matrix[first, second] = matrix[second, first] = value
+    return rho, tau
+
+
+Matrix = dict[str, dict[str, float | None]]  # by metric and metric
+
+
+def agreement_tables(columns: Mapping[str, ArrayLike]) -> dict[str, Matrix]:
+    """Both matrices of `rank_agreement` by metric; 1 means that two metrics rank alike, whichever way each runs."""
+    matrices = rank_agreement([find_metric(name).sign * np.asarray(values, float) for name, values in columns.items()])
+    return {
+        kind: {
+            name: dict(zip(columns, map(plain_number, row), strict=True))
+            for name, row in zip(columns, matrix.tolist(), strict=True)
+        }
+        for kind, matrix in zip(("spearman", "kendall"), matrices, strict=True)
+    }

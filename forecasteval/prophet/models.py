@@ -3,117 +3,188 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from forecasteval.common.errors import grouped_names, printable
 
-from .arrays import Floats, Ints
+from .arrays import Floats, Ints, observations
 from .bradley_terry import BradleyTerryFit, fit_bradley_terry
-from .effects import EffectsFit, connected_parts, fit_effects
-from .events import Events
 from .fields import Notes
-from .forecasts import Forecasts
 from .irt import IrtFit, fit_irt
-from .score_table import Scores
+from .score_table import Scored
 
 PRIOR: Final = 1.0  # of Bradley–Terry where it has no maximum without one
+_REPORTED: Final = ("iterations", "gradient_norm", "log_likelihood", "converged")  # of a fit in the results
+Fit = TypeVar("Fit")
+
+
+# --- Scores adjusted for the difficulty of the events ---
+
+
+class EffectsFit(NamedTuple):
+    """`score`: what each forecaster would have on all events of its part; `difficulty`: the events' effects.
+
+    `influence`: by event and forecaster, what one more copy of the event adds to the score; `part` numbers the
+    connected part of every forecaster.
+    """
+
+    score: Floats
+    score_se: Floats
+    difficulty: Floats
+    influence: Floats
+    part: Ints
+
+
+def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> EffectsFit:
+    """Two-way fixed effects: y_ij = μ + α_i + δ_j + e by least squares, Σα = Σδ = 0 in every connected part.
+
+    The score of a forecaster is μ + α_i: with full participation its mean, else the mean that it would have had with
+    the events of the others. Standard errors are clustered by event and take the events as drawn, as those of a mean
+    do; times √(n_i/(n_i - 1)) for n_i events of the forecaster's own, nan for one. Parts are what events connect:
+    scores of different parts do not compare.
+
+    forecaster, event: N integers from 0, every number used; y: N values in [0, 1]. Raises InputError as `fit_irt`.
+    Source: the difficulty-adjusted Brier score of ForecastBench (Karger et al., ICLR 2025).
+    """
+    from scipy.linalg import cho_factor, cho_solve
+
+    i, j, (values,) = observations("fit_effects", forecaster, event, {"y": y})
+    forecasters, events = int(i.max()) + 1, int(j.max()) + 1
+    part, part_of_event = connected_parts(i, j)
+    present = np.zeros((events, forecasters))
+    present[j, i] = 1
+    answers, counts = present.sum(axis=1), present.sum(axis=0)
+    table = np.zeros((events, forecasters))
+    table[j, i] = values
+    mean = table.sum(axis=1) / answers
+    shares = present / answers[:, None]
+    laplacian = np.diag(counts) - present.T @ shares
+    laplacian += (part[:, None] == part) / np.bincount(part)[part]  # the level of each part is free
+    factor = cho_factor(laplacian)
+    alpha = cho_solve(factor, (table - present * mean[:, None]).sum(axis=0))
+    difficulty = mean - shares @ alpha
+    rest = table - present * (difficulty[:, None] + alpha)
+    influence = cho_solve(factor, rest.T).T  # of α
+    size = np.bincount(part_of_event)
+    level = np.bincount(part_of_event, difficulty) / size
+    moved = (difficulty - level[part_of_event]) / size[part_of_event] - influence @ (shares.sum(axis=0) / size[part])
+    influence += (part_of_event[:, None] == part) * moved[:, None]
+    errors = np.sqrt((influence**2).sum(axis=0) * counts / np.where(counts > 1, counts - 1, np.nan))
+    return EffectsFit(alpha + level[part], errors, difficulty, influence, part)
+
+
+def connected_parts(forecaster: Ints, event: Ints) -> tuple[Ints, Ints]:
+    """The number of the part of every forecaster and of every event: forecasters are connected by shared events."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    forecasters, events = int(forecaster.max()) + 1, int(event.max()) + 1
+    size = forecasters + events
+    graph = coo_matrix((np.ones(len(event)), (forecaster, forecasters + event)), (size, size))
+    label = connected_components(graph, directed=False)[1].astype(np.int64)
+    return label[:forecasters], label[forecasters:]
+
+
+# --- All models of a board ---
+
+
+class Fitted(NamedTuple, Generic[Fit]):
+    """A fit, and which forecasters and events its numbers are."""
+
+    fit: Fit
+    forecasters: Ints
+    events: Ints
 
 
 class Models(NamedTuple):
-    """The fits (None where there are too few forecasters), and what results tell of them.
+    """The fits (None where there are too few forecasters), and what results say of them."""
 
-    `able` and `rated` are the forecasters, `answered` and `decided` the events, of the fits of IRT and Bradley–Terry.
-    """
-
-    effects: EffectsFit
-    irt: IrtFit | None
-    able: Ints
-    answered: Ints
-    strengths: BradleyTerryFit | None
-    rated: Ints
-    decided: Ints
+    effects: Fitted[EffectsFit]
+    irt: Fitted[IrtFit] | None
+    strengths: Fitted[BradleyTerryFit] | None
     fits: dict[str, Any]
 
 
-def fit_models(
-    events: Events, data: Forecasts, scores: Scores, prior: float | None, response: str, notes: Notes
-) -> Models:
+def fit_models(scored: Scored, prior: float | None, response: str, notes: Notes) -> Models:
     """Adjusted Brier, IRT, Bradley–Terry, as far as there are forecasters enough.
 
     response: IRT explains 1 - Brier ("brier"), or whether the winner had the largest probability ("correct"). prior:
     of Bradley–Terry; None: without one if that fit converges and no forecaster's strength runs away, else 1.
     """
-    brier = np.clip(scores.values["brier"], 0, 1)
-    effects = fit_effects(data.forecaster, data.event, brier)
-    nobody = np.zeros(0, dtype=np.int64)
+    data, brier = scored.forecasts, np.clip(scored.values["brier"], 0, 1)
+    fit = fit_effects(data.forecaster, data.event, brier)
+    effects = Fitted(fit, np.arange(len(fit.score)), np.arange(len(fit.difficulty)))
     fits: dict[str, Any] = {"irt": None, "bradley_terry": None}
-    models = Models(effects, None, nobody, nobody, None, nobody, nobody, fits)
     if len(data.names) < 2:
         notes.lines.append("one forecaster only: no IRT, no Bradley–Terry, no rank agreement")
-        return models
-    parts = _name_parts(data.names, effects.part)
+        return Models(effects, None, None, fits)
+    parts = _name_parts(data.names, fit.part)
     _note_parts(parts, "adjusted Brier, IRT", "nothing but a prior compares one group with another", notes)
-    models = _fit_irt(models, data, 1 - brier if response == "brier" else scores.correct, response, parts, notes)
-    models = _fit_strengths(models, events, data, scores.p_winner, prior, notes)
-    for name, fit in fits.items():
-        if fit and not fit["converged"]:
-            notes.lines.append(f"the fit of {name} has not converged: {fit['iterations']} iterations")
-    return models
+    irt = _fit_irt(scored, 1 - brier if response == "brier" else scored.correct, notes)
+    if irt:
+        fits["irt"] = _describe(irt.fit) | {
+            "log_posterior": irt.fit.log_posterior,
+            "response": response,
+            "parts": parts,
+        }
+    strengths = _fit_strengths(scored, prior, fits, notes)
+    for name, described in fits.items():
+        if described and not described["converged"]:
+            notes.lines.append(f"the fit of {name} has not converged: {described['iterations']} iterations")
+    return Models(effects, irt, strengths, fits)
 
 
-def _numbered(data: Forecasts, values: Floats) -> tuple[Ints, Ints, Ints, Ints, Floats]:
+def _describe(fit: IrtFit | BradleyTerryFit) -> dict[str, Any]:
+    return {name: getattr(fit, name) for name in _REPORTED}
+
+
+def _numbered(scored: Scored, values: Floats) -> tuple[Ints, Ints, Ints, Ints, Floats]:
     """The forecasters and events that have a value, both numbered anew for each of the values, and the values."""
     has = ~np.isnan(values)
-    who, i = np.unique(data.forecaster[has], return_inverse=True)
-    which, j = np.unique(data.event[has], return_inverse=True)
+    who, i = np.unique(scored.forecasts.forecaster[has], return_inverse=True)
+    which, j = np.unique(scored.forecasts.event[has], return_inverse=True)
     return who, which, i, j, values[has]
 
 
-def _fit_irt(models: Models, data: Forecasts, y: Floats, response: str, parts: list[list[str]], notes: Notes) -> Models:
-    able, answered, i, j, y = _numbered(data, y)
-    if len(able) < 2:
+def _fit_irt(scored: Scored, y: Floats, notes: Notes) -> Fitted[IrtFit] | None:
+    who, which, i, j, y = _numbered(scored, y)
+    if len(who) < 2:
         notes.lines.append("fewer than two forecasters of exclusive events: no IRT of correct answers")
-        return models
-    irt = fit_irt(i, j, y)
-    models.fits["irt"] = {
-        "iterations": irt.iterations, "gradient_norm": irt.gradient_norm, "log_likelihood": irt.log_likelihood,
-        "log_posterior": irt.log_posterior, "converged": irt.converged, "response": response, "parts": parts,
-    }  # fmt: skip
-    return models._replace(irt=irt, able=able, answered=answered)
+        return None
+    return Fitted(fit_irt(i, j, y), who, which)
 
 
 def _fit_strengths(
-    models: Models, events: Events, data: Forecasts, p_winner: Floats, prior: float | None, notes: Notes
-) -> Models:
-    rated, which, i, j, p = _numbered(data, p_winner)
-    if len(rated) < 2:
+    scored: Scored, prior: float | None, fits: dict[str, Any], notes: Notes
+) -> Fitted[BradleyTerryFit] | None:
+    who, which, i, j, p = _numbered(scored, scored.p_winner)
+    names = [scored.forecasts.names[at] for at in who]
+    if len(who) < 2:
         notes.lines.append("fewer than two forecasters of exclusive events: no Bradley–Terry")
-        return models
+        return None
     fit = fit_bradley_terry(i, j, p, prior or 0.0)
     if prior is None and (not fit.converged or fit.diverging.any()):
         why = "does not converge"
         if fit.diverging.any():
-            names = sorted(data.names[at] for at in rated[fit.diverging].tolist())
-            why = f"has no maximum, strengths run away: {grouped_names(names)}"
+            diverging = [names[at] for at in np.flatnonzero(fit.diverging)]
+            why = f"has no maximum, strengths run away: {grouped_names(diverging)}"
         notes.lines.append(f"Bradley–Terry with a prior of {PRIOR:g}: without one it {why}")
         prior = PRIOR
         fit = fit_bradley_terry(i, j, p, prior)
-    used = fit.used[j]
-    unused = [events.ids[at] for at in which[~fit.used]]
+    unused = [scored.events.ids[at] for at in which[~fit.used]]
     notes.exclude("event", "from Bradley–Terry: nobody gave its winner any probability", unused)
-    models.fits["bradley_terry"] = {
-        "iterations": fit.iterations, "gradient_norm": fit.gradient_norm, "log_likelihood": fit.log_likelihood,
-        "converged": fit.converged, "events": int(fit.used.sum()), "prior": prior or 0.0, "parts": [],
-    }  # fmt: skip
-    if used.any():
-        everybody, lone = np.arange(len(rated)), j.max() + 1  # who is in unused events only is a part by itself
+    parts: list[list[str]] = []
+    if fit.used.any():
+        used = fit.used[j]
+        everybody, lone = np.arange(len(who)), j.max() + 1  # who is in unused events only is a part by itself
         connected = np.append(i[used], everybody), np.append(j[used], lone + everybody)
-        parts = _name_parts([data.names[at] for at in rated], connected_parts(*connected)[0])
-        models.fits["bradley_terry"]["parts"] = parts
+        parts = _name_parts(names, connected_parts(*connected)[0])
         _note_parts(parts, "Bradley–Terry", "only the prior compares one group with another", notes)
-    return models._replace(strengths=fit, rated=rated, decided=which[fit.used])
+    fits["bradley_terry"] = _describe(fit) | {"events": int(fit.used.sum()), "prior": prior or 0.0, "parts": parts}
+    return Fitted(fit, who, which[fit.used])
 
 
 def _name_parts(names: Sequence[str], label: Ints) -> list[list[str]]:

@@ -20,7 +20,7 @@ from .events import Events
 from .fields import format_time, read_id
 from .forecasts import Forecasts
 from .report import list_remarks, summarise, title_of
-from .score_table import Scores, baselines
+from .score_table import Scored, baselines
 
 _SMALL: Final = 12  # reliability diagrams
 _LINES: Final = 8  # forecasters whose returns are drawn in colour
@@ -38,7 +38,7 @@ class EventData(NamedTuple):
 
     events: Events
     data: Forecasts
-    scores: Scores
+    scores: Scored
     base: Mapping[str, Mapping[str, Floats]]
     texts: Texts
 
@@ -185,7 +185,7 @@ def _events(shown: EventData, names: Sequence[str]) -> list[Section]:
     order = np.argsort(-means, kind="stable")
     spent = np.cumsum(((counts + 3) * (np.minimum(events.sizes, _OPTIONS) + 3))[order])
     order = order[: max(1, int(np.searchsorted(spent, _CELLS)))].tolist()
-    base = dict(zip(("market", "crowd"), baselines(events, data, shown.scores.slots), strict=True))
+    base = dict(zip(("market", "crowd"), baselines(events, data), strict=True))
     rows = [_read_event(shown, at, float(means[at]), base) for at in order]
     columns = [
         Column("Category", lambda row: printable(events.category[row.at] or "", 60), "choice"),

@@ -139,9 +139,10 @@ def _solve(rises: Callable[[float], tuple[float, float]], guess: float, low: flo
 
 
 class Bets(NamedTuple):
-    """The bets of one row on exclusive events with a price; bet i has the options offsets[i]:offsets[i + 1].
+    """The bets of a forecaster, `row`, on exclusive events with a price.
 
-    p, q: probabilities and asking prices; slot: where an option stands among those of all events.
+    Bet i has the options offsets[i]:offsets[i + 1]. p, q: probabilities and asking prices; slot: where an option stands
+    among those of all events.
     """
 
     row: int
@@ -164,13 +165,13 @@ class Bets(NamedTuple):
         return tilted_interval(pay * np.repeat(self.weight / self.weight.mean(), sizes), prices, self.offsets, mean)
 
 
-def list_bets(events: Events, forecasts: Forecasts, first: int = 0) -> Iterator[Bets]:
-    """The bets of one forecaster after the other; `first` is the row of the first."""
+def list_bets(events: Events, forecasts: Forecasts) -> Iterator[Bets]:
+    """The bets of one forecaster after the other."""
     bets = np.flatnonzero(forecasts.priced & events.exclusive[forecasts.event])
     bets = bets[np.argsort(forecasts.forecaster[bets], kind="stable")]
     starts, who = forecasts.starts, forecasts.forecaster[bets]
     for chosen in np.split(bets, np.flatnonzero(np.diff(who)) + 1) if len(bets) else ():
-        sizes, row = forecasts.sizes[chosen], first + int(forecasts.forecaster[chosen[0]])
+        sizes, row = forecasts.sizes[chosen], int(forecasts.forecaster[chosen[0]])
         at, offsets = positions(starts[chosen], sizes)
         yield Bets(
             row,

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from .arrays import Floats, Ints
-from .ranks import RANK_TIE
+from .metrics import RANK_TIE
 
 LEAST_CLUSTERS: Final = 2  # below, nothing tells how sure a number is
 NO_SPREAD: Final = 0.05  # share of the mean error that stands for the spread of skills where none shows

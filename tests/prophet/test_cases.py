@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from each import each
-from forecasteval.prophet.ranks import rank_agreement
+from forecasteval.prophet.metrics import rank_agreement
 from forecasteval.prophet.scores import (
     average_return,
     brier_score,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from each import each
-from forecasteval.prophet.effects import connected_parts, fit_effects
+from forecasteval.prophet.models import connected_parts, fit_effects
 
 
 def draw(forecasters: int, events: int, share: float, seed: int) -> tuple[Any, ...]:

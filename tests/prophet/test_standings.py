@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from forecasteval.prophet.effects import fit_effects
+from forecasteval.prophet.models import fit_effects
 from forecasteval.prophet.report import format_report
 from prophet_data import DATASET, PREDICTION, Row, csv_row, evaluate, evaluate_csv, sample_results, write_csv
 from test_cli import run

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from forecasteval.prophet.ranks import rank_agreement, shared_ranks
+from forecasteval.prophet.metrics import rank_agreement, shared_ranks
 
 
 def columns(size: int) -> st.SearchStrategy[list[list[int]]]:
