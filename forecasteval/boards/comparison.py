@@ -242,17 +242,17 @@ def _find_season(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> 
         problem = "expected systems with a score per question; forecasters are compared within one dataset"
         forecasters = next(result for result in read if not isinstance(result, System))
         raise InputError("compare", problem, str(forecasters["name"]))
-    candidates = [part for parts in connect_systems(combine_all(systems)[0]) for part in parts]
-    connected = [part for part in candidates if part.keys() == {*names}]
+    candidates = [(system, part) for system, parts in connect_systems(combine_all(systems)[0]) for part in parts]
+    connected = [(system, part) for system, part in candidates if part.keys() == {*names}]
     if len(connected) != 1:
         named = ", ".join(printable(name, 40) for name in names)
         problem = "expected systems that are connected by shared datasets of one benchmark and rule set"
         raise InputError(named, problem, f"{len(connected)} such benchmarks" if connected else "none")
-    system = next(iter(connected[0][names[0]].values()))
+    ((system, part),) = connected
     if math.isinf(system.scale.width):
         problem = "expected scores with bounds; others are compared within one dataset"
         raise InputError("compare", problem, system.group[0])
-    season = fit_season(connected[0], 0)
+    season = fit_season(part, 0)
     if season is None:
         raise InputError("compare", "expected questions", "none")
     return season

@@ -27,14 +27,6 @@ Answered = dict[str, dict[Group, System]]  # by the system's name, and by datase
 Interval = tuple[float, float] | None
 
 
-class Gap(NamedTuple):
-    """How much better a system is than another: the difference, its 95 % interval, p (not adjusted)."""
-
-    difference: float
-    interval: Interval
-    p: float
-
-
 class Season(NamedTuple):
     """Systems that are connected by datasets of one rule set, and their scores over all of these."""
 
@@ -103,13 +95,13 @@ class Season(NamedTuple):
             "degraded": any(result.row["degraded"] for result in results),
         }
 
-    def gap(self, better: int, other: int) -> Gap:
-        """How much better the system at one place is than that at another."""
+    def gap(self, better: int, other: int) -> tuple[float, Interval, float]:
+        """How much better a system is than another, by places: the difference, its 95 % interval, p (not adjusted)."""
         width, pair = self.scale.width, (better, other)
         difference = width * float(self.gaps.value[pair].round(_DIGITS)) + 0.0
         bounds = -self.share * width, self.share * width
         interval = _interval(difference, width * float(self.gap_halves[pair]), bounds)
-        return Gap(difference, interval, float(self.p[pair]))
+        return difference, interval, float(self.p[pair])
 
 
 def _interval(centre: float, half: float, bounds: tuple[float, float]) -> Interval:
@@ -136,11 +128,11 @@ def pool_systems(
     """
     tables: list[dict[str, Any]] = []
     remarks: list[str] = []
-    for parts in connect_systems(systems):
+    for system, parts in connect_systems(systems):
         # One table says more than those of the datasets where it has several systems and several datasets.
         pooled = [part for part in parts if len(part) > 1 and len(_datasets(part)) > 1]
-        if pooled and math.isinf(_first(pooled[0]).scale.width):
-            remarks.append(f"{_first(pooled[0]).group[0]}: no table over all datasets, which needs scores with bounds")
+        if pooled and math.isinf(system.scale.width):
+            remarks.append(f"{system.group[0]}: no table over all datasets, which needs scores with bounds")
             continue
         for part in pooled:
             apart = sorted(name for other in parts if other is not part for name in other)
@@ -152,40 +144,28 @@ def pool_systems(
 # --- Systems that can be compared ---
 
 
-def connect_systems(systems: Iterable[System]) -> Iterator[list[Answered]]:
-    """For each benchmark and rule set, the systems that can be compared through shared datasets, the most first."""
+def connect_systems(systems: Iterable[System]) -> Iterator[tuple[System, list[Answered]]]:
+    """For each benchmark and rule set a system, and the groups that shared datasets connect, the largest first."""
     alike: dict[tuple[str, str], list[System]] = defaultdict(list)
     for system in systems:
         if system.group[1]:
             alike[system.group[0], dump_json(system.policy)].append(system)
     for _, same in sorted(alike.items(), key=itemgetter(0)):
-        answered = _by_name(same)
-        parts: dict[int, Answered] = defaultdict(dict)
-        for label, name in zip(_label_parts(answered), answered, strict=True):
-            parts[label][name] = answered[name]
-        yield sorted(parts.values(), key=lambda part: (-len(part), min(part)))
-
-
-def _label_parts(answered: Answered) -> list[int]:
-    """The number of the connected part that each system belongs to."""
-    places = {group: place for place, group in enumerate(_datasets(answered))}
-    if len(answered) < 2 or len(places) < 2:
-        return [0] * len(answered)
-    from scipy.sparse import coo_array, csgraph
-
-    edges = [(row, places[group]) for row, results in enumerate(answered.values()) for group in results]
-    table = coo_array(([1] * len(edges), tuple(zip(*edges, strict=True))), (len(answered), len(places))).tocsr()
-    labels: list[int] = csgraph.connected_components(table @ table.T, directed=False)[1].tolist()
-    return labels
+        parts: list[tuple[set[Group], Answered]] = []
+        for name, results in _by_name(same).items():
+            datasets, members = {*results}, {name: results}
+            for part in [part for part in parts if not part[0].isdisjoint(results)]:
+                datasets |= part[0]
+                members |= part[1]
+                parts.remove(part)
+            parts.append((datasets, members))
+        connected = (dict(sorted(members.items())) for _, members in parts)
+        yield same[0], sorted(connected, key=lambda part: (-len(part), min(part)))
 
 
 def _datasets(answered: Answered) -> dict[Group, System]:
     """The datasets that were answered, in order, each with a system that did."""
     return dict(sorted((pair for results in answered.values() for pair in results.items()), key=itemgetter(0)))
-
-
-def _first(answered: Answered) -> System:
-    return next(iter(_datasets(answered).values()))
 
 
 def _by_name(systems: Iterable[System]) -> Answered:
@@ -195,7 +175,7 @@ def _by_name(systems: Iterable[System]) -> Answered:
     answered: Answered = defaultdict(dict)
     for name, system in named:
         answered[system.name if taken[name, system.group] > 1 else name][system.group] = system
-    return dict(sorted(answered.items()))
+    return answered
 
 
 def fit_season(answered: Answered, min_questions: int) -> Season | None:
@@ -268,14 +248,14 @@ def _rank(season: Season, ranked: list[int], rows: list[dict[str, Any]]) -> list
     bounds = rank_bounds(season.gaps.select(places), adjust_pairs(season.p[np.ix_(places, places)]), ALPHA)
     chances = dict(zip(by_name.tolist(), chances_of_best(season.fit, SEED, by_name).tolist(), strict=True))
     gaps = [season.gap(ranked[0], place) for place in ranked]
-    adjusted = [None, *holm([gap.p for gap in gaps[1:]])]
+    adjusted = [None, *holm([p for _, _, p in gaps[1:]])]
     listed: list[dict[str, Any]] = []
-    for number, (place, interval, gap, p) in enumerate(zip(ranked, bounds, gaps, adjusted, strict=True), 1):
-        row = {**_UNRANKED, **rows[place], "rank": number, "provisional": False, "rank_interval": interval}
+    for number, (place, ranks, gap, p) in enumerate(zip(ranked, bounds, gaps, adjusted, strict=True), 1):
+        row = {**_UNRANKED, **rows[place], "rank": number, "provisional": False, "rank_interval": ranks}
         row["p_best"] = None if math.isnan(chances[place]) else chances[place]
         row["tied_with_best"] = p is None or p >= ALPHA
         if p is not None:
-            row.update(behind=gap.difference, behind_interval=gap.interval, p_leader=round(p, _DIGITS))
+            row.update(behind=gap[0], behind_interval=gap[1], p_leader=round(p, _DIGITS))
         if listed and row["overall_score"] == listed[-1]["overall_score"]:
             row["rank"] = listed[-1]["rank"]
         listed.append(row)
