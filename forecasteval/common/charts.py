@@ -6,8 +6,7 @@ Pages draw the same values as SVG (`boards/templates/charts.svg.j2`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .errors import InputError, extra_package, printable
@@ -22,8 +21,14 @@ GREY: Final = "#757575"
 LABEL: Final = 40  # characters of a name in a chart
 _DOTTED: Final = 24  # points of a line that are drawn as dots, too
 _STEPS: Final = 5  # at most, between the ticks of an axis
-_FONTS: Final = ("DejaVu Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "Microsoft YaHei",
-                 "PingFang SC", "Arial Unicode MS")  # fmt: skip
+_FONTS: Final = (
+    "DejaVu Sans",
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "WenQuanYi Zen Hei",
+    "Microsoft YaHei",
+    "PingFang SC",
+)
 
 
 # --- Axes, lines, charts ---
@@ -119,18 +124,15 @@ class Panel(NamedTuple):
         """The line as the path of an SVG element that is 1000 wide."""
         parts, command = [], "M"
         for x, y in line.points:
-            if y is None:
-                command = "M"
-            else:
+            if y is not None:
                 parts.append(f"{command}{1000 * self.x.at(x):.0f} {self.height * (1 - self.y.at(y)):.1f}")
-                command = "L"
+            command = "M" if y is None else "L"
         return "".join(parts)
 
     def labels(self, gap: float = 15.0) -> list[tuple[float, int]]:
         """(place in pixels from the top, number of the line) of the names: near the ends of the lines, `gap` apart."""
-        ends = [(self.height * (1 - self.y.at(line.end[1])), n) for n, line in enumerate(self.lines)
-                if line.end and not line.faint]  # fmt: skip
-        return spread(sorted(ends), gap) if self.named else []
+        lines = [(line.end, number) for number, line in enumerate(self.lines) if self.named and not line.faint]
+        return spread(sorted((self.height * (1 - self.y.at(end[1])), number) for end, number in lines if end), gap)
 
 
 def spread(ends: Sequence[tuple[float, int]], gap: float) -> list[tuple[float, int]]:
@@ -168,39 +170,28 @@ def plot(charts: Mapping[str, Chart], name: str | None = None, ax: Any = None) -
     if chart is None:
         raise InputError("plot", f"expected one of {', '.join(charts) or 'no charts'}", printable(repr(name), 60))
     with extra_package("matplotlib", "plot"):
-        from matplotlib import pyplot
+        from matplotlib import font_manager, pyplot, rc_context
     import numpy as np
 
-    count = max(1, len(chart.panels))
-    with _fonts():
+    count, height = max(1, len(chart.panels)), 0.3 * len(chart.table.rows)
+    fonts = set(font_manager.get_font_names())  # names may be in any script
+    with rc_context({"font.family": [name for name in _FONTS if name in fonts]}):
         if ax is None:
-            columns = min(count, 4)
-            lines = -(-count // columns)
-            height = 3.2 * lines if chart.panels else 0.3 * len(chart.table.rows)
-            size = (max(6.4, 3.2 * columns), 1 + max(3.2, height))
-            figure, ax = pyplot.subplots(lines, columns, squeeze=False, figsize=size, layout="constrained")
+            columns, lines = min(count, 4), -(-count // 4)
+            size = max(6.4, 3.2 * columns), 1 + max(3.2, 3.2 * lines if chart.panels else height)
+            figure, grid = pyplot.subplots(lines, columns, squeeze=False, figsize=size, layout="constrained")
             figure.suptitle(chart.title, parse_math=False)
-            for spare in ax.flat[count:]:
+            for spare in grid.flat[count:]:
                 spare.set_visible(False)
-        axes = [each for each in np.ravel(ax) if each.get_visible()]
+            ax = grid.flat[:count]
+        axes = np.ravel(ax)
         if len(axes) != count:
             raise InputError("plot", f"{chart.name} has {count} panels", f"{len(axes)} Axes")
         for each, panel in zip(axes, chart.panels, strict=False):
             _draw_panel(each, panel)
         if not chart.panels:
             _draw_marks(axes[0], chart.table)
-    return axes[0] if count == 1 else np.array(axes)
-
-
-@contextmanager
-def _fonts() -> Iterator[None]:
-    """Fonts that this system has, for names in any script; the rest is the reader's own style."""
-    import matplotlib
-    from matplotlib import font_manager
-
-    known = set(font_manager.get_font_names())
-    with matplotlib.rc_context({"font.family": [name for name in _FONTS if name in known]}):
-        yield
+    return axes[0] if count == 1 else axes
 
 
 def _draw_panel(ax: Axes, panel: Panel) -> None:
@@ -211,8 +202,8 @@ def _draw_panel(ax: Axes, panel: Panel) -> None:
         if line.dots:
             ax.scatter(xs, ys, s=[8 + 110 * dot for dot in line.dots], color=colour)
         if panel.named and line.end and not line.faint:
-            ax.annotate(printable(line.name, LABEL), line.end, (4, 0), textcoords="offset points", va="center",
-                        color=colour, parse_math=False)  # fmt: skip
+            label = ax.annotate(printable(line.name, LABEL), line.end, (4, 0), textcoords="offset points", va="center")
+            label.set(color=colour, parse_math=False)
     if panel.reference == "diagonal":
         ax.plot([panel.x.low, panel.x.high], [panel.y.low, panel.y.high], color=GREY, linestyle="--", zorder=0)
     elif isinstance(panel.reference, (int, float)):

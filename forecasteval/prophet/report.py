@@ -19,7 +19,6 @@ from forecasteval.common.report import (
     Report,
     Shade,
     Table,
-    format_text,
     make_table,
     show_interval,
     show_number,
@@ -45,19 +44,14 @@ def title_of(metric: str) -> str:
     return find_metric(metric).title
 
 
-def format_report(results: Mapping[str, Any], sort: str | None = None, full: bool = False, items: bool = False) -> str:
-    """The results as a screen shows them.
+def report_blocks(
+    results: Mapping[str, Any], sort: str | None = None, full: bool = False, items: bool = False
+) -> Report:
+    """The report's lines and tables.
 
     `sort` is the metric that orders the forecasters, best first; those without a value come last; None: that of
     "ranked_by". Raises InputError for any other name.
     """
-    return format_text(report_blocks(results, sort, full, items))
-
-
-def report_blocks(
-    results: Mapping[str, Any], sort: str | None = None, full: bool = False, items: bool = False
-) -> Report:
-    """The report's lines and tables."""
     if sort is not None and sort not in _metrics(results):
         raise InputError("--sort", f"expected one of {', '.join(_metrics(results))}", printable(sort, 60))
     by_forecast = [Section("", [make_table(_item_columns(results), results.get("items", ()))])] if items else []

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from forecasteval.common.errors import InputError
-from forecasteval.prophet.report import format_report
+from forecasteval.common.report import format_text
+from forecasteval.prophet.report import report_blocks
 from prophet_data import GOOD, GOOD_PROBLEM, evaluate, sample_results
 
 
@@ -16,19 +17,19 @@ def test_report_sorts() -> None:
     metrics = list(sample_results()["rank_correlation"]["overall"]["spearman"])
     assert len(metrics) == 11
     for metric in metrics:
-        lines = format_report(sample_results(), metric).splitlines()
+        lines = format_text(report_blocks(sample_results(), metric)).splitlines()
         at = next(n for n, line in enumerate(lines) if line.startswith("Rank "))
         names = [line[6:].split("  ")[0] for line in lines[at + 1 : at + 13]]
         assert names == sorted(rows, key=lambda name: (rows[name][f"{metric}_rank"], name))
     with pytest.raises(InputError) as caught:
-        format_report(sample_results(), "elo")
+        report_blocks(sample_results(), "elo")
     assert str(caught.value) == f"--sort: expected one of {', '.join(metrics)}, got elo"
 
 
 def test_report_of_little_and_hostile_data() -> None:
     """No price, no category, one forecaster; names that would move the cursor stay on their line."""
     rows = [{**GOOD[0], "username": "\x1b[2Jada\n\u202e"}]
-    report = format_report(evaluate(rows, [GOOD_PROBLEM], min_events=2))
+    report = format_text(report_blocks(evaluate(rows, [GOOD_PROBLEM], min_events=2)))
     assert "\\x1b[2Jada\\n\\u202e" in report
     assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e]", report)
     assert "nan" not in report.lower()

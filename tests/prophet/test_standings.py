@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from forecasteval.common.report import format_text
 from forecasteval.prophet.models import fit_effects
-from forecasteval.prophet.report import format_report
+from forecasteval.prophet.report import report_blocks
 from prophet_data import DATASET, PREDICTION, Row, csv_row, evaluate, evaluate_csv, sample_results, write_csv
 from test_cli import run
 
@@ -76,7 +77,7 @@ def test_unequal_participation_ranks_by_the_adjusted_score() -> None:
     assert "forecasters answered different events (5 to 10 of 10)" in results["ranked_by"]["why"]
     assert [row["name"] for row in results["ranking"]] == ["ada", "bob", "cid"]
     assert results["forecasters"]["bob"]["brier_rank"] == 1
-    report = format_report(results)
+    report = format_text(report_blocks(results))
     assert "Ranked by Adjusted Brier: forecasters answered different events" in report
     assert "  Brier  " in report  # stays beside it
     whole = evaluate([row for row in rows if row["username"] != "bob"], PROBLEMS)
@@ -137,7 +138,7 @@ def test_decomposition_adds_up_and_is_that_of_the_bins() -> None:
 
 def test_screen_shows_what_people_read() -> None:
     """A board, agreement in one line; every table with `full`; of many forecasters the first thirty."""
-    short, full = format_report(sample_results()), format_report(sample_results(), full=True)
+    short, full = format_text(report_blocks(sample_results())), format_text(report_blocks(sample_results(), full=True))
     assert len(short.splitlines()) <= 30
     assert "Rank agreement of the metrics (Kendall): median" in short
     for title in ("Rank agreement (Spearman)", "Difference to the market", "Brier by category", "Reliability"):
@@ -146,9 +147,9 @@ def test_screen_shows_what_people_read() -> None:
     many = evaluate(
         [forecast(f"m{n:02d}", e, 0.5 + n / 100) for n in range(40) for e in range(2)], PROBLEMS, bootstrap=5
     )
-    assert "… the first 30 of 40 ranked and 0 provisional: --full" in format_report(many)
-    assert "m00" not in format_report(many)
-    assert "m00" in format_report(many, full=True)
+    assert "… the first 30 of 40 ranked and 0 provisional: --full" in format_text(report_blocks(many))
+    assert "m00" not in format_text(report_blocks(many))
+    assert "m00" in format_text(report_blocks(many, full=True))
 
 
 def test_rows_without_a_ticker_are_refused(tmp_path: Path) -> None:
