@@ -15,7 +15,9 @@ import crps_wing
 import eval as program
 from cli import Done, assert_refused, run, strict, write
 from crps_wing import CrpsEvaluator, score_samples
+from forecasteval.boards.board_page import make_page
 from forecasteval.boards.two_way import fit_scores
+from forecasteval.common.pages import Records
 
 SKILLS = {"sharp": 1.0, "fair": 3.0, "vague": 9.0}
 WEEKS = ("w1", "w2", "w3")
@@ -193,3 +195,16 @@ def test_a_score_out_of_bounds_is_not_ranked(folder: Folder) -> None:
     done = run(folder(Broken), "nightly")
     assert done.code == 2
     assert "expected scores in [-0.001, 0]" in done.err
+
+
+def test_a_page_where_a_lower_score_is_better(folder: Folder) -> None:
+    """The frontier goes down with the costs, and a click on a column of scores brings the lowest to the top."""
+    root = folder(Costs)
+    costs = {"vague": 1, "fair": 2, "sharp": 3}
+    write(root, {"prediction/systems.json": {name: {"cost": cost} for name, cost in costs.items()}})
+    page = make_page(board(root))
+    chart = page.charts()["cost1"]
+    assert [row[-1] for row in chart.table.rows] == ["yes"] * 3
+    assert "nothing that costs less scores less: vague (1: " in chart.description
+    best = {column.title: column.best for column in page.blocks(Records)[0].columns}
+    assert (best["Overall"], best["95% interval"], best["Datasets"]) == ("low", "low", "high")

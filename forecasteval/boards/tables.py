@@ -279,7 +279,7 @@ def _tally(level: str, spare: int) -> Column:
     return Column(f"Level {level}" if level else "Wins", show, "number", "", spare)
 
 
-DETECTABLE: Final = _number("80% power at", "detectable", "low", 99)
+DETECTABLE: Final = _number("80% power at", "detectable", "low", 200)
 MOVES: Final = [
     Column("Question", lambda question: printable(question["id"], 40)),
     Column("Level", lambda question: question["level"] or "", "number"),
