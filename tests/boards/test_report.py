@@ -84,7 +84,7 @@ def test_pairs_on_a_narrow_terminal_keep_difference_and_p() -> None:
         score([q(f"q{n}", answer=answer, level=1 + n % 2) for n, answer in enumerate(text)], name)
         for name, text in answers.items()
     ]
-    report = format_text(comparison_report(compare(systems)), 60)
+    report = format_text(comparison_report(compare(systems)), 50)
     header = next(line for line in report.splitlines() if line.startswith("A  B"))
     assert header.split() == ["A", "B", "A", "−", "B", "95%", "interval", "p", "p", "(Holm)"]
     assert "(no room for: 80% power at, Level 2, Level 1)" in report
