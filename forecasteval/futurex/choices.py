@@ -65,7 +65,7 @@ class Picks(NamedTuple):
     @classmethod
     def of(cls, picks: Collection[str]) -> Picks:
         """Picks of which those that are neither label nor option have a question mark in front."""
-        unknown = frozenset(pick[1:] for pick in picks if pick[0] == "?")
+        unknown = frozenset(unshield(pick[1:]) for pick in picks if pick[0] == "?")
         return cls(frozenset(unshield(pick) for pick in picks if pick[0] != "?"), unknown)
 
 

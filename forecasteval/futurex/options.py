@@ -109,7 +109,7 @@ class Options:
 
 
 def unshield(pick: str) -> str:
-    """The label that `shield` replaced; any other pick as it is."""
+    """The pick with the labels that `shield` replaced."""
     return pick.translate(_UNSHIELDED)
 
 
@@ -134,9 +134,10 @@ _LABELLED: Final = re.compile(  # B. Tie, (B) Tie, B - a tie, Option B, 选项B,
         (?P<text>.*)""",
     re.X | re.I | re.S,
 )
+_LABEL: Final = r"[!-~\ue05b-\ue07e]"  # with those that `shield` puts in place of labels past Z
 _NUMBERED: Final = re.compile(r"[0-9]{1,2}[.)](?![0-9])\s*(?=\S)")  # "1. A", but not the option "1.5%"
 _SEQUENCE: Final = re.compile(  # (A)(C), A.C., A 2. C behind a first number
-    r"(?:\(\s?[!-~]\s?\)\s?){2,}|(?:[!-~]\.\s?)+[!-~]\.?|[!-~](?:\s[0-9]{1,2}[.)]\s?[!-~])+"
+    rf"(?:\(\s?{_LABEL}\s?\)\s?){{2,}}|(?:{_LABEL}\.\s?)+{_LABEL}\.?|{_LABEL}(?:\s[0-9]{{1,2}}[.)]\s?{_LABEL})+"
 )
 _LABEL_RANGE: Final = re.compile(r"([!-~])\s?(?:[-–—]|through|thru|至|到)\s?([!-~])", re.I)  # B-E
 _ASIDE: Final = re.compile(r"\s*\([^()]*\)\Z")
@@ -260,7 +261,7 @@ def _find_text(token: str, options: Options) -> str:
     label, text = (match["label"], match["text"]) if match else (token[-2:-1], token[:-3])
     if not match and (token[-3:-2], token[-1:]) != ("(", ")"):
         return ""
-    return label if label in options.labels and options.index.get(choice_key(text)) == label else ""
+    return label if label in options.labels and options.index.get(choice_key(text)) == unshield(label) else ""
 
 
 def read_token(token: str, options: Options) -> list[str]:
