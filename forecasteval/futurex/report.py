@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -24,6 +25,7 @@ from forecasteval.common.report import (
 )
 
 from .answers import read_answer
+from .items import Item
 from .questions import Truth, read_record
 from .rows import raw_answer
 from .rules import LEVELS, WEIGHTS, Rules
@@ -124,43 +126,43 @@ def _remarks(results: Mapping[str, Any]) -> list[str]:
 # --- Items ---
 
 
-def name_cause(item: Mapping[str, Any]) -> str:
+def name_cause(item: Item) -> str:
     """The kind of mistake that an item is: "refusal", "wrong option", "partly right", …; "right" if it is none.
 
     >>> name_cause({"outcome": "scored", "score": 0.0, "kind": "single choice", "note": ""})
     'wrong option'
     """
-    if item["outcome"] != "scored":
-        return "refusal" if "refusal" in item["note"] else str(item["outcome"])
+    if item["outcome"] != "scored" or item["score"] is None:
+        return "refusal" if "refusal" in item["note"] else item["outcome"]
     if item["score"] >= 1:
         return "right"
     return "partly right" if item["score"] > 0 else _WRONG.get(item["kind"], "wrong option")
 
 
-def explain(item: Mapping[str, Any], truth: Truth | None = None) -> str:
+def explain(item: Item, truth: Truth | None = None) -> str:
     """The reason of an item's score in one sentence; with its `truth` a number's sentence has both values and σ."""
     if item["outcome"] == "missing":
         return "no answer"
     if item["outcome"] == "unparsed":
-        return str(item["note"]) if "refusal" in item["note"] else f"not read: {item['note']}"
+        return item["note"] if "refusal" in item["note"] else f"not read: {item['note']}"
     wrapped = _WRAPPED.fullmatch(item["truth"])
     read = printable(item["read"], _SHOWN)
     true = printable((wrapped[1] or wrapped[2]) if wrapped else item["truth"], _SHOWN)
     if item["kind"] == "number":
         return _explain_number(item, read, true, truth)
-    matched = _MATCHED.search(item["note"])
+    score, matched = item["score"] or 0.0, _MATCHED.search(item["note"])
     if item["kind"] == "ranking" and matched:
         part = f"{matched[1]} of {matched[2]} names"
         if matched[1] == "0":
             return f"{part}: {read} against {true}"
-        return f"{part}: 0.8 · {matched[1]}/{matched[2]}" if item["score"] else f"{part}: only a whole list scores"
-    if item["score"] >= 1:
+        return f"{part}: 0.8 · {matched[1]}/{matched[2]}" if score else f"{part}: only a whole list scores"
+    if score >= 1:
         return f"{read} is right"
-    f1 = f": F1 {show_number(item['score'])}" if item["score"] else ""
+    f1 = f": F1 {show_number(score)}" if score else ""
     return f"{read or 'nothing'} picked, {true} is right{f1}"
 
 
-def _explain_number(item: Mapping[str, Any], read: str, true: str, truth: Truth | None) -> str:
+def _explain_number(item: Item, read: str, true: str, truth: Truth | None) -> str:
     sigmas, sigma = item["sigmas"], None
     if isinstance(truth, NumberTruth):
         true, sigma = f"{truth.quantity.value:.12g}", truth.sigma
@@ -205,11 +207,12 @@ def make_page(results: Mapping[str, Any], rows: Rows | None = None, rules: Rules
     items = results["items"]
     costs = _costs(items, results["signature"]["fixed_weights"] is True)
     causes = pages.list_causes(zip(map(name_cause, items), costs, strict=True))
-    questions = Section("Questions", [_records(items, costs, rows, rules)])
+    records = (rows() if rows else None) or ()
+    questions = Section("Questions", [_list_questions(items, costs, records, rules)])
     return summarise(results).with_sections(*causes, *_list_distances(items), questions)
 
 
-def _costs(items: Iterable[Mapping[str, Any]], fixed: bool) -> list[float]:
+def _costs(items: Iterable[Item], fixed: bool) -> list[float]:
     """What each question takes from the overall score: its share of the weights times what its score lacks of 1."""
     counts = Counter(item["level"] for item in items if item["score"] is not None)
     total = sum(WEIGHTS.values()) if fixed else sum(WEIGHTS[level] for level in counts)
@@ -219,7 +222,7 @@ def _costs(items: Iterable[Mapping[str, Any]], fixed: bool) -> list[float]:
     ]
 
 
-def _list_distances(items: Iterable[Mapping[str, Any]]) -> list[Section]:
+def _list_distances(items: Iterable[Item]) -> list[Section]:
     """How far numbers lie from the truth; nothing without such questions."""
     sigmas = [item["sigmas"] for item in items if item["sigmas"] is not None]
     counts = Counter(next(title for edge, title in _BINS if x < edge or x == edge > 0) for x in sigmas)
@@ -243,7 +246,7 @@ def _list_distances(items: Iterable[Mapping[str, Any]]) -> list[Section]:
 class _Row(NamedTuple):
     """An item with what it costs, the whole prompt and answer, the truth as it was read, how many items have its id."""
 
-    item: Mapping[str, Any]
+    item: Item
     cost: float
     prompt: str
     answer: str
@@ -259,33 +262,28 @@ class _Row(NamedTuple):
         return "; ".join(filter(None, (self.item["note"], f"{self.same_id} rows have this id" * (self.same_id > 1))))
 
 
-def _read_rows(
-    items: Sequence[Mapping[str, Any]], costs: Sequence[float], rows: Rows | None, rules: Rules | None
-) -> list[_Row]:
-    """What costs most first; with the texts of the item if the files hold another answer by now."""
-    places = sorted(range(len(items)), key=lambda place: -costs[place])[: pages.MOST]
-    shown, repeated, given = set(places), Counter(item["id"] for item in items), iter((rows() if rows else None) or ())
-    read = {}
-    for place, item in enumerate(items):
-        record = next(given, None)
-        if place not in shown:
-            continue
-        raw = raw_answer(record) if isinstance(record, Mapping) else None
-        prompt, answer, truth = item["prompt"], raw if isinstance(raw, str) else as_text(raw), None
-        if record is None or item["answer"] not in answer:
-            answer = item["answer"]
-        else:
-            prompt = str(record.get("prompt") or "")
-            truth = read_record(record, "", place, rules).truth if rules else None
-        read[place] = _Row(item, costs[place], prompt, answer, truth, repeated[item["id"]])
-    return [read[place] for place in places]
+def _read_row(item: Item, cost: float, same_id: int, record: object, rules: Rules | None) -> _Row:
+    """The item with the texts of its record; only with its own if the files hold another answer by now."""
+    raw = raw_answer(record) if isinstance(record, Mapping) else None
+    answer = raw if isinstance(raw, str) else as_text(raw)
+    if not isinstance(record, Mapping) or item["answer"] not in answer:
+        return _Row(item, cost, item["prompt"], item["answer"], None, same_id)
+    truth = read_record(record, "", 1, rules).truth if rules else None
+    return _Row(item, cost, str(record.get("prompt") or ""), answer, truth, same_id)
 
 
-def _records(
-    items: Sequence[Mapping[str, Any]], costs: Sequence[float], rows: Rows | None, rules: Rules | None
+def _list_questions(
+    items: Sequence[Item], costs: Sequence[float], records: Iterable[object], rules: Rules | None
 ) -> Records:
     """The questions, what costs most first."""
-    shown = _read_rows(items, costs, rows, rules)
+    places = set(sorted(range(len(items)), key=lambda place: -costs[place])[: pages.MOST])
+    count = Counter(item["id"] for item in items)
+    shown = [
+        _read_row(item, costs[place], count[item["id"]], record, rules)
+        for place, (item, record) in enumerate(zip(items, chain(records, repeat(None)), strict=False))
+        if place in places
+    ]
+    shown.sort(key=lambda row: -row.cost)
     limit = pages.text_limit(text for row in shown for text in (row.prompt, row.answer))
     columns = [
         Column("Level", lambda row: row.item["level"], "choice", "low"),
