@@ -206,7 +206,7 @@ def _events(shown: EventData, names: Sequence[str]) -> list[Section]:
     note = pages.count_rows(len(rows), count, "the highest mean Brier score of all forecasts", "events")
     causes = pages.list_causes(
         ((row.cause, row.brier * int(counts[row.at]) / len(data.event)) for row in rows),
-        "What the mean Brier score of all forecasts is made of, by what the crowd expected of the event.",
+        "What the mean Brier score of all forecasts is made of. A surprise: the crowd gave it less than 10%.",
     )
     costliest = _list_costliest(shown, names[: pages.CHARTED], dict(zip(order, pages.make_keys(ids), strict=True)))
     records = pages.make_records("events", "Events", columns, rows, ids, note)
