@@ -127,7 +127,7 @@ def read_source(path: Path, columns: Columns, truths: Truths) -> Source:
         raise InputError(str(path), f"{form.name} cannot be read: write {form.needs} as columns, for --id and --answer")
     source = collect(form.name, table, form.read)
     if form.read is _read_task and len({len(run.ids) for run in source.runs.values()}) > 1:
-        # With early stopping, later attempts are of those questions only that were wrong before.
+        # With early stopping, later attempts are of questions whose answers were wrong before, and of no others.
         note = "rows have different numbers of attempts: if they stop at the first right one, a later run is none"
         source.notes.append(note)
     return source
@@ -211,7 +211,7 @@ def _read_columns(path: Path, table: Table, columns: Columns, truths: Truths) ->
 
 
 def _choose(path: Path, keys: Sequence[str], wanted: str | None, known: Sequence[str], what: str, option: str) -> str:
-    """The one column that is meant; InputError if there is none, or several: one may hold the truth."""
+    """The column that is meant; InputError if there is none, or several: one of them may hold the truth."""
     matches = [key for key in keys if (key.casefold() in known if wanted is None else key == wanted)]
     if len(matches) == 1:
         return matches[0]

@@ -230,7 +230,7 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
     ratio = _RATIO.search(text)
     if ratio:
         rest = _PAIR.sub("", text[: ratio.start()]) + text[ratio.end() :]
-        if re.search("[0-9]", rest):  # two ratios, or a number that nobody explained
+        if re.search("[0-9]", rest):  # two ratios, or a number without a meaning
             return None, f"cannot be read as one {field}"
         parts = [float(part) for part in re.findall(_NUMBER, ratio[0])]
         total = sum(parts)

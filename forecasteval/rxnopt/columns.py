@@ -14,7 +14,7 @@ from .kinds import SELECTIVITIES
 from .sheets import UNNAMED
 
 LEAK: Final = 0.95  # correlation with the yield, of values or of ranks, above which a column is a result
-FEWEST: Final = 4  # values that a correlation needs; that of ranks needs one more
+FEWEST: Final = 4  # values that a correlation needs; the correlation of ranks needs one more
 
 # Patterns of names, whose words stand in lower case with blanks between them.
 _RESULT: Final = re.compile(
@@ -155,9 +155,9 @@ def _ranks(values: Sequence[float]) -> list[float]:
 def choose_conditions(
     columns: Mapping[str, Sequence[str]], yields: Sequence[float | None]
 ) -> tuple[list[str], list[str]]:
-    """(conditions, notes) of the columns that nobody named: none that tells the result or names the experiment.
+    """(conditions, notes) of the columns that the user did not name, without results and names of experiments.
 
-    A column that only its cells betray stays where nothing else varies, and where its name is a condition's.
+    A column that only its cells give away stays where nothing else varies, and where its name is a condition's.
     """
     reasons = {name: _why_no_condition(name, cells, yields) for name, cells in columns.items()}
     kept = [name for name, reason in reasons.items() if not reason]
@@ -194,7 +194,7 @@ def _why_no_condition(name: str, cells: Sequence[str], yields: Sequence[float | 
 
 
 def warn_of_conditions(columns: Mapping[str, Sequence[str]], yields: Sequence[float | None]) -> list[str]:
-    """What conditions may tell of the answer: one whose order is that of the yield, and which row is the standard."""
+    """Warnings about conditions that may give the answer away: they follow the yield, or name the standard row."""
     warnings = []
     for name, cells in columns.items():
         pattern = _STANDARD if _DEVIATION.search(name) else _STANDARD_CONDITIONS

@@ -277,7 +277,7 @@ def _with_yield(
 
 
 def _group(prefix: str, places: Mapping[str, Sequence[str]]) -> list[str]:
-    """A line for each reason; from MOST_REASONS on one for all others, as where a wrong column is named."""
+    """A line for each of the first reasons and one for all others: a wrong column gives hundreds of reasons."""
     rest = [place for reason in list(places)[MOST_REASONS:] for place in places[reason]]
     named = [*list(places.items())[:MOST_REASONS], *([("other cells", rest)] if rest else [])]
     return [f"{prefix}{reason}: {grouped_names(group)}" for reason, group in named]

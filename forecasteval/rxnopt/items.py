@@ -86,7 +86,7 @@ def fold(text: str) -> str:
 
 
 def read_items(value: object) -> list[Item]:
-    """The items `{"content", "SMILES"}` of a condition, reactant or product; blanks, dashes and NaN are none."""
+    """The items `{"content", "SMILES"}` of a condition, reactant or product; blanks, dashes and NaN are left out."""
     parts = value if isinstance(value, list) else [value]
     items: list[Item] = []
     for part in parts:

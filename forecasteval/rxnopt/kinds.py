@@ -66,7 +66,7 @@ def find_twin(name: str) -> str:
 
 
 def order_id(name: str, number: int, orders: int) -> str:
-    """The id of a question in one of several orders; its own id where there is one."""
+    """The id of a question in an order of its options; its id alone where there is one order."""
     return name if orders == 1 else f"{name}@{number}/{orders}"
 
 

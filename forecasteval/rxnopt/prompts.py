@@ -39,7 +39,7 @@ def make_template(name: str, language: str = "en") -> str:
 
 def find_templates(questions: Iterable[Mapping[str, Any]], folder: Path, language: str = "en") -> dict[str, str]:
     """The templates that questions use, by name: a file `prompt_NAME.txt` in `folder`, which its owner may have edited,
-    or the built-in one if there is none."""
+    or else the built-in template."""
     templates = {}
     for name in sorted({template_of(question["question_type"]) for question in questions}):
         path = folder / f"prompt_{name}.txt"
@@ -76,7 +76,7 @@ def render_prompts(
     shots: int = 0,
     only: str = "",
 ) -> Iterator[dict[str, str]]:
-    """`{"id", "prompt"}` rows of questions, or of the one whose id is `only`.
+    """`{"id", "prompt"}` rows of questions, or of the question whose id is `only`.
 
     Each comes in `orders` orders of its options, under the ids of `order_id`, and after `shots` questions of its type
     from other tables with their answers. InputError if there are not so many tables.

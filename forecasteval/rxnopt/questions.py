@@ -101,7 +101,7 @@ def _given(table: Table, draft: Draft, settings: Settings) -> dict[str, Any]:
 
 
 def _meta(table: Table, order: Sequence[Row], references: Sequence[Row]) -> dict[str, Any]:
-    """What scoring needs, and where a question comes from; never shown to who answers it."""
+    """What scoring needs, and where a question comes from; never shown in a prompt."""
     effective = [row.effective for row in order]
     best = max(effective)
     meta = {

@@ -82,7 +82,7 @@ class RxnOptEvaluator(Evaluator):
         return self.evaluate(Choices(self._questions, predictions))
 
     def read(self, files: Files) -> Choices:
-        """The picks of a file for the questions of its datasets, or else of the evaluator's own.
+        """The picks of a file for the questions of its datasets, or else of the evaluator's datasets.
 
         Raises InputError for a file that is no `{id: option index}`, and where no id is one of the datasets.
         """

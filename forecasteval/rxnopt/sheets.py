@@ -86,7 +86,7 @@ def _make_sheet(grid: Grid, where: str, columns: Sequence[str]) -> Sheet:
         raise InputError(where, f"no column {printable(missing[0], 60)}", ", ".join(map(printable, named)))
     read = []
     for place, cells in rows:
-        if len(cells) == 1 and " " in cells[0]:  # a footnote, that a hand wrote below the table
+        if len(cells) == 1 and " " in cells[0]:  # a footnote below the table
             cells += [""] * (len(header) - 1)
         if any(cells) and len(cells) != len(header):
             raise InputError(f"{where}: {place}", f"expected {len(header)} cells", str(len(cells)))

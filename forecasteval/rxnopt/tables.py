@@ -36,7 +36,7 @@ REASONS: Final = {  # why a table gives no question, a row is no option, a quest
 }
 
 
-class Unused(Exception):  # noqa: N818 - no error: how a table or a row leaves the builder, counted under `reason`
+class Unused(Exception):  # noqa: N818 - not an error: how a table or a row leaves the builder, counted under `reason`
     """A table that gives no question, or a row that is no option; `detail` says where."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
