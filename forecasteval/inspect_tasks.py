@@ -41,7 +41,7 @@ from forecasteval.convert.tables import QUESTION_ID  # noqa: E402
 from forecasteval.futurex.items import Item, Scoring  # noqa: E402
 from forecasteval.futurex.report import explain  # noqa: E402
 from forecasteval.futurex.rules import RULE_SETS, summarise  # noqa: E402
-from forecasteval.rxnopt.kinds import METRICS  # noqa: E402
+from forecasteval.rxnopt.datasets import METRICS  # noqa: E402
 from forecasteval.rxnopt.prompts import find_templates, render_prompts  # noqa: E402
 from forecasteval.rxnopt.replies import parse_reply  # noqa: E402
 from forecasteval.rxnopt.scoring import RxnOptEvaluator  # noqa: E402

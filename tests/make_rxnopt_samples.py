@@ -19,7 +19,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from forecasteval.rxnopt.builder import Build, build_files, build_questions  # noqa: E402
-from forecasteval.rxnopt.kinds import QUESTION_TYPES, dataset_name  # noqa: E402
+from forecasteval.rxnopt.datasets import QUESTION_TYPES, dataset_name  # noqa: E402
 
 SEED: Final = 6
 RESULTS: Final = ("isolated_yield", "yield_ratio", "ee", "er", "dr", "rr")

@@ -26,7 +26,7 @@ from forecasteval.common.files import find_file
 from forecasteval.common.records import first_keys
 from forecasteval.common.wing import ITEMS, Wing
 
-from .kinds import NAME, QUESTION_TYPES, dataset_name
+from .datasets import NAME, QUESTION_TYPES, dataset_name
 
 if TYPE_CHECKING:
     from .scoring import RxnOptEvaluator

@@ -15,8 +15,8 @@ from forecasteval.common.files import decode_utf8, require_regular, write_atomic
 from forecasteval.common.records import dump_json, parse_json
 from forecasteval.common.version import __version__
 
+from .datasets import NAME, QUESTION_TYPES, TEMPLATES, Question, dataset_name, template_of
 from .items import item_text
-from .kinds import NAME, QUESTION_TYPES, TEMPLATES, Question, dataset_name, template_of
 from .prompts import fill, make_template, render_question
 from .questions import Counts, make_questions
 from .settings import SETTING_HELP, Settings, make_settings

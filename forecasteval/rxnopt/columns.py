@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from .cells import read_yield
-from .kinds import SELECTIVITIES
+from .items import SELECTIVITIES
 from .sheets import UNNAMED
 
 LEAK: Final = 0.95  # correlation with the yield, of values or of ranks, above which a column is a result

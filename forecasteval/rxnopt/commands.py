@@ -18,9 +18,9 @@ from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
 from .builder import Build, NoQuestionsError, build_questions, make_statistics, require_new, write_build
-from .datasets import require_question
+from .datasets import dataset_name, require_question
 from .imports import Layout, import_file
-from .kinds import SELECTIVITIES, YIELDS, dataset_name
+from .items import SELECTIVITIES, YIELDS
 from .prompts import LANGUAGES, find_templates, render_prompts
 from .replies import parse_replies
 from .settings import SETTING_HELP, SETTINGS

@@ -1,24 +1,107 @@
-"""Datasets and predictions: what scoring needs of questions and answers, and what must hold in all of them."""
+"""Datasets and predictions: kinds of questions, ids, names of files; what must hold in all of them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypedDict
 
 from forecasteval.common.errors import InputError, OtherQuestionsError, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import BadRecord, RecordFile, as_text, parse_json, repeated_keys
 from forecasteval.common.statistics import mean
 
-from .kinds import QUESTION_TYPES, split_id
-
+NAME: Final = "RxnOptBench"
+BASE_TYPES: Final = ("single_varying", "all_varying")
+# What the type of a question ends with, and its id.
+SIDES: Final = {"_reference": "_ref", "_reference_control": "_ref_control"}
+QUESTION_TYPES: Final = tuple(f"{base}{end}" for end in ("", *SIDES) for base in BASE_TYPES)
+METRICS: Final = ("avg_relative_score", "exact_match_accuracy", "avg_yield_ratio")
+TEMPLATES: Final = tuple(f"{base}{end}" for end in ("", "_reference") for base in BASE_TYPES)
 ALL_CONDITIONS: Final = "(all that vary)"  # what an all_varying question asks about
 _NUMBERS: Final = ("yields", "effective_scores", "option_relative_scores")
 _PER_OPTION: Final = (*_NUMBERS, "scores", "option_source_entries")
+
+
+class Question(TypedDict):
+    """A question of a dataset."""
+
+    id: str
+    question_type: str
+    target_key: str | None  # the condition that it asks about; None: all that vary
+    varying_keys: list[str]
+    input: dict[str, Any]
+    options: list[dict[str, Any]]
+    answer: list[int]  # the indices of the best options
+    meta: dict[str, Any]
+
+
+# --- Names of files ---
+
+
+def dataset_name(kind: str) -> str:
+    """The file of a question type."""
+    return f"multiple_choice_{kind}.json"
+
+
+def template_of(question_type: str) -> str:
+    """The prompt template that a question type uses; a control uses that of the plain question."""
+    return question_type.removesuffix("_reference_control")
+
+
+# --- Ids: TABLE_q1, TABLE_q1_ref, TABLE_q1_ref_control ---
+
+
+def table_of(name: str) -> str:
+    """The table of a question, from its id.
+
+    >>> table_of("t_q1_q12_ref_control"), table_of("no question of ours")
+    ('t_q1', 'no question of ours')
+    """
+    return re.sub(r"_q[0-9]+(?:_ref(?:_control)?)?$", "", name)
+
+
+def find_twin(name: str) -> str:
+    """The id of the same question with references, or without; "" for a question that is no side of a pair.
+
+    >>> find_twin("t_q1_ref"), find_twin("t_q1_ref_control"), find_twin("t_q1")
+    ('t_q1_ref_control', 't_q1_ref', '')
+    """
+    if name.endswith("_ref_control"):
+        return name.removesuffix("_control")
+    return f"{name}_control" if name.endswith("_ref") else ""
+
+
+# --- A question in several orders of its options: ids NAME@1/K to NAME@K/K ---
+
+
+def order_id(name: str, number: int, orders: int) -> str:
+    """The id of a question in an order of its options; its id alone where there is one order."""
+    return name if orders == 1 else f"{name}@{number}/{orders}"
+
+
+def split_id(name: str) -> tuple[str, int, int]:
+    """(id of the question, number of the order, how many there are).
+
+    >>> split_id("t_q1@2/3"), split_id("t_q1"), split_id("t_q1@4/3")
+    (('t_q1', 2, 3), ('t_q1', 1, 1), ('t_q1@4/3', 1, 1))
+    """
+    match = re.fullmatch(r"(.*)@([0-9]{1,4})/([0-9]{1,4})", name, re.S)
+    if not match or not 1 <= int(match[2]) <= int(match[3]):
+        return name, 1, 1
+    return match[1], int(match[2]), int(match[3])
+
+
+def rotation(number: int, orders: int, size: int) -> int:
+    """By how many places an order begins later: every option comes first about equally often."""
+    return (number - 1) * size // orders
+
+
+# --- What must hold ---
 
 
 class AnswerKey(NamedTuple):
@@ -154,16 +237,22 @@ class Given(NamedTuple):
 
 
 class Choices:
-    """The picks of a prediction file, or of a mapping, and the questions they answer; `sha256` is the file's."""
+    """The picks of a prediction file, or of a mapping, and the questions they answer."""
 
-    def __init__(
-        self, questions: Questions, predictions: Mapping[Any, Any], path: Path | None = None, sha256: str = ""
-    ) -> None:
-        self.questions, self.path, self.sha256 = questions, path, sha256
+    def __init__(self, questions: Questions, predictions: Path | Mapping[Any, Any]) -> None:
+        self.questions, self._sha256 = questions, ""
+        self.path: Path | None = None
+        if isinstance(predictions, Path):
+            self.path = predictions
+            predictions, self._sha256 = read_prediction(predictions)
         self.answers, self.unknown = _by_question(predictions, questions.by_id)
-        if path and predictions and len(self.unknown) == len(predictions):
+        if self.path and predictions and len(self.unknown) == len(predictions):
             expected = "expected predictions for this dataset (or --dataset, or a name that begins with its dataset's)"
-            raise OtherQuestionsError(str(path), expected, "none with an id of it")
+            raise OtherQuestionsError(str(self.path), expected, "none with an id of it")
+
+    def given(self, name: str) -> Given:
+        """The answers to a question."""
+        return self.answers.get(name, Given(1, {}))
 
     def messages(self) -> list[str]:
         return []
@@ -171,7 +260,7 @@ class Choices:
     def checksums(self) -> dict[str, str]:
         if not self.path:
             return {}
-        return {"dataset_sha256": str(self.questions.sha256), "prediction_sha256": self.sha256}
+        return {"dataset_sha256": str(self.questions.sha256), "prediction_sha256": self._sha256}
 
 
 def read_prediction(path: Path) -> tuple[dict[str, Any], str]:

@@ -15,8 +15,7 @@ from forecasteval.common.records import as_text, dump_json, parse_json
 
 from .cells import read_yield
 from .columns import choose_conditions, header_roles, is_entry, split_cell, warn_of_conditions
-from .items import Experiment, Item, is_smiles, read_items
-from .kinds import YIELDS
+from .items import YIELDS, Experiment, Item, is_smiles, read_items
 from .ord_files import is_ord, read_reactions
 from .settings import DUPLICATES, Settings
 from .sheets import UNNAMED, Row, Sheet, read_sheet

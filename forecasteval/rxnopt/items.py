@@ -12,6 +12,8 @@ from typing import Any, Final, NamedTuple, TypedDict
 
 from forecasteval.common.records import as_text, number_text
 
+YIELDS: Final = ("isolated_yield", "yield_ratio")  # fields of a row's results
+SELECTIVITIES: Final = ("ee", "er", "dr", "rr")
 ABSENT: Final = "—"
 _SMILES: Final = re.compile(
     r"(?:\[[0-9]{0,3}(?:[A-Z][a-z]?|[bcnops]|se|as)[@H0-9+:-]{0,9}\]|Cl|Br|[BCNOPSFIbcnops]|[-=#:/\\.~()0-9%]){1,2000}"

@@ -19,8 +19,8 @@ from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import as_text
 
-from .items import ABSENT, read_items
-from .kinds import SELECTIVITIES, order_id, rotation, table_of, template_of
+from .datasets import order_id, rotation, table_of, template_of
+from .items import ABSENT, SELECTIVITIES, read_items
 
 if TYPE_CHECKING:
     from jinja2 import Environment

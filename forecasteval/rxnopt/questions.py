@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .cells import ROUND
-from .kinds import SIDES, Question
+from .datasets import SIDES, Question
 from .settings import Settings
 from .tables import Row, Table, shown_scores
 

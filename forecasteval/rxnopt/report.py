@@ -21,9 +21,8 @@ from forecasteval.common.report import (
     show_number,
 )
 
-from .datasets import read_records
+from .datasets import METRICS, QUESTION_TYPES, find_twin, read_records
 from .items import ABSENT
-from .kinds import METRICS, QUESTION_TYPES, find_twin
 from .prompts import condition_lines, show_items
 
 MOST_PARTS: Final = 10  # rows of a breakdown

@@ -20,8 +20,7 @@ from forecasteval.common.statistics import clustered_error, clustered_interval, 
 from forecasteval.common.version import __version__
 from forecasteval.common.wing import Evaluator, Files
 
-from .datasets import AnswerKey, Choices, Given, Questions, read_prediction
-from .kinds import BASE_TYPES, METRICS, NAME, SIDES, rotation, table_of
+from .datasets import BASE_TYPES, METRICS, NAME, SIDES, AnswerKey, Choices, Given, Questions, rotation, table_of
 from .report import explain, make_page, report_blocks
 
 if TYPE_CHECKING:
@@ -86,18 +85,14 @@ class RxnOptEvaluator(Evaluator):
 
         Raises InputError for a file that is no `{id: option index}`, and where no id is one of the datasets.
         """
-        path = files.predictions[0]
-        predictions, sha256 = read_prediction(path)
         questions = Questions(files.datasets) if files.datasets else self._questions
         if questions is None:
-            raise InputError(str(path), f"expected a dataset of {NAME}", "none")
-        return Choices(questions, predictions, path, sha256)
+            raise InputError(str(files.predictions[0]), f"expected a dataset of {NAME}", "none")
+        return Choices(questions, files.predictions[0])
 
     def score(self, data: Choices) -> list[Item]:
         """An item per question."""
-        return [
-            _score_item(name, key, data.answers.get(name, Given(1, {}))) for name, key in data.questions.by_id.items()
-        ]
+        return [_score_item(name, key, data.given(name)) for name, key in data.questions.by_id.items()]
 
     def summarise(self, scores: list[Item], data: Choices) -> dict[str, Any]:
         """Means over all questions and over parts of them."""
@@ -113,7 +108,7 @@ class RxnOptEvaluator(Evaluator):
             "pairs": _compare_pairs(scores),
             "warnings": _warnings(scores, data.unknown),
             "signature": {
-                "data_sha256": _digest(scores, keys, data.answers),
+                "data_sha256": _digest(scores, data),
                 "questions_sha256": hash_questions(item["question"] for item in scores),
             },
             "items": scores,
@@ -175,12 +170,12 @@ def _score_item(name: str, key: AnswerKey, given: Given) -> Item:
 # --- All of them ---
 
 
-def _digest(items: Items, keys: Mapping[str, AnswerKey], answers: Mapping[str, Given]) -> str:
+def _digest(items: Items, data: Choices) -> str:
     """sha256 of questions, answers and outcomes; an answer counts whole, not as an item shows it."""
     digest = RecordDigest()
     for item in items:
         name = item["id"]
-        digest.add(name, keys[name].digest, item["outcome"] + answers.get(name, Given(1, {})).text("\0"))
+        digest.add(name, data.questions.by_id[name].digest, item["outcome"] + data.given(name).text("\0"))
     return digest.hex()
 
 
@@ -199,7 +194,7 @@ def _warnings(items: Items, unknown: Sequence[str]) -> list[str]:
 def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, Any]:
     """Means with errors that are clustered by table: the questions of a table share its rows."""
     answered = [item for item in items if item["outcome"] == "scored"]
-    tables = [table_of(item["id"]) for item in items]
+    tables = [item["cluster"] for item in items]
     uniform = zip(*(keys[item["id"]].uniform for item in items), strict=True)
     columns = _columns(items)
     return {

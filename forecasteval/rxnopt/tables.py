@@ -13,8 +13,7 @@ from forecasteval.common.errors import printable
 from forecasteval.common.records import as_text, has_repeated_keys, number_text, repeated_keys
 
 from .cells import ROUND, is_empty, read_fraction, read_yield, show_fraction
-from .items import Item, compare_key, fold, item_text, read_items
-from .kinds import SELECTIVITIES
+from .items import SELECTIVITIES, Item, compare_key, fold, item_text, read_items
 from .settings import DUPLICATES, Settings
 
 CONFLICT: Final = 20.0  # points of the effective score

@@ -15,7 +15,7 @@ from each import each
 from forecasteval import __version__
 from forecasteval.rxnopt import RxnOptEvaluator, builder, commands, find_datasets
 from forecasteval.rxnopt.builder import build_questions, make_report
-from forecasteval.rxnopt.kinds import QUESTION_TYPES
+from forecasteval.rxnopt.datasets import QUESTION_TYPES
 from forecasteval.rxnopt.settings import SETTINGS
 from forecasteval.rxnopt.sheets import read_sheet
 from make_rxnopt_samples import SEED

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt import RxnOptEvaluator
-from forecasteval.rxnopt.datasets import Questions
-from forecasteval.rxnopt.kinds import QUESTION_TYPES
+from forecasteval.rxnopt.datasets import QUESTION_TYPES, Questions
 from rxnopt_tables import DATA, RAW_CONTROL, VALUES, Record, build, by_id, question, simple, write
 
 BAD_DATA: Final[list[tuple[Record, str]]] = [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.builder import make_report
-from forecasteval.rxnopt.kinds import QUESTION_TYPES, template_of
+from forecasteval.rxnopt.datasets import QUESTION_TYPES, template_of
 from forecasteval.rxnopt.prompts import code_cell, fence, fill, make_template, render_prompts, render_question
 from rxnopt_tables import RAW_CONTROL, Row, build, by_id, simple, table, worked_example
 

@@ -22,7 +22,7 @@ from forecasteval.common.files import find_dataset
 from forecasteval.common.records import dump_json
 from forecasteval.common.report import format_text
 from forecasteval.rxnopt import RxnOptEvaluator
-from forecasteval.rxnopt.kinds import METRICS, QUESTION_TYPES, dataset_name
+from forecasteval.rxnopt.datasets import METRICS, QUESTION_TYPES, dataset_name
 from forecasteval.rxnopt.prompts import render_prompts
 from forecasteval.rxnopt.scoring import read_index
 from rxnopt_tables import CASES, DATA, ROOT, Record, question, write
