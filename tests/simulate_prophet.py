@@ -16,7 +16,7 @@ from scipy import optimize, stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from forecasteval.prophet import ProphetArenaEvaluator, bradley_terry, irt, models, scores, tilted, uncertainty
+from forecasteval.prophet import ProphetArenaEvaluator, bradley_terry, estimates, irt, models, scores, standings, tilted
 
 F, OPTIONS = 8, 5
 GAMMAS = (0.0, 0.5, 1.0)
@@ -83,7 +83,7 @@ def t_ends(values: Any) -> Ends:
     means, count = values.mean(axis=0), np.array([len(values)])
     shape = means.shape
     influence = ((values - means) / len(values)).reshape(len(values), -1)
-    low, high = uncertainty.t_intervals(means.ravel(), uncertainty.clustered_errors(influence, count), count)
+    low, high = estimates.t_intervals(means.ravel(), estimates.clustered_errors(influence, count), count)
     return low.reshape(shape), high.reshape(shape)
 
 
@@ -171,8 +171,8 @@ def intervals(repeats: int) -> list[Row]:
                 found.setdefault(f"{name} against the market", []).append((*ends, apart))
             brier = -table["brier"][:F]
             influence = (brier - brier.mean(axis=1, keepdims=True)).T / events
-            samples = uncertainty.Draws(events, 500, seed).shifted(brier.mean(axis=1), influence)
-            found.setdefault("rank by Brier", []).append((*uncertainty.rank_intervals(samples), np.arange(1, F + 1)))
+            samples = standings.Draws(events, 500, seed).shifted(brier.mean(axis=1), influence)
+            found.setdefault("rank by Brier", []).append((*standings.rank_intervals(samples), np.arange(1, F + 1)))
         for name, hits in found.items():
             low, high, wanted = np.array(hits).transpose(1, 0, 2)
             rows.append((f"{name}: 95 % interval covers", f"{events} events", share_inside((low, high), wanted)))
@@ -200,7 +200,7 @@ def adjusted_ends(table: Any, present: Any) -> Ends:
     i, j = np.nonzero(present)
     fit = models.fit_effects(i, np.unique(j, return_inverse=True)[1], table[i, j])
     count = present.sum(axis=1)
-    return uncertainty.t_intervals(fit.score, uncertainty.clustered_errors(fit.influence, count), count)
+    return estimates.t_intervals(fit.score, estimates.clustered_errors(fit.influence, count), count)
 
 
 def strengths(repeats: int) -> list[Row]:
@@ -242,8 +242,8 @@ def best(repeats: int) -> list[Row]:
             table = skill + rng.beta(1, 3, (events, 1)) + rng.normal(0, 0.15, (events, count))
             means = table.mean(axis=0)
             influence = (table - means) / events
-            shrunk = uncertainty.probability_best(means, influence, np.full(count, events), 1000, seed)
-            samples = uncertainty.Draws(events, 1000, seed).shifted(means, influence)
+            shrunk = standings.probability_best(means, influence, np.full(count, events), 1000, seed)
+            samples = standings.Draws(events, 1000, seed).shifted(means, influence)
             plain = np.bincount(samples.argmax(axis=1), minlength=count) / 1000
             losses.append([-np.log(max(share[skill.argmax()], 1 / 1000)) for share in (shrunk, plain)])
         now, before = np.mean(losses, axis=0)
@@ -263,9 +263,9 @@ def series(repeats: int) -> list[Row]:
             values = 0.3 + rng.normal(0, 0.1, 60)[group] + rng.normal(0, 0.1, 100)
             own = group if clustered else np.arange(100)
             count = np.array([len(set(own.tolist()))])
-            influence = uncertainty.clustered((values - values.mean())[:, None] / 100, own)
-            low, high = uncertainty.t_intervals(
-                np.array([values.mean()]), uncertainty.clustered_errors(influence, count), count
+            influence = estimates.clustered((values - values.mean())[:, None] / 100, own)
+            low, high = estimates.t_intervals(
+                np.array([values.mean()]), estimates.clustered_errors(influence, count), count
             )
             hits.append(low[0] <= 0.3 <= high[0])
         shares.append(f"{np.mean(hits):.3f}")

@@ -89,14 +89,6 @@ def weighted_means(values: Floats, weight: Floats, row: Ints, rows: int) -> tupl
     return means, counts
 
 
-def mean_errors(values: Floats, weight: Floats, row: Ints, means: Floats) -> Floats:
-    """The standard error √Σ w²(x - mean)² / Σ w of every row of `weighted_means`."""
-    has = ~np.isnan(values)
-    squares = (weight[has] * (values[has] - means[row[has]])) ** 2
-    with np.errstate(invalid="ignore"):
-        return np.sqrt(np.bincount(row[has], squares, len(means))) / np.bincount(row[has], weight[has], len(means))
-
-
 def plain_number(value: Any) -> float | None:
     """A float as results hold it: None for nan."""
     return None if math.isnan(value) else float(value)

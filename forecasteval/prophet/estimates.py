@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from .arrays import Floats, Ints, mean_errors, weighted_means
+from .arrays import Floats, Ints, weighted_means
 from .bradley_terry import BradleyTerryFit
 from .metrics import Metric
 from .models import Fitted, Models
 from .score_table import BASELINES, Scored
 from .scores import calibration_errors
 from .tilted import list_bets
-from .uncertainty import (
-    LEAST_CLUSTERS,
-    clustered,
-    clustered_errors,
-    count_clusters,
-    mean_influence,
-    t_intervals,
-)
+
+_OF_MODELS: Final = ("adjusted_brier", "irt_ability", "weighted_brier", "bradley_terry")
+LEAST_CLUSTERS: Final = 2  # below, nothing tells how sure a number is
 
 
 class Estimate(NamedTuple):
@@ -49,66 +44,61 @@ class Estimate(NamedTuple):
         """Other values behind which the same events stand."""
         return Estimate(values, self.counts, self.clusters)
 
+    def with_influence(self, influence: Floats) -> Estimate:
+        """The same values with errors and intervals that follow from the influence of the clusters."""
+        error = clustered_errors(influence, self.clusters)
+        return self._replace(error=error, interval=t_intervals(self.values, error, self.clusters), influence=influence)
+
 
 Measures = dict[tuple[str, str], Estimate]  # by metric and what is subtracted: "", or a baseline on the row's events
 
 
-class _Estimator:
-    """Estimates over the same forecasts and clusters; `intervals`: with errors, intervals and influence."""
-
-    def __init__(self, scored: Scored, intervals: bool) -> None:
-        self.scored, self.intervals = scored, intervals
-        self.row, self.weight = scored.forecasts.forecaster, scored.forecasts.weight
-        self.size = len(scored.forecasts.names)
-        self.cluster = scored.events.clusters()
-        self._of_forecast = self.cluster[scored.forecasts.event]
-
-    def mean(self, values: Floats, weight: Floats, bounds: tuple[float, float] = (-math.inf, math.inf)) -> Estimate:
-        """The weighted mean of each row's values that are not nan."""
-        means, counts = weighted_means(values, weight, self.row, self.size)
-        clusters = count_clusters(self.row, self._of_forecast, values, self.size)
-        if not self.intervals:
-            return Estimate(means, counts, clusters)
-        count = int(self.cluster.max()) + 1
-        influence = mean_influence(values, weight, self.row, self._of_forecast, means, count)
-        error = clustered_errors(influence, clusters)
-        low, high = (np.clip(end, *bounds) for end in t_intervals(means, error, clusters))
-        return Estimate(means, counts, clusters, error, (low, high), influence)
-
-    def spread(self, values: Floats, chosen: Ints) -> Floats:
-        """The values of the rows `chosen` among those of all, nan for the others."""
-        full = np.full(self.size, math.nan)
-        full[chosen] = values
-        return full
-
-    def model(self, like: Estimate, fitted: Fitted[Any], values: Floats, influence: Floats) -> Estimate:
-        """Values of the forecasters of a fit, and their influence by its events."""
-        plain = like.without_error(self.spread(values, fitted.forecasters))
-        if not self.intervals:
-            return plain
-        by_event = np.zeros((len(self.cluster), self.size))
-        by_event[np.ix_(fitted.events, fitted.forecasters)] = influence
-        total = clustered(by_event, self.cluster)
-        error = clustered_errors(total, plain.clusters)
-        interval = t_intervals(plain.values, error, plain.clusters)
-        return plain._replace(error=error, interval=interval, influence=total)
+def estimate_means(values: Floats, weight: Floats, row: Ints, cluster: Ints, rows: int) -> Estimate:
+    """Σ w x / Σ w of every row, without values that are nan; a cluster has the influence Σ w (x - mean) / Σ w."""
+    means, counts = weighted_means(values, weight, row, rows)
+    has = ~np.isnan(values)
+    w, row = weight[has], row[has]
+    cell, shape = cluster[has] * rows + row, (int(cluster.max()) + 1, rows)
+    shift = np.bincount(cell, w * (values[has] - means[row]), math.prod(shape)).reshape(shape)
+    clusters = np.count_nonzero(np.bincount(cell, minlength=shift.size).reshape(shape), axis=0)
+    total = np.bincount(row, w, rows)
+    return Estimate(means, counts, clusters).with_influence(shift / np.where(total > 0, total, 1))
 
 
 def measure(scored: Scored, bins: Floats, models: Models, metrics: Sequence[Metric], intervals: bool) -> Measures:
-    """Every metric of every row (`bins`: calibration sums), and of the means the differences to market and crowd."""
-    estimator = _Estimator(scored, intervals)
+    """Every metric of every row (`bins`: calibration sums), and of the means the differences to market and crowd.
+
+    Without `intervals` there are no errors either.
+    """
     measures: Measures = {}
+    forecasts, cluster = scored.forecasts, scored.events.clusters()
+    board = forecasts.forecaster, cluster[forecasts.event], len(forecasts.names)
     for metric in (metric for metric in metrics if metric.formula):
-        measures[metric.name, ""] = estimator.mean(scored.values[metric.name], estimator.weight, metric.bounds)
-        for base in BASELINES:
-            difference = estimator.mean(scored.less(metric.name, base), estimator.weight)
-            measures[metric.name, base] = difference._replace(influence=None)
-    if intervals:
-        _tilt_intervals(measures, scored, metrics)
+        for base in ("", *BASELINES):
+            estimate = estimate_means(scored.less(metric.name, base), forecasts.weight, *board)
+            measures[metric.name, base] = estimate._replace(influence=None) if base else estimate
     brier = measures["brier", ""]
     measures["ece", ""] = brier.without_error(calibration_errors(bins))
-    models_of = _measure_models(estimator, models, brier, measures["log", ""])
-    return measures | {(name, ""): estimate for name, estimate in models_of.items()}
+    measures |= {(name, ""): brier.without_error(np.full(len(forecasts.names), math.nan)) for name in _OF_MODELS}
+    effects = models.effects.fit
+    measures["adjusted_brier", ""] = _estimate_model(brier, models.effects, effects.score, effects.influence, cluster)
+    if models.irt:
+        irt = models.irt.fit
+        measures["irt_ability", ""] = _estimate_model(brier, models.irt, irt.ability, irt.influence, cluster)
+        discrimination = np.full(len(cluster), math.nan)
+        discrimination[models.irt.events] = irt.discrimination
+        weight = discrimination[forecasts.event]  # which is taken as given
+        values = np.where(np.isnan(weight), math.nan, scored.values["brier"])
+        measures["weighted_brier", ""] = estimate_means(values, forecasts.weight * np.nan_to_num(weight), *board)
+    if models.strengths:
+        measures["bradley_terry", ""] = _estimate_strengths(measures["log", ""], models.strengths, cluster)
+    if not intervals:
+        return {key: estimate.without_error(estimate.values) for key, estimate in measures.items()}
+    _tilt_intervals(measures, scored, metrics)
+    for metric in metrics:
+        for end in measures[metric.name, ""].interval or ():
+            np.clip(end, *metric.bounds, out=end)
+    return measures
 
 
 def _tilt_intervals(measures: Measures, scored: Scored, metrics: Sequence[Metric]) -> None:
@@ -133,51 +123,64 @@ def _tilt_intervals(measures: Measures, scored: Scored, metrics: Sequence[Metric
             mean = float(values[bets.row])
             interval = bets.interval(pays[name] - subtracted[bets.slot], mean)
             low, high = (mean + (end - mean) * wider[name, base][bets.row] for end in interval)
-            ends[0][bets.row], ends[1][bets.row] = low if base else max(low, 0.0), high
+            ends[0][bets.row], ends[1][bets.row] = low, high
 
 
 def _design_effect(estimate: Estimate, scored: Scored, metric: str, base: str) -> Floats:
     """By row how many times as large the clustered error is as that of independent events, at least 1."""
-    forecasts, n = scored.forecasts, estimate.counts
-    plain = mean_errors(scored.less(metric, base), forecasts.weight, forecasts.forecaster, estimate.values)
+    forecasts, values = scored.forecasts, scored.less(metric, base)
+    board = forecasts.forecaster, forecasts.event, len(forecasts.names)
+    independent = estimate_means(values, forecasts.weight, *board).error
     assert estimate.error is not None
+    assert independent is not None
     with np.errstate(invalid="ignore", divide="ignore"):
-        wider = np.where(estimate.clusters < n, estimate.error / (plain * np.sqrt(n / (n - 1))), 1.0)
+        wider = np.where(estimate.clusters < estimate.counts, estimate.error / independent, 1.0)
     return np.asarray(np.fmax(np.nan_to_num(wider, nan=1.0, posinf=1.0), 1.0))
 
 
-def _measure_models(estimator: _Estimator, models: Models, brier: Estimate, log: Estimate) -> dict[str, Estimate]:
-    """The adjusted Brier, ability, weighted Brier and strength of the forecasters; the baselines have none.
-
-    The weighted Brier takes the events' discriminations as given.
-    """
-    effects, scored = models.effects, estimator.scored
-    nothing = brier.without_error(np.full(estimator.size, math.nan))
-    estimates = dict.fromkeys(("irt_ability", "weighted_brier", "bradley_terry"), nothing)
-    estimates["adjusted_brier"] = estimator.model(brier, effects, effects.fit.score, effects.fit.influence)
-    if models.irt:
-        irt = models.irt.fit
-        estimates["irt_ability"] = estimator.model(brier, models.irt, irt.ability, irt.influence)
-        discrimination = np.full(len(scored.events.ids), math.nan)
-        discrimination[models.irt.events] = irt.discrimination
-        weight = discrimination[scored.forecasts.event]
-        values = np.where(np.isnan(weight), math.nan, scored.values["brier"])
-        estimates["weighted_brier"] = estimator.mean(values, estimator.weight * np.nan_to_num(weight), (0.0, 1.0))
-    if models.strengths:
-        estimates["bradley_terry"] = _measure_strengths(estimator, models.strengths, log)
-    return estimates
+def _estimate_model(like: Estimate, fitted: Fitted[Any], values: Floats, influence: Floats, cluster: Ints) -> Estimate:
+    """Values of the forecasters of a fit, with their influence by its events; `like` has the same events behind it."""
+    full, by_event = np.full(len(like.values), math.nan), np.zeros((len(cluster), len(like.values)))
+    full[fitted.forecasters] = values
+    by_event[np.ix_(fitted.events, fitted.forecasters)] = influence
+    return like.without_error(full).with_influence(clustered(by_event, cluster))
 
 
-def _measure_strengths(estimator: _Estimator, fitted: Fitted[BradleyTerryFit], log: Estimate) -> Estimate:
+def _estimate_strengths(log: Estimate, fitted: Fitted[BradleyTerryFit], cluster: Ints) -> Estimate:
     """Strengths of mean 1, with intervals of ln θ; none for a strength that is 0."""
     fit = fitted.fit
-    moves = fit.influence
-    moves = (moves - (moves @ fit.strength / len(fit.strength))[:, None]) * fit.strength  # the mean stays 1
-    estimate = estimator.model(log, fitted, fit.strength, moves)
-    if estimate.error is None or estimate.influence is None:
-        return estimate
-    error = estimate.error * estimator.spread(np.where(fit.vanished, math.nan, 1.0), fitted.forecasters)
+    moves = (fit.influence - (fit.influence @ fit.strength / len(fit.strength))[:, None]) * fit.strength
+    estimate = _estimate_model(log, fitted, fit.strength, moves, cluster)  # the mean stays 1
+    assert estimate.error is not None
+    assert estimate.influence is not None
+    unsure = np.isnan(estimate.values)
+    unsure[fitted.forecasters[fit.vanished]] = True
+    error = np.where(unsure, math.nan, estimate.error)
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = t_intervals(np.log(estimate.values), error / estimate.values, estimate.clusters)
     interval = np.exp(low), np.minimum(np.exp(np.minimum(high, 700)), len(fit.strength))
     return estimate._replace(error=error, interval=interval, influence=np.nan_to_num(estimate.influence))
+
+
+# --- Errors ---
+
+
+def clustered(influence: Floats, cluster: Ints) -> Floats:
+    """The influence by cluster, of that by event."""
+    total = np.zeros((int(cluster.max()) + 1, influence.shape[1]))
+    np.add.at(total, cluster, influence)
+    return total
+
+
+def clustered_errors(influence: Floats, clusters: Ints) -> Floats:
+    """√(Σ_c influence² · n/(n - 1)) of every row over its n clusters; nan below two."""
+    factor = clusters / np.where(clusters >= LEAST_CLUSTERS, clusters - 1, np.nan)
+    return np.asarray(np.sqrt((influence**2).sum(axis=0) * factor))
+
+
+def t_intervals(estimate: Floats, error: Floats, clusters: Ints) -> tuple[Floats, Floats]:
+    """Both ends of the 95 % interval estimate ± t · error, with n - 1 degrees of freedom for n clusters."""
+    from scipy.special import stdtrit
+
+    half = stdtrit(np.maximum(clusters - 1.0, 1.0), 0.975) * error
+    return estimate - half, estimate + half

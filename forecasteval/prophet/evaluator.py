@@ -42,8 +42,7 @@ from .prices import settle
 from .report import explain, report_blocks
 from .score_table import BASELINES, Scored, score_forecasts, sum_bins, with_baselines
 from .scores import check_gamma
-from .standings import Ranking, choose_ranking, least_events, make_records
-from .uncertainty import Draws
+from .standings import Draws, Ranking, choose_ranking, least_events, make_records
 
 if TYPE_CHECKING:
     from forecasteval.common.pages import Page

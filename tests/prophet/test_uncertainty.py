@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 from scipy.linalg import helmert
 
-from forecasteval.prophet import uncertainty
-from forecasteval.prophet.uncertainty import Draws, probability_best, rank_intervals
+from forecasteval.prophet.estimates import estimate_means
+from forecasteval.prophet.standings import Draws, probability_best, rank_intervals, shrunk_covariance
 from prophet_data import SAMPLE, evaluate
 
 
@@ -27,16 +27,12 @@ def test_interval_of_a_weighted_mean_by_cluster() -> None:
     rng = np.random.default_rng(5)
     x, weight, cluster = rng.random(12), rng.uniform(1, 3, 12), np.repeat(np.arange(4), 3)
     row, mean = np.zeros(12, dtype=np.int64), np.average(x, weights=weight)
-    influence = uncertainty.mean_influence(x, weight, row, cluster, np.array([mean]), 4)
-    count = uncertainty.count_clusters(row, cluster, x, 1)
-    assert count.tolist() == [4]
+    estimate = estimate_means(x, weight, row, cluster, 1)
+    assert (estimate.values, estimate.counts, estimate.clusters) == ([pytest.approx(mean)], [12], [4])
     sums = [(weight * (x - mean))[cluster == c].sum() / weight.sum() for c in range(4)]
-    error = uncertainty.clustered_errors(influence, count)
-    assert error[0] == pytest.approx(math.sqrt(sum(s * s for s in sums) * 4 / 3))
-    alone = uncertainty.mean_influence(x, np.ones(12), row, np.arange(12), np.array([x.mean()]), 12)
-    twelve = np.array([12])
-    ends = uncertainty.t_intervals(np.array([x.mean()]), uncertainty.clustered_errors(alone, twelve), twelve)
-    assert [end[0] for end in ends] == pytest.approx(stats.t.interval(0.95, 11, x.mean(), stats.sem(x)))
+    assert estimate.error == pytest.approx(math.sqrt(sum(s * s for s in sums) * 4 / 3))
+    alone = estimate_means(x, np.ones(12), row, np.arange(12), 1)
+    assert alone.bounds(0) == pytest.approx(stats.t.interval(0.95, 11, x.mean(), stats.sem(x)))
 
 
 def test_series_widen_intervals_and_returns() -> None:
@@ -87,7 +83,7 @@ def test_covariance_of_few_clusters_is_drawn_towards_independence() -> None:
         parts[:, 1] += 3 * parts[:, 0]
         basis = helmert(size)
         plain = basis @ parts.T @ parts @ basis.T
-        found = uncertainty.shrunk_covariance(parts, basis)
+        found = shrunk_covariance(parts, basis)
         assert np.trace(found) == pytest.approx(np.trace(plain))
         if clusters > size:
             assert found == pytest.approx(plain, rel=0.02, abs=0.002 * np.trace(plain))
