@@ -123,7 +123,7 @@ class FutureX:
             if given_id is None or not isinstance(prompt, str) or not prompt.strip():
                 raise InputError(place, "expected a question with 'id' and 'prompt'")
             if (str(given_id), prompt) in seen:
-                raise InputError(place, "the same id and prompt are there already", printable(given_id, 60))
+                raise InputError(place, "a record with this id and prompt already exists", printable(given_id, 60))
             seen.add((str(given_id), prompt))
             names = itertools.chain([str(given_id)], (f"{given_id}#{count}" for count in itertools.count(2)))
             self._questions[next(name for name in names if name not in self._questions)] = record

@@ -145,7 +145,7 @@ def test_rxnopt_is_asked_as_render_asks(tmp_path: Path) -> None:
     [
         ([{**QUESTIONS[0], "prompt": ""}], "record 1: expected a question with 'id' and 'prompt'"),
         ([{**QUESTIONS[0], "id": None}], "record 1: expected a question with 'id' and 'prompt'"),
-        ([QUESTIONS[0], QUESTIONS[0]], "record 2: the same id and prompt are there already, got q1"),
+        ([QUESTIONS[0], QUESTIONS[0]], "record 2: a record with this id and prompt already exists, got q1"),
         ([{**QUESTIONS[0], "level": 9}], "'level' must be 1–4"),
         (["x"], "record 1: expected an object"),
     ],

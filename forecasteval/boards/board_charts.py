@@ -81,7 +81,7 @@ def _draw_cost(table: Row, priced: Sequence[Row], sign: int, names: Names, name:
     description = f"On the frontier, where nothing that costs less scores {better}: {', '.join(frontier)}."
     cheapest = next((row["shown"] for row in rows if is_tied(row)), "")
     if cheapest:
-        description += f" The cheapest system that is not told apart from the leader: {cheapest}."
+        description += f" The cheapest system that is not significantly worse than the leader: {cheapest}."
     x = _powers(costs[0], costs[-1]) if by_power else number_axis("", [0.0, costs[-1]])
     y = number_axis("score", [row["overall_score"] for row in rows])
     panel = Panel("", [Line("frontier", steps), *dots], x._replace(title="cost per question"), y, height=300)

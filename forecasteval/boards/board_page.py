@@ -128,7 +128,7 @@ def _leader(table: Row, names: Names) -> tuple[str, str]:
     tied = [names[system_of_row(table, row)] for row in others if is_tied(row)]
     remarks = [show_number(mark_of(first)[0])]
     if tied:
-        remarks.append(f"not told apart from it: {grouped_names(tied)}")
+        remarks.append(f"not significantly different: {grouped_names(tied)}")
     elif others and all(is_tied(row) is not None for row in others):
         remarks.append(_CLEAR)
     return names[system_of_row(table, first)], "; ".join(remarks)
@@ -174,7 +174,7 @@ def _standings(table: Row, name: str, names: Names, linked: Collection[str], wee
         Column("More", partial(_show_facts, inside), "inside"),
     ]
     lower = f" {show_metric(table)}: lower is better." if table_kind(table) == "forecasters" else ""
-    note = f"{_describe_marks(table['rows'])}{lower} A row opens. Filters hide rows; ranks and tests stay those of all."
+    note = f"{_describe_marks(table['rows'])}{lower} A row opens. Filters hide rows; ranks and tests cover all."
     if len(table["rows"]) > MOST:
         note += f" The first {MOST} of {len(table['rows'])}; all of them are in {BOARD}.csv."
     blocks: list[Block] = [make_records(name, view.title, columns, rows, systems[:MOST], note, prefix=name)]
@@ -227,7 +227,7 @@ def _describe_marks(rows: Sequence[Row]) -> str:
             "is sure."
         )
     by_test = any("p_leader" in row for row in rows)
-    test = f"difference to it is not significant (p ≥ {ALPHA}, Holm)" if by_test else "rank interval holds 1"
+    test = f"difference to it is not significant (p ≥ {ALPHA}, Holm)" if by_test else "rank interval includes 1"
     count = f"{sum(map(bool, tied)) - 1} of {len(tied) - 1}"
     return f"{meaning} Full dots: the leader, and the systems whose {test}: {count}. Rings: the systems behind it."
 

@@ -59,7 +59,7 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     _warn(program, [*_list_model_failures(board["llm_failures"]), *board["notes"]])
     counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"
     if board["ignored"]:
-        counts += f"; not read, as they are no {', '.join(SUFFIXES)}: {grouped_names(board['ignored'])}"
+        counts += f"; not read, because they are not {', '.join(SUFFIXES)}: {grouped_names(board['ignored'])}"
     report = board_report(board)
     if board["without_result"]:
         report.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")

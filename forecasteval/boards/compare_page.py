@@ -76,7 +76,7 @@ def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any
         sections.append(Section("By level", charts))
     names = " and ".join(printable(system["name"], 80) for system in systems)
     title = f"Comparison of {names}" if len(systems) == 2 else f"Comparison of {len(systems)} systems"
-    benchmark, against = systems[0]["benchmark"], printable(comparison["dataset"] or "their own questions", 120)
+    benchmark, against = systems[0]["benchmark"], printable(comparison["dataset"] or "without a dataset", 120)
     signature = format_signature({"evaluator": benchmark, **comparison["signature"]})
     return Page(title, f"{benchmark}, {comparison['n']} questions, {against}", figures, sections, signature)
 
@@ -104,7 +104,7 @@ def _difference_chart(comparison: Mapping[str, Any]) -> Chart:
     side = "right" if read_scale(comparison).higher_is_better else "left"
     description = (
         f"The weighted score of A minus that of B on the same questions, with its 95% interval; {side} of the line A "
-        "is better. Rings: the interval holds 0."
+        "is better. Rings: the interval includes 0."
     )
     table = make_table(columns, comparison["pairs"][:MOST])
     return Chart("differences", "Difference of the scores", description, table)

@@ -108,7 +108,9 @@ def require_baseline(args: argparse.Namespace, results: Sequence[Mapping[str, An
         least = f"expected {1 / FLIPS:g} or more, since no p-value is smaller"
         raise InputError("--alpha", least, f"{args.alpha:g}")
     if args.fail_if_worse and any("ranking" in result for result in results):
-        raise InputError("--fail-if-worse", "expected files of one system each", "forecasters, of which none is first")
+        raise InputError(
+            "--fail-if-worse", "expected files of one system each", "forecasters, none of which is the baseline"
+        )
 
 
 def require_not_worse(args: argparse.Namespace, comparison: Mapping[str, Any]) -> list[str]:

@@ -53,7 +53,7 @@ def board_report(board: Row) -> Report:
 def comparison_report(comparison: Row) -> Report:
     """The systems, the pairs, and for each pair the questions that move it."""
     pairs = comparison["pairs"]
-    against = printable(comparison["dataset"] or "their own questions")
+    against = printable(comparison["dataset"] or "without a dataset")
     report: Report = [f"Comparison on {comparison['n']} questions, {against}{lower_is_better(comparison)}"]
     if comparison["left_out"]:
         report += [f"{comparison['left_out']} more are left out: not all of these forecasters answered them"]

@@ -153,7 +153,7 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[str]:
             lock = FileLock(path)
             lock.acquire(blocking=wait)
         except Timeout:
-            raise LockedError(f"{folder}: another run is at work here") from None
+            raise LockedError(f"{folder}: another run uses this folder") from None
         except (OSError, NotImplementedError) as error:
             number = getattr(error, "errno", None)
             problem = "this file system has no locks" if number in _NO_LOCKS else "cannot be written"
@@ -161,7 +161,7 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[str]:
             reason = getattr(error, "strerror", None) or error
             raise EvaluationError(f"{path}: {problem}: {reason}{hint}") from None
     if any("soft" in str(warning.message).lower() for warning in caught):
-        note = f"{path}: this file system has no locks: a run that is killed here leaves its lock; remove it by hand"
+        note = f"{path}: this file system has no locks: if a run is killed, remove its lock by hand"
     try:
         _sweep(folder)
         yield note

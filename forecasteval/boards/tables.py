@@ -19,7 +19,7 @@ from .systems import ALPHA
 Row = Mapping[str, Any]
 _UNSURE: Final = "≈"
 TIED: Final = (
-    f"{_UNSURE} best: not told apart from the best (p >= {ALPHA}, Holm's adjustment over the comparisons with it)."
+    f"{_UNSURE} best: not significantly below the best (p >= {ALPHA}, Holm's adjustment over the comparisons with it)."
 )
 EXPLAINED: Final = f"{_UNSURE} the paired difference to the system above is not significant (p >= {ALPHA})."
 
@@ -161,7 +161,7 @@ def _systems(table: Row, rows: Sequence[Row]) -> View:
     count = sum(table["level_counts"].values())
     used = sum(table["level_counts"][level] for level in table["weights"])
     shown = f"{count} questions" if used == count else f"{used} of {count} questions (small levels left out)"
-    dataset = printable(table["dataset"] or "its own questions")
+    dataset = printable(table["dataset"] or "without a dataset")
     columns = [
         (EVERYWHERE, _RANK),
         (EVERYWHERE, _name("System")),
@@ -235,7 +235,7 @@ def lower_is_better(values: Row) -> str:
 def week_remark(deviation: float | None) -> str:
     """How good and bad weeks of single systems stand in the intervals of a table over all datasets."""
     if deviation is None:
-        return "Good and bad weeks of a system cannot be measured here: they are in no interval."
+        return "Good and bad weeks of a system cannot be measured: no interval includes them."
     return f"Good and bad weeks of a system are in all intervals: SD {deviation:.2f} in log-odds."
 
 
@@ -295,4 +295,6 @@ def system_table(comparison: Row) -> Table:
     return make_table(compared_systems(*runs, _MISSING, _UNPARSED), comparison["systems"])
 
 
-POWER: Final = "By level: questions that A wins/ties/loses. 80% power at: the difference found four times out of five."
+POWER: Final = (
+    "By level: questions that A wins/ties/loses. 80% power at: the difference that is found four times out of five."
+)

@@ -239,7 +239,7 @@ def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task
     except EvaluationError:  # a full disk ends the run
         raise
     except MemoryError:
-        return _failed(task, "needs more memory than there is")
+        return _failed(task, "not enough memory")
     except Exception as error:  # a fault of this tool in one file must not cost a night's other files
         reason = f"internal fault, please report it: {type(error).__name__}: {printable(error, 200)}"
         return _failed(task, reason, fault=True)

@@ -259,7 +259,7 @@ def write_atomic(path: Path, content: str | bytes | Iterable[str]) -> None:
 
 
 def set_of(path: Path, dataset: Path | None, together: Callable[[Path], bool]) -> Path | None:
-    """The dataset, if its predictions are scored together and `path` is among them: a CSV holds its own events."""
+    """The dataset, if its predictions are scored together and `path` is among them: a CSV contains its events."""
     return dataset if dataset and path.suffix != ".csv" and together(dataset) else None
 
 

@@ -181,11 +181,11 @@ class RecordFile:
             if not _holds_lines(text):
                 raise
             if self.path.suffix != ".jsonl":
-                self.warnings.append(f"{self.path.name}: read as JSON Lines, whatever its name says")
+                self.warnings.append(f"{self.path.name}: read as JSON Lines, despite its name")
             yield from self._lines(f"{line}\n".encode() for line in text.split("\n"))
             return
         if self.path.suffix == ".jsonl":
-            self.warnings.append(f"{self.path.name}: read as one JSON list, whatever its name says")
+            self.warnings.append(f"{self.path.name}: read as one JSON list, despite its name")
         yield from self._records(value)
 
     def _records(self, value: Any) -> Iterator[Any]:

@@ -47,7 +47,7 @@ def run(argv: Sequence[str], program: str, check: Check) -> int:
     texts, lines = (_convert_dataset if args.dataset else _convert_answers)(args.sources, output, columns)
     taken = [path for path in texts if os.path.lexists(path)]
     if taken and not args.force:
-        raise InputError(str(taken[0]), "the file is there already; --force writes over it")
+        raise InputError(str(taken[0]), "the file exists already; --force replaces it")
     for path, text in texts.items():
         write_atomic(path, text)
     lines += _check(output, check, program) if args.dataset else _other_runs(output, list(texts))
@@ -78,7 +78,7 @@ def _require_usable(output: Path, sources: Sequence[Path]) -> None:
         raise InputError(str(output), "expected another name", f"{output.name}, which nightly reads or writes itself")
     twice = [str(path) for path, count in Counter(map(os.path.realpath, sources)).items() if count > 1]
     if twice:
-        raise InputError(", ".join(twice), "expected each source once", "one that is named twice")
+        raise InputError(", ".join(twice), "expected each source once", "a source that is named twice")
 
 
 def _counted(count: int, noun: str) -> str:
@@ -129,7 +129,7 @@ def _other_runs(output: Path, written: Sequence[Path]) -> list[str]:
     system = re.escape(re.sub(r"@[0-9]+\Z", "", output.stem))
     paths = [path for path in sorted(output.parent.iterdir()) if re.fullmatch(rf"{system}(@[0-9]+)?\.json", path.name)]
     names = [path.name for path in paths if path not in written]
-    return [f"also there, not from this source: {grouped_names(names)}"] if names else []
+    return [f"also in the folder, not from this source: {grouped_names(names)}"] if names else []
 
 
 # --- FutureX-Past as a dataset ---

@@ -100,7 +100,9 @@ def _check_question(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     try:
         sigma, value = read_std(std, ""), read_raw_truth(truth, "") if truth is not None else ""
     except InputError as error:
-        return [("Std that is no number >= 0" if "Std" in error.expected else "truth that cannot be read", error.got)]
+        return [
+            ("Std that is not a number >= 0" if "Std" in error.expected else "truth that cannot be read", error.got)
+        ]
     question = read_question(level, str(record.get("prompt") or ""), value, sigma, Rules())
     if question.truth is None:
         given = level <= 2 and read_answer(list(value) if isinstance(value, tuple) else value)
@@ -108,7 +110,7 @@ def _check_question(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     outside = question.warning and isinstance(question.truth, ChoiceTruth)
     problems = [("truth not among the options", printable(question.shown, 60))] if outside else []
     if not isinstance(question.truth, NumberTruth):
-        return problems + ([("Std where the truth is no number", str(std))] if sigma is not None else [])
+        return problems + ([("Std for a truth that is not a number", str(std))] if sigma is not None else [])
     if sigma is None:
         problems.append(("numeric truth without Std", printable(question.shown, 60)))
     elif sigma == 0:

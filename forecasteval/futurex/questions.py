@@ -62,7 +62,7 @@ def read_question(level: int, prompt: str, truth: str | tuple[str, ...], std: fl
     ):
         warning = "truth is not among the options"
     if isinstance(read, RankingTruth) and std is not None:
-        warning = "Std is given but the truth is no number"
+        warning = "Std is given but the truth is not a number"
     kind = "number" if isinstance(read, NumberTruth) else "ranking" if level > 2 else CHOICE_KINDS[level]
     shown = truth if isinstance(truth, str) else json.dumps(truth, ensure_ascii=False)
     digest = f"{level} {std} {zlib.crc32(prompt.encode('utf-8', 'surrogatepass'))} {shown}"
@@ -107,7 +107,7 @@ def read_record(record: object, where: str, number: int, rules: Rules) -> Questi
     question = read_question(level, prompt, truth, std, rules)
     if question.truth is None:
         place = _place(where, number, record)
-        raise InputError(place, "'ground_truth' must hold a truth", printable(repr(truth), 60))
+        raise InputError(place, "'ground_truth' must not be empty", printable(repr(truth), 60))
     return question
 
 

@@ -66,7 +66,7 @@ def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
 
 def summarise(results: Mapping[str, Any]) -> Page:
     """The scores and the remarks."""
-    size = f"{len(results['items'])} questions" + ("" if results.get("dataset") else ", its own questions")
+    size = f"{len(results['items'])} questions" + ("" if results.get("dataset") else ", without a dataset")
     figures = {
         "Overall score": (results["overall_score"], results["overall_interval"]),
         "Questions": len(results["items"]),

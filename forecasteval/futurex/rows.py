@@ -105,7 +105,7 @@ class Join:
                 count += 1
             else:
                 keys.update(record.keys() if isinstance(record, Mapping) else ())
-                problem = "prediction without id" if isinstance(record, Mapping) else "prediction that is no object"
+                problem = "prediction without id" if isinstance(record, Mapping) else "prediction that is not an object"
                 problem = "damaged line" if isinstance(record, BadRecord) else problem
                 self._notes[f"{problem}, not used"].append(f"record {number}")
         return keys, answers, count
@@ -171,7 +171,7 @@ def _no_id(ids: Sequence[str], predicted: Sequence[str], keys: Counter[str]) -> 
     nearest = (
         f", nearest {printable(folded[near[0]], 40)}" if near else f", which has {printable((*ids, 'none')[0], 40)}"
     )
-    return f"none with an id of it: {printable(predicted[0], 40)}{nearest}"
+    return f"no prediction with an id of it: {printable(predicted[0], 40)}{nearest}"
 
 
 class AnswerKeys:

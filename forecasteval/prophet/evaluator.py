@@ -86,7 +86,9 @@ class ForecastData:
         for file in files:
             self.reader.read(file, file.place, str(file.path) if len(files) > 1 else "")
         clashes = {
-            source: InputError(source, "expected forecasters of its own", f"{name}, who is in {other}, too")
+            source: InputError(
+                source, "expected forecasters that are in no other file", f"{name}, who is also in {other}"
+            )
             for source, (name, other) in self.reader.clashes.items()
         }
         if clashes:
@@ -178,7 +180,7 @@ class ProphetArenaEvaluator(Evaluator):
         tables = [path for path in paths if path.suffix == ".csv"]
         if tables and (datasets or len(paths) > 1):
             got = f"the dataset {datasets[0].name}" if datasets else "another file"
-            raise InputError(str(tables[0]), "a CSV holds its own events", got)
+            raise InputError(str(tables[0]), "a CSV contains its events", got)
         if not tables and not datasets:
             expected = "a file in dataset/ whose name begins like this one's, or --dataset"
             raise InputError(str(paths[0]), f"expected a dataset of problems for it ({expected})", "none")

@@ -103,7 +103,7 @@ def read_time(value: object, kind: str, name: str, notes: Notes) -> float:
         return math.nan
     seconds, zoned = parse_time(value) if isinstance(value, str) else (math.nan, True)
     if math.isnan(seconds):
-        notes.warn(f"{kind} that is no ISO 8601 time, taken as unknown", [name])
+        notes.warn(f"{kind} that is not an ISO 8601 time, treated as unknown", [name])
     elif not zoned:
         notes.warn(f"{kind} without time zone, read as UTC", [name])
     return seconds

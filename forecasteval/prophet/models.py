@@ -175,7 +175,7 @@ def _fit_strengths(
         prior = PRIOR
         fit = fit_bradley_terry(i, j, p, prior)
     unused = [scored.events.ids[at] for at in which[~fit.used]]
-    notes.exclude("event", "from Bradley–Terry: nobody gave its winner any probability", unused)
+    notes.exclude("event", "from Bradley–Terry: no forecaster gave its winner any probability", unused)
     parts: list[list[str]] = []
     if fit.used.any():
         used = fit.used[j]

@@ -147,7 +147,7 @@ def choose_ranking(scored: Scored, ranked: Sequence[int]) -> tuple[str, str]:
     Different: of two forecasters one answered events that the other did not, together more than 5 % of all events.
     """
     if not ranked:
-        return "brier", "nobody has enough events for a rank"
+        return "brier", "no forecaster has enough events for a rank"
     met = answered(scored, "brier")[list(ranked)].astype(float)
     counts = met.sum(axis=1)
     apart = (counts[:, None] + counts - 2 * met @ met.T).max(initial=0)

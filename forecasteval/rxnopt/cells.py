@@ -136,7 +136,7 @@ def read_yield(cell: object, fraction: bool = False) -> YieldCell:
     front, brackets = (parts[1], parts[2]) if parts else (text, "")
     value, note = _plain_yield(front, fraction)
     if value is None:
-        return YieldCell(None, note="a conversion is no yield" if "conv" in front else note)
+        return YieldCell(None, note="a conversion is not a yield" if "conv" in front else note)
     inner = ",".join(re.findall(r"\(([^()]*)\)", brackets))
     return _add_brackets(YieldCell(value, note=note), inner, "%" in front, fraction)
 
@@ -145,7 +145,7 @@ def _plain_yield(text: str, fraction: bool) -> tuple[float | None, str]:
     """(percent, note) of text without brackets."""
     text = text.strip()
     if _TIME_OR_MASS.fullmatch(text):
-        return None, "a time or a mass is no yield"
+        return None, "a time or a mass is not a yield"
     match = _PLAIN_YIELD.fullmatch(text)
     if not match or (match["bound"] and match["high"]):
         return None, UNREADABLE

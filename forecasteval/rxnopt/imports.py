@@ -186,7 +186,9 @@ def _complete(
         left = {name: cells for name, cells in left.items() if name not in (layout.entry, *reactions)}
         conditions, more = choose_conditions(left, yields)
     if not conditions:
-        raise InputError(where, "expected a column of conditions", "; ".join(more) or "none beside those named")
+        raise InputError(
+            where, "expected a column of conditions", "; ".join(more) or "no others than the named columns"
+        )
     more += warn_of_conditions({name: columns[name] for name in conditions}, yields)
     blacklisted = [name for name in _SETTINGS.condition_keys_blacklist if name in conditions]
     more += [f"warning: build leaves the condition {name} out; give it another name" for name in blacklisted]

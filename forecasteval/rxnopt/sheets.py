@@ -81,7 +81,7 @@ def _make_sheet(grid: Grid, where: str, columns: Sequence[str]) -> Sheet:
     named = {name: at for at, name in enumerate(header) if name}
     for name in filter(None, header):
         if header.count(name) > 1:
-            raise InputError(f"{where}: {place}", f"the column {printable(name, 60)} is there twice")
+            raise InputError(f"{where}: {place}", f"the column {printable(name, 60)} occurs twice")
     if missing := [name for name in columns if name not in named]:
         raise InputError(where, f"no column {printable(missing[0], 60)}", ", ".join(map(printable, named)))
     read = []
@@ -130,7 +130,7 @@ def _decode(raw: bytes, where: str) -> tuple[str, list[str]]:
             raise InputError(where, "expected text or a workbook (.xlsx)", "another kind of file") from None
         name = "GBK" if isinstance(error, InputError) and "GBK" in error.got else "cp1252"
         try:
-            return raw.decode(name), [f"the file is no UTF-8 and is read as {name}"]
+            return raw.decode(name), [f"the file is not UTF-8 and is read as {name}"]
         except UnicodeDecodeError:
             raise error from None
 

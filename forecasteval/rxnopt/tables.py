@@ -168,7 +168,7 @@ def _read_reaction(
         place = next((at for at, item in enumerate(products) if item["SMILES"].strip() == main), None)
         products.insert(0, {"content": "", "SMILES": main} if place is None else products.pop(place))
         if place is None:
-            warnings.append(printable(f"{name}: main_product_smiles is none of the products"))
+            warnings.append(printable(f"{name}: main_product_smiles is not one of the products"))
     required = settings.reactant_product_require
     for side, items in sides.items():
         if required != "none" and (not items or _lacks(items, required)):

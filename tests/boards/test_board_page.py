@@ -60,7 +60,7 @@ def test_forecasters_are_tied_by_their_rank_intervals_where_there_are_some() -> 
         row["rank_interval"] = interval
     chart = make_page(one).charts()["table1"]
     assert behind(chart) == [0, 0, 1]
-    assert "rank interval holds 1: 1 of 2" in chart.description
+    assert "rank interval includes 1: 1 of 2" in chart.description
 
 
 # --- Links ---
@@ -229,7 +229,7 @@ def test_the_table_over_all_datasets_comes_first(tmp_path: Path) -> None:
     assert run(tmp_path, "nightly").code == 0
     page = make_page(stored(tmp_path))
     assert page.figures[:2] == [
-        ("Leads FutureX", "a", "0.8014; not told apart from it: 2 (b, c)"),
+        ("Leads FutureX", "a", "0.8014; not significantly different: 2 (b, c)"),
         ("Systems", "3", ""),
     ]
     titles = [section.title for section in page.sections]

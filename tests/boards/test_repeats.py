@@ -110,7 +110,7 @@ def test_runs_that_differ_as_wholes_are_told() -> None:
 
 def test_runs_on_other_questions_are_never_averaged() -> None:
     board = rank([system("a@1", True, False), system("a@2", True, True, True), system("a@3", False, False)])
-    assert board["remarks"] == ["a: its runs were asked other questions, and are not averaged: a@1, a@3; a@2"]
+    assert board["remarks"] == ["a: its runs have different questions and are not averaged: a@1, a@3; a@2"]
     assert [[row["name"] for row in table["rows"]] for table in board["tables"]] in ([["a"], ["a@2"]], [["a@2"], ["a"]])
     assert board["remarks"][0] in format_text(board_report(board))
     assert "are not averaged" in format_markdown({**board, "failed": []})

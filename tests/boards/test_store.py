@@ -141,7 +141,7 @@ def test_second_run_stops_at_once_and_a_killed_one_frees_the_lock(tmp_path: Path
     before = snapshot(tmp_path)
     with holder(tmp_path / "evaluation") as process:
         done = run(tmp_path, "nightly")
-        assert_refused(done, "another run is at work here", "evaluation", code=5)
+        assert_refused(done, "another run uses this folder", "evaluation", code=5)
         assert done.out == ""
         assert snapshot(tmp_path) == before
         assert run(tmp_path, "-f", "d-a").code == 0  # scoring one file needs no lock
@@ -180,7 +180,7 @@ def test_a_strange_lock_hangs_nothing(tmp_path: Path, kind: str) -> None:
         os.mkfifo(path)
     else:
         path.symlink_to("nowhere")
-    told = "another run is at work here|cannot be written: Too many levels of symbolic links"
+    told = "another run uses this folder|cannot be written: Too many levels of symbolic links"
     with pytest.raises(EvaluationError, match=told), lock_folder(tmp_path), lock_folder(tmp_path):
         pass
 
@@ -253,7 +253,7 @@ def test_without_fcntl(tmp_path: Path, before: bool) -> None:
     )
     command = [sys.executable, "-W", "error", "-c", code, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=True)
-    told = "this file system has no locks: a run that is killed here leaves its lock; remove it by hand"
+    told = "this file system has no locks: if a run is killed, remove its lock by hand"
     assert done.stderr == f"eval.py: {tmp_path}/evaluation/.soft-lock: {told}\n0 0\n"
     assert done.stdout.count("1 unchanged, 0 failed") == 1
     assert stored(tmp_path, "d-a")["overall_score"] == 1

@@ -91,7 +91,7 @@ def test_everything_left_out_is_told(tmp_path: Path) -> None:
 
 def test_lists_under_the_name_of_jsonl_are_told(tmp_path: Path) -> None:
     done = convert(SAMPLES / SUBMISSION, "-o", tmp_path / "x.json")
-    assert f"  {SUBMISSION}: read as one JSON list, whatever its name says\n" in done.out
+    assert f"  {SUBMISSION}: read as one JSON list, despite its name\n" in done.out
 
 
 def test_ids_given_twice(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_nothing_is_written_over_unasked(tmp_path: Path) -> None:
     """Not even one of several: the first run is not there yet, the second is."""
     root = write(tmp_path, {"x@2.json": "mine"})
     done = convert(SAMPLES / "log.json", "-o", root / "x.json")
-    assert_refused(done, "x@2.json", "the file is there already; --force writes over it")
+    assert_refused(done, "x@2.json", "the file exists already; --force replaces it")
     assert {path.name: path.read_text() for path in root.iterdir()} == {"x@2.json": "mine"}
     done = convert(SAMPLES / "log.json", "-o", root / "x.json", "--force")
     assert done.code == 0
@@ -159,7 +159,7 @@ def test_nothing_is_written_over_unasked(tmp_path: Path) -> None:
 def test_runs_of_the_same_name_from_before_are_told(tmp_path: Path) -> None:
     root = write(tmp_path, {"x.json": {}, "x@7.json": {}, "xy@1.json": {}, "x@b.json": {}})
     done = convert(SAMPLES / "log.json", "-o", root / "x.json")
-    assert done.out.endswith("also there, not from this source: 2 (x.json, x@7.json)\n")
+    assert done.out.endswith("also in the folder, not from this source: 2 (x.json, x@7.json)\n")
 
 
 # --- Refusals ---

@@ -85,7 +85,7 @@ def test_a_column_that_is_not_there(column: str, tmp_path: Path) -> None:
 def test_one_source_and_no_file_in_the_way(tmp_path: Path) -> None:
     root = write(tmp_path, {"a.json": SECOND, "b.json": SECOND, "x.json": "mine", "empty.json": "[]"})
     assert_refused(convert("--dataset", root / "a.json", root / "b.json", "-o", root / "y.json"), "expected one source")
-    assert_refused(convert("--dataset", root / "a.json", "-o", root / "x.json"), "--force writes over it")
+    assert_refused(convert("--dataset", root / "a.json", "-o", root / "x.json"), "--force replaces it")
     assert_refused(convert("--dataset", root / "empty.json", "-o", root / "y.json"), "expected a column id")
     assert (root / "x.json").read_text() == "mine"
 

@@ -61,7 +61,7 @@ def test_what_is_noted() -> None:
         "id used more than once, every row counts": ["a"],
         "record without id": ["record 3"],
         "truth is not among the options": ["c"],
-        "Std is given but the truth is no number": ["d"],
+        "Std is given but the truth is not a number": ["d"],
         "answer is given twice, unparsed": ["e"],
         "answer is an object": ["f"],
         "record with neither 'answer' nor 'prediction', missing": ["g"],

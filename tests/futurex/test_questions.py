@@ -31,7 +31,7 @@ def test_kind(name: str) -> None:
     read = read_record(KINDS[name], "d.json", 1, Rules())
     assert read.kind == KIND_OF[name]
     assert read.truth is not None
-    assert read.warning == ("Std is given but the truth is no number" if name == "Std but names" else "")
+    assert read.warning == ("Std is given but the truth is not a number" if name == "Std but names" else "")
 
 
 @each("name", KINDS)
@@ -98,7 +98,7 @@ REFUSED: Final[dict[str, tuple[Any, str]]] = {
     "no object": (7, "d.json: record 3: expected an object: got int"),
     "level": (question(level=5), "d.json: record 3 (id q7): 'level' must be 1–4, got 5"),
     "Std": (question(Std=-1), "d.json: record 3 (id q7): 'Std' must be a number >= 0 or null, got -1"),
-    "truth": (question(ground_truth=""), "d.json: record 3 (id q7): 'ground_truth' must hold a truth, got ''"),
+    "truth": (question(ground_truth=""), "d.json: record 3 (id q7): 'ground_truth' must not be empty, got ''"),
     "kind of truth": (
         question(ground_truth={"a": 1}),
         "d.json: record 3 (id q7): 'ground_truth' must be text, a number or a list, got {'a': 1}",

@@ -51,7 +51,7 @@ def test_what_is_not_used_is_named() -> None:
     predictions = [{"id": "x", "answer": "A", "level": "1"}, {"id": "z"}, {"answer": "A"}, 7]
     assert answers([ask("x")], predictions)[1] == [
         "prediction without id, not used: 1 (record 3)",
-        "prediction that is no object, not used: 1 (record 4)",
+        "prediction that is not an object, not used: 1 (record 4)",
         "record with neither 'answer' nor 'prediction', missing: 1 (z)",
         "prediction without a question, not used: 1 (z)",
     ]
@@ -68,7 +68,7 @@ def test_keys_given_twice_stay_known() -> None:
 
 
 def test_predictions_for_another_dataset() -> None:
-    with pytest.raises(InputError, match="expected predictions for this dataset, got none with an id of it"):
+    with pytest.raises(InputError, match="expected predictions for this dataset, got no prediction with an id of it"):
         Join([ask("x")], [{"id": "y"}], "p.json")
 
 
@@ -144,8 +144,8 @@ def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
         ([{"answer": "A", "task_id": 1, "user_id": 2}], "no 'id', but task_id, user_id"),
         ([{"answer": "A", "text": "t"}], "no 'id', but answer, text"),
         ([7], "no 'id', but nothing"),
-        ([{"id": "X", "answer": "A"}], "none with an id of it: X, nearest x"),
-        ([{"id": "q", "answer": "A"}], "none with an id of it: q, which has x"),
+        ([{"id": "X", "answer": "A"}], "no prediction with an id of it: X, nearest x"),
+        ([{"id": "q", "answer": "A"}], "no prediction with an id of it: q, which has x"),
     ],
 )
 def test_ids_that_fit_nothing(rows: list[Any], told: str) -> None:

@@ -78,7 +78,7 @@ def test_numbers_however_they_are_written(text: str) -> None:
 def test_a_number_is_one_as_a_whole_or_by_its_std(text: str, std: float | None, kind: type) -> None:
     assert isinstance(open_truth(text, std), kind)
     if kind is RankingTruth and std is not None:
-        assert read_question(4, "", text, std, Rules()).warning == "Std is given but the truth is no number"
+        assert read_question(4, "", text, std, Rules()).warning == "Std is given but the truth is not a number"
 
 
 @each(

@@ -267,7 +267,7 @@ def test_several_datasets() -> None:
 
 
 def test_csv_with_a_dataset(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a CSV holds its own events, got the dataset prophet-sample"):
+    with pytest.raises(InputError, match="a CSV contains its events, got the dataset prophet-sample"):
         ProphetArenaEvaluator().evaluate_file(tmp_path / "x.csv", [DATASET])
 
 

@@ -40,4 +40,4 @@ def test_bad_problem(change: Row, reason: str) -> None:
 @each("date", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00"])
 def test_times_beyond_the_calendar_are_unknown(date: str) -> None:
     results = evaluate([{**row, "odds": [0.5, 0.5]} for row in GOOD], [{**GOOD_PROBLEM, "end_date": date}])
-    assert any("closing time that is no ISO 8601 time" in warning for warning in results["warnings"])
+    assert any("closing time that is not an ISO 8601 time" in warning for warning in results["warnings"])

@@ -51,7 +51,7 @@ def test_no_key_of_a_record_has_power(key: str) -> None:
     assert evaluate(rows, [{**GOOD_PROBLEM, key: ["options"]}])["n_forecasts"] == 2
 
 
-NO_TIME: Final = "timestamp that is no ISO 8601 time, taken as unknown: 1 (ada on 1)"
+NO_TIME: Final = "timestamp that is not an ISO 8601 time, treated as unknown: 1 (ada on 1)"
 WARNINGS: Final = {
     "no time": ({"timestamp": "soon"}, NO_TIME),
     "no number": ({"timestamp": 5}, NO_TIME),

@@ -63,10 +63,19 @@ def test_forecaster_in_two_files_is_refused(tmp_path: Path) -> None:
     done = run(tmp_path, "-f", "week1-a", "-f", "week1-c")
     first, second = done.err.splitlines()
     assert done.code == 2
-    assert re.search("week1-a.json: expected forecasters of its own, got ada, who is in .*week1-c.json, too$", first)
-    assert re.search("week1-c.json: expected forecasters of its own, got ada, who is in .*week1-a.json, too$", second)
+    assert re.search(
+        "week1-a.json: expected forecasters that are in no other file, got ada, who is also in .*week1-c.json$", first
+    )
+    assert re.search(
+        "week1-c.json: expected forecasters that are in no other file, got ada, who is also in .*week1-a.json$", second
+    )
     other = write(tmp_path / "other", {"week1-a.json": rows("ada", 0.2)}) / "week1-a.json"
-    assert run(tmp_path, "-f", "week1-a", "-f", str(other)).err.count("expected forecasters of its own, got ada") == 2
+    assert (
+        run(tmp_path, "-f", "week1-a", "-f", str(other)).err.count(
+            "expected forecasters that are in no other file, got ada"
+        )
+        == 2
+    )
 
 
 def test_file_that_is_named_twice_counts_once(tmp_path: Path) -> None:
@@ -94,7 +103,7 @@ def test_forecaster_in_two_files_costs_only_these(tmp_path: Path) -> None:
     night = json.loads(done.out)
     assert [row["name"] for row in night["tables"][0]["rows"]] == ["bob", "dee"]
     reasons = {entry["file"]: entry["reason"].rpartition("/")[2] for entry in night["failed"]}
-    assert reasons == {"week1-a.json": "week1-c.json, too", "week1-c.json": "week1-a.json, too"}
+    assert reasons == {"week1-a.json": "week1-c.json", "week1-c.json": "week1-a.json"}
     assert done.code == 3
 
 
@@ -142,7 +151,7 @@ def test_file_under_another_name_is_told(tmp_path: Path) -> None:
     text = "\n".join(map(json.dumps, rows("cid", 0.2)))
     (tmp_path / "prediction/week1-c.json").write_text(text, encoding="utf-8")
     results = run(tmp_path, "-f", "week1-c", "--json").json
-    assert results["warnings"][0] == "week1-c.json: read as JSON Lines, whatever its name says"
+    assert results["warnings"][0] == "week1-c.json: read as JSON Lines, despite its name"
 
 
 def test_name_of_a_dataset_is_taken(tmp_path: Path) -> None:
@@ -207,7 +216,7 @@ def test_check(tmp_path: Path) -> None:
         "id used more than once": ["twice"], "'options' must be a list of names": ["\x1b[2J"],
         "no correct answer": ["open", ""], "no winner": ["none"],
         'several winners, not declared "exclusive": false': ["two"], "a winner is not among the options": ["other"],
-        "closing time that is no ISO 8601 time, taken as unknown": ["late"], "one option": ["one"],
+        "closing time that is not an ISO 8601 time, treated as unknown": ["late"], "one option": ["one"],
         "no 'problem_id'": [""], "no object": [""], "no closing time": ["endless"],
     }  # fmt: skip
     assert not RAW_CONTROL.search(run(tmp_path, "check", "bad").out)

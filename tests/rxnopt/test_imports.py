@@ -96,7 +96,7 @@ def test_a_group_that_build_would_not_show_is_refused(tmp_path: Path) -> None:
 BAD: Final = [
     ("a,b\n1,2\n", Layout({"yield_ratio": "c"}), ": no column c, got a, b"),
     ("a,b\n1,2\n", Layout({"yield_ratio": "b"}, conditions=["x"]), ": no column x, got a, b"),
-    ("y\n1\n", Layout({"yield_ratio": "y"}), ": expected a column of conditions, got none beside those named"),
+    ("y\n1\n", Layout({"yield_ratio": "y"}), ": expected a column of conditions, got no others than the named columns"),
     ("a,b\n1,2\n", Layout({"yield_ratio": "b", "ee": "b"}), ": the column b is named twice"),
     ("a,b\n1,2\n", Layout({"yield_ratio": "b"}, drop=["a"], conditions=["a"]), ": the column a is named twice"),
 ]

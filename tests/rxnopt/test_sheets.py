@@ -30,7 +30,7 @@ def cells(sheet: Sheet) -> list[dict[str, str]]:
 @each(
     ("text", "message"),
     [
-        ("a,a\n1,2\n", ": line 1: the column a is there twice"),
+        ("a,a\n1,2\n", ": line 1: the column a occurs twice"),
         ("a,b\n1,2,3\n", ": line 2: expected 2 cells, got 3"),
         ("a,b\n", ": expected a header and rows, got none"),
         ("", ": expected a header and rows, got none"),
@@ -83,10 +83,10 @@ def test_text_that_is_not_utf_8(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes("T °C,y\n80 °C,1\n".encode("cp1252"))
     assert cells(read_sheet(path)) == [{"T °C": "80 °C", "y": "1"}]
-    assert read_sheet(path).notes == ["the file is no UTF-8 and is read as cp1252"]
+    assert read_sheet(path).notes == ["the file is not UTF-8 and is read as cp1252"]
     path.write_bytes("配体,收率\n三苯基膦,50\n".encode("gbk"))  # what Excel writes in China
     assert cells(read_sheet(path)) == [{"配体": "三苯基膦", "收率": "50"}]
-    assert read_sheet(path).notes == ["the file is no UTF-8 and is read as GBK"]
+    assert read_sheet(path).notes == ["the file is not UTF-8 and is read as GBK"]
     path.write_bytes(b"a,y\n\x81,1\n")
     with pytest.raises(InputError, match="not UTF-8: byte 0x81 at position 4"):
         read_sheet(path)
