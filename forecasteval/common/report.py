@@ -12,6 +12,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 _CUT: Final = 30  # columns of a terminal that a text at the end of a row is cut to, at least
@@ -144,6 +145,12 @@ def make_table(columns: Sequence[Column], rows: Iterable[Any]) -> Table:
     return Table(columns, [make_cells(columns, row) for row in rows])
 
 
+def number_table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
+    """A table of finished rows: a text, then a number for each of the other titles."""
+    columns = [Column(title, itemgetter(at), "number" if at else "text") for at, title in enumerate(titles)]
+    return make_table(columns, rows)
+
+
 # --- As text ---
 
 
@@ -159,74 +166,56 @@ def display_width(text: str) -> int:
     return len(text) + wide - sum(unicodedata.combining(char) > 0 for char in text)
 
 
-def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
-    """Columns two spaces apart under `header`; `align` holds `<` or `>` for each column."""
-    table = [tuple(header), *(tuple(row) for row in rows)]
-    widths = [max(map(display_width, column)) for column in zip(*table, strict=True)]
-    lines = []
-    for row in table:
-        cells = []
-        for cell, width, side in zip(row, widths, align, strict=True):
-            pad = " " * (width - display_width(cell))
-            cells.append(pad + cell if side == ">" else cell + pad)
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
-
-
 Report = list["str | Table"]  # lines and tables, top to bottom
 
 
-def format_text(report: Report, width: int | None = None) -> str:
+def format_text(report: Report, width: float = math.inf) -> str:
     """A report as a screen of `width` columns shows it; without a width tables are as wide as they are."""
     return "\n".join(block if isinstance(block, str) else _fit_table(block, width) for block in report)
 
 
 def print_report(report: Report) -> None:
     """Print a report; tables fit the width of a terminal, and stay whole in a file or a pipe."""
-    print(format_text(report, shutil.get_terminal_size().columns if sys.stdout.isatty() else None))
+    print(format_text(report, shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf))
 
 
-def _fit_table(table: Table, width: int | None) -> str:
+def _fit_table(table: Table, width: float) -> str:
     """The table without the columns for which there is no room; they are named.
 
     Columns without any value go first, then those to spare, then from the right. Where the last column is text, it is
     cut to the room that is left, 30 columns or more, and no further column goes.
     """
     columns, rows = table.texts()
+    texts = [[column.title, *cells] for column, *cells in zip(columns, *rows, strict=True)]
+    widths = [max(map(display_width, column)) for column in texts]
+    empty = [{"", "–"}.issuperset(column[1:]) for column in texts]
     kept, dropped = list(range(len(columns))), list[str]()
-    empty = [place for place in kept if all(row[place] in ("", "–") for row in rows)]
-    spare = sorted((place for place in kept if columns[place].spare), key=lambda place: -columns[place].spare)
-    order = iter(dict.fromkeys([*empty, *spare, *reversed(kept)]))
-    while not _fits(text := _show_columns(columns, rows, kept), width):
-        place, rest = next(order), _show_columns(columns, rows, kept[:-1])
-        if place not in empty and columns[kept[-1]].side == "<" and _fits(rest, (width or 0) - _CUT - 2):
-            text = "\n".join(_cut_line(line, width or 0) for line in text.split("\n"))
-            break
-        if len(kept) < 3:
+    for place in sorted(kept, key=lambda place: (not empty[place], -columns[place].spare, -place)):
+        last, room = kept[-1], width - sum(widths[each] + 2 for each in kept[:-1])
+        if widths[last] > room >= _CUT and columns[last].side == "<" and not empty[place]:
+            widths[last] = int(room)
+        if widths[last] <= room or len(kept) < 3:
             break
         kept.remove(place)
         dropped.append(columns[place].title)
-    return f"{text}\n(no room for: {', '.join(dropped)})" if dropped else text
+    lines = [
+        "  ".join(
+            _pad(cell, widths[place], columns[place].side) for place, cell in zip(kept, cells, strict=True)
+        ).rstrip()
+        for cells in zip(*(texts[place] for place in kept), strict=True)
+    ]
+    return "\n".join([*lines, *([f"(no room for: {', '.join(dropped)})"] if dropped else [])])
 
 
-def _show_columns(columns: Sequence[Column], rows: Sequence[Sequence[str]], places: Sequence[int]) -> str:
-    shown = [columns[place] for place in places]
-    cells = [[row[place] for place in places] for row in rows]
-    return text_table([column.title for column in shown], cells, "".join(column.side for column in shown))
-
-
-def _fits(text: str, width: int | None) -> bool:
-    return width is None or max(map(display_width, text.split("\n"))) <= width
-
-
-def _cut_line(line: str, width: int) -> str:
-    """The line, or its beginning and an ellipsis on `width` columns of a terminal."""
-    if display_width(line) <= width:
-        return line
-    end = width
-    while display_width(line[:end]) >= width:
-        end -= 1
-    return line[:end] + "…"
+def _pad(text: str, width: int, side: str) -> str:
+    """The text, or its beginning and an ellipsis, on `width` columns of a terminal."""
+    if display_width(text) > width:
+        end = width
+        while display_width(text[:end]) >= width:
+            end -= 1
+        text = text[:end] + "…"
+    space = " " * (width - display_width(text))
+    return space + text if side == ">" else text + space
 
 
 def format_html(report: Report) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from forecasteval.common import pages
 from forecasteval.common.charts import Axis, Chart, Line, Panel, number_axis
 from forecasteval.common.errors import printable
 from forecasteval.common.pages import Page, Section, show_text
-from forecasteval.common.report import Column, Link, Links, Table, make_table, show_number
+from forecasteval.common.report import Column, Link, Links, Table, make_table, number_table, show_number
 
 from .arrays import Floats
 from .events import Events
@@ -76,20 +75,24 @@ def _reliability_chart(results: Mapping[str, Any], order: Sequence[str]) -> Char
         Panel(printable(name, 24), [_reliability_line(name, bins[name])], axis, axis, "diagonal", False, 140)
         for name in bins
     ]
-    columns = [
-        Column("Forecaster", lambda row: printable(row[0], 60)),
-        Column("Probability", lambda row: f"{row[1]['low']:.1f}–{row[1]['high']:.1f}", "number"),
-        Column("n", lambda row: row[1]["n"], "number"),
-        Column("Mean probability", lambda row: row[1]["mean_probability"], "number", digits=3),
-        Column("Came true", lambda row: row[1]["frequency"], "number", digits=3),
-    ]
     description = (
         "How often options came true (upwards) that were given a probability (to the right). On the dashed line both "
         "are equal; below it the probabilities were too high. The larger a dot, the more probabilities are in it."
     )
     if len(bins) < len(order):
         description += f" The first {len(bins)} of {len(order)} forecasters."
-    table = make_table(columns, [(name, row) for name in bins for row in bins[name]])
+    rows = [
+        (
+            printable(name, 60),
+            f"{row['low']:.1f}–{row['high']:.1f}",
+            row["n"],
+            row["mean_probability"],
+            row["frequency"],
+        )
+        for name in bins
+        for row in bins[name]
+    ]
+    table = number_table(["Forecaster", "Probability", "n", "Mean probability", "Came true"], rows)
     return Chart("reliability", "Reliability", description, table, panels)
 
 
@@ -110,21 +113,16 @@ def _returns(results: Mapping[str, Any], order: Sequence[str]) -> list[Section]:
     if not metrics:
         return []
     panels = [_return_panel(curves, shown[: pages.CHARTED], metric) for metric in metrics]
-    columns = [
-        Column("Forecaster", lambda name: printable(name, 60)),
-        Column("Priced events", lambda name: curves[name]["n_events"][-1], "number"),
-        *(Column(title_of(metric), partial(_last, curves, metric), "number") for metric in metrics),
+    rows = [
+        (printable(name, 60), curves[name]["n_events"][-1], *(curves[name][metric][-1] for metric in metrics))
+        for name in shown
     ]
     description = (
         "The mean payoff of one dollar a priced event so far, by closing time, for each risk aversion γ; above the "
         f"dashed line bets earned money. The first {_LINES} of the ranking are in colour; the table has all of them."
     )
-    chart = Chart("returns", "Returns over closing time", description, make_table(columns, shown), panels)
-    return [Section("Returns", [chart])]
-
-
-def _last(curves: Mapping[str, Any], metric: str, name: str) -> str:
-    return show_number(curves[name][metric][-1])
+    table = number_table(["Forecaster", "Priced events", *map(title_of, metrics)], rows)
+    return [Section("Returns", [Chart("returns", "Returns over closing time", description, table, panels)])]
 
 
 def _return_panel(curves: Mapping[str, Any], names: Sequence[str], metric: str) -> Panel:
@@ -260,18 +258,9 @@ def _forecast_table(event: _Event) -> Table:
     """The scores of every forecast, and the probabilities of the likeliest options and of those that came true."""
     likely = np.mean([forecast.p for forecast in event.forecasts], axis=0)
     options = sorted(np.lexsort((-likely, -event.outcome))[:_OPTIONS].tolist())
-    columns = [Column("Forecaster", lambda forecast: forecast.name)]
-    columns += [Column(title_of(name), partial(_score, n), "number") for n, name in enumerate(event.metrics)]
-    columns += [
-        Column(event.options[place] + " ✓" * bool(event.outcome[place]), partial(_probability, place), "number")
-        for place in options
+    titles = [event.options[place] + " ✓" * bool(event.outcome[place]) for place in options]
+    rows = [
+        (forecast.name, *forecast.scores, *(f"{forecast.p[place]:.3g}" for place in options))
+        for forecast in event.forecasts
     ]
-    return make_table(columns, event.forecasts)
-
-
-def _score(place: int, forecast: _Forecast) -> str:
-    return show_number(float(forecast.scores[place]))
-
-
-def _probability(place: int, forecast: _Forecast) -> str:
-    return f"{forecast.p[place]:.3g}"
+    return number_table(["Forecaster", *map(title_of, event.metrics), *titles], rows)

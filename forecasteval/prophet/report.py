@@ -20,6 +20,7 @@ from forecasteval.common.report import (
     Shade,
     Table,
     make_table,
+    number_table,
     show_interval,
     show_number,
 )
@@ -205,7 +206,7 @@ def _tables(results: Mapping[str, Any], rows: Sequence[Row]) -> Iterable[Section
     metrics = _metrics(results)
     yield Section("Every metric", ["Every metric, ranks in brackets", _by_metric(rows, metrics, _ranked)])
     known = [metric for metric in metrics if any(row.record.get(f"{metric}_interval") for row in rows)]
-    intervals = _by_metric(rows, known, lambda row, metric: show_interval(row.get(f"{metric}_interval")))
+    intervals = _by_metric(rows, known, lambda row, metric: row.get(f"{metric}_interval"))
     yield Section("Intervals", ["95% intervals (t, clustered by series; returns: tilted market)", intervals])
     for base, record in results["baselines"].items():
         if record["n_events"]:
@@ -232,11 +233,9 @@ def _tables(results: Mapping[str, Any], rows: Sequence[Row]) -> Iterable[Section
     yield Section("Agreement", blocks)
 
 
-def _by_metric(rows: Sequence[Row], metrics: Iterable[str], cell: Callable[[Record, str], str]) -> Table:
-    def column(metric: str) -> Column:
-        return _number(title_of(metric), lambda row: cell(row.record, metric))
-
-    return make_table([_NAME, *map(column, metrics)], rows)
+def _by_metric(rows: Iterable[Row], metrics: Sequence[str], cell: Callable[[Record, str], object]) -> Table:
+    cells = ((printable(row.name, 40), *(cell(row.record, metric) for metric in metrics)) for row in rows)
+    return number_table(["Forecaster", *map(title_of, metrics)], cells)
 
 
 def _ranked(row: Record, metric: str) -> str:
@@ -264,26 +263,21 @@ _DECOMPOSITION: Final = (
 )
 
 
-def _category_table(groups: Mapping[str, Any], rows: Sequence[Row]) -> Table:
+def _category_table(groups: Mapping[str, Any], rows: Iterable[Row]) -> Table:
     """The Brier score of forecasters in groups of events."""
-
-    def column(name: str, group: Mapping[str, Any]) -> Column:
-        title = f"{printable(name, 30)} ({group['n_events']})"
-        return _number(title, lambda row: _brier(group["forecasters"].get(row.name)))
-
-    shown = [row for row in rows if any(row.name in group["forecasters"] for group in groups.values())]
-    return make_table([_NAME, *(column(name, group) for name, group in groups.items())], shown)
+    titles = [f"{printable(name, 30)} ({group['n_events']})" for name, group in groups.items()]
+    by_group = ((row, [group["forecasters"].get(row.name) for group in groups.values()]) for row in rows)
+    cells = ((printable(row.name, 40), *map(_brier, records)) for row, records in by_group if any(records))
+    return number_table(["Forecaster", *titles], cells)
 
 
-def _brier(row: Record | None) -> str:
-    return f"{show_number(row['brier'])} ({row['n_events']})" if row else "–"
+def _brier(record: Record | None) -> str:
+    return f"{show_number(record['brier'])} ({record['n_events']})" if record else "–"
 
 
 def _agreement(matrix: Mapping[str, Mapping[str, float | None]]) -> Table:
-    def column(metric: str) -> Column:
-        return Column(title_of(metric), lambda other: Shade(matrix[other][metric]), "number")
-
-    return make_table([Column("", title_of), *map(column, matrix)], matrix)
+    cells = ((title_of(metric), *map(Shade, row.values())) for metric, row in matrix.items())
+    return number_table(["", *map(title_of, matrix)], cells)
 
 
 # --- Items ---

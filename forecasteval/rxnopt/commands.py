@@ -7,13 +7,14 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import write_atomic
 from forecasteval.common.records import RecordFile, dump_json
-from forecasteval.common.report import text_table
+from forecasteval.common.report import Column, make_table, print_report
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
@@ -137,8 +138,9 @@ def _run_build(args: argparse.Namespace, program: str) -> None:
         raise
     write_build(build, args.output, args.language, command_line(program))
     _warn_of(build, program)
-    rows = [[dataset_name(kind), str(count)] for kind, count in build.kinds.items()]
-    print(text_table(["Dataset", "Questions"], [*rows, ["total", str(len(build.questions))]], "<>"))
+    rows = [*((dataset_name(kind), count) for kind, count in build.kinds.items()), ("total", len(build.questions))]
+    columns = [Column("Dataset", itemgetter(0)), Column("Questions", itemgetter(1), "number")]
+    print_report([make_table(columns, rows)])
     print(f"\n{make_statistics(build)}\n{printable(args.output)} is written; report.md says what is in it.")
 
 
