@@ -147,7 +147,9 @@ class Page(NamedTuple):
         return [*report, "", self.signature]
 
 
-def summarise(results: Mapping[str, Any], size: str, figures: Mapping[str, Any], sections: Sequence[Section]) -> Page:
+def make_overview(
+    results: Mapping[str, Any], size: str, figures: Mapping[str, Any], sections: Sequence[Section]
+) -> Page:
     """What there is to see of a result: its benchmark and name, how many questions of which dataset, figures, sections.
 
     A figure is a value, or a value and a remark.

@@ -58,13 +58,13 @@ Rows = Callable[[], Iterable[Mapping[str, Any]] | None]
 
 def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
     """The report's lines and tables; with `items` also a row per question."""
-    summary = summarise(results)
+    overview = make_overview(results)
     if items:
-        summary = summary.with_sections(Section("", [make_table(_ITEMS, results["items"])]))
-    return summary.report()
+        overview = overview.with_sections(Section("", [make_table(_ITEMS, results["items"])]))
+    return overview.report()
 
 
-def summarise(results: Mapping[str, Any]) -> Page:
+def make_overview(results: Mapping[str, Any]) -> Page:
     """The scores and the remarks."""
     size = f"{len(results['items'])} questions" + ("" if results.get("dataset") else ", without a dataset")
     figures = {
@@ -77,7 +77,7 @@ def summarise(results: Mapping[str, Any]) -> Page:
         **({"Padded": results["padded_count"]} if results["padded_count"] else {}),
     }
     scores = Section("Scores", [_score_chart(results), "", *_remarks(results)])
-    return pages.summarise(results, size, figures, [scores])
+    return pages.make_overview(results, size, figures, [scores])
 
 
 def _score_chart(results: Mapping[str, Any]) -> Chart:
@@ -209,7 +209,7 @@ def make_page(results: Mapping[str, Any], rows: Rows | None = None, rules: Rules
     causes = pages.list_causes(zip(map(name_cause, items), costs, strict=True))
     records = (rows() if rows else None) or ()
     questions = Section("Questions", [_list_questions(items, costs, records, rules)])
-    return summarise(results).with_sections(*causes, *_list_distances(items), questions)
+    return make_overview(results).with_sections(*causes, *_list_distances(items), questions)
 
 
 def _costs(items: Iterable[Item], fixed: bool) -> list[float]:

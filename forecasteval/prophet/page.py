@@ -18,7 +18,7 @@ from .arrays import Floats
 from .events import Events
 from .fields import format_time, read_id
 from .forecasts import Forecasts
-from .report import list_remarks, summarise, title_of
+from .report import list_remarks, make_overview, title_of
 from .score_table import Scored, baselines
 
 _SMALL: Final = 12  # reliability diagrams
@@ -58,11 +58,11 @@ def keep_texts(problems: Iterable[Any], texts: Texts) -> Iterator[Any]:
 def make_page(results: Mapping[str, Any], shown: EventData | None = None) -> Page:
     """The page of a result of `ProphetArenaEvaluator`; `shown` are its events, if there are not too many forecasts."""
     order = [row["name"] for row in results["ranking"] if row["name"] in results["forecasters"]]
-    summary = summarise(results, full=True)
-    ranking, *tables = summary.sections
+    overview = make_overview(results, full=True)
+    ranking, *tables = overview.sections
     sections = [ranking, Section("Calibration", [_reliability_chart(results, order)]), *_returns(results, order)]
     sections += _events(shown, order) if shown else []
-    return summary._replace(sections=[*sections, *tables, *list_remarks(results, full=True)])
+    return overview._replace(sections=[*sections, *tables, *list_remarks(results, full=True)])
 
 
 # --- Calibration ---

@@ -56,11 +56,11 @@ def report_blocks(
     if sort is not None and sort not in _metrics(results):
         raise InputError("--sort", f"expected one of {', '.join(_metrics(results))}", printable(sort, 60))
     by_forecast = [Section("", [make_table(_item_columns(results), results.get("items", ()))])] if items else []
-    summary = summarise(results, sort, full)
-    return summary._replace(sections=[*summary.sections, *by_forecast, *list_remarks(results, full)]).report()
+    overview = make_overview(results, sort, full)
+    return overview._replace(sections=[*overview.sections, *by_forecast, *list_remarks(results, full)]).report()
 
 
-def summarise(results: Mapping[str, Any], sort: str | None = None, full: bool = False) -> Page:
+def make_overview(results: Mapping[str, Any], sort: str | None = None, full: bool = False) -> Page:
     """The ranking, and with `full` the other tables."""
     by, why = sort or results["ranked_by"]["metric"], "" if sort else f": {results['ranked_by']['why']}"
     few, left_out = len(results["provisional"]), sum(entry["count"] for entry in results["excluded"])
@@ -73,7 +73,7 @@ def summarise(results: Mapping[str, Any], sort: str | None = None, full: bool = 
     rows = _board_rows(results, by, full)
     ranking = Section("Ranking", [_ranking_chart(results, rows, by), *_board_messages(results, by, full)])
     sections = [ranking, *(_tables(results, rows) if full else ())]
-    page = pages.summarise(results, _describe(results), figures, sections)
+    page = pages.make_overview(results, _describe(results), figures, sections)
     return page._replace(lead=f"{page.lead}\nRanked by {title_of(by)}{why}")
 
 

@@ -36,13 +36,13 @@ _MOST: Final = 1500  # questions that a page shows: each has a table of its opti
 
 def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
     """The report's lines and tables; with `items` also a row per question."""
-    summary = summarise(results)
+    overview = make_overview(results)
     if items:
-        summary = summary.with_sections(Section("", [make_table(_ITEMS, results["items"])]))
-    return summary.report()
+        overview = overview.with_sections(Section("", [make_table(_ITEMS, results["items"])]))
+    return overview.report()
 
 
-def summarise(results: Mapping[str, Any]) -> Page:
+def make_overview(results: Mapping[str, Any]) -> Page:
     """The scores by question type and overall, pairs with and without references, breakdowns with several parts."""
     size = f"{results['n']} questions of {results['tables']} table{'s' * (results['tables'] != 1)}"
     figures = {
@@ -67,7 +67,7 @@ def summarise(results: Mapping[str, Any]) -> Page:
     if len(results["by_option_count"]) > 1:
         options = _part_chart("options", "Options", results["by_option_count"])
         sections.append(Section("By the number of options", [options]))
-    return pages.summarise(results, size, figures, sections)
+    return pages.make_overview(results, size, figures, sections)
 
 
 def _score_chart(results: Mapping[str, Any]) -> Chart:
@@ -184,10 +184,10 @@ def make_page(results: Mapping[str, Any], sources: Iterable[Any] = ()) -> Page:
     """The page of a result of `RxnOptEvaluator`; `sources` are the datasets, whose questions are read once more."""
     items = results["items"]
     causes = pages.list_causes((name_cause(item), (1 - item["score"]) / len(items)) for item in items)
-    return summarise(results).with_sections(*causes, Section("Questions", [_records(items, sources)]))
+    return make_overview(results).with_sections(*causes, Section("Questions", [_list_questions(items, sources)]))
 
 
-def _records(items: Sequence[Mapping[str, Any]], sources: Iterable[Any]) -> Records:
+def _list_questions(items: Sequence[Mapping[str, Any]], sources: Iterable[Any]) -> Records:
     """The questions, those with the lowest scores first."""
     shown = sorted(items, key=lambda item: item["score"])[:_MOST]
     names = [item["id"] for item in shown]
