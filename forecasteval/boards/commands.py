@@ -54,8 +54,8 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     if args.verify:
         return _verify(args, scorer, program, options)
     board = evaluate_folder(args.root, scorer, options)
-    failed = [Failure(**entry) for entry in board["failed"]]
-    _warn(program, (f"{failure.file}: {failure.reason}" for failure in failed))
+    failed = board["failed"]
+    _warn_of_failures(program, failed)
     _warn(program, [*_list_model_failures(board["llm_failures"]), *board["notes"]])
     counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"
     if board["ignored"]:
@@ -64,7 +64,7 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     if board["without_result"]:
         report.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")
     _show(args, board, [*report, counts])
-    if any(failure.fault for failure in failed):
+    if any(entry["fault"] for entry in failed):
         return 1
     if not board["evaluated"] + board["reused"]:
         return 2
@@ -91,6 +91,10 @@ def _warn(program: str, lines: Iterable[str]) -> None:
         print(printable(f"{program}: {line}"), file=sys.stderr)
 
 
+def _warn_of_failures(program: str, failed: Iterable[Failure]) -> None:
+    _warn(program, (f"{entry['file']}: {entry['reason']}" for entry in failed))
+
+
 def _show(args: argparse.Namespace, values: Mapping[str, Any], report: Report) -> None:
     print(dump_json(values, ascii_only=True)) if args.json else print_report(report)
 
@@ -107,15 +111,15 @@ def _list_model_failures(failures: Mapping[str, Mapping[str, int]]) -> list[str]
 
 
 def _verify(args: argparse.Namespace, scorer: Scorer, program: str, options: Options) -> int:
-    same, differences, unstored, failed = verification = verify_folder(args.root, scorer, options)
-    _warn(program, (f"{failure.file}: {failure.reason}" for failure in failed))
+    verification = verify_folder(args.root, scorer, options)
+    same, differences, failed = verification["same"], verification["differences"], verification["failed"]
+    _warn_of_failures(program, failed)
     report: Report = [f"{printable(name)}: {printable(line)}" for name, lines in differences.items() for line in lines]
-    if unstored:
-        report.append(f"not stored yet: {grouped_names(unstored)}")
+    if verification["unstored"]:
+        report.append(f"not stored yet: {grouped_names(verification['unstored'])}")
     counts = f"{same} results come out as they are stored, {len(differences)} files differ, {len(failed)} failed"
-    values = {**verification._asdict(), "failed": [failure._asdict() for failure in failed]}
-    _show(args, values, [*report, counts])
-    if any(failure.fault for failure in failed):
+    _show(args, verification, [*report, counts])
+    if any(entry["fault"] for entry in failed):
         return 1
     if differences:
         return 4

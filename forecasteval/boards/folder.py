@@ -12,8 +12,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypedDict
 
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import hash_file, require_regular, write_atomic
@@ -41,10 +42,11 @@ from .store import (
     write_summary,
 )
 from .systems import NO_RESULT, Forecasters, System, file_row, file_rows, to_record
-from .tasks import Failure, Options, Scored, Task, explain, find_tasks, score_files
+from .tasks import Failure, Options, Scored, Task, explain, failure, find_tasks, score_files
 
 DEFAULTS: Final = Options()
 Board = dict[str, Any]
+_BY_FILE: Final = itemgetter("file", "reason")
 
 
 def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> Results:
@@ -109,7 +111,7 @@ class _Night:
                 known = _known(path, checksum, rows.get(task.name)) if checksum else None
                 holds = known is not None and _holds(known, task, checksums, settings)
             except EvaluationError as error:
-                self.failures.append(Failure(task.prediction, explain(error, task.path, self.root)))
+                self.failures.append(failure(task.prediction, explain(error, task.path, self.root)))
                 continue
             if holds and (not self.options.pages or is_current(path.with_suffix(".html"), checksum)):
                 self.checksums[task.name] = checksum
@@ -124,7 +126,7 @@ class _Night:
         ) as outcomes:
             for task, (scored, failures, left_out) in zip(tasks, outcomes, strict=True):
                 self.failures += failures
-                self.notes += [f"{file}: not scored: {reason}" for file, reason, _ in left_out]
+                self.notes += [f"{entry['file']}: not scored: {entry['reason']}" for entry in left_out]
                 if not scored:
                     continue
                 for kind, count in scored.llm_failures.items():
@@ -138,16 +140,15 @@ class _Night:
     def rank(self, board: Board) -> Board:
         """Write leaderboard.json unless `board` is just that already; the board."""
         about = read_systems(self.root / "prediction")
-        self.failures.sort()
-        failed = [failure._asdict() for failure in self.failures]
+        failed = sorted(self.failures, key=_BY_FILE)
         least = self.options.min_questions, self.options.min_datasets
         inputs = hash_text(dump_json([ranking_settings(*least), self.checksums, failed, about]))
         if board.get("inputs_sha256") == inputs:
             return board
         new = {**rank_results([self._read(name) for name in sorted(self.checksums)], *least), "inputs_sha256": inputs}
         if mistakes := [*about.mistakes, *add_about(new, about)]:
-            self.failures.append(Failure(SYSTEMS_FILE, show_mistakes(mistakes)))
-        new["failed"] = [failure._asdict() for failure in sorted(self.failures)]
+            failed.append(failure(SYSTEMS_FILE, show_mistakes(mistakes)))
+        new["failed"] = sorted(failed, key=_BY_FILE)
         for row in file_rows(new):
             row["file_sha256"] = self.checksums[row["name"]]
         text = result_text(new)
@@ -218,7 +219,7 @@ _SHOWN: Final = 6  # differences of a file
 _DAMAGED: Final = "it is damaged: no JSON, or not what its result_sha256 says"
 
 
-class Verification(NamedTuple):
+class Verification(TypedDict):
     """How many results came out as they are stored; what differs, by file; what is not stored; what failed."""
 
     same: int
@@ -250,12 +251,13 @@ def verify_folder(root: Path, scorer: Scorer, options: Options) -> Verification:
                     differences |= _compare_result(folder, scored)
         same = len(systems) - len(differences)
         board, _ = read_stored(folder / f"{BOARD}.json")
-        if all(failure._asdict() in board.get("failed", ()) for failure in failed):  # the leaderboard is without them
+        if all(entry in board.get("failed", ()) for entry in failed):  # the leaderboard is without them
             try:
                 differences |= _compare_board(folder, board, systems, read_systems(root / "prediction"))
             except NO_RESULT:
                 differences[f"{BOARD}.json"] = ["it is damaged: no leaderboard"]
-    return Verification(same, differences, sorted(unstored), sorted(failed))
+    failed.sort(key=_BY_FILE)
+    return {"same": same, "differences": differences, "unstored": sorted(unstored), "failed": failed}
 
 
 def _compare_result(folder: Path, scored: Scored) -> dict[str, list[str]]:

@@ -174,4 +174,4 @@ def _sweep(folder: Path) -> None:
     for stray in folder.glob(".*.tmp"):
         if _TEMPORARY.fullmatch(stray.name):
             with contextlib.suppress(OSError):
-                shutil.rmtree(stray) if stray.is_dir() and not stray.is_symlink() else stray.unlink()
+                shutil.rmtree(stray, True) if stray.is_dir() and not stray.is_symlink() else stray.unlink()

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypedDict
 
 from forecasteval.common.errors import EvaluationError, InputError, OtherQuestionsError, printable
 from forecasteval.common.files import (
@@ -73,12 +73,16 @@ class Task(NamedTuple):
         return {"prediction_sha256": join_checksums([hash_file(path) for path in self.files]), **dataset}
 
 
-class Failure(NamedTuple):
+class Failure(TypedDict):
     """A file that could not be scored, and why; `fault` if that is this tool's fault."""
 
     file: str
     reason: str
-    fault: bool = False
+    fault: bool
+
+
+def failure(file: str, reason: str, fault: bool = False) -> Failure:
+    return {"file": file, "reason": reason, "fault": fault}
 
 
 class Scored(NamedTuple):
@@ -124,7 +128,7 @@ def find_tasks(
         try:
             dataset = find_dataset(path, root / "dataset")
         except EvaluationError as error:
-            failures.append(Failure(path.name, explain(error, path, root)))
+            failures.append(failure(path.name, explain(error, path, root)))
             continue
         key = set_of(path, dataset, one_set) or path
         task = tasks.get(key)
@@ -134,10 +138,10 @@ def find_tasks(
     for task in tasks.values():
         if task.name == BOARD:
             problem = f"expected another name of the dataset: evaluation/{BOARD}.json is the leaderboard"
-            failures.append(Failure(task.prediction, problem))
+            failures.append(failure(task.prediction, problem))
         elif task.name in taken and not task.others:
             problem = f"expected another name: evaluation/{task.name}.json is that of its dataset"
-            failures.append(Failure(task.path.name, problem))
+            failures.append(failure(task.path.name, problem))
         else:
             usable.append(task)
     return usable, failures, ignored
@@ -165,7 +169,7 @@ def _list_files(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
         else:
             files.append(folder / same[0])
             continue
-        failures += [Failure(name, problem) for name in same]
+        failures += [failure(name, problem) for name in same]
     return files, failures, [name for name in names if not name.endswith(SUFFIXES)]
 
 
@@ -203,7 +207,7 @@ def score_files(
 
 
 def _failed(task: Task, reason: str, fault: bool = False) -> Outcome:
-    return Outcome(None, [Failure(task.prediction, reason, fault)])
+    return Outcome(None, [failure(task.prediction, reason, fault)])
 
 
 def _size(task: Task) -> int:
@@ -221,12 +225,12 @@ def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task
         failures, left_out = list[Failure](), list[Failure]()
         for path, error in errors:
             listed = left_out if isinstance(error, OtherQuestionsError) else failures
-            listed.append(Failure(path.name, explain(error, path, root)))
+            listed.append(failure(path.name, explain(error, path, root)))
         if results is None:
             return Outcome(None, failures, left_out)
         if damaged := results.get("damaged_lines"):
             reason = f"scored without its damaged lines: {damaged}"
-            failures.append(Failure(task.prediction, reason))
+            failures.append(failure(task.prediction, reason))
         system, path = read_result(results), folder / f"{results['name']}.json"
         write_atomic(path, result_pieces(results))
         if pages:
