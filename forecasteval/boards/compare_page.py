@@ -25,7 +25,6 @@ from forecasteval.common.report import (
     Column,
     Interval,
     Link,
-    Marked,
     format_signature,
     make_cells,
     make_table,
@@ -182,17 +181,9 @@ def _adds(a: Item, b: Item, weights: Mapping[str, float]) -> float:
 def _details(x: Item, y: Item, a: _Side, b: _Side) -> list[tuple[str, Detail]]:
     """What both runs' pages have of a question: once if it is the same, or else side by side."""
     titles = (f"A: {printable(a.name, 60)}", f"B: {printable(b.name, 60)}")
-    inside_a, inside_b = (side.details.get(str(item["id"])) or _excerpt(item) for side, item in ((a, x), (b, y)))
-    details: list[tuple[str, Detail]] = []
-    for label in {**inside_a, **inside_b}:
-        of_a, of_b = inside_a.get(label, "–"), inside_b.get(label, "–")
-        if of_a == of_b:
-            details.append((label, of_a))
-        elif isinstance(of_a, (str, Marked)) and isinstance(of_b, (str, Marked)):
-            details.append((label, Beside(titles, (of_a, of_b))))
-        else:
-            details += [(f"{label}, A", of_a), (f"{label}, B", of_b)]
-    return details
+    of_a, of_b = (side.details.get(str(item["id"])) or _excerpt(item) for side, item in ((a, x), (b, y)))
+    both = {label: (of_a.get(label, "–"), of_b.get(label, "–")) for label in {**of_a, **of_b}}
+    return [(label, parts[0] if parts[0] == parts[1] else Beside(titles, parts)) for label, parts in both.items()]
 
 
 def _excerpt(item: Item) -> dict[str, Detail]:

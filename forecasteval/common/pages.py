@@ -44,10 +44,10 @@ _HEX: Final = re.compile(r"[0-9a-f]{12,}")
 
 
 class Beside(NamedTuple):
-    """Two texts side by side inside a record, each with a title."""
+    """Two texts or tables side by side inside a record, each with a title."""
 
     titles: tuple[str, str]
-    texts: tuple[str | Marked, str | Marked]
+    parts: tuple[Any, Any]  # cells or tables
 
 
 Detail = Cell | Table | Beside  # what stands inside a record
