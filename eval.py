@@ -31,7 +31,7 @@ from typing import Any, Final
 
 from forecasteval import futurex, prophet, rxnopt
 from forecasteval.boards import gate, store
-from forecasteval.boards.named import score_names
+from forecasteval.boards.names import score_names
 from forecasteval.common.errors import EvaluationError, InputError, printable, run_command
 from forecasteval.common.files import find_file
 from forecasteval.common.report import Report, print_report

@@ -18,9 +18,8 @@ from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import number_text, parse_json, repeated_keys
 from forecasteval.common.report import Column
 
-from .names import show_distinct, system_of_row
+from .names import SYSTEMS_FILE, show_distinct, system_of_row
 
-SYSTEMS_FILE: Final = "systems.json"
 _TITLES: Final = {
     "name": "Name",
     "organisation": "Organisation",

@@ -13,8 +13,7 @@ from forecasteval.common.report import Column, Link, Links, format_signature, ma
 
 from .about import name_systems
 from .board_charts import Names, draw_costs, draw_histories
-from .changes import changes_report, read_changes
-from .history import History
+from .history import Change, History, changes_report, read_changes
 from .names import system_of_row, table_kind
 from .question_rows import ReadItems, show_hardest, show_questions
 from .store import BOARD, hash_text, read_stored
@@ -138,7 +137,7 @@ def _changes(history: History, names: Names) -> list[Block]:
     """What the latest night changed."""
     if history.night < 2:
         return ["This is the first night: there is nothing to compare it with."]
-    changes = [
+    changes: list[Change] = [
         {**change, "system": names.get(change["system"], change["system"]), "dataset": _show_dataset(change)}
         for change in read_changes(history)
     ]

@@ -17,10 +17,8 @@ from forecasteval.common.report import Report, print_report
 from forecasteval.common.wing import Scorer
 
 from . import comparison, gate, page
-from .about import SYSTEMS_FILE
 from .folder import evaluate_folder, verify_folder
-from .named import find_runs, group_runs, score_names
-from .names import split_name, without_run
+from .names import SYSTEMS_FILE, find_runs, group_runs, score_names, split_name, without_run
 from .report import board_report
 from .tasks import Failure, Options, find_tasks
 from .workers import require_cluster

@@ -22,10 +22,10 @@ from forecasteval.common.records import dump_json
 from forecasteval.common.results import Results
 from forecasteval.common.wing import Scorer
 
-from .about import SYSTEMS_FILE, Systems, add_about, read_systems, show_mistakes
+from .about import Systems, add_about, read_systems, show_mistakes
 from .board_page import write_board
-from .changes import read_changes
-from .history import append_night, read_history, today
+from .history import Change, append_night, read_changes, read_history, today
+from .names import SYSTEMS_FILE
 from .page import is_current, name_missing
 from .ranking import make_page, rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
@@ -164,7 +164,7 @@ class _Night:
             raise EvaluationError(f"{path}: changed while the leaderboard was made; run again")
         return system
 
-    def write_texts(self, board: Board, date: str) -> list[dict[str, Any]]:
+    def write_texts(self, board: Board, date: str) -> list[Change]:
         """Append to the history, write leaderboard.csv, .md and .html unless they hold just that already.
 
         Returns what changed since the last run. A history that cannot be read costs only itself.

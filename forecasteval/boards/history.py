@@ -1,4 +1,4 @@
-"""`evaluation/history.jsonl`: what every system had on every dataset, a line whenever that changed.
+"""`evaluation/history.jsonl`: what every system had on every dataset, a line whenever that changed; and why it did.
 
 A night that changes something appends a line for each system of a dataset whose score, interval, n, version, rule set,
 settings or checksums are not those of its last line, and one for each that has gone. Lines stay as they are, damaged
@@ -12,15 +12,17 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypedDict
 
-from forecasteval.common.errors import InputError, grouped_names
+from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import join_checksums, read_file, write_atomic
 from forecasteval.common.records import dump_json
+from forecasteval.common.report import Column, Report, make_table, show_number
 
-from .names import system_of_row, table_kind
+from .names import show_distinct, system_of_row, table_kind
 
 HISTORY: Final = "history.jsonl"
 _CHECKSUMS: Final = ("questions_sha256", "dataset_sha256", "prediction_sha256", "code_sha256")
@@ -163,3 +165,102 @@ def _read_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> Line:
         **{key: signature[key] for key in _CHECKSUMS if key in signature},
         **({"runs": len(runs), "prediction_sha256": join_checksums(runs)} if runs else {}),
     }
+
+
+# --- What the latest night changed ---
+
+MOVES: Final = 20  # that a report shows
+_CAUSES: Final = {  # by what differs between two lines of a system
+    "questions": ("corrected questions or truths", ("questions_sha256",)),
+    "dataset": ("dataset rewritten, the same questions", ("dataset_sha256",)),
+    "runs": ("other runs", ("runs",)),
+    "prediction": ("another prediction", ("prediction_sha256", "prediction")),
+    "version": ("another version", ("evaluator", "code_sha256")),
+    "rules": ("another rule set", ("rules",)),
+    "settings": ("other settings", ("settings", "metric")),
+    "model": ("the language model's server", ("degraded",)),
+}
+
+
+class Change(TypedDict):
+    """A system of a dataset that the latest night changed.
+
+    `kind` is new, gone, back (it was there before), or changed; `causes` names what else differs from the line before.
+    """
+
+    benchmark: str
+    dataset: str
+    system: str
+    kind: str
+    before: float | None
+    after: float | None
+    causes: list[str]
+
+
+def read_changes(history: History) -> list[Change]:
+    """What the latest night of a history changed; nothing of the first night."""
+    return [_read_change(*lines) for lines in history.latest.values()] if history.night > 1 else []
+
+
+def _read_change(before: Line | None, line: Line) -> Change:
+    gone = bool(line.get("gone"))
+    kind = "gone" if gone else "new" if before is None else "back" if before.get("gone") else "changed"
+    return {
+        "benchmark": line["benchmark"],
+        "dataset": line["dataset"],
+        "system": line["system"],
+        "kind": kind,
+        "before": before["score"] if before else None,
+        "after": None if gone else line["score"],
+        "causes": [] if gone or before is None else _find_causes(before, line),
+    }
+
+
+def _find_causes(before: Line, line: Line) -> list[str]:
+    causes = [name for name, (_, keys) in _CAUSES.items() if any(before.get(key) != line.get(key) for key in keys)]
+    follows = {"questions": "dataset", "runs": "prediction"}  # corrected questions are a rewritten dataset, too
+    return [name for name in causes if name not in map(follows.get, causes)]
+
+
+def _moved(change: Change) -> float:
+    """How far a score moved; 0 if it did not, or if there is none."""
+    before, after = change["before"], change["after"]
+    return 0.0 if before is None or after is None else round(after - before, 12)
+
+
+def _why(change: Change) -> str:
+    return ", ".join(_CAUSES[name][0] for name in change["causes"]) or "no known cause"
+
+
+_MOVED: Final = (
+    Column("Dataset", lambda change: printable(change["dataset"], 60)),
+    Column("Before", lambda change: show_number(change["before"]), "number"),
+    Column("Now", lambda change: show_number(change["after"]), "number"),
+    Column("Change", lambda change: f"{_moved(change):+.4f}", "number"),
+    Column("Why", _why),
+)
+
+
+def changes_report(changes: Sequence[Change]) -> Report:
+    """How many systems came, went and changed, and why; the scores that moved furthest."""
+    report: Report = []
+    for kind in ("new", "gone", "back"):
+        systems = [
+            f"{change['system']} on {change['dataset']}" if change["dataset"] else change["system"]
+            for change in changes
+            if change["kind"] == kind
+        ]
+        report += [f"{kind}: {grouped_names(systems)}"] if systems else []
+    moved: dict[str, list[bool]] = {}
+    for change in changes:
+        if change["kind"] in ("changed", "back"):
+            moved.setdefault(_why(change), []).append(bool(_moved(change)))
+    report += [f"{why}: systems {len(each)}, scores moved {sum(each)}" for why, each in moved.items()]
+    moves = sorted(filter(_moved, changes), key=lambda change: -abs(_moved(change)))
+    if moves:
+        names = show_distinct([change["system"] for change in moves[:MOVES]], 60)
+        rows = [{**change, "shown": name} for change, name in zip(moves, names, strict=False)]
+        report += ["", make_table([Column("System", itemgetter("shown")), *_MOVED], rows)]
+    if len(moves) > MOVES:
+        report += [f"and {len(moves) - MOVES} smaller ones: --json"]
+    return report

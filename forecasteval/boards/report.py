@@ -12,7 +12,7 @@ from forecasteval.common.errors import printable
 from forecasteval.common.report import Report, Table, format_signature, make_table
 
 from .about import about_keys, cell_text, list_tables
-from .changes import changes_report
+from .history import Change, changes_report
 from .names import table_kind
 from .tables import (
     DETECTABLE,
@@ -152,7 +152,7 @@ def _csv_cell(cell: object) -> object:
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]()<>#+!|~&:@$^]|(?<=www)\.", re.I)
 
 
-def format_markdown(board: Row, changes: Sequence[Row] = ()) -> str:
+def format_markdown(board: Row, changes: Sequence[Change] = ()) -> str:
     """The tables as Markdown, and what changed last; names of files are text there, whatever they hold."""
     lines = ["# Leaderboard", ""]
     for table in list_tables(board):

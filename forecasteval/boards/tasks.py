@@ -25,7 +25,7 @@ from forecasteval.common.files import (
     write_atomic,
 )
 
-from .about import SYSTEMS_FILE
+from .names import SYSTEMS_FILE
 from .page import write_stored
 from .store import BOARD, Score, result_pieces
 from .systems import Forecasters, System, model_failures, read_result

@@ -11,7 +11,7 @@ import pytest
 from boards_folders import evaluate, folder_of, scorer, snapshot
 from cli import EVIL, RAW_CONTROL, Record, number, question, run, write
 from eval import FutureXEvaluator
-from forecasteval.boards.changes import MOVES, changes_report
+from forecasteval.boards.history import MOVES, changes_report
 from forecasteval.common.report import Table, format_text
 
 
