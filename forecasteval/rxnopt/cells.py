@@ -138,7 +138,7 @@ def read_yield(cell: object, fraction: bool = False) -> YieldCell:
     if value is None:
         return YieldCell(None, note="a conversion is not a yield" if "conv" in front else note)
     inner = ",".join(re.findall(r"\(([^()]*)\)", brackets))
-    return _add_brackets(YieldCell(value, note=note), inner, "%" in front, fraction)
+    return _add_brackets(value, note, inner, "%" in front, fraction)
 
 
 def _plain_yield(text: str, fraction: bool) -> tuple[float | None, str]:
@@ -167,31 +167,32 @@ def _plain_yield(text: str, fraction: bool) -> tuple[float | None, str]:
     return (0.0, "a negative yield is read as 0") if value < 0 else (value, "")
 
 
-def _add_brackets(cell: YieldCell, inner: str, percent: bool, fraction: bool) -> YieldCell:
-    """The cell with what stands in its brackets: selectivities, one isolated yield; units and words are asides."""
-    front = cell.value or 0.0
+def _add_brackets(value: float, note: str, inner: str, percent: bool, fraction: bool) -> YieldCell:
+    """A yield with what stands in its brackets: selectivities, one isolated yield; units and words are asides."""
+    isolated, selectivity = None, dict[str, str]()
     for part in filter(None, map(str.strip, re.split("[,;]", inner))):
         word = _SELECTIVITY_WORD.search(part)
         number = _ISOLATED.fullmatch(part)
         if word or _RATIO.fullmatch(part.lstrip("<>≥≤~ ")) or (_RATIO.search(part) and _ISOMERIC.search(part)):
             field = word[0].replace("de", "dr") if word else "dr"
-            if read_fraction(part, field)[0] is None or field in dict(cell.selectivity):
-                cell = cell._replace(note=f"{part} in brackets cannot be read as one {field}")
+            if field in selectivity or read_fraction(part, field)[0] is None:
+                note = f"{part} in brackets cannot be read as one {field}"
             else:
-                cell = cell._replace(selectivity=(*cell.selectivity, (field, part)))
-        elif number and not _UNIT.fullmatch(part) and not _is_label(part, front, percent):
-            isolated, problem = _plain_yield(number[1], fraction)
-            if isolated is None or cell.isolated is not None or isolated < front / 2:  # 72% (2), 50.2(3)
-                cell = cell._replace(note=f"{part} in brackets is not read as the isolated yield")
+                selectivity[field] = part
+        elif number and not _UNIT.fullmatch(part) and not _is_label(part, value, percent):
+            amount, problem = _plain_yield(number[1], fraction)
+            if amount is None or isolated is not None or amount < value / 2:  # 72% (2), 50.2(3)
+                note = f"{part} in brackets is not read as the isolated yield"
                 continue
+            isolated = amount
             if percent and _PRODUCT.fullmatch(part):
                 problem = f"{part} in brackets is read as the isolated yield, not as a label"
-            elif isolated > front:
+            elif isolated > value:
                 problem = problem or "the isolated yield is above the assay yield"
-            cell = cell._replace(isolated=isolated, note=cell.note or problem)
+            note = note or problem
         elif _RATIO.search(part):  # perhaps of solvents
-            cell = cell._replace(note=f"{part} in brackets is not read")
-    return cell
+            note = f"{part} in brackets is not read"
+    return YieldCell(value, isolated, tuple(selectivity.items()), note)
 
 
 def _is_label(text: str, front: float, percent: bool) -> bool:
