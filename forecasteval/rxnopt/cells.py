@@ -70,8 +70,11 @@ _RATIO: Final = re.compile(  # 95:5 · 76%/24% · 1 : >20 · 10:1:1
 _PAIR: Final = re.compile(r"[^=]{1,40}=|(?<![a-z0-9])([a-z]+[0-9]+'*|[0-9]+[a-z]+'*)[/:][a-z0-9]+'*")  # C2/C3 = 15:1
 _ISOMERIC: Final = re.compile(rf"\b(?:[ez][/:][ez]|[bl][/:][bl]|cis|trans|syn|anti|endo|exo)\b|{_PAIR.pattern}")
 _BARE_RATIO: Final = re.compile(rf"(?:[edr]r\b\s?[:=]?\s?)?(?:{_ABOUT}\s?)?(?:[<>≤≥]=?\s?)?({_NUMBER})(?:\s[edr]r)?")
-_SINGLE_ISOMER: Final = re.compile(r"(?:only\s|one\s|a\s)?(?:one|single)\s(?:dia|enantio|regio)?(?:stereo)?(?:iso)?mer")
-_RACEMIC: Final = re.compile(r"rac(?:\.|emic|emate)?")
+_WORDS: Final = (
+    (_MISSING_SELECTIVITY, None),
+    (re.compile(r"rac(?:\.|emic|emate)?"), 0.5),
+    (re.compile(r"(?:only\s|one\s|a\s)?(?:one|single)\s(?:dia|enantio|regio)?(?:stereo)?(?:iso)?mer"), 1.0),
+)
 _ENANTIO: Final = ("ee", "er")
 _ISOMERS: Final = ("dr", "de", "rr")  # papers write dr where they mean rr
 _NAMED: Final = {"ee": _ENANTIO, "er": _ENANTIO, "dr": _ISOMERS, "rr": _ISOMERS}
@@ -87,7 +90,7 @@ class YieldCell(NamedTuple):
 
 
 def cell_text(cell: object) -> str | None:
-    """A cell in lower case, ASCII signs, no footnote marks, single blanks; None if it is neither text nor number."""
+    """A cell in lower case, ASCII signs, no footnote marks, single blanks; None for other things and long texts."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""
     if not isinstance(cell, str):
@@ -97,7 +100,8 @@ def cell_text(cell: object) -> str | None:
         text = "".join(char for char in text if not unicodedata.decomposition(char).startswith("<super>"))
         text = unicodedata.normalize("NFKC", text)
     text = _NOTE_MARKS.sub("", " ".join(text.lower().split())).translate(_SIGNS)
-    return " ".join(_DOTTED.sub(r"\1\2", text).split())
+    text = " ".join(_DOTTED.sub(r"\1\2", text).split())
+    return text if len(text) <= MAX_CELL else None
 
 
 def is_empty(cell: object) -> bool:
@@ -121,7 +125,7 @@ def read_yield(cell: object, fraction: bool = False) -> YieldCell:
     (95.0, 75.0, (('ee', '95% ee'),))
     """
     text = cell_text(cell)
-    if text is None or len(text) > MAX_CELL:
+    if text is None:
         return YieldCell(None, note="expected a yield")
     if _MISSING.fullmatch(text):
         return YieldCell(None)
@@ -217,14 +221,11 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
     (0.95, 0.75, None)
     """
     text = cell_text(cell)
-    if text is None or len(text) > MAX_CELL:
+    if text is None:
         return None, f"expected {field}"
-    if _MISSING_SELECTIVITY.fullmatch(text):
-        return None, ""
-    if _RACEMIC.fullmatch(text):
-        return 0.5, ""
-    if _SINGLE_ISOMER.fullmatch(text):
-        return 1.0, ""
+    for pattern, value in _WORDS:
+        if pattern.fullmatch(text):
+            return value, ""
     word = _SELECTIVITY_WORD.search(text)
     if word and word[0] not in _NAMED[field]:
         return None, f"another selectivity than {field}"
@@ -240,10 +241,9 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
         return (max(parts) / total, "") if 0 < total < math.inf else (None, f"{field} of {ratio[0]} is missing")
     excess = _EXCESS.fullmatch(text)
     if excess and (field == "ee" or re.search(r"\b[ed]e\b", text)):
-        value = abs(float(excess["low"]))
-        if excess["high"]:
-            value = (value + float(excess["high"])) / 2
-        return ((100 + value) / 200, "") if value <= 100 else (None, f"{field} above 100 % is missing")
+        low = abs(float(excess["low"]))
+        percent = (low + float(excess["high"])) / 2 if excess["high"] else low
+        return ((100 + percent) / 200, "") if percent <= 100 else (None, f"{field} above 100 % is missing")
     bare = _BARE_RATIO.fullmatch(text) if field != "ee" else None
     if not bare or not 0 < float(bare[1]) < math.inf:
         return None, f"cannot be read as {field}"

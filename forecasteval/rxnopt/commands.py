@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from operator import itemgetter
 from pathlib import Path
@@ -179,7 +179,11 @@ def _run_render(args: argparse.Namespace, program: str) -> None:
         raise InputError("--permutations", "expected a number from 1 to 1000", str(args.permutations))
     if args.shots < 0:
         raise InputError("--shots", "expected a number from 0", str(args.shots))
-    records = _read_questions(args.dataset, args.id)
+    records = list(RecordFile(args.dataset))
+    for number, record in enumerate(records, 1):
+        require_question(record, f"{args.dataset}: record {number}")
+    if args.id is not None and all(str(record["id"]) != args.id for record in records):
+        raise InputError(str(args.dataset), f"no question {printable(args.id, 60)}")
     templates = find_templates(records, args.dataset.parent, args.language)
     rows = render_prompts(records, templates, args.permutations, args.shots, args.id or "")
     if args.output:
@@ -187,16 +191,6 @@ def _run_render(args: argparse.Namespace, program: str) -> None:
     else:
         for row in rows:
             print(dump_json(row, ascii_only=True))
-
-
-def _read_questions(dataset: Path, wanted: str | None) -> list[Mapping[str, Any]]:
-    """The questions of a dataset, which has the wanted one; one without meta and answer can be rendered, too."""
-    records = list(RecordFile(dataset))
-    for number, record in enumerate(records, 1):
-        require_question(record, f"{dataset}: record {number}")
-    if wanted is not None and all(str(record["id"]) != wanted for record in records):
-        raise InputError(str(dataset), f"no question {printable(wanted, 60)}")
-    return records
 
 
 # --- parse ---

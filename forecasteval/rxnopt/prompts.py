@@ -25,6 +25,7 @@ from .items import ABSENT, SELECTIVITIES, read_items
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+Record = Mapping[str, Any]  # a question of a dataset; only its id, type and options are checked
 LANGUAGES: Final = ("en", "zh")
 LABELS: Final = {"reagents": "试剂 (reagents)", "solvents": "溶剂 (solvents)"}  # seed, 样本展示; in Chinese prompts
 _CHINESE: Final = re.compile("[\u4e00-\u9fff]")
@@ -37,7 +38,7 @@ def make_template(name: str, language: str = "en") -> str:
     return fill("prompt.txt.j2", language, single=single, reference=reference)
 
 
-def find_templates(questions: Iterable[Mapping[str, Any]], folder: Path, language: str = "en") -> dict[str, str]:
+def find_templates(questions: Iterable[Record], folder: Path, language: str = "en") -> dict[str, str]:
     """The templates that questions use, by name: a file `prompt_NAME.txt` in `folder`, which its owner may have edited,
     or else the built-in template."""
     templates = {}
@@ -50,7 +51,7 @@ def find_templates(questions: Iterable[Mapping[str, Any]], folder: Path, languag
     return templates
 
 
-def render_question(question: Mapping[str, Any], template: str) -> str:
+def render_question(question: Record, template: str) -> str:
     """The prompt of a question: its `input` and `options`, never its meta or answer, put into the template literally.
 
     One pass over the template: text of a table that looks like a placeholder stays text, and stays on its line.
@@ -70,18 +71,14 @@ def render_question(question: Mapping[str, Any], template: str) -> str:
 
 
 def render_prompts(
-    questions: Sequence[Mapping[str, Any]],
-    templates: Mapping[str, str],
-    orders: int = 1,
-    shots: int = 0,
-    only: str = "",
+    questions: Sequence[Record], templates: Mapping[str, str], orders: int = 1, shots: int = 0, only: str = ""
 ) -> Iterator[dict[str, str]]:
     """`{"id", "prompt"}` rows of questions, or of the question whose id is `only`.
 
     Each comes in `orders` orders of its options, under the ids of `order_id`, and after `shots` questions of its type
     from other tables with their answers. InputError if there are not so many tables.
     """
-    pools: dict[str, list[Mapping[str, Any]]] = {}
+    pools: dict[str, list[Record]] = {}
     for question in questions:
         pools.setdefault(question["question_type"], []).append(question)
     for question in questions:
@@ -99,12 +96,12 @@ def render_prompts(
             yield {"id": order_id(name, number, orders), "prompt": before + render_question(rotated, template)}
 
 
-def _choose_shots(name: str, pool: Sequence[Mapping[str, Any]], count: int) -> list[Mapping[str, Any]]:
+def _choose_shots(name: str, pool: Sequence[Record], count: int) -> list[Record]:
     """Questions of as many other tables, drawn by the id; a reference and its control get those of the same tables."""
     if not count:
         return []
     seed = hashlib.sha256(f"shots\0{name.removesuffix('_control')}".encode()).digest()
-    by_table: dict[str, Mapping[str, Any]] = {}
+    by_table: dict[str, Record] = {}
     for size in (min(len(pool), 50 * count), len(pool)):  # a few are enough, unless most are of one table
         by_table = {}
         for question in random.Random(seed).sample(pool, size):
