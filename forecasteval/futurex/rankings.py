@@ -63,23 +63,23 @@ _FULL_STOP: Final = re.compile(rf"(?<=[a-z][a-z)\"”%0-9])(?i:{_ABBREVIATIONS})
 _BREAK: Final = re.compile(r"(?<=[a-z][a-z)\"”%0-9])[!?]\s+[A-Z]")
 
 
+_Span = tuple[int, int]  # where something begins and ends
+
+
 class _Label(NamedTuple):
     """What may be a rank in front of an item: where it stands, its number, and how it is written."""
 
     start: int
     end: int
     number: int
-    mark: str  # behind a bare number: . ) : 、
     glued: bool  # to a digit: "2.731"
-    style: tuple[str, str, bool]  # its kind, the mark, whether a blank stands behind it
+    style: tuple[str, str, bool]  # its kind, what stands behind a bare number (. ) : 、), whether a blank follows
 
     @property
-    def may_begin_name(self) -> bool:
-        """Whether a name may begin like that: `24: Live, Heat`, but not `2. Green, Red`."""
-        return self.mark in (":", "、") or self.glued or (self.number >= 100 and bool(self.mark))
-
-
-_Span = tuple[int, int]  # where something begins and ends
+    def is_rank(self) -> bool:
+        """Whether no name begins like that: `2. Green, Red`, but not `24: Live, Heat`."""
+        kind, mark, _ = self.style
+        return kind != "weak" or (mark in (".", ")") and self.number < 100 and not self.glued)
 
 
 def item_count(prompt: str) -> int | None:
@@ -142,26 +142,22 @@ def _mask(text: str, compounds: Iterable[str]) -> str:
 
 
 def _find_labels(masked: str) -> list[_Label]:
-    """All that may be a rank label, in order; `1、` only if it is the first rank or others count on."""
+    """All that may be a rank label, in order; `3、` only if others count on."""
     labels = []
     for match in _LABEL.finditer(masked):
         kind, end = match.lastgroup or "", match.end()
-        mark, spaced = match[0].rstrip()[-1] if kind == "weak" else "", masked[end - 1].isspace()
-        glued = mark not in ("", "、") and not spaced and masked[end : end + 1].isdigit()
-        labels.append(_Label(match.start(), end, _read_ordinal(match[kind]), mark, glued, (kind, mark, spaced)))
-    numbers = {label.number for label in labels if label.mark == "、"}
-    return [
-        label
-        for label in labels
-        if label.mark != "、" or label.number == 1 or {label.number - 1, label.number + 1} & numbers
-    ]
+        style = kind, match[0].rstrip()[-1] if kind == "weak" else "", masked[end - 1].isspace()
+        glued = kind == "weak" and masked[end - 1] in ".:)" and masked[end : end + 1].isdigit()
+        labels.append(_Label(match.start(), end, _read_ordinal(match[kind]), glued, style))
+    numbers = {label.number for label in labels if label.style[1] == "、"}
+    return [label for label in labels if label.style[1] != "、" or {label.number - 1, label.number + 1} & numbers]
 
 
 def _choose_parts(masked: str, labels: Sequence[_Label]) -> tuple[list[_Span], dict[int, _Label]]:
     """Where the items begin and end, and by their beginning the labels that are ranks.
 
-    Labels in front of all items are; those that go on counting split the text, whatever separates the items; of any
-    others, those that cannot be the beginning of a name.
+    Labels in front of all items are, if they count; those that go on counting split the text, whatever separates the
+    items; of any others, those with which no name begins.
     """
     heads = {label.start: label for label in labels}
     parts = _split_parts(masked, (0, len(masked)), heads)
@@ -171,13 +167,20 @@ def _choose_parts(masked: str, labels: Sequence[_Label]) -> tuple[list[_Span], d
     if 0 < len(ranks) == len(parts) >= len(chain) and _all_count(ranks):
         return parts, heads
     if len(chain) < 2:
-        return parts, {label.start: label for label in ranks if not label.may_begin_name}
+        return parts, {label.start: label for label in ranks if label.is_rank}
     heads = {label.start: label for label in chain}
     parts = list(pairwise([*heads, len(masked)]))
     # Separators split too if there are any in the last item: not in "1. Tyler, the Creator 2. Drake"
     if _SEPARATOR.search(masked[chain[-1].end :].rstrip(_PUNCTUATION)):
         parts = [part for span in parts for part in _split_parts(masked, span, heads)]
     return parts, heads
+
+
+def _all_count(ranks: Sequence[_Label]) -> bool:
+    """Whether labels on all items count, in any order: `300: Rise, 24: Live` do not, `1.731, 2.5AM` do."""
+    numbers = sorted(label.number for label in ranks)
+    counting = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    return counting if len(ranks) > 1 else numbers[0] < 100 and not ranks[0].glued
 
 
 def _split_parts(masked: str, span: _Span, heads: Mapping[int, _Label]) -> list[_Span]:
@@ -200,22 +203,12 @@ def _skip_bullets(masked: str, position: int) -> int:
 
 
 def _find_chain(labels: Sequence[_Label]) -> list[_Label]:
-    """The first label and those of its style that go on counting from it; explicit ranks need not count."""
+    """The first label and those of its style that go on counting from it."""
     chain = list(labels[:1])
     for label in labels[1:]:
-        counts = label.number == chain[-1].number + 1 or label.style[0] in ("place", "ordinal")
-        if counts and label.style == chain[0].style:
+        if label.number == chain[-1].number + 1 and label.style == chain[0].style:
             chain.append(label)
     return chain
-
-
-def _all_count(labels: Sequence[_Label]) -> bool:
-    """Whether labels on all items are ranks: `300: Rise, 24: Live` is none, `1.731, 2.5AM` is two."""
-    if len(labels) == 1:
-        return labels[0].number < 100 and not labels[0].glued
-    numbers = sorted(label.number for label in labels)
-    counting = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    return counting or not any(label.glued or label.mark == ":" for label in labels)
 
 
 # --- The names of an answer ---
