@@ -143,7 +143,7 @@ _RUNS: Final = re.compile(r"\s{2,}")
 _CONTROLS: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]+")
 _INVISIBLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff]+")
 _HYPHENS: Final = re.compile("[\u2010\u2011\u2212]")  # NFKC leaves two of them
-_ODD: Final = re.compile("[\u200b-\u200d\u2060\ufeff\u2010\u2011\u2212²³¹⁰⁴-⁹⁺⁻①-⑳❶-❿➀-➉]")
+_ODD: Final = re.compile(f"[\u200b-\u200d\u2060\ufeff\u2010\u2011\u2212²³¹⁰⁴-⁹⁺⁻①-⑳❶-❿➀-➉{_EMOJI}🔟]")
 _BRACKETS: Final = {"(": ")", "[": "]", "{": "}", "【": "】"}
 _QUOTES: Final = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "』"}  # no 《》: they are part of a title
 
@@ -158,8 +158,7 @@ def clean(text: str) -> str:
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
     if not text.isascii():
         if _ODD.search(text):
-            text = _RAISED.sub(_lower_raised, _HYPHENS.sub("-", _INVISIBLE.sub("", text)))
-        text = drop_pictures(text)
+            text = drop_pictures(_RAISED.sub(_lower_raised, _HYPHENS.sub("-", _INVISIBLE.sub("", text))))
         if "【" in text:
             text = _CITATION.sub("", text)
         text = unicodedata.normalize("NFKC", text)

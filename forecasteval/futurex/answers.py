@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from typing import Final, Generic, TypeVar
 
 from forecasteval.common.markup import clean, drop_invisible, last_boxed, parse_literal
@@ -120,16 +119,18 @@ def question_words(prompt: str) -> str:
     return prompt.partition("IMPORTANT:")[0]
 
 
-class TruthOf(ABC, Generic[Read]):
+class TruthOf(Generic[Read]):
     """A ground truth: it reads answers as its kind has them (picks, names, a number) and scores what it read."""
 
-    @abstractmethod
+    __slots__ = ()
+
     def read(self, answer: Answer) -> Read | str:
         """What an answer says, or why that cannot be read."""
+        raise NotImplementedError
 
-    @abstractmethod
     def compare(self, read: Read) -> Scored:
         """The score of what an answer says."""
+        raise NotImplementedError
 
     def score(self, answer: Answer) -> Scored:
         """The score of an answer."""

@@ -72,6 +72,8 @@ class Picks(NamedTuple):
 class ChoiceTruth(TruthOf[Picks]):
     """Truth of a choice: the right picks; `exact` ones score 1 or 0 (level 1), others F1 of the sets (level 2)."""
 
+    __slots__ = ("exact", "options", "picks")
+
     def __init__(self, options: Options, picks: Picks, exact: bool) -> None:
         self.options, self.picks, self.exact = options, picks, exact
 
@@ -130,7 +132,7 @@ def _read_exact(answer: Answer, options: Options) -> Picks | None:
     exact = exact_tokens(text)
     if options.labels.issuperset(exact):
         return Picks(frozenset(exact))
-    if options.spans and (label := options.find_verbatim(text)):  # "[x]" is no label X where it is an option
+    if options.prompt and (label := options.find_verbatim(text)):  # "[x]" is no label X where it is an option
         return Picks(frozenset([label]))
     return None
 
@@ -171,6 +173,8 @@ class NameTruth(TruthOf[Sequence[Name]]):
 
     `sides` are the two of which a question names the winner.
     """
+
+    __slots__ = ("exact", "names", "sides")
 
     def __init__(self, names: Sequence[Name], exact: bool, sides: Sequence[str] = ()) -> None:
         self.names, self.exact, self.sides = names, exact, sides

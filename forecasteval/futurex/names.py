@@ -72,7 +72,7 @@ def read_sides(names: Sequence[Name]) -> list[Sequence[Name]]:
 
     `guess - other guess` on every item would name two things for each place.
     """
-    if all(name.plain or not _DASH.search(name.text) for name in names):
+    if not [name for name in names if not name.plain and _DASH.search(name.text)]:
         return [names]
     return [
         [Name(name.text, name.spaced, name.plain, side) if _DASH.search(name.text) else name for name in names]
@@ -112,8 +112,9 @@ def read_name(text: str) -> Name:
     >>> read_name('《Panda  Plan》.').key, read_name("许 二 木").key, read_name("Łódź (2024)").others.outside
     ('panda plan', '许二木', 'lodz')
     """
-    plain = text.replace(" ", "").isalnum() and " by " not in text.lower()  # most names
-    return Name(text, text.lower() if plain and text.isascii() else fold(text), plain)
+    bare = text.rstrip(" .。")
+    plain = bare.replace(" ", "").isalnum() and " by " not in bare.lower()  # most names
+    return Name(text, bare.lower() if plain and bare.isascii() else fold(text), plain)
 
 
 def same_name(true: Name, predicted: Name) -> bool:
@@ -121,23 +122,28 @@ def same_name(true: Name, predicted: Name) -> bool:
     one, other = true.key, predicted.key
     if one == other:
         return True
-    if not (true.plain and predicted.plain):
-        inside, outside, head = predicted.others
-        if one == outside or (one == inside and _may_be_alias(inside, outside)) or other in true.others[:2]:
-            return True
-        if one == head and predicted.side != "end":
-            return True
-    longer, shorter = (true, predicted) if len(one) > len(other) else (predicted, true)
-    cut = len(longer.key) - len(shorter.key)
-    if not cut or not longer.key.endswith(shorter.key) or not any(map(str.isalpha, shorter.key)):
+    if not (true.plain and predicted.plain) and _is_alias(true, predicted):
+        return True
+    shorter = other if one.endswith(other) else one if other.endswith(one) else ""
+    if not any(map(str.isalpha, shorter)):
         return False
+    longer = true if shorter is other else predicted
+    cut = len(longer.key) - len(shorter)
     front = longer.key[:cut]
-    if longer is predicted:
-        if _names_two(true.text, predicted.text) or not _may_be_added(front, predicted.side):
-            return False
-    elif not _may_be_missing(front, other):
+    if longer is true and not _may_be_missing(front, other):
         return False
-    return (len(shorter.key) > 1 and bool(IS_CJK.match(shorter.key))) or _is_boundary(longer, cut)
+    if longer is predicted and (_names_two(true.text, predicted.text) or not _may_be_added(front, predicted.side)):
+        return False
+    return (len(shorter) > 1 and bool(IS_CJK.match(shorter))) or _is_boundary(longer, cut)
+
+
+def _is_alias(true: Name, predicted: Name) -> bool:
+    """Whether one name is the other's brackets, or the part in front of them or of an author."""
+    one = true.key
+    inside, outside, head = predicted.others
+    if one == outside or (one == inside and _may_be_alias(inside, outside)):
+        return True
+    return predicted.key in true.others[:2] or (one == head and predicted.side != "end")
 
 
 def _may_be_alias(inside: str, outside: str) -> bool:
@@ -207,8 +213,11 @@ def match_names(
         free.setdefault(name.key, []).append(name)
     rest = [name for name in truth if not (free.get(name.key) and free[name.key].pop())]
     left = [name for names in free.values() for name in names]
-    same = unambiguous(truth, same)
-    choices = [(true, fitting) for true in rest if (fitting := [name for name in left if same(true, name)])]
+    choices = [
+        (true, fitting)
+        for true in rest
+        if (fitting := [name for name in left if same(true, name) and is_clear(true, name, truth)])
+    ]
     for true, fitting in sorted(choices, key=lambda choice: len(choice[1])):
         match = next((name for name in fitting if name in left), None)
         if match:
@@ -217,12 +226,6 @@ def match_names(
     return rest, left
 
 
-def unambiguous(truth: Sequence[Name], same: Same) -> Same:
-    """`same`, but a predicted name that ends several true ones is short for none of them."""
-
-    def fits(true: Name, name: Name) -> bool:
-        if not same(true, name):
-            return False
-        return len(name.key) >= len(true.key) or sum([other.key.endswith(name.key) for other in truth]) < 2
-
-    return fits
+def is_clear(true: Name, name: Name, truth: Sequence[Name]) -> bool:
+    """Whether a name that is short for a true one is not short for several of them."""
+    return len(name.key) >= len(true.key) or sum([other.key.endswith(name.key) for other in truth]) < 2

@@ -120,12 +120,13 @@ RANGE: Final = re.compile(r"[0-9]\s*(?:[-–—−~]|至|到|to)\s*[0-9]")
 _AFTER: Final = re.compile(r"\s*,?\s?(?:±|\+\s*/?\s*-|\+-)\s*")
 _END: Final = re.compile(r"[\s.。+]*(?:左右|上下|以上|以下|之间|or\s+so|or\s+more)?[\s.。]*", re.I)
 _BLANK_IN_DIGITS: Final = re.compile(r"[0-9] [0-9]")
+_LIST: Final = re.compile(r"[,;、|]\s?[^\W\d_]|[0-9][.):]\s[^\W\d_]")  # a glance at what no number holds
 _SPACED_GROUPS: Final = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})+(?![0-9])")
 
 
 FALL: Final = "▼"  # in front of a number: its unsigned value is a fall
 FALLEN: Final = "▽"  # and behind it
-_DIGIT: Final = re.compile(rf"[0-9{ONE}十]")
+HAS_DIGIT: Final = re.compile(rf"[0-9{ONE}十]")
 DIGITS: Final = re.compile(r"[0-9]+")
 
 
@@ -137,6 +138,7 @@ class Quantity(NamedTuple):
     unit: str  # as written, with the currency; "" if none
 
 
+@lru_cache(maxsize=256)
 def scale_of(words: str) -> float:
     """The factor of a chain of scale words: `hundred million` 1e8, `千万` 1e7, `万亿` 1e12."""
     factor = 1.0
@@ -182,6 +184,13 @@ def _read_tail(tail: str) -> Quantity | None:
     return _quantity(match) if match else None
 
 
+def parse_simple(text: str) -> Quantity | None:
+    """The quantity that a text is that begins with plain digits: most answers, in a fraction of the time."""
+    simple = _SIMPLE.fullmatch(text)
+    tail = _read_tail(simple[2]) if simple else None
+    return Quantity(float(simple[1].replace(",", "")), tail.scale, tail.unit) if simple and tail else None
+
+
 def parse_number(text: str) -> Quantity | None:
     """The quantity that the whole text is, or None: sign, currency, digits, power, scale, %, unit, range.
 
@@ -190,14 +199,9 @@ def parse_number(text: str) -> Quantity | None:
     >>> parse_number("1.5万亿元"), parse_number("100-120").value, parse_number("7天") is parse_number("36氪")
     (Quantity(value=1.5, scale=1000000000000.0, unit='元'), 110.0, True)
     """
-    if not _DIGIT.search(text):
-        return None
-    simple = _SIMPLE.fullmatch(text)
-    if simple:
-        tail = _read_tail(simple[2])
-        if tail is not None:
-            return Quantity(float(simple[1].replace(",", "")), tail.scale, tail.unit)
-    if len(text) > 80:
+    if simple := parse_simple(text):
+        return simple
+    if len(text) > 80 or _LIST.search(text):
         return None
     if not text.isascii() and NUMERAL.search(text):
         text = write_digits(text)

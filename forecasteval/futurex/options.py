@@ -23,26 +23,34 @@ SAID_YES_NO: Final = {  # as answers write them, in other languages too; a truth
 # --- The options of a prompt ---
 
 _MARK: Final = r"(?:[-•*]\s+)?[*(]*([!-~])[*]*[.)、:：．][*]*"  # A. text, (A) text, **A.** text
+_LABELS: Final = "".join(map(chr, range(ord("A"), ord("A") + MAX_OPTIONS)))
+_USUAL: Final = re.compile(r"\n([A-~])\.")
 _FORMS: Final = (
-    re.compile(r"\n([A-~])\.([^\n]*)"),  # the usual form
+    re.compile(rf"{_USUAL.pattern}([^\n]*)"),
     re.compile(rf"^[^\S\n]*{_MARK}[^\S\n]*([^\n]*)", re.M),
     re.compile(rf"\|\s*{_MARK}\s*([^|]*)"),  # question | A. text | B. text
 )
 _SECOND: Final = re.compile(r"B[*]*[.)、:：．]")  # a glance that fails fast
 
 
-def find_options(prompt: str) -> list[tuple[int, int]]:
-    r"""Where the options' texts stand in a prompt, labelled A, B, … on lines of their own (or inline after ` | `).
+def count_options(prompt: str) -> int:
+    """How many options a prompt lists."""
+    labels = "".join(_USUAL.findall(prompt)) if "\nA." in prompt else ""
+    return len(labels) if len(labels) > 1 and _LABELS.startswith(labels) else len(find_options(prompt))
+
+
+def find_options(prompt: str) -> list[str]:
+    r"""The options' texts in a prompt, labelled A, B, … on lines of their own (or inline after ` | `).
 
     Past Z the labels go on in ASCII order: `[ \ ] ^ _`, the backtick, a, b, … Empty if there are none.
     """
     for form in _FORMS if _SECOND.search(prompt) else ():
-        spans: list[tuple[int, int]] = []
-        for match in form.finditer(prompt):
-            if match[1] == chr(65 + len(spans)):
-                spans.append(match.span(2))
-        if len(spans) > 1:
-            return spans[:MAX_OPTIONS]
+        texts: list[str] = []
+        for label, text in form.findall(prompt):
+            if label == _LABELS[len(texts) : len(texts) + 1]:
+                texts.append(text.strip())
+        if len(texts) > 1:
+            return texts
     return []
 
 
@@ -62,22 +70,22 @@ _UNSHIELDED: Final = {ord(shielded): mark for mark, shielded in _SHIELDED.items(
 
 
 class Options:
-    """What may be picked: `labels`, and where in the `prompt` their texts stand (nowhere: the labels stand alone)."""
+    """What may be picked: `labels`, and the texts that the `prompt` gives them (without one the labels stand alone)."""
 
-    def __init__(self, labels: frozenset[str], prompt: str = "", spans: Sequence[tuple[int, int]] = ()) -> None:
-        self._marks = labels & _SHIELDED.keys()
+    def __init__(self, labels: frozenset[str], prompt: str = "") -> None:
+        self._marks = labels & _SHIELDED.keys() if len(labels) > 26 else frozenset()
         self.labels = labels | {_SHIELDED[mark] for mark in self._marks} if self._marks else labels
-        self._prompt, self.spans = prompt, spans
+        self.prompt = prompt
 
     @cached_property
     def index(self) -> dict[str, str]:
         """Label by option text, yes and no under every name; a text that two options share stands for neither."""
-        if not self.spans:
+        if not self.prompt:
             return {} if self.labels else SAID_YES_NO
         index: dict[str, str] = {}
         shared = set()
-        for number, text in enumerate(self._texts):
-            key, label = choice_key(text), chr(ord("A") + number)
+        for label, text in zip(_LABELS, self._texts, strict=False):
+            key = choice_key(clean(text))
             if index.setdefault(key, label) != label:
                 shared.add(key)
             if key in YES_NO:
@@ -89,6 +97,10 @@ class Options:
         """How many separators one option's text holds at most."""
         return max((len(SEPARATOR.findall(text)) for text in self._texts), default=0)
 
+    @cached_property
+    def _texts(self) -> list[str]:
+        return find_options(self.prompt)
+
     def shield(self, text: str) -> str:
         """The text with characters that cleaning leaves alone for labels like `[` that stand alone."""
 
@@ -99,13 +111,12 @@ class Options:
         return _LONE_MARK.sub(replace, text) if self._marks else text
 
     def find_verbatim(self, text: str) -> str:
-        """The label of the only option that stands in the prompt just as `text`; "" if there is none."""
-        matches = [n for n, (begin, end) in enumerate(self.spans) if self._prompt[begin:end].strip() == text]
-        return chr(ord("A") + matches[0]) if len(matches) == 1 else ""
-
-    @cached_property
-    def _texts(self) -> list[str]:
-        return [clean(self._prompt[begin:end].strip()) for begin, end in self.spans]
+        """The label of the only option that stands in the prompt just as `text`, `B. Tie` or `Tie`; "" if none does."""
+        label, body = (text[0], text[3:].lstrip()) if text[1:3] == ". " else ("", text)
+        if body not in self.prompt or self._texts.count(body) != 1:
+            return ""
+        found = _LABELS[self._texts.index(body)]
+        return found if label in ("", found) else ""
 
 
 def unshield(pick: str) -> str:
@@ -209,7 +220,7 @@ def read_text(text: str, boxed: bool, options: Options) -> list[str]:
 
 def _read_yes_or_no(text: str, options: Options) -> str:
     """The pick of `Yes, it will` or `B. No, it will not`; "" for `Yes or no`, `Yes. No.` or `是，否`."""
-    labelled = _LABELLED.match(text) if options.spans else None
+    labelled = _LABELLED.match(text) if options.prompt else None
     tail = _YES_NO_TAIL.match(labelled["text"] if labelled else text)
     label = options.index.get(tail[0].lower(), "") if tail else ""
     if not label or len({options.index.get(word) for word in _YES_NO_SPLIT.split(text.lower())} - {None}) > 1:
@@ -295,6 +306,6 @@ def _read_labels(token: str, options: Options) -> list[str]:
     if match := _LABELLED.match(token):
         label = match["label"] if match["label"] in labels else match["label"].upper()
         # A letter past the last option is a wrong pick.
-        return [label] if label in labels or (label.isalpha() and options.spans) else []
-    label = _find_text(token, options) if options.spans and token.endswith(")") else ""  # "Draw (B)", not "not (B)"
+        return [label] if label in labels or (label.isalpha() and options.prompt) else []
+    label = _find_text(token, options) if options.prompt and token.endswith(")") else ""  # "Draw (B)", not "not (B)"
     return [label] if label else []

@@ -17,10 +17,10 @@ from .answers import Answer, read_answer
 from .choices import ChoiceTruth, NameTruth, Picks, exact_tokens, find_sides, read_picks
 from .names import read_name
 from .numbers import RANGE
-from .options import SEPARATOR, YES_NO, Options, find_options, label_set
+from .options import SEPARATOR, YES_NO, Options, count_options, label_set
 from .rankings import NO_NAME, RankingTruth, read_items
 from .rules import LEVELS, MISSING, WEIGHTS, ZERO_SIGMA, Rules, Scored, unparsed
-from .sentences import mark_falls, read_number
+from .sentences import read_number
 from .units import NumberTruth, question_scale
 
 Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth
@@ -57,7 +57,7 @@ def read_question(level: int, prompt: str, truth: str | tuple[str, ...], std: fl
             read = read_choice_truth(level, prompt, answer, rules)
     if (
         isinstance(read, ChoiceTruth)
-        and read.options.spans
+        and read.options.prompt
         and (read.picks.unknown or not read.options.labels.issuperset(read.picks.labels))
     ):
         warning = "truth is not among the options"
@@ -156,9 +156,9 @@ _YES_OR_NO: Final = Options(frozenset())
 
 def read_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules) -> Truth | None:
     """The truth of level 1 or 2: among the prompt's options, Yes or No, bare labels, else names; None if empty."""
-    spans = find_options(prompt)
-    if spans:
-        options = Options(label_set(len(spans)), prompt, spans)
+    count = count_options(prompt)
+    if count:
+        options = Options(label_set(count), prompt)
         picks = read_picks(answer, options)
         return _choice(level, options, picks, rules) if any(picks) else None
     tokens: Sequence[str] = answer.elements
@@ -187,11 +187,11 @@ def _choice(level: int, options: Options, picks: Picks, rules: Rules) -> ChoiceT
 def read_open_truth(prompt: str, answer: Answer, std: float | None, rules: Rules) -> Truth | None:
     """The truth of level 3 or 4: a number if it reads as one, else a ranking; None if empty."""
     if len(answer.elements) < 2:
-        quantity, _ = read_number(mark_falls(answer.cleaned, prompt), in_sentence=std is not None)
+        quantity, _ = read_number(answer.cleaned, in_sentence=std is not None, prompt=prompt)
         if quantity and (std is not None or not RANGE.search(answer.cleaned)):  # without Std, "2-1" is a result
             return NumberTruth(quantity, question_scale(prompt), _sigma(quantity.value, std, rules), prompt)
     names = read_items(answer, prompt)
-    labels = rules.label_sets and {name.text for name in names} <= label_set(len(find_options(prompt)) or 26)
+    labels = rules.label_sets and {name.text for name in names} <= label_set(count_options(prompt) or 26)
     return RankingTruth(names, ordered=not labels, whole=rules.lone_name and len(names) == 1) if names else None
 
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from forecasteval.common.markup import clean
 
 from .answers import Answer, TruthOf, question_words, read_refusal
-from .names import CJK, IS_CJK, Name, Same, match_names, read_name, read_sides, same_name, unambiguous
+from .names import CJK, IS_CJK, Name, Same, is_clear, match_names, read_name, read_sides, same_name
 from .rules import PARTIAL_RANKING, Scored
 
 _COMPLEX: Final = re.compile(r"[0-9()\[\]\"“《「『【第>→]|[-•·▪–—]\s")
@@ -35,7 +35,7 @@ _LABEL: Final = re.compile(  # the name of the group that holds the number tells
     re.X | re.I,
 )
 _BULLETS: Final = re.compile(r"(?:[-•·▪–—>→]\s+|->|[,;|、\s])+")  # and empty items
-_ANDS: Final = ("and", "And", "AND", "&", "和", "以及")
+_HAS_AND: Final = re.compile("and|And|AND|&|和|以及")  # a glance
 _AND: Final = re.compile(r"\s(?:and|AND|And|&)\s+|\s*(?:和|以及)\s*")
 _TRAILING_AND: Final = re.compile(r"\s(?:and|&)\s*\Z", re.I)
 _PUNCTUATION: Final = ",;|、 \n"
@@ -234,9 +234,7 @@ def read_items(
     if len(items) > 1 or (items and (count or 0) > 1):  # "Red and Green" where two are asked for
         lead = _LEADING_AND.match(items[-1])
         last = items[-1][lead.end() :] if lead else items[-1]
-        items[-1:] = (
-            _split_final_and(last, len(items), prompt, count, known) if any(word in last for word in _ANDS) else [last]
-        )
+        items[-1:] = _split_final_and(last, len(items), prompt, count, known) if _HAS_AND.search(last) else [last]
     return tuple(map(read_name, items))
 
 
@@ -283,6 +281,8 @@ def show_names(names: Sequence[Name]) -> str:
 class RankingTruth(TruthOf[Sequence[Name]]):
     """Truth of a ranking: names, best first; `ordered` unless any order will do, `whole` if no part of it counts."""
 
+    __slots__ = ("_compounds", "_keys", "names", "ordered", "whole")
+
     def __init__(self, names: tuple[Name, ...], ordered: bool = True, whole: bool = False) -> None:
         self.names, self.ordered, self.whole = names, ordered, whole
         self._keys = frozenset([name.key for name in names])
@@ -311,10 +311,13 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         return Scored(score, "scored", show_names(predicted), note, padded=padded)
 
 
-def _holds_another(true: str, key: str, true_keys: Sequence[str]) -> bool:
-    """Whether a predicted name that ends with its true name begins with another: `Quill Falcon` names two."""
+def _is_no_other(true: str, key: str, true_keys: Sequence[str], keys: Sequence[str]) -> bool:
+    """Whether a predicted name is that of its place alone: exact matches come first, and `Quill Falcon` names two."""
+    if true == key:
+        return True
     front = key.removesuffix(true)
-    return front != key and any(front.startswith(other) for other in true_keys if other != true)
+    names_another = front != key and any(front.startswith(other) for other in true_keys if other != true)
+    return not names_another and true not in keys and key not in true_keys
 
 
 def score_ranking(truth: Sequence[Name], predicted: Sequence[Name], same: Same = same_name) -> tuple[float, int]:
@@ -325,12 +328,10 @@ def score_ranking(truth: Sequence[Name], predicted: Sequence[Name], same: Same =
     true_keys, keys = [name.key for name in truth], [name.key for name in predicted]
     if true_keys == keys:
         return 1.0, len(truth)
-    if len(keys) == len(true_keys) and all(map(unambiguous(truth, same), truth, predicted)):
-        # "Quill Falcon, Falcon" is no "Falcon, Quill Falcon": exact matches come first
-        pairs = zip(true_keys, keys, strict=True)
-        if all(
-            t == k or (t not in keys and k not in true_keys and not _holds_another(t, k, true_keys)) for t, k in pairs
-        ):
-            return 1.0, len(truth)
+    if len(keys) == len(true_keys) and all(
+        same(true, name) and is_clear(true, name, truth) and _is_no_other(true.key, name.key, true_keys, keys)
+        for true, name in zip(truth, predicted, strict=True)
+    ):
+        return 1.0, len(truth)
     matched = len(truth) - len(match_names(truth, predicted, same)[0])
     return PARTIAL_RANKING * (matched / len(truth)), matched

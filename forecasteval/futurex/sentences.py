@@ -12,6 +12,7 @@ from .numbers import (
     DIGITS,
     FALL,
     FALLEN,
+    HAS_DIGIT,
     NUMERAL,
     ONE,
     PER_AMOUNT,
@@ -22,21 +23,26 @@ from .numbers import (
     UNIT,
     Quantity,
     parse_number,
+    parse_simple,
     read_quantity,
     write_digits,
 )
 
 _MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 _INDEX_NAMES: Final = (
-    r"S\s?&\s?P\s?(?:500|100|400|600)|标普\s?500|标准普尔\s?500|Nikkei\s?(?:225)|日经\s?225|(?:CSI|沪深|中证)\s?[0-9]{2,4}|上证\s?[0-9]{2,3}|科创\s?50"
-    r"|创业板\s?[0-9]{2}|深证\s?[0-9]{2,3}|FTSE\s?[0-9]{3}|富时\s?100|Dow\s?30|Nasdaq[\s-]?100|纳斯达克\s?100|纳指\s?100|Russell\s?[0-9]{4}"
-    r"|罗素\s?[0-9]{4}|(?:Euro\s?)?Stoxx\s?[0-9]{2,3}|KOSPI\s?[0-9]{2,3}|DAX\s?[0-9]{2}|CAC\s?40|IBEX\s?35|ASX\s?200|TSX\s?60|Nifty\s?50"
-    r"|TOPIX\s?[0-9]{2,4}|Hang\s?Seng\s?[0-9]{2}|A50|Fortune\s?500|Win(?:dows)?\s?[0-9]{1,2}|51\.LA"
+    *(r"S\s?&\s?P\s?(?:500|100|400|600)", r"标普\s?500", r"标准普尔\s?500", r"Nikkei\s?225", r"日经\s?225"),
+    *(r"CSI\s?[0-9]{2,4}", r"沪深\s?[0-9]{2,4}", r"中证\s?[0-9]{2,4}", r"上证\s?[0-9]{2,3}", r"科创\s?50"),
+    *(r"创业板\s?[0-9]{2}", r"深证\s?[0-9]{2,3}", r"FTSE\s?[0-9]{3}", r"富时\s?100", r"Dow\s?30", r"Nasdaq[\s-]?100"),
+    *(r"纳斯达克\s?100", r"纳指\s?100", r"Russell\s?[0-9]{4}", r"罗素\s?[0-9]{4}", r"Euro\s?Stoxx\s?[0-9]{2,3}"),
+    *(r"Stoxx\s?[0-9]{2,3}", r"KOSPI\s?[0-9]{2,3}", r"DAX\s?[0-9]{2}", r"CAC\s?40", r"IBEX\s?35", r"ASX\s?200"),
+    *(r"TSX\s?60", r"Nifty\s?50", r"TOPIX\s?[0-9]{2,4}", r"Hang\s?Seng\s?[0-9]{2}", "A50", r"Fortune\s?500"),
+    *(r"Win(?:dows)?\s?[0-9]{1,2}", r"51\.LA"),
 )
 _YEAR: Final = r"(?:19|20)[0-9]{2}"
 _NOISE_KINDS: Final = {  # each begins where a word may begin
     "aside": r"\([^()]*\)|\[[^\[\]]*\]",
-    "index name": rf"(?=[a-dfhiknrstwA-DFHIKNRSTWE0-9标日沪中上科创深富纳罗])(?i:{_INDEX_NAMES})",
+    # The first letter stands alone: a class of characters is a glance, letters of any case are none.
+    "index name": "|".join(f"[{name[0]}{name[0].lower()}](?i:{name[1:]})" for name in _INDEX_NAMES),
     "fraction": r"(?<![0-9./])[0-9]{1,9}\s?/\s?[0-9]{1,9}(?![0-9./])",
     "date in digits": rf"(?<![0-9]){_YEAR}\s?[-/.年]\s?[0-9]{{1,2}}\s?[-/.月]\s?[0-9]{{1,2}}(?:\s?[日号])?(?![0-9])"
     r"|(?<![0-9])[0-9]{1,2}/[0-9]{1,2}/(?:19|20)?[0-9]{2}(?![0-9])",
@@ -60,8 +66,9 @@ _NOISE_KINDS: Final = {  # each begins where a word may begin
     "part of a name": r"(?i:(?<![a-z0-9])(?!(?:usd|rmb|cny|hkd|eur|gbp|jpy|x|e)[0-9])"
     r"[a-z]+[-_]?[0-9][a-z0-9]*(?:[.-][0-9]+)*)",
 }
-_NOISE: Final = re.compile(  # after a glance: nothing begins inside a word
-    rf"(?=[^\s,.;:!?'\"-])(?:(?<![A-Za-z])|(?![A-Za-z]))(?:{'|'.join(_NOISE_KINDS.values())})", re.X
+_NOISE: Final = re.compile(  # after a glance: nothing begins inside a word, nor with a word far from any digit
+    rf"(?=[^\s,.;:!?'\"-])(?:(?![A-Za-z])|(?<![A-Za-z])(?=[^0-9]{{0,24}}[0-9]))(?:{'|'.join(_NOISE_KINDS.values())})",
+    re.X,
 )
 _AFTER_NUMBER: Final = re.compile(r"左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时]")
 # A numeral of two characters or more that says of what; one alone may be anything (一个月, 三体, 十点, 三万里).
@@ -122,7 +129,7 @@ def _before_digits(text: str, digit: int, floor: int) -> int:
 # --- Falls ---
 
 _RISE: Final = re.compile(rf"[↑▲△{FALLEN}]")
-_SAYS_FALL: Final = re.compile(r"[↑↓▲▼△▽]|down|fell|fall|declin|decreas|drop|loss|下跌|下降|降幅|减少|亏损", re.I)
+_SAYS_FALL: Final = re.compile(r"[↑↓▲▼△▽]|down|fell|fall|declin|decreas|drop|loss|下跌|下降|降幅|减少|亏损")
 # The number stands directly behind: "down to 5%" is 5%.
 _FALL_BEFORE: Final = re.compile(
     r"(?:(?i:\b(?:down|fell|falls?|fallen|declin(?:es?|ed|ing)|decreas(?:es?|ed|ing)|drop(?:s|ped)?|loss)\b)|[↓▼]"
@@ -144,7 +151,7 @@ def mark_falls(text: str, prompt: str) -> str:
     >>> mark_falls("a decline of 0.3-0.5%", "the change"), mark_falls("down to 5%", "the change")
     ('a ▼0.3-0.5%', 'down to 5%')
     """
-    if not _SAYS_FALL.search(text):
+    if not _SAYS_FALL.search(text.lower()):
         return text
     text = _RISE.sub(" ", text)
     if not asks_change(prompt):
@@ -158,13 +165,17 @@ def asks_change(prompt: str) -> bool:
     return bool(_CHANGE.search(words)) and not _ASKS_FALL.search(words)
 
 
-def read_number(text: str, in_sentence: bool, percent: bool = True) -> tuple[Quantity | None, str]:
+def read_number(text: str, in_sentence: bool, percent: bool = True, prompt: str = "") -> tuple[Quantity | None, str]:
     """The number a text states, and a note: the whole text, or with `in_sentence` the last of its numbers.
 
-    Those with a unit or scale come before those without; percentages only where one is asked for (`percent`).
+    Those with a unit or scale come before those without; percentages only where one is asked for (`percent`). A fall is
+    negative where the `prompt` asks for a change.
     """
-    if "億" in text or "萬" in text:
-        text = text.replace("億", "亿").replace("萬", "万")
+    if not HAS_DIGIT.search(text):
+        return None, ""
+    if simple := parse_simple(text):
+        return simple, ""
+    text = mark_falls(text, prompt).replace("億", "亿").replace("萬", "万")
     whole = parse_number(text)
     if whole or not in_sentence:
         return whole, ""

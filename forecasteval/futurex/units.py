@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from .answers import Answer, TruthOf, question_words, read_refusal
 from .numbers import BASIS_POINTS, DIGITS, PERCENT, Quantity, scale_of
 from .rules import EQUAL, Scored
-from .sentences import mark_falls, read_number
+from .sentences import read_number
 
 _IN_SCALE: Final = re.compile(  # no flags and an n in front: a literal makes the search fast
     r"n(?<=[Ii]n)(?<![A-Za-z0-9][Ii]n)\s+(?:units\s+of\s+)?(?:(?:USD|US\$|US\s+dollar|RMB|CNY|HKD|HK\$|EUR|yuan)s?\s*)?(?:((?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|million|billion|trillion)s?)\b"
@@ -49,6 +49,8 @@ class NumberTruth(TruthOf[Reading]):
     `prompt`: whether `down 0.4%` is negative is up to what the question asks for.
     """
 
+    __slots__ = ("asked_scale", "prompt", "quantity", "sigma")
+
     def __init__(self, quantity: Quantity, asked_scale: float | None, sigma: float | None, prompt: str = "") -> None:
         self.quantity, self.asked_scale, self.sigma, self.prompt = quantity, asked_scale, sigma, prompt
 
@@ -58,10 +60,10 @@ class NumberTruth(TruthOf[Reading]):
         if not text[:1].isdigit() and (refusal := read_refusal(text)) and not DIGITS.search(refusal[1]):
             return "refusal"
         percent = PERCENT in (self.quantity.scale, self.asked_scale)
-        quantity, several = read_number(mark_falls(text, self.prompt), answer.boxed, percent)
+        quantity, several = read_number(text, answer.boxed, percent, self.prompt)
         if quantity:
-            value, note = nearest_reading(quantity, self)
-            return Reading(value, "; ".join(filter(None, (several, note))))
+            reading = nearest_reading(quantity, self)
+            return reading._replace(note="; ".join(filter(None, (several, reading.note)))) if several else reading
         return "no number" if answer.boxed else "no box, and not wholly a number"
 
     def compare(self, read: Reading) -> Scored:
@@ -74,7 +76,8 @@ class NumberTruth(TruthOf[Reading]):
 
 def nearest_reading(prediction: Quantity, truth: NumberTruth) -> Reading:
     """What a prediction means: of its readings the one nearest the truth, the first of equally near ones."""
-    return min(readings(prediction, truth), key=lambda reading: abs(truth.quantity.value - reading.value))
+    meant = readings(prediction, truth)
+    return meant[0] if len(meant) == 1 else min(meant, key=lambda reading: abs(truth.quantity.value - reading.value))
 
 
 def readings(prediction: Quantity, truth: NumberTruth) -> list[Reading]:

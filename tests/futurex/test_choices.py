@@ -10,12 +10,11 @@ from each import each
 from forecasteval.common.markup import parse_literal
 from forecasteval.futurex.answers import Answer
 from forecasteval.futurex.choices import ChoiceTruth, Picks, read_picks, score_f1, score_multiple, score_single
-from forecasteval.futurex.options import Options, find_options, label_set
+from forecasteval.futurex.options import Options, count_options, label_set
 
 
 def options_of(prompt: str) -> Options:
-    spans = find_options(prompt)
-    return Options(label_set(len(spans)), prompt, spans)
+    return Options(label_set(count_options(prompt)), prompt)
 
 
 THREE: Final = options_of("Who?\nA. Harbour Town\nB. Draw\nC. Lakeside, or the Hills")
