@@ -41,43 +41,28 @@ def flat_columns(
 
 
 def observations(
-    where: str, forecaster: ArrayLike, problem: ArrayLike, values: Mapping[str, ArrayLike]
-) -> tuple[Ints, Ints, list[Floats]]:
+    where: str, forecaster: ArrayLike, problem: ArrayLike, name: str, values: ArrayLike
+) -> tuple[Ints, Ints, Floats]:
     """Who answered what, and the values; InputError unless both are numbered from 0 without gaps."""
-    i, j = np.asarray(forecaster), np.asarray(problem)
-    if i.size and j.size and (i.dtype.kind not in "iu" or j.dtype.kind not in "iu"):
-        raise InputError(where, "forecasters and problems must be numbered by integers", f"{i.dtype} and {j.dtype}")
-    i, j = i.astype(np.int64), j.astype(np.int64)
-    arrays, _, _ = flat_columns(where, values, range(np.size(next(iter(values.values()))) + 1))
-    if not len(i) == len(j) == len(arrays[0]) or i.ndim != 1 or j.ndim != 1:
-        raise InputError(where, "expected arrays of one length", f"{i.size}, {j.size} and {len(arrays[0])}")
-    if not len(i):
+    numbers = [np.asarray(column) for column in (forecaster, problem)]
+    (y,), _, _ = flat_columns(where, {name: values}, range(np.size(values) + 1))
+    if any(column.shape != y.shape for column in numbers):
+        raise InputError(where, "expected arrays of one length", f"{numbers[0].size}, {numbers[1].size} and {y.size}")
+    if not len(y):
         raise InputError(where, "expected observations", "none")
-    if i.min() < 0 or j.min() < 0 or (np.bincount(i) == 0).any() or (np.bincount(j) == 0).any():
+    if any(column.dtype.kind not in "iu" for column in numbers):
+        got = f"{numbers[0].dtype} and {numbers[1].dtype}"
+        raise InputError(where, "forecasters and problems must be numbered by integers", got)
+    i, j = (column.astype(np.int64) for column in numbers)
+    if any(column.min() < 0 or (np.bincount(column) == 0).any() for column in (i, j)):
         raise InputError(where, "forecasters and problems must be numbered from 0 without gaps")
-    return i, j, arrays
-
-
-def segment_sums(values: Floats, starts: Ints) -> Floats:
-    """The sum of every forecast's values."""
-    return np.asarray(np.add.reduceat(values, starts)) if len(starts) else np.zeros(0)
-
-
-def sums_by_index(index: Ints, values: Floats, size: int) -> Floats:
-    """The sums of `values` by index, `size` of them."""
-    return np.asarray(np.bincount(index, values, size), dtype=float)
+    return i, j, y
 
 
 def positions(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
     """Where the elements of segments stand, one segment after the other; and the offsets that this makes."""
     offsets = np.append(0, np.cumsum(sizes))
     return np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1]), offsets
-
-
-def select(chosen: Bools, sizes: Ints, *columns: NDArray[Any]) -> tuple[Any, ...]:
-    """The flat columns at the chosen forecasts, and their offsets."""
-    positions = np.repeat(chosen, sizes)
-    return (*(column[positions] for column in columns), np.append(0, np.cumsum(sizes[chosen])))
 
 
 def weighted_means(values: Floats, weight: Floats, row: Ints, rows: int) -> tuple[Floats, Ints]:

@@ -56,7 +56,7 @@ def fit_bradley_terry(
     from scipy.optimize import minimize
     from scipy.sparse import csr_matrix
 
-    i, j, (p,) = observations("fit_bradley_terry", forecaster, event, {"p_winner": p_winner})
+    i, j, p = observations("fit_bradley_terry", forecaster, event, "p_winner", p_winner)
     if not number_text(prior) or prior < 0:
         raise InputError("prior", "must be a number >= 0", printable(repr(prior), 60))
     used = np.bincount(j, p) > 0

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Floats, Ints, observations, sums_by_index
+from .arrays import Floats, Ints, observations
 
 ALPHA_VARIANCE: Final = 0.25  # prior of ln a: N(0, 1/2²)
 B_VARIANCE: Final = 4.0  # prior of b: N(mu, 2²)
@@ -70,10 +70,10 @@ class Posterior(NamedTuple):
     def gradient(self, x: Floats) -> Floats:
         theta, alpha, b, mu = self.split(x)
         a, eta, r, _ = self.terms(x)
-        by_problem = [sums_by_index(self.j, values, self.problems) for values in (r * eta, a * r)]
+        by_problem = [np.bincount(self.j, values, self.problems) for values in (r * eta, a * r)]
         return np.concatenate(
             [
-                sums_by_index(self.i, a * r, self.forecasters) - theta,
+                np.bincount(self.i, a * r, self.forecasters) - theta,
                 by_problem[0] - alpha / ALPHA_VARIANCE,
                 -by_problem[1] - (b - mu) / B_VARIANCE,
                 [(b - mu).sum() / B_VARIANCE],
@@ -82,8 +82,8 @@ class Posterior(NamedTuple):
 
     def table(self, values: Floats) -> Floats:
         """Forecasters × problems."""
-        cells = sums_by_index(self.i * self.problems + self.j, values, self.forecasters * self.problems)
-        return cells.reshape(self.forecasters, self.problems)
+        cells = np.bincount(self.i * self.problems + self.j, values, self.forecasters * self.problems)
+        return np.asarray(cells, dtype=float).reshape(self.forecasters, self.problems)
 
     def curvature(self, x: Floats) -> Curvature:
         """Minus the Hessian; Fisher's information where that is not positive definite."""
@@ -102,10 +102,10 @@ class Curvature:
 
     def __init__(self, model: Posterior, a: Floats, eta: Floats, r: Floats, w: Floats) -> None:
         f, n = model.forecasters, model.problems
-        diagonal = np.append(sums_by_index(model.i, a * a * w, f) + 1, n / B_VARIANCE)
-        self.aa = sums_by_index(model.j, eta * eta * w - r * eta, n) + 1 / ALPHA_VARIANCE
-        self.bb = sums_by_index(model.j, a * a * w, n) + 1 / B_VARIANCE
-        self.ab = sums_by_index(model.j, a * r - a * eta * w, n)
+        diagonal = np.append(np.bincount(model.i, a * a * w, f) + 1, n / B_VARIANCE)
+        self.aa = np.bincount(model.j, eta * eta * w - r * eta, n) + 1 / ALPHA_VARIANCE
+        self.bb = np.bincount(model.j, a * a * w, n) + 1 / B_VARIANCE
+        self.ab = np.bincount(model.j, a * r - a * eta * w, n)
         self.to_a = np.vstack([model.table(a * eta * w - a * r), np.zeros(n)])
         self.to_b = np.vstack([model.table(-a * a * w), np.full(n, -1 / B_VARIANCE)])  # μ meets b only
         self.determinant = self.aa * self.bb - self.ab * self.ab
@@ -158,9 +158,9 @@ def fit_irt(forecaster: ArrayLike, problem: ArrayLike, y: ArrayLike, max_iterati
     forecaster, problem: N integers from 0, every number used; y: N responses in [0, 1]. Raises InputError: no
     observation, lengths that differ, y outside [0, 1]. Source: Bo et al. (2017), simplified; sandwich: White (1982).
     """
-    i, j, (values,) = observations("fit_irt", forecaster, problem, {"y": y})
+    i, j, values = observations("fit_irt", forecaster, problem, "y", y)
     model = Posterior(i, j, values, int(i.max()) + 1, int(j.max()) + 1)
-    means = np.clip(sums_by_index(j, values, model.problems) / np.bincount(j), 0.02, 0.98)
+    means = np.clip(np.bincount(j, values, model.problems) / np.bincount(j), 0.02, 0.98)
     b = -np.log(means / (1 - means))
     x = np.concatenate([np.zeros(model.forecasters + model.problems), b, [b.mean()]])
     tolerance = 1e-8 * max(1.0, len(values) / 1000)

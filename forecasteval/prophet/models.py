@@ -51,7 +51,7 @@ def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> Effect
     """
     from scipy.linalg import cho_factor, cho_solve
 
-    i, j, (values,) = observations("fit_effects", forecaster, event, {"y": y})
+    i, j, values = observations("fit_effects", forecaster, event, "y", y)
     forecasters, events = int(i.max()) + 1, int(j.max()) + 1
     part, part_of_event = connected_parts(i, j)
     present = np.zeros((events, forecasters))

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from .arrays import ROUNDING, Bools, Floats, Ints, segment_sums, select
+from .arrays import ROUNDING, Bools, Floats, Ints
 from .events import Events
 from .forecasts import Forecasts
 from .metrics import Metric
@@ -78,11 +78,13 @@ def _score_chunk(scored: Scored, means: Sequence[Metric], at: slice, options: sl
     outcome, exclusive = events.outcome[events.slots(event)], events.exclusive[event]
     whole = _normalise(scored, p, ends, exclusive, at)
     priced = exclusive & ~np.isnan(q[ends[:-1]])
-    views: dict[str, tuple[Any, tuple[Any, ...]]] = {
-        "all": (slice(None), (p, q, outcome, ends)),
-        "exclusive": (exclusive, select(exclusive, sizes, whole, q, outcome)),
-        "priced": (priced, select(priced, sizes, whole, q, outcome)),
-    }
+
+    def view(chosen: Bools) -> tuple[Bools, tuple[Any, ...]]:
+        inside = np.repeat(chosen, sizes)
+        return chosen, (whole[inside], q[inside], outcome[inside], np.append(0, np.cumsum(sizes[chosen])))
+
+    everything = np.ones_like(exclusive), (p, q, outcome, ends)
+    views = {"all": everything, "exclusive": view(exclusive), "priced": view(priced)}
     for metric in means:
         where, arguments = views[metric.scope]
         assert metric.formula
@@ -99,7 +101,7 @@ def _normalise(scored: Scored, p: Floats, ends: Ints, exclusive: Bools, at: slic
 
     Probabilities that are all 0 become uniform: left out, they would win.
     """
-    sizes, total = np.diff(ends), segment_sums(p, ends[:-1])
+    sizes, total = np.diff(ends), np.add.reduceat(p, ends[:-1])
     off = exclusive & (np.abs(total - 1) > SUM_TOLERANCE + ROUNDING)
     empty = exclusive & (total == 0)
     low, high = PLAUSIBLE_SUM[0] - ROUNDING, PLAUSIBLE_SUM[1] + ROUNDING

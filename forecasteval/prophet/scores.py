@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import number_text
 
-from .arrays import ROUNDING, Floats, Ints, flat_columns, segment_sums
+from .arrays import ROUNDING, Floats, Ints, flat_columns
 
 LOG_FLOOR: Final = 0.01
 PRICE_RANGE: Final = (0.005, 0.995)
@@ -27,7 +27,7 @@ def winner_values(where: str, values: Floats, outcome: Floats, starts: Ints) -> 
     """The value at the winner of each forecast's event; InputError unless every event has exactly one winner."""
     if len(starts) and (((outcome != 0) & (outcome != 1)).any() or (np.add.reduceat(outcome, starts) != 1).any()):
         raise InputError(where, "every event must have exactly one winner")
-    return segment_sums(values * outcome, starts)
+    return np.add.reduceat(values * outcome, starts)
 
 
 def brier_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None) -> Floats:
@@ -41,7 +41,7 @@ def brier_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = No
     [0.25, 0.0]
     """
     (p, o), starts, sizes = flat_columns("brier_score", {"p": p, "outcome": outcome}, offsets)
-    return segment_sums((p - o) ** 2, starts) / sizes
+    return np.add.reduceat((p - o) ** 2, starts) / sizes
 
 
 def log_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None) -> Floats:
@@ -66,7 +66,7 @@ def spherical_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None 
     [0.6]
     """
     (p, o), starts, _ = flat_columns("spherical_score", {"p": p, "outcome": outcome}, offsets)
-    norm = np.sqrt(segment_sums(p * p, starts))
+    norm = np.sqrt(np.add.reduceat(p * p, starts))
     norm[norm == 0] = 1.0
     return winner_values("spherical_score", p, o, starts) / norm
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Floats, Ints, positions, segment_sums
+from .arrays import Floats, Ints, positions
 from .events import Events
 from .forecasts import Forecasts
 from .scores import crra_stake
@@ -154,14 +154,14 @@ class Bets(NamedTuple):
 
     def pay(self, gamma: float) -> Floats:
         """What each option pays a bettor of risk aversion `gamma` (`crra_stake`); no probabilities count as uniform."""
-        empty = segment_sums(self.p, self.offsets[:-1]) == 0
+        empty = np.add.reduceat(self.p, self.offsets[:-1]) == 0
         p = np.where(np.repeat(empty, np.diff(self.offsets)), 1.0, self.p)
         return crra_stake(p, self.q, gamma, self.offsets) / self.q
 
     def interval(self, pay: Floats, mean: float) -> tuple[float, float]:
         """`tilted_interval` of such payoffs. Asking prices may have a sum above 1; events count by their weights."""
         sizes = np.diff(self.offsets)
-        prices = self.q / np.repeat(segment_sums(self.q, self.offsets[:-1]), sizes)
+        prices = self.q / np.repeat(np.add.reduceat(self.q, self.offsets[:-1]), sizes)
         return tilted_interval(pay * np.repeat(self.weight / self.weight.mean(), sizes), prices, self.offsets, mean)
 
 
@@ -171,13 +171,6 @@ def list_bets(events: Events, forecasts: Forecasts) -> Iterator[Bets]:
     bets = bets[np.argsort(forecasts.forecaster[bets], kind="stable")]
     starts, who = forecasts.starts, forecasts.forecaster[bets]
     for chosen in np.split(bets, np.flatnonzero(np.diff(who)) + 1) if len(bets) else ():
-        sizes, row = forecasts.sizes[chosen], int(forecasts.forecaster[chosen[0]])
-        at, offsets = positions(starts[chosen], sizes)
-        yield Bets(
-            row,
-            forecasts.weight[chosen],
-            offsets,
-            forecasts.p[at],
-            forecasts.q[at],
-            events.slots(forecasts.event[chosen]),
-        )
+        at, offsets = positions(starts[chosen], forecasts.sizes[chosen])
+        row, slot = int(forecasts.forecaster[chosen[0]]), events.slots(forecasts.event[chosen])
+        yield Bets(row, forecasts.weight[chosen], offsets, forecasts.p[at], forecasts.q[at], slot)
