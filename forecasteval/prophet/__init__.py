@@ -89,7 +89,7 @@ def make_evaluator(output: Path, **options: Any) -> ProphetArenaEvaluator:
 
 def find_mistakes(path: Path) -> Results:
     """The mistakes in a file of problems, or in a CSV."""
-    from .check import check_file
+    from .events import check_file
 
     return check_file(path)
 
