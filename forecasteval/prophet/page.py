@@ -46,6 +46,19 @@ class EventData(NamedTuple):
         name = self.events.ids[at]
         return self.texts.get(name, ("",))[0] or name
 
+    def outcome(self, at: int) -> Floats:
+        return self.events.outcome[self.events.offsets[at] : self.events.offsets[at + 1]]
+
+    def options(self, at: int) -> list[str]:
+        _, texts = self.texts.get(self.events.ids[at], ("", ()))
+        return [printable(text, 60) for text in texts] or [f"option {place}" for place in range(self.events.sizes[at])]
+
+    def winners(self, at: int) -> str:
+        return ", ".join(name for name, won in zip(self.options(at), self.outcome(at), strict=True) if won) or "none"
+
+    def closed(self, at: int) -> str:
+        return format_time(float(self.events.closed[at])) or ""
+
 
 def keep_texts(problems: Iterable[Any], texts: Texts) -> Iterator[Any]:
     """The problems as they come; the titles and options of the first ones are kept in `texts`, by id."""
@@ -143,72 +156,51 @@ def _return_panel(curves: Mapping[str, Any], names: Sequence[str], metric: str) 
 # --- Events ---
 
 
-class _Forecast(NamedTuple):
-    name: str
-    p: Floats
-    scores: Sequence[float]
-
-
-class _Event(NamedTuple):
-    """The event at a place, with its mean Brier score and its forecasts: market, crowd, then the forecasters."""
-
-    at: int
-    brier: float
-    options: Sequence[str]
-    outcome: Floats
-    metrics: Sequence[str]
-    forecasts: Sequence[_Forecast]
-
-    @property
-    def winners(self) -> str:
-        return ", ".join(name for name, won in zip(self.options, self.outcome, strict=True) if won) or "none"
-
-    @property
-    def cause(self) -> str:
-        """How the outcome compares with what the crowd expected."""
-        crowd = next(forecast.p for forecast in self.forecasts if forecast.name == "(crowd)")
-        won = crowd[self.outcome > 0]
-        if not len(won):
-            return "nothing came true"
-        if won.min() < _SURPRISE:
-            return "a surprise came true"
-        return "the favourite came true" if won.min() >= crowd.max() else "an outsider came true"
-
-
 def _events(shown: EventData, names: Sequence[str]) -> list[Section]:
     """What the Brier score is made of, the costliest events of these forecasters, and a row per event to open."""
     events, data = shown.events, shown.data
     counts = np.bincount(data.event, minlength=len(events.ids))
-    means = np.bincount(data.event, shown.scores.values["brier"], len(events.ids)) / np.maximum(counts, 1)
+    sums = np.bincount(data.event, shown.scores.values["brier"], len(events.ids))
+    means = sums / np.maximum(counts, 1)
     order = np.argsort(-means, kind="stable")
     spent = np.cumsum(((counts + 3) * (np.minimum(events.sizes, _OPTIONS) + 3))[order])
     order = order[: max(1, int(np.searchsorted(spent, _CELLS)))].tolist()
     base = dict(zip(("market", "crowd"), baselines(events, data), strict=True))
-    rows = [_read_event(shown, at, float(means[at]), base) for at in order]
+    kinds = [_name_kind(_probabilities(base["crowd"], at)[1][0], shown.outcome(at)) for at in range(len(events.ids))]
     columns = [
-        Column("Category", lambda row: printable(events.category[row.at] or "", 60), "choice"),
-        Column("Brier", lambda row: row.brier, "number", "low"),
-        Column("Market", lambda row: float(shown.base["market"]["brier"][row.at]), "number", "low"),
-        Column("Crowd", lambda row: float(shown.base["crowd"]["brier"][row.at]), "number", "low"),
-        Column("Event", lambda row: show_text(shown.title(row.at), 200), "long"),
-        Column("Closed", lambda row: (format_time(float(events.closed[row.at])) or "")[:10]),
-        Column("Outcome", lambda row: row.cause, "choice"),
-        Column("Came true", lambda row: show_text(row.winners, 120)),
-        Column("Event", lambda row: show_text(shown.title(row.at)), "inside"),
-        Column("Closed", lambda row: format_time(float(events.closed[row.at])) or "", "inside"),
-        Column("Outcome", lambda row: show_text(row.winners), "inside"),
-        Column("Forecasts", _forecast_table, "inside"),
-        Column("Id", lambda row: show_text(events.ids[row.at]), "inside"),
+        Column("Category", lambda at: printable(events.category[at] or "", 60), "choice"),
+        Column("Brier", lambda at: float(means[at]), "number", "low"),
+        Column("Market", lambda at: float(shown.base["market"]["brier"][at]), "number", "low"),
+        Column("Crowd", lambda at: float(shown.base["crowd"]["brier"][at]), "number", "low"),
+        Column("Event", lambda at: show_text(shown.title(at), 200), "long"),
+        Column("Closed", lambda at: shown.closed(at)[:10]),
+        Column("Outcome", kinds.__getitem__, "choice"),
+        Column("Came true", lambda at: show_text(shown.winners(at), 120)),
+        Column("Event", lambda at: show_text(shown.title(at)), "inside"),
+        Column("Closed", shown.closed, "inside"),
+        Column("Outcome", lambda at: show_text(shown.winners(at)), "inside"),
+        Column("Forecasts", lambda at: _forecast_table(shown, at, base), "inside"),
+        Column("Id", lambda at: show_text(events.ids[at]), "inside"),
     ]
-    count, ids = len(events.ids), [events.ids[at] for at in order]
-    note = pages.count_rows(len(rows), count, "the highest mean Brier score of all forecasts", "events")
     causes = pages.list_causes(
-        ((row.cause, row.brier * int(counts[row.at]) / len(data.event)) for row in rows),
+        zip(kinds, (sums / len(data.event)).tolist(), strict=True),
         "What the mean Brier score of all forecasts is made of. A surprise: the crowd gave it less than 10%.",
     )
+    ids = [events.ids[at] for at in order]
     costliest = _list_costliest(shown, names[: pages.CHARTED], dict(zip(order, pages.make_keys(ids), strict=True)))
-    records = pages.make_records("events", "Events", columns, rows, ids, note)
+    note = pages.count_rows(len(order), len(events.ids), "the highest mean Brier score of all forecasts", "events")
+    records = pages.make_records("events", "Events", columns, order, ids, note)
     return [*causes, Section("Events", [costliest, records])]
+
+
+def _name_kind(crowd: Floats, outcome: Floats) -> str:
+    """How the outcome of an event compares with what the crowd expected."""
+    won = crowd[outcome > 0]
+    if not len(won):
+        return "nothing came true"
+    if won.min() < _SURPRISE:
+        return "a surprise came true"
+    return "the favourite came true" if won.min() >= crowd.max() else "an outsider came true"
 
 
 def _list_costliest(shown: EventData, names: Sequence[str], keys: Mapping[int, str]) -> Table:
@@ -227,26 +219,6 @@ def _list_costliest(shown: EventData, names: Sequence[str], keys: Mapping[int, s
     return make_table([Column("Forecaster", lambda name: printable(name, 60)), Column(title, costliest)], names)
 
 
-def _read_event(shown: EventData, at: int, brier: float, base: Mapping[str, Forecasts]) -> _Event:
-    """An event with what the market, the crowd and, the best first, the forecasters gave."""
-    events, values = shown.events, shown.scores.values
-    outcome = events.outcome[events.offsets[at] : events.offsets[at + 1]]
-    _, texts = shown.texts.get(events.ids[at], ("", ()))
-    options = [printable(text, 60) for text in texts] or [f"option {place}" for place in range(len(outcome))]
-    places, probabilities = _probabilities(shown.data, at)
-    paid = [name for name in values if name.startswith("return_") and not np.isnan(values[name][places]).all()]
-    metrics = ["brier", *paid[:1]]
-    forecasts = [
-        _Forecast(f"({who})", p, [shown.base[who][metric][at] for metric in metrics])
-        for who, data in base.items()
-        for p in _probabilities(data, at)[1]
-    ]
-    for place in np.argsort(values["brier"][places], kind="stable").tolist():
-        name = printable(shown.data.names[shown.data.forecaster[places][place]], 60)
-        forecasts.append(_Forecast(name, probabilities[place], [values[metric][places][place] for metric in metrics]))
-    return _Event(at, brier, options, outcome, metrics, forecasts)
-
-
 def _probabilities(data: Forecasts, at: int) -> tuple[slice, Floats]:
     """The places of an event's forecasts, which are sorted by event, and their probabilities, a row each."""
     low, high = np.searchsorted(data.event, [at, at + 1]).tolist()
@@ -254,13 +226,22 @@ def _probabilities(data: Forecasts, at: int) -> tuple[slice, Floats]:
     return slice(low, high), data.p[start:end].reshape(high - low, -1) if high > low else data.p[:0]
 
 
-def _forecast_table(event: _Event) -> Table:
-    """The scores of every forecast, and the probabilities of the likeliest options and of those that came true."""
-    likely = np.mean([forecast.p for forecast in event.forecasts], axis=0)
-    options = sorted(np.lexsort((-likely, -event.outcome))[:_OPTIONS].tolist())
-    titles = [event.options[place] + " ✓" * bool(event.outcome[place]) for place in options]
+def _forecast_table(shown: EventData, at: int, base: Mapping[str, Forecasts]) -> Table:
+    """Market, crowd and, the best first, the forecasters: scores, the likeliest options and those that came true."""
+    values, outcome, options = shown.scores.values, shown.outcome(at), shown.options(at)
+    places, probabilities = _probabilities(shown.data, at)
+    paid = [name for name in values if name.startswith("return_") and not np.isnan(values[name][places]).all()]
+    metrics = ["brier", *paid[:1]]
     rows = [
-        (forecast.name, *forecast.scores, *(f"{forecast.p[place]:.3g}" for place in options))
-        for forecast in event.forecasts
+        (f"({who})", [float(shown.base[who][metric][at]) for metric in metrics], p)
+        for who, data in base.items()
+        for p in _probabilities(data, at)[1]
     ]
-    return number_table(["Forecaster", *map(title_of, event.metrics), *titles], rows)
+    for place in np.argsort(values["brier"][places], kind="stable").tolist():
+        name = printable(shown.data.names[shown.data.forecaster[places][place]], 60)
+        rows.append((name, [float(values[metric][places][place]) for metric in metrics], probabilities[place]))
+    likely = np.mean([p for _, _, p in rows], axis=0)
+    chosen = sorted(np.lexsort((-likely, -outcome))[:_OPTIONS].tolist())
+    titles = [options[place] + " ✓" * bool(outcome[place]) for place in chosen]
+    cells = [(name, *scores, *(f"{p[place]:.3g}" for place in chosen)) for name, scores, p in rows]
+    return number_table(["Forecaster", *map(title_of, metrics), *titles], cells)
