@@ -9,11 +9,9 @@ and a picked option earns effective / best effective of the options. A `single_v
 condition, an `all_varying` question all that vary; the `_reference` forms also show up to five results of the same
 table, and every one of them has a `_reference_control` twin without.
 
-    python eval.py rxnopt import experiments.xlsx -o tables --yield yield_percent
-    python eval.py rxnopt build tables -o questions
-    python eval.py rxnopt render questions/multiple_choice_single_varying.json -o prompts.jsonl
-    python eval.py rxnopt parse replies.jsonl -o prediction/multiple_choice_single_varying-NAME.json
     python eval.py -f multiple_choice_single_varying-NAME
+
+`python eval.py rxnopt --help` names the steps from a spreadsheet to such a prediction.
 """
 
 from __future__ import annotations

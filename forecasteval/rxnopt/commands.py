@@ -85,9 +85,6 @@ def build_parser(program: str) -> argparse.ArgumentParser:
     return parser
 
 
-# --- import ---
-
-
 def _import_options(add: Add) -> None:
     add("table", metavar="TABLE", type=Path, help="CSV, TSV or .xlsx of experiments, or an ORD dataset as .json")
     add("-o", "--output", metavar="TABLES_DIR", type=Path, required=True, help="folder for the table files")
@@ -112,9 +109,6 @@ def _run_import(args: argparse.Namespace, program: str) -> None:
     for note in notes:
         print(printable(note))
     print(f"{len(tables)} {'table' if len(tables) == 1 else 'tables'} in {printable(args.output)}")
-
-
-# --- build ---
 
 
 def _build_options(add: Add) -> None:
@@ -157,9 +151,6 @@ def _warn(lines: Sequence[str], prefix: str) -> None:
         print(f"{prefix}{len(lines) - SHOWN_WARNINGS} more, see report.md", file=sys.stderr)
 
 
-# --- render ---
-
-
 def _render_options(add: Add) -> None:
     add("dataset", metavar="DATASET", type=Path, help="file of questions, JSON or JSONL")
     add("--id", metavar="ID", help="only this question")
@@ -191,9 +182,6 @@ def _run_render(args: argparse.Namespace, program: str) -> None:
     else:
         for row in rows:
             print(dump_json(row, ascii_only=True))
-
-
-# --- parse ---
 
 
 def _parse_options(add: Add) -> None:

@@ -40,9 +40,6 @@ class Question(TypedDict):
     meta: dict[str, Any]
 
 
-# --- Names of files ---
-
-
 def dataset_name(kind: str) -> str:
     """The file of a question type."""
     return f"multiple_choice_{kind}.json"

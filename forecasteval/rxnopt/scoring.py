@@ -121,9 +121,6 @@ class RxnOptEvaluator(Evaluator):
         return make_page(results, data.questions.sources)
 
 
-# --- One question ---
-
-
 def read_index(raw: object, size: int) -> tuple[int | None, str]:
     """(index or None, note) of a predicted value for a question of `size` options.
 
@@ -165,9 +162,6 @@ def _score_item(name: str, key: AnswerKey, given: Given) -> Item:
         "answer": given.text("; ")[:MAX_ANSWER],
         "note": "; ".join(notes),
     }
-
-
-# --- All of them ---
 
 
 def _digest(items: Items, data: Choices) -> str:
