@@ -15,10 +15,9 @@ from forecasteval.common.records import BadRecord, RecordFile, repeated_keys
 from forecasteval.common.results import Finding, Results, check_results
 from forecasteval.common.statistics import mean
 
-from .answers import read_answer
 from .choices import ChoiceTruth
 from .numbers import parse_number
-from .questions import read_level, read_question, read_raw_truth, read_std
+from .questions import read_record
 from .rules import Rules
 from .units import NumberTruth, readings
 
@@ -33,6 +32,12 @@ _PAST_VALUE: Final = re.compile(  # "Sep 16: 90.692", "9/17/25: 94.05 dollar", "
     """,
     re.M | re.X | re.I,
 )
+_UNUSABLE: Final = {  # by what the error expects
+    "'level'": "level not 1–4",
+    "'Std'": "Std that is not a number >= 0",
+    "'ground_truth' must be": "truth that cannot be read",
+    "'ground_truth' must not": "empty truth",
+}
 _NOT_COMPARED: Final = "Std not compared, fewer than two past days listed line by line"
 STD_TOLERANCE: Final = 0.02  # relative, beside the rounding of Std as written
 
@@ -92,32 +97,20 @@ def check_dataset(records: Iterable[Any]) -> Check:
 
 def _check_question(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Problems, each with a detail, of one record's level, truth, options, Std and past values."""
-    truth, std = record.get("ground_truth"), record.get("Std")
     try:
-        level = read_level(record.get("level"), "")
+        question = read_record(dict(record), "", 0, Rules())
     except InputError as error:
-        return [("level not 1–4", error.got)]
-    try:
-        sigma, value = read_std(std, ""), read_raw_truth(truth, "") if truth is not None else ""
-    except InputError as error:
-        return [
-            ("Std that is not a number >= 0" if "Std" in error.expected else "truth that cannot be read", error.got)
-        ]
-    question = read_question(level, str(record.get("prompt") or ""), value, sigma, Rules())
-    if question.truth is None:
-        given = level <= 2 and read_answer(list(value) if isinstance(value, tuple) else value)
-        return [("truth not among the options" if given else "empty truth", printable(repr(truth), 60))]
-    outside = question.warning and isinstance(question.truth, ChoiceTruth)
-    problems = [("truth not among the options", printable(question.shown, 60))] if outside else []
-    if not isinstance(question.truth, NumberTruth):
-        return problems + ([("Std for a truth that is not a number", str(std))] if sigma is not None else [])
-    if sigma is None:
-        problems.append(("numeric truth without Std", printable(question.shown, 60)))
-    elif sigma == 0:
-        problems.append(("Std is 0", printable(question.shown, 60)))
-    else:
-        problems += _check_sigma(question.truth, sigma, str(std).strip(), str(record.get("additional values") or ""))
-    return problems
+        return [(next(kind for words, kind in _UNUSABLE.items() if error.expected.startswith(words)), error.got)]
+    shown, truth, std = printable(question.shown, 60), question.truth, record.get("Std")
+    outside = question.warning and isinstance(truth, ChoiceTruth)
+    problems = [("truth not among the options", shown)] if outside else []
+    if not isinstance(truth, NumberTruth):
+        return problems + ([("Std for a truth that is not a number", str(std))] if std not in (None, "") else [])
+    if truth.sigma is None:
+        return [*problems, ("numeric truth without Std", shown)]
+    if truth.sigma == 0:
+        return [*problems, ("Std is 0", shown)]
+    return problems + _check_sigma(truth, truth.sigma, str(std).strip(), str(record.get("additional values") or ""))
 
 
 def _check_sigma(truth: NumberTruth, sigma: float, written: str, past: str) -> list[tuple[str, str]]:

@@ -124,10 +124,14 @@ def same_name(true: Name, predicted: Name) -> bool:
         return True
     if not (true.plain and predicted.plain) and _is_alias(true, predicted):
         return True
-    shorter = other if one.endswith(other) else one if other.endswith(one) else ""
+    if one.endswith(other):
+        longer, shorter = true, other
+    elif other.endswith(one):
+        longer, shorter = predicted, one
+    else:
+        return False
     if not any(map(str.isalpha, shorter)):
         return False
-    longer = true if shorter is other else predicted
     cut = len(longer.key) - len(shorter)
     front = longer.key[:cut]
     if longer is true and not _may_be_missing(front, other):

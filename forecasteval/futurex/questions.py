@@ -102,33 +102,21 @@ def read_record(record: object, where: str, number: int, rules: Rules) -> Questi
         for key in repeated_keys(record):
             if key == "id" or key in FIELDS:
                 raise InputError(place, f"'{key}' is given twice with different values")
-        level, std, prompt = read_level(level, place), read_std(std, place), str(prompt or "")
-        truth = read_raw_truth(truth, place)
+        level, std = _as_float(level), None if std is None or std == "" else _as_float(std)
+        if level not in LEVELS:
+            raise InputError(place, "'level' must be 1–4", printable(repr(record.get("level")), 60))
+        if std is not None and not 0 <= std < math.inf:
+            raise InputError(place, "'Std' must be a number >= 0 or null", printable(repr(record.get("Std")), 60))
+        level, prompt, truth = int(level), str(prompt or ""), _read_raw_truth(truth, place)
     question = read_question(level, prompt, truth, std, rules)
     if question.truth is None:
         place = _place(where, number, record)
-        raise InputError(place, "'ground_truth' must not be empty", printable(repr(truth), 60))
+        raise InputError(place, "'ground_truth' must not be empty", printable(repr(record.get("ground_truth")), 60))
     return question
 
 
 def _place(where: str, number: int, record: Mapping[str, Any]) -> str:
     return f"{where}: record {number} (id {printable(record.get('id'), 60)})"
-
-
-def read_level(level: object, place: str) -> int:
-    value = _as_float(level)
-    if value not in LEVELS:
-        raise InputError(place, "'level' must be 1–4", printable(repr(level), 60))
-    return int(value)
-
-
-def read_std(std: object, place: str) -> float | None:
-    if std is None or std == "":
-        return None
-    value = _as_float(std)
-    if not 0 <= value < math.inf:
-        raise InputError(place, "'Std' must be a number >= 0 or null", printable(repr(std), 60))
-    return value
 
 
 def _as_float(value: object) -> float:
@@ -139,9 +127,9 @@ def _as_float(value: object) -> float:
         return math.nan
 
 
-def read_raw_truth(truth: object, place: str) -> str | tuple[str, ...]:
-    if isinstance(truth, str):
-        return truth
+def _read_raw_truth(truth: object, place: str) -> str | tuple[str, ...]:
+    if truth is None or isinstance(truth, str):
+        return truth or ""
     if number_text(truth):
         return number_text(truth)
     if isinstance(truth, list) and all(isinstance(part, (str, int, float)) for part in truth):

@@ -171,10 +171,10 @@ def read_number(text: str, in_sentence: bool, percent: bool = True, prompt: str 
     Those with a unit or scale come before those without; percentages only where one is asked for (`percent`). A fall is
     negative where the `prompt` asks for a change.
     """
-    if not HAS_DIGIT.search(text):
-        return None, ""
     if simple := parse_simple(text):
         return simple, ""
+    if not HAS_DIGIT.search(text):
+        return None, ""
     text = mark_falls(text, prompt).replace("億", "亿").replace("萬", "万")
     whole = parse_number(text)
     if whole or not in_sentence:
