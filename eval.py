@@ -74,20 +74,34 @@ def _dispatch(words: Sequence[str]) -> int:
 
 
 def score(argv: Sequence[str]) -> int:
-    """Score the named files: find each file and its dataset, score it by its benchmark, print a report.
+    """Score predictions: FutureX answers, Prophet Arena forecasts, RxnOptBench choices.
 
-    Files of one dataset that are one set of predictions have one report. A file that cannot be scored costs only
-    itself.
+    Find each file and its dataset, score it by its benchmark, print a report. Files of one dataset that are one set of
+    predictions have one report. A file that cannot be scored costs only itself.
     """
-    args = _parse_score(argv)
+    parser = _parser(score, _SCORE, "scored", 3, 6)
+    add = parser.add_argument
+    file = f"file in prediction/, or a path; repeatable ({DEFAULT_PREDICTION})"
+    add("-f", "--file", metavar="NAME", action="append", help=file)
+    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (by the file's name)"
+    add("--dataset", metavar="NAME", action="append", help=dataset)
+    ITEMS.add_to(add)
+    add("--save", action="store_true", help="write evaluation/NAME.json")
+    add("--html", action="store_true", help="write the page evaluation/NAME.html")
+    gate.add_threshold(parser)
+    add_options(parser, reversed(WINGS), ranked=False)
+    return _score_files(parser.parse_args(argv))
+
+
+def _score_files(args: argparse.Namespace) -> int:
     scorer = _scorer(args)
     saved: set[str] = set()
     breaches: list[str] = []
-    failed = shown = 0
+    failures: list[EvaluationError] = []
+    shown = 0
 
     def fail(error: EvaluationError) -> None:
-        nonlocal failed
-        failed += 1
+        failures.append(error)
         print(f"{PROGRAM}: {error}", file=sys.stderr)
 
     for results in score_names(scorer, args.root, args.file or [DEFAULT_PREDICTION], _find_datasets(args), fail):
@@ -108,7 +122,7 @@ def score(argv: Sequence[str]) -> int:
         _show(args, results, report)
         shown += 1
     gate.require_none(breaches, args.fail_under)
-    return 0 if not failed else 3 if shown else 2
+    return 0 if not failures else 3 if shown else 2
 
 
 def _scorer(args: argparse.Namespace) -> Scorer:
@@ -135,11 +149,10 @@ def _show(args: argparse.Namespace, results: Mapping[str, Any], report: Report) 
 
 
 def nightly(argv: Sequence[str]) -> int:
-    """Score what is new in prediction/, write results and leaderboard to evaluation/."""
+    """Score every new or changed file of prediction/ and write evaluation/ with the leaderboard."""
     from forecasteval.boards import commands
 
-    described = "Score every new or changed file of prediction/ and write evaluation/ with the leaderboard."
-    parser = _parser("nightly", described, _NIGHTLY, "scored", 3, 4, 5)
+    parser = _parser(nightly, _NIGHTLY, "scored", 3, 4, 5)
     commands.add_options(parser)
     add_options(parser, reversed(WINGS), ranked=True)
     args = parser.parse_args(argv)
@@ -150,11 +163,10 @@ def nightly(argv: Sequence[str]) -> int:
 
 
 def compare(argv: Sequence[str]) -> int:
-    """Test the differences of systems on the same questions."""
+    """Test the differences of systems on the same questions, pair by pair."""
     from forecasteval.boards import commands
 
-    described = "Test the differences of systems on the same questions, pair by pair."
-    parser = _parser("compare", described, _COMPARE, "compared", 6)
+    parser = _parser(compare, _COMPARE, "compared", 6)
     commands.add_comparison(parser)
     add_options(parser, reversed(WINGS), ranked=True)
     args = parser.parse_args(argv)
@@ -162,9 +174,8 @@ def compare(argv: Sequence[str]) -> int:
 
 
 def check(argv: Sequence[str]) -> int:
-    """Look for mistakes in a dataset."""
-    described = "Find mistakes in a dataset (FutureX, Prophet Arena) before anyone predicts on it."
-    parser = _parser("check", described, _CHECK, "nothing found", 4)
+    """Find mistakes in a dataset (FutureX, Prophet Arena) before anyone predicts on it."""
+    parser = _parser(check, _CHECK, "nothing found", 4)
     parser.add_argument("dataset", metavar="DATASET", help="file in dataset/, or a path (or a CSV of Prophet Arena)")
     args = parser.parse_args(argv)
     found = _scorer(args).check(find_file(args.dataset, args.root / "dataset"))
@@ -184,9 +195,7 @@ def _convert(argv: Sequence[str]) -> int:
     return commands.run(argv, PROGRAM, futurex.find_mistakes)
 
 
-COMMANDS: Final[Mapping[str, Callable[[Sequence[str]], int]]] = {
-    "nightly": nightly, "compare": compare, "check": check, "rxnopt": _rxnopt, "convert": _convert,
-}  # fmt: skip
+COMMANDS: Final = {"nightly": nightly, "compare": compare, "check": check, "rxnopt": _rxnopt, "convert": _convert}
 
 
 # --- Options and help ---
@@ -218,34 +227,18 @@ _CHECK: Final = """\
   {0} check drafts/251001.json --json"""
 
 
-def _parser(command: str, description: str, examples: str, done: str, *codes: int) -> argparse.ArgumentParser:
-    """A parser with the options that all commands have; see `describe` for its texts."""
-    texts = describe(PROGRAM, description, examples, done, *codes)
-    parser = Parser(prog=f"{PROGRAM} {command}".rstrip(), **texts)
+def _parser(command: Callable[..., int], examples: str, done: str, *codes: int) -> argparse.ArgumentParser:
+    """A parser of a command, which its docstring describes, with the options that all have; see `describe`."""
+    texts = describe(PROGRAM, (command.__doc__ or "").partition("\n")[0], examples, done, *codes)
+    parser = Parser(prog=PROGRAM if command is score else f"{PROGRAM} {command.__name__}", **texts)
     add = parser.add_argument
     add("--json", action="store_true", help="print strict JSON, a line per result, and nothing else")
     add("--root", metavar="DIR", type=Path, default=ROOT, help="folder of prediction/, dataset/ and evaluation/")
     output = f"folder of results, in place of evaluation/ (or environment variable {OUTPUT})"
-    if command != "check":  # which writes nothing
+    if command is not check:  # which writes nothing
         add("--output", metavar="DIR", type=Path, help=output)
     add("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
-
-
-def _parse_score(argv: Sequence[str]) -> argparse.Namespace:
-    described = "Score predictions: FutureX answers, Prophet Arena forecasts, RxnOptBench choices."
-    parser = _parser("", described, _SCORE, "scored", 3, 6)
-    add = parser.add_argument
-    file = f"file in prediction/, or a path; repeatable ({DEFAULT_PREDICTION})"
-    add("-f", "--file", metavar="NAME", action="append", help=file)
-    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (by the file's name)"
-    add("--dataset", metavar="NAME", action="append", help=dataset)
-    ITEMS.add_to(add)
-    add("--save", action="store_true", help="write evaluation/NAME.json")
-    add("--html", action="store_true", help="write the page evaluation/NAME.html")
-    gate.add_threshold(parser)
-    add_options(parser, reversed(WINGS), ranked=False)
-    return parser.parse_args(argv)
 
 
 if __name__ == "__main__":
