@@ -107,17 +107,19 @@ def read_file(path: Path) -> bytes:
         return path.read_bytes()
 
 
-def file_stamp(path: Path) -> tuple[int, ...] | None:
-    """A value that changes when the file does; None without a file, or if the file changed a moment ago.
-
-    Such a file may change once more without getting another time.
-    """
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """A value that changes when the file does; None if there is no file."""
     try:
         status = path.stat()
     except (OSError, ValueError):
         return None
-    settled = time.time() - status.st_ctime > _SETTLED
-    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns) if settled else None
+    return status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_dev, status.st_ino
+
+
+def settled_stamp(path: Path) -> tuple[int, ...] | None:
+    """The stamp of a file; None if it changed a moment ago, since it may change once more within the same time."""
+    stamp = _stamp(path)
+    return stamp if stamp and time.time() - stamp[0] / 1e9 > _SETTLED else None
 
 
 def hash_file(path: Path) -> str:
@@ -286,29 +288,20 @@ def score_together(
 
 
 def score_unchanged(score: Callable[..., T], path: Path, dataset: Path | None, others: Sequence[Path] = ()) -> T:
-    """`score(path, dataset)`, with `others` as a third, once more if a file changed meanwhile (size, time or identity).
+    """`score(path, dataset)`, with `others` as a third argument, twice if a file changes while it is read.
 
-    Raises InputError if it changed again, and what `score` raises for files that stay as they are.
+    Raises InputError if a file changes again, and the errors of `score` for files that do not change.
     """
-    for last in (False, True):
-        before = _stamps(path, dataset, *others)
+    files = [path, *others, *filter(None, [dataset])]
+    error: EvaluationError | None = None
+    for _ in range(2):
+        before, error = list(map(_stamp, files)), None
         try:
             results = score(path, dataset, others) if others else score(path, dataset)
-        except EvaluationError:
-            if last or _stamps(path, dataset, *others) == before:
-                raise
-            continue
-        if _stamps(path, dataset, *others) == before:
+        except EvaluationError as caught:
+            error = caught
+        if list(map(_stamp, files)) == before:
+            if error:
+                raise error
             return results
-    raise InputError(str(path), "expected files that stay as they are", "a change while it was read, twice")
-
-
-def _stamps(*paths: Path | None) -> list[tuple[int, int, int] | None]:
-    stamps: list[tuple[int, int, int] | None] = []
-    for path in paths:
-        try:
-            status = path.stat() if path else None
-        except OSError:  # `score` will say so
-            status = None
-        stamps.append((status.st_size, status.st_mtime_ns, status.st_ino) if status else None)
-    return stamps
+    raise error or InputError(str(path), "expected files that stay as they are", "a change while it was read, twice")

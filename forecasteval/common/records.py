@@ -20,10 +20,10 @@ from .files import (
     csv_header,
     csv_rows,
     decode_utf8,
-    file_stamp,
     readable,
     require_plain,
     require_regular,
+    settled_stamp,
 )
 
 
@@ -251,7 +251,7 @@ def first_keys(path: Path, is_json: bool = False) -> set[str]:
     Of a CSV the names in its first row, unless it `is_json`. Kept as long as the file stays as it is: all benchmarks
     ask for the same files.
     """
-    stamp = file_stamp(path)
+    stamp = settled_stamp(path)
     return set((_read_keys if stamp else _read_keys.__wrapped__)(path, is_json, stamp))
 
 
