@@ -1,4 +1,4 @@
-"""Problems as arrays: options, winners, whether an event is exclusive; and mistakes in them, before anyone forecasts."""
+"""Problems as arrays: options, winners, whether an event is exclusive; the mistakes in them."""
 
 from __future__ import annotations
 
