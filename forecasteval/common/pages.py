@@ -10,6 +10,7 @@ import html
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, count
 from typing import Any, Final, NamedTuple
 
 from .charts import Chart
@@ -204,26 +205,19 @@ def make_keys(ids: Iterable[object], prefix: str = "q") -> list[str]:
     """A short address for each id, different for equal ids: `q-6873e6a7` for a checksum, else the id if it is plain."""
     keys: dict[str, None] = {}
     for name in map(str, ids):
-        short = name[:8] if _HEX.fullmatch(name) else name
-        if not _ANCHOR.fullmatch(short) or f"{prefix}-{short}" in keys:
-            short = name if _ANCHOR.fullmatch(name) else _checksum(name)
-        key, number = f"{prefix}-{short}", 1
-        while key in keys:
-            number += 1
-            key = f"{prefix}-{short}-{number}"
-        keys[key] = None
+        checksum = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        texts = name[:8] if _HEX.fullmatch(name) else name, name if _ANCHOR.fullmatch(name) else checksum
+        plain = [f"{prefix}-{text}" for text in texts if _ANCHOR.fullmatch(text)]
+        numbered = (f"{plain[-1]}-{number}" for number in count(2))
+        keys[next(key for key in chain(plain, numbered) if key not in keys)] = None
     return list(keys)
 
 
-def _checksum(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-
-
-def count_rows(shown: int, count: int, first: str, what: str = "questions") -> str:
-    """Which of `count` questions a page shows: `first` says which come first."""
-    if shown == count:
-        return f"All {count} {what}, {first} first."
-    return f"{shown} of {count} {what}, {first} first. All of them are in the JSON that --save writes."
+def count_rows(shown: int, total: int, first: str, what: str = "questions") -> str:
+    """Which of `total` questions a page shows: `first` says which come first."""
+    if shown == total:
+        return f"All {total} {what}, {first} first."
+    return f"{shown} of {total} {what}, {first} first. All of them are in the JSON that --save writes."
 
 
 # --- Texts of strangers ---

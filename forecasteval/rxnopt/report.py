@@ -58,15 +58,9 @@ def make_overview(results: Mapping[str, Any]) -> Page:
     if results["coerced"]:
         remarks.append(f"Read from text or fractions: {results['coerced']}.")
     remarks += [f"warning: {printable(warning)}" for warning in results["warnings"]]
-    sections = [Section("Scores", [_score_chart(results), "", *remarks])]
-    if results["pairs"]["overall"]["pairs"]:
-        sections.append(Section("References against controls", [_pair_chart(results["pairs"])]))
-    if len(results["by_target_key"]) > 1:
-        keys = _part_chart("keys", "Condition asked about", results["by_target_key"])
-        sections.append(Section("By the condition asked about", [keys]))
-    if len(results["by_option_count"]) > 1:
-        options = _part_chart("options", "Options", results["by_option_count"])
-        sections.append(Section("By the number of options", [options]))
+    sections = [Section("Scores", [_score_chart(results), "", *remarks]), *_list_pairs(results["pairs"])]
+    sections += _list_parts("keys", "Condition asked about", results["by_target_key"])
+    sections += _list_parts("options", "Options", results["by_option_count"])
     return pages.make_overview(results, size, figures, sections)
 
 
@@ -92,8 +86,10 @@ def _mark(summary: Mapping[str, Any], guess: float | None) -> Interval:
     return Interval(summary[_RELATIVE], summary.get("intervals", {}).get(_RELATIVE), guess)
 
 
-def _part_chart(name: str, title: str, parts: Mapping[str, Any]) -> Chart:
-    """The largest parts of the questions, in their order."""
+def _list_parts(name: str, title: str, parts: Mapping[str, Any]) -> list[Section]:
+    """The largest parts of the questions, in their order; nothing where there is one part."""
+    if len(parts) < 2:
+        return []
     least = sorted((part["n"] for part in parts.values()), reverse=True)[:MOST_PARTS][-1]
     rows = [row for row in parts.items() if row[1]["n"] >= least][:MOST_PARTS]
     columns = [
@@ -104,10 +100,11 @@ def _part_chart(name: str, title: str, parts: Mapping[str, Any]) -> Chart:
         Column("n", lambda row: row[1]["n"], "number"),
     ]
     remark = f" The {len(rows)} most frequent of {len(parts)}." if len(rows) < len(parts) else ""
-    return Chart(name, title, _ABOUT + remark, make_table(columns, rows))
+    return [Section(title, [Chart(name, title, _ABOUT + remark, make_table(columns, rows))])]
 
 
-def _pair_chart(pairs: Mapping[str, Any]) -> Chart:
+def _list_pairs(pairs: Mapping[str, Any]) -> list[Section]:
+    """References against controls by the type of question; nothing without pairs."""
     columns = [
         Column("Reference against control", lambda row: row[0]),
         Column("Reference", lambda row: row[1]["reference_mean"], "number"),
@@ -124,7 +121,8 @@ def _pair_chart(pairs: Mapping[str, Any]) -> Chart:
         "the references helped."
     )
     rows = [row for row in pairs.items() if row[1]["pairs"]]
-    return Chart("pairs", "References against controls, paired", description, make_table(columns, rows))
+    chart = Chart("pairs", "References against controls", description, make_table(columns, rows))
+    return [Section(chart.title, [chart])] if rows else []
 
 
 # --- Items ---
