@@ -70,15 +70,10 @@ class Posterior(NamedTuple):
     def gradient(self, x: Floats) -> Floats:
         theta, alpha, b, mu = self.split(x)
         a, eta, r, _ = self.terms(x)
-        by_problem = [np.bincount(self.j, values, self.problems) for values in (r * eta, a * r)]
-        return np.concatenate(
-            [
-                np.bincount(self.i, a * r, self.forecasters) - theta,
-                by_problem[0] - alpha / ALPHA_VARIANCE,
-                -by_problem[1] - (b - mu) / B_VARIANCE,
-                [(b - mu).sum() / B_VARIANCE],
-            ]
-        )
+        top = np.bincount(self.i, a * r, self.forecasters) - theta
+        by_alpha = np.bincount(self.j, r * eta, self.problems) - alpha / ALPHA_VARIANCE
+        by_b = -np.bincount(self.j, a * r, self.problems) - (b - mu) / B_VARIANCE
+        return np.concatenate([top, by_alpha, by_b, [(b - mu).sum() / B_VARIANCE]])
 
     def table(self, values: Floats) -> Floats:
         """Forecasters × problems."""
@@ -106,42 +101,40 @@ class Curvature:
         self.aa = np.bincount(model.j, eta * eta * w - r * eta, n) + 1 / ALPHA_VARIANCE
         self.bb = np.bincount(model.j, a * a * w, n) + 1 / B_VARIANCE
         self.ab = np.bincount(model.j, a * r - a * eta * w, n)
-        self.to_a = np.vstack([model.table(a * eta * w - a * r), np.zeros(n)])
-        self.to_b = np.vstack([model.table(-a * a * w), np.full(n, -1 / B_VARIANCE)])  # μ meets b only
         self.determinant = self.aa * self.bb - self.ab * self.ab
         if (self.aa <= 0).any() or (self.determinant <= 0).any():
             raise np.linalg.LinAlgError
+        by_mu = np.append(np.zeros(n), np.full(n, -1 / B_VARIANCE))  # μ meets b only
+        self.cross = np.vstack([np.hstack([model.table(a * eta * w - a * r), model.table(-a * a * w)]), by_mu])
         self.solve_top = self._few_forecasters(diagonal) if f <= n else self._few_problems(diagonal)
 
     def _few_forecasters(self, diagonal: Floats) -> Callable[[Floats], Floats]:
         from scipy.linalg import cho_factor, cho_solve
 
-        from_a, from_b = self._blocks(self.to_a, self.to_b)
-        factor = cho_factor(np.diag(diagonal) - from_a @ self.to_a.T - from_b @ self.to_b.T)
+        factor = cho_factor(np.diag(diagonal) - self._solve_blocks(self.cross) @ self.cross.T)
         return lambda right: np.asarray(cho_solve(factor, right))
 
     def _few_problems(self, diagonal: Floats) -> Callable[[Floats], Floats]:
         from scipy.linalg import cho_factor, cho_solve
 
-        to = np.hstack([self.to_a, self.to_b])
-        scaled = to / diagonal[:, None]
+        scaled = self.cross / diagonal[:, None]
         off = np.diag(self.ab)
         block = np.block([[np.diag(self.aa), off], [off, np.diag(self.bb)]])
-        factor = cho_factor(block - to.T @ scaled)
+        factor = cho_factor(block - self.cross.T @ scaled)
         return lambda right: np.asarray((right.T / diagonal).T + scaled @ cho_solve(factor, scaled.T @ right))
 
-    def _blocks(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
-        """The inverse of the 2×2 blocks times (a, b)."""
-        return (self.bb * a - self.ab * b) / self.determinant, (self.aa * b - self.ab * a) / self.determinant
+    def _solve_blocks(self, right: Floats) -> Floats:
+        """The inverse of the 2×2 blocks times the rows of `right`, each α of all problems and b of all."""
+        a, b = np.split(right, 2, axis=-1)
+        rows = self.bb * a - self.ab * b, self.aa * b - self.ab * a
+        return np.concatenate([row / self.determinant for row in rows], axis=-1)
 
     def solve(self, gradient: Floats) -> Floats:
         """The Newton step."""
-        f, n = len(self.to_a) - 1, len(self.aa)
-        g_a, g_b = gradient[f : f + n], gradient[f + n : -1]
-        own_a, own_b = self._blocks(g_a, g_b)
-        top = self.solve_top(np.append(gradient[:f], gradient[-1]) - self.to_a @ own_a - self.to_b @ own_b)
-        step_a, step_b = self._blocks(g_a - top @ self.to_a, g_b - top @ self.to_b)
-        return np.concatenate([top[:f], step_a, step_b, top[f:]])
+        f = len(self.cross) - 1
+        inner = gradient[f:-1]
+        top = self.solve_top(np.append(gradient[:f], gradient[-1]) - self.cross @ self._solve_blocks(inner))
+        return np.concatenate([top[:f], self._solve_blocks(inner - top @ self.cross), top[f:]])
 
 
 def fit_irt(forecaster: ArrayLike, problem: ArrayLike, y: ArrayLike, max_iterations: int = 200) -> IrtFit:
@@ -177,21 +170,14 @@ def fit_irt(forecaster: ArrayLike, problem: ArrayLike, y: ArrayLike, max_iterati
                 length /= 2
         x = x + length * step
         value, gradient = sum(model.values(x)), model.gradient(x)
-    influence = _influence(model, x)
+    theta, alpha, b, mu = model.split(x)
+    _, _, r, _ = model.terms(x)
+    # At the mode a problem's derivatives by its α and b are 0: those by θ and μ remain. Σθ = 0 whatever the problems
+    # are, so that what moves θ moves θ - mean θ by as much.
+    scores = np.vstack([model.table(np.exp(alpha)[j] * r), (b - mu) / B_VARIANCE])
+    influence = np.asarray(model.curvature(x).solve_top(scores)[:-1].T)
     factor = model.problems / (model.problems - 1) if model.problems > 1 else np.nan
     errors = np.sqrt((influence**2).sum(axis=0) * factor)
-    theta, alpha, b, _ = model.split(x)
     norm = float(np.abs(gradient).max())
     likelihood = model.values(x)[0]
     return IrtFit(theta, errors, b, np.exp(alpha), likelihood, value, norm, iterations, norm <= tolerance, influence)
-
-
-def _influence(model: Posterior, x: Floats) -> Floats:
-    """Of a problem's terms the derivatives by its own α and b are 0 at the mode: those by θ and μ remain.
-
-    Σθ = 0 whatever the problems are, so that what moves θ moves θ - mean θ by as much.
-    """
-    _, alpha, b, mu = model.split(x)
-    _, _, r, _ = model.terms(x)
-    scores = np.vstack([model.table(np.exp(alpha)[model.j] * r), (b - mu) / B_VARIANCE])
-    return np.asarray(model.curvature(x).solve_top(scores)[:-1].T)
