@@ -6,7 +6,6 @@ import contextlib
 import gc
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -32,7 +31,7 @@ from .details import (
     score_categories,
 )
 from .estimates import measure
-from .events import Events, read_problems
+from .events import read_problems
 from .fields import Notes
 from .forecasts import ForecastReader
 from .metrics import agreement_tables, make_metrics
@@ -54,54 +53,43 @@ _FOUR: Final = "log, spherical, return and Bradley–Terry"
 
 
 class ForecastData:
-    """Problems and forecasts as they were read."""
+    """Problems, which are read at once, and forecasts; `trusted`: prices are the arena's, not the forecasters'.
 
-    def __init__(self, where: str) -> None:
-        self.where = where  # what errors name
-        self.notes, self.texts = Notes(), Texts()
-        self.events: Events
-        self.reader: ForecastReader
-        self.trusted = False  # prices are the arena's, not the forecasters'
+    `where` is what errors name.
+    """
+
+    def __init__(
+        self, where: str, problems: Iterable[Any], place: Callable[[int], str], notes: Notes, trusted: bool = False
+    ) -> None:
+        self.where, self.notes, self.trusted = where, notes, trusted
+        self.texts = Texts()
+        self.events, numbers = read_problems(keep_texts(problems, self.texts), notes, place)
+        self.reader = ForecastReader(self.events, numbers, notes)
         self.shown: EventData | None = None  # for a page
-        self._files: list[RecordFile] = []
-        self._checksums: dict[str, str] = {}
+        self._dataset: RecordFile | None = None
+        self._files: Sequence[RecordFile | CsvFile] = ()
 
-    def read_problems(self, problems: Iterable[Any], place: Callable[[int], str] = "problem {}".format) -> None:
-        """Read the problems, so that forecasts can be read next."""
-        self.events, numbers = read_problems(keep_texts(problems, self.texts), self.notes, place)
-        self.reader = ForecastReader(self.events, numbers, self.notes)
-
-    def read_csv(self, path: Path) -> None:
-        """Read a CSV, which holds its own events."""
-        file, self.trusted = CsvFile(path), True
-        self.read_problems(file.problems(self.notes))
-        self.reader.read(file, file.place)
-        self._checksums = {"prediction_sha256": file.sha256}
-
-    def read_files(self, paths: Sequence[Path], dataset: Path) -> None:
-        """Read files of forecasts of the problems of a dataset; InputError for a forecaster in two of them."""
-        problems = RecordFile(dataset)
-        self.read_problems(problems, problems.place)
-        files = [RecordFile(path) for path in sorted(paths)]
+    def read_files(self, files: Sequence[RecordFile | CsvFile], dataset: RecordFile | None = None) -> None:
+        """Read files of forecasts; InputError for a forecaster in two of them."""
+        self._dataset, self._files = dataset, files
         for file in files:
             self.reader.read(file, file.place, str(file.path) if len(files) > 1 else "")
         clashes = {
-            source: InputError(
-                source, "expected forecasters that are in no other file", f"{name}, who is also in {other}"
-            )
+            source: InputError(source, "expected forecasters of its own", f"{name}, who is in {other}, too")
             for source, (name, other) in self.reader.clashes.items()
         }
         if clashes:
             raise ClashError(clashes)
-        self._files = [problems, *files]
-        predictions = join_checksums([file.sha256 for file in files])
-        self._checksums = {"dataset_sha256": problems.sha256, "prediction_sha256": predictions}
 
     def messages(self) -> list[str]:
-        return [warning for file in self._files for warning in file.warnings]
+        files = (self._dataset, *self._files)
+        return [warning for file in files if isinstance(file, RecordFile) for warning in file.warnings]
 
     def checksums(self) -> dict[str, str]:
-        return self._checksums
+        if not self._files:
+            return {}
+        of_dataset = {"dataset_sha256": self._dataset.sha256} if self._dataset else {}
+        return of_dataset | {"prediction_sha256": join_checksums([file.sha256 for file in self._files])}
 
 
 class Evaluation(NamedTuple):
@@ -162,9 +150,8 @@ class ProphetArenaEvaluator(Evaluator):
         has every key. The weights of events count in every mean, not in the models. `where` names the data in errors.
         Raises InputError if no forecast can be scored; anything less is counted in "excluded".
         """
-        data = ForecastData(where)
         with _no_collector():
-            data.read_problems(problems)
+            data = ForecastData(where, problems, "problem {}".format, Notes())
             data.reader.read(forecasts, "forecast {}".format)
         return self.evaluate(data)
 
@@ -184,12 +171,16 @@ class ProphetArenaEvaluator(Evaluator):
         if not tables and not datasets:
             expected = "a file in dataset/ whose name begins like this one's, or --dataset"
             raise InputError(str(paths[0]), f"expected a dataset of problems for it ({expected})", "none")
-        data = ForecastData(str(paths[0]))
+        where, notes = str(paths[0]), Notes()
         with _no_collector():
             if tables:
-                data.read_csv(paths[0])
+                table = CsvFile(paths[0])
+                data = ForecastData(where, table.problems(notes), table.place, notes, trusted=True)
+                data.read_files([table])
             else:
-                data.read_files(paths, datasets[0])
+                problems = RecordFile(datasets[0])
+                data = ForecastData(where, problems, problems.place, notes)
+                data.read_files([RecordFile(path) for path in sorted(paths)], problems)
         return data
 
     def settings(self) -> dict[str, Any]:
