@@ -1,4 +1,4 @@
-"""Charts of a leaderboard: what systems cost and score, and their scores over the datasets of a benchmark."""
+"""Charts of a leaderboard: what systems cost and score, and their scores over datasets and over nights."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from forecasteval.common.charts import Axis, Chart, Line, Panel, number_axis
 from forecasteval.common.errors import printable
 from forecasteval.common.records import number_text
 from forecasteval.common.report import Column, make_table, show_interval, show_number
 
-from .names import system_of_row
+from .history import History
+from .names import system_of_row, table_kind
 from .systems import read_scale
 from .tables import is_tied
 
@@ -22,6 +23,7 @@ Row = Mapping[str, Any]
 Names = Mapping[str, str]
 _DECADES: Final = 30  # from this ratio of the highest to the lowest cost on, the axis is logarithmic
 _LINES: Final = 8  # systems whose history is drawn in colour
+_NIGHTS: Final = 40  # the last ones, that a chart shows
 _NOT_POLICY: Final = ("questions_sha256", "data_sha256", "dataset_sha256", "prediction_sha256")
 
 
@@ -97,68 +99,93 @@ def _powers(lowest: float, highest: float) -> Axis:
 # --- History ---
 
 
+class _Point(NamedTuple):
+    """A dataset or a night on the axis of a history; a line is broken between points of different policies."""
+
+    title: str
+    scores: Mapping[str, float]
+    policy: object
+
+
+_DATASETS: Final = "several datasets; they have different questions: compare systems within a dataset, not datasets"
+
+
 def draw_histories(tables: Sequence[Row], pooled: Sequence[Row], names: Names) -> list[Chart]:
     """A chart per benchmark with several datasets that a system answered; the leaders of today in colour."""
     by_benchmark: dict[str, list[Row]] = {}
     for table in tables:
-        if "n_events" not in table and table["dataset"]:
+        if table_kind(table) == "systems" and table["dataset"]:
             by_benchmark.setdefault(table["benchmark"], []).append(table)
     charts = []
     for number, (benchmark, weeks) in enumerate(by_benchmark.items(), 1):
-        ranked = [row["name"] for season in pooled if season["benchmark"] == benchmark for row in season["rows"]]
-        chart = _draw_history(sorted(weeks, key=lambda table: str(table["dataset"])), ranked, names)
-        if chart:
-            charts.append(chart._replace(name=f"history{number}"))
+        weeks.sort(key=lambda week: str(week["dataset"]))
+        rankings = [*(season for season in pooled if season["benchmark"] == benchmark), weeks[-1]]
+        ranked = [system_of_row(ranking, row) for ranking in rankings for row in ranking["rows"]]
+        points = list(map(_read_dataset, weeks))
+        charts += _draw_history(f"history{number}", f"{benchmark}: %s datasets", _DATASETS, points, ranked, names)
     return charts
 
 
-def _draw_history(weeks: Sequence[Row], ranked: Sequence[str], names: Names) -> Chart | None:
-    """The systems in the order of today's ranking; a line breaks where version or policies change."""
-    found = [(week, _scores(week)) for week in weeks]
-    counts = Counter(system for _, scores in found for system in scores)
-    shown = [(week, scores) for week, scores in found if any(counts[system] > 1 for system in scores)]
-    if not shown:
-        return None
-    means = {
-        system: sum(values) / len(values)
-        for system in counts
-        if len(values := [scores[system] for _, scores in shown if system in scores]) > 1
-    }
-    places = {system: place for place, system in enumerate(ranked)}
-    order = sorted(means, key=lambda system: (places.get(system, len(places)), -means[system], system))
-    policies = [{k: v for k, v in week["signature"].items() if k not in _NOT_POLICY} for week, _ in shown]
-    breaks = [at for at in range(1, len(shown)) if policies[at] != policies[at - 1]]
-    gaps: list[tuple[float, float | None]] = [(at - 0.5, None) for at in breaks]
+def _read_dataset(table: Row) -> _Point:
+    scored = [row for row in table["rows"] if row["overall_score"] is not None]
+    policy = {key: value for key, value in table["signature"].items() if key not in _NOT_POLICY}
+    scores = {system_of_row(table, row): row["overall_score"] for row in scored}
+    return _Point(str(table["dataset"]).rpartition(".")[0] or str(table["dataset"]), scores, policy)
+
+
+def draw_nights(history: History, table: Row, name: str, names: Names) -> list[Chart]:
+    """A chart of the scores on one dataset, if several nights changed them."""
+    dataset = table["dataset"] or table.get("name", "")
+    scores, points = dict[str, float](), dict[int, _Point]()
+    for line in history.lines:
+        if (line["benchmark"], line["dataset"]) == (table["benchmark"], dataset):
+            scores.pop(line["system"], None)
+            if line["score"] is not None and not line.get("gone"):
+                scores[line["system"]] = line["score"]
+            policy = [line["evaluator"], line.get("rules"), line["settings"]]
+            points[line["night"]] = _Point(str(line.get("date", "")), dict(scores), policy)
+    ranked = [system_of_row(table, row) for row in table["rows"]]
+    title = f"{table['benchmark']}, {printable(dataset, 60)}: %s nights"
+    latest = list(points.values())[-_NIGHTS:]
+    return _draw_history(name, title, "the nights that changed one", latest, ranked, names)
+
+
+def _draw_history(
+    name: str, title: str, points_are: str, points: Sequence[_Point], ranked: Sequence[str], names: Names
+) -> list[Chart]:
+    """The systems that have two points or more, in the order of today's ranking."""
+    counts = Counter(system for point in points for system in point.scores)
+    points = [point for point in points if any(counts[system] > 1 for system in point.scores)]
+    if len(points) < 2:
+        return []
+    ranks = {system: place for place, system in enumerate(dict.fromkeys(ranked))}
+    systems = [system for system, count in counts.items() if count > 1]
+    systems.sort(key=lambda system: (ranks.get(system, len(ranks)), system))
+    breaks = [at for at in range(1, len(points)) if points[at].policy != points[at - 1].policy]
+    titles = [printable(point.title, 40) for point in points]
+    shared = len(os.path.commonprefix([text.rpartition("_")[0] for text in titles]))  # noqa: RUF071  no paths
+    ticks = [(at, text[shared:].lstrip("_") or text) for at, text in enumerate(titles)]
+    description = f"Scores of {len(systems)} systems over {points_are}. The first {_LINES} of today are in colour. "
+    changed = "Lines are broken where the version or the rules of scoring change."
+    description += changed if breaks else "All were scored by the same version and rules."
+    called = {system: names.get(system, printable(system, 60)) for system in systems}
+    columns = [Column("System", lambda system: called[system])]
+    columns += [_score_column(text, point.scores) for text, point in zip(titles, points, strict=True)]
     lines = [
-        Line(
-            names[system],
-            sorted([*gaps, *((at, scores.get(system)) for at, (_, scores) in enumerate(shown))], key=itemgetter(0)),
-            faint=place >= _LINES,
-        )
-        for place, system in enumerate(order)
+        Line(called[system], _trace(points, breaks, system), faint=place >= _LINES)
+        for place, system in enumerate(systems)
     ]
-    datasets = [str(week["dataset"]).rpartition(".")[0] or str(week["dataset"]) for week, _ in shown]
-    same = len(os.path.commonprefix([dataset.rpartition("_")[0] for dataset in datasets]))  # noqa: RUF071  no paths
-    ticks = [(at, dataset[same:].lstrip("_") or dataset) for at, dataset in enumerate(datasets)]
-    description = (
-        f"Scores of {len(order)} systems in several datasets; the first {_LINES} of today are in colour. "
-        + ("Lines are broken where the version or the rules of scoring change." if breaks else "")
-        + ("" if breaks else "All were scored by the same version and rules.")
-        + " Datasets have different questions: compare systems within a dataset, not datasets."
-    )
-    columns = [Column("System", lambda system: printable(names[system], 60))]
-    columns += [_dataset_column(title, scores) for title, (_, scores) in zip(datasets, shown, strict=True)]
-    x = Axis("", ticks[:: -(-len(ticks) // 8)], 0, len(shown) - 1)
-    y = number_axis("score", [scores[system] for _, scores in shown for system in scores if system in means])
-    title = f"{weeks[0]['benchmark']}: {len(shown)} datasets"
-    return Chart("", title, description, make_table(columns, order), [Panel("", lines, x, y, height=300)])
+    x = Axis("", ticks[:: -(-len(ticks) // 8)], 0, len(points) - 1)
+    y = number_axis("score", [point.scores[system] for point in points for system in point.scores if system in called])
+    panel = Panel("", lines, x, y, height=300)
+    return [Chart(name, title % len(points), description, make_table(columns, systems), [panel])]
 
 
-def _scores(table: Row) -> dict[str, float]:
-    return {
-        system_of_row(table, row): row["overall_score"] for row in table["rows"] if row["overall_score"] is not None
-    }
+def _trace(points: Sequence[_Point], breaks: Sequence[int], system: str) -> list[tuple[float, float | None]]:
+    """The points of a line, None where there is no score and where the line breaks."""
+    trace: list[tuple[float, float | None]] = [(at, point.scores.get(system)) for at, point in enumerate(points)]
+    return sorted([*trace, *((at - 0.5, None) for at in breaks)], key=itemgetter(0))
 
 
-def _dataset_column(title: str, scores: Mapping[str, float]) -> Column:
-    return Column(printable(title, 40), lambda system: show_number(scores.get(system)), "number", "high")
+def _score_column(title: str, scores: Mapping[str, float]) -> Column:
+    return Column(title, lambda system: show_number(scores.get(system)), "number", "high")

@@ -12,7 +12,7 @@ from forecasteval.common.pages import MOST, Block, Page, Section, make_records
 from forecasteval.common.report import Column, Link, Links, format_signature, make_table, show_number
 
 from .about import name_systems
-from .board_charts import Names, draw_costs, draw_histories
+from .board_charts import Names, draw_costs, draw_histories, draw_nights
 from .history import Change, History, changes_report, read_changes
 from .names import system_of_row, table_kind
 from .question_rows import ReadItems, show_hardest, show_questions
@@ -71,7 +71,10 @@ def make_page(
         if table.get("questions"):
             questions = show_questions(table, f"questions{place}", names, read_items)
             sections.append(Section(f"Questions of {_show_dataset(table)}", [questions]))
-    histories = draw_histories(tables, pooled, names)
+    histories = [
+        chart for place, table in recent if history for chart in draw_nights(history, table, f"nights{place}", names)
+    ]
+    histories += draw_histories(tables, pooled, names)
     sections += [Section("History", histories)] if histories else []
     sections += [Section("Runs apart", board["remarks"])] if board.get("remarks") else []
     sections += [Section("Not scored", [failed_table(board)])] if board.get("failed") else []

@@ -37,13 +37,15 @@ Line = dict[str, Any]
 class History(NamedTuple):
     """The bytes of the file, and what is read of them.
 
-    `last` holds the last line of each system, `latest` those of the highest night, each with the one before it.
+    `lines` are all that are whole; `last` holds the last of each system, `latest` those of the highest night, each with
+    the one before it.
     """
 
     raw: bytes
     night: int
     last: dict[Key, Line]
     latest: dict[Key, tuple[Line | None, Line]]
+    lines: list[Line]
     warnings: list[str]
 
 
@@ -65,7 +67,7 @@ def read_history(folder: Path) -> History:
     path = folder / HISTORY
     raw = read_file(path) if os.path.lexists(path) else b""
     night, last, latest = 0, dict[Key, Line](), dict[Key, tuple[Line | None, Line]]()
-    damaged: list[str] = []
+    lines, damaged = list[Line](), list[str]()
     for number, text in enumerate(raw.split(b"\n"), 1):
         if not text.strip():
             continue
@@ -79,8 +81,9 @@ def read_history(folder: Path) -> History:
         if line["night"] == night:
             latest[key] = last.get(key), line
         last[key] = line
+        lines.append(line)
     warnings = [f"{path}: damaged, left as they are: {grouped_names(damaged)}"] if damaged else []
-    return History(raw, night, last, latest, warnings)
+    return History(raw, night, last, latest, lines, warnings)
 
 
 def _read_line(text: bytes) -> Line | None:
@@ -121,18 +124,19 @@ def append_night(folder: Path, history: History, board: Mapping[str, Any], date:
         if key not in states and unread.isdisjoint(state["prediction"].split(", ")):
             states[key] = {**state, "gone": True}
     night = history.night + 1
-    lines = {
+    new = {
         key: {"night": night, "date": date, **state}
         for key, state in sorted(states.items())
         if before.get(key) != state
     }
-    if not lines:
+    if not new:
         return history
     end = b"\n" if history.raw and not history.raw.endswith(b"\n") else b""
-    raw = history.raw + end + "".join(f"{dump_json(line)}\n" for line in lines.values()).encode()
+    raw = history.raw + end + "".join(f"{dump_json(line)}\n" for line in new.values()).encode()
     write_atomic(folder / HISTORY, raw)
-    latest = {key: (history.last.get(key), line) for key, line in lines.items()}
-    return history._replace(raw=raw, night=night, last={**history.last, **lines}, latest=latest)
+    latest = {key: (history.last.get(key), line) for key, line in new.items()}
+    lines = [*history.lines, *new.values()]
+    return history._replace(raw=raw, night=night, last={**history.last, **new}, latest=latest, lines=lines)
 
 
 def _key(line: Line) -> Key:

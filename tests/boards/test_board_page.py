@@ -13,6 +13,7 @@ from cli import ROOT, q, question, run, write
 from each import each
 from forecasteval.boards import rank
 from forecasteval.boards.board_page import make_page
+from forecasteval.boards.history import read_history
 from forecasteval.boards.page import render
 from forecasteval.boards.significance import holm, sign_flip_test
 from forecasteval.common.pages import Records
@@ -199,6 +200,19 @@ def test_history_breaks_where_rules_change() -> None:
     whole, broken = (render(make_page(one)) for one in (weeks(), changed))
     assert len(broken) != len(whole)
     check_page(broken)
+
+
+def test_history_follows_systems_over_the_nights_that_changed_a_score(tmp_path: Path) -> None:
+    write(tmp_path, {"dataset/d.json": [question(f"q{n}") for n in range(4)], "prediction/d-a.json": {"q0": "A"}})
+    write(tmp_path, {"prediction/d-b.json": {"q0": "A", "q1": "A"}})
+    for answers in ({"q0": "A"}, {"q0": "A"}, {"q0": "B"}, None, {f"q{n}": "A" for n in range(4)}):
+        (tmp_path / "prediction/d-a.json").unlink(missing_ok=True)
+        write(tmp_path, {"prediction/d-a.json": answers} if answers else {})
+        assert run(tmp_path, "nightly").code == 0
+    chart = make_page(stored(tmp_path), history=read_history(tmp_path / "evaluation")).charts()["nights1"]
+    assert chart.title == "FutureX, d.json: 4 nights"
+    assert chart.table.rows == [["a", "0.2500", "0.0000", "–", "1.0000"], ["b", "0.5000", "0.5000", "0.5000", "0.5000"]]
+    assert "<h2>History</h2>" in (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
 
 
 def test_systems_are_linked_where_they_have_a_page() -> None:
