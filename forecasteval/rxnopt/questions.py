@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from .cells import ROUND
 from .datasets import SIDES, Question
 from .settings import Settings
-from .tables import Row, Table, shown_scores
+from .tables import Row, Table, Unused, shown_scores
 
 Counts = defaultdict[str, Counter[str]]  # how many rows, tables and questions, by what happened and by reason
 
@@ -37,26 +37,33 @@ def make_questions(table: Table, settings: Settings, seed: int) -> tuple[list[Qu
     counts: Counts = defaultdict(Counter)
     for number, key in enumerate([*table.varying, None], 1):
         options = balance(table.rows, table.varying, settings) if key is None else largest_group(table, key)
-        reason = "fewer_than_two_options" if len(options) < 2 else "all_options_tie" if all_tie(options) else ""
-        if reason:
-            counts["not_asked"][reason] += 1
+        try:
+            if len(options) < 2:
+                raise Unused("fewer_than_two_options")
+            _require_difference(options)
+        except Unused as left:
+            counts["not_asked"][left.reason] += 1
             continue
         drafts = [Draft(number, key, "", options)]
-        references, reason = choose_references(table, options, key is None, settings)
-        left = [row for row in options if row not in references] if key is None else options
-        if not reason and all_tie(left):
-            reason = "all_options_tie"
-        if reason:
-            counts["skipped"][reason] += 1
-        else:
-            drafts.append(Draft(number, key, "_reference", left, references))
-            drafts.append(Draft(number, key, "_reference_control", left))
+        try:
+            references = choose_references(table, options, key is None, settings)
+            rest = [row for row in options if row not in references] if key is None else options
+            _require_difference(rest)
+            drafts.append(Draft(number, key, "_reference", rest, references))
+            drafts.append(Draft(number, key, "_reference_control", rest))
+        except Unused as left:
+            counts["skipped"][left.reason] += 1
         for draft in drafts:
             offered = cap(draft.options, settings.max_options)
             if len(offered) < len(draft.options):
                 counts["capped"].update(questions=1, options=len(draft.options) - len(offered))
             questions.append(write_question(table, draft._replace(options=offered), settings, seed))
     return questions, counts
+
+
+def _require_difference(rows: Sequence[Row]) -> None:
+    if len({row.effective for row in rows}) < 2:  # then there is nothing to ask
+        raise Unused("all_options_tie")
 
 
 def write_question(table: Table, draft: Draft, settings: Settings, seed: int) -> Question:
@@ -187,38 +194,29 @@ def balance(rows: list[Row], varying: Sequence[str], settings: Settings) -> list
     return kept
 
 
-def choose_references(
-    table: Table, options: Sequence[Row], all_varying: bool, settings: Settings
-) -> tuple[list[Row], str]:
-    """(references from low to high, "") or ([], reason).
+def choose_references(table: Table, options: Sequence[Row], all_varying: bool, settings: Settings) -> list[Row]:
+    """References from low to high, or else Unused.
 
     From the lowest REFERENCE_LOW_MID_FRACTION of the candidates (all options; or, for a single_varying question, the
     rows outside its options that are no better than its best), without the table's best, evenly spaced.
     """
-    spare = settings.min_reference_remaining_effective_options
-    if all_varying:
-        if len(options) < spare + settings.min_reference_options:
-            return [], "not_enough_effective_options"
-        candidates = list(options)
-    else:
+    candidates, spare = list(options), settings.min_reference_remaining_effective_options
+    if all_varying and len(options) < spare + settings.min_reference_options:
+        raise Unused("not_enough_effective_options")
+    if not all_varying:
         inside = {row.number for row in options}
         local = max(row.effective for row in options)
         candidates = [row for row in table.rows if row.number not in inside and row.effective <= local]
         if not candidates:
-            return [], "no_reference_candidate"
+            raise Unused("no_reference_candidate")
     candidates.sort(key=lambda row: (row.effective, row.number))
     low = candidates[: math.floor(settings.reference_low_mid_fraction * len(candidates) + 1e-9)]
     below = [row for row in low if row.effective < table.best]
     if low and not below:
-        return [], "no_non_top_score_group"
+        raise Unused("no_non_top_score_group")
     size = min(settings.max_reference_options, len(below))
     if all_varying:
         size = min(size, len(options) - spare)
     if size < settings.min_reference_options:
-        return [], "not_enough_reference_candidates"
-    return _spread(below, size), ""
-
-
-def all_tie(rows: Sequence[Row]) -> bool:
-    """Whether no row is better than another: then there is nothing to ask."""
-    return len({row.effective for row in rows}) < 2
+        raise Unused("not_enough_reference_candidates")
+    return _spread(below, size)

@@ -35,8 +35,8 @@ REASONS: Final = {  # why a table gives no question, a row is no option, a quest
 }
 
 
-class Unused(Exception):  # noqa: N818 - not an error: how a table or a row leaves the builder, counted under `reason`
-    """A table that gives no question, or a row that is no option; `detail` says where."""
+class Unused(Exception):  # noqa: N818 - not an error: how tables, rows and questions leave the builder
+    """A table that gives no question, a row that is no option, a question not asked; `reason` is counted."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason)
