@@ -126,7 +126,7 @@ def _score_files(args: argparse.Namespace) -> int:
 
 
 def _scorer(args: argparse.Namespace) -> Scorer:
-    """What scores files of any benchmark by the options that were given."""
+    """The scorer for files of any benchmark with the options that were given."""
     output = getattr(args, "output", None) or os.environ.get(OUTPUT) or args.root / "evaluation"
     return Scorer(WINGS, vars(args), Path(output))
 

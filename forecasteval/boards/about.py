@@ -76,7 +76,7 @@ def _read_entry(name: str, entry: object, mistakes: list[str]) -> About:
 
 
 def _find_problem(key: str, value: object) -> str:
-    """What the value of a key must be, if it is not; "" for a good value."""
+    """The requirement that the value of a key does not meet; "" for a valid value."""
     if key == "cost":
         return "" if number_text(value) and float(number_text(value)) >= 0 else "a number >= 0"
     if key in _TITLES:

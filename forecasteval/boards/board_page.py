@@ -42,7 +42,7 @@ def write_board(board: Row, folder: Path, history: History | None = None) -> Non
 
 
 def _key(board: Row, linked: Collection[str], history: History | None) -> str:
-    """What a page of a board depends on."""
+    """The data of a board's page."""
     nights = history.raw if history else b""
     return hash_text(repr((board["leaderboard"], board.get("inputs_sha256"), sorted(linked), nights)))
 
@@ -103,7 +103,7 @@ def _weeks(tables: Sequence[Row], season: Row) -> list[Row]:
 
 
 def _figures(board: Row, leading: Sequence[Row], history: History | None, names: Names) -> list[tuple[str, str, str]]:
-    """Who leads, as of when, of how many files."""
+    """The leader, the date, and the number of files."""
     tables, failed = board["tables"], board.get("failed", [])
     figures = [
         (f"Leads {printable(table['benchmark'], 40)}", *_leader(table, names))
@@ -137,7 +137,7 @@ def _leader(table: Row, names: Names) -> tuple[str, str]:
 
 
 def _changes(history: History, names: Names) -> list[Block]:
-    """What the latest night changed."""
+    """The changes of the latest night."""
     if history.night < 2:
         return ["This is the first night: there is nothing to compare it with."]
     changes: list[Change] = [
@@ -218,7 +218,7 @@ _WEEKS: Final = (
 
 
 def _describe_marks(rows: Sequence[Row]) -> str:
-    """What the dots and lines of a table mean."""
+    """An explanation of the dots and lines of a table."""
     tied = [is_tied(row) for row in rows if not row.get("provisional")]
     meaning = "Dots are scores, lines their 95% intervals."
     if not tied:

@@ -166,7 +166,7 @@ def _records(number: int, a: _Side, b: _Side, weights: Mapping[str, float], most
 
 
 def _question_weights(comparison: Mapping[str, Any]) -> dict[str, float]:
-    """What one question of each level is worth in the overall score."""
+    """The weight of one question of each level in the overall score."""
     signature, counts = comparison["signature"], comparison["level_counts"]
     weights = {str(level): weight for level, weight in signature.get("weights", {"": 1.0}).items()}
     total = sum(weight for level, weight in weights.items() if level in counts or signature.get("fixed_weights"))
@@ -174,12 +174,12 @@ def _question_weights(comparison: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _adds(a: Item, b: Item, weights: Mapping[str, float]) -> float:
-    """What a question adds to the difference of two systems."""
+    """The share of a question in the difference of two systems."""
     return weights["" if "" in weights else str(a["level"])] * (a["score"] - b["score"])
 
 
 def _details(x: Item, y: Item, a: _Side, b: _Side) -> list[tuple[str, Detail]]:
-    """What both runs' pages have of a question: once if it is the same, or else side by side."""
+    """The text of a question on both runs' pages: once if it is the same, otherwise side by side."""
     titles = (f"A: {printable(a.name, 60)}", f"B: {printable(b.name, 60)}")
     of_a, of_b = (side.details.get(str(item["id"])) or _excerpt(item) for side, item in ((a, x), (b, y)))
     both = {label: (of_a.get(label, "–"), of_b.get(label, "–")) for label in {**of_a, **of_b}}
@@ -187,12 +187,12 @@ def _details(x: Item, y: Item, a: _Side, b: _Side) -> list[tuple[str, Detail]]:
 
 
 def _excerpt(item: Item) -> dict[str, Detail]:
-    """What an item holds itself."""
+    """The texts that the item contains."""
     return {label: show_text(item[key]) for key, label in (("truth", "Truth"), ("answer", "Answer")) if key in item}  # type: ignore[literal-required]
 
 
 def _read_details(results: Mapping[str, Any], copies: int) -> dict[str, dict[str, Detail]]:
-    """What the page of a run has of its questions, by id; {} without one, or if `copies` of it are too long.
+    """The texts of questions on the page of a run, by id; {} without a page, or if `copies` of them are too long.
 
     Ids that several questions have are left out. A link leads to a place on that page, and is left out, too.
     """

@@ -186,7 +186,7 @@ class _Night:
 
 
 def _known(path: Path, checksum: str, row: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """What a board says of a stored result with this sha256; None if it is not there, or damaged.
+    """The row of a stored result with this sha256; None if it does not exist or is damaged.
 
     `row` is its row of the leaderboard: if the file is still the one that was ranked, it need not be read through.
     """
@@ -261,7 +261,7 @@ def verify_folder(root: Path, scorer: Scorer, options: Options) -> Verification:
 
 
 def _compare_result(folder: Path, scored: Scored) -> dict[str, list[str]]:
-    """What differs in the stored result, or else in what is kept of it for ranking."""
+    """The differences in the stored result, or else in its summary for ranking."""
     path, name = folder / f"{scored.name}.json", f"{scored.name}.json"
     checksum = hash_file(path) if path.is_file() else ""
     if checksum != hash_file(scored.path):
@@ -279,7 +279,7 @@ def _compare_result(folder: Path, scored: Scored) -> dict[str, list[str]]:
 def _compare_board(
     folder: Path, board: Mapping[str, Any], systems: list[System | Forecasters], about: Systems
 ) -> dict[str, list[str]]:
-    """What is wrong with the three files of the leaderboard."""
+    """The differences in the three files of the leaderboard."""
     if not board:
         return {f"{BOARD}.json": [_DAMAGED]}
     settings = board.get("leaderboard", {})

@@ -23,7 +23,7 @@ class GateError(EvaluationError):
 
 
 def _reader(flag: str, expected: str, is_usable: Callable[[float], bool]) -> Callable[[str], float]:
-    """What reads the number of an option; InputError for one that is not usable."""
+    """A function that reads the number of an option; it raises InputError for an invalid one."""
 
     def read(text: str) -> float:
         try:

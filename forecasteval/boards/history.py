@@ -144,7 +144,7 @@ def _key(line: Line) -> Key:
 
 
 def _read_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> Line:
-    """What a row of a board (as JSON has it) says of its system."""
+    """The values of a system in a row of a board (in its JSON form)."""
     is_forecaster = table_kind(table) == "forecasters"  # of one set, whose forecasters share all but their scores
     file = table if is_forecaster else row
     signature = {**file["signature"], **table["signature"]}
@@ -202,7 +202,7 @@ class Change(TypedDict):
 
 
 def read_changes(history: History) -> list[Change]:
-    """What the latest night of a history changed; nothing of the first night."""
+    """The changes of the latest night of a history; none for the first night."""
     return [_read_change(*lines) for lines in history.latest.values()] if history.night > 1 else []
 
 

@@ -1,4 +1,4 @@
-"""What the errors of a fit say: intervals, p-values, ranks and chances of being the best."""
+"""Inference from the errors of a fit: intervals, p-values, ranks and chances of being the best."""
 
 from __future__ import annotations
 

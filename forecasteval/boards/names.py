@@ -1,4 +1,4 @@
-"""What the name of a prediction file says, `DATASET-SYSTEM[@RUN]`, and the files that a command names.
+"""The parts of a prediction file's name, `DATASET-SYSTEM[@RUN]`, and the files that a command names.
 
 A system's name stands for the files of all its runs where a command expects systems.
 """

@@ -43,7 +43,7 @@ class Season(NamedTuple):
     p: Array  # of these differences, not adjusted
 
     def describe(self) -> dict[str, Any]:
-        """What a table or a comparison over all datasets is made of."""
+        """The data of a table or a comparison over all datasets."""
         datasets = [
             {
                 "dataset": group[1],

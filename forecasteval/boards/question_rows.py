@@ -100,7 +100,7 @@ def _in_order(table: Row, items: Sequence[Row], count: int) -> list[Row]:
 
 
 def _readings(answers: Sequence[tuple[str, Row]], sign: int) -> Table:
-    """What was read, the best first, with the systems that gave it in the order of the ranking."""
+    """The answers as they were read, the best first, each with its systems in the order of the ranking."""
     systems: dict[tuple[float, str], list[str]] = {}
     for label, item in answers:
         read = (

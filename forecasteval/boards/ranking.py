@@ -74,14 +74,14 @@ def rank_results(
 
 
 def make_page(board: Mapping[str, Any]) -> Page:
-    """What a page shows of a board."""
+    """The page of a board."""
     from . import board_page  # here: few runs make one
 
     return board_page.make_page(board)
 
 
 def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, Any]:
-    """What a board depends on besides its results."""
+    """The settings of a board."""
     least = {"min_questions": min_questions, "min_datasets": min_datasets}
     return {"version": __version__, **least, "flips": FLIPS, "draws": DRAWS, "seed": SEED}
 

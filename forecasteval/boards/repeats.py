@@ -80,7 +80,7 @@ def _mean_questions(runs: Sequence[Questions]) -> Questions:
 
 
 def describe_system(system: System, levels: Sequence[str]) -> dict[str, Any]:
-    """What a row says of a system, over `levels`.
+    """The values of a system's row, over `levels`.
 
     Of several runs their scores, the standard deviation of these with R − 1, and whether they differ as wholes: it is
     more than twice what runs would show that differ in nothing but how they answer single questions.

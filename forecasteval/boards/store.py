@@ -81,7 +81,7 @@ def hash_text(pieces: Iterable[str]) -> str:
 
 
 def read_stored(path: Path) -> tuple[dict[str, Any], str]:
-    """What `result_text` wrote, and the sha256 of its bytes; {} if it is not there, damaged, or no longer whole.
+    """A stored result, and the sha256 of its bytes; {} if it does not exist or is damaged.
 
     Its `result_sha256` must be that of the rest.
     """
@@ -109,7 +109,7 @@ def write_summary(folder: Path, name: str, system: System | Forecasters, checksu
 
 
 def read_summary(path: Path, checksum: str) -> System | Forecasters | None:
-    """What ranking needs of the stored result with this sha256; None if it is not there, or damaged."""
+    """The summary for ranking of the stored result with this sha256; None if it does not exist or is damaged."""
     summary, _ = read_stored(summary_path(path.parent, path.stem))
     # What another version wrote, or was saved with options that a leaderboard does not take, is none.
     with contextlib.suppress(*NO_RESULT):

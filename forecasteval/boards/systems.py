@@ -1,4 +1,4 @@
-"""What ranking and comparison need of a result: its row of a board, and the scores of its questions by level."""
+"""The parts of a result that ranking and comparison need: its row, and the scores of its questions by level."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Scale(NamedTuple):
         return (score - self.low if self.higher_is_better else self.high - score) / self.width
 
     def describe(self) -> dict[str, Any]:
-        """What a result or a table says of its scale: nothing of the usual one, [0, 1], higher is better."""
+        """The keys of a result or a table about its scale: none for the usual one, [0, 1], higher is better."""
         if self == Scale():
             return {}
         bounds = [None if math.isinf(bound) else bound for bound in (self.low, self.high)]
@@ -70,7 +70,7 @@ def read_scale(values: Mapping[str, Any]) -> Scale:
 
 
 class FileRow(TypedDict):
-    """What a board says of a file, whatever its benchmark; of several runs what their row says of them together."""
+    """The values of a file, or of several runs together, in a board, whatever the benchmark."""
 
     name: str
     benchmark: str
@@ -166,7 +166,7 @@ class System:
 
 
 def read_result(results: Mapping[str, Any], name: str | None = None) -> System | Forecasters:
-    """What ranking needs of a result; InputError for a score out of bounds, and as `read_system` raises it."""
+    """The parts of a result that ranking needs; InputError for a score out of bounds, and as in `read_system`."""
     if "ranking" not in results:
         return _require_bounds(read_system(results, name))
     row = _file_row(results, name or str(results.get("name", "forecasts")))
@@ -200,7 +200,7 @@ def _columns(rows: list[tuple[Any, ...]]) -> Questions:
 
 
 def question_key(item: Mapping[str, Any]) -> tuple[str, float]:
-    """What items are sorted by; two that ask the same by their scores, so that the order of a file does not matter."""
+    """The sort key of items; equal questions are sorted by scores, so that the order of a file does not matter."""
     return item["question"], item["score"]
 
 
@@ -231,7 +231,7 @@ def model_failures(results: Mapping[str, Any]) -> dict[str, int] | None:
 
 
 def to_record(system: System | Forecasters) -> dict[str, Any]:
-    """What `from_record` reads again, for JSON."""
+    """A record for JSON, from which `from_record` restores the value."""
     if not isinstance(system, System):
         return {"table": system}
     questions = {level: columns._asdict() for level, columns in system.questions.items()}
@@ -239,7 +239,7 @@ def to_record(system: System | Forecasters) -> dict[str, Any]:
 
 
 def from_record(record: Mapping[str, Any]) -> System | Forecasters:
-    """What `to_record` was given; one of `NO_RESULT` for what it did not give."""
+    """The value that `to_record` was given; an error of `NO_RESULT` for any other record."""
     if "table" in record:
         return dict(record["table"])
     columns = {level: Questions(**values) for level, values in record["questions"].items()}
@@ -257,7 +257,7 @@ def _require_bounds(system: System) -> System:
 
 
 def file_row(system: System | Forecasters) -> Mapping[str, Any]:
-    """What a board says of the file."""
+    """The values of the file in a board."""
     return system.row if isinstance(system, System) else system
 
 

@@ -95,7 +95,7 @@ class Scored(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a task; of several files some may fail beside the result.
+    """The outcome of a task; some of several files may fail while the others have a result.
 
     `left_out` are files that answer other questions than those of their dataset, which is no failure of the night.
     """
@@ -106,7 +106,7 @@ class Outcome(NamedTuple):
 
 
 def explain(error: EvaluationError, path: Path, root: Path) -> str:
-    """What is wrong with a file, without the names that everybody knows."""
+    """An error's message about a file, without the names of the file and the root."""
     return str(error).removeprefix(f"{printable(path)}: ").replace(f"{root}{os.sep}", "")
 
 
@@ -258,7 +258,7 @@ def _score_same(work: Callable[[Task], Outcome], task_and_checksums: tuple[Task,
 
 
 def _checksums(task: Task) -> dict[str, str]:
-    """Those of its files as they are now; none if one cannot be read: scoring says why."""
+    """The present checksums of its files; none if a file cannot be read: scoring reports it."""
     with contextlib.suppress(InputError):
         return task.checksums()
     return {}

@@ -167,7 +167,7 @@ def run_on_cluster(
 
 
 def _patiently(client: Client, wait: Callable[..., Any], patience: float) -> Any:
-    """What `wait` returns, however long it takes, as long as there are workers."""
+    """The result of `wait`, however long it takes, as long as there are workers."""
     while True:
         try:
             return wait(timeout=POLL_SECONDS)
@@ -209,7 +209,7 @@ def _connect(address: str) -> Iterator[Client]:
 
 
 def environment() -> dict[str, str]:
-    """What must be the same on all machines, so that they score alike to the last digit."""
+    """Versions that must be equal on all machines, so that scores are equal to the last digit."""
     python = ".".join(map(str, sys.version_info[:2]))
     return {"code_sha256": hash_code(), "python": python, "numpy": version("numpy"), "scipy": version("scipy")}
 

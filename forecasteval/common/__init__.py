@@ -1,1 +1,1 @@
-"""What every wing needs; imports nothing of ours."""
+"""Modules that every wing needs; they import no other package of this project."""

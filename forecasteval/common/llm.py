@@ -28,7 +28,7 @@ Value = TypeVar("Value")
 
 
 class Task(NamedTuple, Generic[Value]):
-    """What a model is to do with data, and how its reply is read."""
+    """A task for a model: the prompt, and how its reply is read."""
 
     instructions: str
     properties: Data  # of a reply, each with its JSON schema
@@ -43,7 +43,7 @@ class Task(NamedTuple, Generic[Value]):
 
 
 class Usage(TypedDict):
-    """What became of prompts, and what they cost; `degraded`: the server failed, another run may end otherwise."""
+    """The results of prompts, and their costs; `degraded`: the server failed, another run may give other results."""
 
     prompts: int
     answered: int
@@ -82,7 +82,7 @@ class ModelClient:
         self._failures, self._stopped, self._answered = 0, False, False
 
     def read(self, task: Task[Value], data: Sequence[Data]) -> tuple[list[Value | None], Usage]:
-        """What the model makes of each entry of `data`, None without a valid reply. Equal prompts are sent once."""
+        """The model's result for each entry of `data`, None without a valid reply. Equal prompts are sent once."""
         prompts = [build_prompt(entry) for entry in data]
         entries = dict(zip(prompts, data, strict=True))
         calls: dict[str, Call] = {}
@@ -282,7 +282,7 @@ class Server:
         return Call(reply, tokens=tokens)
 
     def _read_reason(self, error: Any) -> str:
-        """What the server says about a failure: one line, without the key."""
+        """The server's message about a failure: one line, without the key."""
         text = error.body.get("message") if isinstance(error.body, Mapping) else error.body
         text = self._redact(text if isinstance(text, str) else error.response.text)
         return printable(" ".join(text[: 2 * _MAX_REASON].split()), _MAX_REASON)

@@ -1,4 +1,4 @@
-"""What a model wrote: boxes, LaTeX and Markdown, list literals, a JSON object in prose, replies of OpenAI's API."""
+"""Text of models: boxes, LaTeX and Markdown, list literals, a JSON object in prose, replies of OpenAI's API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to see of a result: sections of lines, tables, charts, and records that open.
+"""The views of a result: sections of lines, tables, charts, and records that open.
 
 A page shows all of it (`boards.page` makes the HTML), terminals and notebooks show it as lines and tables.
 """

@@ -91,7 +91,7 @@ def parse_json(text: str, where: str) -> Any:
 
 
 def _guess(text: str) -> str:
-    """What a text that is not JSON looks like; "" if it looks like nothing known."""
+    """The probable format of a text that is not JSON; "" if it is unknown."""
     begin = text.lstrip()[:400]
     if begin.startswith("<"):
         return "a web page (HTML)"

@@ -45,7 +45,7 @@ def program_name(path: str) -> str:
 
 
 def command_line(program: str) -> str:
-    """What users type to run a program: `python eval.py` in a checkout."""
+    """The command that users type to run a program: `python eval.py` in a checkout."""
     return f"python {program}" if program.endswith(".py") else program
 
 

@@ -165,7 +165,7 @@ def read_truths(records: Iterable[Any]) -> Truths:
 
 
 def _undecorated(answer: object) -> str:
-    r"""What `['A', 'B']`, `\boxed{A, B}` and `A,B` have in common."""
+    r"""The common form of `['A', 'B']`, `\boxed{A, B}` and `A,B`."""
     return _DECORATION.sub("", as_text(answer)).casefold()
 
 

@@ -98,7 +98,7 @@ def _read_parquet(path: Path) -> Table:
 
 
 def _as_text(value: Any) -> str:
-    """What JSON does not have, as text: bytes (UTF-8, or ValueError), dates, decimals."""
+    """A value that JSON does not have, as text: bytes (UTF-8, or ValueError), dates, decimals."""
     return value.decode() if isinstance(value, bytes) else str(value)
 
 

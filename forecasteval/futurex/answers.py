@@ -1,4 +1,4 @@
-"""What counts of a raw answer (text, number or list): the box in it, or all of it."""
+"""The part of a raw answer (text, number or list) that counts: the box in it, or all of it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_refusal(text: str) -> tuple[str, str] | None:
 
 
 class Answer:
-    """What counts of a raw answer: `text`, its `elements` if it is a list; `boxed` is False for bare text."""
+    """The part of an answer that counts: `text`, its `elements` if it is a list; `boxed` is False without a box."""
 
     __slots__ = ("_cleaned", "boxed", "elements", "text")
 
@@ -125,7 +125,7 @@ class TruthOf(Generic[Read]):
     __slots__ = ()
 
     def read(self, answer: Answer) -> Read | str:
-        """What an answer says, or why that cannot be read."""
+        """The value of an answer, or the reason why it cannot be read."""
         raise NotImplementedError
 
     def compare(self, read: Read) -> Scored:

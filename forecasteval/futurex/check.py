@@ -43,7 +43,7 @@ STD_TOLERANCE: Final = 0.02  # relative, beside the rounding of Std as written
 
 
 class Check(NamedTuple):
-    """What a check found in a dataset; `records` is how many there are, `notes` are no findings."""
+    """The result of a check: the number of `records`, the findings, and `notes` that are not findings."""
 
     records: int
     findings: list[Finding]
@@ -58,7 +58,7 @@ def check_file(path: Path) -> Results:
 
 
 def check_dataset(records: Iterable[Any]) -> Check:
-    """What should be mended in a dataset before anyone predicts on it, in the order of the records.
+    """The mistakes in a dataset that should be corrected before anyone predicts on it, in the order of the records.
 
     Ids given twice or mangled by a spreadsheet; levels, truths and Std that cannot be used; truths that are no
     option; numeric truths without Std; Std that is 0 or is not the population standard deviation of the past values

@@ -57,7 +57,7 @@ def read_distribution(tokens: Sequence[str]) -> list[str] | None:
 
 
 class Picks(NamedTuple):
-    """What was picked: `labels` (or Yes and No), and tokens that are neither label nor option, as they compare."""
+    """The picks of an answer: `labels` (or Yes and No), and other tokens in comparable form."""
 
     labels: frozenset[str]
     unknown: frozenset[str] = frozenset()

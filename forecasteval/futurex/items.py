@@ -52,7 +52,7 @@ class Item(Decision):
 
 
 def decide(scored: Scored, by: str, missing: str = "zero") -> Decision:
-    """What became of an answer, `by` the "grammar", a "model" or a "vote"; a missing one may be left out of means."""
+    """The result of an answer, `by` the "grammar", a "model" or a "vote"; a missing answer may be left out of means."""
     return {
         "score": None if scored.outcome == "missing" and missing == "skip" else scored.score,
         "outcome": scored.outcome,
@@ -148,7 +148,7 @@ class Scoring:
         return raw
 
     def warnings(self) -> list[str]:
-        """What was noticed about records, and the warnings about the language model."""
+        """Notes about records, and the warnings about the language model."""
         return self.notes.lines() + self.model[2]
 
     def checksums(self) -> dict[str, str]:

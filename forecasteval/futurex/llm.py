@@ -1,4 +1,4 @@
-"""What a language model decides: numbers that the grammar cannot settle, and names that the rules leave unmatched."""
+"""Decisions of a language model: numbers that are unclear to the grammar, and names that the rules do not match."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .units import NumberTruth, nearest_reading
 
 
 class Counts(Usage):
-    """What became of prompts, and of scores."""
+    """The results of prompts, and the scores that changed."""
 
     changed: int  # scores
 
 
 class NameCounts(Counts):
-    """What became of predicted names."""
+    """The results for predicted names."""
 
     pairs: int  # of a true and a predicted name
     same: int  # of these pairs
@@ -80,7 +80,7 @@ def is_settled(text: str) -> bool:
 
 
 def prompt_data(truth: NumberTruth, span: str) -> dict[str, Any]:
-    """What the model sees of one answer: how the question words its unit, the truth's unit, the span; no truth."""
+    """The data for an answer: the question's words for its unit, the truth's unit, the span; no truth."""
     wording = _UNIT_WORDING.search(question_words(truth.prompt))
     unit = {"scale": truth.quantity.scale, "unit": truth.quantity.unit or None}
     return {"asked": wording[0][:80] if wording else None, "truth_unit": unit, "span": span}
@@ -119,7 +119,7 @@ NUMBER_TASK: Final = Task(_READ_NUMBER, _NUMBER_REPLY, f"numbers {NUMBER_PROMPT}
 
 
 def choose_span(answer: Answer, policy: str) -> str:
-    """What the model is to read of an answer; "" if the grammar decides."""
+    """The part of an answer that the model is to read; "" if the grammar decides."""
     if not answer.text or len(answer.text) > MAX_SPAN:
         return ""
     text = answer.cleaned
@@ -168,7 +168,7 @@ that is no name"""
 
 
 def parse_name_reply(data: Mapping[str, Any], reply: str) -> bool | None:
-    """What a reply says; None if it holds no JSON object with just `same`."""
+    """The decision of a reply; None unless it is a JSON object with only `same`."""
     record = find_object(reply)
     if isinstance(record, dict) and record.keys() == {"same"} and isinstance(record["same"], bool):
         return record["same"]

@@ -70,7 +70,7 @@ _UNSHIELDED: Final = {ord(shielded): mark for mark, shielded in _SHIELDED.items(
 
 
 class Options:
-    """What may be picked: `labels`, and the texts that the `prompt` gives them (without one the labels stand alone)."""
+    """The options of a question: `labels`, and their texts from the `prompt` (labels alone without one)."""
 
     def __init__(self, labels: frozenset[str], prompt: str = "") -> None:
         self._marks = labels & _SHIELDED.keys() if len(labels) > 26 else frozenset()

@@ -33,7 +33,7 @@ CHOICE_KINDS: Final = {1: "single choice", 2: "multiple choice"}
 
 
 class Question(NamedTuple):
-    """What one row of a dataset asks, read once: `truth` is None if there is none to read."""
+    """A row of a dataset, read once: `truth` is None if it has none that can be read."""
 
     level: int
     kind: str
@@ -184,7 +184,7 @@ def read_open_truth(prompt: str, answer: Answer, std: float | None, rules: Rules
 
 
 def _sigma(truth: float, std: float | None, rules: Rules) -> float | None:
-    """What a question's error is measured by: its Std, or a share of the truth; None asks for equality."""
+    """The sigma of a question: its Std, or a share of the truth; None requires equality."""
     if rules.relative_sigma is None or (std is not None and rules.std_counts):
         return std
     return rules.relative_sigma * abs(truth) or ZERO_SIGMA

@@ -67,7 +67,7 @@ _Span = tuple[int, int]  # where something begins and ends
 
 
 class _Label(NamedTuple):
-    """What may be a rank in front of an item: where it stands, its number, and how it is written."""
+    """A possible rank in front of an item: its place, its number, and its spelling."""
 
     start: int
     end: int

@@ -1,4 +1,4 @@
-"""What there is to see of a result: scores by level, remarks, items with the reason of each score, and their page."""
+"""The views of a result: scores by level, remarks, items with the reason of each score, and their page."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def make_page(results: Mapping[str, Any], rows: Rows | None = None, rules: Rules
 
 
 def _costs(items: Iterable[Item], fixed: bool) -> list[float]:
-    """What each question takes from the overall score: its share of the weights times what its score lacks of 1."""
+    """How much of the overall score each question loses: its share of the weights times 1 − its score."""
     counts = Counter(item["level"] for item in items if item["score"] is not None)
     total = sum(WEIGHTS.values()) if fixed else sum(WEIGHTS[level] for level in counts)
     return [

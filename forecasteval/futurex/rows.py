@@ -199,7 +199,7 @@ class AnswerKeys:
 
 
 def raw_answer(record: Mapping[str, Any]) -> Any:
-    """What a record answers: its "answer", or its "prediction" where it has none (None, or a data frame's nan)."""
+    """The answer of a record: its "answer", or its "prediction" if that is null (None, or a data frame's nan)."""
     for key in ("answer", "prediction"):
         answer = record.get(key)
         if not is_null(answer):

@@ -38,7 +38,7 @@ RULE_SETS: Final = {
 
 
 class Scored(NamedTuple):
-    """What became of one answer. `outcome`: scored, missing or unparsed; the latter two score 0.
+    """The result of one answer. `outcome`: scored, missing or unparsed; the latter two score 0.
 
     `sigmas`: of a number with a sigma, how far it lies from the truth, in sigmas. `padded`: a list longer than what
     was asked for.

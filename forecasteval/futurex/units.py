@@ -37,7 +37,7 @@ def question_scale(prompt: str) -> float | None:
 
 
 class Reading(NamedTuple):
-    """What a number means in the unit of the truth, and how it was taken."""
+    """The value of a number in the unit of the truth, and how it was interpreted."""
 
     value: float
     note: str = ""
@@ -75,7 +75,7 @@ class NumberTruth(TruthOf[Reading]):
 
 
 def nearest_reading(prediction: Quantity, truth: NumberTruth) -> Reading:
-    """What a prediction means: of its readings the one nearest the truth, the first of equally near ones."""
+    """The reading of a prediction that is nearest to the truth, the first of equally near ones."""
     meant = readings(prediction, truth)
     return meant[0] if len(meant) == 1 else min(meant, key=lambda reading: abs(truth.quantity.value - reading.value))
 

@@ -78,7 +78,7 @@ def vote_order(votes: Sequence[Sequence[K]]) -> list[K]:
 
 
 def _score_majority(truth: Truth, level: int, reads: Sequence[Any]) -> Scored:
-    """What the majority of what was `read` of answers scores."""
+    """The score of the majority of the answers as they were `read`."""
     if isinstance(truth, NumberTruth):
         return truth.compare(Reading(median([read.value for read in reads])))
     if isinstance(truth, ChoiceTruth):
@@ -160,13 +160,13 @@ def _by_run(path: Path) -> tuple[str, int, str]:
 
 
 def _shared_name(stems: Sequence[str]) -> str:
-    """What runs are runs of: NAME of NAME@1 and NAME@2, or of NAME and NAME@2."""
+    """The system of several runs: NAME of NAME@1 and NAME@2, or of NAME and NAME@2."""
     first = stems[0]
     return first if all(stem.startswith(f"{first}@") for stem in stems[1:]) else first.rpartition("@")[0] or first
 
 
 def _pair_runs(runs: Sequence[Scoring]) -> list[list[Vote]]:
-    """What every run has of each question, in the order of the first run; a question may stand there twice."""
+    """The results of all runs for each question, in the order of the first run; a question may occur twice."""
     votes: defaultdict[tuple[str, int], list[Vote]] = defaultdict(list)
     for run in runs:
         answered = {answer.place: answer for answer in run.answered}

@@ -43,7 +43,7 @@ def flat_columns(
 def observations(
     where: str, forecaster: ArrayLike, problem: ArrayLike, name: str, values: ArrayLike
 ) -> tuple[Ints, Ints, Floats]:
-    """Who answered what, and the values; InputError unless both are numbered from 0 without gaps."""
+    """Forecasters, events and values; InputError unless both are numbered from 0 without gaps."""
     numbers = [np.asarray(column) for column in (forecaster, problem)]
     (y,), _, _ = flat_columns(where, {name: values}, range(np.size(values) + 1))
     if any(column.shape != y.shape for column in numbers):

@@ -29,7 +29,7 @@ Row = dict[Any, Any]
 
 
 class _Market(NamedTuple):
-    """What a row says of its event; `fault`: why the event cannot be used, "" if it can."""
+    """The event in a row; `fault`: why the event cannot be used, "" if it can."""
 
     options: tuple[str, ...]  # in order: that of a row is not that of another
     winners: tuple[str, ...]

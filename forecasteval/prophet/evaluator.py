@@ -272,7 +272,7 @@ class ProphetArenaEvaluator(Evaluator):
 
 
 def _make_ranking(forecasters: Mapping[str, Any], provisional: Mapping[str, Any], metric: str) -> list[dict[str, Any]]:
-    """What a leaderboard of many files shows: those with a rank, then the provisional, by name."""
+    """The rows for a leaderboard of many files: forecasters with a rank, then provisional ones by name."""
     rows = [
         {
             "rank": record.get(f"{metric}_rank"),

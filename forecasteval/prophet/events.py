@@ -215,7 +215,7 @@ def _as_arrays(ids: list[str], problems: Sequence[Problem], notes: Notes) -> Eve
 
 
 def check_file(path: Path) -> Results:
-    """What should be mended in the problems of a file, or in the events of a CSV.
+    """The mistakes in the problems of a file, or in the events of a CSV.
 
     Ids, option lists and winners that cannot be used; events without a winner, with several though not declared
     `"exclusive": false`, or with one option; closing times that are none; of a CSV also prices that are none, and bids
@@ -261,7 +261,7 @@ def _check_problem(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _check_csv(path: Path) -> Results:
-    """Its events, each at the line where it is first named."""
+    """The mistakes in the events of a CSV, each at the line that first names the event."""
     file, notes = CsvFile(path), Notes()
     lines: dict[str, int] = {}
     prices: Counter[tuple[str, str]] = Counter()

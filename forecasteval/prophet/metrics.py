@@ -37,7 +37,7 @@ class Metric(NamedTuple):
 
     @property
     def sign(self) -> float:
-        """What turns values so that larger is better."""
+        """1 or −1: the factor that makes larger values better."""
         return 1.0 if self.higher_is_better else -1.0
 
 

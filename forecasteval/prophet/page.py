@@ -1,4 +1,4 @@
-"""What only the page of a result shows: calibration, returns over time, and every event to open, the hardest first."""
+"""The parts of a result that only its page shows: calibration, returns over time, every event, the hardest first."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Texts = dict[str, tuple[str, Sequence[str]]]  # the title and the options of pro
 
 
 class EventData(NamedTuple):
-    """What the rows of events are made of; `base` are the scores of market and crowd by event."""
+    """The data of the rows of events; `base` are the scores of market and crowd by event."""
 
     events: Events
     data: Forecasts
@@ -157,7 +157,7 @@ def _return_panel(curves: Mapping[str, Any], names: Sequence[str], metric: str) 
 
 
 def _events(shown: EventData, names: Sequence[str]) -> list[Section]:
-    """What the Brier score is made of, the costliest events of these forecasters, and a row per event to open."""
+    """The parts of the Brier score, the costliest events of these forecasters, and a row per event."""
     events, data = shown.events, shown.data
     counts = np.bincount(data.event, minlength=len(events.ids))
     sums = np.bincount(data.event, shown.scores.values["brier"], len(events.ids))

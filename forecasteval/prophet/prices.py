@@ -1,4 +1,4 @@
-"""What belongs to an event and not to a forecaster: its weight, and its price at a time.
+"""Values of an event that do not depend on the forecaster: its weight, and its price at a time.
 
 A forecaster's records decide nothing but its probabilities.
 """

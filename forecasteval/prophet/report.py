@@ -1,4 +1,4 @@
-"""What there is to see of a result in words and tables: the ranking, with `full` every table, and what was left out."""
+"""The views of a result as lines and tables: the ranking, with `full` every table, and excluded records."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _describe(results: Mapping[str, Any]) -> str:
 
 
 def list_remarks(results: Mapping[str, Any], full: bool) -> list[Section]:
-    """What was left out, how the models converged, warnings."""
+    """Excluded records, the convergence of the models, warnings."""
     lines = []
     for entry in results["excluded"]:
         names = grouped_names(entry["names"], entry["count"])
@@ -167,7 +167,7 @@ def _show_ranks(interval: Sequence[int] | None) -> str:
 
 
 def _board_messages(results: Mapping[str, Any], by: str, full: bool) -> list[str]:
-    """What must be known to read the board."""
+    """Notes that explain the board."""
     ranked, provisional = results["forecasters"], results["provisional"]
     messages = []
     if not full and max(len(ranked), len(provisional)) > SHOWN:

@@ -75,7 +75,7 @@ class _Worlds:
         return float(log), float((edge + first).sum()), float((second - first * first).sum())
 
     def pay_at_edge(self, chance: float, bound: float, most: bool) -> float:
-        """What the world pays in which every event pays its most (or its least) with this chance."""
+        """The expected payoff with the tilt by which every event pays its most (or its least) with this chance."""
         edge, rest = (self.most, self._below) if most else (self.least, self._above)
         at_edge = np.abs(rest) <= 1e-12 * np.maximum(np.abs(edge).max(), 1.0)
         log_mass = float(np.log(np.add.reduceat(self.q * at_edge, self.starts)).sum())
@@ -88,7 +88,7 @@ class _Worlds:
         return self.cumulants(_solve(excess, 0.0, -bound, bound))[1]
 
     def pay_around(self, total: float, chance: float, bound: float) -> list[float]:
-        """What the worlds pay in which P(sum >= total) is `chance`, and 1 less that."""
+        """The expected payoffs with the two tilts by which P(sum >= total) is `chance`, and 1 − `chance`."""
 
         def to_seen(tilt: float) -> tuple[float, float]:
             _, first, second = self.cumulants(tilt)
@@ -153,7 +153,7 @@ class Bets(NamedTuple):
     slot: Ints
 
     def pay(self, gamma: float) -> Floats:
-        """What each option pays a bettor of risk aversion `gamma` (`crra_stake`); no probabilities count as uniform."""
+        """The payoff of each option for risk aversion `gamma` (`crra_stake`); no probabilities count as uniform."""
         empty = np.add.reduceat(self.p, self.offsets[:-1]) == 0
         p = np.where(np.repeat(empty, np.diff(self.offsets)), 1.0, self.p)
         return crra_stake(p, self.q, gamma, self.offsets) / self.q

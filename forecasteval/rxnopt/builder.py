@@ -27,7 +27,7 @@ PROGRAM: Final = "python eval.py"
 
 @dataclass
 class Build:
-    """What `build_questions` made: questions by file order, and everything that the report says.
+    """The result of `build_questions`: questions by file order, and all data of the report.
 
     `counts` has a Counter for each of `REASONS`, and "rows" (how many were read) and "capped".
     """

@@ -92,7 +92,7 @@ def is_entry(name: str) -> bool:
 
 
 def header_roles(name: str) -> tuple[str, ...]:
-    """What the two numbers in a cell are, if the column's name says so: `yield (ee)`, `yield/ee`, `conv. (yield)`.
+    """The meanings of two numbers in a cell by the name of its column: `yield (ee)`, `yield/ee`, `conv. (yield)`.
 
     >>> header_roles("yield_3a_(dr)b"), header_roles("Conv. [yield]"), header_roles("yield (%)")
     (('yield', 'dr'), ('conv', 'yield'), ())

@@ -102,7 +102,7 @@ def rotation(number: int, orders: int, size: int) -> int:
 
 
 class AnswerKey(NamedTuple):
-    """What scoring needs of a question: per option relative score and yield ratio, the indices of the best."""
+    """The parts of a question for scoring: per option relative score and yield ratio, the indices of the best."""
 
     kind: str
     condition: str  # that it asks about

@@ -103,11 +103,11 @@ def read_items(value: object) -> list[Item]:
 
 
 def item_text(value: object) -> str:
-    """What a JSON value says as text: numbers as Python writes them, "" for null."""
+    """A JSON value as text: numbers as Python writes them, "" for null."""
     return value if isinstance(value, str) else "" if value is None else number_text(value) or as_text(value)
 
 
 def compare_key(items: Sequence[Item], normalize: bool) -> tuple[str, ...]:
-    """What two values of a condition must share to be the same: the contents (the SMILES of an item without)."""
+    """The comparable form of a condition's value: the contents (the SMILES of an item without contents)."""
     texts = [item["content"].strip() or item["SMILES"].strip() for item in items]
     return tuple(sorted(map(fold, texts))) if normalize else tuple(texts)

@@ -135,7 +135,7 @@ def _words(value: object) -> str:
 
 
 def _get(value: object, *names: str) -> Any:
-    """What stands at a path of fields, in either spelling; None if nothing does."""
+    """The value at a path of fields, in either spelling; None if there is none."""
     for name in names:
         fields = _object(value)
         value = fields.get(name, fields.get(re.sub("([A-Z])", lambda match: "_" + match[1].lower(), name)))

@@ -90,7 +90,7 @@ def write_question(table: Table, draft: Draft, settings: Settings, seed: int) ->
 
 
 def _given(table: Table, draft: Draft, settings: Settings) -> dict[str, Any]:
-    """What a question shows besides its options."""
+    """The input of a question, which prompts show besides its options."""
     first = min(draft.options, key=lambda row: row.number)  # its spelling stands for all rows that agree
     given: dict[str, Any] = {
         "reactants": table.reactants,
@@ -108,7 +108,7 @@ def _given(table: Table, draft: Draft, settings: Settings) -> dict[str, Any]:
 
 
 def _meta(table: Table, order: Sequence[Row], references: Sequence[Row]) -> dict[str, Any]:
-    """What scoring needs, and where a question comes from; never shown in a prompt."""
+    """Values for scoring, and the source of a question; never shown in a prompt."""
     effective = [row.effective for row in order]
     best = max(effective)
     meta = {

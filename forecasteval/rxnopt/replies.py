@@ -131,7 +131,7 @@ def _index_of_ordinal(match: re.Match[str]) -> str:
 
 
 def _statements(text: str) -> list[str]:
-    """What is stated as the answer; where nothing is, the one line that leads with a number, or the whole text."""
+    """The stated answer; without one, the only line that begins with a number, or the whole text."""
     lines = [" ".join(line.split()) for line in text.split("\n") if line.strip()]
     (box, any_box), record = last_boxed(text), find_object(text)
     stated = [clean(content) for content in (box, *_BOX.findall(text))] if any_box else []
@@ -153,7 +153,7 @@ def _statements(text: str) -> list[str]:
 
 
 def _marked(lines: list[str]) -> Iterator[str]:
-    """What follows "Answer", on its line or the next, unless its clause denies it: "the worst answer is 3"."""
+    """The text after "Answer", on its line or the next, unless its clause denies it: "the worst answer is 3"."""
     for number, line in enumerate(lines):
         if marker := _MARKER.search(line):
             clause = re.split(r"[.,:;。]", line[: marker.start()])[-1]

@@ -1,4 +1,4 @@
-"""What there is to see of a result: scores against a blind guess, references against controls, items, their page."""
+"""The views of a result: scores against a blind guess, references against controls, items, their page."""
 
 from __future__ import annotations
 

@@ -303,7 +303,7 @@ def _effective(scores: Scores) -> float:
 
 
 def shown_scores(scores: Scores) -> Scores:
-    """What a reference shows: the yield, and every selectivity that is scored.
+    """The values of a reference: the yield, and every selectivity that is scored.
 
     >>> known = {"enantio_major_fraction": 0.95, "dr_major_fraction": 0.75, "rr_major_fraction": None}
     >>> shown_scores({"yield": 80.0, "ee": "90[d]", "er": None, "dr": "3:1", "rr": "", **known})
