@@ -4,7 +4,20 @@ This wing knows results (their items, signature or ranking), and no benchmark: t
 that scores a file. `rank` and `compare` are what Python users need.
 """
 
-from .comparison import compare
-from .ranking import rank
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .comparison import compare
+    from .ranking import rank
 
 __all__ = ["compare", "rank"]
+
+
+def __getattr__(name: str) -> Any:  # scoring a file needs neither, and they take a tenth of its start
+    if name not in __all__:
+        raise AttributeError(name)
+    from . import comparison, ranking
+
+    return {"compare": comparison.compare, "rank": ranking.rank}[name]
