@@ -75,7 +75,9 @@ class ForecastData:
         for file in files:
             self.reader.read(file, file.place, str(file.path) if len(files) > 1 else "")
         clashes = {
-            source: InputError(source, "expected forecasters of its own", f"{name}, who is in {other}, too")
+            source: InputError(
+                source, "expected forecasters that are in no other file", f"{name}, who is also in {other}"
+            )
             for source, (name, other) in self.reader.clashes.items()
         }
         if clashes:
