@@ -75,11 +75,10 @@ class Records(NamedTuple):
     rows: Sequence[Record]
     note: str
 
-    def chart(self) -> Chart | None:
-        """The marks of a column as a chart; None if there is none."""
-        if not self.rows or not any(isinstance(cell, Mark) for cell in self.rows[0].cells):
-            return None
-        return Chart(self.name, self.title, self.note, Table(self.columns, [row.cells for row in self.rows]))
+    @property
+    def table(self) -> Table:
+        """The rows without what is inside them."""
+        return Table(self.columns, [row.cells for row in self.rows])
 
 
 def make_records(
@@ -133,18 +132,22 @@ class Page(NamedTuple):
 
     def charts(self) -> dict[str, Chart]:
         """The charts by name, in their order: also those that are a column of marks of records."""
-        blocks = [block for section in self.sections for block in section.blocks]
-        charts = [block.chart() if isinstance(block, Records) else block for block in blocks]
-        return {chart.name: chart for chart in charts if isinstance(chart, Chart)}
+        charts = {}
+        for block in (block for section in self.sections for block in section.blocks):
+            if isinstance(block, Chart):
+                charts[block.name] = block
+            elif isinstance(block, Records) and any(isinstance(cell, Mark) for row in block.rows for cell in row.cells):
+                charts[block.name] = Chart(block.name, block.title, block.note, block.table)
+        return charts
 
     def with_sections(self, *sections: Section) -> Page:
         return self._replace(sections=[*self.sections, *sections])
 
     def report(self) -> Report:
-        """The title, the lead, the blocks of all sections and the signature; of charts their tables."""
+        """The title, the lead, the blocks of all sections and the signature; of charts and records their tables."""
         report: Report = [self.title, *self.lead.split("\n")]
         for section in self.sections:
-            report += ["", *(block.table if isinstance(block, Chart) else block for block in section.blocks)]  # type: ignore
+            report += ["", *(block if isinstance(block, (str, Table)) else block.table for block in section.blocks)]
         return [*report, "", self.signature]
 
 
