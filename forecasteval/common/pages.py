@@ -32,10 +32,10 @@ from .report import (
 
 MOST: Final = 3000  # records that a page shows
 BYTES: Final = 3_400_000  # of the texts of all its records: a page has less than 6 MB
-TEXT: Final = 20_000  # characters of a stranger's text in an opened record
+TEXT: Final = 20_000  # characters of an untrusted text in an opened row
 CELLS: Final = 25_000  # of a table
 CHARTED: Final = 40  # rows of a chart
-CUT: Final = 320  # characters of a stranger's text in one cell
+CUT: Final = 320  # characters of an untrusted text in a cell
 _BLANK_LINES: Final = re.compile(r"\n(?: *\n)+")
 _ANCHOR: Final = re.compile(r"[0-9A-Za-z_-]{1,60}")
 _HEX: Final = re.compile(r"[0-9a-f]{12,}")
@@ -66,7 +66,7 @@ class Record(NamedTuple):
 class Records(NamedTuple):
     """Rows to look through: opened, searched, filtered by their choices, sorted, downloaded as CSV.
 
-    `name` tells the records of one page apart in its address. `note` says which rows there are.
+    `name` identifies the records in the address of their page. `note` says which rows there are.
     """
 
     name: str
@@ -113,9 +113,9 @@ class Section(NamedTuple):
 
 
 class Page(NamedTuple):
-    """What there is to see: a title, lines about it, figures (name, value, remark), sections, the signature below.
+    """What there is to see: title, lead, figures (name, value, remark), sections, and the signature below them.
 
-    `key` identifies what is shown; it is in the head of the page, if there is one. `links` lead to other pages.
+    `key` identifies what the page shows, and stands in its head unless it is "". `links` lead to other pages.
     """
 
     title: str
@@ -131,7 +131,7 @@ class Page(NamedTuple):
         return [block for section in self.sections for block in section.blocks if isinstance(block, kind)]
 
     def charts(self) -> dict[str, Chart]:
-        """The charts by name, in their order: also those that are a column of marks of records."""
+        """The charts by name, in their order; records with a column of marks are charts, too."""
         charts = {}
         for block in (block for section in self.sections for block in section.blocks):
             if isinstance(block, Chart):
@@ -223,11 +223,11 @@ def count_rows(shown: int, total: int, first: str, what: str = "questions") -> s
     return f"{shown} of {total} {what}, {first} first. All of them are in the JSON that --save writes."
 
 
-# --- Texts of strangers ---
+# --- Untrusted texts ---
 
 
 def show_text(text: object, limit: int = CUT) -> str:
-    """A stranger's text for a cell: its lines, nothing in them that is not shown, cut to `limit` characters."""
+    """An untrusted text for a cell: control characters as escapes, blank lines merged, cut to `limit` characters."""
     shown = str(text)
     cut = f"{shown[: limit - 1]}…" if len(shown) > limit else shown
     return _BLANK_LINES.sub("\n\n", "\n".join(printable(line.replace("\t", " ")) for line in cut.split("\n")))

@@ -77,7 +77,7 @@ class Link(NamedTuple):
 
 
 class Links(NamedTuple):
-    """Several links in one cell; a link without file and anchor is its text."""
+    """Several links in one cell; a link with neither file nor anchor is plain text."""
 
     links: Sequence[Link]
 
@@ -100,7 +100,7 @@ class Column:
     width), or "mark" (drawn on pages and by `plot`, left out of text). On pages a "filter" is a choice without a
     column, and what is "inside" stands in a row that was opened.
     best: what the first click sorts to the top, "high" or "low" numbers, or "" for texts from A on.
-    spare: a narrow terminal goes without the columns of the highest numbers first, and only then without those of 0.
+    spare: on a narrow terminal the columns with the highest number go first, columns with 0 last.
     """
 
     title: str
@@ -180,7 +180,7 @@ def print_report(report: Report) -> None:
 
 
 def _fit_table(table: Table, width: float) -> str:
-    """The table without the columns for which there is no room; they are named.
+    """The table as text. Columns for which there is no room are left out, and named below it.
 
     Columns without any value go first, then those to spare, then from the right. Where the last column is text, it is
     cut to the room that is left, 30 columns or more, and no further column goes.

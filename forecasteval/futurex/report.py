@@ -263,7 +263,7 @@ class _Row(NamedTuple):
 
 
 def _read_row(item: Item, cost: float, same_id: int, record: object, rules: Rules | None) -> _Row:
-    """The item with the texts of its record; only with its own if the files hold another answer by now."""
+    """The item with the texts of its record, or with its excerpts if the files have another answer by now."""
     raw = raw_answer(record) if isinstance(record, Mapping) else None
     answer = raw if isinstance(raw, str) else as_text(raw)
     if not isinstance(record, Mapping) or item["answer"] not in answer:

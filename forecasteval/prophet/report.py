@@ -129,7 +129,7 @@ def _board_rows(results: Mapping[str, Any], by: str, full: bool) -> list[Row]:
 
 
 def _ranking_chart(results: Mapping[str, Any], rows: Sequence[Row], by: str) -> Chart:
-    """The chosen metric with all that tells how sure it is, then others, without those that no row has."""
+    """The chosen metric with its uncertainty, then the other metrics that some row has."""
     others = [metric for metric in _metrics(results) if metric != by and metric not in _FULL_ONLY]
     others = [metric for metric in others if any(row.record[metric] is not None for row in rows)]
     ranks = Column("rank", lambda row: _mark(row, f"{by}_rank"), "mark")
@@ -289,7 +289,7 @@ def explain(item: Record) -> str:
     >>> explain({"brier": 0.25, "log": math.log(0.5), "return_0": 0.8})
     '0.5 on what came true: Brier 0.2500; a dollar bet (γ = 0) became 0.8000'
     """
-    log = item.get("log")  # None unless the event is exclusive; no less than that of one in a hundred
+    log = item.get("log")  # None unless the event is exclusive; at least the logarithm of 0.01
     given = "" if log is None else f"{math.exp(log):.3g}{' or less' * (log <= math.log(LOG_FLOOR))} on what came true: "
     paid = [(name, value) for name, value in item.items() if name.startswith("return_") and value is not None]
     bet = f"; a dollar bet (γ = {paid[0][0].removeprefix('return_')}) became {show_number(paid[0][1])}" if paid else ""
