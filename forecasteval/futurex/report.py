@@ -58,10 +58,8 @@ Rows = Callable[[], Iterable[Mapping[str, Any]] | None]
 
 def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
     """The report's lines and tables; with `items` also a row per question."""
-    overview = make_overview(results)
-    if items:
-        overview = overview.with_sections(Section("", [make_table(_ITEMS, results["items"])]))
-    return overview.report()
+    rows = [Section("Items", [make_table(_ITEMS, results["items"])])] if items else []
+    return make_overview(results).with_sections(*rows).report()
 
 
 def make_overview(results: Mapping[str, Any]) -> Page:
