@@ -157,7 +157,7 @@ def nightly(argv: Sequence[str]) -> int:
     add_options(parser, reversed(WINGS), ranked=True)
     args = parser.parse_args(argv)
     scorer = _scorer(args)
-    if (args.root / "prediction").is_dir():  # a mistyped root is told first
+    if (args.root / "prediction").is_dir():  # otherwise the error is about the root
         scorer.require_usable_options()
     return commands.nightly(args, scorer, PROGRAM)
 

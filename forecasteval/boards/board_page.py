@@ -125,7 +125,7 @@ def _figures(board: Row, leading: Sequence[Row], history: History | None, names:
 
 
 def _leader(table: Row, names: Names) -> tuple[str, str]:
-    """The first of a table, and which systems cannot be told from it."""
+    """The first system of a table, and the systems that do not differ significantly from it."""
     first, *others = [row for row in table["rows"] if not row.get("provisional")]
     tied = [names[system_of_row(table, row)] for row in others if is_tied(row)]
     remarks = [show_number(mark_of(first)[0])]

@@ -1,4 +1,4 @@
-"""The nightly run: every file of `prediction/` scored, stored in `evaluation/` and ranked, only what is new anew.
+"""The nightly run: every file of `prediction/` is scored if it is new, stored in `evaluation/` and ranked.
 
 Its verification scores everything once more: what does not come out as it is stored was damaged, forged or is out of
 date.

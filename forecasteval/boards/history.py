@@ -161,7 +161,7 @@ def _read_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> Line:
         "degraded": file["degraded"],
         "evaluator": signature["evaluator"],
         "rules": signature.get("rules"),
-        "settings": {  # what has no place of its own in a line, without what is not set
+        "settings": {  # settings without a separate key, except those that are not set
             key: value
             for key, value in signature.items()
             if value is not None and key not in ("evaluator", "rules") and not key.endswith("sha256")

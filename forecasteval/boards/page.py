@@ -1,6 +1,6 @@
 """Pages: one HTML file each, without network or server, harmless and readable under a strict content policy.
 
-The policy of a page allows just its own style and script, by their checksums. Text of strangers is escaped by the
+The policy of a page allows only its style and script, by their checksums. Text from files is escaped by the
 template and made printable by `common.pages`; it never gets into the script or the style.
 """
 

@@ -170,7 +170,7 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[str]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what a killed run left; nobody writes such names without the lock."""
+    """Remove the files that a killed run left; such names are only written by the run that has the lock."""
     for stray in folder.glob(".*.tmp"):
         if _TEMPORARY.fullmatch(stray.name):
             with contextlib.suppress(OSError):

@@ -212,7 +212,7 @@ def mark_of(row: Row) -> tuple[float | None, Sequence[float] | None]:
 
 
 def is_tied(row: Row) -> bool | None:
-    """Whether a row cannot be told from the leader; None if nothing says so."""
+    """Whether a row does not differ significantly from the leader; None if unknown."""
     if "tied_with_best" in row:
         return bool(row["tied_with_best"])
     if row.get("rank_interval"):

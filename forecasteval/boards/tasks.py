@@ -38,7 +38,7 @@ _LONGEST_NAME: Final = 255  # bytes that file systems allow
 class Options(NamedTuple):
     """How a night is run; `cluster` is the address of a Dask cluster, `processes` are 0 for the current one only."""
 
-    force: bool = False  # score everything anew
+    force: bool = False  # score everything again
     pages: bool = False  # also those of runs
     min_questions: int = 0
     min_datasets: int | None = None

@@ -70,7 +70,7 @@ def fit_scores(scores: Array, levels: Array, weeks: Array, weights: Array, clust
 
     with Newton's method (the objective is concave). The score is Σ v·(y where the system took part, p elsewhere), in
     [0, 1]: exactly the plain Σ w_l·mean_l / Σw where it always did. A system without any point is left out of the fit:
-    it cannot tell an easy week from a hard one. Its score is 0, and it changes nobody's.
+    it does not show which weeks are easy. Its score is 0, and it has no influence on other scores.
 
     Errors: a question's influence ψ on a score (sandwich; Liang & Zeger 1986), centred by level and times √(n/(n − 1))
     with the n questions that the system answered there, so that they are those of `stratified_error` where a system

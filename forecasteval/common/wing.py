@@ -194,7 +194,7 @@ class Scorer:
         self.output = output
         self._evaluators: dict[str, Evaluator] = {}
 
-    def __reduce__(self) -> tuple[Any, ...]:  # without evaluators: another process makes its own
+    def __reduce__(self) -> tuple[Any, ...]:  # without evaluators: another process makes them again
         return Scorer, (tuple(self.wings.values()), self.given, self.output)
 
     def recognise(self, path: Path, dataset: Path | None) -> Wing:

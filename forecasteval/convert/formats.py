@@ -55,7 +55,7 @@ def _read_reply(row: Row) -> Iterator[Answer]:
 def _read_task(row: Row) -> Iterator[Answer]:
     """The attempts of a row of MiroFlow's `benchmark_results.jsonl`, each of which belongs to a run.
 
-    The row's own answer is that of one of its attempts, and which one can depend on the truth (pass@k), so it counts
+    The answer of the row is that of one of its attempts, and which one can depend on the truth (pass@k), so it counts
     only where no attempts are listed. A retry (`retry_id`) tries an attempt again, and the last one counts.
     """
     listed = row.get("attempts")

@@ -77,7 +77,7 @@ def _read_csv(path: Path) -> Table:
     _, names = next(lines, (0, list[str]()))
     rows = []
     for line, cells in lines:
-        if len(cells) > len(names):  # an answer with commas that nobody put in quotes
+        if len(cells) > len(names):  # an answer with commas and without quotes
             expected = f"expected {len(names)} cells (a cell with commas stands in quotes)"
             raise InputError(f"{path}: line {line}", expected, str(len(cells)))
         if cells:

@@ -115,7 +115,7 @@ def _is_flat(raw: list[object]) -> bool:
 
 
 def question_words(prompt: str) -> str:
-    """The prompt up to the paragraph that tells how to answer."""
+    """The prompt up to the paragraph with instructions for the answer."""
     return prompt.partition("IMPORTANT:")[0]
 
 

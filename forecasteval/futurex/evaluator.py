@@ -202,7 +202,7 @@ def evaluator_of_options(
         raise InputError("--workers", "expected 1 or more", str(options["workers"]))
     if not llm:
         raise InputError("--llm", "expected the name of a model")
-    # A server of one's own may need no key.
+    # A local server may need no key.
     key = os.environ.get("OPENAI_API_KEY") or ("none" if os.environ.get("OPENAI_BASE_URL") else None)
     if not key:
         raise InputError("--llm", "expected a key in the environment variable OPENAI_API_KEY", "none")

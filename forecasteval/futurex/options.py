@@ -40,7 +40,7 @@ def count_options(prompt: str) -> int:
 
 
 def find_options(prompt: str) -> list[str]:
-    r"""The options' texts in a prompt, labelled A, B, … on lines of their own (or inline after ` | `).
+    r"""The options' texts in a prompt, labelled A, B, … on separate lines (or inline after ` | `).
 
     Past Z the labels go on in ASCII order: `[ \ ] ^ _`, the backtick, a, b, … Empty if there are none.
     """

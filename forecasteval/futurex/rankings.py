@@ -22,7 +22,7 @@ _SHIELD: Final = re.compile(
     r"""(?!\([0-9]{1,2}\))\([^()]*\)|\[[^\[\]]*\]|"[^"\n]*"|“[^“”]*”|《[^《》]*》|「[^「」]*」|『[^『』]*』|【[^【】]*】"""
 )
 _ORDINAL: Final = "一二三四五六七八九十"
-_LABEL: Final = re.compile(  # the name of the group that holds the number tells the kind
+_LABEL: Final = re.compile(  # the name of the group with the number is the kind of label
     rf"""(?=[0-9第RN\#(])                                                            # a glance that fails fast
       (?:第\s*(?P<place>[0-9]{{1,4}}|[{_ORDINAL}]{{1,3}})\s*[名位]\s*[:、.]?\s*        # 第6名：
       |(?<![^\s,;|、])(?:
@@ -106,7 +106,7 @@ def _read_ordinal(text: str) -> int:
 def split_items(text: str, compounds: Iterable[str] = ()) -> list[str]:
     """The items of a list in one text, in the order of their ranks if every item carries one; labels dropped.
 
-    `compounds` are names that hold a separator of their own: where one stands whole, nothing in it splits.
+    `compounds` are names that contain a separator: they are not split where they occur completely.
     """
     if not compounds and not _COMPLEX.search(text):  # neither labels, brackets nor quotes
         return [item for item in map(str.strip, ITEM_SEPARATOR.split(text)) if _is_name(item)]

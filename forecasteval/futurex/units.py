@@ -44,7 +44,7 @@ class Reading(NamedTuple):
 
 
 class NumberTruth(TruthOf[Reading]):
-    """Truth of a numeric question; `sigma` and every compared value are in the truth's own unit.
+    """Truth of a numeric question; `sigma` and every compared value are in the unit of the truth.
 
     `prompt`: whether `down 0.4%` is negative is up to what the question asks for.
     """

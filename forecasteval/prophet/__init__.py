@@ -67,7 +67,7 @@ def __getattr__(name: str) -> Any:
 
 
 def is_mine(path: Path, dataset: Path | None) -> bool:
-    """Whether a file holds forecasts: a CSV with events does; else its dataset's first records tell, or its own."""
+    """Whether a file contains forecasts: a CSV with events, or a file with problem ids in it or in its dataset."""
     if path.suffix == ".csv":
         keys = first_keys(path)
         if holds_events(keys) or (dataset is None and "id" not in keys):

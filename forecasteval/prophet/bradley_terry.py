@@ -48,7 +48,7 @@ def fit_bradley_terry(
     participation no prior makes that sure (-ln Σθ of an event is convex in θ): see tests/simulate_prophet.py.
 
     forecaster, event: N integers from 0 without gaps; p_winner: the probability each gave the event's winner, in
-    [0, 1]. An event whose winner nobody gave any is left out (`used`). `log_likelihood` is without the prior, and
+    [0, 1]. Events whose winner no forecaster expected are left out (`used`). `log_likelihood` is without the prior, and
     `gradient_norm` the largest derivative by a ln θ, with it. Without prior the maximum may not exist (`diverging`).
     Raises InputError: no observation, lengths that differ, values outside [0, 1], a negative prior.
     Source: Huang, Weng and Lin (2006); prior: Caron and Doucet, J. Comp. Graph. Stat. 21 (2012) 174–196.

@@ -62,7 +62,7 @@ def compare_by_category(categories: dict[str, Category], metrics: Sequence[str])
 
 
 class ProblemRow(TypedDict):
-    """How hard a problem is, how well it tells forecasters apart (both from IRT), its size."""
+    """The difficulty and discrimination of a problem (both from IRT), its size."""
 
     difficulty: float | None
     discrimination: float | None

@@ -17,7 +17,7 @@ from .scores import calibration_errors
 from .tilted import list_bets
 
 _OF_MODELS: Final = ("adjusted_brier", "irt_ability", "weighted_brier", "bradley_terry")
-LEAST_CLUSTERS: Final = 2  # below, nothing tells how sure a number is
+LEAST_CLUSTERS: Final = 2  # with fewer there is no measure of the error
 
 
 class Estimate(NamedTuple):

@@ -146,7 +146,7 @@ class ProphetArenaEvaluator(Evaluator):
         self.metrics = make_metrics(self.gammas)
 
     def evaluate_all(self, forecasts: Iterable[Any], problems: Iterable[Any], where: str = "forecasts") -> Results:
-        """Score the forecasts of the problems; the docstring of `forecasteval.prophet` tells their fields.
+        """Score the forecasts of the problems; the docstring of `forecasteval.prophet` describes their fields.
 
         Plain Python values, None where a metric does not apply, the same for any order of the input; docs/python.md
         has every key. The weights of events count in every mean, not in the models. `where` names the data in errors.
@@ -160,7 +160,7 @@ class ProphetArenaEvaluator(Evaluator):
     def read(self, files: Files) -> ForecastData:
         """The forecasts of one file, or of several of one dataset as one set of forecasts.
 
-        A CSV holds its own events, JSON and JSONL need the problems of their dataset. Raises InputError: a file that
+        A CSV contains its events, JSON and JSONL need the problems of their dataset. Raises InputError: a file that
         cannot be read, forecasts without a dataset or with several, a forecaster in two files.
         """
         paths, datasets = files

@@ -22,7 +22,7 @@ class Events(NamedTuple):
     """Events in the order of their ids; the options of event e stand at offsets[e]:offsets[e + 1] of `outcome`.
 
     q and mid are the asking and middle prices, option after option, and `weight` the weight, nan where the problem
-    gives none. Events of one `series` are one cluster; "" is a cluster of its own.
+    gives none. Events of one `series` are one cluster; "" is a separate cluster.
     """
 
     ids: list[str]

@@ -142,7 +142,7 @@ def _describe(fit: IrtFit | BradleyTerryFit) -> dict[str, Any]:
 
 
 def _numbered(scored: Scored, values: Floats) -> tuple[Ints, Ints, Ints, Ints, Floats]:
-    """The forecasters and events that have a value, both numbered anew for each of the values, and the values."""
+    """The forecasters and events that have a value, both numbered again for each of the values, and the values."""
     has = ~np.isnan(values)
     who, i = np.unique(scored.forecasts.forecaster[has], return_inverse=True)
     which, j = np.unique(scored.forecasts.event[has], return_inverse=True)

@@ -1,4 +1,4 @@
-"""Scores of single forecasts: Brier, log, spherical, return; calibration. Flat arrays, each function checks its own.
+"""Scores of single forecasts: Brier, log, spherical, return; calibration. Flat arrays, which each function checks.
 
 Forecast i has the positions offsets[i]:offsets[i + 1] of the arrays.
 """

@@ -148,7 +148,7 @@ def _parsed(raw: Any, name: str) -> Any:
 def build_files(build: Build, language: str = "en", program: str = PROGRAM) -> dict[str, str]:
     """The text of every output file by name: six datasets, four templates, six example predictions, the report.
 
-    `program` is what the report tells its readers to type.
+    `program` is the command in the report's instructions.
     """
     files: dict[str, str] = {}
     for kind in QUESTION_TYPES:

@@ -116,7 +116,7 @@ class AnswerKey(NamedTuple):
 class Questions:
     """The answer keys of datasets, by id in its order: of paths of files, or of their records.
 
-    `names` are the files' names. `sha256` is a file's own checksum, of several files the checksum of theirs, whatever
+    `names` are the files' names. `sha256` is the checksum of a file, or of the checksums of several files, whatever
     the order given; None if there is no file. Raises InputError for a dataset that contradicts itself, an id that is
     used more than once, and if there is no question.
     """

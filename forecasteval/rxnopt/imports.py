@@ -234,7 +234,7 @@ def _results(row: Row, layout: Layout) -> dict[str, str | None]:
 def _item(column: str, cell: str, molecule: bool) -> Item:
     """An item; its text is its SMILES, too, if the column's name says so, or if a molecule is written like one.
 
-    CO alone is carbon monoxide or methanol: then only the name of the column tells.
+    CO alone is carbon monoxide or methanol: then only the name of the column decides.
     """
     text = cell.strip()
     smiles = "smiles" in column.lower() or (molecule and is_smiles(text))

@@ -70,7 +70,7 @@ class RxnOptEvaluator(Evaluator):
         return {"evaluator": f"{NAME} {__version__}", "missing": "zero"}
 
     def evaluate_all(self, predictions: Mapping[Any, Any]) -> Results:
-        """The results of `{id: option index}` against the evaluator's own datasets; the docs list every key.
+        """The results of `{id: option index}` against the datasets of the evaluator; the docs list every key.
 
         avg_relative_score is the mean of effective / best effective of the picked options, exact_match_accuracy that
         of picks among the best, avg_yield_ratio that of yield / best yield, each in [0, 1] with Student's t interval,
