@@ -21,10 +21,19 @@ from .errors import InputError, printable
 MAX_FAILURES: Final = 10  # in a row, in the order of the prompts
 # Earlier versions kept a checksum in the third column.
 _TABLE: Final = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL, sha256 TEXT NOT NULL)"
+_MAX_REASON: Final = 200  # characters of what a server says about a failure
+_MIN_SECRET: Final = 8  # characters; a shorter key, like "none" where a server wants none, is a word like any other
+_FORMS: Final = ("json_schema", "json_object", "text")  # of a reply, the strictest first
+_BAD_REQUEST: Final = frozenset({400, 413, 422})
+_STATUS: Final = {401: "key refused", 402: "no credit", 403: "forbidden", 404: "no such model", 429: "rate limit"}
+# No further call can mend these.
+_HOPELESS: Final = frozenset({"key refused", "no credit", "no such model", "no http address"})
+# A server may refuse one prompt for what it says, and answer the next.
+_OF_ONE_PROMPT: Final = frozenset({"bad request", "forbidden"})
+# The model answered, although not what it was to answer. Every other failure is the server's, and may pass.
+_OF_THE_MODEL: Final = frozenset({"empty", "cut off", "refusal"})
 Data = Mapping[str, Any]
 Value = TypeVar("Value")
-
-# --- A run ---
 
 
 class Task(NamedTuple, Generic[Value]):
@@ -96,7 +105,7 @@ class ModelClient:
         alone = 0 if self._answered else 1
         sent = self._send(task, new[:alone])
         for call in sent.values():
-            if not call.failure or call.failure in OF_THE_MODEL:
+            if not call.failure or call.failure in _OF_THE_MODEL:
                 self._answered, self.server.dialect = True, call.dialect
         sent |= self._send(task, new[alone:])
         calls |= dict.fromkeys(new, Call(failure="not sent")) | sent
@@ -123,7 +132,10 @@ class ModelClient:
                 while True:
                     prompt, future = waiting.popleft()
                     try:
-                        future.set_result(self._call(task, prompt))
+                        call = self.server.call(task.instructions, task.schema, prompt)
+                        if not call.failure:
+                            self.cache.put(self._key(task, prompt), call.reply)
+                        future.set_result(call)
                     except Exception as error:  # A fault of this program: it is raised where the result is awaited.
                         future.set_exception(error)
 
@@ -144,12 +156,6 @@ class ModelClient:
             waiting.clear()
         return calls
 
-    def _call(self, task: Task[Any], prompt: str) -> Call:
-        call = self.server.call(task.instructions, task.schema, prompt)
-        if not call.failure:
-            self.cache.put(self._key(task, prompt), call.reply)
-        return call
-
     def _seconds_left(self) -> float:
         if self._end is None:
             self._end = time.monotonic() + self.deadline
@@ -157,11 +163,11 @@ class ModelClient:
 
     def _note(self, failure: str) -> None:
         """Count failures in a row, and stop the run where further calls would be in vain."""
-        if not failure or failure in OF_THE_MODEL:
+        if not failure or failure in _OF_THE_MODEL:
             self._failures = 0
-        elif failure not in OF_ONE_PROMPT and failure != "deadline":
+        elif failure not in _OF_ONE_PROMPT and failure != "deadline":
             self._failures += 1
-        self._stopped = failure in HOPELESS or self._failures >= MAX_FAILURES
+        self._stopped = failure in _HOPELESS or self._failures >= MAX_FAILURES
 
 
 def _count_usage(calls: Sequence[Call], values: Sequence[object], sent: Iterable[Call]) -> Usage:
@@ -176,25 +182,10 @@ def _count_usage(calls: Sequence[Call], values: Sequence[object], sent: Iterable
         "invalid": len(calls) - answered - failures.total(),
         "failures": dict(failures),
         "reasons": dict(sorted(reasons.items())),
-        "degraded": any(failure not in OF_THE_MODEL for failure in failures),
+        "degraded": any(failure not in _OF_THE_MODEL for failure in failures),
         "calls": len(spent),
         "tokens": {"prompt": sum(prompt for prompt, _ in spent), "completion": sum(reply for _, reply in spent)},
     }
-
-
-# --- One call: what is sent, and how it can fail ---
-
-_MAX_REASON: Final = 200  # characters of what a server says about a failure
-_MIN_SECRET: Final = 8  # characters; a shorter key, like "none" where a server wants none, is a word like any other
-_FORMS: Final = ("json_schema", "json_object", "text")  # of a reply, the strictest first
-_BAD_REQUEST: Final = frozenset({400, 413, 422})
-_STATUS: Final = {401: "key refused", 402: "no credit", 403: "forbidden", 404: "no such model", 429: "rate limit"}
-# No further call can mend these.
-HOPELESS: Final = frozenset({"key refused", "no credit", "no such model", "no http address"})
-# A server may refuse one prompt for what it says, and answer the next.
-OF_ONE_PROMPT: Final = frozenset({"bad request", "forbidden"})
-# The model answered, although not what it was to answer. Every other failure is the server's, and may pass.
-OF_THE_MODEL: Final = frozenset({"empty", "cut off", "refusal"})
 
 
 class Call(NamedTuple):
@@ -286,9 +277,6 @@ class Server:
         text = error.body.get("message") if isinstance(error.body, Mapping) else error.body
         text = self._redact(text if isinstance(text, str) else error.response.text)
         return printable(" ".join(text[: 2 * _MAX_REASON].split()), _MAX_REASON)
-
-
-# --- The cache ---
 
 
 class ReplyCache:

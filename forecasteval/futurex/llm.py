@@ -120,9 +120,7 @@ NUMBER_TASK: Final = Task(_READ_NUMBER, _NUMBER_REPLY, f"numbers {NUMBER_PROMPT}
 
 def choose_span(answer: Answer, policy: str) -> str:
     """The part of an answer that the model is to read; "" if the grammar decides."""
-    if not answer.text or len(answer.text) > MAX_SPAN:
-        return ""
-    text = answer.cleaned
+    text = answer.cleaned if len(answer.text) <= MAX_SPAN else ""
     readable = answer.boxed or parse_number(text) is not None  # prose without a box is not searched
     return cut_span(text) if readable and (policy == "always" or not is_settled(text)) else ""
 
