@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _QUOTES: Final = re.compile(r"[\"'“”‘’„«»《》〈〉「」『』`´]")
@@ -29,14 +29,6 @@ _STROKES: Final = dict(zip("łøđħŧıƚɫ", "lodhtill", strict=True))
 _TAIL: Final = re.compile(r"\s+by\s+|\s+[-–—]\s+|(?<=[》”\"」』])\s*[-–—]+\s*")
 
 
-class _Others(NamedTuple):
-    """Other keys of a name (`Sunrise (2024)`), "" where there is none."""
-
-    inside: str  # its brackets
-    outside: str
-    head: str  # in front of ` by AUTHOR` or ` - AUTHOR`
-
-
 class Name:
     """A name as it compares: `spaced` after folding, `key` also without spaces beside CJK characters.
 
@@ -44,24 +36,10 @@ class Name:
     "end"; "" if both do.
     """
 
-    __slots__ = ("_others", "key", "plain", "side", "spaced", "text")
+    __slots__ = ("key", "plain", "side", "spaced", "text")
 
     def __init__(self, text: str, spaced: str, plain: bool, side: str = "") -> None:
         self.text, self.spaced, self.plain, self.side, self.key = text, spaced, plain, side, key_of(spaced)
-        self._others: _Others | None = None
-
-    @property
-    def others(self) -> _Others:
-        """Keys of parts of the name."""
-        if self._others is None:
-            inside = [next(filter(None, groups), "") for groups in _BRACKETED.findall(self.text)]
-            alone = len(inside) == 1 and not _OR_ELSE.match(inside[0])
-            parts = (inside[0], _BRACKETED.sub(" ", self.text)) if alone else ("", "")
-            keys = [key if any(map(str.isalpha, key)) else "" for key in (key_of(fold(part)) for part in parts)]
-            folded = self.text.casefold()
-            tail = _TAIL.search(folded)
-            self._others = _Others(keys[0], keys[1], key_of(fold(folded[: tail.start()])) if tail else "")
-        return self._others
 
 
 Same = Callable[[Name, Name], bool]  # whether a true and a predicted name mean the same
@@ -109,7 +87,7 @@ def key_of(spaced: str) -> str:
 def read_name(text: str) -> Name:
     """The name's comparable form; `text` is expected to be cleaned.
 
-    >>> read_name('《Panda  Plan》.').key, read_name("许 二 木").key, read_name("Łódź (2024)").others.outside
+    >>> read_name('《Panda  Plan》.').key, read_name("许 二 木").key, read_name("Łódź").key
     ('panda plan', '许二木', 'lodz')
     """
     bare = text.rstrip(" .。")
@@ -138,16 +116,34 @@ def same_name(true: Name, predicted: Name) -> bool:
         return False
     if longer is predicted and (_names_two(true.text, predicted.text) or not _may_be_added(front, predicted.side)):
         return False
-    return (len(shorter) > 1 and bool(IS_CJK.match(shorter))) or _is_boundary(longer, cut)
+    before, after = longer.key[cut - 1], shorter[0]
+    if IS_CJK.match(after):
+        return len(shorter) > 1 or not IS_CJK.match(before) or longer.spaced.endswith(f" {shorter}")
+    return not (before.isalnum() and after.isalnum()) or bool(IS_CJK.match(before))
 
 
 def _is_alias(true: Name, predicted: Name) -> bool:
     """Whether one name is the other's brackets, or the part in front of them or of an author."""
-    one = true.key
-    inside, outside, head = predicted.others
-    if one == outside or (one == inside and _may_be_alias(inside, outside)):
+    inside, outside, head = other_keys(predicted.text)
+    if true.key == outside or (true.key == inside and _may_be_alias(inside, outside)):
         return True
-    return predicted.key in true.others[:2] or (one == head and predicted.side != "end")
+    return predicted.key in other_keys(true.text)[:2] or (true.key == head and predicted.side != "end")
+
+
+@lru_cache(maxsize=1 << 15)
+def other_keys(text: str) -> tuple[str, str, str]:
+    """Keys of parts of a name: its brackets, the rest of it, what is in front of ` by AUTHOR` or ` - AUTHOR`; or "".
+
+    >>> other_keys("Sunrise (2024)"), other_keys("Sunrise (Games) by Ann")
+    (('', 'sunrise', ''), ('games', 'sunrise by ann', 'sunrise (games)'))
+    """
+    brackets = [next(filter(None, groups), "") for groups in _BRACKETED.findall(text)]
+    alone = len(brackets) == 1 and not _OR_ELSE.match(brackets[0])
+    parts = (brackets[0], _BRACKETED.sub(" ", text)) if alone else ("", "")
+    inside, outside = (key if any(map(str.isalpha, key)) else "" for key in (key_of(fold(part)) for part in parts))
+    folded = text.casefold()
+    tail = _TAIL.search(folded)
+    return inside, outside, key_of(fold(folded[: tail.start()])) if tail else ""
 
 
 def _may_be_alias(inside: str, outside: str) -> bool:
@@ -185,24 +181,6 @@ def _names_two(true: str, predicted: str) -> bool:
     """Whether a slash parts two names: `Silver Fox / Red Kite`, but not `a/b` nor `GitHub: a/b` where a/b is true."""
     slashed = predicted.count("/") > true.count("/") and " - " not in predicted
     return slashed and " " in predicted.rpartition("/")[0]
-
-
-def _is_boundary(name: Name, cut: int) -> bool:
-    """Whether a word begins at `cut` of the key, in the text before spaces were removed."""
-    before, after = name.key[cut - 1], name.key[cut]
-    if not (before.isalnum() and after.isalnum()):
-        return True
-    if bool(IS_CJK.match(before)) != bool(IS_CJK.match(after)):
-        return True
-    index = 0
-    for char in name.spaced:
-        if char == name.key[index]:
-            index += 1
-            if index > cut:
-                return False
-        elif index == cut:
-            return True
-    return False
 
 
 def match_names(

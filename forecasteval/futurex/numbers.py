@@ -69,11 +69,19 @@ DIGITS_PART: Final = r"""
       |[0-9]{1,3}(?:\.[0-9]{3}){2,40}(?![0-9.])                 # 1.234.567
       |[0-9]+,[0-9]{1,2}(?![0-9,])                              # 1,5
       |[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"""
-_SCALE_WORDS: Final = {  # English scale words; see scale_of for 十百千万亿
-    "ten": 10.0, "hundred": 100.0, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
-    "lakh": 1e5, "crore": 1e7, "k": 1e3, "m": 1e6, "mm": 1e6, "mn": 1e6, "mln": 1e6, "b": 1e9, "bn": 1e9, "bln": 1e9,
-    "t": 1e12, "tn": 1e12, "trn": 1e12, "milion": 1e6, "millon": 1e6, "milon": 1e6, "bilion": 1e9, "trilion": 1e12,
-}  # fmt: skip
+_FACTORS: Final = {
+    10.0: "ten 十",
+    100.0: "hundred 百",
+    1e3: "thousand k 千",
+    1e4: "万",
+    1e5: "lakh",
+    1e6: "million milion millon milon m mm mn mln",
+    1e7: "crore",
+    1e8: "亿",
+    1e9: "billion bilion b bn bln",
+    1e12: "trillion trilion t tn trn",
+}
+_SCALE_WORDS: Final = {word: factor for factor, words in _FACTORS.items() for word in words.split()}
 SCALE: Final = r"""(?:
      (?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|mill?i?on|bill?ion|trill?ion)s?\b
     |(?:mn|mln|bn|bln|tn|trn|lakh|crore)s?\b|(?<=[0-9])(?:[kmbt]|mm)\b
@@ -141,14 +149,8 @@ class Quantity(NamedTuple):
 @lru_cache(maxsize=256)
 def scale_of(words: str) -> float:
     """The factor of a chain of scale words: `hundred million` 1e8, `千万` 1e7, `万亿` 1e12."""
-    factor = 1.0
-    for word in re.findall(r"[十百千万亿]|(?:(?:hundred|ten)s?\s+(?:of\s+)?)?[a-z]+", words.lower()):
-        if word in "十百千万亿":
-            factor *= {"十": 10.0, "百": 100.0, "千": 1e3, "万": 1e4, "亿": 1e8}[word]
-        else:
-            parts = [part if part in _SCALE_WORDS else part.rstrip("s") for part in word.split() if part != "of"]
-            factor *= math.prod(_SCALE_WORDS[part] for part in parts)
-    return factor
+    parts = [part for part in re.findall("[十百千万亿]|[a-z]+", words.lower()) if part != "of"]
+    return math.prod(_SCALE_WORDS[part if part in _SCALE_WORDS else part.rstrip("s")] for part in parts)
 
 
 def _quantity(match: re.Match[str]) -> Quantity | None:

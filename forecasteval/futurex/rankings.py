@@ -215,9 +215,12 @@ def _find_chain(labels: Sequence[_Label]) -> list[_Label]:
 
 
 def read_items(
-    answer: Answer, prompt: str = "", count: int | None = None, known: frozenset[str] = frozenset(),
+    answer: Answer,
+    prompt: str = "",
+    count: int | None = None,
+    known: frozenset[str] = frozenset(),
     compounds: Iterable[str] = (),
-) -> tuple[Name, ...]:  # fmt: skip
+) -> tuple[Name, ...]:
     """The names of a list answer or truth.
 
     Elements of a list literal are never split. Otherwise a final `and` splits the last item of a list, unless
@@ -227,7 +230,7 @@ def read_items(
     if answer.elements:
         return tuple(read_name(clean(e)) for e in answer.elements if not NO_NAME.fullmatch(e))
     items = split_items(answer.cleaned, compounds)
-    if len(items) == 1 and " " in items[0] and not items[0].isascii() and _ALL_CJK.fullmatch(items[0]):
+    if len(items) == 1 and _ALL_CJK.fullmatch(items[0]):
         names = items[0].split()
         if len(names) == (item_count(prompt) if count is None else count):
             items = names
