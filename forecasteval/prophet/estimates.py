@@ -23,31 +23,33 @@ LEAST_CLUSTERS: Final = 2  # with fewer there is no measure of the error
 class Estimate(NamedTuple):
     """A metric by row: its values, the events and clusters behind each, errors, both ends of 95 % intervals.
 
-    `influence`: by cluster and row, what one more copy of the cluster adds to the value. None: not estimated.
+    `influence`: by cluster and row, what one more copy of the cluster adds to the value; without a row where errors are
+    not estimated (and then nan), or where it is not needed.
     """
 
     values: Floats
     counts: Ints
     clusters: Ints
-    error: Floats | None = None
-    interval: tuple[Floats, Floats] | None = None
-    influence: Floats | None = None
+    error: Floats
+    low: Floats
+    high: Floats
+    influence: Floats
 
     def bounds(self, at: int) -> list[float] | None:
         """The interval of a row, if it has two clusters at least."""
-        if self.interval is None or self.clusters[at] < LEAST_CLUSTERS:
-            return None
-        low, high = (float(end[at]) for end in self.interval)
-        return None if math.isnan(low) or math.isnan(high) else [low, high]
+        low, high = float(self.low[at]), float(self.high[at])
+        return None if self.clusters[at] < LEAST_CLUSTERS or math.isnan(low) or math.isnan(high) else [low, high]
 
     def without_error(self, values: Floats) -> Estimate:
         """Other values behind which the same events stand."""
-        return Estimate(values, self.counts, self.clusters)
+        unknown = np.full(len(values), math.nan)
+        return Estimate(values, self.counts, self.clusters, unknown, unknown, unknown, self.influence[:0].copy())
 
     def with_influence(self, influence: Floats) -> Estimate:
         """The same values with errors and intervals that follow from the influence of the clusters."""
         error = clustered_errors(influence, self.clusters)
-        return self._replace(error=error, interval=t_intervals(self.values, error, self.clusters), influence=influence)
+        low, high = t_intervals(self.values, error, self.clusters)
+        return self._replace(error=error, low=low, high=high, influence=influence)
 
 
 Measures = dict[tuple[str, str], Estimate]  # by metric and what is subtracted: "", or a baseline on the row's events
@@ -59,10 +61,12 @@ def estimate_means(values: Floats, weight: Floats, row: Ints, cluster: Ints, row
     has = ~np.isnan(values)
     w, row = weight[has], row[has]
     cell, shape = cluster[has] * rows + row, (int(cluster.max()) + 1, rows)
-    shift = np.bincount(cell, w * (values[has] - means[row]), math.prod(shape)).reshape(shape)
+    shift = np.asarray(np.bincount(cell, w * (values[has] - means[row]), math.prod(shape)), dtype=float).reshape(shape)
     clusters = np.count_nonzero(np.bincount(cell, minlength=shift.size).reshape(shape), axis=0)
     total = np.bincount(row, w, rows)
-    return Estimate(means, counts, clusters).with_influence(shift / np.where(total > 0, total, 1))
+    unknown = np.full(rows, math.nan)
+    estimate = Estimate(means, counts, clusters, unknown, unknown, unknown, shift)
+    return estimate.with_influence(shift / np.where(total > 0, total, 1))
 
 
 def measure(scored: Scored, bins: Floats, models: Models, metrics: Sequence[Metric], intervals: bool) -> Measures:
@@ -76,7 +80,9 @@ def measure(scored: Scored, bins: Floats, models: Models, metrics: Sequence[Metr
     for metric in (metric for metric in metrics if metric.formula):
         for base in ("", *BASELINES):
             estimate = estimate_means(scored.less(metric.name, base), forecasts.weight, *board)
-            measures[metric.name, base] = estimate._replace(influence=None) if base else estimate
+            measures[metric.name, base] = (
+                estimate._replace(influence=estimate.influence[:0].copy()) if base else estimate
+            )
     brier = measures["brier", ""]
     measures["ece", ""] = brier.without_error(calibration_errors(bins))
     measures |= {(name, ""): brier.without_error(np.full(len(forecasts.names), math.nan)) for name in _OF_MODELS}
@@ -96,8 +102,9 @@ def measure(scored: Scored, bins: Floats, models: Models, metrics: Sequence[Metr
         return {key: estimate.without_error(estimate.values) for key, estimate in measures.items()}
     _tilt_intervals(measures, scored, metrics)
     for metric in metrics:
-        for end in measures[metric.name, ""].interval or ():
-            np.clip(end, *metric.bounds, out=end)
+        estimate = measures[metric.name, ""]
+        np.clip(estimate.low, *metric.bounds, out=estimate.low)
+        np.clip(estimate.high, *metric.bounds, out=estimate.high)
     return measures
 
 
@@ -118,12 +125,11 @@ def _tilt_intervals(measures: Measures, scored: Scored, metrics: Sequence[Metric
     for bets in list_bets(events, forecasts):
         pays = {name: bets.pay(gamma) for name, gamma in gammas.items()}
         for (name, base), subtracted in paid.items():
-            values, ends = measures[name, base].values, measures[name, base].interval
-            assert ends
-            mean = float(values[bets.row])
+            estimate = measures[name, base]
+            mean = float(estimate.values[bets.row])
             interval = bets.interval(pays[name] - subtracted[bets.slot], mean)
             low, high = (mean + (end - mean) * wider[name, base][bets.row] for end in interval)
-            ends[0][bets.row], ends[1][bets.row] = low, high
+            estimate.low[bets.row], estimate.high[bets.row] = low, high
 
 
 def _design_effect(estimate: Estimate, scored: Scored, metric: str, base: str) -> Floats:
@@ -131,8 +137,6 @@ def _design_effect(estimate: Estimate, scored: Scored, metric: str, base: str) -
     forecasts, values = scored.forecasts, scored.less(metric, base)
     board = forecasts.forecaster, forecasts.event, len(forecasts.names)
     independent = estimate_means(values, forecasts.weight, *board).error
-    assert estimate.error is not None
-    assert independent is not None
     with np.errstate(invalid="ignore", divide="ignore"):
         wider = np.where(estimate.clusters < estimate.counts, estimate.error / independent, 1.0)
     return np.asarray(np.fmax(np.nan_to_num(wider, nan=1.0, posinf=1.0), 1.0))
@@ -151,15 +155,13 @@ def _estimate_strengths(log: Estimate, fitted: Fitted[BradleyTerryFit], cluster:
     fit = fitted.fit
     moves = (fit.influence - (fit.influence @ fit.strength / len(fit.strength))[:, None]) * fit.strength
     estimate = _estimate_model(log, fitted, fit.strength, moves, cluster)  # the mean stays 1
-    assert estimate.error is not None
-    assert estimate.influence is not None
     unsure = np.isnan(estimate.values)
     unsure[fitted.forecasters[fit.vanished]] = True
     error = np.where(unsure, math.nan, estimate.error)
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = t_intervals(np.log(estimate.values), error / estimate.values, estimate.clusters)
-    interval = np.exp(low), np.minimum(np.exp(np.minimum(high, 700)), len(fit.strength))
-    return estimate._replace(error=error, interval=interval, influence=np.nan_to_num(estimate.influence))
+    low, high = np.exp(low), np.minimum(np.exp(np.minimum(high, 700)), len(fit.strength))
+    return estimate._replace(error=error, low=low, high=high, influence=np.nan_to_num(estimate.influence))
 
 
 # --- Errors ---

@@ -43,7 +43,7 @@ def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> Effect
 
     The score of a forecaster is μ + α_i: with full participation its mean, else the mean that it would have had with
     the events of the others. Standard errors are clustered by event and take the events as drawn, as those of a mean
-    do; times √(n_i/(n_i - 1)) for n_i events of the forecaster's own, nan for one. Parts are what events connect:
+    do; times √(n_i/(n_i - 1)) for the n_i events of a forecaster, nan for one. Parts are what events connect:
     scores of different parts do not compare.
 
     forecaster, event: N integers from 0, every number used; y: N values in [0, 1]. Raises InputError as `fit_irt`.

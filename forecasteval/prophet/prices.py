@@ -57,9 +57,9 @@ def settle_prices(events: Events, data: Forecasts, trusted: bool) -> tuple[Float
     The price is the problem's. Without one it is the median of what the forecasters of the event give in the same hour
     of the clock (UTC), if more than half of them, a `quorum` at least, lie within 0.05 of it; else the median of all
     forecasters of the event, if they agree likewise or are so many that a quorum is a majority. Of two prices in the
-    middle the higher is the median: nobody gains by naming a lower one. So nobody's prices decide what that forecaster
-    is paid, and leaving them out changes nothing. `trusted`: the file was written by the arena, not by forecasters;
-    each row is paid at its price. A single forecaster is, too: there is nobody else to ask.
+    middle the higher is the median: no forecaster gains by naming a lower one. So the prices of a forecaster do not
+    decide what it is paid, and leaving them out changes nothing. `trusted`: the arena wrote the file, not forecasters;
+    each row is paid at its price. So is a single forecaster, whose prices no other can confirm.
     """
     slot, quoted = events.slots(data.event), data.priced
     paid, middle = events.q[slot], events.mid[slot]

@@ -83,7 +83,7 @@ def crra_stake(p: ArrayLike, q: ArrayLike, gamma: float, offsets: ArrayLike | No
     U_γ(w) = w^(1-γ)/(1-γ), ln w at γ = 1. a*_k ∝ q_k (p_k/q_k)^(1/γ), computed in logarithms: γ = 1 gives a = p/Σp;
     γ = 0 stakes all on the largest p/q, ties (relative 1e-12) sharing in proportion to q, which is the limit γ → 0.
 
-    p, q: flat arrays (`brier_score`) in [0, 1]; prices are clipped to [0.005, 0.995] here. Returns the flat stakes.
+    p, q: flat arrays (`brier_score`) in [0, 1]; prices are clipped to [0.005, 0.995]. Returns the flat stakes.
     Raises InputError: γ outside [0, 1], a forecast with Σp = 0. Source: seed (its closed form is derived here).
 
     >>> crra_stake([0.75, 0.25], [0.5, 0.5], gamma=1).tolist()

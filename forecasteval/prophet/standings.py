@@ -47,7 +47,7 @@ def make_records(measures: Measures, metrics: Sequence[Metric], scored: Scored, 
         for metric in metrics:
             estimate = measures[metric.name, ""]
             record[metric.name] = plain_number(estimate.values[at])
-            if estimate.error is not None:
+            if len(estimate.influence):
                 record[f"{metric.name}_interval"] = estimate.bounds(at)
                 record[f"{metric.name}_se"] = plain_number(estimate.error[at])
         record["one_minus_brier"] = plain_number(1 - brier.values[at])
@@ -101,7 +101,7 @@ class Ranking:
         if metric.scope == "priced":
             counts = {at: (self.records[at]["n_priced"], self.records[at]["n_exclusive"]) for at in able}
             able = [at for at, (priced, exclusive) in counts.items() if priced >= PRICED * exclusive - 1e-9]
-        sure = self.draws is not None and estimate.influence is not None
+        sure = self.draws is not None and len(estimate.influence) > 0
         for at in self.ranked:
             keys = ("rank", "rank_interval", "best", "beats_next") if sure else ("rank",)
             self.records[at].update(dict.fromkeys(f"{metric.name}_{key}" for key in keys))
@@ -114,8 +114,6 @@ class Ranking:
     def _add_certainty(self, metric: Metric, estimate: Estimate, order: Sequence[int]) -> None:
         """Rank interval and P(best) of those with two clusters and an error; beats next of two who share two events."""
         assert self.draws
-        assert estimate.error is not None
-        assert estimate.influence is not None
         sure = [at for at in order if estimate.clusters[at] >= LEAST_CLUSTERS and not math.isnan(estimate.error[at])]
         if len(sure) < 2:
             return
