@@ -36,7 +36,7 @@ _UNUSABLE: Final = {  # by what the error expects
     "'level'": "level not 1–4",
     "'Std'": "Std that is not a number >= 0",
     "'ground_truth' must be": "truth that cannot be read",
-    "'ground_truth' must not": "empty truth",
+    "'ground_truth' must state": "empty truth",
 }
 _NOT_COMPARED: Final = "Std not compared, fewer than two past days listed line by line"
 STD_TOLERANCE: Final = 0.02  # relative, beside the rounding of Std as written

@@ -111,7 +111,7 @@ def read_record(record: object, where: str, number: int, rules: Rules) -> Questi
     question = read_question(level, prompt, truth, std, rules)
     if question.truth is None:
         place = _place(where, number, record)
-        raise InputError(place, "'ground_truth' must not be empty", printable(repr(record.get("ground_truth")), 60))
+        raise InputError(place, "'ground_truth' must state an answer", printable(repr(record.get("ground_truth")), 60))
     return question
 
 

@@ -166,7 +166,7 @@ def _choose_parts(masked: str, labels: Sequence[_Label]) -> tuple[list[_Span], d
     chain = _find_chain(labels) if labels and parts and labels[0].start == parts[0][0] else []
     if 0 < len(ranks) == len(parts) >= len(chain) and _all_count(ranks):
         return parts, heads
-    if len(chain) < 2:
+    if len(chain) < 2 or len(chain) < len(ranks) == len(parts):  # "1. Red", "2. Blue", "2. Blue" on three lines
         return parts, {label.start: label for label in ranks if label.is_rank}
     heads = {label.start: label for label in chain}
     parts = list(pairwise([*heads, len(masked)]))

@@ -98,7 +98,7 @@ REFUSED: Final[dict[str, tuple[Any, str]]] = {
     "no object": (7, "d.json: record 3: expected an object: got int"),
     "level": (question(level=5), "d.json: record 3 (id q7): 'level' must be 1–4, got 5"),
     "Std": (question(Std=-1), "d.json: record 3 (id q7): 'Std' must be a number >= 0 or null, got -1"),
-    "truth": (question(ground_truth=""), "d.json: record 3 (id q7): 'ground_truth' must not be empty, got ''"),
+    "truth": (question(ground_truth=""), "d.json: record 3 (id q7): 'ground_truth' must state an answer, got ''"),
     "kind of truth": (
         question(ground_truth={"a": 1}),
         "d.json: record 3 (id q7): 'ground_truth' must be text, a number or a list, got {'a': 1}",
