@@ -37,7 +37,7 @@ About = dict[str, Any]
 class Systems(NamedTuple):
     """The metadata by system, and the mistakes in the file; entries without a mistake are kept."""
 
-    told: dict[str, About]
+    entries: dict[str, About]
     mistakes: list[str]
 
 
@@ -113,7 +113,7 @@ def add_about(board: dict[str, Any], systems: Systems) -> list[str]:
         for text in (system, row["name"]):
             holders.setdefault(_fold(text), set()).add(system)
     mistakes, entries = list[str](), dict[str, About]()
-    for system, about in systems.told.items():
+    for system, about in systems.entries.items():
         shown = about.get("name", system)
         taken = holders.get(_fold(shown), {system}) - {system}
         if taken:

@@ -168,15 +168,15 @@ def _draw_history(
     description = f"Scores of {len(systems)} systems over {points_are}. The first {_LINES} of today are in colour. "
     changed = "Lines are broken where the version or the rules of scoring change."
     description += changed if breaks else "All were scored by the same version and rules."
-    called = {system: names.get(system, printable(system, 60)) for system in systems}
-    columns = [Column("System", lambda system: called[system])]
+    shown = {system: names.get(system, printable(system, 60)) for system in systems}
+    columns = [Column("System", lambda system: shown[system])]
     columns += [_score_column(text, point.scores) for text, point in zip(titles, points, strict=True)]
     lines = [
-        Line(called[system], _trace(points, breaks, system), faint=place >= _LINES)
+        Line(shown[system], _trace(points, breaks, system), faint=place >= _LINES)
         for place, system in enumerate(systems)
     ]
     x = Axis("", ticks[:: -(-len(ticks) // 8)], 0, len(points) - 1)
-    y = number_axis("score", [point.scores[system] for point in points for system in point.scores if system in called])
+    y = number_axis("score", [point.scores[system] for point in points for system in point.scores if system in shown])
     panel = Panel("", lines, x, y, height=300)
     return [Chart(name, title % len(points), description, make_table(columns, systems), [panel])]
 

@@ -121,7 +121,10 @@ _LEVEL: Final = (
 
 
 def _level_chart(pair: Mapping[str, Any], number: int) -> Chart:
-    rows = [{"level": level, **pair["levels"][level], **found} for level, found in pair["level_differences"].items()]
+    rows = [
+        {"level": level, **pair["levels"][level], **difference}
+        for level, difference in pair["level_differences"].items()
+    ]
     description = (
         "The mean difference in each level with its 95% interval, and the questions that A wins, ties and loses."
     )

@@ -96,7 +96,7 @@ SEASON: Final = [  # of a system on all datasets
 
 EVERYWHERE: Final = ""
 TEXT: Final = "text"  # not on a page
-PAGE: Final = "page"  # only there
+PAGE: Final = "page"  # only on a page
 INSIDE: Final = "inside"  # on a page it stands inside a row
 
 
@@ -252,7 +252,7 @@ def failed_table(board: Row) -> Table:
 
 
 def compared_systems(*columns: Column) -> list[Column]:
-    """The columns of compared systems: name, score, interval, and what else there is."""
+    """The columns of compared systems: name, score, interval, and further columns."""
     name = Column("System", lambda row: printable(row["name"]))
     return [name, _number("Overall", "overall_score"), _interval("overall_interval"), *columns]
 

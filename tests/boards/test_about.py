@@ -259,4 +259,4 @@ def test_hostile_text(root: Path) -> None:
 
 def test_no_column_for_what_nobody_has() -> None:
     assert about_columns([{"about": {"name": "x"}}, {}]) == []
-    assert read_systems(Path("nowhere")).told == {}
+    assert read_systems(Path("nowhere")).entries == {}
