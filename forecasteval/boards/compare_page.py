@@ -84,8 +84,9 @@ def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any
 
 
 def _pair_name(pair: Mapping[str, Any], limit: int = 18) -> str:
-    """Both names, each cut so that there is room for the other."""
-    return f"{printable(pair['a'], limit)} − {printable(pair['b'], limit)}"
+    """Both names; of a long one the end, as all of them may begin with the dataset."""
+    names = (printable(pair[side]) for side in "ab")
+    return " − ".join(name if len(name) <= limit else f"…{name[1 - limit :]}" for name in names)
 
 
 def _draw_difference(row: Mapping[str, Any]) -> Interval:
