@@ -6,7 +6,8 @@ import math
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
+from itertools import groupby
+from operator import attrgetter, itemgetter
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.charts import Axis, Chart, Line, Panel, number_axis
@@ -136,18 +137,18 @@ def _read_dataset(table: Row) -> _Point:
 def draw_nights(history: History, table: Row, name: str, names: Names) -> list[Chart]:
     """A chart of the scores on one dataset, if several nights changed them."""
     dataset = table["dataset"] or table.get("name", "")
-    scores, points = dict[str, float](), dict[int, _Point]()
+    scores, nights = dict[str, float](), dict[int, _Point]()
     for line in history.lines:
         if (line["benchmark"], line["dataset"]) == (table["benchmark"], dataset):
             scores.pop(line["system"], None)
             if line["score"] is not None and not line.get("gone"):
                 scores[line["system"]] = line["score"]
             policy = [line["evaluator"], line.get("rules"), line["settings"]]
-            points[line["night"]] = _Point(str(line.get("date", "")), dict(scores), policy)
+            nights[line["night"]] = _Point(str(line.get("date", "")), dict(scores), policy)
+    points = [next(same) for _, same in groupby(nights.values(), attrgetter("scores"))]
     ranked = [system_of_row(table, row) for row in table["rows"]]
     title = f"{table['benchmark']}, {printable(dataset, 60)}: %s nights"
-    latest = list(points.values())[-_NIGHTS:]
-    return _draw_history(name, title, "the nights that changed one", latest, ranked, names)
+    return _draw_history(name, title, "the nights that changed one", points[-_NIGHTS:], ranked, names)
 
 
 def _draw_history(

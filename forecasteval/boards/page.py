@@ -131,7 +131,7 @@ def _cell_tags(columns: Iterable[Column]) -> list[Markup]:
     """The beginning of the tag of each cell of a record, made once for all rows."""
     from markupsafe import Markup
 
-    return [Markup('<span class="{}"').format(column.kind[0]) for column in columns]
+    return [Markup("<span class={}").format(column.kind[0]) for column in columns]
 
 
 def _first_rows(table: Table) -> Sequence[Sequence[Cell]]:

@@ -19,6 +19,7 @@ from forecasteval.boards.significance import holm, sign_flip_test
 from forecasteval.common.pages import Records
 from forecasteval.common.report import Interval, Link, Links
 from html_page import check_page
+from season import make_season
 
 LEADER = (True,) * 20
 
@@ -267,3 +268,12 @@ def test_runs_are_listed_and_linked_and_their_mean_is_not(tmp_path: Path) -> Non
     }
     text = (tmp_path / "evaluation" / "leaderboard.html").read_text("utf-8")
     assert [text.count(f'href="{name}.html"') for name in ("./d-a", "./d-a%402", "./d-b")] == [1, 1, 1]
+
+
+def test_the_page_of_a_season_is_small(tmp_path: Path) -> None:
+    """12 weeks of 50 questions and 20 systems take less than 300 kB: this is a third of the weeks and systems."""
+    make_season(tmp_path, weeks=4, questions=16, systems=7, runs=3)
+    assert run(tmp_path, "nightly", "--html").code == 0
+    page = (tmp_path / "evaluation/leaderboard.html").read_bytes()
+    assert b"250922-agent-06%403.html" in page
+    assert len(page) < 91_000
