@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from forecasteval.common.markup import clean
@@ -14,13 +14,13 @@ from .options import (
     ROUND,
     SAID_YES_NO,
     SEPARATOR,
+    UNSHIELDED,
     Options,
     choice_key,
     drop_lead_in,
     read_text,
     read_token,
     split_tokens,
-    unshield,
 )
 from .rankings import looks_like_names, refuses, show_names
 from .rules import Scored
@@ -63,10 +63,11 @@ class Picks(NamedTuple):
     unknown: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, picks: Collection[str]) -> Picks:
+    def of(cls, picks: Iterable[str]) -> Picks:
         """Picks of which those that are neither label nor option have a question mark in front."""
-        unknown = frozenset(unshield(pick[1:]) for pick in picks if pick[0] == "?")
-        return cls(frozenset(unshield(pick) for pick in picks if pick[0] != "?"), unknown)
+        picks = [pick.translate(UNSHIELDED) for pick in picks]
+        unknown = frozenset(pick[1:] for pick in picks if pick[0] == "?")
+        return cls(frozenset(pick for pick in picks if pick[0] != "?"), unknown)
 
 
 class ChoiceTruth(TruthOf[Picks]):
@@ -97,21 +98,19 @@ class ChoiceTruth(TruthOf[Picks]):
 
     def compare(self, picks: Picks) -> Scored:
         """1 or 0, or F1; picks that are no option count as wrong ones."""
-        score = score_single(picks, self.picks) if self.exact else score_multiple(picks, self.picks)
+        score = score_picks(picks, self.picks, self.exact)
         wrong = len(picks.unknown - self.picks.unknown)
         shown = ", ".join(sorted(picks.labels | picks.unknown))
         return Scored(score, "scored", shown, f"{wrong} unknown" if wrong else "")
 
 
-def score_single(picks: Picks, truth: Picks) -> float:
-    """Level 1: 1 if the picks are exactly the truth, else 0 (seed README, 评分机制)."""
-    return float(picks == truth)
+def score_picks(picks: Picks, truth: Picks, exact: bool) -> float:
+    """Level 1: 1 if the picks are `exact`ly the truth, else 0; level 2: F1 of the sets (seed README, 评分机制).
 
-
-def score_multiple(picks: Picks, truth: Picks) -> float:
-    """Level 2: F1 of the sets; picks that are no option count as wrong ones."""
+    Picks that are no option count as wrong ones.
+    """
     matched = len(picks.labels & truth.labels) + len(picks.unknown & truth.unknown)
-    return score_f1(matched, sum(map(len, picks)), sum(map(len, truth)))
+    return float(picks == truth) if exact else score_f1(matched, sum(map(len, picks)), sum(map(len, truth)))
 
 
 def read_picks(answer: Answer, options: Options) -> Picks:

@@ -66,7 +66,7 @@ _LONE_MARK: Final = re.compile(
     rf"(?:(?<=[{_AROUND}“({{>及])|\A)(?:\\?([\[\]^_`{{|}}~])|(\\))(?=[{_AROUND}”)}}<.:。以]|\Z)"
 )
 _SHIELDED: Final = {mark: chr(0xE000 + ord(mark)) for mark in r"[\]^_`{|}~"}  # in Unicode's area for private use
-_UNSHIELDED: Final = {ord(shielded): mark for mark, shielded in _SHIELDED.items()}
+UNSHIELDED: Final = {ord(shielded): mark for mark, shielded in _SHIELDED.items()}
 
 
 class Options:
@@ -117,11 +117,6 @@ class Options:
             return ""
         found = _LABELS[self._texts.index(body)]
         return found if label in ("", found) else ""
-
-
-def unshield(pick: str) -> str:
-    """The pick with the labels that `shield` replaced."""
-    return pick.translate(_UNSHIELDED)
 
 
 # --- How a text names options ---
@@ -272,7 +267,9 @@ def _find_text(token: str, options: Options) -> str:
     label, text = (match["label"], match["text"]) if match else (token[-2:-1], token[:-3])
     if not match and (token[-3:-2], token[-1:]) != ("(", ")"):
         return ""
-    return label if label in options.labels and options.index.get(choice_key(text)) == unshield(label) else ""
+    return (
+        label if label in options.labels and options.index.get(choice_key(text)) == label.translate(UNSHIELDED) else ""
+    )
 
 
 def read_token(token: str, options: Options) -> list[str]:

@@ -11,6 +11,7 @@ from forecasteval.common.markup import clean
 
 from .answers import Answer, TruthOf, question_words, read_refusal
 from .names import CJK, IS_CJK, Name, Same, is_clear, match_names, read_name, read_sides, same_name
+from .numbers import write_digits
 from .rules import PARTIAL_RANKING, Scored
 
 _COMPLEX: Final = re.compile(r"[0-9()\[\]\"“《「『【第>→]|[-•·▪–—]\s")
@@ -21,17 +22,16 @@ _ARROW: Final = re.compile(r"(?:→|->|>)\s*")
 _SHIELD: Final = re.compile(
     r"""(?!\([0-9]{1,2}\))\([^()]*\)|\[[^\[\]]*\]|"[^"\n]*"|“[^“”]*”|《[^《》]*》|「[^「」]*」|『[^『』]*』|【[^【】]*】"""
 )
-_ORDINAL: Final = "一二三四五六七八九十"
 _LABEL: Final = re.compile(  # the name of the group with the number is the kind of label
-    rf"""(?=[0-9第RN\#(])                                                            # a glance that fails fast
-      (?:第\s*(?P<place>[0-9]{{1,4}}|[{_ORDINAL}]{{1,3}})\s*[名位]\s*[:、.]?\s*        # 第6名：
+    r"""(?=[0-9第RN\#(])                                                            # a glance that fails fast
+      (?:第\s*(?P<place>[0-9]{1,4}|[一二三四五六七八九十]{1,3})\s*[名位]\s*[:、.]?\s*        # 第6名：
       |(?<![^\s,;|、])(?:
-          (?P<ordinal>[0-9]{{1,4}})(?:st|nd|rd|th)(?:\s*place)?\s*[:.)]\s*             # 6th: or 1st place:
-         |(?P<nth>[0-9]{{1,4}})(?:st|nd|rd|th)\s+place\s*(?:-\s+)?
-         |ranks?\s*\#?\s*(?P<rank>[0-9]{{1,4}})\s*[:.)]\s*                             # Rank 15:
-         |(?:no\.|\#)\s*(?P<hash>[0-9]{{1,4}})(?:\s*[:.)]?\s+|:))                      # No. 4, #3
-      |(?<![A-Za-z0-9.(])(?P<weak>[0-9]{{1,3}})\s?[.):、]\s*                           # 1. 2) 18:
-      |\((?P<bracket>[0-9]{{1,2}})\)\s*)""",
+          (?P<ordinal>[0-9]{1,4})(?:st|nd|rd|th)(?:\s*place)?\s*[:.)]\s*             # 6th: or 1st place:
+         |(?P<nth>[0-9]{1,4})(?:st|nd|rd|th)\s+place\s*(?:-\s+)?
+         |ranks?\s*\#?\s*(?P<rank>[0-9]{1,4})\s*[:.)]\s*                             # Rank 15:
+         |(?:no\.|\#)\s*(?P<hash>[0-9]{1,4})(?:\s*[:.)]?\s+|:))                      # No. 4, #3
+      |(?<![A-Za-z0-9.(])(?P<weak>[0-9]{1,3})\s?[.):、]\s*                           # 1. 2) 18:
+      |\((?P<bracket>[0-9]{1,2})\)\s*)""",
     re.X | re.I,
 )
 _BULLETS: Final = re.compile(r"(?:[-•·▪–—>→]\s+|->|[,;|、\s])+")  # and empty items
@@ -96,11 +96,8 @@ def item_count(prompt: str) -> int | None:
 
 
 def _read_ordinal(text: str) -> int:
-    """A number up to 99, in digits or Chinese: 十二 is 12."""
-    if text.isdigit():
-        return int(text)
-    tens, ten, ones = text.rpartition("十")
-    return (10 * (_ORDINAL.find(tens) + 1 if tens else 1) if ten else 0) + (_ORDINAL.find(ones) + 1 if ones else 0)
+    """A number in digits or Chinese: 十二 is 12."""
+    return int(text if text.isdigit() else write_digits(text))
 
 
 def split_items(text: str, compounds: Iterable[str] = ()) -> list[str]:

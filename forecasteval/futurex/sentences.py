@@ -77,6 +77,10 @@ _SAID: Final = re.compile(
          (?(percent)|(?:(?=\s*(?:{UNIT})|(?:{_AFTER_NUMBER.pattern}))|(?<=[万亿])(?![{CJK}])))""",
     re.X | re.I,
 )
+_WORD: Final = re.compile(r"[\w-]*")
+_BEFORE: Final = re.compile(
+    rf"{FALL}?(?:(?<![A-Za-z0-9_)])[-+−–](?!\s)|\b(?:minus|negative)\s|负)?\s*(?:(?:{CURRENCY})\s*[-+−]?)?\.?\Z", re.I
+)
 
 
 def find_numbers(text: str) -> list[tuple[Quantity, str]]:
@@ -96,8 +100,8 @@ def find_numbers(text: str) -> list[tuple[Quantity, str]]:
     numbers = []
     position = 0
     while digit := DIGITS.search(text, position):
-        start = _before_digits(text, digit.start(), position)
-        read = read_quantity(text, start)
+        sign = _BEFORE.search(text, max(position, digit.start() - 12), digit.start())
+        read = read_quantity(text, sign.start() if sign else digit.start())
         if not read or read[1] <= digit.start():
             position = digit.end()
             continue
@@ -112,18 +116,6 @@ def find_numbers(text: str) -> list[tuple[Quantity, str]]:
         word = _WORD.match(text[position + 1 : position + 41])
         numbers.append((quantity, word[0].lower() if word else ""))
     return numbers
-
-
-_WORD: Final = re.compile(r"[\w-]*")
-_BEFORE: Final = re.compile(
-    rf"{FALL}?(?:(?<![A-Za-z0-9_)])[-+−–](?!\s)|\b(?:minus|negative)\s|负)?\s*(?:(?:{CURRENCY})\s*[-+−]?)?\.?\Z", re.I
-)
-
-
-def _before_digits(text: str, digit: int, floor: int) -> int:
-    """Where sign and currency of the number at `digit` begin."""
-    match = _BEFORE.search(text, max(floor, digit - 12), digit)
-    return match.start() if match else digit
 
 
 # --- Falls ---

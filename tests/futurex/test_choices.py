@@ -9,7 +9,7 @@ import pytest
 from each import each
 from forecasteval.common.markup import parse_literal
 from forecasteval.futurex.answers import Answer
-from forecasteval.futurex.choices import ChoiceTruth, Picks, read_picks, score_f1, score_multiple, score_single
+from forecasteval.futurex.choices import ChoiceTruth, Picks, read_picks, score_f1, score_picks
 from forecasteval.futurex.options import Options, count_options, label_set
 
 
@@ -73,16 +73,16 @@ def test_labels_beyond_letters_are_taken_as_they_stand() -> None:
 
 
 def test_single_choice_is_all_or_nothing() -> None:
-    assert score_single(picks("A"), picks("A")) == 1
-    assert score_single(picks("A", "B"), picks("A")) == 0
-    assert score_single(picks("A"), picks("A", "B")) == 0
-    assert score_single(picks("A", "?zebra"), picks("A")) == 0
+    assert score_picks(picks("A"), picks("A"), exact=True) == 1
+    assert score_picks(picks("A", "B"), picks("A"), exact=True) == 0
+    assert score_picks(picks("A"), picks("A", "B"), exact=True) == 0
+    assert score_picks(picks("A", "?zebra"), picks("A"), exact=True) == 0
 
 
 def test_unknown_picks_are_wrong_ones() -> None:
-    assert score_multiple(picks("A", "?zebra"), picks("A")) == pytest.approx(2 / 3)
-    assert score_multiple(picks("A", "?zebra"), picks("A", "?zebra")) == 1.0  # a truth outside the options
-    assert score_multiple(picks("?zebra"), picks("A")) == 0.0
+    assert score_picks(picks("A", "?zebra"), picks("A"), exact=False) == pytest.approx(2 / 3)
+    assert score_picks(picks("A", "?zebra"), picks("A", "?zebra"), exact=False) == 1.0  # a truth outside the options
+    assert score_picks(picks("?zebra"), picks("A"), exact=False) == 0.0
 
 
 @each(("matched", "picks", "truths", "score"), [(2, 2, 2, 1.0), (1, 2, 2, 0.5), (1, 1, 3, 0.5), (0, 4, 2, 0.0)])
