@@ -40,7 +40,7 @@ def tilted_interval(
     worlds = _Worlds(np.asarray(pay, dtype=float), np.asarray(prices, dtype=float), np.asarray(offsets)[:-1])
     count, rare = np.size(offsets) - 1, (1 - level) / 2
     total, least, most = mean * count, float(worlds.least.sum()), float(worlds.most.sum())
-    width = math.sqrt(max(worlds.cumulants(0.0)[2], 0.0))
+    width = math.sqrt(worlds.cumulants(0.0)[2])
     if width <= 1e-12 * max(most, 1.0):
         return mean, mean
     bound, rounding = LIMIT / width, 1e-9 * max(total, 1.0)
@@ -62,7 +62,7 @@ class _Worlds:
         self._above, self._below = (x - np.repeat(edge, sizes) for edge in (self.least, self.most))
 
     def cumulants(self, tilt: float) -> tuple[float, float, float]:
-        """K, K' and K'' of the sum of payoffs in the world of a tilt."""
+        """K, K' and K'' > 0 of the sum of payoffs in the world of a tilt."""
         # Of differences to the payoff that the tilt favours no exponential is larger than 1.
         edge, rest = (self.most, self._below) if tilt > 0 else (self.least, self._above)
         mass = self.q * np.exp(tilt * rest)
@@ -72,7 +72,7 @@ class _Worlds:
         mass *= rest
         second = np.add.reduceat(mass, self.starts) / norm
         log = np.log(norm).sum() + tilt * edge.sum()
-        return float(log), float((edge + first).sum()), float((second - first * first).sum())
+        return float(log), float((edge + first).sum()), max(float((second - first * first).sum()), 1e-300)
 
     def pay_at_edge(self, chance: float, bound: float, most: bool) -> float:
         """The expected payoff with the tilt by which every event pays its most (or its least) with this chance."""
@@ -104,7 +104,7 @@ class _Worlds:
             w = math.copysign(math.sqrt(max(2 * (saddle * total - (seen_log - log)), 0.0)), saddle)
             u = saddle * math.sqrt(variance)
             if abs(w) < 1e-4 or abs(u) < 1e-4:
-                return (first - total) / math.sqrt(second + 1e-300) - deviate, math.sqrt(variance)
+                return (first - total) / math.sqrt(second) - deviate, math.sqrt(variance)
             tail = NORMAL.cdf(-w) + NORMAL.pdf(w) * (1 / u - 1 / w)
             return NORMAL.inv_cdf(min(max(tail, 1e-300), 1 - 1e-16)) - deviate, (total - first) / w
 
