@@ -26,7 +26,6 @@ from .store import BOARD, hash_stored, lock_folder
 
 if TYPE_CHECKING:
     from jinja2 import Template
-    from markupsafe import Markup
 
 _ONE_LINE: Final = 48  # characters
 _HEAD: Final = 1000  # characters in which the head of a page ends
@@ -111,12 +110,11 @@ def _template() -> Template:
     )
     environment.filters.update(
         kind=lambda block: type(block).__name__,
-        cell_tags=_cell_tags,
         first_rows=_first_rows,
         side=_side,
         target=_target,
         axes=_axes,
-        matrix=_is_matrix,
+        matrix=lambda rows: any(isinstance(cell, Shade) for row in rows for cell in row),
         anchors=_anchors,
         label=printable,
     )
@@ -125,13 +123,6 @@ def _template() -> Template:
 
 def _hash(source: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
-
-
-def _cell_tags(columns: Iterable[Column]) -> list[Markup]:
-    """The beginning of the tag of each cell of a record, made once for all rows."""
-    from markupsafe import Markup
-
-    return [Markup("<span class={}").format(column.kind[0]) for column in columns]
 
 
 def _first_rows(table: Table) -> Sequence[Sequence[Cell]]:
@@ -157,10 +148,6 @@ def _axes(rows: Sequence[Sequence[Cell]], count: int) -> list[Axis | None]:
     """The axis of every column of intervals or bars."""
     columns = zip(*rows, strict=True) if rows else [()] * count
     return [cell_axis(column) if any(type(cell) in (Interval, Bar) for cell in column) else None for column in columns]
-
-
-def _is_matrix(table: Table) -> bool:
-    return any(isinstance(cell, Shade) for row in table.rows for cell in row)
 
 
 def _anchors(titles: Iterable[str]) -> list[str]:
