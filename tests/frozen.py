@@ -15,7 +15,6 @@ of `--more`; tables0 are the shipped tables.
 from __future__ import annotations
 
 import argparse
-import difflib
 import itertools
 import os
 import re
@@ -156,9 +155,11 @@ def compare(old: Path, new: Path) -> int:
             continue
         differing += 1
         print(name)
-        lines = difflib.unified_diff(*(text.splitlines() for text in texts), n=0, lineterm="")
-        for _, line in zip(range(SHOWN + 2), lines, strict=False):
-            print(f"    {line[:200]}")
+        # Not difflib: it takes minutes over pages of thousands of lines.
+        pairs = itertools.zip_longest(*(text.splitlines() for text in texts), fillvalue="")
+        for before, after in itertools.islice((pair for pair in pairs if pair[0] != pair[1]), SHOWN // 2):
+            begin = max(0, len(os.path.commonprefix([before, after])) - 40)
+            print(f"    - {before[begin : begin + 200]}\n    + {after[begin : begin + 200]}")
     print(f"{differing} files differ")
     return differing
 
