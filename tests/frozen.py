@@ -158,7 +158,8 @@ def compare(old: Path, new: Path) -> int:
         # Not difflib: it takes minutes over pages of thousands of lines.
         pairs = itertools.zip_longest(*(text.splitlines() for text in texts), fillvalue="")
         for before, after in itertools.islice((pair for pair in pairs if pair[0] != pair[1]), SHOWN // 2):
-            begin = max(0, len(os.path.commonprefix([before, after])) - 40)
+            equal = itertools.takewhile(lambda both: both[0] == both[1], zip(before, after, strict=False))
+            begin = max(0, sum(1 for _ in equal) - 40)
             print(f"    - {before[begin : begin + 200]}\n    + {after[begin : begin + 200]}")
     print(f"{differing} files differ")
     return differing
