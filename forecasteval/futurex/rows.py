@@ -168,10 +168,8 @@ def _no_id(ids: Sequence[str], predicted: Sequence[str], keys: Counter[str]) -> 
         return f"no 'id', but {shown}{remedy}"
     folded = {name.casefold(): name for name in ids}
     near = difflib.get_close_matches(predicted[0].casefold(), list(folded), n=1)
-    nearest = (
-        f", nearest {printable(folded[near[0]], 40)}" if near else f", which has {printable((*ids, 'none')[0], 40)}"
-    )
-    return f"no prediction with an id of it: {printable(predicted[0], 40)}{nearest}"
+    known = f", nearest {printable(folded[near[0]], 40)}" if near else f"; the dataset has {printable(ids[0], 40)}"
+    return f"other ids: {printable(predicted[0], 40)}{known if ids else ''}"
 
 
 class AnswerKeys:

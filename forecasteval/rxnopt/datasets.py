@@ -245,7 +245,7 @@ class Choices:
         self.answers, self.unknown = _by_question(predictions, questions.by_id)
         if self.path and predictions and len(self.unknown) == len(predictions):
             expected = "expected predictions for this dataset (or --dataset, or a name that begins with its dataset's)"
-            raise OtherQuestionsError(str(self.path), expected, "no prediction with an id of it")
+            raise OtherQuestionsError(str(self.path), expected, "other ids")
 
     def given(self, name: str) -> Given:
         """The answers to a question."""

@@ -341,7 +341,7 @@ def break_folder(root: Path) -> dict[str, str]:
     os.mkfifo(predictions / "fifo.json")
     return {
         "torn.json": "not JSON", "empty.json": "an empty file", "latin.json": "not UTF-8", "noid.json": "--dataset",
-        "d-other.json": "no prediction with an id of it", "level.json": "'level' must be 1–4",
+        "d-other.json": "other ids", "level.json": "'level' must be 1–4",
         "leaderboard.json": "another name",
         "twice.json": "twice.json, twice.jsonl", "twice.jsonl": "twice.json, twice.jsonl",
         "evil\\x1b[2J\\x1b.json": "not JSON", "folder.json": "a folder; name a file in it",

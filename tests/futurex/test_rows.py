@@ -68,7 +68,7 @@ def test_keys_given_twice_stay_known() -> None:
 
 
 def test_predictions_for_another_dataset() -> None:
-    with pytest.raises(InputError, match="expected predictions for this dataset, got no prediction with an id of it"):
+    with pytest.raises(InputError, match="expected predictions for this dataset, got other ids"):
         Join([ask("x")], [{"id": "y"}], "p.json")
 
 
@@ -144,8 +144,8 @@ def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
         ([{"answer": "A", "task_id": 1, "user_id": 2}], "no 'id', but task_id, user_id"),
         ([{"answer": "A", "text": "t"}], "no 'id', but answer, text"),
         ([7], "no 'id', but nothing"),
-        ([{"id": "X", "answer": "A"}], "no prediction with an id of it: X, nearest x"),
-        ([{"id": "q", "answer": "A"}], "no prediction with an id of it: q, which has x"),
+        ([{"id": "X", "answer": "A"}], "other ids: X, nearest x"),
+        ([{"id": "q", "answer": "A"}], "other ids: q; the dataset has x"),
     ],
 )
 def test_ids_that_fit_nothing(rows: list[Any], told: str) -> None:

@@ -135,8 +135,8 @@ def test_scoring_properties(data: st.DataObject) -> None:
         ('{"a": 1, "a": true}', "the id a is given twice"),
         (
             '{"x": 1}',
-            "expected predictions for this dataset (or --dataset, or a name that begins with its dataset's), got no "
-            "prediction with an id of it",
+            "expected predictions for this dataset (or --dataset, or a name that begins with its dataset's), got other "
+            "ids",
         ),
     ],
 )
