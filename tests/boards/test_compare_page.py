@@ -71,6 +71,12 @@ def test_probabilities_have_no_answers_to_show() -> None:
     check_page(render(page))
 
 
+def test_long_names_of_a_dataset_stay_apart() -> None:
+    rows = [q("q1"), q("q2")]
+    page = compare([score(rows, f"multiple_choice_all_varying-{name}") for name in ("first", "second")]).page()
+    assert page.charts()["differences"].table.rows[0][0] == "…all_varying-first − …ll_varying-second"
+
+
 def test_several_systems_have_a_section_per_pair() -> None:
     results = [*pair(), score([q("q1"), q("q2"), q("q3"), number("n1"), number("n2", Std=10)], "c")]
     page = compare(results).page()
