@@ -16,7 +16,7 @@ from .rows import AnswerKeys, raw_answer
 from .rules import Rules, Scored
 from .units import NumberTruth
 
-BLOCK: Final = 512  # records that are scored together
+BLOCK: Final = 2048  # records that are scored together
 
 
 class Answered(NamedTuple):

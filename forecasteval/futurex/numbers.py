@@ -115,7 +115,9 @@ _QUANTITY: Final = re.compile(
          (?:\s*(?P<unit>{UNIT}))?""",
     re.X | re.I,
 )
-_SIMPLE: Final = re.compile(r"(-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,300})(?:\.[0-9]+)?)([^0-9]{0,30})")
+_SIMPLE: Final = re.compile(
+    r"(?:[≈~]\s?)?([$€£¥]?)(-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,300})(?:\.[0-9]+)?)([^0-9]{0,30})"
+)
 _ABOUT: Final = re.compile(
     r"""(?:[≈~<>≥≤=\s]|about\b|around\b|approximately\b|approx\b\.?|roughly\b|nearly\b|almost\b|circa\b|ca\.|over\b|above\b|below\b
        |under\b|(?:more|less|fewer|greater)\s+than\b|at\s+(?:least|most)\b|up\s+to\b|between\b|from\b
@@ -189,8 +191,10 @@ def _read_tail(tail: str) -> Quantity | None:
 def parse_simple(text: str) -> Quantity | None:
     """The quantity that a text is that begins with plain digits: most answers, in a fraction of the time."""
     simple = _SIMPLE.fullmatch(text)
-    tail = _read_tail(simple[2]) if simple else None
-    return Quantity(float(simple[1].replace(",", "")), tail.scale, tail.unit) if simple and tail else None
+    tail = _read_tail(simple[3]) if simple else None
+    if not simple or not tail:
+        return None
+    return Quantity(float(simple[2].replace(",", "")), tail.scale, f"{simple[1]} {tail.unit}".strip())
 
 
 def parse_number(text: str) -> Quantity | None:
