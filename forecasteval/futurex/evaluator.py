@@ -109,20 +109,24 @@ class FutureXEvaluator(Evaluator):
             raise InputError("--dataset", "several need RxnOptBench questions", self.benchmark)
         return read_rows(files.predictions[0], next(iter(files.datasets), None))
 
-    def score(self, data: Rows) -> Scoring:
-        """An item per question, reviewed by the language model if there is one."""
+    def evaluate(self, data: Rows, names: Mapping[str, Any] | None = None) -> Results:
+        """The result of what was read, with `names` in front."""
         collecting = gc.isenabled()
         gc.disable()  # nothing here makes cycles, and walking a million records again and again costs a third
         try:
-            scoring = Scoring(self.rules, data.where, bool(self._reader))
-            scoring.add_all(data)
-            if self._reader:
-                if not self.one_run:
-                    self._reader.client.begin()
-                scoring.model = self._reader.decide(scoring.answered, scoring.items)
+            return super().evaluate(data, names)
         finally:
             if collecting:
                 gc.enable()
+
+    def score(self, data: Rows) -> Scoring:
+        """An item per question, reviewed by the language model if there is one."""
+        scoring = Scoring(self.rules, data.where, bool(self._reader))
+        scoring.add_all(data)
+        if self._reader:
+            if not self.one_run:
+                self._reader.client.begin()
+            scoring.model = self._reader.decide(scoring.answered, scoring.items)
         return scoring
 
     def summarise(self, scores: Scoring, data: Rows) -> dict[str, Any]:
