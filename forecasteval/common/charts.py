@@ -55,7 +55,7 @@ def number_axis(title: str, values: Iterable[float | None]) -> Axis:
     """
     known = [value for value in values if value is not None and math.isfinite(value)] or [0.0, 1.0]
     low, high = min(known), max(known)
-    if high - low < 1e-9 * max(abs(low), abs(high), 1e-9):
+    if high - low < 1e-9 * max(abs(low), abs(high), 0.1):  # ticks have 12 decimals
         low, high = low - 0.5, high + 0.5
     power = math.floor(math.log10(high - low)) - 1
     step, digits = next(
