@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -107,7 +108,8 @@ class Outcome(NamedTuple):
 
 def explain(error: EvaluationError, path: Path, root: Path) -> str:
     """An error's message about a file, without the names of the file and the root."""
-    return str(error).removeprefix(f"{printable(path)}: ").replace(f"{root}{os.sep}", "")
+    begin = re.escape(f"{printable(root)}{os.sep}")
+    return re.sub(rf"(?<!\S){begin}", "", str(error).removeprefix(f"{printable(path)}: "))
 
 
 # --- Files ---

@@ -136,7 +136,9 @@ class Finding(NamedTuple):
 def check_results(
     path: Path, sha256: str, records: int, findings: Sequence[Finding], notes: Sequence[str] = ()
 ) -> Results:
-    """The findings of a dataset of `records` records; `notes` are messages besides."""
+    """The findings of a dataset of `records` records, InputError if it has none; `notes` are messages besides."""
+    if not records:
+        raise InputError(str(path), "expected records", "none")
     values = {
         "dataset": path.name,
         "dataset_sha256": sha256,

@@ -275,9 +275,9 @@ def _list_questions(
 ) -> Records:
     """The questions, what costs most first."""
     places = set(sorted(range(len(items)), key=lambda place: -costs[place])[: pages.MOST])
-    count = Counter(item["id"] for item in items)
+    count = Counter(str(item["id"]) for item in items if item["id"] is not None)
     shown = [
-        _read_row(item, costs[place], count[item["id"]], record, rules)
+        _read_row(item, costs[place], count[str(item["id"])], record, rules)
         for place, (item, record) in enumerate(zip(items, chain(records, repeat(None)), strict=False))
         if place in places
     ]

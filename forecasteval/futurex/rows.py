@@ -75,7 +75,7 @@ class Join:
     `questions` are iterated twice, first for their ids, and not kept. Predictions are joined by id; where an id
     repeats, by id and prompt. Rows that stay ambiguous have no answer. `messages()` names these afterwards, predictions
     without a question, and fields in which a prediction differs from its question. Raises InputError if no prediction
-    has an id of the questions.
+    has an id of the questions; without questions there is nothing to join, and scoring refuses that.
     """
 
     def __init__(self, questions: Iterable[Any], predictions: Iterable[Any], where: str) -> None:
@@ -86,7 +86,7 @@ class Join:
         keys, answers, count = self._read(predictions)
         ids = Counter(map(_question_id, questions))
         self._shared = {name for name, times in ids.items() if times > 1}
-        if self._predictions.keys().isdisjoint(ids):
+        if ids and self._predictions.keys().isdisjoint(ids):
             problem = _no_id(list(ids), list(self._predictions), keys)
             raise InputError(where, "expected predictions for this dataset", problem)
         self._notes.update(answers.warnings(where, count))
@@ -169,7 +169,7 @@ def _no_id(ids: Sequence[str], predicted: Sequence[str], keys: Counter[str]) -> 
     folded = {name.casefold(): name for name in ids}
     near = difflib.get_close_matches(predicted[0].casefold(), list(folded), n=1)
     known = f", nearest {printable(folded[near[0]], 40)}" if near else f"; the dataset has {printable(ids[0], 40)}"
-    return f"other ids: {printable(predicted[0], 40)}{known if ids else ''}"
+    return f"other ids: {printable(predicted[0], 40)}{known}"
 
 
 class AnswerKeys:

@@ -34,7 +34,7 @@ from cli import EVIL, RAW_CONTROL, ROOT, Done, Record, assert_refused, number, q
 from each import each
 from eval import FutureXEvaluator
 from forecasteval.boards import folder, tasks
-from forecasteval.common.errors import EvaluationError
+from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import write_atomic
 from forecasteval.common.results import Results
 from llm_server import LlmServer, error, honest
@@ -407,6 +407,13 @@ def test_a_file_that_turns_bad_keeps_its_old_result(tmp_path: Path) -> None:
     folder_of(tmp_path, a="AAAA")
     assert counts(run(tmp_path, "nightly")) == (0, 2, 0)
     assert column(stored(tmp_path), "name") == ["d-a", "d-b"]
+
+
+def test_a_message_loses_the_root_and_nothing_else() -> None:
+    """`n/` ends `evaluation/`, too."""
+    problem = InputError("n/evaluation/a.json", "expected the questions of n/dataset/a.json", "a folder")
+    message = "evaluation/a.json: expected the questions of dataset/a.json, got a folder"
+    assert tasks.explain(problem, Path("n/prediction/a.json"), Path("n")) == message
 
 
 def test_all_files_bad(tmp_path: Path) -> None:

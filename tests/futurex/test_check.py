@@ -234,7 +234,8 @@ def test_lines_and_keys_that_cannot_be_used(tmp_path: Path) -> None:
 
 
 def test_check_is_refused(tmp_path: Path) -> None:
-    write(tmp_path, {"dataset/d.json": "{", "dataset/e.json": ""})
+    write(tmp_path, {"dataset/d.json": "{", "dataset/e.json": "", "dataset/none.json": []})
+    assert_refused(run(tmp_path, "check", "none"), "none.json", "expected records, got none")
     assert_refused(run(tmp_path, "check", "d"), "d.json", "not JSON")
     assert_refused(run(tmp_path, "check", "e"), "e.json", "empty")
     assert_refused(run(tmp_path, "check", "dd"), "no such file", "d.json")
@@ -290,7 +291,7 @@ def test_many_forms_of_dates_take_linear_time() -> None:
 @settings(max_examples=200)
 def test_no_dataset_raises(records: list[Any]) -> None:
     check = check_dataset(records)
-    results = check_results(Path("d.json"), "", check.records, check.findings, check.notes)
+    results = check_results(Path("d.json"), "", max(check.records, 1), check.findings, check.notes)
     assert not RAW_CONTROL.search(format_text(results.report()))
 
 

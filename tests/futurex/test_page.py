@@ -147,6 +147,11 @@ def test_rows_with_the_same_id_say_so_and_have_their_own_addresses() -> None:
     assert dict(found.rows[0].details)["Note"] == "2 rows have this id"
 
 
+def test_rows_without_an_id_or_with_a_list_as_id() -> None:
+    found = records(evaluate(q(None), q(None), q([]), q([])))
+    assert [dict(row.details).get("Note") for row in found.rows] == [None, None, *["2 rows have this id"] * 2]
+
+
 def test_numbers_are_counted_by_their_distance() -> None:
     given = [100, 100.4, 101, 102, 105, 110, 1e9, 98, 0]
     results = evaluate(*(number(f"n{n}", answer=rf"\boxed{{{x:.10g}}}", Std=2) for n, x in enumerate(given)))

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from cli import write
 from each import each
+from eval import FutureXEvaluator
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import Record, repeated_keys
 from forecasteval.futurex.rows import AnswerKeys, Join, Rows, raw_answer, read_rows
@@ -135,6 +137,12 @@ def test_no_record_lacks_nothing() -> None:
 def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
     with pytest.raises(InputError, match=r"p\.json: expected 'answer' or 'prediction' in the records, got 'response'"):
         Join([ask("x"), ask("y")], [{"id": "x", "response": "A"}], "p.json")
+
+
+def test_a_dataset_without_questions(tmp_path: Path) -> None:
+    write(tmp_path, {"p.json": {"x": "A"}, "d.json": []})
+    with pytest.raises(InputError, match=r"d\.json: expected questions, got none"):
+        FutureXEvaluator().evaluate_file(tmp_path / "p.json", tmp_path / "d.json")
 
 
 @each(
