@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from cli import ROOT, run
 from forecasteval.boards.page import render
-from hostile import hostile_results
+from hostile import TEXTS, hostile_results
 
 BROWSER: Final = shutil.which("chromium")
 ARGUMENTS: Final = (
@@ -28,6 +29,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("pages")
     for folder in ("dataset", "prediction"):
         shutil.copytree(ROOT / folder, root / folder)
+    about = {"careful": {"search": "yes", TEXTS[1]: TEXTS[1]}, "random": {"search": "no", TEXTS[1]: TEXTS[4] * 9}}
+    (root / "prediction/systems.json").write_text(json.dumps(about))
     names = ["250915-careful", "prophet-sample", "multiple_choice_single_varying-random"]
     assert run(root, *(word for name in names for word in ("-f", name)), "--html").code == 0
     assert run(root, "compare", "250915-careful", "250915-random", "--html").code == 0
@@ -72,10 +75,12 @@ NAMES: Final = (
 def test_nothing_is_said_asked_for_or_too_wide(pages: dict[str, Path], browser: Any, name: str) -> None:
     for width, scheme in ((390, "dark"), (1280, "light")):
         watched = Watched(browser, pages[name], viewport={"width": width, "height": 900}, color_scheme=scheme)
-        assert watched.said == []
+        watched.page.evaluate("location.hash = '%E0'")
+        watched.page.wait_for_function("location.hash === '#%E0'")
         assert watched.asked == [pages[name].as_uri()]
         assert watched.page.title() != "owned"
         assert watched.page.evaluate("document.documentElement.scrollWidth") == width
+        assert watched.said == []
         watched.context.close()
 
 
@@ -109,6 +114,17 @@ ROWS: Final = ".rows > details:visible"
 
 def scores(page: Any) -> list[float]:
     return [float(text) for text in page.locator(f"{ROWS} > summary > span:nth-child(2)").all_text_contents()]
+
+
+def test_a_key_of_systems_may_have_the_name_of_a_tool(pages: dict[str, Path], browser: Any) -> None:
+    watched = Watched(browser, pages["leaderboard"])
+    box = watched.page.locator("#table1")
+    box.locator("input[type=search]").fill("random")
+    box.locator("label", has_text="earch").locator("select").select_option("no")
+    assert watched.page.evaluate("location.hash") == "#search=random&search*=no"
+    box.get_by_role("button", name="Show all").click()
+    assert box.locator("input[type=search]").input_value() == ""
+    watched.context.close()
 
 
 def test_filters_and_sorting(pages: dict[str, Path], browser: Any) -> None:

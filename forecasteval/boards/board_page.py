@@ -21,7 +21,8 @@ from .systems import ALPHA, file_rows
 from .tables import EVERYWHERE, INSIDE, PAGE, failed_table, is_tied, mark_of, show_metric, view_table
 
 Row = Mapping[str, Any]
-_CLEAR: Final = "No other system can be confused with it: every difference to it is significant."
+_CLEAR: Final = "every difference to it is significant"
+_LEADERS: Final = 6  # tables whose leaders stand at the top
 
 
 def write_board(board: Row, folder: Path, history: History | None = None) -> None:
@@ -61,7 +62,8 @@ def make_page(
     tables, pooled = board["tables"], board.get("pooled", [])
     names, older = name_systems(board), [week for season in pooled for week in _weeks(tables, season)[1:]]
     recent = [(place, table) for place, table in enumerate(tables, 1) if table not in older]
-    leaders = pooled or [table for _, table in recent]
+    seasons = {season["benchmark"] for season in pooled}
+    leaders = [*pooled, *(table for _, table in recent if table["benchmark"] not in seasons)]
     sections = [Section("What changed", _changes(history, names))] if history else []
     for place, table in enumerate(pooled, 1):
         sections.append(_standings(table, f"pooled{place}", names, linked, _weeks(tables, table)))
@@ -84,7 +86,7 @@ def make_page(
     settings = board["leaderboard"]
     signature = f"signature: leaderboard {settings['version']} min_questions:{settings['min_questions']}"
     lead = "Systems on the same questions, best first. A row opens to its weeks and runs."
-    figures = _figures(board, pooled or leaders[:1], history, names)
+    figures = _figures(board, leaders, history, names)
     return Page("Leaderboard", lead, figures, sections, signature, _key(board, linked, history))
 
 
@@ -106,10 +108,10 @@ def _figures(board: Row, leading: Sequence[Row], history: History | None, names:
     """The leader, the date, and the number of files."""
     tables, failed = board["tables"], board.get("failed", [])
     figures = [
-        (f"Leads {printable(table['benchmark'], 40)}", *_leader(table, names))
+        (f"Leads {table['benchmark']}, {_show_dataset(table)}", *_leader(table, names))
         for table in leading
-        if table["rows"] and table["rows"][0]["rank"]
-    ]
+        if sum(bool(row["rank"]) for row in table["rows"]) > 1
+    ][:_LEADERS]
     if history and history.latest:
         date = max(str(line.get("date", "")) for _, line in history.latest.values())
         figures.append(("As of", printable(date, 20), f"night {history.night}, the last that changed something"))
@@ -148,8 +150,10 @@ def _changes(history: History, names: Names) -> list[Block]:
 
 
 def _show_dataset(table: Row) -> str:
-    """The dataset of a table without its suffix."""
-    dataset = printable(table["dataset"] or "one file", 60)
+    """The dataset of a table without its suffix, or how many it has."""
+    if "datasets" in table:
+        return f"{len(table['datasets'])} datasets"
+    dataset = printable(table["dataset"] or table.get("name") or "one file", 60)
     return dataset.removesuffix(".json").removesuffix(".jsonl").removesuffix(".csv")
 
 

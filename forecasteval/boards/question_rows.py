@@ -69,8 +69,8 @@ def show_questions(table: Row, name: str, names: Names, read_items: ReadItems | 
     looks = sum(question["worth_a_look"] for question in questions)
     note = (
         f"The hardest first. Mean: over {len(table['rows'])} systems. Item–rest: the correlation of a question's score "
-        f"with the score of the rest. {looks} are worth a look: strong systems miss them and weak ones hit them, by "
-        "chance or because the truth is wrong."
+        f"with the score of the rest. Worth a look: {looks}, which strong systems miss and weak ones hit, by chance or "
+        "because the truth is wrong."
     )
     if len(questions) > len(rows):
         note += f" {len(rows)} of {len(questions)}; all of them are in {BOARD}.json."

@@ -244,7 +244,7 @@ def test_the_table_over_all_datasets_comes_first(tmp_path: Path) -> None:
     assert run(tmp_path, "nightly").code == 0
     page = make_page(stored(tmp_path))
     assert page.figures[:2] == [
-        ("Leads FutureX", "a", "0.8014; not significantly different: 2 (b, c)"),
+        ("Leads FutureX, 2 datasets", "a", "0.8014; not significantly different: 2 (b, c)"),
         ("Systems", "3", ""),
     ]
     titles = [section.title for section in page.sections]

@@ -19,6 +19,7 @@ const views = [...document.querySelectorAll(".records")].map((box, number) => {
   const tools = element("div", { className: "tools" }), count = element("output"), controls = new Map(), tests = [];
   const add = (key, name, control, test) => {
     tools.append(labelled(name, control));
+    if (controls.has(prefix + key) || key === "sort") key += "*";  // a key of systems.json
     controls.set(prefix + key, control);
     tests.push(test);
   };
@@ -54,7 +55,7 @@ const views = [...document.querySelectorAll(".records")].map((box, number) => {
   const show = () => {
     for (const each of rows) each.row.hidden = !tests.every((test) => test(each));
     const shown = rows.filter(({ row }) => !row.hidden).length;
-    count.textContent = `${shown} of ${rows.length} rows${sorted ? `, sorted by ${sorted.replace("-", "")}` : ""}`;
+    count.textContent = `${shown} of ${rows.length} rows${sorted ? `, sorted by ${sorted.replace(/^-/, "")}` : ""}`;
   };
   const load = (state) => {
     for (const [key, control] of controls) {
@@ -137,7 +138,7 @@ document.addEventListener("toggle", ({ target }) => {
   target.lastElementChild.append(line);
 }, true);
 const visit = () => {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = document.getElementById(location.hash.slice(1));
   for (const view of views) view.load(new URLSearchParams(target ? "" : location.hash.slice(1)));
   target?.querySelector(":scope > .fold")?.setAttribute("open", "");
   for (let each = target; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
