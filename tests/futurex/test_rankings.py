@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from each import each
-from forecasteval.futurex.answers import Answer
+from forecasteval.futurex.answers import Answer, read_answer
 from forecasteval.futurex.choices import NameTruth
 from forecasteval.futurex.names import read_name
-from forecasteval.futurex.rankings import RankingTruth, score_ranking
+from forecasteval.futurex.rankings import (
+    RankingTruth,
+    item_count,
+    looks_like_names,
+    read_items,
+    score_ranking,
+    split_items,
+)
 
 TRUTH = tuple(map(read_name, ("Red", "Blue", "Green")))
 RANKING = RankingTruth(TRUTH)
@@ -75,3 +84,119 @@ def test_names_without_a_box_must_look_like_names() -> None:
     names = NameTruth(TRUTH, exact=False)
     assert names.score(Answer("I guess Red", (), False)).outcome == "unparsed"
     assert names.score(Answer(",", (), True)).outcome == "unparsed"
+
+
+# --- Lists of names in one text ---
+
+
+SPLITS: Final = {
+    "commas": ("Red, Blue", ["Red", "Blue"]),
+    "Chinese marks": ("甲、乙、丙", ["甲", "乙", "丙"]),
+    "lines": ("Red\nBlue", ["Red", "Blue"]),
+    "empty parts": ("Red,, Blue,", ["Red", "Blue"]),
+    "in brackets": ("Sunrise (The Games, #0.5), Blue", ["Sunrise (The Games, #0.5)", "Blue"]),
+    "in quotes": ('"Red, Blue", Green', ['"Red, Blue"', "Green"]),
+    "in Chinese quotes": ("《红、蓝》、绿", ["《红、蓝》", "绿"]),
+    "labels": ("1. Red 2. Blue", ["Red", "Blue"]),
+    "labels with brackets": ("1) Red 2) Blue", ["Red", "Blue"]),
+    "ranks": ("6th: Red 7th: Blue", ["Red", "Blue"]),
+    "Chinese ranks": ("第6名:甲,第7名:乙", ["甲", "乙"]),
+    "named ranks": ("Rank 3: Red, Rank 4: Blue", ["Red", "Blue"]),
+    "ranks out of order": ("2. Blue, 1. Red", ["Red", "Blue"]),
+    "names that are numbers": ("731, 300", ["731", "300"]),
+    "a name with a number": ("Frozen 2, Model 3", ["Frozen 2", "Model 3"]),
+    "a version": ("Claude 3.7, Red", ["Claude 3.7", "Red"]),
+    "a title with a comma": ("1. Red, White\n2. Blue", ["Red, White", "Blue"]),
+    "a title with a colon": ("300: Rise, Red", ["300: Rise", "Red"]),
+    "a label's look-alike where commas separate": ("1. Ocean 2. The Return, 2. Blue", ["Ocean 2. The Return", "Blue"]),
+    # _BULLET
+    "dashes": ("- Red\n- Blue", ["Red", "Blue"]),
+    "bullets": ("• Red\n• Blue", ["Red", "Blue"]),
+    "long dashes": ("— Red\n– Blue", ["Red", "Blue"]),
+    "bullets in bullets": ("- • Red, - Blue", ["Red", "Blue"]),
+    "bullets and labels": ("- 1. Red\n- 2. Blue", ["Red", "Blue"]),
+    "a dash inside": ("Red - Blue, Green", ["Red - Blue", "Green"]),
+    # _TRAILING_AND
+    "and before a label": ("1. Red and 2. Blue", ["Red", "Blue"]),
+    "ampersand before a label": ("1. Red & 2. Blue", ["Red", "Blue"]),
+    "and before a rank": ("6th: Red and 7th: Blue", ["Red", "Blue"]),
+    "AND before a label": ("1) Red AND 2) Blue", ["Red", "Blue"]),
+    "a name that ends like and": ("1. Legrand 2. Blue", ["Legrand", "Blue"]),
+}
+
+
+@each(("text", "wanted"), SPLITS.values())
+def test_split_items(text: str, wanted: list[str]) -> None:
+    assert split_items(text) == wanted
+
+
+COUNTS: Final = {
+    "Which will be ranked from 6 to 8?": 3,
+    "Which will be ranked #4 through #5?": 2,
+    "Which will rank 10-12?": None,
+    "Which will rank 10 - 12?": 3,
+    "The top 3 films?": 3,
+    "The top 10, ranked from 2 to 4?": 3,
+    "前3名是谁？": 3,
+    "前五大": 5,
+    "第4到6名": 3,
+    "第4名至第9名": 6,
+    "Who? IMPORTANT: name the top 5": None,
+    "Who wins?": None,
+}
+
+
+@each("prompt", COUNTS)
+def test_item_count(prompt: str) -> None:
+    assert item_count(prompt) == COUNTS[prompt]
+
+
+ITEMS: Final = {
+    "a final and": ("Red, Blue and Green", None, (), ["Red", "Blue", "Green"]),
+    "a leading and": ("Red, Blue, and Green", None, (), ["Red", "Blue", "Green"]),
+    "enough without it": ("Red, Blue and Green", 2, (), ["Red", "Blue and Green"]),
+    "a known name": ("Red, Blue and Green", None, ("blue and green",), ["Red", "Blue and Green"]),
+    "a known part": ("Red, Salt and Pepper and Blue", None, ("salt and pepper",), ["Red", "Salt and Pepper", "Blue"]),
+    "two where two are asked for": ("Red and Blue", 2, (), ["Red", "Blue"]),
+    "one where one is asked for": ("Red and Blue", 1, (), ["Red and Blue"]),
+    "Chinese": ("甲、乙和丙", None, (), ["甲", "乙", "丙"]),
+}
+
+
+@each(("text", "count", "known", "wanted"), ITEMS.values())
+def test_read_items(text: str, count: int | None, known: tuple[str, ...], wanted: list[str]) -> None:
+    names = read_items(Answer(text, (), True), "", count, frozenset(known))
+    assert [name.text for name in names] == wanted
+
+
+def test_elements_of_a_list_are_never_split() -> None:
+    assert [name.text for name in read_items(Answer("", ("Red, Blue and Green", "–", "7"), True))] == [
+        "Red, Blue and Green", "7",
+    ]  # fmt: skip
+    answer = read_answer("['Salt, Pepper', '1. Red']")
+    assert answer is not None
+    assert [name.text for name in read_items(answer)] == [
+        "Salt, Pepper", "1. Red",
+    ]  # fmt: skip
+
+
+@each(
+    ("text", "names"),
+    [
+        ("Red, Blue", True),
+        ("St. Kilda, Sarah J. Maas", True),
+        ("1. Red\n2. Blue", True),
+        ("I think Red", False),
+        ("Red will win", False),
+        ("Probably Red", False),
+        ("Red won last time. We take Blue", False),
+        ("红队。蓝队", False),
+        ("one two three four five six seven eight nine ten eleven twelve", True),
+        ("one two three four five six seven eight nine ten eleven twelve thirteen", False),
+        ("甲" * 33, True),
+        ("甲" * 34, False),
+        ("Red, " * 401, False),
+    ],
+)
+def test_looks_like_names(text: str, names: bool) -> None:
+    assert looks_like_names(text) is names

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
 
 from each import each
 from forecasteval.prophet.bradley_terry import fit_bradley_terry
 from forecasteval.prophet.irt import fit_irt
+from forecasteval.prophet.models import connected_parts, fit_effects
 from prophet_data import GOOD, GOOD_PROBLEM, evaluate
 
 
@@ -76,3 +82,69 @@ def test_fit_that_has_not_converged_is_told_of(monkeypatch: pytest.MonkeyPatch) 
         "fewer than two forecasters of exclusive events: no Bradley–Terry",
         "the fit of irt has not converged: 7 iterations",
     ]
+
+
+# --- Difficulty-adjusted Brier scores ---
+
+
+def draw(forecasters: int, events: int, share: float, seed: int) -> tuple[Any, ...]:
+    rng = np.random.default_rng(seed)
+    i, j = np.nonzero(rng.random((forecasters, events)) < share)
+    i, j = (np.unique(numbers, return_inverse=True)[1] for numbers in (i, j))
+    level = rng.beta(2, 5, int(j.max()) + 1)
+    y = np.clip(level[j] + 0.02 * i + rng.normal(0, 0.05, len(i)), 0, 1)
+    return i, j, y
+
+
+def by_dummies(i: np.ndarray, j: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The mean over all events of what the model says of each forecaster."""
+    forecasters, events = int(i.max()) + 1, int(j.max()) + 1
+    design = np.zeros((len(y), forecasters + events))
+    design[np.arange(len(y)), i] = design[np.arange(len(y)), forecasters + j] = 1
+    effects = np.linalg.lstsq(design, y, rcond=None)[0]
+    return effects[:forecasters] + effects[forecasters:].mean()
+
+
+@each(("f", "n", "share"), [(6, 40, 0.5), (40, 6, 0.5), (5, 20, 1.0)])
+def test_scores_are_those_of_least_squares(f: int, n: int, share: float) -> None:
+    i, j, y = draw(f, n, share, seed=f)
+    assert fit_effects(i, j, y).score == pytest.approx(by_dummies(i, j, y), abs=1e-10)
+
+
+def test_full_participation_changes_nothing() -> None:
+    i, j, y = draw(4, 30, 1.0, seed=1)
+    fit, table = fit_effects(i, j, y), y.reshape(4, 30)
+    assert fit.score == pytest.approx(table.mean(axis=1), abs=1e-12)
+    assert fit.score_se == pytest.approx(table.std(axis=1, ddof=1) / np.sqrt(30), rel=1e-9)
+
+
+def test_influence_is_that_of_one_more_copy() -> None:
+    i, j, y = draw(6, 300, 0.8, seed=2)
+    assert j.max() == 299
+    fit = fit_effects(i, j, y)
+    for event in (0, 17, 299):
+        own = j == event
+        more = fit_effects(np.append(i, i[own]), np.append(j, np.full(own.sum(), 300)), np.append(y, y[own]))
+        assert more.score - fit.score == pytest.approx(fit.influence[event], abs=2e-5)
+
+
+def test_parts_have_levels_of_their_own() -> None:
+    """Two groups without a common event: each is adjusted by itself."""
+    i, j, y = draw(4, 20, 0.7, seed=3)
+    both = fit_effects(np.append(i, i + 4), np.append(j, j + 20), np.append(y, y / 2))
+    alone = fit_effects(i, j, y)
+    assert both.score == pytest.approx(np.append(alone.score, alone.score / 2), abs=1e-12)
+    assert both.score_se == pytest.approx(np.append(alone.score_se, alone.score_se / 2), abs=1e-12)
+    assert len(set(both.part[:4]) | set(both.part[4:])) == 2
+
+
+@given(st.lists(st.tuples(st.integers(0, 11), st.integers(0, 9)), min_size=1, max_size=30))
+def test_connected_parts_against_scipy(pairs: list[tuple[int, int]]) -> None:
+    i, j = np.unique([a for a, _ in pairs], return_inverse=True)[1], np.array([b for _, b in pairs])
+    size = int(i.max()) + 1
+    graph = sparse.coo_matrix((np.ones(len(i)), (i, size + j)), (size + 10, size + 10))
+    theirs = sparse.csgraph.connected_components(graph, directed=False)[1][:size]
+    j = np.unique(j, return_inverse=True)[1]
+    ours, ours_of_events = connected_parts(i, j)
+    assert (ours[i] == ours_of_events[j]).all()
+    assert (np.equal.outer(ours, ours) == np.equal.outer(theirs, theirs)).all()

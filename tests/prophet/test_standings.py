@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from cli import run
 from forecasteval.common.report import format_text
 from forecasteval.prophet.models import fit_effects
 from forecasteval.prophet.report import report_blocks
 from prophet_data import DATASET, PREDICTION, Row, csv_row, evaluate, evaluate_csv, sample_results, write_csv
-from test_cli import run
 
 PROBLEMS = [
     {"problem_id": n, "options": ["A", "B"], "correct_answer": "A", "end_date": "2025-07-31T00:00:00Z"}

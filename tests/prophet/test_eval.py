@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import pytest
 
+from cli import EVIL, RAW_CONTROL, Record, assert_refused, q, run, write
 from each import each
 from forecasteval.boards.ranking import rank
 from forecasteval.prophet import ProphetArenaEvaluator
-from test_cli import EVIL, RAW_CONTROL, Record, assert_refused, q, run, write
 
 PROBLEMS: Final[list[Record]] = [
     {"problem_id": "e1", "options": ["Ada", "Bea", "Cy"], "correct_answer": "Ada", "end_date": "2025-09-18T00:00:00Z"},

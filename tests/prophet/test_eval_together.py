@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import pytest
 
+from cli import RAW_CONTROL, Record, assert_refused, q, run, write
 from forecasteval.boards.store import result_text
 from prophet_data import csv_row, write_csv
-from test_cli import RAW_CONTROL, Record, assert_refused, q, run, write
 
 PROBLEMS: Final[list[Record]] = [
     {"problem_id": n, "options": ["Yes", "No"], "correct_answer": "Yes" if n % 3 else "No", "category": "odd" * (n % 2),
