@@ -19,9 +19,9 @@ from .names import read_name
 from .numbers import RANGE
 from .options import SEPARATOR, YES_NO, Options, count_options, label_set
 from .rankings import NO_NAME, RankingTruth, read_items
-from .rules import LEVELS, MISSING, WEIGHTS, ZERO_SIGMA, Rules, Scored, unparsed
+from .rules import LEVELS, MISSING, WEIGHTS, Rules, Scored, unparsed
 from .sentences import read_number
-from .units import NumberTruth, question_scale
+from .units import NumberTruth, find_sigma, question_scale
 
 Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth
 FIELDS: Final = ("prompt", "level", "ground_truth", "Std")  # what a question is scored by
@@ -177,14 +177,7 @@ def read_open_truth(prompt: str, answer: Answer, std: float | None, rules: Rules
     if len(answer.elements) < 2:
         quantity, _ = read_number(answer.cleaned, in_sentence=std is not None, prompt=prompt)
         if quantity and (std is not None or not RANGE.search(answer.cleaned)):  # without Std, "2-1" is a result
-            return NumberTruth(quantity, question_scale(prompt), _sigma(quantity.value, std, rules), prompt)
+            return NumberTruth(quantity, question_scale(prompt), find_sigma(quantity.value, std, rules), prompt)
     names = read_items(answer, prompt)
     labels = rules.label_sets and {name.text for name in names} <= label_set(count_options(prompt) or 26)
     return RankingTruth(names, ordered=not labels, whole=rules.lone_name and len(names) == 1) if names else None
-
-
-def _sigma(truth: float, std: float | None, rules: Rules) -> float | None:
-    """The sigma of a question: its Std, or a share of the truth; None requires equality."""
-    if rules.relative_sigma is None or (std is not None and rules.std_counts):
-        return std
-    return rules.relative_sigma * abs(truth) or ZERO_SIGMA

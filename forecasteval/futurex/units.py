@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from .answers import Answer, TruthOf, question_words, read_refusal
 from .numbers import BASIS_POINTS, DIGITS, PERCENT, Quantity, scale_of
-from .rules import EQUAL, Scored
+from .rules import EQUAL, ZERO_SIGMA, Rules, Scored
 from .sentences import read_number
 
 _IN_SCALE: Final = re.compile(  # no flags and an n in front: a literal makes the search fast
@@ -41,6 +41,13 @@ class Reading(NamedTuple):
 
     value: float
     note: str = ""
+
+
+def find_sigma(truth: float, std: float | None, rules: Rules) -> float | None:
+    """The sigma of a question: its Std, or a share of the truth; None requires equality."""
+    if rules.relative_sigma is None or (std is not None and rules.std_counts):
+        return std
+    return rules.relative_sigma * abs(truth) or ZERO_SIGMA
 
 
 class NumberTruth(TruthOf[Reading]):

@@ -67,12 +67,15 @@ def __getattr__(name: str) -> Any:
 
 
 def is_mine(path: Path, dataset: Path | None) -> bool:
-    """Whether a file contains forecasts: a CSV with events, or a file with problem ids in it or in its dataset."""
+    """Whether a file contains forecasts: a CSV with events, or a file with problem ids.
+
+    If it has a dataset, that decides: a key in one row of a prediction file does not change its benchmark.
+    """
     if path.suffix == ".csv":
         keys = first_keys(path)
         if holds_events(keys) or (dataset is None and "id" not in keys):
             return True
-    return any("problem_id" in first_keys(file) for file in (dataset, path) if file)
+    return "problem_id" in first_keys(dataset or path)
 
 
 def is_one_set(dataset: Path) -> bool:

@@ -36,6 +36,7 @@ def test_everything_public_is_there() -> None:
         ("x.json", {"id": 1}, {"problem_id": 1}, True),
         ("x.json", {"id": 1}, None, False),
         ("x.json", {"id": 1}, {"id": 1}, False),
+        ("x.json", {"id": 1, "problem_id": 1}, {"id": 1, "level": 1}, False),
     ],
 )
 def test_whose_file_it_is(tmp_path: Path, name: str, record: Any, dataset: Any, expected: bool) -> None:
