@@ -113,7 +113,7 @@ def _reliability_line(name: str, bins: Sequence[Mapping[str, Any]]) -> Line:
     known = [row for row in bins if row["mean_probability"] is not None]
     most = max([1, *(row["n"] for row in known)])
     points = [(row["mean_probability"], row["frequency"]) for row in known]
-    return Line(name, points, [row["n"] / most for row in known])
+    return Line(printable(name, 60), points, [row["n"] / most for row in known])
 
 
 # --- Returns ---
@@ -144,7 +144,7 @@ def _return_panel(curves: Mapping[str, Any], names: Sequence[str], metric: str) 
         times, values = curves[name]["closed"], curves[name][metric]
         known = [(datetime.fromisoformat(at).timestamp(), y) for at, y in zip(times, values, strict=True) if at]
         step = -(-len(known) // _POINTS) or 1
-        lines.append(Line(name, [*known[:-1:step], *known[-1:]], faint=place >= _LINES))
+        lines.append(Line(printable(name, 60), [*known[:-1:step], *known[-1:]], faint=place >= _LINES))
     ends = [x for line in lines for x, _ in line.points] or [0.0]
     low, high = min(ends), max(ends)
     ticks = [low + (high - low) * part / 3 for part in range(4)]

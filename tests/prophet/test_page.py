@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +137,14 @@ def test_forecasters_whose_names_begin_alike_have_a_diagram_each() -> None:
     ]
     results = ProphetArenaEvaluator(bootstrap=0).evaluate_all(forecasts, problems)
     assert len(results.page().charts()["reliability"].panels) == 3
+
+
+def test_names_in_charts_are_printable_and_cut() -> None:
+    name = "\u202eevil\x07" + "x" * 1000
+    prices = {"prediction": [0.4, 0.6], "odds": [0.5, 0.5], "timestamp": "2026-01-01T00:00:00Z"}
+    forecasts = [{**prices, "problem_id": f"p{n}", "username": name} for n in range(5)]
+    problem = {"options": ["a", "b"], "correct_option_idx": 0, "end_date": "2026-02-01T00:00:00Z"}
+    problems = [{**problem, "problem_id": f"p{n}"} for n in range(5)]
+    text = render(ProphetArenaEvaluator().evaluate_all(forecasts, problems).page())
+    assert "\\u202eevil\\x07x" in text
+    assert not re.search("[\u202e\x07]|x{60}", text)
