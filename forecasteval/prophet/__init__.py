@@ -45,7 +45,6 @@ _MODULES: Final = {
     "models": ("EffectsFit", "fit_effects"),
     "irt": ("IrtFit", "fit_irt"),
     "bradley_terry": ("BradleyTerryFit", "fit_bradley_terry"),
-    "report": ("report_blocks",),
     "scores": (
         "average_return",
         "brier_score",

@@ -17,8 +17,6 @@ from each import each
 from forecasteval.boards.gate import find_breach
 from prophet_data import GOOD, GOOD_PROBLEM
 
-WORDS = {"fail_under": "below --fail-under", "worse": "worse than"}
-
 
 def assert_gate(done: Done, *words: str) -> None:
     """One line on stderr, and the whole report on stdout."""
