@@ -159,7 +159,8 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[str]:
             problem = "this file system has no locks" if number in _NO_LOCKS else "cannot be written"
             hint = "; --output DIR names another folder" if number in _READ_ONLY else ""
             reason = getattr(error, "strerror", None) or error
-            raise EvaluationError(f"{path}: {problem}: {reason}{hint}") from None
+            where = getattr(error, "filename", None) or path
+            raise EvaluationError(f"{where}: {problem}: {reason}{hint}") from None
     if any("soft" in str(warning.message).lower() for warning in caught):
         note = f"{path}: this file system has no locks: if a run is killed, remove its lock by hand"
     try:

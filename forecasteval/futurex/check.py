@@ -17,9 +17,9 @@ from forecasteval.common.statistics import mean
 
 from .choices import ChoiceTruth
 from .numbers import parse_number
+from .quantities import NumberTruth, readings
 from .questions import read_record
 from .rules import Rules
-from .units import NumberTruth, readings
 
 # A spreadsheet's 6.85147E+23 has a sign; 6987308956940e0068395804 is a hexadecimal id of FutureX-Past.
 _MANGLED_ID: Final = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+][0-9]+")

@@ -11,10 +11,10 @@ from forecasteval.common.records import as_text, repeated_keys
 from forecasteval.common.results import RecordDigest, hash_question, hash_questions
 
 from .answers import Answer, read_answer
+from .quantities import NumberTruth
 from .questions import SHOWN, Question, Truth, read_record, score_answer
 from .rows import AnswerKeys, raw_answer
 from .rules import Rules, Scored
-from .units import NumberTruth
 
 BLOCK: Final = 2048  # records that are scored together
 

@@ -15,10 +15,10 @@ from .choices import NameTruth
 from .items import Answered, Item, decide
 from .names import IS_CJK, Name, match_names, same_name
 from .numbers import CURRENCY, DIGITS, DIGITS_PART, PERCENT, Quantity, parse_number
+from .quantities import NumberTruth, nearest_reading
 from .rankings import RankingTruth
 from .rules import Scored
 from .sentences import asks_change, find_numbers, mark_falls
-from .units import NumberTruth, nearest_reading
 
 
 class Counts(Usage):

@@ -18,10 +18,10 @@ from .choices import ChoiceTruth, NameTruth, Picks, exact_tokens, find_sides, re
 from .names import read_name
 from .numbers import RANGE
 from .options import SEPARATOR, YES_NO, Options, count_options, label_set
+from .quantities import NumberTruth, find_sigma, question_scale
 from .rankings import NO_NAME, RankingTruth, read_items
 from .rules import LEVELS, MISSING, WEIGHTS, Rules, Scored, unparsed
 from .sentences import read_number
-from .units import NumberTruth, find_sigma, question_scale
 
 Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth
 FIELDS: Final = ("prompt", "level", "ground_truth", "Std")  # what a question is scored by

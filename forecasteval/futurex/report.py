@@ -26,10 +26,10 @@ from forecasteval.common.report import (
 
 from .answers import read_answer
 from .items import Item
+from .quantities import NumberTruth
 from .questions import Truth, read_record
 from .rows import raw_answer
 from .rules import LEVELS, WEIGHTS, Rules
-from .units import NumberTruth
 
 _MATCHED: Final = re.compile(r"([0-9]+) of ([0-9]+) matched")
 _WRONG: Final = {"number": "number beyond σ", "ranking": "wrong names"}

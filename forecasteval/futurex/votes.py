@@ -32,12 +32,12 @@ from forecasteval.common.wing import Files
 
 from .choices import ChoiceTruth, Picks
 from .items import Answered, Item, Scoring, decide
+from .quantities import NumberTruth, Reading
 from .questions import SHOWN, Truth
 from .rankings import RankingTruth
 from .report import report_blocks
 from .rows import Rows
 from .rules import MISSING, Rules, Scored, summarise, unparsed
-from .units import NumberTruth, Reading
 
 _NO_VOTE: Final = "no run's answer could be read"
 K = TypeVar("K", bound=Hashable)

@@ -171,6 +171,8 @@ def _run_render(args: argparse.Namespace, program: str) -> None:
     if args.shots < 0:
         raise InputError("--shots", "expected a number from 0", str(args.shots))
     records = list(RecordFile(args.dataset))
+    if not records:
+        raise InputError(str(args.dataset), "expected questions", "none")
     for number, record in enumerate(records, 1):
         require_question(record, f"{args.dataset}: record {number}")
     if args.id is not None and all(str(record["id"]) != args.id for record in records):

@@ -11,9 +11,9 @@ from each import each
 from eval import FutureXEvaluator
 from forecasteval.common.markup import last_boxed
 from forecasteval.futurex.choices import ChoiceTruth
+from forecasteval.futurex.quantities import NumberTruth
 from forecasteval.futurex.questions import read_record
 from forecasteval.futurex.rules import Rules
-from forecasteval.futurex.units import NumberTruth
 
 QUESTIONS: Final[list[Record]] = read_json(ROOT / "dataset" / "250915.json")
 

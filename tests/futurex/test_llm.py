@@ -33,7 +33,7 @@ from forecasteval.futurex.llm import (
 )
 from forecasteval.futurex.names import read_name
 from forecasteval.futurex.numbers import Quantity
-from forecasteval.futurex.units import NumberTruth
+from forecasteval.futurex.quantities import NumberTruth
 from llm_server import UNSURE, LlmServer, Reply, Request, answer, completion, error, honest, question, questions
 
 LLM_CASES: Final = read_json(CASES / "llm.json")

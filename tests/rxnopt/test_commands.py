@@ -239,6 +239,7 @@ BAD_COMMANDS: Final[list[tuple[list[str], str]]] = [
     (["build", "empty", "-o", "out", "--min-reference-options", "0"],
      "--min-reference-options: expected minimum of references of a question, got '0'"),
     (["render", "nowhere.json"], "nowhere.json: cannot be read: No such file or directory"),
+    (["render", "none.jsonl"], "none.jsonl: expected questions, got none"),
     (["render", "q.json", "--id", "\x1b[2J"], "q.json: no question \\x1b[2J"),
     (["render", "futurex.json"],
      f"futurex.json: record 1 (id 1): 'question_type' must be one of {', '.join(QUESTION_TYPES)}, got None"),

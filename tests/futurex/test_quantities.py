@@ -10,7 +10,7 @@ import pytest
 from each import each
 from forecasteval.futurex.answers import Answer
 from forecasteval.futurex.numbers import Quantity
-from forecasteval.futurex.units import NumberTruth, question_scale, readings, score_number
+from forecasteval.futurex.quantities import NumberTruth, question_scale, readings, score_number
 
 SCALES: Final = {
     "What is the turnover in hundreds of millions of yuan?": 1e8,
