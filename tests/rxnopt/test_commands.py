@@ -239,7 +239,7 @@ BAD_COMMANDS: Final[list[tuple[list[str], str]]] = [
     (["build", "empty", "-o", "out", "--min-reference-options", "0"],
      "--min-reference-options: expected minimum of references of a question, got '0'"),
     (["render", "nowhere.json"], "nowhere.json: cannot be read: No such file or directory"),
-    (["render", "none.jsonl"], "none.jsonl: expected questions, got none"),
+    (["render", "nothing.json"], "nothing.json: expected questions, got none"),
     (["render", "q.json", "--id", "\x1b[2J"], "q.json: no question \\x1b[2J"),
     (["render", "futurex.json"],
      f"futurex.json: record 1 (id 1): 'question_type' must be one of {', '.join(QUESTION_TYPES)}, got None"),
@@ -268,6 +268,7 @@ def test_bad_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: 
     write(Path("t/prompt_all_varying.txt"), "Which?")
     write(Path("futurex.json"), json.dumps([{"id": "1", "prompt": "?", "level": 1}]))
     write(Path("none.jsonl"), '{"id": "a", "reply": "no idea"}\n')
+    write(Path("nothing.json"), "[]")
     write(Path("t.csv"), "base,y\nK,5\n")
     write(Path("taken/t.json"), "{}")
     before = sorted(path for path in tmp_path.rglob("*"))
