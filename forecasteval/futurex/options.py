@@ -145,7 +145,7 @@ _NUMBERED: Final = re.compile(r"[0-9]{1,2}[.)](?![0-9])\s*(?=\S)")  # "1. A", bu
 _SEQUENCE: Final = re.compile(  # (A)(C), A.C., A 2. C behind a first number
     rf"(?:\(\s?{_LABEL}\s?\)\s?){{2,}}|(?:{_LABEL}\.\s?)+{_LABEL}\.?|{_LABEL}(?:\s[0-9]{{1,2}}[.)]\s?{_LABEL})+"
 )
-_LABEL_RANGE: Final = re.compile(r"([!-~])\s?(?:[-–—]|through|thru|至|到)\s?([!-~])", re.I)  # B-E
+_LABEL_RANGE: Final = re.compile(rf"({_LABEL})\s?(?:[-–—]|through|thru|至|到)\s?({_LABEL})", re.I)  # B-E
 _ASIDE: Final = re.compile(r"\s*\([^()]*\)\Z")
 _BLANKS_AND_QUOTES: Final = " \t\n\"'“”‘’"
 _DASHES: Final = re.compile(r"\s*[-–—]\s*")
@@ -298,8 +298,10 @@ def _read_labels(token: str, options: Options) -> list[str]:
         letters = [char.upper() if char.upper() in labels else char for char in token if char not in "(). 0123456789"]
         return letters if labels.issuperset(letters) else []
     ends = _LABEL_RANGE.fullmatch(token)
-    if ends and labels.issuperset(ends.groups()) and ends[1] < ends[2]:
-        return [chr(code) for code in range(ord(ends[1]), ord(ends[2]) + 1)]
+    if ends and labels.issuperset(ends.groups()):
+        low, high = (ord(end.translate(UNSHIELDED)) for end in ends.groups())
+        if low < high:
+            return [chr(code) for code in range(low, high + 1)]
     if match := _LABELLED.match(token):
         label = match["label"] if match["label"] in labels else match["label"].upper()
         # A letter past the last option is a wrong pick.
