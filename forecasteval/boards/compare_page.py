@@ -30,6 +30,7 @@ from forecasteval.common.report import (
     make_table,
     show_interval,
     show_number,
+    show_p,
 )
 from forecasteval.common.results import Item, Results
 
@@ -56,7 +57,7 @@ def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any
         for title, count in (("Questions", comparison["n"]), ("Systems", len(systems)), ("Pairs", len(pairs)))
     ]
     if len(pairs) == 1:
-        remark = f"{show_interval(pairs[0]['interval'])}, p {show_number(pairs[0]['p'])}"
+        remark = f"{show_interval(pairs[0]['interval'])}, p {show_p(pairs[0]['p'])}"
         figures.insert(0, ("A − B", f"{pairs[0]['difference']:+.4f}", remark))
     sections = [Section("Differences", [_difference_chart(comparison), system_table(comparison), POWER])]
     copies, weights = (len(systems) - 1) * len(systems), _question_weights(comparison)

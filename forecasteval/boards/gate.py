@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from forecasteval.common.errors import EvaluationError, InputError
-from forecasteval.common.report import show_number
+from forecasteval.common.report import show_number, show_p
 
 from .significance import FLIPS, holm
 from .systems import ALPHA, read_scale
@@ -126,7 +126,7 @@ def require_not_worse(args: argparse.Namespace, comparison: Mapping[str, Any]) -
     baseline, sign = comparison["systems"][0]["name"], read_scale(comparison).sign
     pairs = [pair for pair in comparison["pairs"] if pair["a"] == baseline]
     worse = [
-        f"{pair['b']} ({-pair['difference']:+.4f}, p {p:.4f})"
+        f"{pair['b']} ({-pair['difference']:+.4f}, p {show_p(p)})"
         for pair, p in zip(pairs, holm([pair["p"] for pair in pairs]), strict=True)
         if sign * pair["difference"] > 0 and p < alpha
     ]

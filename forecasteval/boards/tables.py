@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
-from forecasteval.common.report import Column, Interval, Table, make_table, show_interval, show_number
+from forecasteval.common.report import Column, Interval, Table, make_table, show_interval, show_number, show_p
 
 from .about import about_columns, shown_names
 from .names import table_kind
@@ -29,6 +29,10 @@ EXPLAINED: Final = f"{_UNSURE} the paired difference to the system above is not 
 
 def _number(title: str, key: str, best: str = "high", spare: int = 0) -> Column:
     return Column(title, lambda row: show_number(row.get(key)), "number", best, spare)
+
+
+def _p(title: str, key: str, best: str = "high") -> Column:
+    return Column(title, lambda row: show_p(row.get(key)), "number", best)
 
 
 def _count(title: str, key: str, best: str = "high", spare: int = 0) -> Column:
@@ -140,7 +144,7 @@ def _pooled(table: Row, rows: Sequence[Row]) -> View:
         (TEXT, _number("Behind by", "behind")),
         (TEXT, _interval("behind_interval")),
         (PAGE, Column("Behind the leader", _behind_with_interval, "text", "low")),
-        (EVERYWHERE, _number("p (Holm)", "p_leader")),
+        (EVERYWHERE, _p("p (Holm)", "p_leader")),
         (EVERYWHERE, SEASON[0]),
         *((INSIDE, column) for column in SEASON[1:]),
         (INSIDE, _NOTES),
@@ -171,10 +175,10 @@ def _systems(table: Row, rows: Sequence[Row]) -> View:
         *((INSIDE, column) for column in _RUNS if any("runs" in row for row in rows)),
         *((EVERYWHERE, column) for column in _levels(table, best)),
         (INSIDE, _count("n", "n", "high", 900)),
-        (PAGE, _number("p (Holm)", "p_leader")),
+        (PAGE, _p("p (Holm)", "p_leader")),
         (EVERYWHERE, _MISSING),
         (EVERYWHERE, _UNPARSED),
-        (INSIDE, _number("p above", "p_above")),
+        (INSIDE, _p("p above", "p_above")),
         (INSIDE, _NOTES),
     ]
     remarks = [EXPLAINED] * any(row.get("significant") is False for row in rows)
@@ -264,8 +268,8 @@ def pair_columns(levels: Iterable[str], *columns: Column) -> list[Column]:
         Column("B", lambda pair: printable(pair["b"])),
         Column("A − B", lambda pair: f"{pair['difference']:+.4f}", "number"),
         _interval("interval"),
-        _number("p", "p", "low"),
-        _number("p (Holm)", "p_holm", "low"),
+        _p("p", "p", "low"),
+        _p("p (Holm)", "p_holm", "low"),
         *columns,
         *(_tally(level, 100 + place) for place, level in enumerate(levels)),
     ]

@@ -255,6 +255,16 @@ def show_number(value: float | None, digits: int = 4) -> str:
     return "–" if value is None or math.isnan(value) else f"{value:.{digits}f}"
 
 
+def show_p(value: float | None) -> str:
+    """A p-value; below half of the last digit its bound, as no test shows that a difference is impossible.
+
+    >>> show_p(0.00004), show_p(0.25)
+    ('<0.0001', '0.2500')
+    """
+    shown = show_number(value)
+    return "<0.0001" if shown == "0.0000" else shown
+
+
 def show_interval(bounds: Sequence[float] | None) -> str:
     return f"[{bounds[0]:.4f}, {bounds[1]:.4f}]" if bounds else "–"
 

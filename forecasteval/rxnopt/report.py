@@ -19,6 +19,7 @@ from forecasteval.common.report import (
     Table,
     make_table,
     show_number,
+    show_p,
 )
 
 from .datasets import METRICS, QUESTION_TYPES, find_twin, read_records
@@ -110,7 +111,7 @@ def _list_pairs(pairs: Mapping[str, Any]) -> list[Section]:
         Column("Difference", lambda row: row[1]["mean_difference"], "number"),
         Column("reference − control", lambda row: Interval(row[1]["mean_difference"], row[1]["interval"], 0.0), "mark"),
         Column("95% interval", lambda row: row[1]["interval"], "number"),
-        Column("p", lambda row: row[1]["p_value"], "number"),
+        Column("p", lambda row: show_p(row[1]["p_value"]), "number"),
         Column("Pairs", lambda row: row[1]["pairs"], "number"),
         Column("W/T/L", lambda row: "/".join(str(row[1][key]) for key in ("wins", "ties", "losses")), "number"),
     ]

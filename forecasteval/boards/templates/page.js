@@ -1,7 +1,7 @@
 "use strict";
 const element = (name, fields = {}) => Object.assign(document.createElement(name), fields);
 const button = (textContent, onclick) => element("button", { type: "button", textContent, onclick });
-const numberOf = (text) => { const value = parseFloat(text.replace("−", "-")); return Number.isNaN(value) ? null : value; };
+const numberOf = (text) => { const value = parseFloat(text.replace("−", "-").replace(/^[<≤≥] ?/, "")); return Number.isNaN(value) ? null : value; };
 const labelled = (name, control) => {
   const label = element("label");
   label.append(...(control.type === "checkbox" ? [control, ` ${name}`] : [name, control]));
