@@ -156,7 +156,7 @@ _CONFIDENCE: Final = re.compile(
     re.I,
 )
 _CAPITAL: Final = re.compile(r"(?<![A-Za-z0-9])[B-HJ-Z](?![A-Za-z0-9])")  # "A" and "I" are words, too
-_YES_NO_SPLIT: Final = re.compile(r"\s*(?:[,.;/|&\n!?>→。–—-]|\b(?:or|and|but|then)\b)\s*")
+_YES_NO_SPLIT: Final = re.compile(r"\s*(?:[,.:;/|&\n!?>→。–—-]|\b(?:or|and|but|then)\b)\s*", re.I)
 _YES_NO_TAIL: Final = re.compile(
     r"(?=[ytfsojnдн是否不はい])(?:(yes|no|true|false|sí|si|oui|non|ja|nein|sim|não|да|нет)"
     r"(?=\s*(?:[,.:;!(–—-]|\Z)|\s+(?:it|they|he|she|this|that|there|will|we|the|i)\b)"
@@ -214,11 +214,15 @@ def read_text(text: str, boxed: bool, options: Options) -> list[str]:
 
 
 def _read_yes_or_no(text: str, options: Options) -> str:
-    """The pick of `Yes, it will` or `B. No, it will not`; "" for `Yes or no`, `Yes. No.` or `是，否`."""
+    """The pick of `Yes, it will` or `B. No, it will not`; "" for `Yes or no`, `Yes, B`, `A: no, B: yes` or `是，否`."""
     labelled = _LABELLED.match(text) if options.prompt else None
-    tail = _YES_NO_TAIL.match(labelled["text"] if labelled else text)
+    said = labelled["text"] if labelled else text
+    tail = _YES_NO_TAIL.match(said)
     label = options.index.get(tail[0].lower(), "") if tail else ""
-    if not label or len({options.index.get(word) for word in _YES_NO_SPLIT.split(text.lower())} - {None}) > 1:
+    if not label:
+        return ""
+    words = _YES_NO_SPLIT.split(said)
+    if len({word if word in options.labels else options.index.get(word.lower()) for word in words} - {None}) > 1:
         return ""
     return str(labelled["label"]) if labelled and labelled["label"] in options.labels else label
 
