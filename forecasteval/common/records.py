@@ -47,7 +47,8 @@ def has_repeated_keys(value: Any) -> bool:
     return isinstance(value, list) and any(map(has_repeated_keys, value))
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def make_record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of keys and values; a Record where a key has two values."""
     record = dict(pairs)
     if len(record) == len(pairs):
         return record
@@ -57,10 +58,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 # NaN and Infinity are not JSON, but must not cost the other records of the file: they are read as floats.
-DECODER = json.JSONDecoder(object_pairs_hook=_object)
+DECODER = json.JSONDecoder(object_pairs_hook=make_record)
 # Python refuses to convert integers of thousands of digits: they stay text. It is slower, and rarely needed.
 _BIG_DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=lambda digits: int(digits) if len(digits) < 4000 else digits
+    object_pairs_hook=make_record, parse_int=lambda digits: int(digits) if len(digits) < 4000 else digits
 )
 
 
@@ -171,7 +172,7 @@ class RecordFile:
                 self.damaged += 1
                 yield BadRecord(f"expected {len(names)} cells (a cell with commas stands in quotes), got {len(cells)}")
             elif cells:
-                yield dict(itertools.zip_longest(names, cells[: len(names)]))
+                yield make_record(list(itertools.zip_longest(names, cells[: len(names)])))
 
     def _whole(self, text: str) -> Iterator[Any]:
         """The records of one JSON value, or of lines under the name of `.json`."""

@@ -141,6 +141,21 @@ def test_a_key_given_twice_is_no_key_of_the_record() -> None:
     assert type(parse_json('{"id": 1, "id": 1}', "here")) is dict  # the same twice means the same
 
 
+@each(
+    ("content", "repeated"),
+    [
+        ("id,answer,answer\n1,Yes,No\n", ("answer",)),
+        ("id,answer,answer\n1,Yes,Yes\n", ()),
+        ("id,a,id\n1,A,2\n", ("id",)),
+    ],
+)
+def test_a_column_that_stands_twice_is_a_key_given_twice(
+    tmp_path: Path, content: str, repeated: tuple[str, ...]
+) -> None:
+    (tmp_path / "p.csv").write_text(content)
+    assert [repeated_keys(record) for record in RecordFile(tmp_path / "p.csv")] == [repeated]
+
+
 def test_repeated_keys_go_along_to_another_process() -> None:
     record = pickle.loads(pickle.dumps(Record({"a": 2}, ["a", "a"])))
     assert (record, repeated_keys(record)) == ({"a": 2}, ("a",))
