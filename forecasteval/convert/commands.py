@@ -13,12 +13,11 @@ from typing import Any, Final
 
 from forecasteval.common.errors import InputError, RecordNotes, grouped_names, printable
 from forecasteval.common.files import find_dataset, write_atomic
-from forecasteval.common.records import RecordFile, dump_json
+from forecasteval.common.records import WRAPPERS, RecordFile, as_text, dump_json
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
-from .formats import Columns, Truths, read_source, read_truths, shown_names
-from .runs import id_text, name_bad_row, prediction_text
+from .formats import Answer, Columns, Run, Truths, id_text, name_bad_row, read_source, read_truths, shown_names
 from .tables import Table, read_table
 
 _EXAMPLES: Final = """\
@@ -32,6 +31,7 @@ One run becomes NAME.json, several become NAME@1.json, NAME@2.json, …"""
 _TAKEN: Final = ("systems.json", "leaderboard.json")  # what describes the systems, and whose result would be a board
 
 Check = Callable[[Path], Mapping[str, Any]]  # the mistakes in a dataset
+_NO_IDS: Final = frozenset({"id", *WRAPPERS})  # an object with such a key may be read as something else
 Converted = tuple[dict[Path, str], list[str]]  # the texts of the files to write, the lines to print
 
 
@@ -105,7 +105,8 @@ def _convert_answers(paths: Sequence[Path], output: Path, columns: Columns) -> C
         for run_number, run in source.runs.items():  # the runs of a single source keep their numbers
             number = next(numbers) if len(sources) > 1 else run_number
             path = output if count == 1 else output.with_name(f"{output.stem}@{number}.json")
-            title, notes = f"run {number}: no answers, not written", run.notes()
+            title = f"run {number}: no answers, not written"
+            notes = [f"left out, {line}" for line in run.left_out.lines()]
             reasons += notes
             if run.answers:
                 texts[path], answers, repeated = prediction_text(run)
@@ -130,6 +131,36 @@ def _other_runs(output: Path, written: Sequence[Path]) -> list[str]:
     paths = [path for path in sorted(output.parent.iterdir()) if re.fullmatch(rf"{system}(@[0-9]+)?\.json", path.name)]
     names = [path.name for path in paths if path not in written]
     return [f"also in the folder, not from this source: {grouped_names(names)}"] if names else []
+
+
+def prediction_text(run: Run) -> tuple[str, int, list[str]]:
+    """The prediction file of a run, its number of answers, and notes on ids that repeat.
+
+    The file is `{id: answer}`, which every benchmark reads. Where an id has several answers it is rows with prompts, by
+    which FutureX tells questions of one id apart; what stays ambiguous counts as missing there.
+    """
+    by_id: dict[str, list[Answer]] = {}
+    reasons = RecordNotes()
+    for answer in run.answers:
+        same = by_id.setdefault(answer.id, [])
+        if any(answer.prompt == other.prompt and as_text(answer.value) == as_text(other.value) for other in same):
+            reasons["given twice, taken once"].append(answer.id)
+        else:
+            same.append(answer)
+    for name, same in by_id.items():
+        prompts = {answer.prompt for answer in same if isinstance(answer.prompt, str)}
+        if len(same) > 1 and len(prompts) == len(same):
+            reasons["ids of several questions, kept with their prompts"].append(name)
+        elif len(same) > 1:
+            reasons["ids with several answers, all kept; a score counts them as missing"].append(name)
+    answers = [answer for same in by_id.values() for answer in same]
+    value: Any = {answer.id: answer.value for answer in answers}
+    if len(value) < len(answers) or any(answer.alias for answer in answers) or not _NO_IDS.isdisjoint(by_id):
+        value = [
+            {"id": name, "answer": text, **({"prompt": prompt} if isinstance(prompt, str) else {})}
+            for name, text, prompt, *_ in answers
+        ]
+    return dump_json(value, indent=1) + "\n", len(answers), reasons.lines()
 
 
 # --- FutureX-Past as a dataset ---

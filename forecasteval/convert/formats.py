@@ -6,22 +6,115 @@ A row of a log of inspect_ai is a sample: its answer is the model's last output,
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import InputError, printable
+from forecasteval.common.errors import InputError, RecordNotes, printable
 from forecasteval.common.markup import is_failed, reply_texts
-from forecasteval.common.records import WRAPPERS, as_text, repeated_keys
+from forecasteval.common.records import WRAPPERS, BadRecord, as_text, number_text, repeated_keys
 
-from .runs import Answer, Source, collect, id_text, is_empty
 from .tables import LOG_KEYS, QUESTION_ID, Table, at_path, epoch_of, read_table
 
 Row = Mapping[str, Any]
 PREDICTION: Final = "forecasteval_prediction"  # in a score's metadata: the index that counts in place of the output
 _ATTACHMENT: Final = "attachment://"
 _NO_BOX: Final = r"No \boxed{} content found in the final answer."  # MiroFlow's words where a model gave no box
+
+
+# --- Answers, run by run ---
+
+
+class Answer(NamedTuple):
+    """An answer as its file has it; `problem` says why it is left out.
+
+    `alias` is what its file calls the question where several questions of the dataset have its id: only with its
+    prompt does the answer then belong to one of them.
+    """
+
+    id: Any
+    value: Any
+    prompt: Any = None
+    run: int = 1
+    problem: str = ""
+    alias: str = ""
+
+
+class Run:
+    """The answers of a run, the ids of all its records, and the names of the records left out, by reason."""
+
+    def __init__(self) -> None:
+        self.answers: list[Answer] = []
+        self.ids: set[str] = set()
+        self.left_out = RecordNotes()
+
+
+class Source(NamedTuple):
+    """A file: its format, its runs by their numbers, notes for the user."""
+
+    format: str
+    runs: dict[int, Run]
+    notes: list[str]
+
+
+def collect(form: str, table: Table, read: Callable[[Row], Iterable[Answer]]) -> Source:
+    """The runs of a table, of whose rows `read` makes answers."""
+    runs: dict[int, Run] = {}
+    for number, row in enumerate(table.rows, 1):
+        if not isinstance(row, Mapping):
+            runs.setdefault(1, Run()).left_out["no object"].append(name_bad_row(row, number))
+            continue
+        for answer in read(row):
+            run, name = runs.setdefault(answer.run, Run()), id_text(answer.id)
+            run.ids.add(answer.alias or name)
+            if not name.strip():
+                run.left_out["without an id"].append(f"record {number}")
+            elif answer.problem:
+                run.left_out[answer.problem].append(name)
+            elif problem := _find_problem(answer.value):
+                run.left_out[problem[0]].append(name + problem[1])
+            else:
+                run.answers.append(answer._replace(id=name))
+    known = dict.fromkeys([*map(str, table.ids), *(name for run in runs.values() for name in sorted(run.ids))])
+    for run in runs.values():
+        if missing := [name for name in known if name.strip() and name not in run.ids]:
+            run.left_out["not in this run"] = missing
+    return Source(form, dict(sorted(runs.items())), list(table.notes))
+
+
+def name_bad_row(row: object, number: int) -> str:
+    """The place of a row that is no object, and why it cannot be read."""
+    return f"record {number} ({row.problem})" if isinstance(row, BadRecord) else f"record {number}"
+
+
+def id_text(name: object) -> str:
+    """An id as text, "" if it is none; 7.0 is 7, as a column of numbers with a gap holds floats."""
+    if isinstance(name, str):
+        return name
+    return str(int(name)) if isinstance(name, float) and name.is_integer() else number_text(name)
+
+
+def is_empty(answer: Any) -> bool:
+    """Whether a value is no answer at all: blank, NaN, null, an empty list."""
+    if isinstance(answer, str):
+        return not answer.strip()
+    if isinstance(answer, float):
+        return not math.isfinite(answer)  # JSON has neither
+    return answer is None or answer == [] or answer == {}
+
+
+def _find_problem(answer: Any) -> tuple[str, str] | None:
+    """(why a value is no answer, what it looks like); an answer is text, a number or a list of such."""
+    if is_empty(answer):
+        return "without an answer", ""
+    for value in answer if isinstance(answer, list) else [answer]:
+        if isinstance(value, Mapping):
+            return "an object, neither text nor a number", f" with {', '.join(map(str, value))}"
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            return "neither text nor a number", f": {as_text(value) or 'null'}"
+    return None
 
 
 # --- Rows of the formats ---
@@ -47,9 +140,9 @@ def _read_sample(row: Row) -> Iterator[Answer]:
 def _read_reply(row: Row) -> Iterator[Answer]:
     """The choices of a reply of OpenAI's batches, each of which belongs to a run."""
     reply = row.get("response")
-    problem = "failed" if row.get("error") or is_failed(reply) else ""
-    for run, text in enumerate([None] if problem else reply_texts(reply), 1):
-        yield Answer(row.get("custom_id"), text, run=run, problem=problem)
+    failed = row.get("error") or is_failed(reply)
+    for run, text in enumerate(reply_texts(None if failed else reply), 1):
+        yield Answer(row.get("custom_id"), text, run=run, problem="failed" if failed else "")
 
 
 def _read_task(row: Row) -> Iterator[Answer]:
@@ -175,12 +268,6 @@ def _read_columns(path: Path, table: Table, columns: Columns, truths: Truths) ->
     answer = _choose(path, table.names, columns.answer, ANSWERS, "answers", "--answer")
     prompt = next((key for key in PROMPTS if key in table.names), "")
     is_map = table.names == ["id", "prediction"] and table.keys and table.keys.isdisjoint({"prediction", *WRAPPERS})
-    first = next((row for row in table.rows if isinstance(row, Mapping)), {})
-    texts = [key for key in table.names if isinstance(first.get(key), str) and key != answer]
-
-    def refuse_truth(why: str) -> NoReturn:
-        expected = f"column {printable(answer, 40)} {why}; name the column of the model's answers with --answer"
-        raise InputError(str(path), f"{expected} (other text columns: {shown_names(texts)})")
 
     def read_row(row: Row) -> Iterator[Answer]:
         problem = ""
@@ -190,24 +277,35 @@ def _read_columns(path: Path, table: Table, columns: Columns, truths: Truths) ->
             problem = "a list where text or a number belongs"
         yield Answer(row.get(name), row.get(answer), row.get(prompt), problem=problem)
 
-    names = {key.casefold() for key in table.names}
-    if columns.answer is None and answer.casefold() == "answer" and TRUTH not in names:
-        if beside := sorted(_OF_DATASETS & names):
-            refuse_truth(f"is the truth in a dataset with {', '.join(beside)}")
-        if replies := list(filter(_REPLY.fullmatch, texts)):
-            refuse_truth(f"may be the truth beside {', '.join(replies[:5])}")
     source = collect(table.form, table, read_row)
-    source.notes.append(f"column of answers: {printable(answer, 60)}")
-    rows = [row for row in table.rows if isinstance(row, Mapping) and row.get(TRUTH) is not None]
-    known = {**{id_text(row.get(name)): {_undecorated(row[TRUTH])} for row in rows}, **truths}
-    given = [a for run in source.runs.values() for a in run.answers if a.id in known]
-    same = sum(_undecorated(a.value) in known[a.id] for a in given)
-    if len(given) >= _FEWEST and same >= _SAME * len(given):
-        text = f"equals the truth in {same} of {len(given)} rows"
-        if columns.answer is None:
-            refuse_truth(text)
-        source.notes.append(text)
+    rows = [row for row in table.rows if isinstance(row, Mapping)]
+    stated = {id_text(row.get(name)): {_undecorated(row[TRUTH])} for row in rows if row.get(TRUTH) is not None}
+    same = _compare_with_truth(source, {**stated, **truths})
+    texts = [key for key in table.names if rows and isinstance(rows[0].get(key), str) and key != answer]
+    if columns.answer is None and (why := _name_suspicion(answer, table.names, texts) or same):
+        expected = f"column {printable(answer, 40)} {why}; name the column of the model's answers with --answer"
+        raise InputError(str(path), f"{expected} (other text columns: {shown_names(texts)})")
+    source.notes.extend([f"column of answers: {printable(answer, 60)}", *filter(None, [same])])
     return source
+
+
+def _name_suspicion(answer: str, columns: Iterable[str], texts: Iterable[str]) -> str:
+    """Why a column of this name may hold the truth, by the names of all columns and of those with text; or ""."""
+    names = {key.casefold() for key in columns}
+    if answer.casefold() != "answer" or TRUTH in names:
+        return ""
+    if beside := sorted(_OF_DATASETS & names):
+        return f"is the truth in a dataset with {', '.join(beside)}"
+    replies = list(filter(_REPLY.fullmatch, texts))
+    return f"may be the truth beside {', '.join(replies[:5])}" if replies else ""
+
+
+def _compare_with_truth(source: Source, truths: Truths) -> str:
+    """How many answers are the truth, if they are too many to be a model's; or ""."""
+    known = [answer for run in source.runs.values() for answer in run.answers if answer.id in truths]
+    same = sum(_undecorated(answer.value) in truths[answer.id] for answer in known)
+    is_truth = len(known) >= _FEWEST and same >= _SAME * len(known)
+    return f"equals the truth in {same} of {len(known)} rows" if is_truth else ""
 
 
 def _choose(path: Path, keys: Sequence[str], wanted: str | None, known: Sequence[str], what: str, option: str) -> str:
