@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -143,7 +144,7 @@ def check_build(made: Build, tables: Iterable[Mapping[str, Any]]) -> None:
             table_ = read_table(raw, name, made.settings, [])
         except Unused:
             continue
-        questions, _ = make_questions(table_, made.settings, made.seed)
+        questions = make_questions(table_, made.settings, made.seed, defaultdict(Counter))
         if questions and table_.id not in used:  # of two tables with one id the first counts
             used.add(table_.id)
             assert all(found.pop(question["id"]) == question for question in questions)

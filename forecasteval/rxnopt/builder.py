@@ -100,9 +100,7 @@ def _add_table(raw: Any, name: str, build: Build, used: dict[str, str]) -> None:
     build.counts["left_out"] += table.left_out
     if table.id in used:
         raise Unused("duplicate_table_id", f"{table.id} is in {used[table.id]}")
-    questions, counts = make_questions(table, build.settings, build.seed)
-    for kind, counted in counts.items():
-        build.counts[kind] += counted
+    questions = make_questions(table, build.settings, build.seed, build.counts)
     if not questions:
         raise Unused("no_question", "no condition has two options that differ in score")
     build.questions += questions
@@ -186,16 +184,7 @@ def require_new(folder: Path) -> None:
 
 def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> str:
     """`report.md`: how to use the folder, every count, every setting, a sample of each type, every warning."""
-    kinds = [
-        {
-            "name": kind,
-            "count": count,
-            "dataset": dataset_name(kind),
-            "template": template_of(kind),
-            "sample": next((_sample(q, language) for q in build.questions if q["question_type"] == kind), ""),
-        }
-        for kind, count in build.kinds.items()
-    ]
+    first = {question["question_type"]: question for question in reversed(build.questions)}
     settings = asdict(build.settings)
     return fill(
         "report.md.j2",
@@ -204,7 +193,9 @@ def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> s
         reasons=REASONS,
         evaluator=f"{NAME} {__version__}",
         program=program,
-        kinds=kinds,
+        dataset_name=dataset_name,
+        template_of=template_of,
+        samples={kind: _sample(first[kind], language) for kind in QUESTION_TYPES if kind in first},
         setting_rows=[(name.upper(), dump_json(value), SETTING_HELP[name]) for name, value in settings.items()],
     )
 

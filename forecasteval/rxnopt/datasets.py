@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypedDict
 
@@ -122,17 +122,18 @@ class Questions:
     """
 
     def __init__(self, datasets: str | Path | Iterable[Any]) -> None:
-        self.sources = [datasets] if isinstance(datasets, (str, Path)) else list(datasets)
-        files = [RecordFile(Path(source)) for source in self.sources if isinstance(source, (str, Path))]
-        records = [source for source in self.sources if not isinstance(source, (str, Path))]
+        sources = [datasets] if isinstance(datasets, (str, Path)) else list(datasets)
+        files = [RecordFile(Path(source)) for source in sources if isinstance(source, (str, Path))]
+        records = [source for source in sources if not isinstance(source, (str, Path))]
+        self._parts: list[tuple[str, Iterable[Any]]] = [
+            *((str(file.path), file) for file in files),
+            ("dataset", records),
+        ]
         by_id: dict[str, AnswerKey] = {}
-        parts: list[tuple[str, Iterable[Any]]] = [*((str(file.path), file) for file in files), ("dataset", records)]
-        for where, part in parts:
-            for number, record in enumerate(part, 1):
-                key = read_question(record, f"{where}: record {number}")
-                if by_id.setdefault(name := str(record["id"]), key) is not key:
-                    place = f"{where}: record {number} (id {printable(name, 60)})"
-                    raise InputError(place, "the id is used more than once")
+        for place, record in self.records():
+            key = read_question(record, place)
+            if by_id.setdefault(name := str(record["id"]), key) is not key:
+                raise InputError(f"{place} (id {printable(name, 60)})", "the id is used more than once")
         self.names = sorted(file.path.name for file in files)
         if not by_id:
             raise InputError(", ".join(self.names) or "dataset", "expected questions", "none")
@@ -141,11 +142,11 @@ class Questions:
         self.sha256 = digests[0] if len(digests) == 1 else joined
         self.by_id = dict(sorted(by_id.items()))
 
-
-def read_records(sources: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
-    """The records of datasets that were read before: of paths, or the records themselves."""
-    for source in sources:
-        yield from RecordFile(Path(source)) if isinstance(source, (str, Path)) else [source]
+    def records(self) -> Iterator[tuple[str, Any]]:
+        """The place and the record of every question; files are read once more."""
+        for where, part in self._parts:
+            for number, record in enumerate(part, 1):
+                yield f"{where}: record {number}", record
 
 
 def read_question(record: Any, place: str) -> AnswerKey:
@@ -153,8 +154,7 @@ def read_question(record: Any, place: str) -> AnswerKey:
     place = require_question(record, place)
     _check_meta(record, place)
     kind, meta, answer, size = record["question_type"], record["meta"], record.get("answer"), len(record["options"])
-    yields, effective, relative = (_numbers(meta, field, place) for field in _NUMBERS)
-    _check_scores(yields, effective, relative, place)
+    yields, effective, relative = (meta[field] for field in _NUMBERS)
     best, most = max(effective), max(yields)
     exact = [index for index, value in enumerate(effective) if value == best]
     near = [index for index, value in enumerate(effective) if value >= best * (1 - 1e-9)]
@@ -186,7 +186,7 @@ def require_question(record: Any, place: str) -> str:
 
 
 def _check_meta(record: Mapping[str, Any], place: str) -> None:
-    """InputError unless meta has a value for each option, and no key is given twice."""
+    """InputError unless no key is given twice, and meta has a value for each option, numbers that agree."""
     options, meta = record["options"], record.get("meta")
     if not isinstance(meta, Mapping):
         raise InputError(place, "'meta' must be an object")
@@ -197,26 +197,18 @@ def _check_meta(record: Mapping[str, Any], place: str) -> None:
         if (field in meta or field in _NUMBERS) and (not isinstance(values, list) or len(values) != len(options)):
             got = f"{len(values)} values" if isinstance(values, list) else type(values).__name__
             raise InputError(place, f"meta.{field} must hold one value for each of {len(options)} options", got)
-
-
-def _numbers(meta: Mapping[str, Any], field: str, place: str) -> list[float]:
-    values: list[float] = meta[field]
-    for value in values:
-        if type(value) not in (int, float) or not 0 <= value <= 1e9:
-            raise InputError(place, f"meta.{field} must hold numbers from 0", printable(repr(value), 40))
-    return values
-
-
-def _check_scores(yields: Sequence[float], effective: Sequence[float], relative: Sequence[float], place: str) -> None:
-    """Effective scores are yields times factors up to 1; relative scores are effective / best to six decimals."""
-    best = max(effective)
-    for index, (amount, value, stored) in enumerate(zip(yields, effective, relative, strict=True)):
-        if value > amount * (1 + 1e-6) + 1e-6:
+    for field in _NUMBERS:
+        for value in meta[field]:
+            if type(value) not in (int, float) or not 0 <= value <= 1e9:
+                raise InputError(place, f"meta.{field} must hold numbers from 0", printable(repr(value), 40))
+    best = max(meta["effective_scores"])
+    for index, (amount, value, relative) in enumerate(zip(*(meta[field] for field in _NUMBERS), strict=True)):
+        if value > amount * (1 + 1e-6) + 1e-6:  # effective scores are yields times factors up to 1
             expected = f"meta.effective_scores[{index}] disagrees with its yield ({amount:g} at most)"
             raise InputError(place, expected, f"{value}")
-        if best > 0 and abs(value / best - stored) > 1.000001e-6:
+        if best > 0 and abs(value / best - relative) > 1.000001e-6:  # written with six decimals
             expected = f"option_relative_scores[{index}] must be effective / best = {value / best:.6f}"
-            raise InputError(place, expected, str(stored))
+            raise InputError(place, expected, str(relative))
 
 
 # --- Predictions ---
@@ -237,11 +229,13 @@ class Choices:
     """The picks of a prediction file, or of a mapping, and the questions they answer."""
 
     def __init__(self, questions: Questions, predictions: Path | Mapping[Any, Any]) -> None:
-        self.questions, self._sha256 = questions, ""
+        self.questions = questions
         self.path: Path | None = None
+        self._checksums = dict[str, str]()
         if isinstance(predictions, Path):
             self.path = predictions
-            predictions, self._sha256 = read_prediction(predictions)
+            predictions, sha256 = read_prediction(predictions)
+            self._checksums = {"dataset_sha256": str(questions.sha256), "prediction_sha256": sha256}
         self.answers, self.unknown = _by_question(predictions, questions.by_id)
         if self.path and predictions and len(self.unknown) == len(predictions):
             expected = "expected predictions for this dataset (or --dataset, or a name that begins with its dataset's)"
@@ -255,15 +249,12 @@ class Choices:
         return []
 
     def checksums(self) -> dict[str, str]:
-        if not self.path:
-            return {}
-        return {"dataset_sha256": str(self.questions.sha256), "prediction_sha256": self._sha256}
+        return self._checksums
 
 
 def read_prediction(path: Path) -> tuple[dict[str, Any], str]:
     """(`{id: value}`, sha256) of a prediction file; InputError unless it is one JSON object without repeated keys."""
-    where = str(path)
-    raw = read_file(path)
+    where, raw = str(path), read_file(path)
     text = decode_utf8(raw, where)
     value = parse_json(text, where)
     if not isinstance(value, dict):

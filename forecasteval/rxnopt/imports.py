@@ -97,9 +97,8 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
     names = [stem] if len(groups) == 1 else [f"{stem}_{number:0{width}d}" for number in range(1, len(groups) + 1)]
     tables = {f"{n}.json": _make_table(n, members, layout) for n, members in zip(names, groups.values(), strict=True)}
     if not all(side and all(item["SMILES"] for item in side) for e in used for side in (e.reactants, e.products)):
-        accounts.append(
-            "reactants and products are not all SMILES: build with --reactant-product-require content or none"
-        )
+        hint = "build with --reactant-product-require content or none"
+        accounts.append(f"reactants and products are not all SMILES: {hint}")
     return tables, [*notes, *accounts, f"rows: {total}, used {len(used)}, left out {total - len(used)}"]
 
 
@@ -186,9 +185,8 @@ def _complete(
         left = {name: cells for name, cells in left.items() if name not in (layout.entry, *reactions)}
         conditions, more = choose_conditions(left, yields)
     if not conditions:
-        raise InputError(
-            where, "expected a column of conditions", "; ".join(more) or "no others than the named columns"
-        )
+        got = "; ".join(more) or "no others than the named columns"
+        raise InputError(where, "expected a column of conditions", got)
     more += warn_of_conditions({name: columns[name] for name in conditions}, yields)
     blacklisted = [name for name in _SETTINGS.condition_keys_blacklist if name in conditions]
     more += [f"warning: build leaves the condition {name} out; give it another name" for name in blacklisted]
@@ -197,10 +195,8 @@ def _complete(
 
 def _read_row(row: Row, number: int, layout: Layout) -> Experiment:
     cells = row.cells
-    sides = [
-        [_item(name, cells[name], True) for name in names if cells[name]]
-        for names in (layout.reactants, layout.products)
-    ]
+    named = layout.reactants, layout.products
+    sides = [[_item(name, cells[name], True) for name in names if cells[name]] for names in named]
     if layout.reaction:
         left, _, right = cells[layout.reaction].split()[0].split(">")
         sides = [[_smiles_item(part) for part in side.split(".") if part] for side in (left, right)]
@@ -254,11 +250,8 @@ def _with_yield(
     """(experiments whose yield can be read, lines about cells and about all that is left out)."""
     used, yields, warnings = [], [], RecordNotes()
     for experiment in experiments:
-        results = experiment.results
-        scores, _, notes = read_scores(results, _SETTINGS, bool(layout.fraction))
-        texts = [
-            f"{_NAMES.get(name, name)}: {note}: {printable(as_text(results.get(name)), 40)!r}" for name, note in notes
-        ]
+        scores, _, notes = read_scores(experiment.results, _SETTINGS, bool(layout.fraction))
+        texts = [f"{_NAMES.get(name, name)}: {note}" for name, note in notes]
         if scores is None:
             left_out["; ".join(texts) or "no yield"].append(experiment.place)
             continue

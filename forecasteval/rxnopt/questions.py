@@ -27,38 +27,35 @@ class Draft(NamedTuple):
     references: Sequence[Row] = ()
 
 
-def make_questions(table: Table, settings: Settings, seed: int) -> tuple[list[Question], Counts]:
-    """The questions of a table, one for each condition that varies, then one for all of them; and counts of the others.
+def make_questions(table: Table, settings: Settings, seed: int, counts: Counts) -> list[Question]:
+    """The questions of a table, one for each condition that varies, then one for all of them.
 
-    Counts are "not_asked" (single_varying and all_varying questions that the table does not give), "skipped" (questions
-    without a `_ref` twin) and "capped" (questions that do not offer all their options, and options left out).
+    Adds to `counts` what it does not make: "not_asked" (single_varying and all_varying questions that the table does
+    not give), "skipped" (questions without a `_ref` twin) and "capped" (questions that do not offer all their options,
+    and options left out).
     """
     questions: list[Question] = []
-    counts: Counts = defaultdict(Counter)
     for number, key in enumerate([*table.varying, None], 1):
         options = balance(table.rows, table.varying, settings) if key is None else largest_group(table, key)
+        drafts: list[Draft] = []
         try:
             if len(options) < 2:
                 raise Unused("fewer_than_two_options")
             _require_difference(options)
-        except Unused as left:
-            counts["not_asked"][left.reason] += 1
-            continue
-        drafts = [Draft(number, key, "", options)]
-        try:
+            drafts.append(Draft(number, key, "", options))
             references = choose_references(table, options, key is None, settings)
             rest = [row for row in options if row not in references] if key is None else options
             _require_difference(rest)
             drafts.append(Draft(number, key, "_reference", rest, references))
             drafts.append(Draft(number, key, "_reference_control", rest))
         except Unused as left:
-            counts["skipped"][left.reason] += 1
+            counts["skipped" if drafts else "not_asked"][left.reason] += 1
         for draft in drafts:
             offered = cap(draft.options, settings.max_options)
             if len(offered) < len(draft.options):
                 counts["capped"].update(questions=1, options=len(draft.options) - len(offered))
             questions.append(write_question(table, draft._replace(options=offered), settings, seed))
-    return questions, counts
+    return questions
 
 
 def _require_difference(rows: Sequence[Row]) -> None:

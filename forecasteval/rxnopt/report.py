@@ -10,19 +10,9 @@ from forecasteval.common.charts import Chart
 from forecasteval.common.errors import printable
 from forecasteval.common.pages import Page, Records, Section, show_text
 from forecasteval.common.records import as_text
-from forecasteval.common.report import (
-    Bar,
-    Column,
-    Interval,
-    Link,
-    Report,
-    Table,
-    make_table,
-    show_number,
-    show_p,
-)
+from forecasteval.common.report import Bar, Column, Interval, Link, Report, Table, make_table, show_number, show_p
 
-from .datasets import METRICS, QUESTION_TYPES, find_twin, read_records
+from .datasets import METRICS, QUESTION_TYPES, find_twin
 from .items import ABSENT
 from .prompts import condition_lines, show_items
 
@@ -177,19 +167,19 @@ _ITEMS: Final = (
 # --- The page ---
 
 
-def make_page(results: Mapping[str, Any], sources: Iterable[Any] = ()) -> Page:
-    """The page of a result of `RxnOptEvaluator`; `sources` are the datasets, whose questions are read once more."""
+def make_page(results: Mapping[str, Any], records: Iterable[Mapping[str, Any]] = ()) -> Page:
+    """The page of a result of `RxnOptEvaluator`; `records` are the questions of its datasets."""
     items = results["items"]
     causes = pages.list_causes((name_cause(item), (1 - item["score"]) / len(items)) for item in items)
-    return make_overview(results).with_sections(*causes, Section("Questions", [_list_questions(items, sources)]))
+    return make_overview(results).with_sections(*causes, Section("Questions", [_list_questions(items, records)]))
 
 
-def _list_questions(items: Sequence[Mapping[str, Any]], sources: Iterable[Any]) -> Records:
+def _list_questions(items: Sequence[Mapping[str, Any]], records: Iterable[Mapping[str, Any]]) -> Records:
     """The questions, those with the lowest scores first."""
     shown = sorted(items, key=lambda item: item["score"])[:_MOST]
     names = [item["id"] for item in shown]
     wanted, by_id = set(names), {item["id"]: item for item in items}
-    questions = {str(record["id"]): record for record in read_records(sources) if str(record["id"]) in wanted}
+    questions = {str(record["id"]): record for record in records if str(record["id"]) in wanted}
     keys = dict(zip(names, pages.make_keys(names), strict=True))
 
     def given(item: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -118,7 +118,7 @@ class RxnOptEvaluator(Evaluator):
         return report_blocks(results, **options)
 
     def page(self, results: Mapping[str, Any], data: Choices) -> Page:
-        return make_page(results, data.questions.sources)
+        return make_page(results, (record for _, record in data.questions.records()))
 
 
 def read_index(raw: object, size: int) -> tuple[int | None, str]:

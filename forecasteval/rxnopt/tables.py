@@ -198,7 +198,7 @@ def _read_row(entry: object, index: int, settings: Settings, fraction: bool, not
             raise Unused("unreadable", f"'{field}' must be an object")
     results = results or {}
     scores, effective, problems = read_scores(results, settings, fraction)
-    notes += [f"{field}: {note}: {printable(as_text(results.get(field)), 40)!r}" for field, note in problems]
+    notes += [f"{field}: {note}" for field, note in problems]
     if scores is None:
         raise Unused("no_yield")
     kept = _read_conditions(conditions or {}, settings)
@@ -272,11 +272,8 @@ def read_scores(
 ) -> tuple[Scores | None, float, list[tuple[str, str]]]:
     """(scores or None where there is no yield, effective score, notes as (field, text)) of a row's results."""
     cells = {field: read_yield(results.get(field), fraction) for field in settings.yield_field_priority}
-    notes = [(field, cell.note) for field, cell in cells.items() if cell.note]
-    yields: dict[
-        str, float
-    ] = {}  # 80 (77) is two, but a field's cell without a bracket counts before those in brackets
-    for field, cell in cells.items():
+    yields = dict[str, float]()
+    for field, cell in cells.items():  # 80 (77) is two, but a field's cell without a bracket counts before it
         if cell.value is not None and cell.isolated is not None:
             yields.setdefault("yield_ratio" if field == "isolated_yield" else field, cell.value)
             yields.setdefault("isolated_yield", cell.isolated)
@@ -286,7 +283,8 @@ def read_scores(
         if is_empty(selectivity[name]):
             selectivity[name] = text
     read = {field: read_fraction(cell, field) for field, cell in selectivity.items()}
-    notes += [(field, note) for field, (_, note) in read.items() if note]
+    problems = [*((field, cell.note) for field, cell in cells.items()), *((f, note) for f, (_, note) in read.items())]
+    notes = [(f, f"{note}: {printable(as_text(results.get(f)), 40)!r}") for f, note in problems if note]
     amounts = [yields[field] for field in cells if field in yields]
     if not amounts:
         return None, 0.0, notes

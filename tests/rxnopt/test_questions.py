@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -64,7 +64,7 @@ def test_positions_of_the_best_option_are_even() -> None:
 )
 def test_the_rules_that_every_test_checks_do_catch_faults(break_it: Callable[[Record], object], message: str) -> None:
     read = read_table(worked_example(), "t.json", Settings(), [])
-    questions, _ = make_questions(read, Settings(), 0)
+    questions = make_questions(read, Settings(), 0, defaultdict(Counter))
     check_questions(read, questions, Settings())
     break_it(next(q for q in questions if q["id"].endswith("_q4_ref")))
     with pytest.raises(AssertionError, match=message):
