@@ -47,6 +47,7 @@ from .tasks import Failure, Options, Scored, Task, explain, failure, find_tasks,
 DEFAULTS: Final = Options()
 Board = dict[str, Any]
 _BY_FILE: Final = itemgetter("file", "reason")
+_NO_SHAPE: Final = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
 def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> Results:
@@ -62,12 +63,23 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
     """
     date = today()
     tasks, failures, ignored = find_tasks(root, scorer.one_set)  # first: a mistyped root is not made
-    with lock_folder(scorer.output) as note:
+
+    def run_night(options: Options, *notes: str) -> tuple[_Night, Board, list[Change]]:
         board = {} if options.force else read_stored(scorer.output / f"{BOARD}.json")[0]
-        night = _Night(root, scorer, options, failures, [note] if note else [])
+        night = _Night(root, scorer, options, [*failures], [*notes])
         night.score(night.plan(tasks, board))
         board = night.rank(board)
-        changes = night.write_texts(board, date)
+        return night, board, night.write_texts(board, date)
+
+    with lock_folder(scorer.output) as note:
+        notes = [note] if note else []
+        try:
+            night, board, changes = run_night(options, *notes)
+        except _NO_SHAPE:  # a stored file whose checksum is right has another form than this tool writes
+            if options.force:
+                raise
+            notes.append("a stored result or leaderboard has an unknown form: everything was scored again")
+            night, board, changes = run_night(options._replace(force=True), *notes)
     counts = {"evaluated": len(night.fresh), "reused": len(night.checksums) - len(night.fresh), "ignored": ignored}
     messages = {"llm_failures": night.llm_failures, "notes": night.notes, "changes": changes}
     return Results({**board, **counts, **messages}, board_report, make_page)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
 from pathlib import Path
 from typing import Any, Final
 
@@ -95,6 +97,37 @@ def test_a_summary_that_does_not_fit_is_made_anew(tmp_path: Path, damage: str) -
     assert counts(run(tmp_path, "nightly")) == (0, 2, 0)
     assert contents(tmp_path) == expected
     assert damage == "folder" or path.read_bytes() == whole
+
+
+@each(
+    ("name", "keys", "value"),
+    [
+        (".ranking/d-a", ("system", "row"), {}),
+        (".ranking/d-a", ("system", "row", "signature"), None),
+        (".ranking/d-a", ("system", "questions", "1", "ids"), 7),
+        (".ranking/d-a", ("system",), {"table": {"prediction": "d-a.json", "rows": 7}}),
+        ("d-a", ("signature", "questions_sha256"), []),
+        ("leaderboard", ("tables", 0, "rows"), None),
+    ],
+)
+def test_a_forged_file_of_another_form_costs_no_more_than_scoring(
+    tmp_path: Path, name: str, keys: tuple[Any, ...], value: object
+) -> None:
+    """Its checksum is right, so it would otherwise be used again night after night."""
+    folder_of(tmp_path, a="AAAA", b="ABAB")
+    assert run(tmp_path, "nightly").code == 0
+    expected = contents(tmp_path)
+    path = tmp_path / f"evaluation/{name}.json"
+    stored = json.loads(path.read_bytes())
+    del stored["result_sha256"]
+    *outer, key = keys
+    functools.reduce(operator.getitem, outer, stored)[key] = value
+    path.write_text(store.result_text(stored), encoding="utf-8")
+    if name != "leaderboard":
+        (tmp_path / "evaluation/leaderboard.json").unlink()
+    done = run(tmp_path, "nightly")
+    assert (counts(done), "everything was scored again" in done.err) == ((2, 0, 0), True)
+    assert contents(tmp_path) == expected
 
 
 def test_a_result_that_was_changed_is_scored_again(tmp_path: Path) -> None:
