@@ -16,7 +16,7 @@ from forecasteval.common.records import number_text
 from forecasteval.common.report import Column, make_table, show_interval, show_number
 
 from .history import History
-from .names import system_of_row, table_kind
+from .names import system_of_row
 from .systems import read_scale
 from .tables import is_tied
 
@@ -115,7 +115,7 @@ def draw_histories(tables: Sequence[Row], pooled: Sequence[Row], names: Names) -
     """A chart per benchmark with several datasets that a system answered; the leaders of today in colour."""
     by_benchmark: dict[str, list[Row]] = {}
     for table in tables:
-        if table_kind(table) == "systems" and table["dataset"]:
+        if table["kind"] == "systems" and table["dataset"]:
             by_benchmark.setdefault(table["benchmark"], []).append(table)
     charts = []
     for number, (benchmark, weeks) in enumerate(by_benchmark.items(), 1):

@@ -14,7 +14,7 @@ from forecasteval.common.report import Column, Link, Links, format_signature, ma
 from .about import name_systems
 from .board_charts import Names, draw_costs, draw_histories, draw_nights
 from .history import Change, History, changes_report, read_changes
-from .names import system_of_row, table_kind
+from .names import system_of_row
 from .question_rows import ReadItems, show_hardest, show_questions
 from .store import BOARD, hash_text, read_stored
 from .systems import ALPHA, file_rows
@@ -179,7 +179,7 @@ def _standings(table: Row, name: str, names: Names, linked: Collection[str], wee
         Column("Pages", lambda row: "" if row["parts"] else _link_runs(row), "inside"),
         Column("More", partial(_show_facts, inside), "inside"),
     ]
-    lower = f" {show_metric(table)}: lower is better." if table_kind(table) == "forecasters" else ""
+    lower = f" {show_metric(table)}: lower is better." if table["kind"] == "forecasters" else ""
     note = f"{_describe_marks(table['rows'])}{lower} A row opens. Filters hide rows; ranks and tests cover all."
     if len(table["rows"]) > MOST:
         note += f" The first {MOST} of {len(table['rows'])}; all of them are in {BOARD}.csv."

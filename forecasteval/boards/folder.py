@@ -24,6 +24,7 @@ from forecasteval.common.wing import Scorer
 
 from .about import Systems, add_about, read_systems, show_mistakes
 from .board_page import write_board
+from .corrections import forget_replaced, keep_replaced
 from .history import Change, append_night, read_changes, read_history, today
 from .names import SYSTEMS_FILE
 from .page import is_current, name_missing
@@ -65,10 +66,12 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
     tasks, failures, ignored = find_tasks(root, scorer.one_set)  # first: a mistyped root is not made
 
     def run_night(options: Options, *notes: str) -> tuple[_Night, Board, list[Change]]:
-        board = {} if options.force else read_stored(scorer.output / f"{BOARD}.json")[0]
+        board, _ = read_stored(scorer.output / f"{BOARD}.json")
         night = _Night(root, scorer, options, [*failures], [*notes])
-        night.score(night.plan(tasks, board))
-        board = night.rank(board)
+        with contextlib.suppress(*NO_RESULT):  # a leaderboard that this tool did not make
+            night.rows = {row["name"]: row for row in file_rows(board)}
+        night.score(night.plan(tasks))
+        board = night.rank({} if options.force else board)
         return night, board, night.write_texts(board, date)
 
     with lock_folder(scorer.output) as note:
@@ -97,6 +100,7 @@ class _Night:
     options: Options
     failures: list[Failure]
     notes: list[str]
+    rows: dict[str, Mapping[str, Any]] = field(default_factory=dict)  # of the files in the last leaderboard, by name
     checksums: dict[str, str] = field(default_factory=dict)  # of the stored results that are ranked, by name
     fresh: dict[str, System | Forecasters] = field(default_factory=dict)
     llm_failures: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -105,11 +109,8 @@ class _Night:
     def folder(self) -> Path:
         return self.scorer.output
 
-    def plan(self, tasks: Sequence[Task], board: Board) -> list[Task]:
+    def plan(self, tasks: Sequence[Task]) -> list[Task]:
         """The tasks whose stored result does not hold; notes the checksums of those that do."""
-        rows: dict[str, Any] = {}
-        with contextlib.suppress(*NO_RESULT):  # a leaderboard that this tool did not make
-            rows = {row["name"]: row for row in file_rows(board)}
         settings = cache(lambda benchmark: json.loads(dump_json(self.scorer.settings(benchmark))))  # as stored
         hash_dataset = cache(hash_file)
         todo = []
@@ -120,7 +121,7 @@ class _Night:
                 if path.exists():
                     require_regular(path)
                 checksum = hash_file(path) if path.exists() and not self.options.force else ""
-                known = _known(path, checksum, rows.get(task.name)) if checksum else None
+                known = _known(path, checksum, self.rows.get(task.name)) if checksum else None
                 holds = known is not None and _holds(known, task, checksums, settings)
             except EvaluationError as error:
                 self.failures.append(failure(task.prediction, explain(error, task.path, self.root)))
@@ -143,6 +144,7 @@ class _Night:
                     continue
                 for kind, count in scored.llm_failures.items():
                     self.llm_failures.setdefault(kind, {})[task.prediction] = count
+                keep_replaced(self.folder, scored.name, self.rows.get(scored.name), scored.system)
                 checksum = store_result(scored.path, self.folder / f"{scored.name}.json")
                 self.fresh[scored.name], self.checksums[scored.name] = scored.system, checksum
                 write_summary(self.folder, scored.name, scored.system, checksum)
@@ -188,6 +190,7 @@ class _Night:
             self.notes.append(f"{error}; the history is not written")
         else:
             history = append_night(self.folder, before, board, date)
+            forget_replaced(self.folder)
             latest = read_changes(history)
             changes = latest if history is not before else []
             self.notes += history.warnings

@@ -1,8 +1,9 @@
 """`evaluation/history.jsonl`: what every system had on every dataset, a line whenever that changed; and why it did.
 
 A night that changes something appends a line for each system of a dataset whose score, interval, n, version, rule set,
-settings or checksums are not those of its last line, and one for each that has gone. Lines stay as they are, damaged
-ones too. The date (UTC) of a line is the only time in all that this tool writes.
+settings or checksums are not those of its last line, and one for each that has gone. The first line of a dataset whose
+questions or truths changed names them. Lines stay as they are, damaged ones too. The date (UTC) of a line is the only
+time in all that this tool writes.
 """
 
 from __future__ import annotations
@@ -15,18 +16,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypedDict
+from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import join_checksums, read_file, write_atomic
 from forecasteval.common.records import dump_json
 from forecasteval.common.report import Column, Report, make_table, show_number
 
-from .names import show_distinct, system_of_row, table_kind
+from .corrections import NOTHING, Corrections, are_corrections, corrections_report, find_corrections
+from .names import show_distinct, system_of_row
 
 HISTORY: Final = "history.jsonl"
 _CHECKSUMS: Final = ("questions_sha256", "dataset_sha256", "prediction_sha256", "code_sha256")
-_OF_THE_NIGHT: Final = ("night", "date")  # what a line holds besides its system's state
+_OF_THE_NIGHT: Final = ("night", "date", "corrected")  # what a line holds besides its system's state
 _HUGE: Final = 1e9  # no score is, nor nan, nor the number of a night
 _CLOCK: Final = "SOURCE_DATE_EPOCH"  # https://reproducible-builds.org/specs/source-date-epoch/
 
@@ -96,6 +98,7 @@ def _read_line(text: bytes) -> Line | None:
             and 0 < line["night"] < _HUGE
             and (line["score"] is None or -_HUGE < line["score"] < _HUGE)
             and isinstance(line["settings"], dict)
+            and are_corrections(line.get("corrected", NOTHING))
             and bool(dump_json(line))  # not nested deeper than can be written again
         )
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -131,6 +134,7 @@ def append_night(folder: Path, history: History, board: Mapping[str, Any], date:
     }
     if not new:
         return history
+    _name_corrections(folder, history, new)
     end = b"\n" if history.raw and not history.raw.endswith(b"\n") else b""
     raw = history.raw + end + "".join(f"{dump_json(line)}\n" for line in new.values()).encode()
     write_atomic(folder / HISTORY, raw)
@@ -139,13 +143,26 @@ def append_night(folder: Path, history: History, board: Mapping[str, Any], date:
     return history._replace(raw=raw, night=night, last={**history.last, **new}, latest=latest, lines=lines)
 
 
+def _name_corrections(folder: Path, history: History, new: Mapping[Key, Line]) -> None:
+    """Give the first line of each dataset whose questions changed the corrections, where results hold them."""
+    named = set()
+    for key, line in new.items():
+        before = history.last.get(key, line)
+        dataset = (*key[: 2 if key[1] else 3], before.get("questions_sha256"))
+        if dataset in named or dataset[-1] == line.get("questions_sha256"):
+            continue
+        if corrections := find_corrections(folder, before, line):
+            line["corrected"] = corrections
+            named.add(dataset)
+
+
 def _key(line: Line) -> Key:
     return line["benchmark"], line["dataset"], line["system"]
 
 
 def _read_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> Line:
     """The values of a system in a row of a board (in its JSON form)."""
-    is_forecaster = table_kind(table) == "forecasters"  # of one set, whose forecasters share all but their scores
+    is_forecaster = table["kind"] == "forecasters"  # of one set, whose forecasters share all but their scores
     file = table if is_forecaster else row
     signature = {**file["signature"], **table["signature"]}
     runs = [run["signature"]["prediction_sha256"] for run in row.get("runs", ())]
@@ -199,6 +216,7 @@ class Change(TypedDict):
     before: float | None
     after: float | None
     causes: list[str]
+    corrected: NotRequired[Corrections]  # of the first system of a dataset
 
 
 def read_changes(history: History) -> list[Change]:
@@ -209,7 +227,7 @@ def read_changes(history: History) -> list[Change]:
 def _read_change(before: Line | None, line: Line) -> Change:
     gone = bool(line.get("gone"))
     kind = "gone" if gone else "new" if before is None else "back" if before.get("gone") else "changed"
-    return {
+    change: Change = {
         "benchmark": line["benchmark"],
         "dataset": line["dataset"],
         "system": line["system"],
@@ -218,6 +236,9 @@ def _read_change(before: Line | None, line: Line) -> Change:
         "after": None if gone else line["score"],
         "causes": [] if gone or before is None else _find_causes(before, line),
     }
+    if "corrected" in line:
+        change["corrected"] = line["corrected"]
+    return change
 
 
 def _find_causes(before: Line, line: Line) -> list[str]:
@@ -246,7 +267,7 @@ _MOVED: Final = (
 
 
 def changes_report(changes: Sequence[Change]) -> Report:
-    """How many systems came, went and changed, and why; the scores that moved furthest."""
+    """How many systems came, went and changed, and why; the scores that moved furthest; corrected questions."""
     report: Report = []
     for kind in ("new", "gone", "back"):
         systems = [
@@ -267,4 +288,7 @@ def changes_report(changes: Sequence[Change]) -> Report:
         report += ["", make_table([Column("System", itemgetter("shown")), *_MOVED], rows)]
     if len(moves) > MOVES:
         report += [f"and {len(moves) - MOVES} smaller ones: --json"]
+    for change in changes:
+        if "corrected" in change:
+            report += ["", *corrections_report(change["corrected"], change["dataset"])]
     return report

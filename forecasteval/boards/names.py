@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import UNSAFE, EvaluationError, InputError, printable
 from forecasteval.common.files import (
@@ -69,14 +69,9 @@ def without_run(stem: str, dataset: str | None = None) -> str:
     return stem.removesuffix(f"@{run}") if run else stem
 
 
-def table_kind(table: Mapping[str, Any]) -> Literal["pooled", "systems", "forecasters"]:
-    """Whether a table of a board ranks systems on all datasets, systems on one, or the forecasters of one set."""
-    return "pooled" if "datasets" in table else "forecasters" if "n_events" in table else "systems"
-
-
 def system_of_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     """The name that the system of a board's row has on every dataset; a forecaster has one name."""
-    return split_name(row["name"], row["dataset"]).system if table_kind(table) == "systems" else str(row["name"])
+    return split_name(row["name"], row["dataset"]).system if table["kind"] == "systems" else str(row["name"])
 
 
 # White space, and what is drawn as nothing.

@@ -225,7 +225,8 @@ def _make_table(season: Season, apart: list[str], min_questions: int, min_datase
     table = season.describe()
     settings = {"min_questions": min_questions or None, "min_datasets": least, "draws": DRAWS, "seed": SEED}
     table["signature"] |= settings
-    return {**table, "apart": apart, "rows": (_rank(season, ranked, rows) if ranked else []) + provisional}
+    listed = _rank(season, ranked, rows) if ranked else []
+    return {"kind": "pooled", **table, "apart": apart, "rows": listed + provisional}
 
 
 _UNRANKED: Final[Mapping[str, Any]] = {

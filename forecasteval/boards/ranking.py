@@ -100,6 +100,7 @@ def _rank_group(systems: Sequence[System], min_questions: int) -> dict[str, Any]
     first = ordered[0]
     benchmark, dataset, checksum = first.group
     return {
+        "kind": "systems",
         "benchmark": benchmark,
         "dataset": dataset or None,
         **first.scale.describe(),

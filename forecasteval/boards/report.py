@@ -13,7 +13,6 @@ from forecasteval.common.report import Report, Table, format_signature, make_tab
 
 from .about import about_keys, cell_text, list_tables
 from .history import Change, changes_report
-from .names import table_kind
 from .tables import (
     DETECTABLE,
     MOVES,
@@ -117,7 +116,7 @@ def format_csv(board: Row) -> str:
 
 def _record(table: Row, row: Row) -> dict[str, Any]:
     """A row of the CSV; what a row of a board does not have stays empty."""
-    pooled, forecaster = (table_kind(table) == kind for kind in ("pooled", "forecasters"))
+    pooled, forecaster = (table["kind"] == kind for kind in ("pooled", "forecasters"))
     score, interval = mark_of(row)
     metric = row.get("metric", "brier") if forecaster else "pooled" if pooled else "overall"
     lower = forecaster or not table.get("higher_is_better", True)

@@ -170,7 +170,7 @@ def read_result(results: Mapping[str, Any], name: str | None = None) -> System |
     if "ranking" not in results:
         return _require_bounds(read_system(results, name))
     row = _file_row(results, name or str(results.get("name", "forecasts")))
-    return {**row, "rows": results["ranking"], "n_events": results["n_events"]}
+    return {"kind": "forecasters", **row, "rows": results["ranking"], "n_events": results["n_events"]}
 
 
 def read_system(results: Mapping[str, Any], name: str | None = None) -> System:

@@ -13,7 +13,6 @@ from forecasteval.common.errors import printable
 from forecasteval.common.report import Column, Interval, Table, make_table, show_interval, show_number, show_p
 
 from .about import about_columns, shown_names
-from .names import table_kind
 from .systems import ALPHA
 
 Row = Mapping[str, Any]
@@ -121,7 +120,7 @@ def view_table(table: Row, names: Sequence[str] | None = None) -> View:
     rows = [
         {**row, "shown": name} for row, name in zip(table["rows"], names or shown_names(table["rows"]), strict=True)
     ]
-    make = {"pooled": _pooled, "systems": _systems, "forecasters": _forecasters}[table_kind(table)]
+    make = {"pooled": _pooled, "systems": _systems, "forecasters": _forecasters}[table["kind"]]
     view = make(table, rows)
     return view._replace(columns=[*view.columns, *((EVERYWHERE, column) for column in about_columns(rows))])
 

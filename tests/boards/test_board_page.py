@@ -52,6 +52,7 @@ def behind(chart: Any) -> list[int]:
 
 def test_forecasters_are_tied_by_their_rank_intervals_where_there_are_some() -> None:
     table = {
+        "kind": "forecasters",
         "benchmark": "Prophet Arena", "dataset": None, "name": "p", "prediction": "p.csv", "warnings": 0,
         "degraded": False, "signature": {"evaluator": "x"}, "n_events": 9,
         "rows": [{"rank": n, "name": f"f{n}", "score": 0.1 * n, "interval": [0.0, 0.9], "n": 9} for n in (1, 2, 3)],
@@ -141,6 +142,7 @@ def test_a_run_cannot_have_the_page_of_a_comparison(tmp_path: Path) -> None:
 def test_who_is_like_the_leader_is_said_once() -> None:
     """A leader that answered little cannot be told from many, which others beat."""
     table = {
+        "kind": "pooled",
         "benchmark": "FutureX", "datasets": [{}, {}], "level_counts": {"1": 4}, "weights": {"1": 0.1}, "apart": [],
         "signature": {"evaluator": "x"}, "week_deviation": None,
         "rows": [

@@ -166,6 +166,12 @@ FORGED: Final = {
     "dataset null": _with(dataset=None), "settings null": _with(settings=None),
     "prediction null": _with(prediction=None), "evaluator a number": _with(evaluator=1),
     "night huge": _with(night=int("9" * 4300)), "night 0": _with(night=0),
+    "corrected a list": _with(corrected=["q1"]), "corrected null": _with(corrected=None),
+    "corrected a question a text": _with(corrected={"count": 1, "questions": ["q1"]}),
+    "corrected a truth a number": _with(
+        corrected={"count": 1, "questions": [{"id": "q1", "what": "truth", "before": 1, "after": "B"}]}
+    ),
+    "corrected count text": _with(corrected={"count": "1", "questions": []}),
 }  # fmt: skip
 
 

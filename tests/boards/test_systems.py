@@ -72,6 +72,7 @@ def test_a_ranking_is_a_table_by_itself() -> None:
     }  # fmt: skip
     read = read_result(result)
     assert read == {
+        "kind": "forecasters",
         "name": "arena", "benchmark": "x", "dataset": None, "prediction": "arena.csv", "warnings": 0,
         "degraded": True, "signature": {}, "rows": [{"rank": 1, "name": "a"}], "n_events": 2,
     }  # fmt: skip
