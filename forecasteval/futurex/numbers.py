@@ -222,15 +222,12 @@ def parse_number(text: str) -> Quantity | None:
 
 
 def read_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
-    """The quantity at `position` with added parts (`3亿5000万`), range, `± 5` and fall, and where it ends."""
+    """The quantity at `position` with added parts, range, `± 5` and fall, and where it ends."""
     falls = text.startswith(FALL, position)
-    match = _QUANTITY.match(text, position + falls)
-    quantity = _quantity(match) if match else None
-    if not match or not quantity:
+    low = _add_parts(text, position + falls)
+    if not low:
         return None
-    plain = not (match["unit"] or match["percent"])
-    quantity, end = _add_parts(text, quantity, match.end()) if plain else (quantity, match.end())
-    quantity, end = _middle_of_range(text, quantity, end, position)
+    quantity, end = _middle_of_range(text, *low, position)
     after = _AFTER.match(text, end)
     error = _QUANTITY.match(text, after.end()) if after else None
     end = error.end() if error else end
@@ -240,14 +237,24 @@ def read_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
     return quantity, end + fallen
 
 
-def _add_parts(text: str, quantity: Quantity, end: int) -> tuple[Quantity, int]:
-    """The quantity with the smaller parts that follow it at `end`: `3亿5000万` is 3.5亿."""
-    size = quantity.scale
+def _add_parts(text: str, position: int) -> tuple[Quantity, int] | None:
+    """The quantity at `position` with the parts that follow it, and where it ends.
+
+    Parts are smaller: `3亿5000万` is 3.5亿; but `1万2345亿` is 12345亿.
+    """
+    match = _QUANTITY.match(text, position)
+    quantity = _quantity(match) if match else None
+    if not match or not quantity:
+        return None
+    end, size = match.end(), quantity.scale if not (match["unit"] or match["percent"]) else None
     while size and (part := _QUANTITY.match(text, end)) and not part["sign"] and not part["currency"]:
         more = _quantity(part)
-        if not more or (more.scale or 1.0) >= size:
+        scale = more.scale or 1.0 if more else math.inf
+        if more and (quantity.scale, scale) == (1e4, 1e8) and more.value < 1e4:
+            quantity = Quantity(quantity.value * 1e4, scale, more.unit)
+        elif not more or scale >= size:
             break
-        added = more.value * ((more.scale or 1.0) / (quantity.scale or 1.0))
+        added = more.value * (scale / (quantity.scale or 1.0))
         value = quantity.value + math.copysign(added, quantity.value)
         quantity, end, size = Quantity(value, quantity.scale, more.unit), part.end(), more.scale
     return quantity, end
@@ -259,12 +266,12 @@ def _middle_of_range(text: str, low: Quantity, end: int, begin: int) -> tuple[Qu
     if not to:
         return low, end
     signed = to[0] == "--" and low.value < 0  # "-10--6" is a range of negatives, "100--120" has a TeX dash
-    upper = _QUANTITY.match(text, to.end() - signed)
-    high = _quantity(upper) if upper else None
-    if high and PERCENT in (low.scale, high.scale) and low.scale not in (None, high.scale):
-        return low, end  # "down 5% to 300"
-    if not upper or not high or (to[0].strip() in ("and", "和", "与") and not _BETWEEN.search(text[:begin])):
+    upper = _add_parts(text, to.end() - signed)
+    if not upper or (to[0].strip() in ("and", "和", "与") and not _BETWEEN.search(text[:begin])):
         return low, end
+    high, high_end = upper
+    if PERCENT in (low.scale, high.scale) and low.scale not in (None, high.scale):
+        return low, end  # "down 5% to 300"
     low = Quantity(low.value, low.scale or high.scale, low.unit or high.unit)
     factor = (high.scale or 1.0) / (low.scale or 1.0)
-    return low._replace(value=(low.value + high.value * factor) / 2), upper.end()
+    return low._replace(value=(low.value + high.value * factor) / 2), high_end
