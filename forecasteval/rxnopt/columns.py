@@ -159,16 +159,16 @@ def choose_conditions(
 
     A column that only its cells give away stays where nothing else varies, and where its name is a condition's.
     """
-    reasons = {name: _why_no_condition(name, cells, yields) for name, cells in columns.items()}
-    kept = [name for name, reason in reasons.items() if not reason]
-    notes = []
+    by_reason: dict[str, list[str]] = {"": []}
+    for name, cells in columns.items():
+        by_reason.setdefault(_why_no_condition(name, cells, yields), []).append(name)
+    kept = set(by_reason.pop(""))
     if not any(len(set(columns[name])) > 1 for name in kept):  # one temperature after the other
-        kept = [name for name, reason in reasons.items() if reason in ("", _FOLLOWS, _DIFFERS)]
-    for reason in dict.fromkeys(filter(None, reasons.values())):
-        names = [name for name, other in reasons.items() if other == reason and name not in kept]
-        if names:
-            notes.append(f"no conditions, unless --conditions says so: {reason}: {', '.join(names)}")
-    return kept, notes
+        kept.update(by_reason.pop(_FOLLOWS, []), by_reason.pop(_DIFFERS, []))
+    notes = [
+        f"no conditions, unless --conditions says so: {why}: {', '.join(names)}" for why, names in by_reason.items()
+    ]
+    return [name for name in columns if name in kept], notes
 
 
 _FOLLOWS: Final = f"columns that go with the yield (correlation above {LEAK})"
@@ -176,9 +176,9 @@ _DIFFERS: Final = "columns with another value in every row"
 
 
 def _why_no_condition(name: str, cells: Sequence[str], yields: Sequence[float | None]) -> str:
-    filled = [cell for cell in cells if cell]
     if is_result(name):
         return "results (--ee, --er, --dr and --rr score them)"
+    filled = list(filter(None, cells))
     marks = all(map(_MARKS.fullmatch, filled)) and any(re.search(r"([^–—−-])\1", cell) for cell in filled)
     if filled and (marks or all(map(_JUDGEMENTS.fullmatch, filled))):
         return "marks of how well it went"
@@ -202,8 +202,6 @@ def warn_of_conditions(columns: Mapping[str, Sequence[str]], yields: Sequence[fl
         if correlation(cells, yields) > LEAK:
             warnings.append(f"warning: the condition {name} goes with the yield")
         if standard:
-            warnings.append(
-                f"warning: {name}: {standard[0] or 'an empty cell'!r} says which option is the standard, mostly the "
-                "best one: write there what was used instead"
-            )
+            which = f"{standard[0] or 'an empty cell'!r} says which option is the standard, mostly the best one"
+            warnings.append(f"warning: {name}: {which}: write there what was used instead")
     return warnings

@@ -9,7 +9,7 @@ from typing import Any, Final
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import number_text
 
-from .items import Experiment, Item, item_text
+from .items import SELECTIVITIES, Experiment, Item, item_text
 
 # reaction.proto: Reaction.inputs, conditions, setup, outcomes; names in camelCase, or as in the .proto file
 _ROLES: Final = {"CATALYST": "catalysts", "REAGENT": "reagents", "SOLVENT": "solvents"}
@@ -56,7 +56,7 @@ def _read_reaction(reaction: Any, number: int) -> Iterator[Experiment]:
             reactants=reactants,
             products=[_item(product) for product in desired[:1]],
             conditions={**conditions, "time": [{"content": time, "SMILES": ""}] if time else []},
-            results=dict(_results(desired[0])) if desired else {},
+            results=_results(desired[0]) if desired else {},
             doi=item_text(_get(reaction, "provenance", "doi")),
         )
 
@@ -82,20 +82,18 @@ def _add_conditions(value: object, name: str, conditions: dict[str, list[Item]])
     if isinstance(value, list):
         for part in value:
             _add_conditions(part, name, conditions)
-        return
-    text = _quantity(value) if isinstance(value, Mapping) else _words(value)
-    if text:
+    elif text := _quantity(value) or _words(value):
         conditions.setdefault(name, []).append({"content": text, "SMILES": ""})
-    elif isinstance(value, Mapping):
-        for key, part in value.items():
+    else:
+        for key, part in _object(value).items():
             if key not in _NO_CONDITIONS:
                 word = "" if key in _UNNAMED else re.sub("([A-Z])", r" \1", key).replace("_", " ").lower()
                 _add_conditions(part, f"{name} {word}".strip(), conditions)
 
 
-def _results(product: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _results(product: Mapping[str, Any]) -> dict[str, Any]:
     """The yield and the selectivities of a product; the first measurement of a kind counts."""
-    seen = set()
+    results: dict[str, Any] = {}
     for measurement in _objects(product, "measurements"):
         kind = item_text(_get(measurement, "type"))
         if kind == "SELECTIVITY":
@@ -103,9 +101,9 @@ def _results(product: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         field = "yield_ratio" if kind == "YIELD" else kind.lower()
         paths = ("percentage", "value"), ("floatValue", "value"), ("stringValue",)
         value = next((v for path in paths if (v := _get(measurement, *path)) is not None), None)
-        if field in ("yield_ratio", "ee", "er", "dr", "rr") and value is not None and field not in seen:
-            seen.add(field)
-            yield field, value
+        if field in ("yield_ratio", *SELECTIVITIES) and value is not None:
+            results.setdefault(field, value)
+    return results
 
 
 def _item(component: Mapping[str, Any]) -> Item:

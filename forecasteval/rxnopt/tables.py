@@ -192,16 +192,15 @@ def _read_row(entry: object, index: int, settings: Settings, fraction: bool, not
         raise Unused("unreadable", f"expected an object, got {type(entry).__name__}")
     if has_repeated_keys(entry):
         raise Unused("unreadable", "a key is given twice with different values")
-    conditions, results = (entry.get(field) for field in ("conditions", "results"))
-    for field, value in (("conditions", conditions), ("results", results)):
-        if value is not None and not isinstance(value, Mapping):
+    parts = {field: {} if entry.get(field) is None else entry[field] for field in ("conditions", "results")}
+    for field, part in parts.items():
+        if not isinstance(part, Mapping):
             raise Unused("unreadable", f"'{field}' must be an object")
-    results = results or {}
-    scores, effective, problems = read_scores(results, settings, fraction)
+    scores, effective, problems = read_scores(parts["results"], settings, fraction)
     notes += [f"{field}: {note}" for field, note in problems]
     if scores is None:
         raise Unused("no_yield")
-    kept = _read_conditions(conditions or {}, settings)
+    kept = _read_conditions(parts["conditions"], settings)
     for key, items in kept.items():
         exempt = settings.condition_require == "smiles" and key in settings.smiles_exempt_keys
         if settings.condition_require != "none" and not exempt and _lacks(items, settings.condition_require):
