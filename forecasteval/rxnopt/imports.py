@@ -16,7 +16,7 @@ from forecasteval.common.records import as_text, dump_json, parse_json
 from .cells import read_yield
 from .columns import choose_conditions, header_roles, is_entry, split_cell, warn_of_conditions
 from .items import YIELDS, Experiment, Item, is_smiles, read_items
-from .ord_files import is_ord, read_reactions
+from .ord_files import read_reactions
 from .settings import DUPLICATES, Settings
 from .sheets import UNNAMED, Row, Sheet, read_sheet
 from .tables import read_scores
@@ -75,12 +75,9 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
     A table holds the experiments that agree in reactants, products and group. Every row of the file is in a table, or
     left out under a reason that the notes name. Raises InputError (line, column).
     """
-    left_out = RecordNotes()
+    left_out, notes = RecordNotes(), list[str]()
     if path.suffix.lower() == ".json":
-        value = parse_json(decode_utf8(read_file(path), str(path)), str(path))
-        if not is_ord(value):
-            raise InputError(str(path), "expected a dataset of the Open Reaction Database", "other JSON")
-        experiments, notes = read_reactions(value, str(path)), list[str]()
+        experiments = read_reactions(parse_json(decode_utf8(read_file(path), str(path)), str(path)), str(path))
     else:
         experiments, notes = _read_experiments(path, layout, left_out)
     total = len(experiments) + sum(map(len, left_out.values()))
@@ -169,10 +166,11 @@ def _complete(
     columns = {name: [row.cells[name] for row in rows] for name in header}
     left = {name: cells for name, cells in columns.items() if name not in named}
     reactions = [name for name, cells in left.items() if all(map(_REACTION.fullmatch, cells))]
-    if layout.entry is None:
-        entries = sorted((n for n in left if n not in reactions and is_entry(n)), key=UNNAMED.__eq__)
-        layout = replace(layout, entry=next(iter(entries), None))
-        notes += [f"column {layout.entry!r} is read as the entry number"] if layout.entry else []
+    left = {name: cells for name, cells in left.items() if name not in reactions}
+    if layout.entry is None and (entries := sorted(filter(is_entry, left), key=UNNAMED.__eq__)):
+        layout = replace(layout, entry=entries[0])
+        del left[entries[0]]
+        notes.append(f"column {layout.entry!r} is read as the entry number")
     if reactions:
         use = not layout.reactants and not layout.products
         layout = replace(layout, reaction=reactions[0] if use else None)
@@ -180,10 +178,7 @@ def _complete(
     results = [_results(row, layout) for row in rows]
     cells_of_yield = ([read_yield(cells.get(name)).value for name in reversed(YIELDS)] for cells in results)
     yields = [next((value for value in values if value is not None), None) for values in cells_of_yield]
-    conditions, more = list(layout.conditions), list[str]()
-    if not conditions:
-        left = {name: cells for name, cells in left.items() if name not in (layout.entry, *reactions)}
-        conditions, more = choose_conditions(left, yields)
+    conditions, more = (list(layout.conditions), []) if layout.conditions else choose_conditions(left, yields)
     if not conditions:
         got = "; ".join(more) or "no others than the named columns"
         raise InputError(where, "expected a column of conditions", got)

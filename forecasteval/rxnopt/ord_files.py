@@ -24,13 +24,10 @@ _UNNAMED: Final = frozenset({"setpoint", "type", "value", "amount"})  # steps th
 _NO_CONDITIONS: Final = frozenset({"components", "automationCode", "automation_code"})
 
 
-def is_ord(value: object) -> bool:
-    """Whether a JSON value is a dataset, or one reaction, of the Open Reaction Database."""
-    return isinstance(value, Mapping) and ("reactions" in value or {"inputs", "outcomes"} <= value.keys())
-
-
-def read_reactions(value: Mapping[str, Any], where: str) -> list[Experiment]:
-    """The experiments of a dataset, one for each outcome of a reaction; InputError if it has none."""
+def read_reactions(value: object, where: str) -> list[Experiment]:
+    """The experiments of a dataset, or of one reaction, one for each outcome; InputError if it has none."""
+    if not isinstance(value, Mapping) or not ("reactions" in value or {"inputs", "outcomes"} <= value.keys()):
+        raise InputError(where, "expected a dataset of the Open Reaction Database", "other JSON")
     reactions = value.get("reactions", [value])
     if not isinstance(reactions, list) or not reactions:
         raise InputError(where, "expected reactions", "none")

@@ -16,7 +16,7 @@ from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.builder import build_questions
 from forecasteval.rxnopt.imports import Layout, import_file
-from forecasteval.rxnopt.ord_files import is_ord, read_reactions
+from forecasteval.rxnopt.ord_files import read_reactions
 from rxnopt_tables import VALUES, Record, by_id, write
 
 
@@ -149,11 +149,10 @@ def test_no_json_breaks_the_reader(data: st.DataObject) -> None:
     else:
         key, at = key, parent
     at[key] = data.draw(VALUES)
-    if is_ord(value):
-        try:
-            read_reactions(value, "x")
-        except InputError as error:
-            assert str(error) == "x: expected reactions, got none"  # noqa: PT017 - one of two good ends
+    try:
+        read_reactions(value, "x")
+    except InputError as error:
+        assert str(error) == "x: expected reactions, got none"  # noqa: PT017 - one of two good ends
 
 
 def test_a_side_product_has_no_yield_and_what_is_no_reaction_is_counted(tmp_path: Path) -> None:
