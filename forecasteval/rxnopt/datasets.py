@@ -27,17 +27,20 @@ _NUMBERS: Final = ("yields", "effective_scores", "option_relative_scores")
 _PER_OPTION: Final = (*_NUMBERS, "scores", "option_source_entries")
 
 
-class Question(TypedDict):
-    """A question of a dataset."""
+class Item(TypedDict):
+    """The scores of a question."""
 
     id: str
     question_type: str
-    target_key: str | None  # the condition that it asks about; None: all that vary
-    varying_keys: list[str]
-    input: dict[str, Any]
-    options: list[dict[str, Any]]
-    answer: list[int]  # the indices of the best options
-    meta: dict[str, Any]
+    question: str  # its checksum
+    cluster: str  # its table
+    score: float
+    exact: float
+    yield_ratio: float
+    outcome: str  # "scored", "illegal" or "missing"
+    read: int | list[int | None] | None  # a list for several orders
+    answer: str
+    note: str
 
 
 def dataset_name(kind: str) -> str:

@@ -33,6 +33,9 @@ class Item(TypedDict):
     SMILES: str
 
 
+Conditions = dict[str, list[Item]]
+
+
 class Experiment(NamedTuple):
     """An experiment of an imported file; the reaction is what a table of them has in common."""
 
@@ -40,7 +43,7 @@ class Experiment(NamedTuple):
     entry: str
     reactants: list[Item]
     products: list[Item]
-    conditions: dict[str, list[Item]]
+    conditions: Conditions
     results: dict[str, Any]
     group: tuple[str, ...] = ()
     doi: str = ""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import number_text
 
-from .items import SELECTIVITIES, Experiment, Item, item_text
+from .items import SELECTIVITIES, Conditions, Experiment, Item, item_text
 
 # reaction.proto: Reaction.inputs, conditions, setup, outcomes; names in camelCase, or as in the .proto file
 _ROLES: Final = {"CATALYST": "catalysts", "REAGENT": "reagents", "SOLVENT": "solvents"}
@@ -36,7 +36,7 @@ def read_reactions(value: object, where: str) -> list[Experiment]:
 
 def _read_reaction(reaction: Any, number: int) -> Iterator[Experiment]:
     reactants: list[Item] = []
-    conditions: dict[str, list[Item]] = {name: [] for name in _ROLES.values()}
+    conditions: Conditions = {name: [] for name in _ROLES.values()}
     for name, given in _object(_get(reaction, "inputs")).items():
         for component in _objects(given, "components"):
             _add_component(component, reactants, conditions)
@@ -58,7 +58,7 @@ def _read_reaction(reaction: Any, number: int) -> Iterator[Experiment]:
         )
 
 
-def _add_component(component: Mapping[str, Any], reactants: list[Item], conditions: dict[str, list[Item]]) -> None:
+def _add_component(component: Mapping[str, Any], reactants: list[Item], conditions: Conditions) -> None:
     """A component among the reactants or under its role, with what may vary: its amount, and what was done to it."""
     item, role = _item(component), item_text(_get(component, "reactionRole"))
     amounts = [_quantity(part) or _words(_get(part, "type")) for part in _object(_get(component, "amount")).values()]
@@ -74,7 +74,7 @@ def _add_component(component: Mapping[str, Any], reactants: list[Item], conditio
         _add_conditions(_get(component, key), f"{item['content']} {key}", conditions)
 
 
-def _add_conditions(value: object, name: str, conditions: dict[str, list[Item]]) -> None:
+def _add_conditions(value: object, name: str, conditions: Conditions) -> None:
     """All that a message states, by the path to it: pressure atmosphere, stirring rate rpm, vessel material."""
     if isinstance(value, list):
         for part in value:

@@ -7,14 +7,38 @@ import math
 import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from .cells import ROUND
-from .datasets import SIDES, Question
+from .datasets import SIDES
+from .items import Conditions, Item
 from .settings import Settings
 from .tables import Row, Table, Unused, shown_scores
 
 Counts = defaultdict[str, Counter[str]]  # how many rows, tables and questions, by what happened and by reason
+
+
+class Input(TypedDict):
+    """What a prompt shows of a question besides its options."""
+
+    reactants: list[Item]
+    products: list[Item]
+    constant_conditions: Conditions
+    fixed_conditions: NotRequired[Conditions]  # of a single_varying question
+    reference_conditions: NotRequired[list[dict[str, Any]]]
+
+
+class Question(TypedDict):
+    """A question of a dataset."""
+
+    id: str
+    question_type: str
+    target_key: str | None  # the condition that it asks about; None: all that vary
+    varying_keys: list[str]
+    input: Input
+    options: list[Conditions]
+    answer: list[int]  # the indices of the best options
+    meta: dict[str, Any]
 
 
 class Draft(NamedTuple):
@@ -86,10 +110,10 @@ def write_question(table: Table, draft: Draft, settings: Settings, seed: int) ->
     }
 
 
-def _given(table: Table, draft: Draft, settings: Settings) -> dict[str, Any]:
+def _given(table: Table, draft: Draft, settings: Settings) -> Input:
     """The input of a question, which prompts show besides its options."""
     first = min(draft.options, key=lambda row: row.number)  # its spelling stands for all rows that agree
-    given: dict[str, Any] = {
+    given: Input = {
         "reactants": table.reactants,
         "products": table.products[:1] if settings.input_products_mode == "main_only" else table.products,
         "constant_conditions": first.shown(table.constant),

@@ -12,7 +12,7 @@ from forecasteval.common.pages import Page, Records, Section, show_text
 from forecasteval.common.records import as_text
 from forecasteval.common.report import Bar, Column, Interval, Link, Report, Table, make_table, show_number, show_p
 
-from .datasets import METRICS, QUESTION_TYPES, find_twin
+from .datasets import METRICS, QUESTION_TYPES, Item, find_twin
 from .items import ABSENT
 from .prompts import condition_lines, show_items
 
@@ -117,7 +117,7 @@ def _list_pairs(pairs: Mapping[str, Any]) -> list[Section]:
 # --- Items ---
 
 
-def name_cause(item: Mapping[str, Any]) -> str:
+def name_cause(item: Item) -> str:
     """Why an item scores less than 1: "missing", "illegal", "option without yield", "not the best option"; or "right".
 
     >>> name_cause({"outcome": "scored", "exact": 0, "score": 0.25})
@@ -130,7 +130,7 @@ def name_cause(item: Mapping[str, Any]) -> str:
     return "not the best option" if item["score"] else "option without yield"
 
 
-def explain(item: Mapping[str, Any], question: Mapping[str, Any] | None = None) -> str:
+def explain(item: Item, question: Mapping[str, Any] | None = None) -> str:
     """The reason of an item's score in one sentence; with its question it has the effective scores."""
     if item["outcome"] != "scored":
         return "no answer" if item["outcome"] == "missing" else "no index of an option"
@@ -174,7 +174,7 @@ def make_page(results: Mapping[str, Any], records: Iterable[Mapping[str, Any]] =
     return make_overview(results).with_sections(*causes, Section("Questions", [_list_questions(items, records)]))
 
 
-def _list_questions(items: Sequence[Mapping[str, Any]], records: Iterable[Mapping[str, Any]]) -> Records:
+def _list_questions(items: Sequence[Item], records: Iterable[Mapping[str, Any]]) -> Records:
     """The questions, those with the lowest scores first."""
     shown = sorted(items, key=lambda item: item["score"])[:_MOST]
     names = [item["id"] for item in shown]
@@ -182,12 +182,12 @@ def _list_questions(items: Sequence[Mapping[str, Any]], records: Iterable[Mappin
     questions = {str(record["id"]): record for record in records if str(record["id"]) in wanted}
     keys = dict(zip(names, pages.make_keys(names), strict=True))
 
-    def given(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    def given(item: Item) -> Mapping[str, Any]:
         """The input of the question, {} if there is none."""
         found = questions.get(item["id"], {}).get("input")
         return found if isinstance(found, Mapping) else {}
 
-    def why(item: Mapping[str, Any]) -> str:
+    def why(item: Item) -> str:
         return explain(item, questions.get(item["id"]))
 
     columns = [
@@ -211,7 +211,7 @@ def _list_questions(items: Sequence[Mapping[str, Any]], records: Iterable[Mappin
     return pages.make_records("questions", "Questions", columns, shown, names, note, lambda item: item["exact"] < 1)
 
 
-def _show_twin(twin: Mapping[str, Any] | None, keys: Mapping[str, str]) -> Link | str:
+def _show_twin(twin: Item | None, keys: Mapping[str, str]) -> Link | str:
     """The score of the same question with references, or without them."""
     if twin is None:
         return ""

@@ -11,7 +11,7 @@ import numbers
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError, RecordNotes
 from forecasteval.common.report import Report
@@ -20,7 +20,7 @@ from forecasteval.common.statistics import clustered_error, clustered_interval, 
 from forecasteval.common.version import __version__
 from forecasteval.common.wing import Evaluator, Files
 
-from .datasets import BASE_TYPES, METRICS, NAME, SIDES, AnswerKey, Choices, Given, Questions, rotation, table_of
+from .datasets import BASE_TYPES, METRICS, NAME, SIDES, AnswerKey, Choices, Given, Item, Questions, rotation, table_of
 from .report import explain, make_page, report_blocks
 
 if TYPE_CHECKING:
@@ -31,22 +31,6 @@ _COERCED: Final = "index written as text or with a fraction, read"
 _ILLEGAL: Final = "no index of an option, scores 0"
 _SOME_ORDERS: Final = "answered in some orders only, 0 in the others"
 _ONE_SIDED: Final = "only one side of the pairs of references and controls was answered: their difference means nothing"
-
-
-class Item(TypedDict):
-    """The scores of a question."""
-
-    id: str
-    question_type: str
-    question: str  # its checksum
-    cluster: str  # its table
-    score: float
-    exact: float
-    yield_ratio: float
-    outcome: str  # "scored", "illegal" or "missing"
-    read: int | list[int | None] | None  # a list for several orders
-    answer: str
-    note: str
 
 
 Items = Sequence[Item]
@@ -103,8 +87,8 @@ class RxnOptEvaluator(Evaluator):
             **_summary(scores, keys),
             "unknown_ids": len(data.unknown),
             "by_question_type": {kind: _summary(items, keys) for kind, items in by_type.items()},
-            "by_target_key": _break_down(scores, keys, lambda key: key.condition),
-            "by_option_count": _break_down(scores, keys, lambda key: _size_class(len(key.relative))),
+            "by_target_key": _break_down(_group(scores, lambda item: keys[item["id"]].condition), keys),
+            "by_option_count": _break_down(_group(scores, lambda item: _size_class(keys[item["id"]])), keys),
             "pairs": _compare_pairs(scores),
             "warnings": _warnings(scores, data.unknown),
             "signature": {
@@ -217,17 +201,15 @@ def _standard_error(values: Sequence[float], tables: Sequence[str]) -> float | N
     return error[0] if error else 0.0 if len(set(tables)) > 1 else None
 
 
-def _break_down(
-    items: Items, keys: Mapping[str, AnswerKey], part_of: Callable[[AnswerKey], str]
-) -> dict[str, dict[str, Any]]:
+def _break_down(parts: Mapping[str, Items], keys: Mapping[str, AnswerKey]) -> dict[str, dict[str, Any]]:
     """n, avg_relative_score and what a uniform guess gets, for each part of the questions."""
     return {
         part: {
-            "n": len(members),
-            "avg_relative_score": mean([item["score"] for item in members]),
-            "uniform_guess": mean([keys[item["id"]].uniform[0] for item in members]),
+            "n": len(items),
+            "avg_relative_score": mean([item["score"] for item in items]),
+            "uniform_guess": mean([keys[item["id"]].uniform[0] for item in items]),
         }
-        for part, members in _group(items, lambda item: part_of(keys[item["id"]])).items()
+        for part, items in parts.items()
     }
 
 
@@ -238,8 +220,9 @@ def _group(items: Items, part_of: Callable[[Item], str]) -> dict[str, list[Item]
     return dict(sorted(parts.items()))
 
 
-def _size_class(size: int) -> str:
+def _size_class(key: AnswerKey) -> str:
     """2, 3, 4, 5–9, 10–20 or more options, as text that sorts."""
+    size = len(key.relative)
     return f" {size}" if size < 5 else " 5–9" if size < 10 else "10–20" if size <= 20 else "over 20"
 
 

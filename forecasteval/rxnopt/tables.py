@@ -13,7 +13,7 @@ from forecasteval.common.errors import printable
 from forecasteval.common.records import as_text, has_repeated_keys, number_text, repeated_keys
 
 from .cells import ROUND, is_empty, read_fraction, read_yield, show_fraction
-from .items import SELECTIVITIES, Item, compare_key, fold, item_text, read_items
+from .items import SELECTIVITIES, Conditions, Item, compare_key, fold, item_text, read_items
 from .settings import DUPLICATES, Settings
 
 CONFLICT: Final = 20.0  # points of the effective score
@@ -48,12 +48,12 @@ class Row(NamedTuple):
 
     number: int  # in entries, from 0
     entry: Mapping[str, Any]
-    conditions: dict[str, list[Item]]  # only keys that have a value
+    conditions: Conditions  # only keys that have a value
     values: dict[str, tuple[str, ...]]  # key -> what is compared
     scores: Scores
     effective: float
 
-    def shown(self, keys: Iterable[str]) -> dict[str, list[Item]]:
+    def shown(self, keys: Iterable[str]) -> Conditions:
         """The row's values of some conditions, as printed."""
         return {key: self.conditions.get(key, []) for key in keys}
 
@@ -209,7 +209,7 @@ def _read_row(entry: object, index: int, settings: Settings, fraction: bool, not
     return Row(index, entry, kept, values, scores, effective)
 
 
-def _read_conditions(raw: Mapping[str, Any], settings: Settings) -> dict[str, list[Item]]:
+def _read_conditions(raw: Mapping[str, Any], settings: Settings) -> Conditions:
     """The conditions of a row that count, by key; keys without a value are left out."""
     merged = dict(raw)
     if settings.expand_current_conditions and "current_conditions" in merged:
