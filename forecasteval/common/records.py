@@ -9,10 +9,10 @@ import json
 import math
 import numbers
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from .errors import UNSAFE, InputError
 from .files import (
@@ -25,6 +25,9 @@ from .files import (
     require_regular,
     settled_stamp,
 )
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 class Record(dict[str, Any]):
@@ -276,6 +279,14 @@ def _read_keys(path: Path, is_json: bool, stamp: object) -> set[str]:
                 if keys:
                     break
     return keys
+
+
+def group_by(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """The values by their keys, both in the order in which they come."""
+    groups: dict[K, list[T]] = {}
+    for value in values:
+        groups.setdefault(key(value), []).append(value)
+    return groups
 
 
 def as_text(raw: Any) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
 
 from .errors import InputError, extra_package, printable
-from .records import dump_json
+from .records import dump_json, group_by
 from .report import Column, Report, format_html, make_table
 
 if TYPE_CHECKING:
@@ -160,10 +161,7 @@ def _report_findings(results: Results) -> Report:
     """The findings by kind, each with id and record."""
     report: Report = [f"Dataset check  {printable(results['dataset'])}"]
     report += [f"{results['count']} records, {len(results['findings'])} findings", *results["notes"]]
-    kinds: dict[str, list[dict[str, Any]]] = {}
-    for finding in results["findings"]:
-        kinds.setdefault(finding["kind"], []).append(finding)
-    for kind, same in kinds.items():
+    for kind, same in group_by(results["findings"], itemgetter("kind")).items():
         report += ["", f"{kind}: {len(same)}", make_table(_FINDINGS, same)]
     return report
 

@@ -9,6 +9,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from forecasteval.common.records import group_by
+
 from .cells import read_yield
 from .items import SELECTIVITIES
 from .sheets import UNNAMED
@@ -159,10 +161,8 @@ def choose_conditions(
 
     A column that only its cells give away stays where nothing else varies, and where its name is a condition's.
     """
-    by_reason: dict[str, list[str]] = {"": []}
-    for name, cells in columns.items():
-        by_reason.setdefault(_why_no_condition(name, cells, yields), []).append(name)
-    kept = set(by_reason.pop(""))
+    by_reason = group_by(columns, lambda name: _why_no_condition(name, columns[name], yields))
+    kept = set(by_reason.pop("", []))
     if not any(len(set(columns[name])) > 1 for name in kept):  # one temperature after the other
         kept.update(by_reason.pop(_FOLLOWS, []), by_reason.pop(_DIFFERS, []))
     notes = [

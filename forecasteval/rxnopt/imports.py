@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from forecasteval.common.errors import InputError, RecordNotes, grouped_names, printable
 from forecasteval.common.files import decode_utf8, read_file
-from forecasteval.common.records import as_text, dump_json, parse_json
+from forecasteval.common.records import as_text, dump_json, group_by, parse_json
 
 from .cells import read_yield
 from .columns import choose_conditions, header_roles, is_entry, split_cell, warn_of_conditions
@@ -86,10 +86,7 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
         raise InputError(str(path), "expected rows with a yield", "; ".join(accounts) or "none")
     sides = [[_smiles_item(text) for text in side] for side in (layout.reactants_smiles, layout.products_smiles)]
     used = [e._replace(reactants=sides[0] or e.reactants, products=sides[1] or e.products) for e in used]
-    groups: dict[str, list[Experiment]] = {}
-    for experiment in used:
-        key = dump_json([experiment.reactants, experiment.products, experiment.group])
-        groups.setdefault(key, []).append(experiment)
+    groups = group_by(used, lambda e: dump_json([e.reactants, e.products, e.group]))
     stem, width = _FILE_NAME.sub("_", path.stem).strip(".") or "table", len(str(len(groups)))
     names = [stem] if len(groups) == 1 else [f"{stem}_{number:0{width}d}" for number in range(1, len(groups) + 1)]
     tables = {f"{n}.json": _make_table(n, members, layout) for n, members in zip(names, groups.values(), strict=True)}

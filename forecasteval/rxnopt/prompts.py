@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import decode_utf8, read_file
-from forecasteval.common.records import as_text
+from forecasteval.common.records import as_text, group_by
 
 from .datasets import order_id, rotation, table_of, template_of
 from .items import ABSENT, SELECTIVITIES, read_items
@@ -78,9 +78,7 @@ def render_prompts(
     Each comes in `orders` orders of its options, under the ids of `order_id`, and after `shots` questions of its type
     from other tables with their answers. InputError if there are not so many tables.
     """
-    pools: dict[str, list[Record]] = {}
-    for question in questions:
-        pools.setdefault(question["question_type"], []).append(question)
+    pools = group_by(questions, operator.itemgetter("question_type"))
     for question in questions:
         name, kind, options = str(question["id"]), question["question_type"], question["options"]
         if only and name != only:

@@ -9,6 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
+from forecasteval.common.records import group_by
+
 from .cells import ROUND
 from .datasets import SIDES
 from .items import Conditions, Item
@@ -165,9 +167,8 @@ def _source_entry(row: Row) -> dict[str, Any]:
 def largest_group(table: Table, key: str) -> list[Row]:
     """The rows that differ in `key` only: most values of it, then the group that begins first."""
     other_keys = [name for name in table.varying if name != key]
-    groups: dict[tuple[Any, ...], list[Row]] = {}
-    for row in table.rows:  # rows have different conditions, so a group never has a value of `key` twice
-        groups.setdefault(tuple(row.values.get(name) for name in other_keys), []).append(row)
+    # Rows have different conditions, so a group never has a value of `key` twice.
+    groups = group_by(table.rows, lambda row: tuple(row.values.get(name) for name in other_keys))
     return max(groups.values(), key=len)
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError, RecordNotes
+from forecasteval.common.records import group_by
 from forecasteval.common.report import Report
 from forecasteval.common.results import RecordDigest, Results, hash_question, hash_questions
 from forecasteval.common.statistics import clustered_error, clustered_interval, mean, t_tail
@@ -81,14 +82,14 @@ class RxnOptEvaluator(Evaluator):
     def summarise(self, scores: list[Item], data: Choices) -> dict[str, Any]:
         """Means over all questions and over parts of them."""
         keys = data.questions.by_id
-        by_type = _group(scores, lambda item: item["question_type"])
+        by_type = group_by(scores, lambda item: item["question_type"])
         return {
             **({"dataset": ", ".join(data.questions.names) or None} if data.path else {}),
             **_summary(scores, keys),
             "unknown_ids": len(data.unknown),
-            "by_question_type": {kind: _summary(items, keys) for kind, items in by_type.items()},
-            "by_target_key": _break_down(_group(scores, lambda item: keys[item["id"]].condition), keys),
-            "by_option_count": _break_down(_group(scores, lambda item: _size_class(keys[item["id"]])), keys),
+            "by_question_type": {kind: _summary(items, keys) for kind, items in sorted(by_type.items())},
+            "by_target_key": _break_down(group_by(scores, lambda item: keys[item["id"]].condition), keys),
+            "by_option_count": _break_down(group_by(scores, lambda item: _size_class(keys[item["id"]])), keys),
             "pairs": _compare_pairs(scores),
             "warnings": _warnings(scores, data.unknown),
             "signature": {
@@ -209,15 +210,8 @@ def _break_down(parts: Mapping[str, Items], keys: Mapping[str, AnswerKey]) -> di
             "avg_relative_score": mean([item["score"] for item in items]),
             "uniform_guess": mean([keys[item["id"]].uniform[0] for item in items]),
         }
-        for part, items in parts.items()
+        for part, items in sorted(parts.items())
     }
-
-
-def _group(items: Items, part_of: Callable[[Item], str]) -> dict[str, list[Item]]:
-    parts: dict[str, list[Item]] = {}
-    for item in items:
-        parts.setdefault(part_of(item), []).append(item)
-    return dict(sorted(parts.items()))
 
 
 def _size_class(key: AnswerKey) -> str:

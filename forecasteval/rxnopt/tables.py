@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import as_text, has_repeated_keys, number_text, repeated_keys
+from forecasteval.common.records import as_text, group_by, has_repeated_keys, number_text, repeated_keys
 
 from .cells import ROUND, is_empty, read_fraction, read_yield, show_fraction
 from .items import SELECTIVITIES, Conditions, Item, compare_key, fold, item_text, read_items
@@ -236,11 +236,8 @@ def _distinct(rows: Iterable[Row], duplicates: str, name: str) -> tuple[list[Row
 
     Repeats that agree are one row whatever `duplicates` says.
     """
-    groups: dict[frozenset[Any], list[Row]] = {}
-    for row in rows:
-        groups.setdefault(frozenset(row.values.items()), []).append(row)
     kept, conflicts = [], []
-    for group in groups.values():
+    for group in group_by(rows, lambda row: frozenset(row.values.items())).values():
         best, low = max(group, key=lambda row: row.effective), min(row.effective for row in group)
         if best.effective - low > CONFLICT:
             span = f"effective {low:g} to {best.effective:g}"
