@@ -29,6 +29,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+if __name__ == "__main__":  # Ctrl-C ends the imports below without a traceback, and then the program with code 130
+    sys.excepthook = lambda kind, *rest: None if kind is KeyboardInterrupt else sys.__excepthook__(kind, *rest)
+
 from forecasteval import futurex, prophet, rxnopt
 from forecasteval.boards import gate, store
 from forecasteval.boards.names import score_names

@@ -20,6 +20,7 @@ settings.load_profile("patient")
 for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
     os.environ.pop(name, None)  # no test may ask a real server
 os.environ.pop("FORECASTEVAL_OUTPUT", None)
+os.environ["OMP_NUM_THREADS"] = "1"  # numpy's threads wait for each other by running: workers would stop each other
 os.environ["SOURCE_DATE_EPOCH"] = "1763683200"  # 2025-11-21: no test may see midnight
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,19 +14,7 @@ from typing import Final
 
 import pytest
 
-from cli import (
-    EVIL,
-    RAW_CONTROL,
-    ROOT,
-    Record,
-    assert_refused,
-    number,
-    q,
-    question,
-    run,
-    strict,
-    write,
-)
+from cli import EVIL, RAW_CONTROL, ROOT, Record, assert_refused, number, q, question, run, run_process, strict, write
 from each import each
 from forecasteval import __version__
 
@@ -394,6 +383,13 @@ def test_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forecasteval.common.files.score_unchanged", interrupt)
     done = run(example(tmp_path), "-f", "a")
     assert (done.code, done.out, done.err) == (130, "", "eval.py: interrupted\n")
+
+
+def test_interrupted_while_it_starts(tmp_path: Path) -> None:
+    """Before `main` can catch it: Python ends itself by the signal, which shells show as 130."""
+    write(tmp_path, {"html.py": "raise KeyboardInterrupt"})  # which the imports of eval.py need
+    done = run_process(tmp_path, PYTHONPATH=str(tmp_path))
+    assert (done.code, done.out, done.err) == (-signal.SIGINT, "", "")
 
 
 # --- Installed, or in a folder of its own ---
