@@ -109,8 +109,10 @@ def find_numbers(text: str) -> list[tuple[Quantity, str]]:
         glued = text[position : position + 2]
         if IS_CJK.match(glued) and not (quantity.unit or quantity.scale or _AFTER_NUMBER.match(text, position)):
             continue  # "7天", "36氪": a name
-        if glued[:1].isascii() and (glued[:1].isalnum() or (glued[:1] == "-" and glued[1:].isalpha())):
-            tail = _WORD.match(text, position)  # "23rd", "7-day": part of a word
+        # "23rd", "7-day": part of a word; but "1公斤64.77元" are two numbers
+        joined = glued[:1].isalnum() and not (glued[:1].isdigit() and IS_CJK.match(text[position - 1]))
+        if glued[:1].isascii() and (joined or (glued[:1] == "-" and glued[1:].isalpha())):
+            tail = _WORD.match(text, position)
             position = tail.end() if tail else position
             continue
         word = _WORD.match(text[position + 1 : position + 41])
