@@ -169,7 +169,7 @@ def read_number(text: str, in_sentence: bool, percent: bool = True, prompt: str 
         return simple, ""
     if not HAS_DIGIT.search(text):
         return None, ""
-    text = mark_falls(text, prompt).replace("億", "亿").replace("萬", "万")
+    text = mark_falls(text, prompt).replace("億", "亿").replace("萬", "万").replace("零下", "-")
     whole = parse_number(text)
     if whole or not in_sentence:
         return whole, ""
