@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +16,7 @@ ROUNDING: Final = 1e-12  # of sums and products of decimals: 0.25 * 3 + 0.249, 0
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Names = NDArray[np.object_]
 
 
 def flat_columns(
@@ -63,6 +64,18 @@ def positions(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
     """Where the elements of segments stand, one segment after the other; and the offsets that this makes."""
     offsets = np.append(0, np.cumsum(sizes))
     return np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1]), offsets
+
+
+def select_rows(columns: Iterable[Any], chosen: Ints) -> list[Any]:
+    """The rows of a table at these positions.
+
+    Its last three columns hold several values a row, those of one row after those of another: as many as the column
+    before them says.
+    """
+    *single, sizes, first, second, third = columns
+    rows = [column[chosen] for column in (*single, sizes)]
+    at, _ = positions((np.cumsum(sizes) - sizes)[chosen], rows[-1])
+    return [*rows, first[at], second[at], third[at]]
 
 
 def weighted_means(values: Floats, weight: Floats, row: Ints, rows: int) -> tuple[Floats, Ints]:

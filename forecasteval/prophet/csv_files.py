@@ -8,8 +8,8 @@ import hashlib
 import operator
 import re
 import warnings
+from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
@@ -36,16 +36,6 @@ class _Market(NamedTuple):
     fault: str
     asks: list[float]
     bids: list[float]
-
-
-@dataclass
-class _Event:
-    """All that the rows of an event say: options with winners and fault, why a row says nothing, the other cells."""
-
-    markets: set[tuple[Any, ...]] = field(default_factory=set)
-    faults: set[str] = field(default_factory=set)
-    categories: set[str] = field(default_factory=set)
-    closed: set[str] = field(default_factory=set)
 
 
 class CsvFile:
@@ -98,7 +88,7 @@ class CsvFile:
         for row, market in self._read():
             ticker, name = row["event_ticker"] or "", row["predictor_name"] or ""
             if not ticker or isinstance(market, str):
-                yield Refusal(ticker, name, str(market))
+                yield Refusal(str(market), problem_id=ticker, username=name)
                 continue
             said = _read_literal(row["prediction"])
             pairs = said.get("probabilities") if isinstance(said, dict) else None
@@ -116,35 +106,35 @@ class CsvFile:
 
     def problems(self, notes: Notes) -> Iterator[dict[str, Any] | Refusal]:
         """The events; a `Refusal` for those that cannot be used."""
-        events: dict[str, _Event] = {}
+        events: defaultdict[str, defaultdict[str, set[Any]]] = defaultdict(lambda: defaultdict(set))
         for row, market in self._read():
-            event = events.setdefault(row["event_ticker"] or "", _Event())
+            event = events[row["event_ticker"] or ""]
             if isinstance(market, str):
-                event.faults.add(market)
+                event["faults"].add(market)
                 continue
-            event.markets.add(market[:3])
-            event.categories.add(row.get("category") or "")
-            event.closed.add(row.get("close_time") or "")
+            event["markets"].add(market[:3])  # without prices
+            event["categories"].add(row.get("category") or "")
+            event["closed"].add(row.get("close_time") or "")
         events.pop("", None)
         for ticker, event in events.items():
-            options, winners, fault = next(iter(event.markets), ((), (), min(event.faults, default="")))
-            if len(event.markets) > 1:
+            options, winners, fault = next(iter(event["markets"]), ((), (), min(event["faults"], default="")))
+            if len(event["markets"]) > 1:
                 fault = "its rows differ in options or outcome"
             if fault:
-                yield Refusal(ticker, "", fault)
+                yield Refusal(fault, problem_id=ticker)
                 continue
-            if len(event.categories) > 1:
+            if len(event["categories"]) > 1:
                 notes.warn("category that differs between the rows of an event, the first by name counts", [ticker])
-            if len(event.closed) > 1:
+            if len(event["closed"]) > 1:
                 notes.warn("closing time that differs between the rows of an event, the latest counts", [ticker])
             series = _TICKER.match(ticker)
             yield {
                 "problem_id": ticker,
                 "options": options,
                 "correct_answer": winners,
-                "category": min(event.categories),
+                "category": min(event["categories"]),
                 "series": series and (series[1] or series[2]),  # KXMLBGAME of KXMLBGAME-25JUL02SEANYY
-                "end_date": max(event.closed, key=lambda text: (parse_time(text)[0], text)),
+                "end_date": max(event["closed"], key=lambda text: (parse_time(text)[0], text)),
             }
 
 

@@ -39,7 +39,7 @@ def score_categories(scored: Scored, ranked: Collection[int]) -> dict[str, Categ
     label = np.array([places[name] for name in labels])
     keys, cell = np.unique(label[data.event] * count + data.forecaster, return_inverse=True)
     table = {name: weighted_means(values, data.weight, cell, len(keys))[0] for name, values in scored.values.items()}
-    table["ece"] = calibration_errors(sum_bins(events, data, cell, len(keys)))
+    table["ece"] = calibration_errors(sum_bins(scored, cell, len(keys)))
     counts, categories = np.bincount(cell), dict[str, Category]()
     for at, key in enumerate(keys.tolist()):
         number, who = divmod(key, count)
@@ -176,7 +176,7 @@ def question_checksums(scored: Scored) -> list[str]:
 def hash_data(scored: Scored) -> str:
     """sha256 of all that the results depend on."""
     events, data = scored.events, scored.forecasts
-    sha = hashlib.sha256(json.dumps([events.ids, events.category, events.series, data.names]).encode())
+    sha = hashlib.sha256(json.dumps([*(texts.tolist() for texts in events[:3]), data.names]).encode())
     for column in (events.offsets, events.outcome, events.exclusive, events.closed, data.event, data.forecaster):
         sha.update(np.nan_to_num(column, nan=-1.0).tobytes())
     sha.update(data.weight.tobytes())

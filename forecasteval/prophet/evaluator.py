@@ -6,7 +6,7 @@ import contextlib
 import gc
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -74,14 +74,8 @@ class ForecastData:
         self._dataset, self._files = dataset, files
         for file in files:
             self.reader.read(file, file.place, str(file.path) if len(files) > 1 else "")
-        clashes = {
-            source: InputError(
-                source, "expected forecasters that are in no other file", f"{name}, who is also in {other}"
-            )
-            for source, (name, other) in self.reader.clashes.items()
-        }
-        if clashes:
-            raise ClashError(clashes)
+        if self.reader.clashes:
+            raise ClashError(self.reader.clashes)
 
     def messages(self) -> list[str]:
         files = (self._dataset, *self._files)
@@ -92,14 +86,6 @@ class ForecastData:
             return {}
         of_dataset = {"dataset_sha256": self._dataset.sha256} if self._dataset else {}
         return of_dataset | {"prediction_sha256": join_checksums([file.sha256 for file in self._files])}
-
-
-class Evaluation(NamedTuple):
-    """The forecasts that count, of the events that have any, with scores: all, and those of the forecasters alone."""
-
-    everything: Scored
-    scored: Scored
-    models: Models
 
 
 class ProphetArenaEvaluator(Evaluator):
@@ -191,8 +177,8 @@ class ProphetArenaEvaluator(Evaluator):
         options = {name: getattr(self, name) for name in names}
         return {"evaluator": f"Prophet Arena {__version__}", "gammas": list(self.gammas), **options}
 
-    def score(self, data: ForecastData) -> Evaluation:
-        """Score the forecasts that count; InputError if there are none."""
+    def score(self, data: ForecastData) -> tuple[Scored, Models]:
+        """The forecasts that count, of the events that have any, with scores; InputError if there are none."""
         forecasts = data.reader.finish(self.late, self.repeats)
         if forecasts is None:
             reasons = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in data.notes.excluded())
@@ -201,26 +187,22 @@ class ProphetArenaEvaluator(Evaluator):
         forecasts = settle(data.events, forecasts, data.trusted, data.notes)
         present = np.unique(forecasts.event)
         absent = np.delete(np.arange(len(data.events.ids)), present)
-        data.notes.exclude("event", "no forecast that counts", [data.events.ids[at] for at in absent])
-        events = data.events.subset(present)
+        data.notes.exclude("event", "no forecast that counts", data.events.ids[absent])
+        events = data.events.select(present)
         forecasts = with_baselines(events, forecasts._replace(event=np.searchsorted(present, forecasts.event)))
         everything = score_forecasts(events, forecasts, self.metrics)
-        scored = everything.without_baselines()
-        models = fit_models(scored, self.prior, self.response, data.notes)
+        scored, *_ = everything.split()
         if len(scored.forecasts.event) <= KEPT:
-            base = {
-                name: {metric: everything.by_event(metric, who) for metric in everything.values}
-                for who, name in enumerate(BASELINES, len(scored.forecasts.names))
-            }
-            data.shown = EventData(events, scored.forecasts, scored, base, data.texts)
-        return Evaluation(everything, scored, models)
+            data.shown = EventData(everything, data.texts)
+        return everything, fit_models(scored, self.prior, self.response, data.notes)
 
-    def summarise(self, evaluation: Evaluation, read: ForecastData) -> dict[str, Any]:
+    def summarise(self, scores: tuple[Scored, Models], data: ForecastData) -> dict[str, Any]:
         """Every forecaster's record, and what all forecasts say of events and metrics."""
-        everything, scored, models = evaluation
-        events, names, notes = scored.events, scored.forecasts.names, read.notes
+        everything, models = scores
+        scored, *_ = everything.split()
+        events, names, notes = scored.events, scored.forecasts.names, data.notes
         doubtful = _note_sums(scored, notes)
-        bins = sum_bins(events, everything.forecasts, everything.forecasts.forecaster, len(names) + len(BASELINES))
+        bins = sum_bins(everything, everything.forecasts.forecaster, len(everything.forecasts.names))
         measures = measure(everything, bins, models, self.metrics, self.bootstrap > 0)
         records = make_records(measures, self.metrics, everything, bins)
         least = least_events(self.min_events, len(events.ids))

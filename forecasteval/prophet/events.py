@@ -13,7 +13,7 @@ from forecasteval.common.errors import printable
 from forecasteval.common.records import BadRecord, RecordFile, repeated_keys
 from forecasteval.common.results import Finding, Results, check_results
 
-from .arrays import Bools, Floats, Ints, positions
+from .arrays import Bools, Floats, Ints, Names, positions, select_rows
 from .csv_files import CsvFile
 from .fields import BAD_BIDS, BAD_ODDS, Notes, Refusal, read_id, read_prices, read_time, read_weight
 
@@ -25,41 +25,28 @@ class Events(NamedTuple):
     gives none. Events of one `series` are one cluster; "" is a separate cluster.
     """
 
-    ids: list[str]
-    offsets: Ints
-    outcome: Floats
+    ids: Names
+    category: Names
+    series: Names
     exclusive: Bools
     closed: Floats
-    category: list[str]
-    series: list[str]
     weight: Floats
+    sizes: Ints
+    outcome: Floats
     q: Floats
     mid: Floats
 
     @property
-    def sizes(self) -> Ints:
-        return np.diff(self.offsets)
+    def offsets(self) -> Ints:
+        return np.append(0, np.cumsum(self.sizes))
 
     def slots(self, event: Ints) -> Ints:
         """Where in `outcome` the options of some events stand, one event after the other."""
         return positions(self.offsets[event], self.sizes[event])[0]
 
-    def subset(self, chosen: Ints) -> Events:
-        """The events at these positions, in rising order."""
-        slots = self.slots(chosen)
-        ids, category, series = ([texts[at] for at in chosen] for texts in (self.ids, self.category, self.series))
-        return self._replace(
-            ids=ids,
-            offsets=np.append(0, np.cumsum(self.sizes[chosen])),
-            outcome=self.outcome[slots],
-            exclusive=self.exclusive[chosen],
-            closed=self.closed[chosen],
-            category=category,
-            series=series,
-            weight=self.weight[chosen],
-            q=self.q[slots],
-            mid=self.mid[slots],
-        )
+    def select(self, chosen: Ints) -> Events:
+        """The events at these positions."""
+        return Events(*select_rows(self, chosen))
 
     def cluster_names(self) -> list[str]:
         """The name of each event's cluster: its series, or the event itself."""
@@ -94,19 +81,21 @@ _FIELDS: Final = frozenset(
 class Problem(NamedTuple):
     """A usable problem; `winners` are positions in its options."""
 
-    size: int
-    winners: list[int]
-    exclusive: bool
-    closed: float
     category: str
     series: str
+    exclusive: bool
+    closed: float
     weight: float
+    size: int
+    winners: list[int]
     odds: Any
     bids: Any
 
 
 def read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> Problem | str:
     """The problem, or the reason why it cannot be used."""
+    if isinstance(record, Refusal):
+        return record.reason
     options = record.get("options")
     names = [read_id(option) for option in options] if isinstance(options, (list, tuple)) else []
     if not names or "" in names:
@@ -132,13 +121,13 @@ def read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> Problem 
         return "'weight' must be a positive number"
     series = record.get("series")
     return Problem(
-        len(names),
-        winners,
-        exclusive is not False and len(names) > 1 and len(winners) == 1,
-        read_time(closed, "closing time", name, notes),
         read_id(record.get("category")).strip(),
         read_id(record.get("cluster") if series is None else series).strip(),
+        exclusive is not False and len(names) > 1 and len(winners) == 1,
+        read_time(closed, "closing time", name, notes),
         weight,
+        len(names),
+        winners,
         record.get("odds"),
         record.get("bids"),
     )
@@ -166,10 +155,9 @@ def read_problems(
     problems: Iterable[Any], notes: Notes, place: Callable[[int], str] = "problem {}".format
 ) -> tuple[Events, dict[str, int]]:
     """The usable events, and the number of every id that the problems name, -1 for those that cannot be used."""
-    records: dict[str, list[Mapping[str, Any] | Refusal]] = {}
+    records: dict[str, list[Mapping[str, Any]]] = {}
     for number, record in enumerate(problems, 1):
-        named = isinstance(record, Mapping)
-        name = read_id(record.get("problem_id")) if named else record.problem_id if isinstance(record, Refusal) else ""
+        name = read_id(record.get("problem_id")) if isinstance(record, Mapping) else ""
         if name:
             records.setdefault(name, []).append(record)
         else:
@@ -177,37 +165,32 @@ def read_problems(
             notes.exclude("event", reason, [place(number)])
     usable: dict[str, Problem] = {}
     for name, (record, *repeated) in sorted(records.items()):
-        if repeated:
-            problem: Problem | str = "problem id used more than once"
-        else:
-            problem = record.reason if isinstance(record, Refusal) else read_problem(record, name, notes)
+        problem = "problem id used more than once" if repeated else read_problem(record, name, notes)
         if isinstance(problem, str):
             notes.exclude("event", problem, [name] * (1 + len(repeated)))
         else:
             usable[name] = problem
     numbers = {name: number for number, name in enumerate(usable)}
-    return _as_arrays(list(usable), list(usable.values()), notes), dict.fromkeys(records, -1) | numbers
+    return _as_arrays(usable, notes), dict.fromkeys(records, -1) | numbers
 
 
-def _as_arrays(ids: list[str], problems: Sequence[Problem], notes: Notes) -> Events:
-    offsets = np.cumsum([0, *(problem.size for problem in problems)], dtype=np.int64)
-    winners = [start + winner for start, problem in zip(offsets, problems, strict=False) for winner in problem.winners]
-    outcome = np.bincount(np.array(winners, dtype=np.int64), minlength=offsets[-1]).astype(float)
-    odds, bids = [problem.odds for problem in problems], [problem.bids for problem in problems]
-    q, mid, *bad = read_prices(odds, bids, np.diff(offsets))
+def _as_arrays(problems: Mapping[str, Problem], notes: Notes) -> Events:
+    rows, ids = list(problems.values()), np.array(list(problems), dtype=object)
+    sizes = np.array([row.size for row in rows], dtype=np.int64)
+    q, mid, *bad = read_prices([row.odds for row in rows], [row.bids for row in rows], sizes)
     for text, where in zip((BAD_ODDS, BAD_BIDS), bad, strict=True):
-        notes.warn(f"problem: {text}", [ids[at] for at in np.flatnonzero(where)])
+        notes.warn(f"problem: {text}", ids[where])
     return Events(
-        ids=ids,
-        offsets=offsets,
-        outcome=outcome,
-        exclusive=np.array([problem.exclusive for problem in problems], dtype=bool),
-        closed=np.array([problem.closed for problem in problems], dtype=float),
-        category=[problem.category for problem in problems],
-        series=[problem.series for problem in problems],
-        weight=np.array([problem.weight for problem in problems], dtype=float),
-        q=q,
-        mid=mid,
+        ids,
+        np.array([row.category for row in rows], dtype=object),
+        np.array([row.series for row in rows], dtype=object),
+        np.array([row.exclusive for row in rows], dtype=bool),
+        np.array([row.closed for row in rows], dtype=float),
+        np.array([row.weight for row in rows], dtype=float),
+        sizes,
+        np.array([at in row.winners for row in rows for at in range(row.size)], dtype=float),
+        q,
+        mid,
     )
 
 
@@ -221,24 +204,35 @@ def check_file(path: Path) -> Results:
     `"exclusive": false`, or with one option; closing times that are none; of a CSV also prices that are none, and bids
     above asks.
     """
-    if path.suffix == ".csv":
-        return _check_csv(path)
-    dataset = RecordFile(path)
-    findings: list[Finding] = []
-    seen: dict[str, int] = {}
-    number = 0
-    for number, record in enumerate(dataset, 1):
+    file = CsvFile(path) if path.suffix == ".csv" else RecordFile(path)
+    notes, findings, prices = Notes(), list[Finding](), Counter[tuple[str, str]]()
+    seen: dict[str, int] = {}  # the first record of an id; of a CSV its line
+    count = 0
+    if isinstance(file, CsvFile):
+        for record in file:
+            name = record["problem_id"]
+            seen.setdefault(name, file.line)
+            if not name:
+                findings.append(Finding("no event_ticker", "", file.line, ""))
+            if not isinstance(record, Refusal):
+                prices.update((kind, name) for kind in _check_prices(record["odds"], record["bids"]))
+        problems: Iterable[tuple[int, Any]] = ((seen[event["problem_id"]], event) for event in file.problems(notes))
+    else:
+        problems = enumerate(file, 1)
+    for count, record in problems:
         if not isinstance(record, Mapping):
             problem = record.problem if isinstance(record, BadRecord) else type(record).__name__
-            findings.append(Finding("no object", "", number, problem))
+            findings.append(Finding("no object", "", count, problem))
             continue
         name = read_id(record.get("problem_id"))
         if not name:
-            findings.append(Finding("no 'problem_id'", "", number, ""))
-        elif seen.setdefault(name, number) != number:
-            findings.append(Finding("id used more than once", name, number, f"first in record {seen[name]}"))
-        findings += [Finding(kind, name, number, detail) for kind, detail in _check_problem(record)]
-    return check_results(path, dataset.sha256, number, findings)
+            findings.append(Finding("no 'problem_id'", "", count, ""))
+        elif seen.setdefault(name, count) != count:
+            findings.append(Finding("id used more than once", name, count, f"first in record {seen[name]}"))
+        findings += [Finding(kind, name, count, detail) for kind, detail in _check_problem(record)]
+    findings += [Finding(text, name, seen[name], "") for text, names in notes.odd().items() for name in names]
+    findings += [Finding(kind, name, seen[name], f"in {rows} rows") for (kind, name), rows in prices.items()]
+    return check_results(path, file.sha256, file.rows if isinstance(file, CsvFile) else count, findings)
 
 
 def _check_problem(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -258,30 +252,6 @@ def _check_problem(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield 'several winners, not declared "exclusive": false', f"{len(problem.winners)} of {problem.size} options"
     if problem.closed != problem.closed and not notes.odd():
         yield "no closing time", shown
-
-
-def _check_csv(path: Path) -> Results:
-    """The mistakes in the events of a CSV, each at the line that first names the event."""
-    file, notes = CsvFile(path), Notes()
-    lines: dict[str, int] = {}
-    prices: Counter[tuple[str, str]] = Counter()
-    findings: list[Finding] = []
-    for record in file:
-        name = record.problem_id if isinstance(record, Refusal) else record["problem_id"]
-        lines.setdefault(name, file.line)
-        if not name:
-            findings.append(Finding("no event_ticker", "", file.line, ""))
-        if not isinstance(record, Refusal):
-            prices.update((kind, name) for kind in _check_prices(record["odds"], record["bids"]))
-    for problem in file.problems(notes):
-        if isinstance(problem, Refusal):
-            findings.append(Finding(problem.reason, problem.problem_id, lines[problem.problem_id], ""))
-        else:
-            name = problem["problem_id"]
-            findings += [Finding(kind, name, lines[name], detail) for kind, detail in _check_problem(problem)]
-    findings += [Finding(text, name, lines[name], "") for text, names in notes.odd().items() for name in names]
-    findings += [Finding(kind, name, lines[name], f"in {count} rows") for (kind, name), count in prices.items()]
-    return check_results(path, file.sha256, file.rows, findings)
 
 
 def _check_prices(odds: list[float], bids: list[float]) -> Iterator[str]:

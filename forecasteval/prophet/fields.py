@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Final, NamedTuple, TypedDict
+from typing import Any, Final, TypedDict
 
 import numpy as np
 
@@ -24,12 +24,12 @@ BAD_BIDS: Final = "bids are not a number in [0, odds] for every option: the mid 
 NAMES_KEPT: Final = 100  # of forecasts; of events all
 
 
-class Refusal(NamedTuple):
-    """Stands where a row of a file gives no problem or no forecast, and says why."""
+class Refusal(dict[str, Any]):
+    """Stands where a row of a file gives no problem or no forecast: its ids, and the reason."""
 
-    problem_id: str
-    username: str
-    reason: str
+    def __init__(self, reason: str, **ids: str) -> None:
+        super().__init__(ids)
+        self.reason = reason
 
 
 class Exclusion(TypedDict):
@@ -53,7 +53,7 @@ class Notes:
         """Count an "event" or a "forecast" as left out; `count`: how many, if not all are named."""
         kept = self._names[what, reason]
         before = len(kept)
-        kept += names
+        kept.extend(names)
         self._counts[what, reason] += len(kept) - before if count is None else count
         if what != "event" and len(kept) > 50 * NAMES_KEPT:  # of millions not all are held
             kept[:] = sorted(kept)[:NAMES_KEPT]

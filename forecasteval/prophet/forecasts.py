@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import BadRecord, as_text, repeated_keys
 
-from .arrays import Bools, Floats, Ints, positions
+from .arrays import Bools, Floats, Ints, Names, select_rows
 from .events import Events
 from .fields import (
     BAD_BIDS,
@@ -64,15 +63,13 @@ class Forecasts(NamedTuple):
 
     def select(self, chosen: Ints) -> Forecasts:
         """The forecasts at these positions."""
-        at, _ = positions(self.starts[chosen], self.sizes[chosen])
-        numbers = self.event[chosen], self.forecaster[chosen], self.time[chosen], self.weight[chosen]
-        return Forecasts(self.names, *numbers, self.sizes[chosen], self.p[at], self.q[at], self.mid[at])
+        return Forecasts(self.names, *select_rows(self[1:], chosen))
 
-    def labels(self, at: Ints, ids: Sequence[str]) -> list[str]:
+    def labels(self, at: Ints, ids: Names) -> list[str]:
         """Names of the first forecasts at the positions `at`, for notes; `ids` are those of the events."""
         first = at[:NAMES_KEPT]
-        pairs = zip(self.forecaster[first].tolist(), self.event[first].tolist(), strict=True)
-        return [f"{self.names[who]} on {ids[event]}" for who, event in pairs]
+        pairs = zip(self.forecaster[first].tolist(), ids[self.event[first]], strict=True)
+        return [f"{self.names[who]} on {event}" for who, event in pairs]
 
     def chunks(self) -> Iterator[tuple[slice, slice, Ints]]:
         """About `CHUNK` probabilities at a time: the forecasts, their options, and the offsets among these."""
@@ -83,65 +80,59 @@ class Forecasts(NamedTuple):
 
 
 class ForecastReader:
-    """Reads forecasts of events, any number of sources, into columns; `finish` chooses those that count.
+    """Reads forecasts of events, any number of sources, piece by piece; `finish` chooses those that count.
 
-    `numbers` are the events by id, -1 for those that are excluded. `clashes`: by source a forecaster of it whom another
-    source names, too, and that source; nothing says whose forecasts count.
+    `numbers` are the events by id, -1 for those that are excluded. `clashes` has an error by source for a forecaster of
+    it whom another source names, too: nothing says whose forecasts count.
     """
 
     def __init__(self, events: Events, numbers: Mapping[str, int], notes: Notes) -> None:
         self.events, self.numbers, self.notes = events, numbers, notes
-        self.clashes: dict[str, tuple[str, str]] = {}
+        self.clashes: dict[str, InputError] = {}
         self._sizes = events.sizes.tolist()
-        self._who: dict[str, int] = {}  # the number of each forecaster
-        self._sources: list[str] = []  # of each forecaster
-        self._event, self._forecaster, self._keep = array("q"), array("q"), array("b")
-        self._time, self._weight = array("d"), array("d")
-        self._p, self._q, self._mid = array("d"), array("d"), array("d")
-        self._lists: list[tuple[Any, Any, Any]] = []  # p, odds and bids of the records since the last piece
+        self._who: dict[str, tuple[int, str]] = {}  # the number and the source of each forecaster
+        self._records: list[tuple[Any, ...]] = []  # event, forecaster, time, weight, p, odds, bids since the last piece
+        self._pieces: list[list[Any]] = []  # the columns of `Forecasts`
 
     def read(self, records: Iterable[Any], place: Callable[[int], str], source: str = "") -> None:
         """Read one source, named if there are several; `place(n)` says where its n-th record stands."""
         prefix = f"{source} " if source else ""
         for position, record in enumerate(records, 1):
-            refused = isinstance(record, Refusal)
-            if not refused and not isinstance(record, Mapping):
-                reason = record.problem if isinstance(record, BadRecord) else "no object"
-                self.notes.exclude("forecast", reason, [prefix + place(position)])
-                continue
-            problem = record.problem_id if refused else read_id(record.get("problem_id"))
-            name = record.username if refused else read_id(record.get("username"))
+            problem = name = reason = ""
+            if isinstance(record, Mapping):
+                problem, name = read_id(record.get("problem_id")), read_id(record.get("username"))
             if not name or not problem:
                 reason = "no id of an event or no name of a forecaster"
+                if not isinstance(record, Mapping):
+                    reason = record.problem if isinstance(record, BadRecord) else "no object"
                 self.notes.exclude("forecast", reason, [prefix + place(position)])
                 continue
-            who = self._number(name, source)
-            p = None if refused else _probabilities(record)
-            reason = record.reason if refused else self._fault(record, p, self.numbers.get(problem))
+            label, event, who = f"{name} on {problem}", self.numbers.get(problem), self._number(name, source)
+            p = _probabilities(record)
+            reason = self._fault(record, p, event)
             if reason:
-                self.notes.exclude("forecast", reason, [f"{name} on {problem}"])
+                self.notes.exclude("forecast", reason, [label])
                 continue
-            self._event.append(self.numbers[problem])
-            self._forecaster.append(who)
-            self._time.append(read_time(record.get("timestamp"), "timestamp", f"{name} on {problem}", self.notes))
-            self._weight.append(read_weight(record.get("weight")))
-            self._lists.append((p, record.get("odds"), record.get("bids")))
-            if len(self._lists) == PIECE:
+            time = read_time(record.get("timestamp"), "timestamp", label, self.notes)
+            weight = read_weight(record.get("weight"))
+            self._records.append((event, who, time, weight, p, record.get("odds"), record.get("bids")))
+            if len(self._records) == PIECE:
                 self._flush()
         self._flush()
 
     def _number(self, name: str, source: str) -> int:
-        number = self._who.setdefault(name, len(self._sources))
-        if number == len(self._sources):
-            self._sources.append(source)
-        elif self._sources[number] != source:
-            shown = printable(name, 60)
-            self.clashes.setdefault(source, (shown, self._sources[number]))
-            self.clashes.setdefault(self._sources[number], (shown, source))
+        number, first = self._who.setdefault(name, (len(self._who), source))
+        if first != source:
+            for where, other in ((source, first), (first, source)):
+                got = f"{printable(name, 60)}, who is also in {other}"
+                error = InputError(where, "expected forecasters that are in no other file", got)
+                self.clashes.setdefault(where, error)
         return number
 
     def _fault(self, record: Mapping[str, Any], p: Any, event: int | None) -> str:
         """Why a record gives no forecast of the event (None: unknown, -1: excluded); "" if it does."""
+        if isinstance(record, Refusal):
+            return record.reason
         if event is None:
             return "unknown problem id"
         if event < 0:
@@ -156,40 +147,36 @@ class ForecastReader:
         return ""
 
     def _flush(self) -> None:
-        """Turn the lists of the last records into numbers; count what is none of the right kind."""
-        if not self._lists:
+        """Turn the last records into columns; count what is no number of the right kind."""
+        if not self._records:
             return
-        p_lists, odds, bids = zip(*self._lists, strict=True)
-        first = len(self._event) - len(self._lists)
-        self._lists = []
+        event, forecaster, time, weight, p_lists, odds, bids = zip(*self._records, strict=True)
+        self._records = []
         names = list(self._who)
 
         def labels(where: Bools) -> list[str]:
-            at = (np.flatnonzero(where) + first).tolist()
-            return [f"{names[self._forecaster[n]]} on {self.events.ids[self._event[n]]}" for n in at]
+            return [f"{names[forecaster[at]]} on {self.events.ids[event[at]]}" for at in np.flatnonzero(where)]
 
-        sizes = np.array([self._sizes[event] for event in self._event[first:]])
+        sizes = self.events.sizes[list(event)]
         p = read_numbers(p_lists, int(sizes.sum()))
-        keep = np.logical_and.reduceat((p >= 0) & (p <= 1), np.cumsum(sizes) - sizes)
-        self.notes.exclude("forecast", "probabilities must be numbers in [0, 1]", labels(~keep))
+        good = np.logical_and.reduceat((p >= 0) & (p <= 1), np.cumsum(sizes) - sizes)
+        self.notes.exclude("forecast", "probabilities must be numbers in [0, 1]", labels(~good))
         q, mid, bad_odds, bad_bids = read_prices(odds, bids, sizes)
         self.notes.warn(BAD_ODDS, labels(bad_odds))
         self.notes.warn(BAD_BIDS, labels(bad_bids))
-        for column, values in ((self._p, p), (self._q, q), (self._mid, mid), (self._keep, keep)):
-            column.frombytes(values.tobytes())
+        columns = *map(np.array, (event, forecaster, time, weight)), sizes, p, q, mid
+        self._pieces.append(select_rows(columns, np.flatnonzero(good)))
 
     def finish(self, late: str, repeats: str) -> Forecasts | None:
         """The forecasts that count, one per event and forecaster; None if there is none."""
+        if not self._pieces:
+            return None
         names = sorted(self._who)
         places = {name: place for place, name in enumerate(names)}
-        by_name = np.array([places[name] for name in self._who], dtype=np.int64)
-        event, number = (np.frombuffer(column, dtype=np.int64) for column in (self._event, self._forecaster))
-        floats = (np.frombuffer(column) for column in (self._time, self._weight, self._p, self._q, self._mid))
-        time, weight, *options = floats
-        sizes = self.events.sizes[event]
-        data = Forecasts(names, event, by_name[number], time, weight, sizes, *options)
-        order = np.flatnonzero(np.frombuffer(self._keep, dtype=bool))
-        order = order[np.lexsort((np.nan_to_num(time, nan=-math.inf)[order], data.forecaster[order], event[order]))]
+        by_name = np.array([places[name] for name in self._who])
+        event, number, *columns = map(np.concatenate, zip(*self._pieces, strict=True))
+        data = Forecasts(names, event, by_name[number], *columns)
+        order = np.lexsort((np.nan_to_num(data.time, nan=-math.inf), data.forecaster, event))
         order = self._judge_times(data, order, late)
         if not len(order):
             return None

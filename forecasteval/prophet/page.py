@@ -15,11 +15,9 @@ from forecasteval.common.pages import Page, Section, show_text
 from forecasteval.common.report import Column, Link, Links, Table, make_table, number_table, show_number
 
 from .arrays import Floats
-from .events import Events
 from .fields import format_time, read_id
-from .forecasts import Forecasts
 from .report import list_remarks, make_overview, title_of
-from .score_table import Scored, baselines
+from .score_table import BASELINES, Scored
 
 _SMALL: Final = 12  # reliability diagrams
 _LINES: Final = 8  # forecasters whose returns are drawn in colour
@@ -33,31 +31,20 @@ Texts = dict[str, tuple[str, Sequence[str]]]  # the title and the options of pro
 
 
 class EventData(NamedTuple):
-    """The data of the rows of events; `base` are the scores of market and crowd by event."""
+    """The data of the rows of events: the scores of all forecasts, and the texts of the problems."""
 
-    events: Events
-    data: Forecasts
-    scores: Scored
-    base: Mapping[str, Mapping[str, Floats]]
+    everything: Scored
     texts: Texts
 
     def title(self, at: int) -> str:
         """The title of an event, or else its id."""
-        name = self.events.ids[at]
-        return self.texts.get(name, ("",))[0] or name
-
-    def outcome(self, at: int) -> Floats:
-        return self.events.outcome[self.events.offsets[at] : self.events.offsets[at + 1]]
+        name = self.everything.events.ids[at]
+        return self.texts.get(name, ("",))[0] or str(name)
 
     def options(self, at: int) -> list[str]:
-        _, texts = self.texts.get(self.events.ids[at], ("", ()))
-        return [printable(text, 60) for text in texts] or [f"option {place}" for place in range(self.events.sizes[at])]
-
-    def winners(self, at: int) -> str:
-        return ", ".join(name for name, won in zip(self.options(at), self.outcome(at), strict=True) if won) or "none"
-
-    def closed(self, at: int) -> str:
-        return format_time(float(self.events.closed[at])) or ""
+        events = self.everything.events
+        _, texts = self.texts.get(events.ids[at], ("", ()))
+        return [printable(text, 60) for text in texts] or [f"option {place}" for place in range(events.sizes[at])]
 
 
 def keep_texts(problems: Iterable[Any], texts: Texts) -> Iterator[Any]:
@@ -158,39 +145,47 @@ def _return_panel(curves: Mapping[str, Any], names: Sequence[str], metric: str) 
 
 def _events(shown: EventData, names: Sequence[str]) -> list[Section]:
     """The parts of the Brier score, the costliest events of these forecasters, and a row per event."""
-    events, data = shown.events, shown.data
-    counts = np.bincount(data.event, minlength=len(events.ids))
-    sums = np.bincount(data.event, shown.scores.values["brier"], len(events.ids))
-    means = sums / np.maximum(counts, 1)
+    events, parts = shown.everything.events, shown.everything.split()
+    (scored, _, crowd), ids = parts, events.ids
+    data, briers = scored.forecasts, scored.values["brier"]
+    counts, sums = np.bincount(data.event), np.bincount(data.event, briers)
+    means = sums / counts
     order = np.argsort(-means, kind="stable")
     spent = np.cumsum(((counts + 3) * (np.minimum(events.sizes, _OPTIONS) + 3))[order])
-    order = order[: max(1, int(np.searchsorted(spent, _CELLS)))].tolist()
-    base = dict(zip(("market", "crowd"), baselines(events, data), strict=True))
-    kinds = [_name_kind(_probabilities(base["crowd"], at)[1][0], shown.outcome(at)) for at in range(len(events.ids))]
+    order = order[: max(1, int(np.searchsorted(spent, _CELLS)))]
+    expected, outcomes = (np.split(column, events.offsets[1:-1]) for column in (crowd.forecasts.p, events.outcome))
+    kinds, closed = list(map(_name_kind, expected, outcomes)), [format_time(at) or "" for at in events.closed.tolist()]
+
+    def winners(at: int) -> str:
+        return ", ".join(name for name, won in zip(shown.options(at), outcomes[at], strict=True) if won) or "none"
+
     columns = [
-        Column("Category", lambda at: printable(events.category[at] or "", 60), "choice"),
+        Column("Category", lambda at: printable(events.category[at], 60), "choice"),
         Column("Brier", lambda at: float(means[at]), "number", "low"),
-        Column("Market", lambda at: float(shown.base["market"]["brier"][at]), "number", "low"),
-        Column("Crowd", lambda at: float(shown.base["crowd"]["brier"][at]), "number", "low"),
+        *(_baseline_column(shown.everything, name) for name in BASELINES),
         Column("Event", lambda at: show_text(shown.title(at), 200), "long"),
-        Column("Closed", lambda at: shown.closed(at)[:10]),
+        Column("Closed", lambda at: closed[at][:10]),
         Column("Outcome", kinds.__getitem__, "choice"),
-        Column("Came true", lambda at: show_text(shown.winners(at), 120)),
+        Column("Came true", lambda at: show_text(winners(at), 120)),
         Column("Event", lambda at: show_text(shown.title(at)), "inside"),
-        Column("Closed", shown.closed, "inside"),
-        Column("Outcome", lambda at: show_text(shown.winners(at)), "inside"),
-        Column("Forecasts", lambda at: _forecast_table(shown, at, base), "inside"),
-        Column("Id", lambda at: show_text(events.ids[at]), "inside"),
+        Column("Closed", closed.__getitem__, "inside"),
+        Column("Outcome", lambda at: show_text(winners(at)), "inside"),
+        Column("Forecasts", lambda at: _forecast_table(parts, at, outcomes[at], shown.options(at)), "inside"),
+        Column("Id", lambda at: show_text(ids[at]), "inside"),
     ]
     causes = pages.list_causes(
-        zip(kinds, (sums / len(data.event)).tolist(), strict=True),
+        zip(kinds, (sums / len(briers)).tolist(), strict=True),
         "What the mean Brier score of all forecasts is made of. A surprise: the crowd gave it less than 10%.",
     )
-    ids = [events.ids[at] for at in order]
-    costliest = _list_costliest(shown, names[: pages.CHARTED], dict(zip(order, pages.make_keys(ids), strict=True)))
-    note = pages.count_rows(len(order), len(events.ids), "the highest mean Brier score of all forecasts", "events")
-    records = pages.make_records("events", "Events", columns, order, ids, note)
-    return [*causes, Section("Events", [costliest, records])]
+    note = pages.count_rows(len(order), len(ids), "the highest mean Brier score of all forecasts", "events")
+    records = pages.make_records("events", "Events", columns, order.tolist(), ids[order], note)
+    keys = {at: row.key for at, row in zip(order.tolist(), records.rows, strict=True)}
+    return [*causes, Section("Events", [_list_costliest(shown, scored, names[: pages.CHARTED], keys), records])]
+
+
+def _baseline_column(everything: Scored, name: str) -> Column:
+    briers = everything.by_event("brier", everything.forecasts.names.index(name, -len(BASELINES)))
+    return Column(name.capitalize(), lambda at: float(briers[at]), "number", "low")
 
 
 def _name_kind(crowd: Floats, outcome: Floats) -> str:
@@ -203,9 +198,9 @@ def _name_kind(crowd: Floats, outcome: Floats) -> str:
     return "the favourite came true" if won.min() >= crowd.max() else "an outsider came true"
 
 
-def _list_costliest(shown: EventData, names: Sequence[str], keys: Mapping[int, str]) -> Table:
+def _list_costliest(shown: EventData, scored: Scored, names: Sequence[str], keys: Mapping[int, str]) -> Table:
     """The events on which each forecaster has the highest Brier scores."""
-    data, briers = shown.data, shown.scores.values["brier"]
+    data, briers = scored.forecasts, scored.values["brier"]
 
     def costliest(name: str) -> Links:
         forecasts = np.flatnonzero(data.forecaster == data.names.index(name))
@@ -219,27 +214,20 @@ def _list_costliest(shown: EventData, names: Sequence[str], keys: Mapping[int, s
     return make_table([Column("Forecaster", lambda name: printable(name, 60)), Column(title, costliest)], names)
 
 
-def _probabilities(data: Forecasts, at: int) -> tuple[slice, Floats]:
-    """The places of an event's forecasts, which are sorted by event, and their probabilities, a row each."""
-    low, high = np.searchsorted(data.event, [at, at + 1]).tolist()
-    start, end = int(data.sizes[:low].sum()), int(data.sizes[:high].sum())
-    return slice(low, high), data.p[start:end].reshape(high - low, -1) if high > low else data.p[:0]
-
-
-def _forecast_table(shown: EventData, at: int, base: Mapping[str, Forecasts]) -> Table:
+def _forecast_table(parts: Sequence[Scored], at: int, outcome: Floats, options: Sequence[str]) -> Table:
     """Market, crowd and, the best first, the forecasters: scores, the likeliest options and those that came true."""
-    values, outcome, options = shown.scores.values, shown.outcome(at), shown.options(at)
-    places, probabilities = _probabilities(shown.data, at)
-    paid = [name for name in values if name.startswith("return_") and not np.isnan(values[name][places]).all()]
-    metrics = ["brier", *paid[:1]]
-    rows = [
-        (f"({who})", [float(shown.base[who][metric][at]) for metric in metrics], p)
-        for who, data in base.items()
-        for p in _probabilities(data, at)[1]
+    rows = []
+    forecasters, *baselines = (part.of_event(at) for part in parts)
+    paid = [
+        name for name, values in forecasters.values.items() if name.startswith("return_") and not np.isnan(values).all()
     ]
-    for place in np.argsort(values["brier"][places], kind="stable").tolist():
-        name = printable(shown.data.names[shown.data.forecaster[places][place]], 60)
-        rows.append((name, [float(values[metric][places][place]) for metric in metrics], probabilities[place]))
+    metrics = ["brier", *paid[:1]]
+    for part, label in ((baselines[0], "({})"), (baselines[1], "({})"), (forecasters, "{}")):
+        data = part.forecasts
+        probabilities = data.p.reshape(-1, len(outcome))
+        for place in np.argsort(part.values["brier"], kind="stable").tolist():
+            name = label.format(printable(data.names[data.forecaster[place]], 60))
+            rows.append((name, [float(part.values[metric][place]) for metric in metrics], probabilities[place]))
     likely = np.mean([p for _, _, p in rows], axis=0)
     chosen = sorted(np.lexsort((-likely, -outcome))[:_OPTIONS].tolist())
     titles = [options[place] + " ✓" * bool(outcome[place]) for place in chosen]

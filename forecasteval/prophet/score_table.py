@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -35,16 +36,27 @@ class Scored(NamedTuple):
     doubtful: Bools
     empty: Bools
 
-    def without_baselines(self) -> Scored:
-        """The forecasts of the forecasters, sharing the memory of all."""
-        names = self.forecasts.names[: -len(BASELINES)]
-        count = int((self.forecasts.forecaster < len(names)).sum())
-        options = int(self.forecasts.sizes[:count].sum())
-        columns: list[Any] = [column[:count] for column in self.forecasts[1:6]]
-        columns += [column[:options] for column in self.forecasts[6:]]
-        values = {name: column[:count] for name, column in self.values.items()}
-        others: list[Any] = [column[:count] for column in self[3:]]
+    def part(self, low: int, high: int, names: list[str]) -> Scored:
+        """The forecasts from `low` to `high`, sharing the memory of all."""
+        data, rows = self.forecasts, slice(low, high)
+        first, last = np.append(data.starts, len(data.p))[[low, high]].tolist()
+        columns: list[Any] = [column[rows] for column in data[1:6]]
+        columns += [column[first:last] for column in data[6:]]
+        values = {name: column[rows] for name, column in self.values.items()}
+        others: list[Any] = [column[rows] for column in self[3:]]
         return Scored(self.events, Forecasts(names, *columns), values, *others)
+
+    def split(self) -> list[Scored]:
+        """The forecasts of the forecasters, of the market and of the crowd, each by event."""
+        forecaster, names = self.forecasts.forecaster, self.forecasts.names
+        last = len(names) - len(BASELINES)
+        ends = np.searchsorted(np.maximum(forecaster, last - 1), range(last - 1, last + 3)).tolist()
+        return [self.part(low, high, names[: last + n]) for n, (low, high) in enumerate(pairwise(ends))]
+
+    def of_event(self, event: int) -> Scored:
+        """The forecasts of an event, where they are sorted by event."""
+        low, high = np.searchsorted(self.forecasts.event, [event, event + 1]).tolist()
+        return self.part(low, high, self.forecasts.names)
 
     def by_event(self, metric: str, forecaster: int) -> Floats:
         """The values of a forecaster by event, nan where there is none."""
@@ -111,8 +123,9 @@ def _normalise(scored: Scored, p: Floats, ends: Ints, exclusive: Bools, at: slic
     return np.asarray(np.where(np.repeat(empty, sizes), 1, p) / np.repeat(divisor, sizes))
 
 
-def sum_bins(events: Events, forecasts: Forecasts, group: Ints, groups: int) -> Floats:
+def sum_bins(scored: Scored, group: Ints, groups: int) -> Floats:
     """`bin_sums` of all option probabilities, by the groups of the forecasts."""
+    events, forecasts = scored.events, scored.forecasts
     bins = np.zeros((SUMS, groups, BINS))
     for at, options, _ in forecasts.chunks():
         sizes = forecasts.sizes[at]
@@ -122,13 +135,13 @@ def sum_bins(events: Events, forecasts: Forecasts, group: Ints, groups: int) -> 
     return bins
 
 
-def baselines(events: Events, data: Forecasts) -> tuple[Forecasts, Forecasts]:
-    """The market and the crowd as forecasters, one forecast per event, both paid at the event's mean asking price.
+def with_baselines(events: Events, data: Forecasts) -> Forecasts:
+    """The forecasts, then the market and the crowd, one forecast per event, both paid at its mean asking price.
 
     market: the mean middle price, normalised for exclusive events (separate markets need not sum to 1) and cut to 1
     for the others; events with prices only. crowd: the mean of the event's forecasts.
     """
-    sizes, size = events.sizes, len(events.ids)
+    sizes, size, last = events.sizes, len(events.ids), len(data.names)
     q, mid, crowd = sums = np.zeros((3, len(events.outcome)))
     for at, options, _ in data.chunks():
         slot = events.slots(data.event[at])
@@ -139,18 +152,11 @@ def baselines(events: Events, data: Forecasts) -> tuple[Forecasts, Forecasts]:
     with np.errstate(invalid="ignore"):
         sums /= np.repeat([paid, paid, count], sizes, axis=1)  # nan without a price
     scale = np.where(events.exclusive, np.add.reduceat(mid, events.offsets[:-1]), 1)
-    weight = np.zeros(size)
+    weight, unknown = np.zeros(size), np.full(size, math.nan)
     weight[data.event] = data.weight
-    nobody, unknown = np.zeros(size, dtype=np.int64), np.full(size, math.nan)
-    everywhere = Forecasts(["crowd"], np.arange(size), nobody, unknown, weight, sizes, np.minimum(crowd, 1), q, mid)
-    market = everywhere._replace(names=["market"], p=np.minimum(mid / np.repeat(scale, sizes), 1))
-    return market.select(np.flatnonzero(paid)), everywhere
-
-
-def with_baselines(events: Events, data: Forecasts) -> Forecasts:
-    """The forecasts, followed by those of the market and of the crowd."""
-    names = data.names
-    parts = [data, *baselines(events, data)]
-    parts = [part._replace(forecaster=part.forecaster + len(names) * (n > 0) + (n > 1)) for n, part in enumerate(parts)]
-    columns = (np.concatenate(column) for column in zip(*(part[1:] for part in parts), strict=True))
-    return Forecasts([*names, *BASELINES], *columns)
+    names, number = [*data.names, *BASELINES], np.full(size, last)
+    everywhere = Forecasts(names, np.arange(size), number + 1, unknown, weight, sizes, np.minimum(crowd, 1), q, mid)
+    market = everywhere._replace(forecaster=number, p=np.minimum(mid / np.repeat(scale, sizes), 1))
+    parts = data, market.select(np.flatnonzero(paid)), everywhere
+    columns: Iterator[Any] = map(np.concatenate, zip(*(part[1:] for part in parts), strict=True))
+    return Forecasts(names, *columns)
