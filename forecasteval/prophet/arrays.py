@@ -78,6 +78,11 @@ def select_rows(columns: Iterable[Any], chosen: Ints) -> list[Any]:
     return [*rows, first[at], second[at], third[at]]
 
 
+def split_runs(order: Ints, key: Ints) -> list[Ints]:
+    """`order`, by which `key` is sorted, cut wherever `key` changes."""
+    return np.split(order, np.flatnonzero(np.diff(key[order])) + 1) if len(order) else []
+
+
 def weighted_means(values: Floats, weight: Floats, row: Ints, rows: int) -> tuple[Floats, Ints]:
     """Σ w x / Σ w and the count of every row, over the values that are not nan; nan where there are none."""
     has = ~np.isnan(values)

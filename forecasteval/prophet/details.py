@@ -11,7 +11,7 @@ import numpy as np
 
 from forecasteval.common.results import hash_question
 
-from .arrays import Floats, plain_number, weighted_means
+from .arrays import Floats, plain_number, split_runs, weighted_means
 from .fields import format_time
 from .metrics import Matrix, agreement_tables
 from .models import Models
@@ -126,7 +126,7 @@ def return_curves(scored: Scored) -> dict[str, Any]:
     paid = np.flatnonzero(~np.isnan(next(iter(returns.values()))))
     order = paid[np.lexsort((data.event[paid], closed[paid], data.forecaster[paid]))]
     curves = {}
-    for group in np.split(order, np.flatnonzero(np.diff(data.forecaster[order])) + 1) if len(order) else ():
+    for group in split_runs(order, data.forecaster):
         at = np.unique(np.linspace(0, len(group) - 1, CURVE_POINTS).round().astype(np.int64))
         weight = data.weight[group]
         means = {name: np.cumsum(weight * values[group]) / np.cumsum(weight) for name, values in returns.items()}

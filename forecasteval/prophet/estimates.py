@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from .arrays import Floats, Ints, weighted_means
+from .arrays import Floats, Ints, split_runs, weighted_means
 from .bradley_terry import BradleyTerryFit
-from .metrics import Metric
+from .forecasts import Forecasts
 from .models import Fitted, Models
 from .score_table import BASELINES, Scored
-from .scores import calibration_errors
-from .tilted import list_bets
+from .scores import calibration_errors, crra_stake
+from .tilted import tilted_interval
 
 _OF_MODELS: Final = ("adjusted_brier", "irt_ability", "weighted_brier", "bradley_terry")
 LEAST_CLUSTERS: Final = 2  # with fewer there is no measure of the error
@@ -69,7 +69,7 @@ def estimate_means(values: Floats, weight: Floats, row: Ints, cluster: Ints, row
     return estimate.with_influence(shift / np.where(total > 0, total, 1))
 
 
-def measure(scored: Scored, bins: Floats, models: Models, metrics: Sequence[Metric], intervals: bool) -> Measures:
+def measure(scored: Scored, bins: Floats, models: Models, intervals: bool) -> Measures:
     """Every metric of every row (`bins`: calibration sums), and of the means the differences to market and crowd.
 
     Without `intervals` there are no errors either.
@@ -77,7 +77,7 @@ def measure(scored: Scored, bins: Floats, models: Models, metrics: Sequence[Metr
     measures: Measures = {}
     forecasts, cluster = scored.forecasts, scored.events.clusters()
     board = forecasts.forecaster, cluster[forecasts.event], len(forecasts.names)
-    for metric in (metric for metric in metrics if metric.formula):
+    for metric in (metric for metric in scored.metrics if metric.formula):
         for base in ("", *BASELINES):
             estimate = estimate_means(scored.less(metric.name, base), forecasts.weight, *board)
             measures[metric.name, base] = (
@@ -100,36 +100,54 @@ def measure(scored: Scored, bins: Floats, models: Models, metrics: Sequence[Metr
         measures["bradley_terry", ""] = _estimate_strengths(measures["log", ""], models.strengths, cluster)
     if not intervals:
         return {key: estimate.without_error(estimate.values) for key, estimate in measures.items()}
-    _tilt_intervals(measures, scored, metrics)
-    for metric in metrics:
+    _tilt_intervals(measures, scored)
+    for metric in scored.metrics:
         estimate = measures[metric.name, ""]
         np.clip(estimate.low, *metric.bounds, out=estimate.low)
         np.clip(estimate.high, *metric.bounds, out=estimate.high)
     return measures
 
 
-def _tilt_intervals(measures: Measures, scored: Scored, metrics: Sequence[Metric]) -> None:
+def _tilt_intervals(measures: Measures, scored: Scored) -> None:
     """Replace the intervals of returns, and of their differences, by those of tilted markets (`tilted_interval`).
 
-    Events of one series hang together: where they do, it is as much wider as the clustered error is larger.
+    Asking prices are divided by their sum, which may be above 1; events count by their weights. Events of one series
+    hang together: where they do, an interval is as much wider as the clustered error is larger.
     """
-    events, forecasts = scored.events, scored.forecasts
-    gammas = {metric.name: metric.gamma for metric in metrics if metric.gamma is not None}
-    paid = {(name, base): np.full(len(events.outcome), math.nan) for name in gammas for base in BASELINES}
-    paid |= {(name, ""): np.zeros(len(events.outcome)) for name in gammas}
+    events, (_, *baselines) = scored.events, scored.split()
+    gammas = {metric.name: metric.gamma for metric in scored.metrics if metric.gamma is not None}
+    paid = {(name, ""): np.zeros(len(events.outcome)) for name in gammas}  # option by option, and for the baselines
+    for base, part in zip(BASELINES, baselines, strict=True):
+        for bets in _list_bets(part):
+            for name, gamma in gammas.items():
+                paid[name, base] = np.full(len(events.outcome), math.nan)
+                paid[name, base][events.slots(bets.event)] = _pay(bets, gamma)
     wider = {key: _design_effect(measures[key], scored, *key) for key in paid}
-    first = len(forecasts.names) - len(BASELINES)
-    for bets in list_bets(events, forecasts.select(np.flatnonzero(forecasts.forecaster >= first))):
-        for name, gamma in gammas.items():
-            paid[name, BASELINES[bets.row - first]][bets.slot] = bets.pay(gamma)
-    for bets in list_bets(events, forecasts):
-        pays = {name: bets.pay(gamma) for name, gamma in gammas.items()}
+    for bets in _list_bets(scored):
+        at, slot = int(bets.forecaster[0]), events.slots(bets.event)
+        prices = bets.q / np.repeat(np.add.reduceat(bets.q, bets.starts), bets.sizes)
+        weight = np.repeat(bets.weight / bets.weight.mean(), bets.sizes)
+        pays = {name: _pay(bets, gamma) for name, gamma in gammas.items()}
         for (name, base), subtracted in paid.items():
             estimate = measures[name, base]
-            mean = float(estimate.values[bets.row])
-            interval = bets.interval(pays[name] - subtracted[bets.slot], mean)
-            low, high = (mean + (end - mean) * wider[name, base][bets.row] for end in interval)
-            estimate.low[bets.row], estimate.high[bets.row] = low, high
+            mean = float(estimate.values[at])
+            ends = tilted_interval((pays[name] - subtracted[slot]) * weight, prices, bets.offsets, mean)
+            estimate.low[at], estimate.high[at] = (mean + (end - mean) * wider[name, base][at] for end in ends)
+
+
+def _list_bets(scored: Scored) -> Iterator[Forecasts]:
+    """The forecasts of exclusive events that have a price, of one forecaster after the other."""
+    data = scored.forecasts
+    bets = np.flatnonzero(data.priced & scored.events.exclusive[data.event])
+    order = bets[np.argsort(data.forecaster[bets], kind="stable")]
+    return map(data.select, split_runs(order, data.forecaster))
+
+
+def _pay(bets: Forecasts, gamma: float) -> Floats:
+    """The payoff of each option for risk aversion `gamma` (`crra_stake`); no probabilities count as uniform."""
+    empty = np.add.reduceat(bets.p, bets.starts) == 0
+    p = np.where(np.repeat(empty, bets.sizes), 1.0, bets.p)
+    return crra_stake(p, bets.q, gamma, bets.offsets) / bets.q
 
 
 def _design_effect(estimate: Estimate, scored: Scored, metric: str, base: str) -> Floats:

@@ -41,7 +41,7 @@ from .prices import settle
 from .report import explain, report_blocks
 from .score_table import BASELINES, Scored, score_forecasts, sum_bins, with_baselines
 from .scores import check_gamma
-from .standings import Draws, Ranking, choose_ranking, least_events, make_records
+from .standings import Draws, add_ranks, choose_ranking, least_events, make_records
 
 if TYPE_CHECKING:
     from forecasteval.common.pages import Page
@@ -203,15 +203,12 @@ class ProphetArenaEvaluator(Evaluator):
         events, names, notes = scored.events, scored.forecasts.names, data.notes
         doubtful = _note_sums(scored, notes)
         bins = sum_bins(everything, everything.forecasts.forecaster, len(everything.forecasts.names))
-        measures = measure(everything, bins, models, self.metrics, self.bootstrap > 0)
-        records = make_records(measures, self.metrics, everything, bins)
+        measures = measure(everything, bins, models, self.bootstrap > 0)
+        records = make_records(measures, everything, bins)
         least = least_events(self.min_events, len(events.ids))
         ranked = [at for at in range(len(names)) if records[at]["n_events"] >= least]
         clusters = int(events.clusters().max()) + 1
-        draws = Draws(clusters, self.bootstrap, self.seed) if self.bootstrap else None
-        ranking = Ranking(records, ranked, scored, draws, self.seed)
-        for metric in self.metrics:
-            ranking.add(metric, measures[metric.name, ""])
+        add_ranks(records, ranked, measures, scored, Draws(clusters, self.bootstrap, self.seed))
         forecasters = {names[at]: records[at] for at in ranked}
         provisional = {name: records[at] for at, name in enumerate(names) if name not in forecasters}
         by, why = choose_ranking(scored, ranked)

@@ -54,8 +54,13 @@ class Forecasts(NamedTuple):
     mid: Floats
 
     @property
+    def offsets(self) -> Ints:
+        """The options of forecast i stand at offsets[i]:offsets[i + 1] of p."""
+        return np.append(0, np.cumsum(self.sizes))
+
+    @property
     def starts(self) -> Ints:
-        return np.asarray(np.cumsum(self.sizes) - self.sizes)
+        return self.offsets[:-1]
 
     @property
     def priced(self) -> Bools:
@@ -73,7 +78,7 @@ class Forecasts(NamedTuple):
 
     def chunks(self) -> Iterator[tuple[slice, slice, Ints]]:
         """About `CHUNK` probabilities at a time: the forecasts, their options, and the offsets among these."""
-        ends = np.append(0, np.cumsum(self.sizes))
+        ends = self.offsets
         cuts = np.unique(np.searchsorted(ends, [*range(0, int(ends[-1]), CHUNK), int(ends[-1])]))
         for low, high in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
             yield slice(low, high), slice(ends[low], ends[high]), ends[low : high + 1] - ends[low]

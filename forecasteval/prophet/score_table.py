@@ -27,6 +27,7 @@ class Scored(NamedTuple):
     not or not alone. normalised, doubtful, empty: sums of probabilities that are odd.
     """
 
+    metrics: Sequence[Metric]
     events: Events
     forecasts: Forecasts
     values: dict[str, Floats]
@@ -39,12 +40,12 @@ class Scored(NamedTuple):
     def part(self, low: int, high: int, names: list[str]) -> Scored:
         """The forecasts from `low` to `high`, sharing the memory of all."""
         data, rows = self.forecasts, slice(low, high)
-        first, last = np.append(data.starts, len(data.p))[[low, high]].tolist()
+        first, last = data.offsets[[low, high]].tolist()
         columns: list[Any] = [column[rows] for column in data[1:6]]
         columns += [column[first:last] for column in data[6:]]
         values = {name: column[rows] for name, column in self.values.items()}
-        others: list[Any] = [column[rows] for column in self[3:]]
-        return Scored(self.events, Forecasts(names, *columns), values, *others)
+        others: list[Any] = [column[rows] for column in self[4:]]
+        return Scored(self.metrics, self.events, Forecasts(names, *columns), values, *others)
 
     def split(self) -> list[Scored]:
         """The forecasts of the forecasters, of the market and of the crowd, each by event."""
@@ -75,16 +76,16 @@ class Scored(NamedTuple):
 
 def score_forecasts(events: Events, forecasts: Forecasts, metrics: Sequence[Metric]) -> Scored:
     """Every score of every forecast."""
-    means = [metric for metric in metrics if metric.formula]
     count = len(forecasts.event)
-    values = {metric.name: np.full(count, math.nan) for metric in means}
-    scored = Scored(events, forecasts, values, *np.full((2, count), math.nan), *np.zeros((3, count), dtype=bool))
+    values = {metric.name: np.full(count, math.nan) for metric in metrics if metric.formula}
+    single = *np.full((2, count), math.nan), *np.zeros((3, count), dtype=bool)
+    scored = Scored(metrics, events, forecasts, values, *single)
     for at, options, ends in forecasts.chunks():
-        _score_chunk(scored, means, at, options, ends)
+        _score_chunk(scored, at, options, ends)
     return scored
 
 
-def _score_chunk(scored: Scored, means: Sequence[Metric], at: slice, options: slice, ends: Ints) -> None:
+def _score_chunk(scored: Scored, at: slice, options: slice, ends: Ints) -> None:
     events, forecasts = scored.events, scored.forecasts
     event, sizes, p, q = forecasts.event[at], forecasts.sizes[at], forecasts.p[options], forecasts.q[options]
     outcome, exclusive = events.outcome[events.slots(event)], events.exclusive[event]
@@ -97,10 +98,10 @@ def _score_chunk(scored: Scored, means: Sequence[Metric], at: slice, options: sl
 
     everything = np.ones_like(exclusive), (p, q, outcome, ends)
     views = {"all": everything, "exclusive": view(exclusive), "priced": view(priced)}
-    for metric in means:
-        where, arguments = views[metric.scope]
-        assert metric.formula
-        scored.values[metric.name][at][where] = metric.formula(*arguments)
+    for metric in scored.metrics:
+        if metric.formula:
+            where, arguments = views[metric.scope]
+            scored.values[metric.name][at][where] = metric.formula(*arguments)
     where, (p, _, outcome, ends) = views["exclusive"]
     if where.any():
         winner = winner_values("score_forecasts", p, outcome, ends[:-1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -28,11 +28,11 @@ def least_events(given: int | None, events: int) -> int:
     return given if given is not None else max(LEAST_EVENTS, math.ceil(LEAST_SHARE * events - 1e-9))
 
 
-def make_records(measures: Measures, metrics: Sequence[Metric], scored: Scored, bins: Floats) -> list[Record]:
+def make_records(measures: Measures, scored: Scored, bins: Floats) -> list[Record]:
     """The forecasters' records, then those of the market and the crowd."""
     brier = measures["brier", ""]
     crowd = brier.values - measures["brier", "crowd"].values  # on each forecaster's events
-    decomposed, spreads = decompose_brier(bins), market_spreads(scored)
+    metrics, decomposed, spreads = scored.metrics, decompose_brier(bins), market_spreads(scored)
     priced = [measures[metric.name, ""].counts for metric in metrics if metric.scope == "priced"]
     records = []
     for at in range(len(spreads)):
@@ -84,51 +84,47 @@ def market_spreads(scored: Scored) -> Floats:
 # --- Ranks ---
 
 
-class Ranking:
-    """Ranks of the records at the places `ranked`, with their certainty from resamples of the clusters, if any."""
+def add_ranks(
+    records: Sequence[Record], ranked: Sequence[int], measures: Measures, scored: Scored, draws: Draws
+) -> None:
+    """Give the records at the places `ranked` their ranks by every metric, and how sure these are in the resamples.
 
-    def __init__(
-        self, records: Sequence[Record], ranked: Sequence[int], scored: Scored, draws: Draws | None, seed: int
-    ) -> None:
-        self.records, self.ranked, self.scored, self.draws, self.seed = records, ranked, scored, draws, seed
-
-    def add(self, metric: Metric, estimate: Estimate) -> None:
-        """Give the records a rank by a metric, its interval, the probabilities to be best and to beat the next.
-
-        A forecaster of whose exclusive events less than 80 % have a price has none by returns.
-        """
-        able = [at for at in self.ranked if not math.isnan(estimate.values[at])]
+    A forecaster of whose exclusive events less than 80 % have a price has none by returns.
+    """
+    for metric in scored.metrics:
+        estimate = measures[metric.name, ""]
+        able = [at for at in ranked if not math.isnan(estimate.values[at])]
         if metric.scope == "priced":
-            counts = {at: (self.records[at]["n_priced"], self.records[at]["n_exclusive"]) for at in able}
-            able = [at for at, (priced, exclusive) in counts.items() if priced >= PRICED * exclusive - 1e-9]
-        sure = self.draws is not None and len(estimate.influence) > 0
-        for at in self.ranked:
-            keys = ("rank", "rank_interval", "best", "beats_next") if sure else ("rank",)
-            self.records[at].update(dict.fromkeys(f"{metric.name}_{key}" for key in keys))
+            able = [at for at in able if records[at]["n_priced"] >= PRICED * records[at]["n_exclusive"] - 1e-9]
         ranks = shared_ranks(metric.sign * estimate.values[able]).tolist() if able else []
-        for at, rank in zip(able, ranks, strict=True):
-            self.records[at][f"{metric.name}_rank"] = rank
-        if sure:
-            self._add_certainty(metric, estimate, [at for _, at in sorted(zip(ranks, able, strict=True))])
+        places: dict[int, Record] = {at: {"rank": rank} for rank, at in sorted(zip(ranks, able, strict=True))}
+        keys = ["rank"]
+        if len(draws.counts) and len(estimate.influence):
+            keys += ["rank_interval", "best", "beats_next"]
+            _add_certainty(places, metric, estimate, scored, draws)
+        for at in ranked:
+            records[at].update({f"{metric.name}_{key}": places.get(at, {}).get(key) for key in keys})
 
-    def _add_certainty(self, metric: Metric, estimate: Estimate, order: Sequence[int]) -> None:
-        """Rank interval and P(best) of those with two clusters and an error; beats next of two who share two events."""
-        assert self.draws
-        sure = [at for at in order if estimate.clusters[at] >= LEAST_CLUSTERS and not math.isnan(estimate.error[at])]
-        if len(sure) < 2:
-            return
-        values, influence = metric.sign * estimate.values[sure], metric.sign * estimate.influence[:, sure]
-        samples = self.draws.shifted(values, influence)
-        best = probability_best(values, influence, estimate.clusters[sure], len(samples), self.seed)
-        for at, low, high, share in zip(sure, *rank_intervals(samples), best, strict=True):
-            self.records[at][f"{metric.name}_rank_interval"] = [int(low), int(high)]
-            self.records[at][f"{metric.name}_best"] = float(share)
-        by = metric.name if metric.formula else "log" if metric.name == "bradley_terry" else "brier"
-        met = answered(self.scored, by)
-        for (place, at), (below, following) in pairwise(enumerate(sure)):
-            if (met[at] & met[following]).sum() >= LEAST_CLUSTERS:
-                share = beats_share(samples[:, place], samples[:, below])
-                self.records[at][f"{metric.name}_beats_next"] = share
+
+def _add_certainty(
+    places: Mapping[int, Record], metric: Metric, estimate: Estimate, scored: Scored, draws: Draws
+) -> None:
+    """Rank interval and P(best) of those with two clusters and an error; beats next of two who share two events."""
+    sure = [at for at in places if estimate.clusters[at] >= LEAST_CLUSTERS and not math.isnan(estimate.error[at])]
+    if len(sure) < 2:
+        return
+    values, influence = metric.sign * estimate.values[sure], metric.sign * estimate.influence[:, sure]
+    samples = draws.shifted(values, influence)
+    best = probability_best(values, influence, estimate.clusters[sure], len(samples), draws.seed)
+    for at, low, high, share in zip(sure, *rank_intervals(samples), best, strict=True):
+        places[at].update(rank_interval=[int(low), int(high)], best=float(share))
+    by = metric.name if metric.formula else "log" if metric.name == "bradley_terry" else "brier"
+    met = answered(scored, by)
+    for (place, at), (below, following) in pairwise(enumerate(sure)):
+        if (met[at] & met[following]).sum() >= LEAST_CLUSTERS:
+            gap = samples[:, place] - samples[:, below]
+            wins = (gap > RANK_TIE) + 0.5 * (np.abs(gap) <= RANK_TIE)
+            places[at]["beats_next"] = float(wins.mean())
 
 
 def answered(scored: Scored, metric: str) -> Bools:
@@ -164,7 +160,7 @@ class Draws:
     """How often each cluster is in each resample: as many draws as there are clusters, with replacement."""
 
     def __init__(self, clusters: int, resamples: int, seed: int) -> None:
-        rng = np.random.default_rng(seed)
+        self.seed, rng = seed, np.random.default_rng(seed)
         self.counts = np.empty((resamples, clusters), dtype=np.float32)
         for row in self.counts:
             row[:] = np.bincount(rng.integers(0, clusters, clusters), minlength=clusters)
@@ -172,12 +168,6 @@ class Draws:
     def shifted(self, estimate: Floats, influence: Floats) -> Floats:
         """The estimates in each resample, one step from the estimate: + Σ_c (count_c - 1) influence_c."""
         return np.asarray(estimate + (self.counts - 1) @ influence)
-
-
-def beats_share(better: Floats, worse: Floats) -> float:
-    """The share of resamples in which one is above the other, ties half."""
-    gap = better - worse
-    return float(((gap > RANK_TIE) + 0.5 * (np.abs(gap) <= RANK_TIE)).mean())
 
 
 def rank_intervals(samples: Floats) -> tuple[Ints, Ints]:

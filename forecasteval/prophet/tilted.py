@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from statistics import NormalDist
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Floats, Ints, positions
-from .events import Events
-from .forecasts import Forecasts
-from .scores import crra_stake
+from .arrays import Floats, Ints
 
 LIMIT: Final = 60.0  # of the tilt, in deviations of the payoff: beyond, the sum is the least or the largest possible
 NORMAL: Final = NormalDist()
@@ -133,44 +130,3 @@ def _solve(rises: Callable[[float], tuple[float, float]], guess: float, low: flo
             break
         x = after
     return x
-
-
-# --- The bets of a board ---
-
-
-class Bets(NamedTuple):
-    """The bets of a forecaster, `row`, on exclusive events with a price.
-
-    Bet i has the options offsets[i]:offsets[i + 1]. p, q: probabilities and asking prices; slot: where an option stands
-    among those of all events.
-    """
-
-    row: int
-    weight: Floats
-    offsets: Ints
-    p: Floats
-    q: Floats
-    slot: Ints
-
-    def pay(self, gamma: float) -> Floats:
-        """The payoff of each option for risk aversion `gamma` (`crra_stake`); no probabilities count as uniform."""
-        empty = np.add.reduceat(self.p, self.offsets[:-1]) == 0
-        p = np.where(np.repeat(empty, np.diff(self.offsets)), 1.0, self.p)
-        return crra_stake(p, self.q, gamma, self.offsets) / self.q
-
-    def interval(self, pay: Floats, mean: float) -> tuple[float, float]:
-        """`tilted_interval` of such payoffs. Asking prices may have a sum above 1; events count by their weights."""
-        sizes = np.diff(self.offsets)
-        prices = self.q / np.repeat(np.add.reduceat(self.q, self.offsets[:-1]), sizes)
-        return tilted_interval(pay * np.repeat(self.weight / self.weight.mean(), sizes), prices, self.offsets, mean)
-
-
-def list_bets(events: Events, forecasts: Forecasts) -> Iterator[Bets]:
-    """The bets of one forecaster after the other."""
-    bets = np.flatnonzero(forecasts.priced & events.exclusive[forecasts.event])
-    bets = bets[np.argsort(forecasts.forecaster[bets], kind="stable")]
-    starts, who = forecasts.starts, forecasts.forecaster[bets]
-    for chosen in np.split(bets, np.flatnonzero(np.diff(who)) + 1) if len(bets) else ():
-        at, offsets = positions(starts[chosen], forecasts.sizes[chosen])
-        row, slot = int(forecasts.forecaster[chosen[0]]), events.slots(forecasts.event[chosen])
-        yield Bets(row, forecasts.weight[chosen], offsets, forecasts.p[at], forecasts.q[at], slot)
