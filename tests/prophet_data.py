@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 import make_prophet_sample
+from forecasteval.common.results import Results
 from forecasteval.prophet import BradleyTerryFit, ProphetArenaEvaluator, fit_bradley_terry
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -22,7 +23,7 @@ GOOD_PROBLEM: Final = {"problem_id": 1, "options": ["A", "B"], "correct_answer":
 GOOD: Final = [{"problem_id": 1, "username": name, "prediction": [0.5, 0.5]} for name in ("ada", "bob")]
 
 
-def evaluate(forecasts: list[Any], problems: list[Any], **options: Any) -> Row:
+def evaluate(forecasts: list[Any], problems: list[Any], **options: Any) -> Results:
     return ProphetArenaEvaluator(**{"bootstrap": 50, "min_events": 1, **options}).evaluate_all(forecasts, problems)
 
 
@@ -31,7 +32,7 @@ def evaluate_csv(path: Path) -> Row:
 
 
 @cache
-def sample_results() -> Row:
+def sample_results() -> Results:
     """Those of the sample with 1,000 resamples; not to be changed."""
     problems, forecasts = SAMPLE
     return evaluate(forecasts, problems, bootstrap=1000)

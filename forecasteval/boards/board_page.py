@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common.errors import grouped_names, printable
-from forecasteval.common.pages import MOST, Block, Page, Section, make_records
+from forecasteval.common.pages import MOST, Block, Page, Section, make_records, show_facts
 from forecasteval.common.report import Column, Link, Links, format_signature, make_table, show_number
 
 from .about import name_systems
@@ -177,7 +177,7 @@ def _standings(table: Row, name: str, names: Names, linked: Collection[str], wee
         *(column for place, column in view.columns if place in (EVERYWHERE, PAGE) and _has_values(column, rows)),
         Column("Weeks", lambda row: make_table(_WEEKS, row["parts"]) if row["parts"] else "", "inside"),
         Column("Pages", lambda row: "" if row["parts"] else _link_runs(row), "inside"),
-        Column("More", partial(_show_facts, inside), "inside"),
+        Column("More", partial(show_facts, inside), "inside"),
     ]
     lower = f" {show_metric(table)}: lower is better." if table["kind"] == "forecasters" else ""
     note = f"{_describe_marks(table['rows'])}{lower} A row opens. Filters hide rows; ranks and tests cover all."
@@ -192,12 +192,6 @@ def _standings(table: Row, name: str, names: Names, linked: Collection[str], wee
 
 def _has_values(column: Column, rows: Sequence[Row]) -> bool:
     return any(str(column.cell(row)) not in ("", "–") for row in rows)
-
-
-def _show_facts(columns: Sequence[Column], row: Row) -> str:
-    """The cells that are not empty, each with its title."""
-    cells = [(column.title, str(column.cell(row))) for column in columns]
-    return " · ".join(f"{title}: {text}" for title, text in cells if text not in ("", "–"))
 
 
 def _link_runs(row: Row) -> Links | str:

@@ -101,6 +101,12 @@ def make_records(
     return Records(name, title, shown, records, note)
 
 
+def show_facts(columns: Iterable[Column], row: Any) -> str:
+    """The cells of a row that are not empty, each with the title of its column."""
+    cells = [(column.title, str(column.show(row))) for column in columns]
+    return " · ".join(f"{title}: {text}" for title, text in cells if text not in ("", "–"))
+
+
 Block = str | Table | Chart | Records
 
 
@@ -171,17 +177,18 @@ def make_overview(
 _LACKING: Final = "What is missing from an overall score of 1, by the kind of mistake."
 
 
-def list_causes(costs: Iterable[tuple[str, float]], description: str = _LACKING) -> list[Section]:
+def list_causes(costs: Iterable[tuple[str, float]], description: str = _LACKING, prefix: str = "") -> list[Section]:
     """Questions by the cause of what they cost, the costliest first; each leads to those that name it as "Outcome".
 
-    `costs` are (cause, cost) of each question; without any costs there is no section.
+    `costs` are (cause, cost) of each question; without any costs there is no section. `prefix` is the name of the
+    records with a point, unless they are the first of the page.
     """
     causes: dict[str, list[float]] = {}
     for cause, cost in costs:
         if cost:
             causes.setdefault(cause, []).append(cost)
     columns = [
-        Column("Outcome", lambda row: Link(row[0], "", f"outcome={row[0].replace(' ', '+')}")),
+        Column("Outcome", lambda row: Link(row[0], "", f"{prefix}outcome={row[0].replace(' ', '+')}")),
         Column("", lambda row: Bar(row[1]), "mark"),
         Column("Costs", lambda row: row[1], "number"),
         Column("Questions", lambda row: row[2], "number"),

@@ -86,7 +86,8 @@ class Results(dict[str, Any]):
         with extra_package("pandas", "to_frame"):
             import pandas  # type: ignore[import-untyped]
         if "items" not in self:
-            raise InputError("to_frame", "expected results with items", str(self.get("benchmark")))
+            how = " (items=True of the evaluator, --items of the command)" if self._explain else ""
+            raise InputError("to_frame", f"expected results with items{how}", str(self.get("benchmark")))
         reasons = {"explanation": list(map(self._explain, self["items"]))} if self._explain else {}
         return pandas.DataFrame(list(self["items"])).assign(**reasons)
 

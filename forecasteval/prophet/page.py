@@ -58,7 +58,7 @@ def keep_texts(problems: Iterable[Any], texts: Texts) -> Iterator[Any]:
 def make_page(results: Mapping[str, Any], shown: EventData | None = None) -> Page:
     """The page of a result of `ProphetArenaEvaluator`; `shown` are its events, if there are not too many forecasts."""
     order = [row["name"] for row in results["ranking"] if row["name"] in results["forecasters"]]
-    overview = make_overview(results, full=True)
+    overview = make_overview(results, full=True, on_page=True)
     ranking, *tables = overview.sections
     sections = [ranking, Section("Calibration", [_reliability_chart(results, order)]), *_returns(results, order)]
     sections += _events(shown, order) if shown else []
@@ -176,6 +176,7 @@ def _events(shown: EventData, names: Sequence[str]) -> list[Section]:
     causes = pages.list_causes(
         zip(kinds, (sums / len(briers)).tolist(), strict=True),
         "What the mean Brier score of all forecasts is made of. A surprise: the crowd gave it less than 10%.",
+        "events.",
     )
     note = pages.count_rows(len(order), len(ids), "the highest mean Brier score of all forecasts", "events")
     records = pages.make_records("events", "Events", columns, order.tolist(), ids[order], note)

@@ -29,6 +29,7 @@ from .metrics import find_metric
 from .scores import LOG_FLOOR
 
 _FULL_ONLY: Final = frozenset({"adjusted_brier", "spherical", "weighted_brier"})
+_BESIDE: Final = 5  # other metrics in a row of a page; a row that was opened has the rest
 SHOWN: Final = 30  # forecasters on the screen
 Record = Mapping[str, Any]
 
@@ -57,11 +58,13 @@ def report_blocks(
         raise InputError("--sort", f"expected one of {', '.join(_metrics(results))}", printable(sort, 60))
     by_forecast = [Section("", [make_table(_item_columns(results), results.get("items", ()))])] if items else []
     overview = make_overview(results, sort, full)
-    return overview._replace(sections=[*overview.sections, *by_forecast, *list_remarks(results, full)]).report()
+    return overview.with_sections(*by_forecast, *list_remarks(results, full)).report()
 
 
-def make_overview(results: Mapping[str, Any], sort: str | None = None, full: bool = False) -> Page:
-    """The ranking, and with `full` the other tables."""
+def make_overview(
+    results: Mapping[str, Any], sort: str | None = None, full: bool = False, on_page: bool = False
+) -> Page:
+    """The ranking, whose rows open `on_page`, and with `full` the other tables."""
     by, why = sort or results["ranked_by"]["metric"], "" if sort else f": {results['ranked_by']['why']}"
     few, left_out = len(results["provisional"]), sum(entry["count"] for entry in results["excluded"])
     figures = {
@@ -71,7 +74,7 @@ def make_overview(results: Mapping[str, Any], sort: str | None = None, full: boo
         "Left out": left_out,
     }
     rows = _board_rows(results, by, full)
-    ranking = Section("Ranking", [_ranking_chart(results, rows, by), *_board_messages(results, by, full)])
+    ranking = Section("Ranking", [_show_ranking(results, rows, by, on_page), *_board_messages(results, by, full)])
     sections = [ranking, *(_tables(results, rows) if full else ())]
     page = pages.make_overview(results, _describe(results), figures, sections)
     return page._replace(lead=f"{page.lead}\nRanked by {title_of(by)}{why}")
@@ -114,47 +117,68 @@ _number: Final = partial(Column, kind="number")
 _NAME: Final = Column("Forecaster", lambda row: printable(row.name, 40))
 
 
-def _metric_column(metric: str, spare: int = 0) -> Column:
-    return _number(title_of(metric), lambda row: row.record[metric], spare=spare)
-
-
 def _board_rows(results: Mapping[str, Any], by: str, full: bool) -> list[Row]:
     """The forecasters that are shown, best first, then the provisional, then market and crowd."""
     ranked, few, sign = results["forecasters"], results["provisional"], -find_metric(by).sign
     order = sorted(ranked, key=lambda name: (ranked[name][f"{by}_rank"] is None, ranked[name][f"{by}_rank"] or 0, name))
     last = sorted(few, key=lambda name: (few[name][by] is None, sign * (few[name][by] or 0), name))
-    shown = [*(Row(name, ranked[name]) for name in order[: None if full else SHOWN])]
-    shown += [Row(name, few[name]) for name in last[: None if full else SHOWN]]
+    shown = [
+        Row(name, rows[name])
+        for names, rows in ((order, ranked), (last, few))
+        for name in names[: None if full else SHOWN]
+    ]
     return shown + [Row(f"({name})", row, True) for name, row in results["baselines"].items() if row["n_events"]]
 
 
-def _ranking_chart(results: Mapping[str, Any], rows: Sequence[Row], by: str) -> Chart:
+def _show_ranking(results: Mapping[str, Any], rows: Sequence[Row], by: str, on_page: bool) -> Block:
     """The chosen metric with its uncertainty, then the other metrics that some row has."""
+    columns = list(_ranking_columns(results, rows, by))
+    if not on_page:
+        return make_table([column for _, column in columns], rows)
+    inside = [column for opened, column in columns if opened]
+    more = Column("More", lambda row: pages.show_facts(inside, row), "inside")
+    lower = "" if find_metric(by).higher_is_better else ", lower is better,"
+    note = f"{title_of(by)}{lower} with 95% intervals. A row opens."
+    if any(row.is_baseline and row.record[by] is not None for row in rows):
+        note += " Rings: market prices and the mean forecast, which are not ranked."
+    shown = rows[: pages.CELLS // len(columns)]
+    if len(shown) < len(rows):
+        note += f" The first {len(shown)} of {len(rows)} rows."
+    titles = [*(column for opened, column in columns if not opened), more]
+    return pages.make_records(
+        "ranking", f"Ranking by {title_of(by)}", titles, shown, [row.name for row in shown], note, prefix="f"
+    )
+
+
+def _ranking_columns(results: Mapping[str, Any], rows: Sequence[Row], by: str) -> Iterable[tuple[bool, Column]]:
+    """The columns of the ranking, and whether on a page only a row that was opened shows them."""
     others = [metric for metric in _metrics(results) if metric != by and metric not in _FULL_ONLY]
     others = [metric for metric in others if any(row.record[metric] is not None for row in rows)]
-    ranks = Column("rank", lambda row: _mark(row, f"{by}_rank"), "mark")
-    columns = [
-        _number("Rank", lambda row: str(row.record.get(f"{by}_rank") or "")),
-        _NAME,
-        _number("Events", lambda row: row.record["n_events"], spare=1),
-        _number("Coverage", lambda row: f"{row.record['coverage']:.0%}", spare=3),
-        _metric_column(by),
-        Column(title_of(by), lambda row: _mark(row, by), "mark"),
-        _number("95% interval", lambda row: row.record.get(f"{by}_interval")),
-        *([ranks] if any(row.record.get(f"{by}_rank_interval") for row in rows) else []),
-        _number("Rank 95%", lambda row: _show_ranks(row.record.get(f"{by}_rank_interval"))),
-        _number("P(best)", lambda row: row.record.get(f"{by}_best"), spare=2, digits=2),
-        _number("Beats next", lambda row: row.record.get(f"{by}_beats_next"), spare=4, digits=2),
-        *(_metric_column(metric, spare) for spare, metric in enumerate(others, 5)),
-    ]
+    yield False, _number("Rank", lambda row: str(row.record.get(f"{by}_rank") or ""), best="low")
+    yield False, _NAME
+    yield False, _number("Events", lambda row: row.record["n_events"], best="high", spare=1)
+    yield True, _number("Coverage", lambda row: f"{row.record['coverage']:.0%}", spare=3)
+    yield False, _metric_column(by)
+    yield False, Column(title_of(by), lambda row: _mark(row, by), "mark", _best(by))
+    yield True, _number("95% interval", lambda row: row.record.get(f"{by}_interval"))
+    if any(row.record.get(f"{by}_rank_interval") for row in rows):
+        yield False, Column("rank", lambda row: _mark(row, f"{by}_rank"), "mark", "low")
+    yield True, _number("Rank 95%", lambda row: _show_ranks(row.record.get(f"{by}_rank_interval")))
+    yield False, _number("P(best)", lambda row: row.record.get(f"{by}_best"), best="high", spare=2, digits=2)
+    yield True, _number("Beats next", lambda row: row.record.get(f"{by}_beats_next"), spare=4, digits=2)
+    for place, metric in enumerate(others):
+        yield place >= _BESIDE, _metric_column(metric, spare=5 + place)
     if any(row.record["n_priced"] for row in rows):
-        columns.append(_number("Priced", lambda row: row.record["n_priced"], spare=len(columns)))
-        columns.append(_number("Spread", lambda row: row.record["spread"], spare=len(columns), digits=3))
-    lower = "" if find_metric(by).higher_is_better else ", lower is better,"
-    description = f"{title_of(by)}{lower} with 95% intervals."
-    if any(row.is_baseline and row.record[by] is not None for row in rows):
-        description += " Rings: market prices and the mean forecast, which are not ranked."
-    return Chart("ranking", f"Ranking by {title_of(by)}", description, make_table(columns, rows))
+        yield True, _number("Priced", lambda row: row.record["n_priced"], spare=100)
+        yield True, _number("Spread", lambda row: row.record["spread"], spare=101, digits=3)
+
+
+def _metric_column(metric: str, spare: int = 0) -> Column:
+    return _number(title_of(metric), lambda row: row.record[metric], best=_best(metric), spare=spare)
+
+
+def _best(metric: str) -> str:
+    return "high" if find_metric(metric).higher_is_better else "low"
 
 
 def _mark(row: Row, key: str) -> Interval:
@@ -175,15 +199,15 @@ def _board_messages(results: Mapping[str, Any], by: str, full: bool) -> list[str
     if provisional:
         least = results["min_events"]
         messages += ["", f"Provisional, fewer than {least} events, without rank: {len(provisional)} (--min-events)"]
+    odd: list[str] = []
     if by == "adjusted_brier":
-        odd = [name for name, row in (ranked | provisional).items() if not 0 <= row[by] <= 1]
-        if odd:
-            shown = grouped_names(sorted(odd))
-            messages += ["", f"Adjusted Brier outside [0, 1], from few or unusual events: {shown}"]
-    if by.startswith("return_"):
+        text = "Adjusted Brier outside [0, 1], from few or unusual events"
+        odd = sorted(name for name, row in (ranked | provisional).items() if not 0 <= row[by] <= 1)
+    elif by.startswith("return_"):
+        text = "Not ranked by return, a price in less than 80% of the events"
         odd = [name for name, row in ranked.items() if row[by] is not None and row[f"{by}_rank"] is None]
-        if odd:
-            messages += ["", f"Not ranked by return, a price in less than 80% of the events: {grouped_names(odd)}"]
+    if odd:
+        messages += ["", f"{text}: {grouped_names(odd)}"]
     return [*messages, "", *_agreement_line(results["rank_correlation"]["overall"]["kendall"])]
 
 
@@ -217,25 +241,27 @@ def _tables(results: Mapping[str, Any], rows: Sequence[Row]) -> Iterable[Section
     title = "1 - Brier, skill against the crowd; reliability - resolution + uncertainty + within = mean square"
     yield Section("Parts of the Brier score", [title, make_table(_DECOMPOSITION, rows)])
     if results["by_category"]:
-        table = _category_table(results["by_category"], rows)
+        categories = results["by_category"]
+        there = [row for row in rows if any(row.name in group["forecasters"] for group in categories.values())]
+        table = make_table([_NAME, *(_category_column(*category) for category in categories.items())], there)
         yield Section("By category", ["Brier by category (events)", table])
     spearman, kendall = (_agreement(results["rank_correlation"]["overall"][kind]) for kind in ("spearman", "kendall"))
     description = "Blue: two metrics rank alike; orange: the other way round."
-    chart = Chart("agreement", "Agreement of the metrics", description, spearman)
-    alike = "1 where two metrics rank alike"
     blocks: list[Block] = [
-        f"Rank agreement (Spearman), {alike}",
-        chart,
+        "Rank agreement (Spearman), 1 where two metrics rank alike",
+        Chart("agreement", "Agreement of the metrics", description, spearman),
         "",
-        f"Rank agreement (Kendall), {alike}",
+        "Rank agreement (Kendall), 1 where two metrics rank alike",
         kendall,
     ]
     yield Section("Agreement", blocks)
 
 
-def _by_metric(rows: Iterable[Row], metrics: Sequence[str], cell: Callable[[Record, str], object]) -> Table:
-    cells = ((printable(row.name, 40), *(cell(row.record, metric) for metric in metrics)) for row in rows)
-    return number_table(["Forecaster", *map(title_of, metrics)], cells)
+def _by_metric(rows: Iterable[Row], metrics: Iterable[str], cell: Callable[[Record, str], object]) -> Table:
+    def column(metric: str) -> Column:
+        return _number(title_of(metric), lambda row: cell(row.record, metric))
+
+    return make_table([_NAME, *map(column, metrics)], rows)
 
 
 def _ranked(row: Record, metric: str) -> str:
@@ -248,13 +274,13 @@ def _difference(cells: Record) -> str:
 
 
 def _part(title: str, key: str) -> Column:
-    return _number(title, lambda row: show_number(row.record["decomposition"][key]))
+    return _number(title, lambda row: row.record["decomposition"][key])
 
 
 _DECOMPOSITION: Final = (
     _NAME,
-    _number("1 - Brier", lambda row: show_number(row.record["one_minus_brier"])),
-    _number("Skill", lambda row: show_number(row.record["brier_skill"])),
+    _number("1 - Brier", lambda row: row.record["one_minus_brier"]),
+    _number("Skill", lambda row: row.record["brier_skill"]),
     _part("Reliability", "reliability"),
     _part("Resolution", "resolution"),
     _part("Uncertainty", "uncertainty"),
@@ -263,16 +289,14 @@ _DECOMPOSITION: Final = (
 )
 
 
-def _category_table(groups: Mapping[str, Any], rows: Iterable[Row]) -> Table:
-    """The Brier score of forecasters in groups of events."""
-    titles = [f"{printable(name, 30)} ({group['n_events']})" for name, group in groups.items()]
-    by_group = ((row, [group["forecasters"].get(row.name) for group in groups.values()]) for row in rows)
-    cells = ((printable(row.name, 40), *map(_brier, records)) for row, records in by_group if any(records))
-    return number_table(["Forecaster", *titles], cells)
+def _category_column(name: str, category: Record) -> Column:
+    """The Brier score of forecasters in the events of a category."""
 
+    def show(row: Row) -> str:
+        record = category["forecasters"].get(row.name)
+        return f"{show_number(record['brier'])} ({record['n_events']})" if record else "–"
 
-def _brier(record: Record | None) -> str:
-    return f"{show_number(record['brier'])} ({record['n_events']})" if record else "–"
+    return _number(f"{printable(name, 30)} ({category['n_events']})", show)
 
 
 def _agreement(matrix: Mapping[str, Mapping[str, float | None]]) -> Table:

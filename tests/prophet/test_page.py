@@ -24,14 +24,18 @@ def sample() -> Any:
     return ProphetArenaEvaluator(bootstrap=20).evaluate_file(Path(data[0]), [data[1]])
 
 
+def records_of(page: Any, name: str) -> Records:
+    return next(block for block in page.blocks(Records) if block.name == name)
+
+
 def test_charts_have_the_numbers_of_the_result(sample: Any) -> None:
     charts = make_page(sample).charts()
     assert list(charts) == ["ranking", "reliability", "returns", "agreement"]
     best = sample["ranking"][0]
     first = charts["ranking"].table.rows[0]
-    assert (first[1], first[0], first[4]) == (best["name"], "1", f"{best['score']:.4f}")
-    assert isinstance(first[5], Interval)
-    assert [row[1] for row in charts["ranking"].table.rows if row[5].group] == ["(market)", "(crowd)"]
+    assert (first[1], first[0], first[3]) == (best["name"], "1", f"{best['score']:.4f}")
+    assert isinstance(first[4], Interval)
+    assert [row[1] for row in charts["ranking"].table.rows if row[4].group] == ["(market)", "(crowd)"]
     assert len(charts["reliability"].panels) == 12
     bins = sample["reliability"][best["name"]]
     assert [row[2] for row in charts["reliability"].table.rows[:10]] == [str(row["n"]) for row in bins]
@@ -48,12 +52,38 @@ def test_rank_intervals_are_drawn_where_the_result_has_them(sample: Any) -> None
     by = known.get("ranked_by", {}).get("metric", "brier")
     for row in known["forecasters"].values():
         row[f"{by}_rank_interval"], row[f"{by}_best"] = [1, 12], 0.25
-    chart = make_page(known).charts()["ranking"]
-    assert "rank" in chart.table.header
-    assert chart.table.rows[0][8:10] == ["1–12", "0.25"]
+    ranking = records_of(make_page(known), "ranking")
+    assert ranking.table.header[5:7] == ["rank", "P(best)"]
+    assert ranking.rows[0].cells[6] == "0.25"
+    assert "Rank 95%: 1–12 ·" in dict(ranking.rows[0].details)["More"]
     for row in known["forecasters"].values():
         del row[f"{by}_rank_interval"]
     assert "rank" not in make_page(known).charts()["ranking"].table.header
+
+
+def test_a_row_of_the_ranking_opens_to_the_columns_without_room(sample: Any) -> None:
+    """At 1280 px there is room for twelve; the terminal has all columns."""
+    page = sample.page()
+    ranking = records_of(page, "ranking")
+    titles = [column.title for column in ranking.columns]
+    assert titles == [
+        *("Rank", "Forecaster", "Events", "Adjusted Brier", "Adjusted Brier", "rank", "P(best)"),
+        *("Brier", "Log", "Return 0", "Return 0.5", "Return 1"),
+    ]
+    best = sample["forecasters"][sample["ranking"][0]["name"]]
+    more = dict(ranking.rows[0].details)["More"].split(" · ")
+    more_titles = "Coverage, 95% interval, Rank 95%, Beats next, ECE, IRT ability, Bradley-Terry, Priced, Spread".split(
+        ", "
+    )
+    assert [text.partition(":")[0] for text in more] == more_titles
+    assert f"ECE: {best['ece']:.4f}" in more
+    assert {*titles, *more_titles} == {column.title for column in sample.report()[4].columns}
+
+
+def test_causes_lead_to_the_events(sample: Any) -> None:
+    """The ranking is the first of the records of the page, whose filters need no name in front."""
+    table = sample.page().charts()["costs"].table
+    assert table.rows[0][0].to.startswith("events.outcome=")
 
 
 def test_what_was_left_out_is_told(sample: Any) -> None:
@@ -80,7 +110,7 @@ def test_one_forecaster_without_prices() -> None:
 
 def test_each_forecaster_has_its_costliest_events(sample: Any) -> None:
     page = sample.page()
-    [records] = page.blocks(Records)
+    records = records_of(page, "events")
     [section] = [section for section in page.sections if section.title == "Events"]
     rows = dict(section.blocks[0].rows)
     assert list(rows) == [row["name"] for row in sample["ranking"]]
@@ -94,7 +124,7 @@ def test_each_forecaster_has_its_costliest_events(sample: Any) -> None:
 
 
 def test_events_open_to_every_forecast_with_market_and_crowd(sample: Any) -> None:
-    [records] = sample.page().blocks(Records)
+    records = records_of(sample.page(), "events")
     assert len(records.rows) == sample["n_events"]
     briers = [float(row.cells[1]) for row in records.rows]
     assert briers == sorted(briers, reverse=True)
@@ -121,7 +151,7 @@ def test_very_many_options_show_the_likeliest_and_what_came_true() -> None:
     problems = [{"problem_id": "e", "title": "Who?", "options": names, "correct_answer": "o29"}]
     forecasts = [{"problem_id": "e", "username": "f", "timestamp": None, "prediction": [0.5, *[0.5 / 29] * 29]}]
     results = ProphetArenaEvaluator(bootstrap=0).evaluate_all(forecasts, problems)
-    [records] = results.page().blocks(Records)
+    records = records_of(results.page(), "events")
     header = dict(records.rows[0].details)["Forecasts"].header
     assert len(header) == 2 + 8
     assert {"o0", "o29 ✓"} <= set(header)

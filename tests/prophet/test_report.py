@@ -33,3 +33,10 @@ def test_report_of_little_and_hostile_data() -> None:
     assert "\\x1b[2Jada\\n\\u202e" in report
     assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e]", report)
     assert "nan" not in report.lower()
+
+
+def test_a_frame_needs_items() -> None:
+    with pytest.raises(InputError) as caught:
+        sample_results().to_frame()
+    how = "items=True of the evaluator, --items of the command"
+    assert str(caught.value) == f"to_frame: expected results with items ({how}), got Prophet Arena"
