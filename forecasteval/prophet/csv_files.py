@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import hashlib
+import math
 import operator
 import re
 import warnings
@@ -134,8 +135,14 @@ class CsvFile:
                 "correct_answer": winners,
                 "category": min(event["categories"]),
                 "series": series and (series[1] or series[2]),  # KXMLBGAME of KXMLBGAME-25JUL02SEANYY
-                "end_date": max(event["closed"], key=lambda text: (parse_time(text)[0], text)),
+                "end_date": max(event["closed"], key=_closing_order),
             }
+
+
+def _closing_order(text: str) -> tuple[float, str]:
+    """Sorts what is no time before all times: nan is neither smaller nor larger than a number."""
+    seconds, _ = parse_time(text)
+    return -math.inf if math.isnan(seconds) else seconds, text
 
 
 def _read_market(info_text: str, outcome_text: str) -> _Market | str:

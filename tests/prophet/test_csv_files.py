@@ -51,6 +51,20 @@ def test_csv(tmp_path: Path) -> None:
     assert turned == results
 
 
+def test_a_closing_time_that_is_none_gives_way_to_a_time(tmp_path: Path) -> None:
+    """Which of both counted depended on the hash seed."""
+    closing = ("2025-07-04T00:00:00Z", "", "soon", *(f"later {n}" for n in range(20)))
+    p, won = {"A": 0.5, "B": 0.5}, {"A": 1, "B": 0}
+    rows = [csv_row("E1", f"f{n}", p, won, close_time=text) for n, text in enumerate(closing)]
+    results = evaluate_csv(write_csv(tmp_path / "x.csv", rows))
+    assert results["warnings"][0].startswith("closing time that differs between the rows of an event")
+    late = csv_row("E1", "ada", p, won, timestamp="2025-07-05T00:00:00Z")
+    [entry] = evaluate_csv(write_csv(tmp_path / "x.csv", [{**row, "timestamp": ""} for row in rows] + [late]))[
+        "excluded"
+    ]
+    assert (entry["reason"], entry["names"]) == ("after the event closed", ["ada on E1"])
+
+
 def test_literal_with_a_key_twice_is_no_literal(tmp_path: Path) -> None:
     """The original files are Python literals, where the last of two keys would win without a word."""
     market = "{'A': {'yes_ask': 60}, 'B': {'yes_ask': 50}}"
