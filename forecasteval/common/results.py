@@ -65,10 +65,6 @@ class Results(dict[str, Any]):
             raise InputError(str(self.get("benchmark", "results")), "expected results that have charts")
         return self._page(self)
 
-    def named(self, names: Mapping[str, Any]) -> Results:
-        """The same results with further keys in front of theirs."""
-        return Results({**names, **self}, self._blocks, self._page, self._explain)
-
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Any:
         """Draw the first chart of the page, or that of `name`, with matplotlib; its Axes (an array if it has several).
 

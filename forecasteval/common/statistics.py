@@ -105,15 +105,13 @@ def stratified_error(strata: Sequence[tuple[float, Sequence[float]]]) -> tuple[f
 
 
 def stratified_interval(
-    strata: Sequence[tuple[float, Sequence[float]]],
-    bounds: tuple[float, float] = (0.0, 1.0),
-    confidence: float = 0.95,
+    strata: Sequence[tuple[float, Sequence[float]]], bounds: tuple[float, float] = (0.0, 1.0)
 ) -> tuple[float, float] | None:
-    """Confidence interval of the stratified mean by Student's t, clipped to `bounds`; see `stratified_error`."""
+    """95 % confidence interval of the stratified mean by Student's t, clipped to `bounds`; see `stratified_error`."""
     error = stratified_error(strata)
     if error is None:
         return None
-    half = t_quantile((1 + confidence) / 2, error[1]) * error[0]
+    half = t_quantile(0.975, error[1]) * error[0]
     centre = stratified_mean(strata)
     return max(bounds[0], centre - half), min(bounds[1], centre + half)
 

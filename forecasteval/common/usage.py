@@ -7,7 +7,6 @@ import textwrap
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-_ALWAYS: Final = (1, 2, 130)
 _CODES: Final = {
     1: "internal fault",
     2: "usage or unreadable input",
@@ -55,7 +54,7 @@ def describe(program: str, description: str, examples: str, done: str, *codes: i
     `{0}` in the lines of `examples` is replaced by the command that users type. `done` is the meaning of exit code 0,
     `codes` are the exit codes of the command besides 1, 2 and 130.
     """
-    meanings = [f"0 {done}", *(f"{code} {_CODES[code]}" for code in sorted({*_ALWAYS, *codes}))]
+    meanings = [f"0 {done}", *(f"{code} {_CODES[code]}" for code in sorted({1, 2, 130, *codes}))]
     exits = textwrap.fill(f"exit codes: {', '.join(meanings)}", 110)
     return {
         "description": description,

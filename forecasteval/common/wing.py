@@ -90,6 +90,7 @@ class Evaluator(ABC):
     benchmark: str
     bounds: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
+    report: Callable[..., Report]  # a result, and options, as lines and tables
     explain: Callable[[Any], str] | None = None  # the reason of an item's score in one sentence
 
     @abstractmethod
@@ -111,10 +112,6 @@ class Evaluator(ABC):
     @abstractmethod
     def summarise(self, scores: Any, data: Any) -> dict[str, Any]:
         """The values of a result: "warnings", "signature" (checksums of the data), "items" where there are any, …"""
-
-    @abstractmethod
-    def report(self, results: Mapping[str, Any], **options: Any) -> Report:
-        """A result as lines and tables."""
 
     def page(self, results: Mapping[str, Any], data: Any) -> Page:
         """The page of a result; InputError if its benchmark has no pages."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import is_null, number_text
-from forecasteval.common.report import Report
 from forecasteval.common.results import Results
 from forecasteval.common.version import __version__
 from forecasteval.common.wing import Evaluator, Files
@@ -44,6 +43,7 @@ class FutureXEvaluator(Evaluator):
     """
 
     benchmark = "FutureX"
+    report = staticmethod(report_blocks)
     explain = staticmethod(explain)
     one_run = False
 
@@ -143,9 +143,6 @@ class FutureXEvaluator(Evaluator):
             "signature": scores.checksums(),
             "items": scores.items,
         }
-
-    def report(self, results: Mapping[str, Any], **options: Any) -> Report:
-        return report_blocks(results, **options)
 
     def page(self, results: Mapping[str, Any], data: Rows | None) -> Page:
         """The page of a result; without data it shows only what the items keep of questions and answers."""

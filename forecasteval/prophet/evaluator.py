@@ -13,7 +13,6 @@ import numpy as np
 from forecasteval.common.errors import ClashError, InputError, printable
 from forecasteval.common.files import join_checksums
 from forecasteval.common.records import RecordFile, number_text
-from forecasteval.common.report import Report
 from forecasteval.common.results import Results, hash_questions
 from forecasteval.common.version import __version__
 from forecasteval.common.wing import Evaluator, Files
@@ -100,6 +99,7 @@ class ProphetArenaEvaluator(Evaluator):
     """
 
     benchmark = NAME
+    report = staticmethod(report_blocks)
     explain = staticmethod(explain)
 
     def __init__(
@@ -244,9 +244,6 @@ class ProphetArenaEvaluator(Evaluator):
         if self.items:
             values["items"] = make_items(scored, checksums)
         return values
-
-    def report(self, results: Mapping[str, Any], **options: Any) -> Report:
-        return report_blocks(results, **options)
 
     def page(self, results: Mapping[str, Any], data: ForecastData) -> Page:
         return make_page(results, data.shown)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError, RecordNotes
 from forecasteval.common.records import group_by
-from forecasteval.common.report import Report
 from forecasteval.common.results import RecordDigest, Results, hash_question, hash_questions
 from forecasteval.common.statistics import clustered_error, clustered_interval, mean, t_tail
 from forecasteval.common.version import __version__
@@ -45,6 +44,7 @@ class RxnOptEvaluator(Evaluator):
     """
 
     benchmark = NAME
+    report = staticmethod(report_blocks)
     explain = staticmethod(explain)
 
     def __init__(self, datasets: str | Path | Iterable[Any] | None = None) -> None:
@@ -98,9 +98,6 @@ class RxnOptEvaluator(Evaluator):
             },
             "items": scores,
         }
-
-    def report(self, results: Mapping[str, Any], **options: Any) -> Report:
-        return report_blocks(results, **options)
 
     def page(self, results: Mapping[str, Any], data: Choices) -> Page:
         return make_page(results, (record for _, record in data.questions.records()))
