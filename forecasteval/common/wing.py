@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -78,6 +80,18 @@ class Files(NamedTuple):
 
     predictions: Sequence[Path]
     datasets: Sequence[Path] = ()
+
+
+@contextlib.contextmanager
+def without_collector() -> Iterator[None]:
+    """For what makes no cycles: to walk millions of records again and again costs more than to score them."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 class Evaluator(ABC):

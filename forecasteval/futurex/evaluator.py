@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from forecasteval.common.errors import InputError
 from forecasteval.common.records import is_null, number_text
 from forecasteval.common.results import Results
 from forecasteval.common.version import __version__
-from forecasteval.common.wing import Evaluator, Files
+from forecasteval.common.wing import Evaluator, Files, without_collector
 
 from .items import Scoring
 from .report import explain, make_page, report_blocks
@@ -46,6 +45,7 @@ class FutureXEvaluator(Evaluator):
     report = staticmethod(report_blocks)
     explain = staticmethod(explain)
     one_run = False
+    evaluate = without_collector()(Evaluator.evaluate)
 
     def __init__(
         self,
@@ -108,16 +108,6 @@ class FutureXEvaluator(Evaluator):
         if len(files.datasets) > 1:
             raise InputError("--dataset", "several need RxnOptBench questions", self.benchmark)
         return read_rows(files.predictions[0], next(iter(files.datasets), None))
-
-    def evaluate(self, data: Rows, names: Mapping[str, Any] | None = None) -> Results:
-        """The result of what was read, with `names` in front."""
-        collecting = gc.isenabled()
-        gc.disable()  # nothing here makes cycles, and walking a million records again and again costs a third
-        try:
-            return super().evaluate(data, names)
-        finally:
-            if collecting:
-                gc.enable()
 
     def score(self, data: Rows) -> Scoring:
         """An item per question, reviewed by the language model if there is one."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -15,7 +13,7 @@ from forecasteval.common.files import join_checksums
 from forecasteval.common.records import RecordFile, number_text
 from forecasteval.common.results import Results, hash_questions
 from forecasteval.common.version import __version__
-from forecasteval.common.wing import Evaluator, Files
+from forecasteval.common.wing import Evaluator, Files, without_collector
 
 from .arrays import Bools
 from .csv_files import CsvFile
@@ -138,11 +136,12 @@ class ProphetArenaEvaluator(Evaluator):
         has every key. The weights of events count in every mean, not in the models. `where` names the data in errors.
         Raises InputError if no forecast can be scored; anything less is counted in "excluded".
         """
-        with _no_collector():
+        with without_collector():
             data = ForecastData(where, problems, "problem {}".format, Notes())
             data.reader.read(forecasts, "forecast {}".format)
         return self.evaluate(data)
 
+    @without_collector()
     def read(self, files: Files) -> ForecastData:
         """The forecasts of one file, or of several of one dataset as one set of forecasts.
 
@@ -160,15 +159,14 @@ class ProphetArenaEvaluator(Evaluator):
             expected = "a file in dataset/ whose name begins like this one's, or --dataset"
             raise InputError(str(paths[0]), f"expected a dataset of problems for it ({expected})", "none")
         where, notes = str(paths[0]), Notes()
-        with _no_collector():
-            if tables:
-                table = CsvFile(paths[0])
-                data = ForecastData(where, table.problems(notes), table.place, notes, trusted=True)
-                data.read_files([table])
-            else:
-                problems = RecordFile(datasets[0])
-                data = ForecastData(where, problems, problems.place, notes)
-                data.read_files([RecordFile(path) for path in sorted(paths)], problems)
+        if tables:
+            table = CsvFile(paths[0])
+            data = ForecastData(where, table.problems(notes), table.place, notes, trusted=True)
+            data.read_files([table])
+        else:
+            problems = RecordFile(datasets[0])
+            data = ForecastData(where, problems, problems.place, notes)
+            data.read_files([RecordFile(path) for path in sorted(paths)], problems)
         return data
 
     def settings(self) -> dict[str, Any]:
@@ -265,18 +263,6 @@ def _make_ranking(forecasters: Mapping[str, Any], provisional: Mapping[str, Any]
         for name, record in {**forecasters, **provisional}.items()
     ]
     return sorted(rows, key=lambda row: (row["rank"] or math.inf, row["name"]))
-
-
-@contextlib.contextmanager
-def _no_collector() -> Iterator[None]:
-    """Reading makes no cycles, and walking millions of records again and again costs more than scoring them."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _note_sums(scored: Scored, notes: Notes) -> dict[str, int]:
