@@ -7,6 +7,7 @@ import statistics
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from forecasteval.common.records import group_by
@@ -93,6 +94,7 @@ def is_entry(name: str) -> bool:
     return name.strip() == "#" or _ENTRY.fullmatch(words(name)) is not None
 
 
+@lru_cache(maxsize=1000)  # once for all rows
 def header_roles(name: str) -> tuple[str, ...]:
     """The meanings of two numbers in a cell by the name of its column: `yield (ee)`, `yield/ee`, `conv. (yield)`.
 
@@ -141,6 +143,7 @@ def correlation(cells: Sequence[str], yields: Sequence[float | None]) -> float:
         return 0.0
 
 
+@lru_cache(maxsize=100_000)  # a column of conditions has the same few texts in all rows
 def _number(cell: str) -> float | None:
     text = cell.rstrip("% ").replace(",", ".")
     if re.fullmatch(r"[-−]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,2})?", text):
