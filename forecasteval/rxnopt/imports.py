@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import re
+from argparse import BooleanOptionalAction
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -62,9 +62,7 @@ class Layout:
     year: int | None = _option("year of the publication", "N", type=int)
     duplicates: str = _option("rows with equal conditions (median)", None, "median", choices=DUPLICATES)
     fraction: bool | None = _option(
-        "yields are shares of 1, or percent although all are between 0 and 1",
-        None,
-        action=argparse.BooleanOptionalAction,
+        "yields are shares of 1, or percent although all are between 0 and 1", None, action=BooleanOptionalAction
     )
     reaction: str | None = None  # the column of reaction SMILES
 

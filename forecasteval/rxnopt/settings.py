@@ -84,7 +84,7 @@ def make_settings(values: Mapping[str, Any]) -> Settings:
     for name, value in values.items():
         try:
             settings = replace(settings, **{name: _read_setting(name, value)})
-        except ValueError:
+        except (ValueError, RecursionError):
             option = "--" + name.replace("_", "-")
             raise InputError(option, f"expected {SETTING_HELP[name]}", printable(repr(value), 60)) from None
     if settings.max_reference_options < settings.min_reference_options:
@@ -115,12 +115,9 @@ def _read_setting(name: str, value: Any) -> Any:
 
 
 def _read_words(value: Any) -> tuple[str, ...]:
-    """A list, JSON text of one, or words with commas between them; empty where the text is no list."""
+    """A list, JSON text of a list, or words with commas between them."""
     if isinstance(value, str) and value.strip().startswith("["):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return ()
+        value = json.loads(value)
     parts = value.split(",") if isinstance(value, str) else value if isinstance(value, (list, tuple)) else [value]
     return tuple(text for text in (str(part).strip() for part in parts) if text)
 
