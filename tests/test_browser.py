@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from cli import ROOT, run
-from forecasteval.boards.page import render
+from forecasteval.boards.html import render
 from hostile import TEXTS, hostile_results
 
 BROWSER: Final = shutil.which("chromium")
@@ -277,14 +277,61 @@ def test_without_script_and_style_everything_is_there(pages: dict[str, Path], br
     watched.context.close()
 
 
-def test_a_page_with_many_rows_filters_at_once(browser: Any, tmp_path: Path) -> None:
+def test_rows_have_the_titles_of_their_columns_on_a_phone_without_script(pages: dict[str, Path], browser: Any) -> None:
+    watched = Watched(
+        browser, pages["250915-careful"], java_script_enabled=False, viewport={"width": 390, "height": 900}
+    )
+    labels = watched.page.locator("#q-6873e6a7 > summary > span").evaluate_all(
+        "(all) => all.map((one) => getComputedStyle(one, '::before').content)"
+    )
+    assert labels == ['"Level "', '"Score "', '"Costs "', '"Outcome "', "none", "none"]
+    watched.context.close()
+
+
+def many(path: Path) -> Path:
+    """A page of 2,500 questions."""
     from cli import q
     from eval import FutureXEvaluator
 
     rows = [q(f"q{n}", answer="B" if n % 2 else "A") for n in range(2500)]
-    path = tmp_path / "many.html"
     path.write_text(render(FutureXEvaluator().evaluate_all(rows).page()), encoding="utf-8")
-    watched = Watched(browser, path)
+    return path
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_long_table_is_folded(browser: Any, tmp_path: Path, script: bool) -> None:
+    watched = Watched(browser, path := many(tmp_path / "many.html"), java_script_enabled=script)
+    page, box = watched.page, watched.page.get_by_label("Show all 2500 rows")
+    assert page.locator(ROWS).count() == 50
+    box.check()
+    assert page.locator(ROWS).count() == 2500
+    box.uncheck()
+    page.emulate_media(media="print")
+    assert page.locator(ROWS).count() == 2500
+    page.emulate_media(media="screen")
+    page.goto(f"{path.as_uri()}#q-q2498")  # one that is folded
+    assert page.locator("#q-q2498").is_visible()
+    watched.context.close()
+
+
+def test_search_and_sorting_reach_what_is_folded(browser: Any, tmp_path: Path) -> None:
+    watched = Watched(browser, many(tmp_path / "many.html"))
+    page, box = watched.page, watched.page.get_by_label("Show all 2500 rows")
+    page.get_by_label("Search").fill("q2498")
+    assert page.locator(ROWS).evaluate_all("(all) => all.map((one) => one.id)") == ["q-q2498"]
+    assert not box.is_visible()
+    page.get_by_label("Search").fill("q24")
+    assert page.locator(ROWS).count() == 50
+    assert page.locator("output").inner_text() == "111 of 2500 rows"
+    page.get_by_role("button", name="Show all").click()
+    page.locator(".head button", has_text="Score").click()
+    assert set(scores(page)) == {1}
+    assert box.is_visible()
+    watched.context.close()
+
+
+def test_a_page_with_many_rows_filters_at_once(browser: Any, tmp_path: Path) -> None:
+    watched = Watched(browser, many(tmp_path / "many.html"))
     watched.page.get_by_label("Search").fill("q24")
     shown = watched.page.locator(ROWS).evaluate_all("(all) => all.map((one) => one.id)")
     assert shown

@@ -106,19 +106,15 @@ class Line(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """One pair of axes; `reference` is a dashed level line, or "diagonal"; with `named` the lines have labels."""
+    """One pair of axes; `reference` are the ends of a dashed line; with `named` the lines have labels."""
 
     title: str
     lines: Sequence[Line]
     x: Axis
     y: Axis
-    reference: float | str | None = None
+    reference: tuple[tuple[float, float], tuple[float, float]] | None = None
     named: bool = True
     height: int = 240  # CSS pixels
-
-    def drawn(self) -> list[tuple[int, Line]]:
-        """The lines with their numbers in the order in which they are drawn: faint ones lie below the others."""
-        return sorted(enumerate(self.lines), key=lambda pair: not pair[1].faint)
 
     def path(self, line: Line) -> str:
         """The line as the path of an SVG element that is 1000 wide."""
@@ -204,10 +200,8 @@ def _draw_panel(ax: Axes, panel: Panel) -> None:
         if panel.named and line.end and not line.faint:
             label = ax.annotate(printable(line.name, LABEL), line.end, (4, 0), textcoords="offset points", va="center")
             label.set(color=colour, parse_math=False)
-    if panel.reference == "diagonal":
-        ax.plot([panel.x.low, panel.x.high], [panel.y.low, panel.y.high], color=GREY, linestyle="--", zorder=0)
-    elif isinstance(panel.reference, (int, float)):
-        ax.axhline(panel.reference, color=GREY, linestyle="--", zorder=0)
+    if panel.reference:
+        ax.plot(*zip(*panel.reference, strict=True), color=GREY, linestyle="--", zorder=0)
     places, texts = [at for at, _ in panel.x.ticks], [printable(text, LABEL) for _, text in panel.x.ticks]
     ax.set_xticks(places, texts, parse_math=False)
     ax.set_xlabel(panel.x.title, parse_math=False)

@@ -72,7 +72,7 @@ def _reliability_chart(results: Mapping[str, Any], order: Sequence[str]) -> Char
     bins = {name: results["reliability"][name] for name in order[:_SMALL]}
     axis = Axis("", [(0.0, "0"), (0.5, "0.5"), (1.0, "1")])
     panels = [
-        Panel(printable(name, 24), [_reliability_line(name, bins[name])], axis, axis, "diagonal", False, 140)
+        Panel(printable(name, 24), [_reliability_line(name, bins[name])], axis, axis, ((0, 0), (1, 1)), False, 140)
         for name in bins
     ]
     description = (
@@ -137,7 +137,7 @@ def _return_panel(curves: Mapping[str, Any], names: Sequence[str], metric: str) 
     ticks = [low + (high - low) * part / 3 for part in range(4)]
     x = Axis("", [(at, f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}") for at in ticks], low, high)
     y = number_axis("mean payoff", [1.0, *(y for line in lines for _, y in line.points)])
-    return Panel(f"γ = {metric.removeprefix('return_')}", lines, x, y, 1.0, height=180)
+    return Panel(f"γ = {metric.removeprefix('return_')}", lines, x, y, ((low, 1.0), (high, 1.0)), height=180)
 
 
 # --- Events ---

@@ -14,7 +14,7 @@ from each import each
 from forecasteval.boards import rank
 from forecasteval.boards.board_page import make_page
 from forecasteval.boards.history import read_history
-from forecasteval.boards.page import render
+from forecasteval.boards.html import render
 from forecasteval.boards.significance import holm, sign_flip_test
 from forecasteval.common.pages import Records
 from forecasteval.common.report import Interval, Link, Links
@@ -122,7 +122,7 @@ def test_the_page_that_nightly_makes_is_that_of_the_run(tmp_path: Path, name: st
     (tmp_path / "evaluation" / f"{name}.html").unlink()
     assert run(tmp_path, "nightly", "--html").code == 0
     found = [*(tmp_path / "evaluation").glob("*.html")]
-    back = b'<p><a href="./leaderboard.html">Leaderboard</a> </p>'
+    back = b'<p><a href="./leaderboard.html">Leaderboard</a></p>\n'
     assert [path.read_bytes() for path in found if path.stem != "leaderboard"] == [
         page.replace(b"<h1>", back + b"<h1>")
     ]

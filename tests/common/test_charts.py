@@ -111,12 +111,12 @@ def named(*titles: str) -> list[Column]:
 @pytest.mark.extra("matplotlib")
 @pytest.mark.usefixtures("_no_window")
 def test_every_form_is_drawn() -> None:
-    axis = Axis("x", [(0.0, "0"), (1.0, "$1$")])
+    axis, ends = Axis("x", [(0.0, "0"), (1.0, "$1$")]), ((0.0, 0.0), (1.0, 1.0))
     lines = [Line("a", [(0.0, 0.5), (1.0, None)], [0.1, 0.2]), Line("b", [(0.0, 0.1)], faint=True)]
     rows = [["a", Shade(1.0), Shade(None)], ["b", Shade(-0.5), Shade(0.0)]]
     table = make_table(named("one", "two"), rows)
     charts: dict[str, Any] = {
-        "two": Chart("two", "T", "D", table, [Panel("p", lines, axis, axis, mark) for mark in ("diagonal", 1.0)]),
+        "two": Chart("two", "T", "D", table, [Panel("p", lines, axis, axis, mark) for mark in (ends, None)]),
         "matrix": Chart("matrix", "T", "D", table),
         "bars": Chart("bars", "T", "D", make_table(named("n"), [["a", Bar(3.0)]])),
     }  # fmt: skip

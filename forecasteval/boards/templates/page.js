@@ -13,10 +13,9 @@ const views = [...document.querySelectorAll(".records")].map((box, number) => {
   const titles = heads.map((head) => head.firstChild.textContent), prefix = number ? `${box.id}.` : "";
   const rows = [...list.children].map((row) => {
     const spans = [...row.firstElementChild.children];
-    spans.forEach((span, place) => { span.dataset.l = titles[place]; });  // what a phone shows before the value
     return { row, texts: spans.map((span) => span.dataset.v ?? span.textContent) };
   });
-  const tools = element("div", { className: "tools" }), count = element("output"), controls = new Map(), tests = [];
+  const more = box.querySelector(":scope > .more"), tools = element("div", { className: "tools" }), count = element("output"), controls = new Map(), tests = [];
   const add = (key, name, control, test) => {
     tools.append(labelled(name, control));
     if (controls.has(prefix + key) || key === "sort") key += "*";  // a key of systems.json
@@ -55,6 +54,7 @@ const views = [...document.querySelectorAll(".records")].map((box, number) => {
   const show = () => {
     for (const each of rows) each.row.hidden = !tests.every((test) => test(each));
     const shown = rows.filter(({ row }) => !row.hidden).length;
+    if (more) more.hidden = shown <= 50;  // as many as the style shows
     count.textContent = `${shown} of ${rows.length} rows${sorted ? `, sorted by ${sorted.replace(/^-/, "")}` : ""}`;
   };
   const load = (state) => {
@@ -128,14 +128,13 @@ document.addEventListener("toggle", ({ target }) => {
     said.scrollTop = mark.offsetTop - said.offsetTop - said.clientHeight / 2;
   }
   if (!target.matches(".rows > details:not(:has(.self))")) return;
-  const line = element("div", { className: "self" }), link = element("a", { href: `#${target.id}`, textContent: `#${target.id}` });
+  const link = element("a", { href: `#${target.id}`, textContent: `#${target.id}` }), place = element("dd");
   const copy = button("Copy", () => {
     location.hash = link.hash;
     navigator.clipboard?.writeText(location.href).then(() => { copy.textContent = "Copied"; }, () => {});
   });
-  line.append(element("dt", { textContent: "Address" }), element("dd"));
-  line.lastChild.append(link, " ", copy);
-  target.lastElementChild.append(line);
+  place.append(link, " ", copy);
+  target.lastElementChild.append(element("dt", { className: "self", textContent: "Address" }), place);
 }, true);
 const visit = () => {
   const target = document.getElementById(location.hash.slice(1));
