@@ -97,6 +97,12 @@ def score(argv: Sequence[str]) -> int:
 
 
 def _score_files(args: argparse.Namespace) -> int:
+    """Score and report file by file; the exit code.
+
+    `score_names` finds each file and its dataset. `Scorer.score` recognises the benchmark, the first of `WINGS` that
+    claims the file, and has its evaluator make the result (`Evaluator.evaluate`): read the files, score every question,
+    summarise the scores. The report is the result as lines and tables.
+    """
     scorer = _scorer(args)
     saved: set[str] = set()
     breaches: list[str] = []
@@ -181,9 +187,9 @@ def check(argv: Sequence[str]) -> int:
     parser = _parser(check, _CHECK, "nothing found", 4)
     parser.add_argument("dataset", metavar="DATASET", help="file in dataset/, or a path (or a CSV of Prophet Arena)")
     args = parser.parse_args(argv)
-    found = _scorer(args).check(find_file(args.dataset, args.root / "dataset"))
-    _show(args, found, found.report())
-    return 4 if found["findings"] else 0
+    results = _scorer(args).check(find_file(args.dataset, args.root / "dataset"))
+    _show(args, results, results.report())
+    return 4 if results["findings"] else 0
 
 
 def _rxnopt(argv: Sequence[str]) -> int:
