@@ -14,9 +14,10 @@ _CJK_SPACE: Final = re.compile(rf"(?<=[{CJK}]) +| +(?=[{CJK}])")
 IS_CJK: Final = re.compile(rf"[{CJK}]")
 # What must not stand in front of a name: it would name two, or deny one. A number behind `no` is a rank.
 _HEDGE: Final = re.compile(
-    r"\b(?:or|over|nor|not|no(?!\.?\s*[0-9])|but|vs?|versus|either|never|except|without|replacing|then|by|than"
-    r"|probably|perhaps|likely|beats?|defeats?|instead\s+of|ahead\s+of)\b"
-    r"|\band\s*\Z|\w\s[0-9]{1,3}[.)]\s?\Z|[+|@=<>&,;?!]|(?:非|不是|不会是|或者?|而是)\Z"
+    r"(?a:\b(?:or|over|nor|not|no(?!\.?\s*[0-9])|but|vs?|versus|either|never|except|without|replacing|then|by|than"
+    r"|probably|perhaps|likely|beats?|defeats?|instead\s+of|ahead\s+of)\b)"  # beside CJK characters, too
+    r"|(?a:\band)\s*\Z|\w\s[0-9]{1,3}[.)]\s?\Z|[+|@=<>&,;?!→]|(?<![0-9])[、。]"
+    r"|(?:非|不是|不会是|没有|除了|排除|或者?|而是|击败|战胜|取代|替代|(?<=\w)(?:和|与|以及|还是))\Z"
 )
 _OR_ELSE: Final = re.compile(r"(?:or|nor|not|but|either|never|except|maybe|probably|perhaps|likely)\b|不是|或", re.I)
 _DASH: Final = re.compile(r"\s[-–—]\s|(?<=[》”\"」』])\s?[-–—]")
