@@ -130,7 +130,7 @@ def _is_name(item: str) -> bool:
 def _mask(text: str, compounds: Iterable[str]) -> str:
     """The text with underscores for all that brackets, quotes and compound names hold."""
     for name in compounds:
-        whole = rf"(?<![^\s,;|、>→]){re.escape(name)}(?![^\s,;|、>→])"
+        whole = rf"(?<![^\s,;|、>→:]){re.escape(name)}(?![^\s,;|、>→。])"
         text = re.sub(whole, lambda match: "_" * len(match[0]), text, flags=re.I)
     return _SHIELD.sub(lambda match: match[0][0] + "_" * (len(match[0]) - 2) + match[0][-1], text)
 
