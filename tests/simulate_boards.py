@@ -15,17 +15,17 @@ from scipy import special
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from forecasteval.boards.inference import (
+from forecasteval.boards.significance import paired_test
+from forecasteval.boards.systems import ALPHA
+from forecasteval.boards.two_way import (
     adjust_pairs,
     compare_pairs,
     difference_spread,
+    fit_scores,
     half_widths,
     rank_bounds,
     score_spread,
 )
-from forecasteval.boards.significance import paired_test
-from forecasteval.boards.systems import ALPHA
-from forecasteval.boards.two_way import fit_scores
 from forecasteval.common.statistics import stratified_interval
 from forecasteval.futurex.rules import WEIGHTS
 
@@ -134,7 +134,7 @@ def judge_season(season: Season, systems: int) -> dict[str, float]:
     same = np.sign(differences.value) == np.sign(gaps)
     own = own_scores(season)
     ranks = np.argsort(np.argsort(-truth, kind="stable")) + 1
-    bounds = np.array(rank_bounds(differences, p, ALPHA))[:systems]
+    bounds = np.array(rank_bounds(differences.value, p, ALPHA))[:systems]
     held = np.abs(differences.value - gaps) <= half_widths(differences)
     return {
         "pairs in the right order": float(same[upper].mean()),

@@ -17,8 +17,7 @@ from .significance import holm
 from .systems import ALPHA, DRAWS, SEED, UNPARSED, Scale, System
 
 if TYPE_CHECKING:
-    from .inference import Spread
-    from .two_way import Array, Fit
+    from .two_way import Array, Fit, Spread
 
 _DIGITS: Final = 12  # further digits depend on the processor
 _MOST: Final = 6  # datasets that a system needs at most to be ranked
@@ -182,8 +181,7 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
     """The scores of connected systems; None if no level has `min_questions` questions."""
     import numpy as np
 
-    from .inference import compare_pairs, difference_spread, half_widths, score_spread
-    from .two_way import fit_scores
+    from .two_way import compare_pairs, difference_spread, fit_scores, half_widths, score_spread
 
     datasets = _datasets(answered)
     first = next(iter(datasets.values()))
@@ -243,10 +241,11 @@ def _rank(season: Season, ranked: list[int], rows: list[dict[str, Any]]) -> list
     """
     import numpy as np
 
-    from .inference import adjust_pairs, chances_of_best, rank_bounds
+    from .two_way import adjust_pairs, chances_of_best, rank_bounds
 
     places, by_name = np.array(ranked), np.sort(ranked)
-    bounds = rank_bounds(season.gaps.select(places), adjust_pairs(season.p[np.ix_(places, places)]), ALPHA)
+    pairs = np.ix_(places, places)
+    bounds = rank_bounds(season.gaps.value[pairs], adjust_pairs(season.p[pairs]), ALPHA)
     chances = dict(zip(by_name.tolist(), chances_of_best(season.fit, SEED, by_name).tolist(), strict=True))
     gaps = [season.gap(ranked[0], place) for place in ranked]
     adjusted = [None, *holm([p for _, _, p in gaps[1:]])]

@@ -1,4 +1,4 @@
-"""Systems that answered different weeks on one scale: a logistic model of systems, weeks and levels."""
+"""Systems that answered different weeks on one scale: a logistic model, and what its errors say of scores and ranks."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from scipy import special
 
+from .significance import holm
+from .systems import DRAWS
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
-NOISE: Final = 1e-12  # what is rounding
-TINY: Final = 1e-300
+_NOISE: Final = 1e-12  # what is rounding
+_TINY: Final = 1e-300
 _WIDE: Final = 3.0  # prior standard deviation of systems, weeks and levels, in log-odds
 _NARROW: Final = 1.5  # that of a cell's departure from its week and level, divided by the root of its questions
 _COMMON: Final = 5.0  # weeks that the common variance of shocks counts for beside the weeks of a system
@@ -23,6 +26,7 @@ class Fit(NamedTuple):
     scores: Array  # S
     parts: list[Array]  # of each level, S × its questions or clusters: what each adds to the error of a score
     counts: Array  # L × S: questions or clusters that a system answered
+    measured: bool  # whether every level has two questions or clusters: one alone says nothing of its error
     varies: Array  # S: whether a system's scores vary within a level, so that they measure an error
     shocks: Array  # S × S: covariance of the scores by weeks that are good or bad for a system
     shock_freedom: float
@@ -113,20 +117,16 @@ def fit_scores(scores: Array, levels: Array, weeks: Array, weights: Array, clust
 def _blank_fit(scores: Array, places: list[Array], members: list[Array]) -> Fit:
     """The fit of systems without a point: scores of 0 without errors."""
     answered = ~np.isnan(scores)
-    counts = [
-        _sum_clusters(answered[:, in_level], numbers) > 0 for in_level, numbers in zip(places, members, strict=True)
-    ]
-    highest, lowest = (
-        np.array([best(scores[:, in_level], 1, initial=bound, where=answered[:, in_level]) for in_level in places])
-        for best, bound in ((np.max, -np.inf), (np.min, np.inf))
-    )
-    size = len(scores)
+    counts = [_sum_clusters(answered[:, at], numbers) > 0 for at, numbers in zip(places, members, strict=True)]
+    highest = [scores[:, at].max(axis=1, initial=-np.inf, where=answered[:, at]) for at in places]
+    lowest = [scores[:, at].min(axis=1, initial=np.inf, where=answered[:, at]) for at in places]
     return Fit(
-        scores=np.zeros(size),
+        scores=np.zeros(len(scores)),
         parts=[np.zeros(part.shape) for part in counts],
         counts=np.stack([part.sum(axis=1) for part in counts]),
-        varies=(highest - lowest > NOISE).any(axis=0),
-        shocks=np.zeros((size, size)),
+        measured=all(part.shape[1] > 1 for part in counts),
+        varies=(np.array(highest) - np.array(lowest) > _NOISE).any(axis=0),
+        shocks=np.zeros((len(scores), len(scores))),
         shock_freedom=1.0,
         shock_deviation=np.nan,
     )
@@ -203,7 +203,7 @@ def _measure_shocks(
     single system, whose variance is max(0, (f·o_s² + 5ω²)/(f + 5)) with f = its weeks − 1, as few weeks say little.
     """
     slopes = answered * model.slopes[:, design.cells] * design.weights
-    residuals = residuals - slopes * (residuals.sum(axis=0) / np.maximum(slopes.sum(axis=0), TINY))
+    residuals = residuals - slopes * (residuals.sum(axis=0) / np.maximum(slopes.sum(axis=0), _TINY))
     sizes = design.members.sum(axis=0)
     by_cell = residuals @ design.members
     about = residuals - answered * (by_cell / sizes)[:, design.cells]
@@ -212,8 +212,8 @@ def _measure_shocks(
     count = np.bincount(unit_cells, minlength=len(sizes))
     noise = _sum_clusters(about, units) ** 2 * (count / np.maximum(count - 1, 1))[unit_cells] @ design.weeks[unit_cells]
     sums, moved = by_cell @ design.weeks, slopes @ design.members @ design.weeks
-    left = 1 - moved / np.maximum(moved.sum(axis=1, keepdims=True), TINY)
-    free = 1 - (moved**2).sum(axis=0) / np.maximum(moved.sum(axis=0), TINY) ** 2
+    left = 1 - moved / np.maximum(moved.sum(axis=1, keepdims=True), _TINY)
+    free = 1 - (moved**2).sum(axis=0) / np.maximum(moved.sum(axis=0), _TINY) ** 2
     seen, chance = (sums**2).sum(axis=1), (left * noise).sum(axis=1)
     scale = (left * np.maximum(free, 0) * moved**2).sum(axis=1)
     least = 1e-9 * (moved**2).sum(axis=1)  # below, nothing measures a shock
@@ -224,7 +224,7 @@ def _measure_shocks(
     freedom = np.where(measured, (moved > 0).sum(axis=1) - 1, 0)
     single = np.where(measured, (seen - chance) / np.where(measured, scale, 1), common)
     variances = np.maximum(0, (freedom * single + _COMMON * common) / (freedom + _COMMON))
-    share = common * scale.sum() / max(seen.sum(), TINY)  # of what is seen; the rest is noise
+    share = common * scale.sum() / max(seen.sum(), _TINY)  # of what is seen; the rest is noise
     total = freedom.sum() * (1 - 1 / len(answered)) * share**2
     return variances, max(1.0, float(total)), float(np.sqrt(common))
 
@@ -249,3 +249,101 @@ def _carry_shocks(answered: Array, variances: Array, design: _Design, model: _Mo
     crossed = count * (variances[:, None] * mixed) @ pull.T
     covariance: Array = np.diag(variances * (direct**2).sum(axis=1)) + crossed + crossed.T + pull @ total @ pull.T
     return covariance
+
+
+# --- Inference ---
+
+
+class Spread(NamedTuple):
+    """Estimates, their variances (0: questions all say the same; nan: nothing measures them), degrees of freedom."""
+
+    value: Array
+    variance: Array
+    freedom: Array
+
+
+def score_spread(fit: Fit) -> Spread:
+    """The scores' errors, with Satterthwaite's degrees of freedom from the questions that each system answered."""
+    parts = np.array([(part**2).sum(axis=1) for part in fit.parts])
+    return _spread(fit, fit.scores, parts, fit.counts, np.diag(fit.shocks))
+
+
+def difference_spread(fit: Fit) -> Spread:
+    """S × S: those of every system's score less every other's; a level counts the fewer questions of the two."""
+    fewer = np.minimum(fit.counts[:, :, None], fit.counts[:, None, :])
+    parts = np.array([_of_differences(part @ part.T) for part in fit.parts])
+    return _spread(fit, fit.scores[:, None] - fit.scores, parts, fewer, _of_differences(fit.shocks))
+
+
+def _of_differences(covariance: Array) -> Array:
+    """The variances of all differences, without what is rounding."""
+    total = np.add.outer(np.diag(covariance), np.diag(covariance))
+    rest = total - 2 * covariance
+    return np.where(rest > _NOISE * total, rest, 0.0)
+
+
+def _spread(fit: Fit, value: Array, parts: Array, counts: Array, shocks: Array) -> Spread:
+    total = parts.sum(axis=0) + shocks
+    shares = (parts**2 / (np.maximum(counts, 2) - 1)).sum(axis=0) + shocks**2 / fit.shock_freedom
+    total = np.where(total > 1e-30, total, 0.0) if fit.measured else np.full_like(total, np.nan)
+    return Spread(value, total, np.where(total > 0, total**2 / np.maximum(shares, _TINY), 1.0))
+
+
+def half_widths(spread: Spread) -> Array:
+    """Half of the 95 % intervals by Student's t; nan where nothing measures the error."""
+    half = special.stdtrit(spread.freedom, 0.975) * np.sqrt(spread.variance)
+    return np.where(spread.variance > 0, half, np.nan)
+
+
+def compare_pairs(fit: Fit, differences: Spread) -> Array:
+    """S × S two-sided p-values by Student's t, not adjusted; 1 where nothing measures the error.
+
+    None is below 2 / 2^n, the least that the signs of the n questions of the system with fewer can give.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.abs(differences.value) / np.sqrt(differences.variance)
+    p = 2 * special.stdtr(differences.freedom, -t)
+    fewer = np.minimum(fit.counts[:, :, None], fit.counts[:, None, :]).sum(axis=0)
+    least = np.maximum(p, 2.0 ** (1 - np.minimum(fewer, 1000)))
+    none = np.isnan(differences.variance) | (np.abs(differences.value) < _NOISE)
+    return np.where(none, 1.0, np.minimum(1.0, least))
+
+
+def adjust_pairs(p: Array) -> Array:
+    """S × S p-values with Holm's adjustment over all pairs; 1 on the diagonal."""
+    upper = np.triu_indices(len(p), 1)
+    adjusted = np.ones_like(p)
+    adjusted[upper] = holm(p[upper].tolist())
+    return np.minimum(adjusted, adjusted.T)
+
+
+def rank_bounds(differences: Array, p: Array, alpha: float) -> list[tuple[int, int]]:
+    """The best and the worst rank of every system that no test contradicts.
+
+    1 + the systems significantly better, and S − those significantly worse. With Holm's p-values over all pairs, all
+    ranks lie in theirs in 95 % of cases (Mogstad, Romano, Shaikh & Wilhelm, Inference for ranks, 2024).
+    """
+    better = ((differences < 0) & (p < alpha)).sum(axis=1)
+    worse = ((differences > 0) & (p < alpha)).sum(axis=1)
+    return [(1 + int(up), len(p) - int(down)) for up, down in zip(better, worse, strict=True)]
+
+
+def chances_of_best(fit: Fit, seed: int, places: Array) -> Array:
+    """Share of `DRAWS` draws from the normal distribution of the errors of some systems in which each is the highest.
+
+    Systems without a point are never it, unless nobody has one; ties share. Normal and not Student's: with few
+    questions it is surer than the intervals. nan where nothing measures the errors.
+    """
+    if not fit.measured:
+        return np.full(len(places), np.nan)
+    live = fit.scores[places] > 0 if (fit.scores[places] > 0).any() else np.full(len(places), True)
+    drawn_from = places[live]
+    covariance = sum(part[drawn_from] @ part[drawn_from].T for part in fit.parts)
+    values, vectors = np.linalg.eigh(covariance + fit.shocks[np.ix_(drawn_from, drawn_from)])
+    values = np.where(values > _NOISE * values.max(), values, 0.0)  # the root of rounding would part equal systems
+    root = (vectors * np.sqrt(values)) @ vectors.T  # the symmetric one: no sign is up to the library
+    drawn = fit.scores[drawn_from] + np.random.default_rng(seed).standard_normal((DRAWS, len(root))) @ root
+    best = drawn >= drawn.max(axis=1, keepdims=True) - 1e-9
+    chances = np.zeros(len(places))
+    chances[live] = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
+    return chances
