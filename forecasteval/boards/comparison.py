@@ -16,7 +16,7 @@ from forecasteval.common.version import __version__
 
 from .names import without_run
 from .pooled import Season, connect_systems, fit_season
-from .repeats import combine_all, combine_runs, describe_system, mean_result
+from .ranking import combine_all, combine_runs, describe_system, mean_result
 from .report import comparison_report, over_weeks_report
 from .significance import FLIPS, Difference, detectable_difference, holm, measure_differences, tally
 from .systems import SEED, System, distinct_names, read_result, read_system, require_same_policy

@@ -18,7 +18,7 @@ from cli import Record, number, q, run, write
 from each import each
 from forecasteval.boards import compare, rank
 from forecasteval.boards.names import find_runs
-from forecasteval.boards.repeats import combine_runs
+from forecasteval.boards.ranking import combine_runs
 from forecasteval.boards.report import board_report, format_csv, format_markdown
 from forecasteval.boards.systems import read_system
 from forecasteval.common.errors import InputError
