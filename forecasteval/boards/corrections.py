@@ -53,12 +53,12 @@ def are_corrections(value: Any) -> bool:
     )
 
 
-def keep_replaced(folder: Path, name: str, row: Mapping[str, Any] | None, system: System | Forecasters) -> None:
-    """Keep the stored result of a file that `system` replaces, if its row of the last board has other questions.
+def keep_replaced(path: Path, row: Mapping[str, Any] | None, system: System | Forecasters) -> None:
+    """Keep a stored result that `system` replaces, if its row of the last board has other questions.
 
     It holds the truths until then; a result that an interrupted night has kept stays.
     """
-    path, kept = folder / f"{name}.json", folder / _REPLACED / f"{name}.json"
+    kept = path.parent / _REPLACED / path.name
     with contextlib.suppress(OSError, *NO_RESULT):  # a row or a file that this tool did not make
         corrected = row and row["signature"]["questions_sha256"] != file_row(system)["signature"]["questions_sha256"]
         if corrected and path.stat().st_size <= _LARGEST and not kept.exists():

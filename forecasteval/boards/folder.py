@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, TypedDict
 
 from forecasteval.common.errors import EvaluationError, InputError
-from forecasteval.common.files import hash_file, require_regular, write_atomic
+from forecasteval.common.files import hash_file, write_atomic
 from forecasteval.common.records import dump_json
 from forecasteval.common.results import Results
 from forecasteval.common.wing import Scorer
@@ -40,7 +40,6 @@ from .store import (
     store_result,
     summary_path,
     write_changed,
-    write_summary,
 )
 from .systems import NO_RESULT, Forecasters, System, file_row, file_rows, to_record
 from .tasks import Failure, Options, Scored, Task, explain, failure, find_tasks, score_files
@@ -105,9 +104,8 @@ class _Night:
     fresh: dict[str, System | Forecasters] = field(default_factory=dict)
     llm_failures: dict[str, dict[str, int]] = field(default_factory=dict)
 
-    @property
-    def folder(self) -> Path:
-        return self.scorer.output
+    def __post_init__(self) -> None:
+        self.folder = self.scorer.output
 
     def plan(self, tasks: Sequence[Task]) -> list[Task]:
         """The tasks whose stored result does not hold; notes the checksums of those that do."""
@@ -118,11 +116,9 @@ class _Night:
             path = self.folder / f"{task.name}.json"
             try:
                 checksums = task.checksums(hash_dataset)
-                if path.exists():
-                    require_regular(path)
-                checksum = hash_file(path) if path.exists() and not self.options.force else ""
-                known = _known(path, checksum, self.rows.get(task.name)) if checksum else None
-                holds = known is not None and _holds(known, task, checksums, settings)
+                checksum = hash_file(path) if path.exists() else ""
+                row = self._find_row(path, checksum) if checksum and not self.options.force else None
+                holds = row is not None and _holds(row, task, checksums, settings)
             except EvaluationError as error:
                 self.failures.append(failure(task.prediction, explain(error, task.path, self.root)))
                 continue
@@ -132,22 +128,30 @@ class _Night:
                 todo.append(task)
         return todo
 
+    def _find_row(self, path: Path, checksum: str) -> Mapping[str, Any] | None:
+        """The row of a stored result with this sha256; None if it is damaged."""
+        row = self.rows.get(path.stem)
+        if row is not None and row["file_sha256"] == checksum:  # as it was ranked: it need not be read through
+            return row
+        system = read_summary(path, checksum)
+        return file_row(system) if system else None
+
     def score(self, tasks: Sequence[Task]) -> None:
         """Score the tasks and store their results."""
         with contextlib.closing(
             score_files(self.scorer.score, tasks, self.root, self.folder, self.options)
         ) as outcomes:
-            for task, (scored, failures, left_out) in zip(tasks, outcomes, strict=True):
+            for task, (scored, failures, notes) in zip(tasks, outcomes, strict=True):
                 self.failures += failures
-                self.notes += [f"{entry['file']}: not scored: {entry['reason']}" for entry in left_out]
+                self.notes += notes
                 if not scored:
                     continue
                 for kind, count in scored.llm_failures.items():
                     self.llm_failures.setdefault(kind, {})[task.prediction] = count
-                keep_replaced(self.folder, scored.name, self.rows.get(scored.name), scored.system)
-                checksum = store_result(scored.path, self.folder / f"{scored.name}.json")
-                self.fresh[scored.name], self.checksums[scored.name] = scored.system, checksum
-                write_summary(self.folder, scored.name, scored.system, checksum)
+                path, name = self.folder / scored.path.name, scored.path.stem
+                keep_replaced(path, self.rows.get(name), scored.system)
+                self.checksums[name] = store_result(scored.path, path, scored.system)
+                self.fresh[name] = scored.system
         if self.options.pages:
             self.notes += name_missing(self.folder, self.checksums)
 
@@ -200,17 +204,6 @@ class _Night:
         return changes
 
 
-def _known(path: Path, checksum: str, row: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """The row of a stored result with this sha256; None if it does not exist or is damaged.
-
-    `row` is its row of the leaderboard: if the file is still the one that was ranked, it need not be read through.
-    """
-    if row is not None and row["file_sha256"] == checksum:
-        return row
-    system = read_summary(path, checksum)
-    return file_row(system) if system else None
-
-
 def _holds(
     row: Mapping[str, Any], task: Task, checksums: Mapping[str, str], settings: Callable[[str], Mapping[str, Any]]
 ) -> bool:
@@ -259,7 +252,7 @@ def verify_folder(root: Path, scorer: Scorer, options: Options) -> Verification:
         with contextlib.closing(score_files(scorer.score, tasks, root, folder, options)) as outcomes:
             for scored, failures, _ in outcomes:
                 failed += failures
-                if scored and not os.path.lexists(folder / f"{scored.name}.json"):
+                if scored and not os.path.lexists(folder / scored.path.name):
                     unstored.append(str(file_row(scored.system)["prediction"]))
                 elif scored:
                     systems.append(scored.system)
@@ -277,18 +270,18 @@ def verify_folder(root: Path, scorer: Scorer, options: Options) -> Verification:
 
 def _compare_result(folder: Path, scored: Scored) -> dict[str, list[str]]:
     """The differences in the stored result, or else in its summary for ranking."""
-    path, name = folder / f"{scored.name}.json", f"{scored.name}.json"
+    name = scored.path.name
+    path = folder / name
     checksum = hash_file(path) if path.is_file() else ""
     if checksum != hash_file(scored.path):
         stored, _ = read_stored(path)
         messages = _differences(stored, read_stored(scored.path)[0]) if stored else [_DAMAGED]
         return {name: messages} if messages else {}
-    path = summary_path(folder, scored.name)
-    summary, _ = read_stored(path)
+    summary, _ = read_stored(summary_path(path))
     if not summary or summary.get("file_sha256") != checksum:
         return {}  # it is not used
     messages = _differences(summary.get("system"), json.loads(dump_json(to_record(scored.system))))
-    return {f"{path.parent.name}/{name}": messages} if messages else {}
+    return {f"{summary_path(path).parent.name}/{name}": messages} if messages else {}
 
 
 def _compare_board(

@@ -68,23 +68,22 @@ def read_history(folder: Path) -> History:
     """
     path = folder / HISTORY
     raw = read_file(path) if os.path.lexists(path) else b""
+    texts = [(number, text) for number, text in enumerate(raw.split(b"\n"), 1) if text.strip()]
+    lines = [(number, _read_line(text)) for number, text in texts]
+    damaged = [f"line {number}" for number, line in lines if line is None]
+    warnings = [f"{path}: damaged, left as they are: {grouped_names(damaged)}"] if damaged else []
+    return _make_history(raw, [line for _, line in lines if line is not None], warnings)
+
+
+def _make_history(raw: bytes, lines: list[Line], warnings: list[str]) -> History:
     night, last, latest = 0, dict[Key, Line](), dict[Key, tuple[Line | None, Line]]()
-    lines, damaged = list[Line](), list[str]()
-    for number, text in enumerate(raw.split(b"\n"), 1):
-        if not text.strip():
-            continue
-        line = _read_line(text)
-        if line is None:
-            damaged.append(f"line {number}")
-            continue
+    for line in lines:
+        key = _key(line)
         if line["night"] > night:
             night, latest = line["night"], {}
-        key = _key(line)
         if line["night"] == night:
             latest[key] = last.get(key), line
         last[key] = line
-        lines.append(line)
-    warnings = [f"{path}: damaged, left as they are: {grouped_names(damaged)}"] if damaged else []
     return History(raw, night, last, latest, lines, warnings)
 
 
@@ -138,9 +137,7 @@ def append_night(folder: Path, history: History, board: Mapping[str, Any], date:
     end = b"\n" if history.raw and not history.raw.endswith(b"\n") else b""
     raw = history.raw + end + "".join(f"{dump_json(line)}\n" for line in new.values()).encode()
     write_atomic(folder / HISTORY, raw)
-    latest = {key: (history.last.get(key), line) for key, line in new.items()}
-    lines = [*history.lines, *new.values()]
-    return history._replace(raw=raw, night=night, last={**history.last, **new}, latest=latest, lines=lines)
+    return _make_history(raw, [*history.lines, *new.values()], history.warnings)
 
 
 def _name_corrections(folder: Path, history: History, new: Mapping[Key, Line]) -> None:

@@ -12,7 +12,7 @@ from forecasteval.common.pages import Page
 from forecasteval.common.report import Link
 from forecasteval.common.results import Results
 
-from .store import BOARD, hash_stored, lock_folder
+from .store import BOARD, hash_text, lock_folder, result_pieces
 
 _HEAD: Final = 1000  # characters in which the head of a page ends
 RESERVED: Final = (BOARD, "compare")  # stems of pages that are no run's
@@ -28,7 +28,7 @@ def write_page(page: Page, path: Path) -> None:
 def write_run(results: Results, folder: Path) -> None:
     """Write the page of a run to `folder/NAME.html`; InputError for a name that another page has."""
     with lock_folder(folder, wait=True):
-        write_stored(results, folder, hash_stored(results), (folder / f"{BOARD}.html").exists())
+        write_stored(results, folder, hash_text(result_pieces(results)), (folder / f"{BOARD}.html").exists())
 
 
 def write_stored(results: Results, folder: Path, checksum: str, beside_board: bool = True) -> None:

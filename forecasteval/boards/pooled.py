@@ -14,7 +14,7 @@ from forecasteval.common.statistics import mean, stratified_mean
 
 from .names import split_name
 from .significance import holm
-from .systems import ALPHA, DRAWS, SEED, UNPARSED, Scale, System
+from .systems import ALPHA, DRAWS, SEED, Scale, System, count_unread
 
 if TYPE_CHECKING:
     from .two_way import Array, Fit, Spread
@@ -67,11 +67,10 @@ class Season(NamedTuple):
 
     def rows(self) -> list[dict[str, Any]]:
         """The score of every system, and what it is made of, in the order of their names."""
-        systems = enumerate(self.answered.items())
-        return [self._row(place, name, [*results.values()]) for place, (name, results) in systems]
+        return [self._row(place, name) for place, name in enumerate(self.answered)]
 
-    def _row(self, place: int, name: str, results: list[System]) -> dict[str, Any]:
-        low, high, _ = self.scale
+    def _row(self, place: int, name: str) -> dict[str, Any]:
+        (low, high, _), results = self.scale, self.answered[name].values()
         worst = low if self.scale.higher_is_better else high
         score = self.share * worst + self.scale.sign * self.scale.width * float(self.fit.scores[place])
         scores = {
@@ -88,8 +87,7 @@ class Season(NamedTuple):
             "n": sum(map(len, strata.values())),
             "datasets": len(results),
             "n_runs": sum(max(1, len(result.runs)) for result in results),
-            "missing": sum(result.count(self.weights, "missing") for result in results),
-            "unparsed": sum(result.count(self.weights, *UNPARSED) for result in results),
+            **count_unread(results, [*self.weights]),
             "warnings": sum(result.row["warnings"] for result in results),
             "degraded": any(result.row["degraded"] for result in results),
         }

@@ -27,11 +27,11 @@ from .systems import (
     ALPHA,
     DRAWS,
     SEED,
-    UNPARSED,
     FileRow,
     Forecasters,
     Questions,
     System,
+    count_unread,
     distinct_names,
     question_key,
     read_result,
@@ -262,10 +262,11 @@ def describe_system(system: System, levels: Sequence[str]) -> dict[str, Any]:
     Of several runs their scores, the standard deviation of these with R − 1, and whether they differ as wholes: it is
     more than twice what runs would show that differ in nothing but how they answer single questions.
     """
+    strata, bounds = system.strata(levels), (system.share * system.scale.low, system.share * system.scale.high)
     row = {
-        "overall_score": stratified_mean(system.strata(levels)),
-        "overall_interval": stratified_interval(system.spread(levels), system.bounds),
-        **_count_unread(system, levels),
+        "overall_score": stratified_mean(strata),
+        "overall_interval": stratified_interval(system.cluster(strata, levels), bounds),
+        **count_unread([system], levels),
         **system.row,
     }
     if not system.runs:
@@ -275,17 +276,13 @@ def describe_system(system: System, levels: Sequence[str]) -> dict[str, Any]:
             **run.row,
             "run": split_name(run.name, run.group[1]).run,
             "score": stratified_mean(run.strata(levels)),
-            **_count_unread(run, levels),
+            **count_unread([run], levels),
         }
         for run in system.runs
     ]
     deviation = math.sqrt(variance([run["score"] for run in runs]))
     differ = deviation > 2 * _deviation_within(system, levels) + 1e-12
     return {**row, "runs": runs, "run_deviation": deviation, "runs_differ": differ}
-
-
-def _count_unread(system: System, levels: Sequence[str]) -> dict[str, int]:
-    return {"missing": system.count(levels, "missing"), "unparsed": system.count(levels, *UNPARSED)}
 
 
 def _deviation_within(system: System, levels: Sequence[str]) -> float:

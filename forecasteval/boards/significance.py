@@ -40,9 +40,9 @@ def measure_differences(pairs: Iterable[tuple[System, System]], levels: Sequence
         parts = [weight / total / len(values) * value for weight, values in strata for value in values]
         differences.append(Difference(stratified_mean(strata), math.nan, strata, a.cluster(strata, levels), parts))
         flips.append(parts)
-        if a.clustered:  # what hangs together changes its sign together, over all levels
+        clusters = [name for level in levels for name in a.questions[level].clusters]
+        if clusters:  # what hangs together changes its sign together, over all levels
             sums: dict[str, list[float]] = defaultdict(list)
-            clusters = (name for level in levels for name in a.questions[level].clusters)
             for name, part in zip(clusters, parts, strict=True):
                 sums[name].append(part)
             flips[-1] = list(map(math.fsum, sums.values()))

@@ -41,13 +41,18 @@ def save_results(results: Mapping[str, Any], folder: Path, saved: set[str] | Non
         saved.add(name)
 
 
-def store_result(written: Path, path: Path) -> str:
-    """Put a file that holds a result in its place; the sha256 of its bytes. EvaluationError if it cannot be written."""
+def store_result(written: Path, path: Path, system: System | Forecasters) -> str:
+    """Put a file that holds a result in its place, and beside it what ranking needs of it; the sha256 of its bytes.
+
+    Raises EvaluationError if it cannot be written.
+    """
     try:
         written.replace(path)
     except OSError as error:
         raise EvaluationError(f"{path}: cannot be written: {error.strerror or error}") from None
-    return hash_file(path)
+    checksum = hash_file(path)
+    _write_summary(path, system, checksum)
+    return checksum
 
 
 def write_changed(path: Path, text: str) -> None:
@@ -65,11 +70,6 @@ def result_pieces(results: Mapping[str, Any], indent: int | None = 1) -> Iterato
     """`result_text`, piece by piece."""
     yield from dump_pieces({**results, "result_sha256": hash_text(dump_pieces(results))}, indent)
     yield "\n"
-
-
-def hash_stored(results: Mapping[str, Any]) -> str:
-    """sha256 of `result_text`."""
-    return hash_text(result_pieces(results))
 
 
 def hash_text(pieces: Iterable[str]) -> str:
@@ -97,20 +97,21 @@ def read_stored(path: Path) -> tuple[dict[str, Any], str]:
 # --- What ranking needs of a stored result ---
 
 
-def summary_path(folder: Path, name: str) -> Path:
-    return folder / ".ranking" / f"{name}.json"
+def summary_path(path: Path) -> Path:
+    """The file with what ranking needs of a stored result."""
+    return path.parent / ".ranking" / path.name
 
 
-def write_summary(folder: Path, name: str, system: System | Forecasters, checksum: str) -> None:
+def _write_summary(path: Path, system: System | Forecasters, checksum: str) -> None:
     """Keep what ranking needs of a stored result, of this sha256, so that it need not be read whole again."""
     summary = {"file_sha256": checksum, "system": to_record(system)}
     with contextlib.suppress(EvaluationError):  # then it is read whole
-        write_atomic(summary_path(folder, name), result_pieces(summary, None))
+        write_atomic(summary_path(path), result_pieces(summary, None))
 
 
 def read_summary(path: Path, checksum: str) -> System | Forecasters | None:
     """The summary for ranking of the stored result with this sha256; None if it does not exist or is damaged."""
-    summary, _ = read_stored(summary_path(path.parent, path.stem))
+    summary, _ = read_stored(summary_path(path))
     # What another version wrote, or was saved with options that a leaderboard does not take, is none.
     with contextlib.suppress(*NO_RESULT):
         if summary.get("file_sha256") == checksum:
@@ -119,7 +120,7 @@ def read_summary(path: Path, checksum: str) -> System | Forecasters | None:
     with contextlib.suppress(*NO_RESULT):
         if stored and stored_checksum == checksum:
             system = read_result(stored)
-            write_summary(path.parent, path.stem, system, checksum)
+            _write_summary(path, system, checksum)
             return system
     return None
 

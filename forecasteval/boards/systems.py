@@ -135,34 +135,19 @@ class System:
             return 1.0
         return sum(self.weights[level] for level, count in counts.items() if count) / sum(self.weights.values())
 
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Of the overall score."""
-        return self.share * self.scale.low, self.share * self.scale.high
-
     def strata(self, levels: Iterable[str]) -> Strata:
         """Weight and scores of each level; their `stratified_mean` is the overall score."""
         return [
             (self.weights[level], [self.share * score for score in self.questions[level].scores]) for level in levels
         ]
 
-    def spread(self, levels: Sequence[str]) -> Strata:
-        """The strata with a value per cluster: their mean is the same, and errors are made of them."""
-        return self.cluster(self.strata(levels), levels)
-
     def cluster(self, strata: Strata, levels: Sequence[str]) -> Strata:
-        """Values by question as values by cluster (`cluster_values`)."""
+        """Values by question as values by cluster (`cluster_values`): the mean is the same, errors are made of them."""
+        clusters = [self.questions[level].clusters for level in levels]
         return [
-            (weight, cluster_values(values, self.questions[level].clusters) if self.clustered else values)
-            for level, (weight, values) in zip(levels, strata, strict=True)
+            (weight, cluster_values(values, names) if names else values)
+            for names, (weight, values) in zip(clusters, strata, strict=True)
         ]
-
-    @property
-    def clustered(self) -> bool:
-        return any(level.clusters for level in self.questions.values())
-
-    def count(self, levels: Iterable[str], *outcomes: str) -> int:
-        return sum(self.questions[level].outcomes[outcome] for level in levels for outcome in outcomes)
 
 
 def read_result(results: Mapping[str, Any], name: str | None = None) -> System | Forecasters:
@@ -254,6 +239,12 @@ def _require_bounds(system: System) -> System:
         if not low - 1e-9 <= score <= high + 1e-9:
             raise InputError(system.name, f"expected scores in [{low:g}, {high:g}]", f"{score}")
     return system
+
+
+def count_unread(systems: Iterable[System], levels: Iterable[str]) -> dict[str, int]:
+    """How many answers are missing, and how many could not be read."""
+    outcomes = sum((system.questions[level].outcomes for system in systems for level in levels), Counter[str]())
+    return {"missing": outcomes["missing"], "unparsed": sum(outcomes[outcome] for outcome in UNPARSED)}
 
 
 def file_row(system: System | Forecasters) -> Mapping[str, Any]:

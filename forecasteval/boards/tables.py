@@ -7,6 +7,7 @@ forecasters within one set. `view_table` has the columns of each, with where the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
@@ -43,14 +44,14 @@ def _interval(key: str) -> Column:
 
 
 def _levels(table: Row, best: str) -> list[Column]:
-    return [_level(level, best, 700 - place) for place, level in enumerate(filter(None, table["level_counts"]))]
+    levels = enumerate(filter(None, table["level_counts"]))
+    return [
+        Column(f"Level {level}", partial(_show_level, level), "number", best, 700 - place) for place, level in levels
+    ]
 
 
-def _level(level: str, best: str, spare: int) -> Column:
-    def show(row: Row) -> str:
-        return show_number(row.get("level_scores", {}).get(level))
-
-    return Column(f"Level {level}", show, "number", best, spare)
+def _show_level(level: str, row: Row) -> str:
+    return show_number(row.get("level_scores", {}).get(level))
 
 
 def _rank_with_interval(row: Row) -> str:
@@ -270,16 +271,15 @@ def pair_columns(levels: Iterable[str], *columns: Column) -> list[Column]:
         _p("p", "p", "low"),
         _p("p (Holm)", "p_holm", "low"),
         *columns,
-        *(_tally(level, 100 + place) for place, level in enumerate(levels)),
+        *(
+            Column(f"Level {level}" if level else "Wins", partial(_show_tally, level), "number", "", 100 + place)
+            for place, level in enumerate(levels)
+        ),
     ]
 
 
-def _tally(level: str, spare: int) -> Column:
-    def show(pair: Row) -> str:
-        tally = pair["levels"][level]
-        return f"{tally['wins']}/{tally['ties']}/{tally['losses']}"
-
-    return Column(f"Level {level}" if level else "Wins", show, "number", "", spare)
+def _show_tally(level: str, pair: Row) -> str:
+    return "{wins}/{ties}/{losses}".format(**pair["levels"][level])
 
 
 DETECTABLE: Final = _number("80% power at", "detectable", "low", 200)

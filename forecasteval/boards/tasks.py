@@ -87,9 +87,8 @@ def failure(file: str, reason: str, fault: bool = False) -> Failure:
 
 
 class Scored(NamedTuple):
-    """A result: its name, the file that holds it, what ranking needs of it, how the language model failed, by kind."""
+    """A result: the file that holds it, what ranking needs of it, how the language model failed, by kind."""
 
-    name: str
     path: Path  # in a folder that is removed once all files have been scored: it is moved where it belongs
     system: System | Forecasters
     llm_failures: Mapping[str, int]
@@ -98,12 +97,12 @@ class Scored(NamedTuple):
 class Outcome(NamedTuple):
     """The outcome of a task; some of several files may fail while the others have a result.
 
-    `left_out` are files that answer other questions than those of their dataset, which is no failure of the night.
+    `notes` name files that answer other questions than those of their dataset, which is no failure of the night.
     """
 
     scored: Scored | None
     failures: Sequence[Failure] = ()
-    left_out: Sequence[Failure] = ()
+    notes: Sequence[str] = ()
 
 
 def explain(error: EvaluationError, path: Path, root: Path) -> str:
@@ -224,22 +223,23 @@ def _size(task: Task) -> int:
 def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task: Task) -> Outcome:
     try:
         results, errors = score_together(score, task.files, task.dataset)
-        failures, left_out = list[Failure](), list[Failure]()
+        failures, notes = list[Failure](), list[str]()
         for path, error in errors:
-            listed = left_out if isinstance(error, OtherQuestionsError) else failures
-            listed.append(failure(path.name, explain(error, path, root)))
+            reason = explain(error, path, root)
+            if isinstance(error, OtherQuestionsError):
+                notes.append(f"{path.name}: not scored: {reason}")
+            else:
+                failures.append(failure(path.name, reason))
         if results is None:
-            return Outcome(None, failures, left_out)
+            return Outcome(None, failures, notes)
         if damaged := results.get("damaged_lines"):
-            reason = f"scored without its damaged lines: {damaged}"
-            failures.append(failure(task.prediction, reason))
+            failures.append(failure(task.prediction, f"scored without its damaged lines: {damaged}"))
         system, path = read_result(results), folder / f"{results['name']}.json"
         write_atomic(path, result_pieces(results))
         if pages:
             with contextlib.suppress(EvaluationError):  # a page that cannot be made costs no score: a note names it
                 write_stored(results, pages, hash_file(path))
-        scored = Scored(str(results["name"]), path, system, model_failures(results) or {})
-        return Outcome(scored, failures, left_out)
+        return Outcome(Scored(path, system, model_failures(results) or {}), failures, notes)
     except InputError as error:
         return _failed(task, explain(error, task.path, root))
     except EvaluationError:  # a full disk ends the run

@@ -15,6 +15,7 @@ from each import each
 from forecasteval.boards.significance import measure_differences
 from forecasteval.boards.systems import (
     System,
+    count_unread,
     distinct_names,
     model_failures,
     read_result,
@@ -33,8 +34,8 @@ def test_levels_hold_scores_ids_and_outcomes() -> None:
     assert scores == {"1": [0, 0, 0, 1], "2": [], "3": [], "4": [0.75]}
     assert sorted(read.questions["1"].ids) == ["a", "b", "c", "e"]
     assert read.questions["4"].ids == ["d"]
-    assert read.count(["1", "4"], "missing") == 1
-    assert read.count(["1"], "missing", "unparsed") == 2
+    assert count_unread([read], ["1", "4"])["missing"] == 1
+    assert count_unread([read], ["1"]) == {"missing": 1, "unparsed": 1}
     assert read.strata(["4"]) == [(0.4, [0.75])]
     assert read.group[:2] == ("FutureX", "")
 
