@@ -122,7 +122,9 @@ class Options:
 # --- How a text names options ---
 
 SEPARATOR: Final = re.compile(
-    r"[,，、;；/|&\n](?:\s*and\s)?|\s(?:and|\+)\s|\+(?<=\b\w\+)(?=[!-~\ue05b-\ue07e](?:\W|\Z))|和|与|以及", re.I
+    r"(?:[，、;；/|&\n]|,(?!(?<=[0-9],)[0-9]{3}(?![0-9])))(?:\s*and\s)?"  # not in 4,000
+    r"|\s(?:and|\+)\s|\+(?<=\b\w\+)(?=[!-~\ue05b-\ue07e](?:\W|\Z))|和|与|以及",
+    re.I,
 )
 ROUND: Final = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
 _BRACKETS: Final = re.compile(rf"{ROUND.pattern}|\[[^\[\]]*\]|【[^【】]*】")
@@ -155,6 +157,7 @@ _CONFIDENCE: Final = re.compile(
     r"(?:of\s|约|为)?[0-9]{1,3}(?:\.[0-9]{1,6})?\s?%?\)?\.?\Z",
     re.I,
 )
+_REASON: Final = re.compile(r",|\s?[.:–—-]\s(?![^\n;|]*[\n;|])")  # behind a dash or full stop on one line
 _CAPITAL: Final = re.compile(r"(?<![A-Za-z0-9])[B-HJ-Z](?![A-Za-z0-9])")  # "A" and "I" are words, too
 _YES_NO_SPLIT: Final = re.compile(r"\s*(?:[,.:;/|&\n!?>→。–—-]|\b(?:or|and|but|then)\b)\s*", re.I)
 _YES_NO_TAIL: Final = re.compile(
@@ -207,8 +210,9 @@ def read_text(text: str, boxed: bool, options: Options) -> list[str]:
         return tokens
     groups = _read_tokens(text, spans, options)
     if boxed and groups and options.labels.issuperset(groups[0][1]):
-        behind = text[groups[0][0] :]
-        if _is_reason(behind, options) and all(picks[0][0] == "?" for _, picks in groups[1:]):
+        behind = [text[groups[0][0] :], text.removeprefix(groups[0][1][0])]  # "B (a draw), because …", "B. Because …"
+        reason = any(_is_reason(tail, options) for tail in behind)
+        if reason and all(picks[0][0] == "?" for _, picks in groups[1:]):
             return groups[0][1]
     return [pick for _, picks in groups for pick in picks]
 
@@ -228,9 +232,10 @@ def _read_yes_or_no(text: str, options: Options) -> str:
 
 
 def _is_reason(text: str, options: Options) -> bool:
-    """Whether what stands behind a pick is a comma and prose of four words or more that names no label."""
-    words = len(text[1:].split()) + len(IS_CJK.findall(text))
-    return text[:1] == "," and words >= 4 and options.labels.isdisjoint(_CAPITAL.findall(text))
+    """Whether what stands behind a pick is a comma, dash or full stop and prose of four words that names no label."""
+    mark = _REASON.match(text)
+    words = len(text[mark.end() :].split()) + len(IS_CJK.findall(text)) if mark else 0
+    return words >= 4 and options.labels.isdisjoint(_CAPITAL.findall(text))
 
 
 def _read_tokens(text: str, spans: Sequence[tuple[int, int]], options: Options) -> list[tuple[int, list[str]]]:
