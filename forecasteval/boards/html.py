@@ -56,8 +56,8 @@ def render(page: Page) -> str:
         *(_section(section, name) for section, name in sections),
         *([tag("footer", tag("p", tag("code", page.signature)))] if page.signature else []),
     ]
-    body = tag("body", tag("main", *main), tag("script", script))
-    return "<!DOCTYPE html>\n" + tag("html", tag("head", *head), body, lang="en")
+    parts = ['<!DOCTYPE html>\n<html lang="en">', tag("head", *head), "<body><main>", *main, "</main>"]
+    return "".join([*parts, tag("script", script), "</body></html>\n"])
 
 
 @lru_cache(maxsize=1)

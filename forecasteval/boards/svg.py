@@ -37,11 +37,9 @@ def tag(name: str, /, *content: str, **attributes: object) -> Html:
     for key, value in attributes.items():
         if value is not None:
             begin += f' {_attribute(key)}="{escape(str(value))}"'
-    end = "\n" if name in _OWN_LINE else ""
-    if not content:
-        return Html(f"<{begin}/>{end}")
-    inside = "".join([part if type(part) is Html else escape(part) for part in content])
-    return Html(f"<{begin}>{inside}</{name}>{end}")
+    inside = [part if type(part) is Html else escape(part) for part in content]
+    parts = [f"<{begin}>", *inside, f"</{name}>"] if content else [f"<{begin}/>"]
+    return Html("".join([*parts, "\n"] if name in _OWN_LINE else parts))
 
 
 @cache

@@ -79,6 +79,8 @@ def printable(text: object, limit: int | None = None) -> str:
     shown = str(text)
     if limit is not None and len(shown) > limit:
         shown = shown[: limit - 1] + "…"
+    if shown.isprintable():  # as nothing unsafe is, and which takes a fifth of the time
+        return shown
     return UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), shown)
 
 

@@ -215,9 +215,10 @@ def make_keys(ids: Iterable[object], prefix: str = "q") -> list[str]:
     """A short address for each id, different for equal ids: `q-6873e6a7` for a checksum, else the id if it is plain."""
     keys: dict[str, None] = {}
     for name in map(str, ids):
-        checksum = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-        texts = name[:8] if _HEX.fullmatch(name) else name, name if _ANCHOR.fullmatch(name) else checksum
-        plain = [f"{prefix}-{text}" for text in texts if _ANCHOR.fullmatch(text)]
+        full = name
+        if not _ANCHOR.fullmatch(name):
+            full = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        plain = [f"{prefix}-{text}" for text in (name[:8] if _HEX.fullmatch(name) else full, full)]
         numbered = (f"{plain[-1]}-{number}" for number in count(2))
         keys[next(key for key in chain(plain, numbered) if key not in keys)] = None
     return list(keys)
@@ -237,7 +238,9 @@ def show_text(text: object, limit: int = CUT) -> str:
     """An untrusted text for a cell: control characters as escapes, blank lines merged, cut to `limit` characters."""
     shown = str(text)
     cut = f"{shown[: limit - 1]}…" if len(shown) > limit else shown
-    return _BLANK_LINES.sub("\n\n", "\n".join(printable(line.replace("\t", " ")) for line in cut.split("\n")))
+    if not cut.isprintable():
+        cut = "\n".join([printable(line.replace("\t", " ")) for line in cut.split("\n")])
+    return _BLANK_LINES.sub("\n\n", cut) if "\n" in cut else cut
 
 
 def mark(text: str, span: tuple[int, int] | None, limit: int = CUT) -> Cell:
