@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from typing import Any, Final
 
 from forecasteval.common.charts import Chart
 from forecasteval.common.errors import InputError, printable
@@ -15,10 +17,9 @@ from forecasteval.common.pages import (
     Block,
     Detail,
     Page,
-    Record,
     Records,
     Section,
-    make_keys,
+    make_records,
     show_text,
 )
 from forecasteval.common.report import (
@@ -26,10 +27,8 @@ from forecasteval.common.report import (
     Interval,
     Link,
     format_signature,
-    make_cells,
     make_table,
     show_interval,
-    show_number,
     show_p,
 )
 from forecasteval.common.results import Item, Results
@@ -39,35 +38,24 @@ from .tables import DETECTABLE, POWER, pair_columns, system_table
 
 _SHOWN: Final = 45  # pairs whose questions a page shows
 _DRAWN: Final = 10  # pairs with a chart by level
-
-
-class _Side(NamedTuple):
-    """A system of a pair: its items in the order that all systems share, and what its run's page has of each."""
-
-    name: str
-    items: Sequence[Item]
-    details: Mapping[str, Mapping[str, Detail]]
+Texts = Mapping[str, Mapping[str, Detail]]  # what the page of a run has of each question, by id
 
 
 def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any]) -> Page:
     """The page of `compare(results)`."""
     pairs, systems = comparison["pairs"], comparison["systems"]
-    figures = [
-        (title, str(count), "")
-        for title, count in (("Questions", comparison["n"]), ("Systems", len(systems)), ("Pairs", len(pairs)))
-    ]
+    counts = (("Questions", comparison["n"]), ("Systems", len(systems)), ("Pairs", len(pairs)))
+    figures = [(title, str(count), "") for title, count in counts]
     if len(pairs) == 1:
         remark = f"{show_interval(pairs[0]['interval'])}, p {show_p(pairs[0]['p'])}"
         figures.insert(0, ("A − B", f"{pairs[0]['difference']:+.4f}", remark))
     sections = [Section("Differences", [_difference_chart(comparison), system_table(comparison), POWER])]
-    copies, weights = (len(systems) - 1) * len(systems), _question_weights(comparison)
-    sides = {}
-    for system, result in zip(systems, results, strict=True):
-        items = sorted(result["items"], key=question_key)
-        sides[system["name"]] = _Side(system["name"], items, _read_details(result, copies))
-    most = MOST // min(len(pairs), _SHOWN)
+    by_name = {system["name"]: result for system, result in zip(systems, results, strict=True)}
+    texts = {name: _read_texts(result, (len(systems) - 1) * len(systems)) for name, result in by_name.items()}
+    weights, most = _question_weights(comparison), MOST // min(len(pairs), _SHOWN)
     for number, pair in enumerate(pairs[:_SHOWN], 1):
-        records = _records(number, sides[pair["a"]], sides[pair["b"]], weights, most)
+        rows = _differing([by_name[pair[side]]["items"] for side in "ab"], weights)
+        records = _list_questions(number, {**pair, "n": comparison["n"]}, rows, texts, most)
         sections.append(Section(_pair_name(pair, 80), [records]))
     if len(pairs) > _SHOWN:
         sections.append(Section("Not shown", [f"The questions of {len(pairs) - _SHOWN} more pairs."]))
@@ -136,12 +124,12 @@ def _level_chart(pair: Mapping[str, Any], number: int) -> Chart:
 
 # --- Questions ---
 
-# A row is the items of A and B. A column stands where items have its key: probabilities have no answer in words.
+# A column stands where items have its key: probabilities have no answer in words.
 _COLUMNS: Final = (
     ("level", Column("Level", lambda row: str(row[0]["level"]), "choice")),
     ("score", Column("Higher", lambda row: "A" if row[0]["score"] > row[1]["score"] else "B", "choice")),
-    ("score", Column("A’s score", lambda row: show_number(row[0]["score"]), "number", "high")),
-    ("score", Column("B’s score", lambda row: show_number(row[1]["score"]), "number", "high")),
+    ("score", Column("A’s score", lambda row: row[0]["score"], "number", "high")),
+    ("score", Column("B’s score", lambda row: row[1]["score"], "number", "high")),
     ("prompt", Column("Question", lambda row: show_text(row[0]["prompt"], 200), "long")),
     ("read", Column("A read", lambda row: _show_read(row[0]))),
     ("read", Column("B read", lambda row: _show_read(row[1]))),
@@ -149,25 +137,34 @@ _COLUMNS: Final = (
 )
 
 
+def _list_questions(
+    number: int, pair: Mapping[str, Any], rows: Sequence[tuple[Item, Item]], texts: Mapping[str, Texts], most: int
+) -> Records:
+    """The questions on which two scores differ; each opens to its texts."""
+    shown = [(*row, _list_texts(pair, row, texts)) for row in rows[:most]]
+    keys = {key for row in rows for item in row for key, value in item.items() if value is not None}
+    labels = dict.fromkeys(chain.from_iterable(sorted((inside for _, _, inside in shown), key=len, reverse=True)))
+    columns = [column for key, column in _COLUMNS if key in keys]
+    columns += [Column(label, partial(_find_text, label), "inside") for label in labels]
+    first = f" The first {most}." if most < len(rows) else ""
+    note = f"They differ on {len(rows)} of {pair['n']} questions, what adds most to A − B first.{first}"
+    ids, prefix = [a["id"] for a, _, _ in shown], "q" if number == 1 else f"pair{number}"
+    return make_records(f"pair{number}", f"Questions, {_pair_name(pair)}", columns, shown, ids, note, prefix=prefix)
+
+
 def _show_read(item: Item) -> str:
     return show_text(item["read"], 120) if item["outcome"] == "scored" else f"({item['outcome']})"
 
 
-def _records(number: int, a: _Side, b: _Side, weights: Mapping[str, float], most: int) -> Records:
-    """The questions on which both scores differ, first those that add most to the difference of the systems."""
-    differing = [(x, y) for x, y in zip(a.items, b.items, strict=True) if x["score"] != y["score"]]
-    differing.sort(key=lambda row: (-abs(_adds(row[0], row[1], weights)), str(row[0]["id"])))
-    keys = {key for item in (*a.items, *b.items) for key, value in item.items() if value is not None}
-    columns = [column for key, column in _COLUMNS if key in keys]
-    addresses = make_keys((x["id"] for x, _ in differing[:most]), "q" if number == 1 else f"pair{number}")
-    rows = [
-        Record(key, make_cells(columns, row), _details(*row, a, b))
-        for key, row in zip(addresses, differing, strict=False)
-    ]
-    note = f"They differ on {len(differing)} of {len(a.items)} questions, what adds most to A − B first."
-    if len(rows) < len(differing):
-        note += f" The first {len(rows)}."
-    return Records(f"pair{number}", f"Questions, {_pair_name({'a': a.name, 'b': b.name})}", columns, rows, note)
+def _differing(sides: Iterable[Iterable[Item]], weights: Mapping[str, float]) -> list[tuple[Item, Item]]:
+    """The questions on which two scores differ, first those that add most to the difference of the systems."""
+
+    def order(row: tuple[Item, Item]) -> tuple[float, str]:
+        a, b = row
+        return -weights["" if "" in weights else str(a["level"])] * abs(a["score"] - b["score"]), str(a["id"])
+
+    both = zip(*(sorted(items, key=question_key) for items in sides), strict=True)
+    return sorted(((a, b) for a, b in both if a["score"] != b["score"]), key=order)
 
 
 def _question_weights(comparison: Mapping[str, Any]) -> dict[str, float]:
@@ -178,17 +175,16 @@ def _question_weights(comparison: Mapping[str, Any]) -> dict[str, float]:
     return {level: weights[level] / total / count for level, count in counts.items()}
 
 
-def _adds(a: Item, b: Item, weights: Mapping[str, float]) -> float:
-    """The share of a question in the difference of two systems."""
-    return weights["" if "" in weights else str(a["level"])] * (a["score"] - b["score"])
+def _list_texts(pair: Mapping[str, Any], row: tuple[Item, Item], texts: Mapping[str, Texts]) -> dict[str, Detail]:
+    """The texts that both runs' pages have of a question: once if they are the same, else side by side."""
+    a, b = (texts[pair[side]].get(str(item["id"])) or _excerpt(item) for side, item in zip("ab", row, strict=True))
+    titles = f"A: {printable(pair['a'], 60)}", f"B: {printable(pair['b'], 60)}"
+    both = {label: (a.get(label, "–"), b.get(label, "–")) for label in {**a, **b}}
+    return {label: parts[0] if parts[0] == parts[1] else Beside(titles, parts) for label, parts in both.items()}
 
 
-def _details(x: Item, y: Item, a: _Side, b: _Side) -> list[tuple[str, Detail]]:
-    """The text of a question on both runs' pages: once if it is the same, otherwise side by side."""
-    titles = (f"A: {printable(a.name, 60)}", f"B: {printable(b.name, 60)}")
-    of_a, of_b = (side.details.get(str(item["id"])) or _excerpt(item) for side, item in ((a, x), (b, y)))
-    both = {label: (of_a.get(label, "–"), of_b.get(label, "–")) for label in {**of_a, **of_b}}
-    return [(label, parts[0] if parts[0] == parts[1] else Beside(titles, parts)) for label, parts in both.items()]
+def _find_text(label: str, row: tuple[Item, Item, Mapping[str, Detail]]) -> Detail:
+    return row[2].get(label, "")
 
 
 def _excerpt(item: Item) -> dict[str, Detail]:
@@ -196,7 +192,7 @@ def _excerpt(item: Item) -> dict[str, Detail]:
     return {label: show_text(item[key]) for key, label in (("truth", "Truth"), ("answer", "Answer")) if key in item}  # type: ignore[literal-required]
 
 
-def _read_details(results: Mapping[str, Any], copies: int) -> dict[str, dict[str, Detail]]:
+def _read_texts(results: Mapping[str, Any], copies: int) -> Texts:
     """The texts of questions on the page of a run, by id; {} without a page, or if `copies` of them are too long.
 
     Ids that several questions have are left out. A link leads to a place on that page, and is left out, too.

@@ -14,7 +14,7 @@ from each import each
 from forecasteval.boards import rank
 from forecasteval.boards.board_page import make_page
 from forecasteval.boards.history import read_history
-from forecasteval.boards.html import render
+from forecasteval.boards.page import render
 from forecasteval.boards.significance import holm, sign_flip_test
 from forecasteval.common.pages import Records
 from forecasteval.common.report import Interval, Link, Links

@@ -9,7 +9,7 @@ import pytest
 from boards_folders import score
 from cli import ROOT, assert_refused, number, q, run, write
 from forecasteval.boards import compare
-from forecasteval.boards.html import render
+from forecasteval.boards.page import render
 from forecasteval.common.pages import Beside, Records
 from forecasteval.common.statistics import stratified_interval
 from forecasteval.prophet import ProphetArenaEvaluator

@@ -12,8 +12,7 @@ from each import each
 from eval import FutureXEvaluator
 from forecasteval.boards import compare, rank
 from forecasteval.boards.board_page import make_page
-from forecasteval.boards.html import render
-from forecasteval.boards.page import RESERVED, is_current
+from forecasteval.boards.page import RESERVED, is_current, render
 from forecasteval.common.pages import MOST
 from hostile import TEXTS, hostile_results
 from html_page import check_page

@@ -12,7 +12,7 @@ from boards_folders import score, stored, system
 from cli import q, question, run, write
 from forecasteval.boards import rank
 from forecasteval.boards.board_page import make_page
-from forecasteval.boards.html import render
+from forecasteval.boards.page import render
 from forecasteval.common.pages import Records
 from html_page import check_page
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cli import ROOT
-from forecasteval.boards.html import render
+from forecasteval.boards.page import render
 from forecasteval.common.pages import Records
 from forecasteval.common.report import Interval, format_text
 from forecasteval.rxnopt import RxnOptEvaluator
