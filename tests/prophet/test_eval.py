@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import pytest
 
-from cli import EVIL, RAW_CONTROL, Record, assert_refused, q, run, write
+from bench import prophet_files
+from cli import EVIL, RAW_CONTROL, Record, assert_refused, q, run, run_process, write
 from each import each
 from forecasteval.boards.ranking import rank
 from forecasteval.prophet import ProphetArenaEvaluator
@@ -149,3 +150,15 @@ def test_results_show_themselves_and_rank() -> None:
     assert "<table>" in page
     assert "<script>" not in page
     assert [row["rank"] for row in rank([results])["tables"][0]["rows"]] == [1, 2]
+
+
+def test_the_number_of_processors_changes_no_digit(tmp_path: Path) -> None:
+    """On two threads the fit of Bradley–Terry ends elsewhere in its seventh digit."""
+    for folder in ("dataset", "prediction"):
+        (tmp_path / folder).mkdir()
+    forecasts, problems = prophet_files(tmp_path, 20, 200)
+    problems.rename(tmp_path / "dataset/arena.json")
+    forecasts.rename(tmp_path / "prediction/arena-x.json")
+    results = [run_process(tmp_path, "-f", "arena-x", "--json", OMP_NUM_THREADS=threads) for threads in ("1", "2")]
+    assert results[0].code == 0
+    assert results[0].out == results[1].out
