@@ -132,7 +132,7 @@ _LEAD_IN: Final = re.compile(
     r"(?=[tmofpcbar最我正答预选结])(?:(?:the\s+outcome\s+be\s+)|(?:(?:the|my|our)\s+)?(?:(?:final|predicted|correct|best|most\s+likely)\s+)*"
     r"(?:answer|prediction|choice|outcome|result)s?(?:\s+(?:is|are|will\s+be|would\s+be)\s*:?|\s*[:=])\s*"
     r"|(?:both|options?|choices?|选项)\s*:?\s*(?=\S(?:\W|\Z))"
-    r"|(?:最终|我的|正确)*(?:答案|预测|选择|结果)(?:是|为|选|:)+\s*)",
+    r"|(?:最终|我的|正确)*(?:答案|预测|选择|结果)(?:[是为]?\s?:|[是为选])\s*(?:[是为选](?=\s?[(\[A-Za-z]))?\s*)",
     re.I,
 )
 _LABELLED: Final = re.compile(  # B. Tie, (B) Tie, B - a tie, Option B, 选项B, B only
