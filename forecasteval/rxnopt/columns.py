@@ -14,7 +14,6 @@ from forecasteval.common.records import group_by
 
 from .cells import read_yield
 from .items import SELECTIVITIES
-from .sheets import UNNAMED
 
 LEAK: Final = 0.95  # correlation with the yield, of values or of ranks, above which a column is a result
 FEWEST: Final = 4  # values that a correlation needs; the correlation of ranks needs one more
@@ -125,7 +124,7 @@ def is_row_number(name: str, cells: Sequence[str]) -> bool:
     numbers = sorted(map(int, cells))
     if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
         return False
-    return name == UNNAMED or is_entry(name) or (len(cells) >= 8 and not _CONDITION.search(name.lower()))
+    return is_entry(name) or (len(cells) >= 8 and not _CONDITION.search(name.lower()))
 
 
 def correlation(cells: Sequence[str], yields: Sequence[float | None]) -> float:
