@@ -92,9 +92,8 @@ def fold(text: str) -> str:
 
 def read_items(value: object) -> list[Item]:
     """The items `{"content", "SMILES"}` of a condition, reactant or product; blanks, dashes and NaN are left out."""
-    parts = value if isinstance(value, list) else [value]
     items: list[Item] = []
-    for part in parts:
+    for part in value if isinstance(value, list) else [value]:
         if isinstance(part, Mapping) and not {"content", "SMILES"}.isdisjoint(part):
             content, smiles = item_text(part.get("content")), item_text(part.get("SMILES"))
         else:

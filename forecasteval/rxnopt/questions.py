@@ -195,18 +195,15 @@ def balance(rows: list[Row], varying: Sequence[str], settings: Settings) -> list
     """
     if not settings.balance_all_varying_options:
         return rows
-    best = max(row.effective for row in rows)
-    kept = list(rows)
+    best, kept = max(row.effective for row in rows), list(rows)
     counts = {key: Counter(row.values.get(key) for row in kept) for key in varying}
     while len(kept) > settings.balance_min_options:
         spans = {key: (max(values.values()), min(values.values())) for key, values in counts.items()}
         uneven = [key for key in varying if spans[key][0] > settings.balance_max_imbalance_ratio * spans[key][1]]
-        droppable: list[Row] = []
-        for key in sorted(uneven, key=lambda key: (-spans[key][0] / spans[key][1], key)):
-            most = spans[key][0]
-            droppable = [r for r in kept if r.effective < best and counts[key][r.values.get(key)] == most]
-            if droppable:
-                break
+        uneven.sort(key=lambda key: (-spans[key][0] / spans[key][1], key))
+        below = [row for row in kept if row.effective < best]
+        frequent = ([row for row in below if counts[key][row.values.get(key)] == spans[key][0]] for key in uneven)
+        droppable = next(filter(None, frequent), None)
         if not droppable:
             break
         drop = min(droppable, key=lambda row: (row.effective, -row.number))
