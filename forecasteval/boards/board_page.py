@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
+from forecasteval.common import pages
 from forecasteval.common.errors import grouped_names, printable
-from forecasteval.common.pages import MOST, Block, Page, Section, make_records, show_facts
-from forecasteval.common.report import Column, Link, Links, format_signature, make_table, show_number
+from forecasteval.common.pages import MOST, Block, Page, Records, Section, show_text
+from forecasteval.common.report import Column, Link, Links, Table, format_signature, make_table, show_number
 
 from .about import name_systems
 from .board_charts import Names, draw_costs, draw_histories, draw_nights
 from .history import Change, History, changes_report, read_changes
 from .names import system_of_row
-from .question_rows import ReadItems, show_hardest, show_questions
 from .store import BOARD, hash_text, read_stored
-from .systems import ALPHA, file_rows
+from .systems import ALPHA, file_rows, question_key, read_scale
 from .tables import EVERYWHERE, INSIDE, PAGE, failed_table, is_tied, mark_of, show_metric, view_table
 
 Row = Mapping[str, Any]
-_CLEAR: Final = "every difference to it is significant"
+ReadItems = Callable[[str], Sequence[Row]]  # the items of a stored result by its name
 _LEADERS: Final = 6  # tables whose leaders stand at the top
 
 
@@ -71,7 +72,7 @@ def make_page(
     for place, table in recent:
         sections.append(_standings(table, f"table{place}", names, linked, ()))
         if table.get("questions"):
-            questions = show_questions(table, f"questions{place}", names, read_items)
+            questions = _show_questions(table, f"questions{place}", names, read_items)
             sections.append(Section(f"Questions of {_show_dataset(table)}", [questions]))
     histories = [
         chart for place, table in recent if history for chart in draw_nights(history, table, f"nights{place}", names)
@@ -118,24 +119,20 @@ def _figures(board: Row, leading: Sequence[Row], history: History | None, names:
     systems = {system_of_row(table, row) for table in tables for row in table["rows"]}
     datasets = {(table["benchmark"], table["dataset"]) for table in tables}
     files, left_out = sum(1 for _ in file_rows(board)), f"{len(failed)} more could not be scored" if failed else ""
-    return [
-        *figures,
-        ("Systems", str(len(systems)), ""),
-        ("Datasets", str(len(datasets)), ""),
-        ("Files", str(files), left_out),
-    ]
+    figures += [("Systems", str(len(systems)), ""), ("Datasets", str(len(datasets)), "")]
+    return [*figures, ("Files", str(files), left_out)]
 
 
 def _leader(table: Row, names: Names) -> tuple[str, str]:
     """The first system of a table, and the systems that do not differ significantly from it."""
     first, *others = [row for row in table["rows"] if not row.get("provisional")]
     tied = [names[system_of_row(table, row)] for row in others if is_tied(row)]
-    remarks = [show_number(mark_of(first)[0])]
+    remark = show_number(mark_of(first)[0])
     if tied:
-        remarks.append(f"not significantly different: {grouped_names(tied)}")
+        remark += f"; not significantly different: {grouped_names(tied)}"
     elif others and all(is_tied(row) is not None for row in others):
-        remarks.append(_CLEAR)
-    return names[system_of_row(table, first)], "; ".join(remarks)
+        remark += "; every difference to it is significant"
+    return names[system_of_row(table, first)], remark
 
 
 def _changes(history: History, names: Names) -> list[Block]:
@@ -177,13 +174,13 @@ def _standings(table: Row, name: str, names: Names, linked: Collection[str], wee
         *(column for place, column in view.columns if place in (EVERYWHERE, PAGE) and _has_values(column, rows)),
         Column("Weeks", lambda row: make_table(_WEEKS, row["parts"]) if row["parts"] else "", "inside"),
         Column("Pages", lambda row: "" if row["parts"] else _link_runs(row), "inside"),
-        Column("More", partial(show_facts, inside), "inside"),
+        Column("More", partial(pages.show_facts, inside), "inside"),
     ]
     lower = f" {show_metric(table)}: lower is better." if table["kind"] == "forecasters" else ""
     note = f"{_describe_marks(table['rows'])}{lower} A row opens. Filters hide rows; ranks and tests cover all."
     if len(table["rows"]) > MOST:
         note += f" The first {MOST} of {len(table['rows'])}; all of them are in {BOARD}.csv."
-    blocks: list[Block] = [make_records(name, view.title, columns, rows, systems[:MOST], note, prefix=name)]
+    blocks: list[Block] = [pages.make_records(name, view.title, columns, rows, systems[:MOST], note, prefix=name)]
     if table.get("name") in linked:
         link = Column("Page of the run", lambda row: Link(names.get(row["name"], row["name"]), f"{row['name']}.html"))
         blocks.append(make_table([link], [table]))
@@ -237,7 +234,110 @@ def _older(table: Row, names: Names) -> Section:
     view = view_table(table, [names[system_of_row(table, row)] for row in table["rows"]])
     columns = [column for place, column in view.columns if place != PAGE and column.title.startswith(_OLDER_COLUMNS)]
     blocks: list[Block] = [make_table(columns, view.rows[:MOST])]
-    return Section(view.title, [*blocks, *show_hardest(table), format_signature(table["signature"])], folded=True)
+    return Section(view.title, [*blocks, *_show_hardest(table), format_signature(table["signature"])], folded=True)
 
 
 _OLDER_COLUMNS: Final = ("Rank", "System", "Overall", "95% interval", "Level ")
+
+
+# --- Questions ---
+
+_SHOWN: Final = 200  # questions of a dataset that a page shows
+_CUT: Final = 200  # characters of a prompt in a row that is not open
+_READINGS: Final = 4  # of a question that have a row each
+_OLDER: Final = 3  # questions of an older dataset
+_DIFFICULTY: Final = (
+    Column("Level", lambda row: row["level"] or "", "choice", "low"),
+    Column("Mean", lambda row: show_number(row["mean"], 3), "number", "low"),
+    Column("Answered", lambda row: f"{row['answered']} of {row['systems']}", "number", "low"),
+    Column("Item–rest", lambda row: show_number(row["item_rest"], 2), "number", "low"),
+    Column("Look", lambda row: "worth a look" if row["worth_a_look"] else "", "choice"),
+)
+_QUESTION: Final = (
+    *_DIFFICULTY,
+    Column("Question", lambda row: show_text(row["prompt"], _CUT), "long"),
+    Column("Truth", lambda row: show_text(row["truth"], 60)),
+    Column("Question", lambda row: show_text(row["prompt"]) if len(str(row["prompt"])) > _CUT else "", "inside"),
+    Column("Truth", lambda row: show_text(row["truth"]) if len(str(row["truth"])) > 60 else "", "inside"),
+    Column("Id", lambda row: "" if row["key"].endswith(f"-{row['id']}") else show_text(row["id"], 200), "inside"),
+    Column("Read", lambda row: _readings(row["answers"], row["sign"]) if row["answers"] else "", "inside"),
+)
+
+
+def _by_difficulty(table: Row) -> list[Row]:
+    """The questions of a table with their places, the hardest first."""
+    sign = read_scale(table).sign
+    questions = [{**question, "place": place} for place, question in enumerate(table.get("questions", ()))]
+    return sorted(questions, key=lambda question: sign * question["mean"])
+
+
+def _show_hardest(table: Row) -> list[str | Table]:
+    """The hardest questions of a dataset as a small table."""
+    hardest = _by_difficulty(table)[:_OLDER]
+    if not hardest:
+        return []
+    count = f"The {len(hardest)} hardest of {len(table['questions'])} questions; all of them are in {BOARD}.json."
+    return [count, make_table([Column("Question", lambda row: show_text(row["id"], 40)), *_DIFFICULTY], hardest)]
+
+
+def _show_questions(table: Row, name: str, names: Names, read_items: ReadItems | None) -> Records:
+    """The questions of a dataset, the hardest first; each opens to what every system read."""
+    questions, sign = _by_difficulty(table), read_scale(table).sign
+    read = _read_answers(table, names, read_items) if read_items else []
+    prefix, ids = name.replace("questions", "q"), [question["id"] for question in questions[:_SHOWN]]
+    rows = []
+    for key, question in zip(pages.make_keys(ids, prefix), questions, strict=False):
+        answers = [(label, items[question["place"]]) for label, items in read]
+        item = answers[0][1] if answers else {}
+        shown = {"prompt": item.get("prompt") or question["id"], "truth": item.get("truth", "")}
+        rows.append({**question, **shown, "key": key, "answers": answers, "sign": sign})
+    looks = sum(question["worth_a_look"] for question in questions)
+    note = (
+        f"The hardest first. Mean: over {len(table['rows'])} systems. Item–rest: the correlation of a question's score "
+        f"with the score of the rest. Worth a look: {looks}, which strong systems miss and weak ones hit, by chance or "
+        "because the truth is wrong."
+    )
+    if len(questions) > len(rows):
+        note += f" {len(rows)} of {len(questions)}; all of them are in {BOARD}.json."
+    title = f"Questions of {printable(table['dataset'] or 'one file', 60)}"
+    return pages.make_records(name, title, _QUESTION, rows, ids, note, prefix=prefix)
+
+
+def _read_answers(table: Row, names: Names, read_items: ReadItems) -> list[tuple[str, list[Row]]]:
+    """(system or run, its items) of all, in the order of the table; without results of other questions."""
+    read = []
+    for row in table["rows"]:
+        for run in row.get("runs", (row,)):
+            label = names[system_of_row(table, row)] + (f"@{printable(run['run'], 20)}" if run.get("run") else "")
+            read.append((label, _in_order(table, read_items(run["name"]))))
+    return [(label, items) for label, items in read if len(items) == len(table["questions"])]
+
+
+def _in_order(table: Row, items: Sequence[Row]) -> list[Row]:
+    """The items of a result as `measure_questions` has them."""
+    levels: dict[str, list[Row]] = {level: [] for level in table["weights"]}
+    for item in items:
+        levels.get(str(item["level"]) if "weights" in table["signature"] else "", []).append(item)
+    return [item for level in levels.values() for item in sorted(level, key=question_key)]
+
+
+def _readings(answers: Sequence[tuple[str, Row]], sign: int) -> Table:
+    """The answers as they were read, the best first, each with its systems in the order of the ranking."""
+    systems: dict[tuple[float, str], list[str]] = {}
+    for label, item in answers:
+        systems.setdefault((item["score"], pages.show_read(item)), []).append(label)
+    ordered = sorted(systems.items(), key=lambda pair: (-sign * pair[0][0], -len(pair[1])))
+    rows = [(read, show_number(score, 2), len(who), ", ".join(who)) for (score, read), who in ordered[:_READINGS]]
+    if rest := ordered[_READINGS:]:
+        best = f"{'≤' if sign > 0 else '≥'} {show_number(rest[0][0][0], 2)}"
+        texts = [f"{', '.join(who)}: {read}" for (_, read), who in rest]
+        rows.append(("others", best, sum(len(who) for _, who in rest), "; ".join(texts)))
+    return make_table(_READ, rows)
+
+
+_READ: Final = (
+    Column("Read", itemgetter(0)),
+    Column("Score", itemgetter(1), "number"),
+    Column("Systems", lambda row: str(row[2]), "number"),
+    Column("Which, the best first", itemgetter(3)),
+)

@@ -8,29 +8,11 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final
 
+from forecasteval.common import pages
 from forecasteval.common.charts import Chart
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.pages import (
-    BYTES,
-    MOST,
-    Beside,
-    Block,
-    Detail,
-    Page,
-    Records,
-    Section,
-    make_records,
-    show_text,
-)
-from forecasteval.common.report import (
-    Column,
-    Interval,
-    Link,
-    format_signature,
-    make_table,
-    show_interval,
-    show_p,
-)
+from forecasteval.common.pages import BYTES, MOST, Beside, Block, Detail, Page, Records, Section, show_text
+from forecasteval.common.report import Column, Interval, Link, format_signature, make_table, show_interval, show_p
 from forecasteval.common.results import Item, Results
 
 from .systems import question_key, read_scale
@@ -131,8 +113,8 @@ _COLUMNS: Final = (
     ("score", Column("A’s score", lambda row: row[0]["score"], "number", "high")),
     ("score", Column("B’s score", lambda row: row[1]["score"], "number", "high")),
     ("prompt", Column("Question", lambda row: show_text(row[0]["prompt"], 200), "long")),
-    ("read", Column("A read", lambda row: _show_read(row[0]))),
-    ("read", Column("B read", lambda row: _show_read(row[1]))),
+    ("read", Column("A read", lambda row: pages.show_read(row[0]))),
+    ("read", Column("B read", lambda row: pages.show_read(row[1]))),
     ("id", Column("Id", lambda row: show_text(row[0]["id"], 60))),
 )
 
@@ -143,17 +125,16 @@ def _list_questions(
     """The questions on which two scores differ; each opens to its texts."""
     shown = [(*row, _list_texts(pair, row, texts)) for row in rows[:most]]
     keys = {key for row in rows for item in row for key, value in item.items() if value is not None}
-    labels = dict.fromkeys(chain.from_iterable(sorted((inside for _, _, inside in shown), key=len, reverse=True)))
+    longest = sorted((inside for _, _, inside in shown), key=len, reverse=True)
+    labels = dict.fromkeys(chain.from_iterable(longest))
     columns = [column for key, column in _COLUMNS if key in keys]
     columns += [Column(label, partial(_find_text, label), "inside") for label in labels]
     first = f" The first {most}." if most < len(rows) else ""
     note = f"They differ on {len(rows)} of {pair['n']} questions, what adds most to A − B first.{first}"
     ids, prefix = [a["id"] for a, _, _ in shown], "q" if number == 1 else f"pair{number}"
-    return make_records(f"pair{number}", f"Questions, {_pair_name(pair)}", columns, shown, ids, note, prefix=prefix)
-
-
-def _show_read(item: Item) -> str:
-    return show_text(item["read"], 120) if item["outcome"] == "scored" else f"({item['outcome']})"
+    return pages.make_records(
+        f"pair{number}", f"Questions, {_pair_name(pair)}", columns, shown, ids, note, prefix=prefix
+    )
 
 
 def _differing(sides: Iterable[Iterable[Item]], weights: Mapping[str, float]) -> list[tuple[Item, Item]]:

@@ -243,6 +243,11 @@ def show_text(text: object, limit: int = CUT) -> str:
     return _BLANK_LINES.sub("\n\n", cut) if "\n" in cut else cut
 
 
+def show_read(item: Mapping[str, Any]) -> str:
+    """What was read of an answer, or in brackets why nothing was."""
+    return show_text(item.get("read", item["score"]), 120) if item["outcome"] == "scored" else f"({item['outcome']})"
+
+
 def mark(text: str, span: tuple[int, int] | None, limit: int = CUT) -> Cell:
     """The text around a part of it, which is marked; the beginning of the text if there is none."""
     if span is None:
