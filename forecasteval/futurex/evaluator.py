@@ -11,7 +11,7 @@ from forecasteval.common.errors import InputError
 from forecasteval.common.records import is_null, number_text
 from forecasteval.common.results import Results
 from forecasteval.common.version import __version__
-from forecasteval.common.wing import Evaluator, Files, without_collector
+from forecasteval.common.wing import Evaluator, Files
 
 from .items import Scoring
 from .report import explain, make_page, report_blocks
@@ -45,7 +45,6 @@ class FutureXEvaluator(Evaluator):
     report = staticmethod(report_blocks)
     explain = staticmethod(explain)
     one_run = False
-    evaluate = without_collector()(Evaluator.evaluate)
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from forecasteval.common.files import join_checksums
 from forecasteval.common.records import RecordFile, number_text
 from forecasteval.common.results import Results, hash_questions
 from forecasteval.common.version import __version__
-from forecasteval.common.wing import Evaluator, Files, without_collector
+from forecasteval.common.wing import Evaluator, Files
 
 from .arrays import Bools
 from .csv_files import CsvFile
@@ -28,9 +28,9 @@ from .details import (
     score_categories,
 )
 from .estimates import measure
-from .events import read_problems
+from .events import Events, read_problems
 from .fields import Notes
-from .forecasts import ForecastReader
+from .forecasts import ForecastReader, Forecasts
 from .metrics import agreement_tables, make_metrics
 from .models import Models, fit_models
 from .page import KEPT, EventData, Texts, keep_texts, make_page
@@ -50,39 +50,52 @@ _FOUR: Final = "log, spherical, return and Bradley–Terry"
 
 
 class ForecastData:
-    """Problems, which are read at once, and forecasts; `trusted`: prices are the arena's, not the forecasters'.
+    """Problems and sources of forecasts (files, or records in memory), read when they are scored.
 
-    `where` is what errors name.
+    `where` is what errors name. Where a CSV is both, its prices are the arena's, not the forecasters'.
     """
 
-    def __init__(
-        self, where: str, problems: Iterable[Any], place: Callable[[int], str], notes: Notes, trusted: bool = False
-    ) -> None:
-        self.where, self.notes, self.trusted = where, notes, trusted
-        self.texts = Texts()
-        self.events, numbers = read_problems(keep_texts(problems, self.texts), notes, place)
-        self.reader = ForecastReader(self.events, numbers, notes)
+    def __init__(self, where: str, problems: Iterable[Any], sources: Sequence[Iterable[Any]]) -> None:
+        self.where, self.problems, self.sources = where, problems, sources
+        self.notes, self.texts = Notes(), Texts()
         self.shown: EventData | None = None  # for a page
-        self._dataset: RecordFile | None = None
-        self._files: Sequence[RecordFile | CsvFile] = ()
 
-    def read_files(self, files: Sequence[RecordFile | CsvFile], dataset: RecordFile | None = None) -> None:
-        """Read files of forecasts; InputError for a forecaster in two of them."""
-        self._dataset, self._files = dataset, files
-        for file in files:
-            self.reader.read(file, file.place, str(file.path) if len(files) > 1 else "")
-        if self.reader.clashes:
-            raise ClashError(self.reader.clashes)
+    def read(self, late: str, repeats: str) -> tuple[Events, Forecasts]:
+        """The forecasts that count, paid by their events, and the events that have any; InputError if none has.
+
+        ClashError for a forecaster in two sources.
+        """
+        notes, table = self.notes, self.problems if isinstance(self.problems, CsvFile) else None
+        problems = keep_texts(table.problems(notes) if table else self.problems, self.texts)
+        events, numbers = read_problems(problems, notes, _placing(self.problems, "problem"))
+        reader = ForecastReader(events, numbers, notes)
+        for source in self.sources:
+            name = str(source.path) if isinstance(source, RecordFile) and len(self.sources) > 1 else ""
+            reader.read(source, _placing(source, "forecast"), name)
+        if reader.clashes:
+            raise ClashError(reader.clashes)
+        forecasts = reader.finish(late, repeats)
+        if forecasts is None:
+            reasons = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in notes.excluded())
+            raise InputError(self.where, "expected forecasts that fit the problems", reasons or "none")
+        forecasts = settle(events, forecasts, table is not None, notes)
+        present, event = np.unique(forecasts.event, return_inverse=True)
+        notes.exclude("event", "no forecast that counts", np.delete(events.ids, present))
+        return events.select(present), forecasts._replace(event=event)
 
     def messages(self) -> list[str]:
-        files = (self._dataset, *self._files)
+        files = (self.problems, *self.sources)
         return [warning for file in files if isinstance(file, RecordFile) for warning in file.warnings]
 
     def checksums(self) -> dict[str, str]:
-        if not self._files:
-            return {}
-        of_dataset = {"dataset_sha256": self._dataset.sha256} if self._dataset else {}
-        return of_dataset | {"prediction_sha256": join_checksums([file.sha256 for file in self._files])}
+        files = [file.sha256 for file in self.sources if isinstance(file, (RecordFile, CsvFile))]
+        of_dataset = {"dataset_sha256": self.problems.sha256} if isinstance(self.problems, RecordFile) else {}
+        return of_dataset | ({"prediction_sha256": join_checksums(files)} if files else {})
+
+
+def _placing(records: Iterable[Any], what: str) -> Callable[[int], str]:
+    """Says where the n-th of the records stands."""
+    return records.place if isinstance(records, (RecordFile, CsvFile)) else f"{what} {{}}".format
 
 
 class ProphetArenaEvaluator(Evaluator):
@@ -129,24 +142,20 @@ class ProphetArenaEvaluator(Evaluator):
         self.prior = None if prior is None else float(prior)
         self.metrics = make_metrics(self.gammas)
 
-    def evaluate_all(self, forecasts: Iterable[Any], problems: Iterable[Any], where: str = "forecasts") -> Results:
+    def evaluate_all(self, forecasts: Iterable[Any], problems: Iterable[Any]) -> Results:
         """Score the forecasts of the problems; the docstring of `forecasteval.prophet` describes their fields.
 
         Plain Python values, None where a metric does not apply, the same for any order of the input; docs/python.md
-        has every key. The weights of events count in every mean, not in the models. `where` names the data in errors.
-        Raises InputError if no forecast can be scored; anything less is counted in "excluded".
+        has every key. The weights of events count in every mean, not in the models. Raises InputError if no forecast
+        can be scored; anything less is counted in "excluded".
         """
-        with without_collector():
-            data = ForecastData(where, problems, "problem {}".format, Notes())
-            data.reader.read(forecasts, "forecast {}".format)
-        return self.evaluate(data)
+        return self.evaluate(ForecastData("forecasts", problems, [forecasts]))
 
-    @without_collector()
     def read(self, files: Files) -> ForecastData:
         """The forecasts of one file, or of several of one dataset as one set of forecasts.
 
-        A CSV contains its events, JSON and JSONL need the problems of their dataset. Raises InputError: a file that
-        cannot be read, forecasts without a dataset or with several, a forecaster in two files.
+        A CSV contains its events, JSON and JSONL need the problems of their dataset: InputError for forecasts without a
+        dataset or with several.
         """
         paths, datasets = files
         if len(datasets) > 1:
@@ -158,16 +167,10 @@ class ProphetArenaEvaluator(Evaluator):
         if not tables and not datasets:
             expected = "a file in dataset/ whose name begins like this one's, or --dataset"
             raise InputError(str(paths[0]), f"expected a dataset of problems for it ({expected})", "none")
-        where, notes = str(paths[0]), Notes()
         if tables:
             table = CsvFile(paths[0])
-            data = ForecastData(where, table.problems(notes), table.place, notes, trusted=True)
-            data.read_files([table])
-        else:
-            problems = RecordFile(datasets[0])
-            data = ForecastData(where, problems, problems.place, notes)
-            data.read_files([RecordFile(path) for path in sorted(paths)], problems)
-        return data
+            return ForecastData(str(paths[0]), table, [table])
+        return ForecastData(str(paths[0]), RecordFile(datasets[0]), [RecordFile(path) for path in sorted(paths)])
 
     def settings(self) -> dict[str, Any]:
         """The part of a signature that does not depend on the data."""
@@ -177,18 +180,8 @@ class ProphetArenaEvaluator(Evaluator):
 
     def score(self, data: ForecastData) -> tuple[Scored, Models]:
         """The forecasts that count, of the events that have any, with scores; InputError if there are none."""
-        forecasts = data.reader.finish(self.late, self.repeats)
-        if forecasts is None:
-            reasons = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in data.notes.excluded())
-            raise InputError(data.where, "expected forecasts that fit the problems", reasons or "none")
-        del data.reader  # its columns are as large as the forecasts
-        forecasts = settle(data.events, forecasts, data.trusted, data.notes)
-        present = np.unique(forecasts.event)
-        absent = np.delete(np.arange(len(data.events.ids)), present)
-        data.notes.exclude("event", "no forecast that counts", data.events.ids[absent])
-        events = data.events.select(present)
-        forecasts = with_baselines(events, forecasts._replace(event=np.searchsorted(present, forecasts.event)))
-        everything = score_forecasts(events, forecasts, self.metrics)
+        events, forecasts = data.read(self.late, self.repeats)
+        everything = score_forecasts(events, with_baselines(events, forecasts), self.metrics)
         scored, *_ = everything.split()
         if len(scored.forecasts.event) <= KEPT:
             data.shown = EventData(everything, data.texts)
