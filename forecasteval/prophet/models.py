@@ -53,7 +53,7 @@ def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> Effect
 
     i, j, values = observations("fit_effects", forecaster, event, "y", y)
     forecasters, events = int(i.max()) + 1, int(j.max()) + 1
-    part, part_of_event = connected_parts(i, j)
+    part, part_of_event = connected_parts(i, j, forecasters)
     present = np.zeros((events, forecasters))
     present[j, i] = 1
     answers, counts = present.sum(axis=1), present.sum(axis=0)
@@ -76,13 +76,12 @@ def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> Effect
     return EffectsFit(alpha + level[part], errors, difficulty, influence, part)
 
 
-def connected_parts(forecaster: Ints, event: Ints) -> tuple[Ints, Ints]:
+def connected_parts(forecaster: Ints, event: Ints, forecasters: int) -> tuple[Ints, Ints]:
     """The number of the part of every forecaster and of every event: forecasters are connected by shared events."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    forecasters, events = int(forecaster.max()) + 1, int(event.max()) + 1
-    size = forecasters + events
+    size = forecasters + int(event.max()) + 1
     graph = coo_matrix((np.ones(len(event)), (forecaster, forecasters + event)), (size, size))
     label = connected_components(graph, directed=False)[1].astype(np.int64)
     return label[:forecasters], label[forecasters:]
@@ -114,22 +113,19 @@ def fit_models(scored: Scored, prior: float | None, response: str, notes: Notes)
     response: IRT explains 1 - Brier ("brier"), or whether the winner had the largest probability ("correct"). prior:
     of Bradley–Terry; None: without one if that fit converges and no forecaster's strength runs away, else 1.
     """
-    data, brier = scored.forecasts, np.clip(scored.values["brier"], 0, 1)
-    fit = fit_effects(data.forecaster, data.event, brier)
-    effects = Fitted(fit, np.arange(len(fit.score)), np.arange(len(fit.difficulty)))
+    names, brier = scored.forecasts.names, np.clip(scored.values["brier"], 0, 1)
+    who, which, i, j, values = _numbered(scored, brier)
+    effects = Fitted(fit_effects(i, j, values), who, which)
     fits: dict[str, Any] = {"irt": None, "bradley_terry": None}
-    if len(data.names) < 2:
+    if len(names) < 2:
         notes.lines.append("one forecaster only: no IRT, no Bradley–Terry, no rank agreement")
         return Models(effects, None, None, fits)
-    parts = _name_parts(data.names, fit.part)
-    _note_parts(parts, "adjusted Brier, IRT", "nothing but a prior compares one group with another", notes)
+    consequence = "nothing but a prior compares one group with another"
+    parts = _note_parts(names, effects.fit.part, "adjusted Brier, IRT", consequence, notes)
     irt = _fit_irt(scored, 1 - brier if response == "brier" else scored.correct, notes)
     if irt:
-        fits["irt"] = _describe(irt.fit) | {
-            "log_posterior": irt.fit.log_posterior,
-            "response": response,
-            "parts": parts,
-        }
+        posterior = {"log_posterior": irt.fit.log_posterior, "response": response, "parts": parts}
+        fits["irt"] = _describe(irt.fit) | posterior
     strengths = _fit_strengths(scored, prior, fits, notes)
     for name, described in fits.items():
         if described and not described["converged"]:
@@ -174,32 +170,30 @@ def _fit_strengths(
         notes.lines.append(f"Bradley–Terry with a prior of {PRIOR:g}: without one it {why}")
         prior = PRIOR
         fit = fit_bradley_terry(i, j, p, prior)
-    unused = [scored.events.ids[at] for at in which[~fit.used]]
-    notes.exclude("event", "from Bradley–Terry: no forecaster gave its winner any probability", unused)
-    parts: list[list[str]] = []
-    if fit.used.any():
-        used = fit.used[j]
-        everybody, lone = np.arange(len(who)), j.max() + 1  # who is in unused events only is a part by itself
-        connected = np.append(i[used], everybody), np.append(j[used], lone + everybody)
-        parts = _name_parts(names, connected_parts(*connected)[0])
-        _note_parts(parts, "Bradley–Terry", "only the prior compares one group with another", notes)
+    notes.exclude(
+        "event",
+        "from Bradley–Terry: no forecaster gave its winner any probability",
+        scored.events.ids[which[~fit.used]],
+    )
+    parts, used = list[list[str]](), fit.used[j]
+    if used.any():
+        label, _ = connected_parts(i[used], j[used], len(who))
+        parts = _note_parts(names, label, "Bradley–Terry", "only the prior compares one group with another", notes)
     fits["bradley_terry"] = _describe(fit) | {"events": int(fit.used.sum()), "prior": prior or 0.0, "parts": parts}
     return Fitted(fit, who, which[fit.used])
 
 
-def _name_parts(names: Sequence[str], label: Ints) -> list[list[str]]:
-    """The parts of the comparison graph of `names`, largest first; none if there is one only."""
+def _note_parts(names: Sequence[str], label: Ints, model: str, consequence: str, notes: Notes) -> list[list[str]]:
+    """The parts of the comparison graph of `names`, largest first, with a note; none if there is one only."""
     parts = [[names[at] for at in np.flatnonzero(label == part).tolist()] for part in np.unique(label)]
+    if len(parts) < 2:
+        return []
     parts.sort(key=lambda part: (-len(part), part))
-    return parts if len(parts) > 1 else []
-
-
-def _note_parts(parts: Sequence[Sequence[str]], model: str, consequence: str, notes: Notes) -> None:
-    if parts:
-        shown = [
-            ", ".join(printable(name, 40) for name in part[:5]) + " and others" * (len(part) > 5) for part in parts[:5]
-        ]
-        notes.lines.append(
-            f"{model}: the comparison graph is disconnected, {len(parts)} groups of forecasters share no event "
-            f"({' | '.join(shown)}{' | …' if len(parts) > 5 else ''}); {consequence}"
-        )
+    shown = [
+        ", ".join(printable(name, 40) for name in part[:5]) + " and others" * (len(part) > 5) for part in parts[:5]
+    ]
+    notes.lines.append(
+        f"{model}: the comparison graph is disconnected, {len(parts)} groups of forecasters share no event "
+        f"({' | '.join(shown)}{' | …' if len(parts) > 5 else ''}); {consequence}"
+    )
+    return parts
