@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -66,16 +66,16 @@ def positions(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
     return np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1]), offsets
 
 
-def select_rows(columns: Iterable[Any], chosen: Ints) -> list[Any]:
+def select_rows(columns: Sequence[Any], flat: int, chosen: Ints) -> list[Any]:
     """The rows of a table at these positions.
 
-    Its last three columns hold several values a row, those of one row after those of another: as many as the column
+    Its last `flat` columns hold several values a row, those of one row after those of another: as many as the column
     before them says.
     """
-    *single, sizes, first, second, third = columns
-    rows = [column[chosen] for column in (*single, sizes)]
+    rows = [column[chosen] for column in columns[:-flat]]
+    sizes = columns[-flat - 1]
     at, _ = positions((np.cumsum(sizes) - sizes)[chosen], rows[-1])
-    return [*rows, first[at], second[at], third[at]]
+    return [*rows, *(column[at] for column in columns[-flat:])]
 
 
 def split_runs(order: Ints, key: Ints) -> list[Ints]:

@@ -33,7 +33,7 @@ from .fields import Notes
 from .forecasts import ForecastReader, Forecasts
 from .metrics import agreement_tables, make_metrics
 from .models import Models, fit_models
-from .page import KEPT, EventData, Texts, keep_texts, make_page
+from .page import KEPT, make_page
 from .prices import settle
 from .report import explain, report_blocks
 from .score_table import BASELINES, Scored, score_forecasts, sum_bins, with_baselines
@@ -57,8 +57,8 @@ class ForecastData:
 
     def __init__(self, where: str, problems: Iterable[Any], sources: Sequence[Iterable[Any]]) -> None:
         self.where, self.problems, self.sources = where, problems, sources
-        self.notes, self.texts = Notes(), Texts()
-        self.shown: EventData | None = None  # for a page
+        self.notes = Notes()
+        self.shown: Scored | None = None  # for a page
 
     def read(self, late: str, repeats: str) -> tuple[Events, Forecasts]:
         """The forecasts that count, paid by their events, and the events that have any; InputError if none has.
@@ -66,7 +66,7 @@ class ForecastData:
         ClashError for a forecaster in two sources.
         """
         notes, table = self.notes, self.problems if isinstance(self.problems, CsvFile) else None
-        problems = keep_texts(table.problems(notes) if table else self.problems, self.texts)
+        problems = table.problems(notes) if table else self.problems
         events, numbers = read_problems(problems, notes, _placing(self.problems, "problem"))
         reader = ForecastReader(events, numbers, notes)
         for source in self.sources:
@@ -184,7 +184,7 @@ class ProphetArenaEvaluator(Evaluator):
         everything = score_forecasts(events, with_baselines(events, forecasts), self.metrics)
         scored, *_ = everything.split()
         if len(scored.forecasts.event) <= KEPT:
-            data.shown = EventData(everything, data.texts)
+            data.shown = everything
         return everything, fit_models(scored, self.prior, self.response, data.notes)
 
     def summarise(self, scores: tuple[Scored, Models], data: ForecastData) -> dict[str, Any]:

@@ -19,19 +19,21 @@ from .fields import BAD_BIDS, BAD_ODDS, Notes, Refusal, read_id, read_prices, re
 
 
 class Events(NamedTuple):
-    """Events in the order of their ids; the options of event e stand at offsets[e]:offsets[e + 1] of `outcome`.
+    """Events in the order of their ids; option by option `option`, `outcome`, q and mid: name, 1 or 0, prices.
 
-    q and mid are the asking and middle prices, option after option, and `weight` the weight, nan where the problem
-    gives none. Events of one `series` are one cluster; "" is a separate cluster.
+    The options of event e stand at offsets[e]:offsets[e + 1]. q and mid are the asking and middle prices, and `weight`
+    the weight, nan where the problem gives none. Events of one `series` are one cluster; "" is a separate cluster.
     """
 
     ids: Names
     category: Names
     series: Names
+    title: Names
     exclusive: Bools
     closed: Floats
     weight: Floats
     sizes: Ints
+    option: Names
     outcome: Floats
     q: Floats
     mid: Floats
@@ -44,9 +46,13 @@ class Events(NamedTuple):
         """Where in `outcome` the options of some events stand, one event after the other."""
         return positions(self.offsets[event], self.sizes[event])[0]
 
+    def names(self, event: int) -> Names:
+        """The options of an event."""
+        return self.option[self.offsets[event] : self.offsets[event + 1]]
+
     def select(self, chosen: Ints) -> Events:
         """The events at these positions."""
-        return Events(*select_rows(self, chosen))
+        return Events(*select_rows(self, 4, chosen))
 
     def cluster_names(self) -> list[str]:
         """The name of each event's cluster: its series, or the event itself."""
@@ -83,10 +89,11 @@ class Problem(NamedTuple):
 
     category: str
     series: str
+    title: str
     exclusive: bool
     closed: float
     weight: float
-    size: int
+    options: list[str]
     winners: list[int]
     odds: Any
     bids: Any
@@ -123,10 +130,11 @@ def read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> Problem 
     return Problem(
         read_id(record.get("category")).strip(),
         read_id(record.get("cluster") if series is None else series).strip(),
+        str(record.get("title") or ""),
         exclusive is not False and len(names) > 1 and len(winners) == 1,
         read_time(closed, "closing time", name, notes),
         weight,
-        len(names),
+        names,
         winners,
         record.get("odds"),
         record.get("bids"),
@@ -176,7 +184,7 @@ def read_problems(
 
 def _as_arrays(problems: Mapping[str, Problem], notes: Notes) -> Events:
     rows, ids = list(problems.values()), np.array(list(problems), dtype=object)
-    sizes = np.array([row.size for row in rows], dtype=np.int64)
+    sizes = np.array([len(row.options) for row in rows], dtype=np.int64)
     q, mid, *bad = read_prices([row.odds for row in rows], [row.bids for row in rows], sizes)
     for text, where in zip((BAD_ODDS, BAD_BIDS), bad, strict=True):
         notes.warn(f"problem: {text}", ids[where])
@@ -184,11 +192,13 @@ def _as_arrays(problems: Mapping[str, Problem], notes: Notes) -> Events:
         ids,
         np.array([row.category for row in rows], dtype=object),
         np.array([row.series for row in rows], dtype=object),
+        np.array([row.title for row in rows], dtype=object),
         np.array([row.exclusive for row in rows], dtype=bool),
         np.array([row.closed for row in rows], dtype=float),
         np.array([row.weight for row in rows], dtype=float),
         sizes,
-        np.array([at in row.winners for row in rows for at in range(row.size)], dtype=float),
+        np.array([name for row in rows for name in row.options], dtype=object),
+        np.array([at in row.winners for row in rows for at in range(len(row.options))], dtype=float),
         q,
         mid,
     )
@@ -244,12 +254,15 @@ def _check_problem(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield problem, shown
         return
     yield from ((text, shown) for text in notes.odd())
-    if problem.size == 1:
+    if len(problem.options) == 1:
         yield "one option", shown
     elif not problem.winners:
         yield "no winner", shown
     elif len(problem.winners) > 1 and record.get("exclusive") is not False:
-        yield 'several winners, not declared "exclusive": false', f"{len(problem.winners)} of {problem.size} options"
+        yield (
+            'several winners, not declared "exclusive": false',
+            f"{len(problem.winners)} of {len(problem.options)} options",
+        )
     if problem.closed != problem.closed and not notes.odd():
         yield "no closing time", shown
 

@@ -68,7 +68,7 @@ class Forecasts(NamedTuple):
 
     def select(self, chosen: Ints) -> Forecasts:
         """The forecasts at these positions."""
-        return Forecasts(self.names, *select_rows(self[1:], chosen))
+        return Forecasts(self.names, *select_rows(self[1:], 3, chosen))
 
     def labels(self, at: Ints, ids: Names) -> list[str]:
         """Names of the first forecasts at the positions `at`, for notes; `ids` are those of the events."""
@@ -170,7 +170,7 @@ class ForecastReader:
         self.notes.warn(BAD_ODDS, labels(bad_odds))
         self.notes.warn(BAD_BIDS, labels(bad_bids))
         columns = *map(np.array, (event, forecaster, time, weight)), sizes, p, q, mid
-        self._pieces.append(select_rows(columns, np.flatnonzero(good)))
+        self._pieces.append(select_rows(columns, 3, np.flatnonzero(good)))
 
     def finish(self, late: str, repeats: str) -> Forecasts | None:
         """The forecasts that count, one per event and forecaster; None if there is none."""

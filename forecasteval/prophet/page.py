@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from forecasteval.common.pages import Page, Section, show_text
 from forecasteval.common.report import Column, Link, Links, Table, make_table, number_table, show_number
 
 from .arrays import Floats
-from .fields import format_time, read_id
+from .fields import format_time
 from .report import list_remarks, make_overview, title_of
 from .score_table import BASELINES, Scored
 
@@ -27,36 +27,10 @@ _CELLS: Final = 50_000  # of all tables of events
 _COSTLIEST: Final = 5  # events that are named for each forecaster
 _SURPRISE: Final = 0.1  # below this probability
 _OPTIONS: Final = 8  # columns of such a table: the options that came true, then the likeliest ones
-Texts = dict[str, tuple[str, Sequence[str]]]  # the title and the options of problems, by id
 
 
-class EventData(NamedTuple):
-    """The data of the rows of events: the scores of all forecasts, and the texts of the problems."""
-
-    everything: Scored
-    texts: Texts
-
-    def title(self, at: int) -> str:
-        """The title of an event, or else its id."""
-        name = self.everything.events.ids[at]
-        return self.texts.get(name, ("",))[0] or str(name)
-
-    def options(self, at: int) -> list[str]:
-        events = self.everything.events
-        _, texts = self.texts.get(events.ids[at], ("", ()))
-        return [printable(text, 60) for text in texts] or [f"option {place}" for place in range(events.sizes[at])]
-
-
-def keep_texts(problems: Iterable[Any], texts: Texts) -> Iterator[Any]:
-    """The problems as they come; the titles and options of the first ones are kept in `texts`, by id."""
-    for problem in problems:
-        if len(texts) < KEPT and isinstance(problem, Mapping) and isinstance(problem.get("options"), (list, tuple)):
-            texts[read_id(problem.get("problem_id"))] = str(problem.get("title") or ""), problem["options"]
-        yield problem
-
-
-def make_page(results: Mapping[str, Any], shown: EventData | None = None) -> Page:
-    """The page of a result of `ProphetArenaEvaluator`; `shown` are its events, if there are not too many forecasts."""
+def make_page(results: Mapping[str, Any], shown: Scored | None = None) -> Page:
+    """The page of a result of `ProphetArenaEvaluator`; `shown`: its scores, if there are not too many forecasts."""
     order = [row["name"] for row in results["ranking"] if row["name"] in results["forecasters"]]
     overview = make_overview(results, full=True, on_page=True)
     ranking, *tables = overview.sections
@@ -143,45 +117,46 @@ def _return_panel(curves: Mapping[str, Any], names: Sequence[str], metric: str) 
 # --- Events ---
 
 
-def _events(shown: EventData, names: Sequence[str]) -> list[Section]:
+def _events(shown: Scored, names: Sequence[str]) -> list[Section]:
     """The parts of the Brier score, the costliest events of these forecasters, and a row per event."""
-    events, parts = shown.everything.events, shown.everything.split()
-    (scored, _, crowd), ids = parts, events.ids
-    data, briers = scored.forecasts, scored.values["brier"]
-    counts, sums = np.bincount(data.event), np.bincount(data.event, briers)
+    events, parts = shown.events, shown.split()
+    scored, _, crowd = parts
+    briers, event = scored.values["brier"], scored.forecasts.event
+    counts, sums = np.bincount(event), np.bincount(event, briers)
     means = sums / counts
     order = np.argsort(-means, kind="stable")
     spent = np.cumsum(((counts + 3) * (np.minimum(events.sizes, _OPTIONS) + 3))[order])
     order = order[: max(1, int(np.searchsorted(spent, _CELLS)))]
     expected, outcomes = (np.split(column, events.offsets[1:-1]) for column in (crowd.forecasts.p, events.outcome))
     kinds, closed = list(map(_name_kind, expected, outcomes)), [format_time(at) or "" for at in events.closed.tolist()]
+    titles = [title or name for title, name in zip(events.title, events.ids, strict=True)]
 
     def winners(at: int) -> str:
-        return ", ".join(name for name, won in zip(shown.options(at), outcomes[at], strict=True) if won) or "none"
+        return ", ".join(printable(name, 60) for name in events.names(at)[outcomes[at] > 0]) or "none"
 
     columns = [
         Column("Category", lambda at: printable(events.category[at], 60), "choice"),
         Column("Brier", lambda at: float(means[at]), "number", "low"),
-        *(_baseline_column(shown.everything, name) for name in BASELINES),
-        Column("Event", lambda at: show_text(shown.title(at), 200), "long"),
+        *(_baseline_column(shown, name) for name in BASELINES),
+        Column("Event", lambda at: show_text(titles[at], 200), "long"),
         Column("Closed", lambda at: closed[at][:10]),
         Column("Outcome", kinds.__getitem__, "choice"),
         Column("Came true", lambda at: show_text(winners(at), 120)),
-        Column("Event", lambda at: show_text(shown.title(at)), "inside"),
+        Column("Event", lambda at: show_text(titles[at]), "inside"),
         Column("Closed", closed.__getitem__, "inside"),
         Column("Outcome", lambda at: show_text(winners(at)), "inside"),
-        Column("Forecasts", lambda at: _forecast_table(parts, at, outcomes[at], shown.options(at)), "inside"),
-        Column("Id", lambda at: show_text(ids[at]), "inside"),
+        Column("Forecasts", lambda at: _forecast_table(parts, at, outcomes[at]), "inside"),
+        Column("Id", lambda at: show_text(events.ids[at]), "inside"),
     ]
     causes = pages.list_causes(
         zip(kinds, (sums / len(briers)).tolist(), strict=True),
         "What the mean Brier score of all forecasts is made of. A surprise: the crowd gave it less than 10%.",
         "events.",
     )
-    note = pages.count_rows(len(order), len(ids), "the highest mean Brier score of all forecasts", "events")
-    records = pages.make_records("events", "Events", columns, order.tolist(), ids[order], note)
+    note = pages.count_rows(len(order), len(titles), "the highest mean Brier score of all forecasts", "events")
+    records = pages.make_records("events", "Events", columns, order.tolist(), events.ids[order], note)
     keys = {at: row.key for at, row in zip(order.tolist(), records.rows, strict=True)}
-    return [*causes, Section("Events", [_list_costliest(shown, scored, names[: pages.CHARTED], keys), records])]
+    return [*causes, Section("Events", [_list_costliest(scored, names[: pages.CHARTED], titles, keys), records])]
 
 
 def _baseline_column(everything: Scored, name: str) -> Column:
@@ -199,7 +174,7 @@ def _name_kind(crowd: Floats, outcome: Floats) -> str:
     return "the favourite came true" if won.min() >= crowd.max() else "an outsider came true"
 
 
-def _list_costliest(shown: EventData, scored: Scored, names: Sequence[str], keys: Mapping[int, str]) -> Table:
+def _list_costliest(scored: Scored, names: Sequence[str], titles: Sequence[str], keys: Mapping[int, str]) -> Table:
     """The events on which each forecaster has the highest Brier scores."""
     data, briers = scored.forecasts, scored.values["brier"]
 
@@ -208,14 +183,14 @@ def _list_costliest(shown: EventData, scored: Scored, names: Sequence[str], keys
         worst = forecasts[np.argsort(-briers[forecasts], kind="stable")[:_COSTLIEST]]
         links = []
         for at, brier in zip(data.event[worst].tolist(), briers[worst].tolist(), strict=True):
-            links.append(Link(f"{show_text(shown.title(at), 60)} ({show_number(brier, 2)})", "", keys.get(at, "")))
+            links.append(Link(f"{show_text(titles[at], 60)} ({show_number(brier, 2)})", "", keys.get(at, "")))
         return Links(links)
 
     title = f"The {_COSTLIEST} events with its highest Brier scores"
     return make_table([Column("Forecaster", lambda name: printable(name, 60)), Column(title, costliest)], names)
 
 
-def _forecast_table(parts: Sequence[Scored], at: int, outcome: Floats, options: Sequence[str]) -> Table:
+def _forecast_table(parts: Sequence[Scored], at: int, outcome: Floats) -> Table:
     """Market, crowd and, the best first, the forecasters: scores, the likeliest options and those that came true."""
     rows = []
     forecasters, *baselines = (part.of_event(at) for part in parts)
@@ -231,6 +206,7 @@ def _forecast_table(parts: Sequence[Scored], at: int, outcome: Floats, options: 
             rows.append((name, [float(part.values[metric][place]) for metric in metrics], probabilities[place]))
     likely = np.mean([p for _, _, p in rows], axis=0)
     chosen = sorted(np.lexsort((-likely, -outcome))[:_OPTIONS].tolist())
-    titles = [options[place] + " ✓" * bool(outcome[place]) for place in chosen]
+    options = forecasters.events.names(at)
+    titles = [printable(options[place], 60) + " ✓" * bool(outcome[place]) for place in chosen]
     cells = [(name, *scores, *(f"{p[place]:.3g}" for place in chosen)) for name, scores, p in rows]
     return number_table(["Forecaster", *map(title_of, metrics), *titles], cells)
