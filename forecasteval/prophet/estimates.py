@@ -16,7 +16,6 @@ from .score_table import BASELINES, Scored
 from .scores import calibration_errors, crra_stake
 from .tilted import tilted_interval
 
-_OF_MODELS: Final = ("adjusted_brier", "irt_ability", "weighted_brier", "bradley_terry")
 LEAST_CLUSTERS: Final = 2  # with fewer there is no measure of the error
 
 
@@ -85,7 +84,6 @@ def measure(scored: Scored, bins: Floats, models: Models, intervals: bool) -> Me
             )
     brier = measures["brier", ""]
     measures["ece", ""] = brier.without_error(calibration_errors(bins))
-    measures |= {(name, ""): brier.without_error(np.full(len(forecasts.names), math.nan)) for name in _OF_MODELS}
     effects = models.effects.fit
     measures["adjusted_brier", ""] = _estimate_model(brier, models.effects, effects.score, effects.influence, cluster)
     if models.irt:
@@ -98,6 +96,8 @@ def measure(scored: Scored, bins: Floats, models: Models, intervals: bool) -> Me
         measures["weighted_brier", ""] = estimate_means(values, forecasts.weight * np.nan_to_num(weight), *board)
     if models.strengths:
         measures["bradley_terry", ""] = _estimate_strengths(measures["log", ""], models.strengths, cluster)
+    unknown = brier.without_error(np.full(len(forecasts.names), math.nan))
+    measures |= {(metric.name, ""): unknown for metric in scored.metrics if (metric.name, "") not in measures}
     if not intervals:
         return {key: estimate.without_error(estimate.values) for key, estimate in measures.items()}
     _tilt_intervals(measures, scored)

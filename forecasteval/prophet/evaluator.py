@@ -38,7 +38,7 @@ from .prices import settle
 from .report import explain, report_blocks
 from .score_table import BASELINES, Scored, score_forecasts, sum_bins, with_baselines
 from .scores import check_gamma
-from .standings import Draws, add_ranks, choose_ranking, least_events, make_records
+from .standings import LEAST_EVENTS, LEAST_SHARE, Draws, add_ranks, choose_ranking, make_records
 
 if TYPE_CHECKING:
     from forecasteval.common.pages import Page
@@ -196,7 +196,7 @@ class ProphetArenaEvaluator(Evaluator):
         bins = sum_bins(everything, everything.forecasts.forecaster, len(everything.forecasts.names))
         measures = measure(everything, bins, models, self.bootstrap > 0)
         records = make_records(measures, everything, bins)
-        least = least_events(self.min_events, len(events.ids))
+        least = self.min_events or max(LEAST_EVENTS, math.ceil(LEAST_SHARE * len(events.ids) - 1e-9))
         ranked = [at for at in range(len(names)) if records[at]["n_events"] >= least]
         clusters = int(events.clusters().max()) + 1
         add_ranks(records, ranked, measures, scored, Draws(clusters, self.bootstrap, self.seed))

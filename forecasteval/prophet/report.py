@@ -163,7 +163,7 @@ def _ranking_columns(results: Mapping[str, Any], rows: Sequence[Row], by: str) -
     yield True, _number("95% interval", lambda row: row.record.get(f"{by}_interval"))
     if any(row.record.get(f"{by}_rank_interval") for row in rows):
         yield False, Column("rank", lambda row: _mark(row, f"{by}_rank"), "mark", "low")
-    yield True, _number("Rank 95%", lambda row: _show_ranks(row.record.get(f"{by}_rank_interval")))
+    yield True, _number("Rank 95%", lambda row: "–".join(map(str, row.record.get(f"{by}_rank_interval") or "–")))
     yield False, _number("P(best)", lambda row: row.record.get(f"{by}_best"), best="high", spare=2, digits=2)
     yield True, _number("Beats next", lambda row: row.record.get(f"{by}_beats_next"), spare=4, digits=2)
     for place, metric in enumerate(others):
@@ -183,11 +183,6 @@ def _best(metric: str) -> str:
 
 def _mark(row: Row, key: str) -> Interval:
     return Interval(row.record.get(key), row.record.get(f"{key}_interval"), None, int(row.is_baseline))
-
-
-def _show_ranks(interval: Sequence[int] | None) -> str:
-    """A rank interval: 1–3."""
-    return f"{interval[0]}–{interval[1]}" if interval else "–"
 
 
 def _board_messages(results: Mapping[str, Any], by: str, full: bool) -> list[str]:
@@ -273,19 +268,15 @@ def _difference(cells: Record) -> str:
     return "–" if cells["difference"] is None else f"{cells['difference']:+.4f} {show_interval(cells['interval'])}"
 
 
-def _part(title: str, key: str) -> Column:
-    return _number(title, lambda row: row.record["decomposition"][key])
+def _part(key: str) -> Column:
+    return _number(key.replace("_", " ").capitalize(), lambda row: row.record["decomposition"][key])
 
 
 _DECOMPOSITION: Final = (
     _NAME,
     _number("1 - Brier", lambda row: row.record["one_minus_brier"]),
     _number("Skill", lambda row: row.record["brier_skill"]),
-    _part("Reliability", "reliability"),
-    _part("Resolution", "resolution"),
-    _part("Uncertainty", "uncertainty"),
-    _part("Within bins", "within_bins"),
-    _part("Mean square", "mean_square"),
+    *map(_part, ("reliability", "resolution", "uncertainty", "within_bins", "mean_square")),
 )
 
 

@@ -23,11 +23,6 @@ NO_SPREAD: Final = 0.05  # share of the mean error that stands for the spread of
 Record = dict[str, Any]  # the keys depend on the metrics
 
 
-def least_events(given: int | None, events: int) -> int:
-    """How many events a forecaster needs for a rank: those given, else 5, or 20 % of the events if these are more."""
-    return given if given is not None else max(LEAST_EVENTS, math.ceil(LEAST_SHARE * events - 1e-9))
-
-
 def make_records(measures: Measures, scored: Scored, bins: Floats) -> list[Record]:
     """The forecasters' records, then those of the market and the crowd."""
     brier = measures["brier", ""]
