@@ -16,7 +16,7 @@ from scipy import optimize, stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from forecasteval.prophet import ProphetArenaEvaluator, bradley_terry, estimates, irt, models, scores, standings, tilted
+from forecasteval.prophet import ProphetArenaEvaluator, estimates, irt, models, scores, standings, tilted
 
 F, OPTIONS = 8, 5
 GAMMAS = (0.0, 0.5, 1.0)
@@ -291,7 +291,7 @@ def one_optimum(starts: int) -> list[Row]:
         for seed in range(starts):
             start = np.random.default_rng(seed).normal(0, 3, 200)
             optimize.minimize = lambda f, x, start=start, **rest: minimise(f, start, **rest)
-            found.append(np.log(bradley_terry.fit_bradley_terry(i, j, p[j, i], prior=1).strength))
+            found.append(np.log(models.fit_bradley_terry(i, j, p[j, i], prior=1).strength))
         optimize.minimize = minimise
         gap = np.ptp(found, axis=0).max()
         rows.append(

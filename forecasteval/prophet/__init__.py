@@ -42,9 +42,8 @@ if TYPE_CHECKING:
 _MODULES: Final = {
     "evaluator": ("ProphetArenaEvaluator",),
     "metrics": ("rank_agreement",),
-    "models": ("EffectsFit", "fit_effects"),
+    "models": ("BradleyTerryFit", "EffectsFit", "fit_bradley_terry", "fit_effects"),
     "irt": ("IrtFit", "fit_irt"),
-    "bradley_terry": ("BradleyTerryFit", "fit_bradley_terry"),
     "scores": (
         "average_return",
         "brier_score",

@@ -9,9 +9,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from .arrays import Floats, Ints, split_runs, weighted_means
-from .bradley_terry import BradleyTerryFit
 from .forecasts import Forecasts
-from .models import Fitted, Models
+from .models import BradleyTerryFit, Fitted, Models
 from .score_table import BASELINES, Scored
 from .scores import calibration_errors, crra_stake
 from .tilted import tilted_interval
