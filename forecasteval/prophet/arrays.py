@@ -60,10 +60,10 @@ def observations(
     return i, j, y
 
 
-def positions(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
-    """Where the elements of segments stand, one segment after the other; and the offsets that this makes."""
-    offsets = np.append(0, np.cumsum(sizes))
-    return np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1]), offsets
+def positions(starts: Ints, sizes: Ints) -> Ints:
+    """Where the elements of segments stand, one segment after the other."""
+    ends = np.cumsum(sizes)
+    return np.asarray(np.repeat(starts - ends + sizes, sizes) + np.arange(sizes.sum()))
 
 
 def select_rows(columns: Sequence[Any], flat: int, chosen: Ints) -> list[Any]:
@@ -74,7 +74,7 @@ def select_rows(columns: Sequence[Any], flat: int, chosen: Ints) -> list[Any]:
     """
     rows = [column[chosen] for column in columns[:-flat]]
     sizes = columns[-flat - 1]
-    at, _ = positions((np.cumsum(sizes) - sizes)[chosen], rows[-1])
+    at = positions((np.cumsum(sizes) - sizes)[chosen], rows[-1])
     return [*rows, *(column[at] for column in columns[-flat:])]
 
 

@@ -33,10 +33,8 @@ def score_categories(scored: Scored, ranked: Collection[int]) -> dict[str, Categ
     events, data = scored.events, scored.forecasts
     if not any(events.category):
         return {}
-    labels, count = [category or "(none)" for category in events.category], len(data.names)
-    names = sorted(set(labels))
-    places = {name: place for place, name in enumerate(names)}
-    label = np.array([places[name] for name in labels])
+    labels, count = np.where(events.category == "", "(none)", events.category), len(data.names)
+    names, label = np.unique(labels, return_inverse=True)
     keys, cell = np.unique(label[data.event] * count + data.forecaster, return_inverse=True)
     table = {name: weighted_means(values, data.weight, cell, len(keys))[0] for name, values in scored.values.items()}
     table["ece"] = calibration_errors(sum_bins(scored, cell, len(keys)))
@@ -78,16 +76,17 @@ def problem_table(scored: Scored, models: Models) -> dict[str, ProblemRow]:
     if models.irt:
         difficulty[models.irt.events] = models.irt.fit.difficulty
         discrimination[models.irt.events] = models.irt.fit.discrimination
-    counts, sizes = np.bincount(scored.forecasts.event), events.sizes
+    counts = np.bincount(scored.forecasts.event)
+    columns = (column.tolist() for column in (difficulty, discrimination, counts, events.sizes, events.exclusive))
     return {
         name: ProblemRow(
-            difficulty=plain_number(difficulty[at]),
-            discrimination=plain_number(discrimination[at]),
-            n_forecasts=int(counts[at]),
-            n_options=int(sizes[at]),
-            exclusive=bool(events.exclusive[at]),
+            difficulty=plain_number(b),
+            discrimination=plain_number(a),
+            n_forecasts=n,
+            n_options=size,
+            exclusive=exclusive,
         )
-        for at, name in enumerate(events.ids)
+        for name, b, a, n, size, exclusive in zip(events.ids, *columns, strict=True)
     }
 
 

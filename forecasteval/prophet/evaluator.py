@@ -15,7 +15,6 @@ from forecasteval.common.results import Results, hash_questions
 from forecasteval.common.version import __version__
 from forecasteval.common.wing import Evaluator, Files
 
-from .arrays import Bools
 from .csv_files import CsvFile
 from .details import (
     compare_by_category,
@@ -149,7 +148,7 @@ class ProphetArenaEvaluator(Evaluator):
         has every key. The weights of events count in every mean, not in the models. Raises InputError if no forecast
         can be scored; anything less is counted in "excluded".
         """
-        return self.evaluate(ForecastData("forecasts", problems, [forecasts]))
+        return self.evaluate(ForecastData("forecasts", iter(problems), [iter(forecasts)]))
 
     def read(self, files: Files) -> ForecastData:
         """The forecasts of one file, or of several of one dataset as one set of forecasts.
@@ -198,7 +197,7 @@ class ProphetArenaEvaluator(Evaluator):
         records = make_records(measures, everything, bins)
         least = self.min_events or max(LEAST_EVENTS, math.ceil(LEAST_SHARE * len(events.ids) - 1e-9))
         ranked = [at for at in range(len(names)) if records[at]["n_events"] >= least]
-        clusters = int(events.clusters().max()) + 1
+        clusters = len(set(events.cluster_names()))
         add_ranks(records, ranked, measures, scored, Draws(clusters, self.bootstrap, self.seed))
         forecasters = {names[at]: records[at] for at in ranked}
         provisional = {name: records[at] for at, name in enumerate(names) if name not in forecasters}
@@ -261,12 +260,8 @@ def _make_ranking(forecasters: Mapping[str, Any], provisional: Mapping[str, Any]
 def _note_sums(scored: Scored, notes: Notes) -> dict[str, int]:
     """Note sums of probabilities that are not 1; the doubtful events and how often they are."""
     ids, forecasts = scored.events.ids, scored.forecasts
-
-    def warn(text: str, where: Bools) -> None:
-        notes.warn(text, forecasts.labels(np.flatnonzero(where), ids), int(where.sum()))
-
-    warn(f"probabilities that sum to 0, counted as uniform for {_FOUR}", scored.empty)
-    warn(f"probabilities that do not sum to 1, normalised for {_FOUR}", scored.normalised)
+    forecasts.warn(notes, f"probabilities that sum to 0, counted as uniform for {_FOUR}", scored.empty, ids)
+    forecasts.warn(notes, f"probabilities that do not sum to 1, normalised for {_FOUR}", scored.normalised, ids)
     counts = zip(*np.unique(forecasts.event[scored.doubtful], return_counts=True), strict=True)
     doubtful = {ids[at]: int(count) for at, count in counts}
     notes.warn(

@@ -15,7 +15,7 @@ from forecasteval.common.results import Finding, Results, check_results
 
 from .arrays import Bools, Floats, Ints, Names, positions, select_rows
 from .csv_files import CsvFile
-from .fields import BAD_BIDS, BAD_ODDS, Notes, Refusal, read_id, read_prices, read_time, read_weight
+from .fields import Notes, Refusal, read_id, read_prices, read_time, read_weight
 
 
 class Events(NamedTuple):
@@ -44,7 +44,7 @@ class Events(NamedTuple):
 
     def slots(self, event: Ints) -> Ints:
         """Where in `outcome` the options of some events stand, one event after the other."""
-        return positions(self.offsets[event], self.sizes[event])[0]
+        return positions(self.offsets[event], self.sizes[event])
 
     def names(self, event: int) -> Names:
         """The options of an event."""
@@ -185,8 +185,8 @@ def read_problems(
 def _as_arrays(problems: Mapping[str, Problem], notes: Notes) -> Events:
     rows, ids = list(problems.values()), np.array(list(problems), dtype=object)
     sizes = np.array([len(row.options) for row in rows], dtype=np.int64)
-    q, mid, *bad = read_prices([row.odds for row in rows], [row.bids for row in rows], sizes)
-    for text, where in zip((BAD_ODDS, BAD_BIDS), bad, strict=True):
+    q, mid, bad = read_prices([row.odds for row in rows], [row.bids for row in rows], sizes)
+    for text, where in bad.items():
         notes.warn(f"problem: {text}", ids[where])
     return Events(
         ids,

@@ -143,8 +143,8 @@ def read_weight(value: object) -> float:
 # --- Many numbers at a time ---
 
 
-def read_prices(odds: Sequence[Any], bids: Sequence[Any], sizes: Ints) -> tuple[Floats, Floats, Bools, Bools]:
-    """Asking and middle prices option after option, clipped, nan where there are none; which odds and bids are bad.
+def read_prices(odds: Sequence[Any], bids: Sequence[Any], sizes: Ints) -> tuple[Floats, Floats, dict[str, Bools]]:
+    """Asking and middle prices option after option, clipped, nan where there are none; by warning what is not used.
 
     odds, bids: by forecast a list with a price per option, or None. Odds lie in (0, 1], bids in [0, odds].
     """
@@ -154,11 +154,11 @@ def read_prices(odds: Sequence[Any], bids: Sequence[Any], sizes: Ints) -> tuple[
     with np.errstate(invalid="ignore"):
         bidden &= np.logical_and.reduceat((bid <= q) | ~np.repeat(priced, sizes), starts)
         mid = np.where(np.repeat(bidden & priced, sizes), (q + bid) / 2, q)  # of prices that are not yet clipped
-    bad_odds, bad_bids = (
-        np.array([row is not None for row in rows], dtype=bool) & ~good
-        for rows, good in ((odds, priced), (bids, bidden))
-    )
-    return np.clip(q, *PRICE_RANGE), np.clip(mid, *PRICE_RANGE), bad_odds, bad_bids
+    bad = {
+        text: np.array([row is not None for row in rows], dtype=bool) & ~good
+        for text, rows, good in ((BAD_ODDS, odds, priced), (BAD_BIDS, bids, bidden))
+    }
+    return np.clip(q, *PRICE_RANGE), np.clip(mid, *PRICE_RANGE), bad
 
 
 def read_numbers(lists: Sequence[Sequence[Any]], size: int) -> Floats:

@@ -13,18 +13,7 @@ from forecasteval.common.records import BadRecord, as_text, repeated_keys
 
 from .arrays import Bools, Floats, Ints, Names, select_rows
 from .events import Events
-from .fields import (
-    BAD_BIDS,
-    BAD_ODDS,
-    NAMES_KEPT,
-    Notes,
-    Refusal,
-    read_id,
-    read_numbers,
-    read_prices,
-    read_time,
-    read_weight,
-)
+from .fields import NAMES_KEPT, Notes, Refusal, read_id, read_numbers, read_prices, read_time, read_weight
 
 PIECE: Final = 1 << 14  # records that are lists of Python floats at a time
 CHUNK: Final = 1 << 20  # probabilities handled at a time, so that temporary arrays stay small
@@ -75,6 +64,10 @@ class Forecasts(NamedTuple):
         first = at[:NAMES_KEPT]
         pairs = zip(self.forecaster[first].tolist(), ids[self.event[first]], strict=True)
         return [f"{self.names[who]} on {event}" for who, event in pairs]
+
+    def warn(self, notes: Notes, text: str, where: Bools, ids: Names) -> None:
+        """Note something odd about some forecasts."""
+        notes.warn(text, self.labels(np.flatnonzero(where), ids), int(where.sum()))
 
     def chunks(self) -> Iterator[tuple[slice, slice, Ints]]:
         """About `CHUNK` probabilities at a time: the forecasts, their options, and the offsets among these."""
@@ -166,9 +159,9 @@ class ForecastReader:
         p = read_numbers(p_lists, int(sizes.sum()))
         good = np.logical_and.reduceat((p >= 0) & (p <= 1), np.cumsum(sizes) - sizes)
         self.notes.exclude("forecast", "probabilities must be numbers in [0, 1]", labels(~good))
-        q, mid, bad_odds, bad_bids = read_prices(odds, bids, sizes)
-        self.notes.warn(BAD_ODDS, labels(bad_odds))
-        self.notes.warn(BAD_BIDS, labels(bad_bids))
+        q, mid, bad = read_prices(odds, bids, sizes)
+        for text, where in bad.items():
+            self.notes.warn(text, labels(where))
         columns = *map(np.array, (event, forecaster, time, weight)), sizes, p, q, mid
         self._pieces.append(select_rows(columns, 3, np.flatnonzero(good)))
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from .arrays import ROUNDING, Bools, Floats, Ints
+from .arrays import ROUNDING, Bools, Floats, Ints, positions
 from .events import Events
 from .fields import Notes
 from .forecasts import Forecasts
@@ -34,7 +34,7 @@ def settle(events: Events, data: Forecasts, trusted: bool, notes: Notes) -> Fore
         (OTHER_PRICE, apart & paid.priced & data.priced),
         (UNCONFIRMED, data.priced & ~paid.priced),
     ):
-        notes.warn(text, data.labels(np.flatnonzero(where), events.ids), int(where.sum()))
+        data.warn(notes, text, where, events.ids)
     return paid
 
 
@@ -99,7 +99,7 @@ def _consensus(data: Forecasts, group: Ints, quoted: Bools, enough: float) -> tu
     size = np.zeros(int(group.max()) + 1, dtype=np.int64)
     size[group] = sizes
     number = np.cumsum(size) - size  # where the options of each group stand
-    slot = np.repeat(number[group] - starts, sizes) + np.arange(len(data.q))
+    slot = positions(number[group], sizes)
     inside = np.repeat(quoted, sizes)
     typical, typical_mid = (
         upper_medians(slot[inside], column[inside], int(size.sum()))[slot] for column in (data.q, data.mid)
