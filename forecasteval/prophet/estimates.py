@@ -38,16 +38,15 @@ class Estimate(NamedTuple):
         low, high = float(self.low[at]), float(self.high[at])
         return None if self.clusters[at] < LEAST_CLUSTERS or math.isnan(low) or math.isnan(high) else [low, high]
 
-    def without_error(self, values: Floats) -> Estimate:
-        """Other values behind which the same events stand."""
-        unknown = np.full(len(values), math.nan)
-        return Estimate(values, self.counts, self.clusters, unknown, unknown, unknown, self.influence[:0].copy())
 
-    def with_influence(self, influence: Floats) -> Estimate:
-        """The same values with errors and intervals that follow from the influence of the clusters."""
-        error = clustered_errors(influence, self.clusters)
-        low, high = t_intervals(self.values, error, self.clusters)
-        return self._replace(error=error, low=low, high=high, influence=influence)
+def make_estimate(values: Floats, counts: Ints, clusters: Ints, influence: Floats | None = None) -> Estimate:
+    """With the errors and intervals that follow from the influence of the clusters; without it they are nan."""
+    if influence is None:
+        unknown = np.full(len(values), math.nan)
+        return Estimate(values, counts, clusters, unknown, unknown, unknown, np.empty((0, len(values))))
+    error = clustered_errors(influence, clusters)
+    low, high = t_intervals(values, error, clusters)
+    return Estimate(values, counts, clusters, error, low, high, influence)
 
 
 Measures = dict[tuple[str, str], Estimate]  # by metric and what is subtracted: "", or a baseline on the row's events
@@ -62,9 +61,7 @@ def estimate_means(values: Floats, weight: Floats, row: Ints, cluster: Ints, row
     shift = np.asarray(np.bincount(cell, w * (values[has] - means[row]), math.prod(shape)), dtype=float).reshape(shape)
     clusters = np.count_nonzero(np.bincount(cell, minlength=shift.size).reshape(shape), axis=0)
     total = np.bincount(row, w, rows)
-    unknown = np.full(rows, math.nan)
-    estimate = Estimate(means, counts, clusters, unknown, unknown, unknown, shift)
-    return estimate.with_influence(shift / np.where(total > 0, total, 1))
+    return make_estimate(means, counts, clusters, shift / np.where(total > 0, total, 1))
 
 
 def measure(scored: Scored, bins: Floats, models: Models, intervals: bool) -> Measures:
@@ -82,7 +79,7 @@ def measure(scored: Scored, bins: Floats, models: Models, intervals: bool) -> Me
                 estimate._replace(influence=estimate.influence[:0].copy()) if base else estimate
             )
     brier = measures["brier", ""]
-    measures["ece", ""] = brier.without_error(calibration_errors(bins))
+    measures["ece", ""] = make_estimate(calibration_errors(bins), brier.counts, brier.clusters)
     effects = models.effects.fit
     measures["adjusted_brier", ""] = _estimate_model(brier, models.effects, effects.score, effects.influence, cluster)
     if models.irt:
@@ -95,10 +92,10 @@ def measure(scored: Scored, bins: Floats, models: Models, intervals: bool) -> Me
         measures["weighted_brier", ""] = estimate_means(values, forecasts.weight * np.nan_to_num(weight), *board)
     if models.strengths:
         measures["bradley_terry", ""] = _estimate_strengths(measures["log", ""], models.strengths, cluster)
-    unknown = brier.without_error(np.full(len(forecasts.names), math.nan))
+    unknown = make_estimate(np.full(len(forecasts.names), math.nan), brier.counts, brier.clusters)
     measures |= {(metric.name, ""): unknown for metric in scored.metrics if (metric.name, "") not in measures}
     if not intervals:
-        return {key: estimate.without_error(estimate.values) for key, estimate in measures.items()}
+        return {key: make_estimate(*estimate[:3]) for key, estimate in measures.items()}
     _tilt_intervals(measures, scored)
     for metric in scored.metrics:
         estimate = measures[metric.name, ""]
@@ -164,7 +161,7 @@ def _estimate_model(like: Estimate, fitted: Fitted[Any], values: Floats, influen
     full, by_event = np.full(len(like.values), math.nan), np.zeros((len(cluster), len(like.values)))
     full[fitted.forecasters] = values
     by_event[np.ix_(fitted.events, fitted.forecasters)] = influence
-    return like.without_error(full).with_influence(clustered(by_event, cluster))
+    return make_estimate(full, like.counts, like.clusters, clustered(by_event, cluster))
 
 
 def _estimate_strengths(log: Estimate, fitted: Fitted[BradleyTerryFit], cluster: Ints) -> Estimate:
