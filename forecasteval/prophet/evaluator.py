@@ -15,17 +15,8 @@ from forecasteval.common.results import Results, hash_questions
 from forecasteval.common.version import __version__
 from forecasteval.common.wing import Evaluator, Files
 
+from . import details
 from .csv_files import CsvFile
-from .details import (
-    compare_by_category,
-    hash_data,
-    make_items,
-    problem_table,
-    question_checksums,
-    reliability_table,
-    return_curves,
-    score_categories,
-)
 from .estimates import measure
 from .events import Events, read_problems
 from .fields import Notes
@@ -202,8 +193,8 @@ class ProphetArenaEvaluator(Evaluator):
         forecasters = {names[at]: records[at] for at in ranked}
         provisional = {name: records[at] for at, name in enumerate(names) if name not in forecasters}
         by, why = choose_ranking(scored, ranked)
-        categories = score_categories(scored, set(ranked))
-        checksums = question_checksums(scored)
+        categories = details.score_categories(scored, set(ranked))
+        checksums = details.question_checksums(scored)
         values = {
             "n_events": len(events.ids),
             "n_clusters": clusters,
@@ -216,23 +207,23 @@ class ProphetArenaEvaluator(Evaluator):
             "forecasters": forecasters,
             "provisional": provisional,
             "baselines": dict(zip(BASELINES, records[-len(BASELINES) :], strict=True)),
-            "problems": problem_table(scored, models),
+            "problems": details.problem_table(scored, models),
             "rank_correlation": {
                 "overall": agreement_tables(
                     {metric.name: measures[metric.name, ""].values[ranked] for metric in self.metrics}
                 ),
-                "by_category": compare_by_category(categories, (*scored.values, "ece")),
+                "by_category": details.compare_by_category(categories, (*scored.values, "ece")),
             },
             "by_category": categories,
-            "reliability": {name: reliability_table(bins[:, at]) for at, name in enumerate(names)},
-            "return_curve": return_curves(scored),
+            "reliability": {name: details.reliability_table(bins[:, at]) for at, name in enumerate(names)},
+            "return_curve": details.return_curves(scored),
             "excluded": notes.excluded(),
             "fits": models.fits,
             "warnings": notes.warnings(),
-            "signature": {"data_sha256": hash_data(scored), "questions_sha256": hash_questions(checksums)},
+            "signature": {"data_sha256": details.hash_data(scored), "questions_sha256": hash_questions(checksums)},
         }
         if self.items:
-            values["items"] = make_items(scored, checksums)
+            values["items"] = details.make_items(scored, checksums)
         return values
 
     def page(self, results: Mapping[str, Any], data: ForecastData) -> Page:

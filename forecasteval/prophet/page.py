@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -43,38 +44,31 @@ def make_page(results: Mapping[str, Any], shown: Scored | None = None) -> Page:
 
 
 def _reliability_chart(results: Mapping[str, Any], order: Sequence[str]) -> Chart:
-    bins = {name: results["reliability"][name] for name in order[:_SMALL]}
     axis = Axis("", [(0.0, "0"), (0.5, "0.5"), (1.0, "1")])
-    panels = [
-        Panel(printable(name, 24), [_reliability_line(name, bins[name])], axis, axis, ((0, 0), (1, 1)), False, 140)
-        for name in bins
-    ]
+    panels, rows = [], []
+    for name in order[:_SMALL]:
+        bins = results["reliability"][name]
+        known = [row for row in bins if row["n"]]
+        most, points = max(row["n"] for row in known), [(row["mean_probability"], row["frequency"]) for row in known]
+        line = Line(printable(name, 60), points, [row["n"] / most for row in known])
+        panels.append(Panel(printable(name, 24), [line], axis, axis, ((0, 0), (1, 1)), False, 140))
+        rows += [{**row, "name": name} for row in bins]
     description = (
         "How often options came true (upwards) that were given a probability (to the right). On the dashed line both "
         "are equal; below it the probabilities were too high. The larger a dot, the more probabilities are in it."
     )
-    if len(bins) < len(order):
-        description += f" The first {len(bins)} of {len(order)} forecasters."
-    rows = [
-        (
-            printable(name, 60),
-            f"{row['low']:.1f}–{row['high']:.1f}",
-            row["n"],
-            row["mean_probability"],
-            row["frequency"],
-        )
-        for name in bins
-        for row in bins[name]
-    ]
-    table = number_table(["Forecaster", "Probability", "n", "Mean probability", "Came true"], rows)
-    return Chart("reliability", "Reliability", description, table, panels)
+    if len(panels) < len(order):
+        description += f" The first {len(panels)} of {len(order)} forecasters."
+    return Chart("reliability", "Reliability", description, make_table(_BINS, rows), panels)
 
 
-def _reliability_line(name: str, bins: Sequence[Mapping[str, Any]]) -> Line:
-    known = [row for row in bins if row["mean_probability"] is not None]
-    most = max([1, *(row["n"] for row in known)])
-    points = [(row["mean_probability"], row["frequency"]) for row in known]
-    return Line(printable(name, 60), points, [row["n"] / most for row in known])
+_BINS: Final = (
+    Column("Forecaster", lambda row: printable(row["name"], 60)),
+    Column("Probability", lambda row: f"{row['low']:.1f}–{row['high']:.1f}", "number"),
+    Column("n", itemgetter("n"), "number"),
+    Column("Mean probability", itemgetter("mean_probability"), "number"),
+    Column("Came true", itemgetter("frequency"), "number"),
+)
 
 
 # --- Returns ---
