@@ -24,17 +24,18 @@ _GLUED: Final = re.compile(r"\b(option|choice|index)(?=[0-9])", re.I)  # option2
 
 # --- Numbers ---
 
-# A free-standing integer: no part of a range, a decimal, a word or a negative number.
-_INDEX: Final = re.compile(r"(?<![\w.,+/−–—-])(?<![0-9]:)[0-9]{1,6}(?![\w%°/−–—-]|[.,:][0-9])", re.ASCII)
+# A free-standing integer: no part of a range, a decimal, a word, a formula like Pd(OAc)2 or a negative number.
+_INDEX: Final = re.compile(r"(?<![\w.,+/−–—)\]}-])(?<![0-9]:)[0-9]{1,6}(?![\w%°/−–—-]|[.,:][0-9])", re.ASCII)
 _UNIT: Final = re.compile(  # 30 mA is no index, unless an option is named
-    r"[ ]?(?:[°%μµ度]|(?:m?A|V|W|K|C|h|hrs?|hours?|min|minutes?|s|sec|seconds?|days?|m?L|m?mol|m?M|k?g|mg|eq"
-    r"|equiv[a-z]*|ppm|bar|atm|psi|rpm|nm|wt|vol)(?![a-z]))",
+    r"[ ]?(?:[°%μµ度Å]|(?:m?A|V|W|K|C|N|[kM]?Pa|degrees?|h|hrs?|hours?|min|minutes?|s|sec|seconds?|days?|weeks?"
+    r"|m?L|m?mol|m?M|k?g|mg|eq|equiv[a-z]*|ppm|bar|atm|psi|rpm|nm|wt|vol)(?![a-z]))",
     re.I,
 )
 _OPTION: Final = re.compile(r"(?:option|choice|index|number|no\.|选项|选择)s?[\s#(:]{0,3}\Z", re.I)
 _LABEL: Final = re.compile(  # Reference 2, entries 3 and 4: numbers of something else
     r"\b(?:reference|entr(?:y|ie)|ligand|catalyst|base|solvent|reagent|additive|compound|product|substrate|example|table"
     r"|figure|scheme|step|row|run|experiment|condition|question)s?\s?#?\s?[0-9]{1,6}(?:\s?(?:,|&|and|or)\s?[0-9]{1,6})*"
+    r"|\bpH\s?=?\s?[0-9]{1,2}"
     r"|(?:参考|条目|配体|催化剂|溶剂|表|图|步骤|实验)\s?[0-9]{1,6}|第\s?[0-9]{1,6}\s?(?:步|行|组)",
     re.I,
 )
