@@ -64,6 +64,8 @@ def test_row_numbers() -> None:
     assert all(map(is_entry, names))
     assert not is_row_number("equiv", ["1", "2", "3"])
     assert is_row_number("plate position", [str(n) for n in range(8)])
+    assert not is_row_number("plate position", [str(n) for n in range(7)])
+    assert not is_row_number("Temperature", [str(n) for n in range(20, 30)])
     assert not is_row_number("Entry", ["1", "1", "2"])
     assert not is_row_number("temperature", ["20", "30", "40", "50", "60", "70", "80", "90"])
     assert not is_row_number("reaction time", ["1", "2", "3"])
@@ -74,6 +76,7 @@ def test_correlation_against_numpy() -> None:
     expected = abs(np.corrcoef([1, 2.5, -3, 40], [3, 9, 1, 80])[0, 1])
     assert correlation(cells, yields) == pytest.approx(expected)
     assert correlation(["4", "3", "2", "1"], [1.0, 2.0, 3.0, 4.0]) == pytest.approx(1)  # what is left of the reactant
+    assert correlation(["0,1", "0,2 %", "−0,3", "0,4"], [1.0, 2.0, -3.0, 4.0]) == pytest.approx(1)
     assert correlation(["1", "2", "3", "x"], [1.0, 2.0, 3.0, 4.0]) == 0
     assert correlation(["1", "2", "3", "3"], [1.0, 2.0, 3.0, 4.0]) == 0  # three values
     assert correlation(["1", "2", "3", "4"], [5.0, 5.0, 5.0, 5.0]) == 0

@@ -127,6 +127,7 @@ def test_every_outcome_of_a_reaction_is_an_experiment(tmp_path: Path) -> None:
 
 def test_other_json_is_refused(tmp_path: Path) -> None:
     for value, message in [([1], "expected a dataset of the Open Reaction Database, got other JSON"),
+                           ({"entries": []}, "expected a dataset of the Open Reaction Database, got other JSON"),
                            ({"reactions": []}, "expected reactions, got none")]:  # fmt: skip
         path = write(tmp_path / "x.json", json.dumps(value))
         with pytest.raises(InputError) as caught:
