@@ -163,7 +163,6 @@ def build_files(build: Build, language: str = "en", program: str = PROGRAM) -> d
 
 def write_build(build: Build, folder: Path, language: str = "en", program: str = PROGRAM) -> None:
     """Write the files of a build to a folder that must not exist yet; all of them appear at once, or none."""
-    require_new(folder)
     temporary = folder.with_name(f".{folder.name[:100]}.{os.getpid()}.tmp")
     try:
         for name, text in build_files(build, language, program).items():

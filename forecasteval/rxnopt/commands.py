@@ -139,16 +139,10 @@ def _run_build(args: argparse.Namespace, program: str) -> None:
 
 
 def _warn_of(build: Build, program: str) -> None:
-    _warn(build.unused_tables, f"{program}: not used: ")
-    _warn(build.conflicts, f"{program}: warning: ")
-    _warn(build.warnings, f"{program}: warning: ")
-
-
-def _warn(lines: Sequence[str], prefix: str) -> None:
-    for line in lines[:SHOWN_WARNINGS]:
-        print(f"{prefix}{printable(line)}", file=sys.stderr)
-    if len(lines) > SHOWN_WARNINGS:
-        print(f"{prefix}{len(lines) - SHOWN_WARNINGS} more, see report.md", file=sys.stderr)
+    for what, lines in (("not used", build.unused_tables), ("warning", build.conflicts), ("warning", build.warnings)):
+        more = [f"{len(lines) - SHOWN_WARNINGS} more, see report.md"] if len(lines) > SHOWN_WARNINGS else []
+        for line in [*lines[:SHOWN_WARNINGS], *more]:
+            print(f"{program}: {what}: {printable(line)}", file=sys.stderr)
 
 
 def _render_options(add: Add) -> None:
