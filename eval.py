@@ -24,10 +24,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 if __name__ == "__main__":  # Ctrl-C ends the imports below without a traceback, and then the program with code 130
     sys.excepthook = lambda kind, *rest: None if kind is KeyboardInterrupt else sys.__excepthook__(kind, *rest)
@@ -37,8 +37,7 @@ from forecasteval.boards import gate, store
 from forecasteval.boards.names import score_names
 from forecasteval.common.errors import EvaluationError, InputError, printable, run_command
 from forecasteval.common.files import find_file
-from forecasteval.common.report import Report, print_report
-from forecasteval.common.results import dump_pieces
+from forecasteval.common.results import print_result
 from forecasteval.common.usage import Parser, describe, program_name
 from forecasteval.common.version import __version__
 from forecasteval.common.wing import ITEMS, Scorer, add_options
@@ -131,7 +130,7 @@ def _score_files(args: argparse.Namespace) -> int:
             continue
         if shown and not args.json:
             print()
-        _show(args, results, report)
+        print_result(results, report, args.json)
         shown += 1
     gate.require_none(breaches, args.fail_under)
     return 0 if not failures else 3 if shown else 2
@@ -146,15 +145,6 @@ def _scorer(args: argparse.Namespace) -> Scorer:
 def _find_datasets(args: argparse.Namespace) -> list[Path]:
     """The files that --dataset names."""
     return [path for name in args.dataset or () for path in rxnopt.find_datasets(name, args.root / "dataset")]
-
-
-def _show(args: argparse.Namespace, results: Mapping[str, Any], report: Report) -> None:
-    """Print a result as JSON or as its report."""
-    if args.json:
-        sys.stdout.writelines(dump_pieces(results, ascii_only=True))
-        print()
-    else:
-        print_report(report)
 
 
 # --- The other commands ---
@@ -191,7 +181,7 @@ def check(argv: Sequence[str]) -> int:
     parser.add_argument("dataset", metavar="DATASET", help="file in dataset/, or a path (or a CSV of Prophet Arena)")
     args = parser.parse_args(argv)
     results = _scorer(args).check(find_file(args.dataset, args.root / "dataset"))
-    _show(args, results, results.report())
+    print_result(results, results.report(), args.json)
     return 4 if results["findings"] else 0
 
 

@@ -8,12 +8,11 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import SUFFIXES
-from forecasteval.common.records import dump_json
-from forecasteval.common.report import Report, print_report
+from forecasteval.common.report import Report
+from forecasteval.common.results import print_result
 from forecasteval.common.wing import Scorer
 
 from . import comparison, gate, page
@@ -61,7 +60,7 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     report = board_report(board)
     if board["without_result"]:
         report.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")
-    _show(args, board, [*report, counts])
+    print_result(board, [*report, counts], args.json)
     if any(entry["fault"] for entry in failed):
         return 1
     if not board["evaluated"] + board["reused"]:
@@ -93,10 +92,6 @@ def _warn_of_failures(program: str, failed: Iterable[Failure]) -> None:
     _warn(program, (f"{entry['file']}: {entry['reason']}" for entry in failed))
 
 
-def _show(args: argparse.Namespace, values: Mapping[str, Any], report: Report) -> None:
-    print(dump_json(values, ascii_only=True)) if args.json else print_report(report)
-
-
 def _list_model_failures(failures: Mapping[str, Mapping[str, int]]) -> list[str]:
     """A line per kind of failure of a language model, and what becomes of the results."""
     lines = [
@@ -116,7 +111,7 @@ def _verify(args: argparse.Namespace, scorer: Scorer, program: str, options: Opt
     if verification["unstored"]:
         report.append(f"not stored yet: {grouped_names(verification['unstored'])}")
     counts = f"{same} results come out as they are stored, {len(differences)} files differ, {len(failed)} failed"
-    _show(args, verification, [*report, counts])
+    print_result(verification, [*report, counts], args.json)
     if any(entry["fault"] for entry in failed):
         return 1
     if differences:
@@ -163,7 +158,7 @@ def compare(args: argparse.Namespace, scorer: Scorer, datasets: Sequence[Path], 
         compared = comparison.compare(group_runs(results, runs))
         if args.html is not None:
             page.write_comparison(compared, scorer.output, args.html)
-    _show(args, compared, compared.report())
+    print_result(compared, compared.report(), args.json)
     _warn(program, gate.require_not_worse(args, compared))
     return 0
 

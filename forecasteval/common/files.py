@@ -269,22 +269,19 @@ def score_together(
     score: Callable[..., T], paths: Sequence[Path], dataset: Path | None
 ) -> tuple[T | None, list[tuple[Path, EvaluationError]]]:
     """The result of all files that can be scored, and the error of every other file."""
+    failed: list[tuple[Path, EvaluationError]]
     try:
         return score_unchanged(score, paths[0], dataset, paths[1:]), []
     except ClashError as error:
-        rest = [path for path in paths if str(path) not in error.errors]
-        results, failed = score_together(score, rest, dataset) if rest else (None, [])
-        return results, [*failed, *((path, error.errors[str(path)]) for path in paths if path not in rest)]
+        failed = [(path, error.errors[str(path)]) for path in paths if str(path) in error.errors]
     except EvaluationError as error:
-        failed = [(paths[0], error)]
-    if len(paths) > 1:
-        alone = [(path, *score_together(score, [path], dataset)) for path in paths]
-        failed = [failure for _, _, errors in alone for failure in errors] or failed
-        rest = [path for path, results, _ in alone if results is not None]
-        if 0 < len(rest) < len(paths):
-            results, errors = score_together(score, rest, dataset)
-            return results, failed + errors
-    return None, failed
+        alone = paths if len(paths) > 1 else ()
+        failed = [failure for path in alone for failure in score_together(score, [path], dataset)[1]]
+        if not failed:
+            return None, [(paths[0], error)]
+    rest = [path for path in paths if path not in dict(failed)]
+    results, errors = score_together(score, rest, dataset) if rest else (None, [])
+    return results, failed + errors
 
 
 def score_unchanged(score: Callable[..., T], path: Path, dataset: Path | None, others: Sequence[Path] = ()) -> T:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
 
 from .errors import InputError, extra_package, printable
 from .records import dump_json, group_by
-from .report import Column, Report, format_html, make_table
+from .report import Column, Report, format_html, make_table, print_report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,6 +118,15 @@ def _dump_item(item: Mapping[str, Any], indent: int | None, ascii_only: bool) ->
     # The separator does what an indentation would, which Python writes ten times slower.
     inner = outer + " " * indent
     return f"{{{inner}{dump_json(item, None, ascii_only, separators=(f',{inner}', ': '))[1:-1]}{outer}}}"
+
+
+def print_result(values: Mapping[str, Any], report: Report, as_json: bool) -> None:
+    """Print a result as a line of strict JSON, or as its report."""
+    if as_json:
+        sys.stdout.writelines(dump_pieces(values, ascii_only=True))
+        print()
+    else:
+        print_report(report)
 
 
 # --- The mistakes in a dataset ---
