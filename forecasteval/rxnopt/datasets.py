@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypedDict
 
@@ -124,14 +124,13 @@ class Questions:
     used more than once, and if there is no question.
     """
 
+    _parts: Sequence[tuple[str, Iterable[Any]]]  # the place of records, and the records
+
     def __init__(self, datasets: str | Path | Iterable[Any]) -> None:
         sources = [datasets] if isinstance(datasets, (str, Path)) else list(datasets)
         files = [RecordFile(Path(source)) for source in sources if isinstance(source, (str, Path))]
         records = [source for source in sources if not isinstance(source, (str, Path))]
-        self._parts: list[tuple[str, Iterable[Any]]] = [
-            *((str(file.path), file) for file in files),
-            ("dataset", records),
-        ]
+        self._parts = [*((str(file.path), file) for file in files), ("dataset", records)]
         by_id: dict[str, AnswerKey] = {}
         for place, record in self.records():
             key = read_question(record, place)
