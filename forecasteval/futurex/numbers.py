@@ -83,29 +83,29 @@ _FACTORS: Final = {
 }
 _SCALE_WORDS: Final = {word: factor for factor, words in _FACTORS.items() for word in words.split()}
 SCALE: Final = r"""(?:
-     (?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|mill?i?on|bill?ion|trill?ion)s?\b
-    |(?:mn|mln|bn|bln|tn|trn|lakh|crore)s?\b|(?<=[0-9])(?:[kmbt]|mm)\b
+     (?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|mill?i?on|bill?ion|trill?ion)s?(?a:\b)
+    |(?:mn|mln|bn|bln|tn|trn|lakh|crore)s?(?a:\b)|(?<=[0-9])(?:[kmbt]|mm)(?:\b|(?=[美日港]?元|[人股次辆吨]))
     |[十百千]?[万亿]+|[千百])"""
-PERCENT_SIGN: Final = r"(?:%|percent(?:age\s+points?)?\b|per\s+cent\b|pct\b|个?百分点)"
+PERCENT_SIGN: Final = r"(?:%|percent(?:age\s+points?)?(?a:\b)|per\s+cent(?a:\b)|pct(?a:\b)|个?百分点)"
 MONEY: Final = (
     r"(?:(?:us|hong\s+kong|chinese)\s+)?dollars?|yuan|renminbi|rmb|cny|usd|hkd|eur|euros?|gbp|jpy|yen|won|krw|inr|rupees?"
     r"|pounds?(?:\s+sterling)?|francs?|chf|aud|cad|sgd|roubles?|rubles?"
 )
 # What a price is for, in words of bounded number: 100 GBP, £100, 100 units (of British Pound), 100 British pounds
-ROUND_AMOUNT: Final = rf"""(?:(?:[£$€¥]\s?|\b)1(?:0{{0,3}}|0?,000)\s?
-     (?:units?\b(?:\s\(?(?:of\s)(?:[a-z]{{2,12}}\s?){{1,3}}\)?)?|(?:[a-z]{{2,12}}\s){{0,2}}(?:{MONEY})\b|[美欧日港英]?[元镑円])
+ROUND_AMOUNT: Final = rf"""(?:(?:[£$€¥]\s?|(?a:\b))1(?:0{{0,3}}|0?,000)\s?
+     (?:units?(?a:\b)(?:\s\(?(?:of\s)(?:[a-z]{{2,12}}\s?){{1,3}}\)?)?|(?:[a-z]{{2,12}}\s){{0,2}}(?:{MONEY})(?a:\b)|[美欧日港英]?[元镑円])
     |[£$€¥]\s?1(?:0{{0,3}}|0?,000)(?![0-9,.]))"""
-PER_AMOUNT: Final = rf"(?:{ROUND_AMOUNT}|[0-9]{{1,6}}\s?(?:(?:{MONEY})\b|[美欧日港英]?[元镑]))"
-_PER: Final = rf"""(?:\s*(?:/|\bper\b|每)\s*(?:{PER_AMOUNT}
+PER_AMOUNT: Final = rf"(?:{ROUND_AMOUNT}|[0-9]{{1,6}}\s?(?:(?:{MONEY})(?a:\b)|[美欧日港英]?[元镑]))"
+_PER: Final = rf"""(?:\s*(?:/|(?a:\b)per(?a:\b)|每)\s*(?:{PER_AMOUNT}
     |day|week|month|year|share|person|capita|head|ton(?:ne)?|t|kg|g|lb|oz|ounce|barrel|bbl
     |gallon|litre|liter|unit|hour|h|s|second|mwh|kwh|m²|公斤|千克|吨|斤|克|股|人|天|日|月|年|件|台|辆|张|桶|升|小时|平方米|平米))"""
 UNIT: Final = rf"""(?:(?:(?:
      u\.s\.\s+dollars?|{MONEY}|shares?|points?|pts?|votes?|seats?|people|persons?|users?|cases?|deaths?|outbreaks?|views?|plays?|downloads?
-    |units?|copies|tickets?|tons?|tonnes?|kg|barrels?|bps?|basis\s+points?|times)\b
+    |units?|copies|tickets?|tons?|tonnes?|kg|barrels?|bps?|basis\s+points?|times)(?a:\b)
     |[$€£¥]|°[CF]?|(?:人民|港|美|日|欧|台|韩|澳|加)?[元币円](?:人民币)?|원|英镑|卢比|个?基点|股|点|人次|人|次|部|家|个|件|条|票|辆|台|吨|公斤|千克|斤|张|只|种|例|起|场|名|位|岁|分|手|桶|摄氏度|度|℃|级|套|册|亩|席|公里|平方米|立方米|米
     ){_PER}?|{_PER})"""
 _QUANTITY: Final = re.compile(
-    rf"""(?P<sign>[-+−–]|\b(?:minus|negative)\s|负)?\s*(?P<currency>{CURRENCY})?\s*(?P<sign2>[-+−])?
+    rf"""(?P<sign>[-+−–]|(?a:\b)(?:minus|negative)\s|负)?\s*(?P<currency>{CURRENCY})?\s*(?P<sign2>[-+−])?
          (?:(?P<ten>10)\s*(?:\^|\*\*)\s*\(?(?P<ten_power>[-+−]?[0-9]{{1,3}})\)?
            |(?P<digits>{DIGITS_PART})
             (?:e(?P<exponent>[-+]?[0-9]{{1,3}})(?![0-9a-z])

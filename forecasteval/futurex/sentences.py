@@ -78,8 +78,11 @@ _SAID: Final = re.compile(
     re.X | re.I,
 )
 _WORD: Final = re.compile(r"[\w-]*")
+_TAIL: Final = re.compile(r"[A-Za-z0-9_-]*")  # of a word, without the CJK characters behind it
 _BEFORE: Final = re.compile(
-    rf"{FALL}?(?:(?<![A-Za-z0-9_)])[-+−–](?!\s)|\b(?:minus|negative)\s|负)?\s*(?:(?:{CURRENCY})\s*[-+−]?)?\.?\Z", re.I
+    rf"{FALL}?(?:(?<![A-Za-z0-9_)])[-+−–](?!\s)|(?a:\b)(?:minus|negative)\s|负)?"
+    rf"\s*(?:(?:{CURRENCY})\s*[-+−]?)?\.?\Z",
+    re.I,
 )
 
 
@@ -112,7 +115,7 @@ def find_numbers(text: str) -> list[tuple[Quantity, str]]:
         # "23rd", "7-day": part of a word; but "1公斤64.77元" are two numbers
         joined = glued[:1].isalnum() and not (glued[:1].isdigit() and IS_CJK.match(text[position - 1]))
         if glued[:1].isascii() and (joined or (glued[:1] == "-" and glued[1:].isalpha())):
-            tail = _WORD.match(text, position)
+            tail = _TAIL.match(text, position)
             position = tail.end() if tail else position
             continue
         word = _WORD.match(text[position + 1 : position + 41])
