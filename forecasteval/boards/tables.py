@@ -7,6 +7,7 @@ forecasters within one set. `view_table` has the columns of each, with where the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -188,10 +189,12 @@ def _systems(table: Row, rows: Sequence[Row]) -> View:
 def _forecasters(table: Row, rows: Sequence[Row]) -> View:
     """The forecasters of one file, or of the files of one dataset."""
     warnings = f", {_count_warnings(table)}" if table["warnings"] else ""
+    mark = _mark("low")  # few events may give any score: drawn, it would leave no room for the others on their axis
+    drawn = replace(mark, cell=lambda row: "" if row.get("provisional") else mark.cell(row))
     columns = [
         (EVERYWHERE, _RANK),
         (EVERYWHERE, _name("Forecaster")),
-        (PAGE, _mark("low")),
+        (PAGE, drawn),
         (EVERYWHERE, _number(show_metric(table), "score", "low")),
         (INSIDE, _interval("interval")),
         (EVERYWHERE, _count("n", "n")),

@@ -181,7 +181,10 @@ def _best(metric: str) -> str:
     return "high" if find_metric(metric).higher_is_better else "low"
 
 
-def _mark(row: Row, key: str) -> Interval:
+def _mark(row: Row, key: str) -> Interval | str:
+    """Nothing for a provisional row: few events may give any score, and leave no room for the others on their axis."""
+    if not row.is_baseline and f"{key.removesuffix('_rank')}_rank" not in row.record:
+        return ""
     return Interval(row.record.get(key), row.record.get(f"{key}_interval"), None, int(row.is_baseline))
 
 
