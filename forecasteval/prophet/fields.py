@@ -19,8 +19,6 @@ from forecasteval.common.records import number_text
 from .arrays import Bools, Floats, Ints
 from .scores import PRICE_RANGE
 
-BAD_ODDS: Final = "odds are not a number in (0, 1] for every option, not used"
-BAD_BIDS: Final = "bids are not a number in [0, odds] for every option: the mid price is the odds"
 NAMES_KEPT: Final = 100  # of forecasts; of events all
 
 
@@ -154,9 +152,10 @@ def read_prices(odds: Sequence[Any], bids: Sequence[Any], sizes: Ints) -> tuple[
     with np.errstate(invalid="ignore"):
         bidden &= np.logical_and.reduceat((bid <= q) | ~np.repeat(priced, sizes), starts)
         mid = np.where(np.repeat(bidden & priced, sizes), (q + bid) / 2, q)  # of prices that are not yet clipped
+    asked, offered = (np.array([row is not None for row in rows], dtype=bool) for rows in (odds, bids))
     bad = {
-        text: np.array([row is not None for row in rows], dtype=bool) & ~good
-        for text, rows, good in ((BAD_ODDS, odds, priced), (BAD_BIDS, bids, bidden))
+        "odds are not a number in (0, 1] for every option, not used": asked & ~priced,
+        "bids are not a number in [0, odds] for every option: the mid price is the odds": offered & ~bidden,
     }
     return np.clip(q, *PRICE_RANGE), np.clip(mid, *PRICE_RANGE), bad
 

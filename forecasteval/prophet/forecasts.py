@@ -17,11 +17,7 @@ from .fields import NAMES_KEPT, Notes, Refusal, read_id, read_numbers, read_pric
 
 PIECE: Final = 1 << 14  # records that are lists of Python floats at a time
 CHUNK: Final = 1 << 20  # probabilities handled at a time, so that temporary arrays stay small
-LATE: Final = ("after the event closed", "forecast after its event closed, kept")
-UNTIMED: Final = (
-    "without a time where others have one, so late",
-    "forecast without a time where others have one, so late, kept",
-)
+UNTIMED: Final = "without a time where others have one, so late"
 _FIELDS: Final = frozenset({"problem_id", "username", "timestamp", "prediction", "probs", "odds", "bids", "weight"})
 
 
@@ -192,12 +188,15 @@ class ForecastReader:
         timed = len(np.unique(who[~np.isnan(time)]))
         usual = timed > 0 and 2 * timed >= len(np.unique(who))
         after, untimed = time > closed, np.isnan(time) & ~np.isnan(closed) & usual
-        for where, (dropped, kept) in ((after, LATE), (untimed, UNTIMED)):
-            labels = data.labels(order[where], self.events.ids)
+        for where, dropped, kept in (
+            (after, "after the event closed", "after its event closed"),
+            (untimed, UNTIMED, UNTIMED),
+        ):
+            labels, count = data.labels(order[where], self.events.ids), int(where.sum())
             if late == "drop":
-                self.notes.exclude("forecast", dropped, labels, int(where.sum()))
+                self.notes.exclude("forecast", dropped, labels, count)
             else:
-                self.notes.warn(kept, labels, int(where.sum()))
+                self.notes.warn(f"forecast {kept}, kept", labels, count)
         return order[~(after | untimed)] if late == "drop" else order
 
     def _choose(self, data: Forecasts, order: Ints, repeats: str) -> Ints:

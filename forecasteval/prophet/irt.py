@@ -106,17 +106,14 @@ class Curvature:
             raise np.linalg.LinAlgError
         by_mu = np.append(np.zeros(n), np.full(n, -1 / B_VARIANCE))  # μ meets b only
         self.cross = np.vstack([np.hstack([model.table(a * eta * w - a * r), model.table(-a * a * w)]), by_mu])
-        self.solve_top = self._few_forecasters(diagonal) if f <= n else self._few_problems(diagonal)
+        self.solve_top = self._eliminate(diagonal, f <= n)
 
-    def _few_forecasters(self, diagonal: Floats) -> Callable[[Floats], Floats]:
+    def _eliminate(self, diagonal: Floats, few_forecasters: bool) -> Callable[[Floats], Floats]:
         from scipy.linalg import cho_factor, cho_solve
 
-        factor = cho_factor(np.diag(diagonal) - self._solve_blocks(self.cross) @ self.cross.T)
-        return lambda right: np.asarray(cho_solve(factor, right))
-
-    def _few_problems(self, diagonal: Floats) -> Callable[[Floats], Floats]:
-        from scipy.linalg import cho_factor, cho_solve
-
+        if few_forecasters:
+            factor = cho_factor(np.diag(diagonal) - self._solve_blocks(self.cross) @ self.cross.T)
+            return lambda right: np.asarray(cho_solve(factor, right))
         scaled = self.cross / diagonal[:, None]
         off = np.diag(self.ab)
         block = np.block([[np.diag(self.aa), off], [off, np.diag(self.bb)]])

@@ -17,9 +17,6 @@ from .forecasts import Forecasts
 AGREEMENT: Final = 0.05  # the most by which a price may differ from the median and agree with it
 HOUR: Final = 3600.0
 CONFIRMED: Final = 3  # forecasters who must agree: two accounts of one person must not
-OTHER_PRICE: Final = "odds that differ by more than 0.05 from the price of their event, not used"
-UNCONFIRMED: Final = "odds that no other forecaster confirms, not used: no price, no return"
-IGNORED_WEIGHT: Final = "weight that is not its event's, ignored"
 
 
 def settle(events: Events, data: Forecasts, trusted: bool, notes: Notes) -> Forecasts:
@@ -29,11 +26,12 @@ def settle(events: Events, data: Forecasts, trusted: bool, notes: Notes) -> Fore
     paid, starts = data._replace(weight=weight, q=q, mid=mid), data.starts
     with np.errstate(invalid="ignore"):
         apart = np.maximum.reduceat(np.abs(q - data.q), starts) > AGREEMENT + ROUNDING
-    for text, where in (
-        (IGNORED_WEIGHT, ~np.isnan(data.weight) & (data.weight != weight)),
-        (OTHER_PRICE, apart & paid.priced & data.priced),
-        (UNCONFIRMED, data.priced & ~paid.priced),
-    ):
+    unused = {
+        "weight that is not its event's, ignored": ~np.isnan(data.weight) & (data.weight != weight),
+        "odds that differ by more than 0.05 from the price of their event, not used": apart & paid.priced & data.priced,
+        "odds that no other forecaster confirms, not used: no price, no return": data.priced & ~paid.priced,
+    }
+    for text, where in unused.items():
         data.warn(notes, text, where, events.ids)
     return paid
 
