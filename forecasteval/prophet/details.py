@@ -5,18 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Sequence
-from typing import Any, Final, TypedDict
+from typing import Any, Final, NotRequired, TypedDict
 
 import numpy as np
 
 from forecasteval.common.results import hash_question
 
 from .arrays import Floats, plain_number, split_runs, weighted_means
-from .fields import format_time
+from .fields import Exclusion, format_time
 from .metrics import Matrix, agreement_tables
 from .models import Models
 from .score_table import Scored, sum_bins
 from .scores import calibration_errors
+from .standings import Record
 
 CURVE_POINTS: Final = 200  # of a return curve that the results keep
 
@@ -57,6 +58,13 @@ def compare_by_category(categories: dict[str, Category], metrics: Sequence[str])
         )
         for name, category in categories.items()
     }
+
+
+class Correlations(TypedDict):
+    """How well the metrics agree: Spearman's and Kendall's matrix, over all events and by category."""
+
+    overall: dict[str, Matrix]
+    by_category: dict[str, dict[str, Matrix]]
 
 
 class ProblemRow(TypedDict):
@@ -115,7 +123,7 @@ def reliability_table(sums: Floats) -> list[Bin]:
     ]
 
 
-def return_curves(scored: Scored) -> dict[str, Any]:
+def return_curves(scored: Scored) -> dict[str, dict[str, list[Any]]]:
     """Running means over the priced events in closing order (unknown last, then by id), at most 200 points."""
     events, data = scored.events, scored.forecasts
     returns = {name: values for name, values in scored.values.items() if name.startswith("return_")}
@@ -157,6 +165,32 @@ def make_items(scored: Scored, checksums: Sequence[str]) -> list[dict[str, Any]]
         }
         for at, (event, who, time, weight) in enumerate(rows)
     ]
+
+
+class ProphetResult(TypedDict):
+    """A result without the keys that all benchmarks have in front; docs/python.md says what each key means."""
+
+    n_events: int
+    n_clusters: int
+    n_forecasts: int
+    min_events: int
+    event_classes: dict[str, int]
+    doubtful_events: dict[str, int]
+    ranked_by: dict[str, str]
+    ranking: list[dict[str, Any]]
+    forecasters: dict[str, Record]
+    provisional: dict[str, Record]
+    baselines: dict[str, Record]
+    problems: dict[str, ProblemRow]
+    rank_correlation: Correlations
+    by_category: dict[str, Category]
+    reliability: dict[str, list[Bin]]
+    return_curve: dict[str, dict[str, list[Any]]]
+    excluded: list[Exclusion]
+    fits: dict[str, dict[str, Any] | None]
+    warnings: list[str]
+    signature: dict[str, Any]
+    items: NotRequired[list[dict[str, Any]]]
 
 
 # --- Checksums ---

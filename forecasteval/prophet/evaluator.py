@@ -195,7 +195,7 @@ class ProphetArenaEvaluator(Evaluator):
         by, why = choose_ranking(scored, ranked)
         categories = details.score_categories(scored, set(ranked))
         checksums = details.question_checksums(scored)
-        values = {
+        values: details.ProphetResult = {
             "n_events": len(events.ids),
             "n_clusters": clusters,
             "n_forecasts": len(scored.forecasts.event),
@@ -224,9 +224,9 @@ class ProphetArenaEvaluator(Evaluator):
         }
         if self.items:
             values["items"] = details.make_items(scored, checksums)
-        return values
+        return dict(values)
 
-    def page(self, results: Mapping[str, Any], data: ForecastData) -> Page:
+    def page(self, results: Any, data: ForecastData) -> Page:
         return make_page(results, data.shown)
 
 

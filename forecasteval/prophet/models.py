@@ -217,7 +217,7 @@ class Models(NamedTuple):
     effects: Fitted[EffectsFit]
     irt: Fitted[IrtFit] | None
     strengths: Fitted[BradleyTerryFit] | None
-    fits: dict[str, Any]
+    fits: dict[str, dict[str, Any] | None]
 
 
 def fit_models(scored: Scored, prior: float | None, response: str, notes: Notes) -> Models:
@@ -229,7 +229,7 @@ def fit_models(scored: Scored, prior: float | None, response: str, notes: Notes)
     names, brier = scored.forecasts.names, np.clip(scored.values["brier"], 0, 1)
     who, which, i, j, values = _numbered(scored, brier)
     effects = Fitted(fit_effects(i, j, values), who, which)
-    fits: dict[str, Any] = {"irt": None, "bradley_terry": None}
+    fits: dict[str, dict[str, Any] | None] = {"irt": None, "bradley_terry": None}
     if len(names) < 2:
         notes.lines.append("one forecaster only: no IRT, no Bradley–Terry, no rank agreement")
         return Models(effects, None, None, fits)

@@ -16,6 +16,7 @@ from forecasteval.common.pages import Page, Section, show_text
 from forecasteval.common.report import Column, Link, Links, Table, make_table, number_table, show_number
 
 from .arrays import Floats
+from .details import ProphetResult
 from .fields import format_time
 from .report import list_remarks, make_overview, title_of
 from .score_table import BASELINES, Scored
@@ -30,7 +31,7 @@ _SURPRISE: Final = 0.1  # below this probability
 _OPTIONS: Final = 8  # columns of such a table: the options that came true, then the likeliest ones
 
 
-def make_page(results: Mapping[str, Any], shown: Scored | None = None) -> Page:
+def make_page(results: ProphetResult, shown: Scored | None = None) -> Page:
     """The page of a result of `ProphetArenaEvaluator`; `shown`: its scores, if there are not too many forecasts."""
     order = [row["name"] for row in results["ranking"] if row["name"] in results["forecasters"]]
     overview = make_overview(results, full=True, on_page=True)
@@ -43,13 +44,14 @@ def make_page(results: Mapping[str, Any], shown: Scored | None = None) -> Page:
 # --- Calibration ---
 
 
-def _reliability_chart(results: Mapping[str, Any], order: Sequence[str]) -> Chart:
+def _reliability_chart(results: ProphetResult, order: Sequence[str]) -> Chart:
     axis = Axis("", [(0.0, "0"), (0.5, "0.5"), (1.0, "1")])
     panels, rows = [], []
     for name in order[:_SMALL]:
         bins = results["reliability"][name]
         known = [row for row in bins if row["n"]]
-        most, points = max(row["n"] for row in known), [(row["mean_probability"], row["frequency"]) for row in known]
+        most = max(row["n"] for row in known)
+        points = [(row["mean_probability"] or 0.0, row["frequency"]) for row in known]
         line = Line(printable(name, 60), points, [row["n"] / most for row in known])
         panels.append(Panel(printable(name, 24), [line], axis, axis, ((0, 0), (1, 1)), False, 140))
         rows += [{**row, "name": name} for row in bins]
@@ -74,7 +76,7 @@ _BINS: Final = (
 # --- Returns ---
 
 
-def _returns(results: Mapping[str, Any], order: Sequence[str]) -> list[Section]:
+def _returns(results: ProphetResult, order: Sequence[str]) -> list[Section]:
     curves = results["return_curve"]
     shown = [name for name in order if name in curves]
     metrics = [key for key in (curves[shown[0]] if shown else {}) if key.startswith("return_")]

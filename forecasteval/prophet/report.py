@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import combinations
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from forecasteval.common import pages
 from forecasteval.common.charts import Chart
@@ -25,13 +25,14 @@ from forecasteval.common.report import (
     show_number,
 )
 
-from .metrics import find_metric
+from .details import Category, ProphetResult
+from .metrics import Matrix, find_metric
 from .scores import LOG_FLOOR
+from .standings import Record
 
 _FULL_ONLY: Final = frozenset({"adjusted_brier", "spherical", "weighted_brier"})
 _BESIDE: Final = 5  # other metrics in a row of a page; a row that was opened has the rest
 SHOWN: Final = 30  # forecasters on the screen
-Record = Mapping[str, Any]
 
 
 class Row(NamedTuple):
@@ -46,9 +47,7 @@ def title_of(metric: str) -> str:
     return find_metric(metric).title
 
 
-def report_blocks(
-    results: Mapping[str, Any], sort: str | None = None, full: bool = False, items: bool = False
-) -> Report:
+def report_blocks(results: ProphetResult, sort: str | None = None, full: bool = False, items: bool = False) -> Report:
     """The report's lines and tables.
 
     `sort` is the metric that orders the forecasters, best first; those without a value come last; None: that of
@@ -61,9 +60,7 @@ def report_blocks(
     return overview.with_sections(*by_forecast, *list_remarks(results, full)).report()
 
 
-def make_overview(
-    results: Mapping[str, Any], sort: str | None = None, full: bool = False, on_page: bool = False
-) -> Page:
+def make_overview(results: ProphetResult, sort: str | None = None, full: bool = False, on_page: bool = False) -> Page:
     """The ranking, whose rows open `on_page`, and with `full` the other tables."""
     by, why = sort or results["ranked_by"]["metric"], "" if sort else f": {results['ranked_by']['why']}"
     few, left_out = len(results["provisional"]), sum(entry["count"] for entry in results["excluded"])
@@ -80,11 +77,11 @@ def make_overview(
     return page._replace(lead=f"{page.lead}\nRanked by {title_of(by)}{why}")
 
 
-def _metrics(results: Mapping[str, Any]) -> list[str]:
+def _metrics(results: ProphetResult) -> list[str]:
     return list(results["rank_correlation"]["overall"]["spearman"])
 
 
-def _describe(results: Mapping[str, Any]) -> str:
+def _describe(results: ProphetResult) -> str:
     """The size of the data in one line."""
     events, clusters = results["n_events"], results["n_clusters"]
     classes = ", ".join(f"{count} {name}" for name, count in results["event_classes"].items() if count)
@@ -93,7 +90,7 @@ def _describe(results: Mapping[str, Any]) -> str:
     return f"{events} events ({classes}){series}, {count} forecasters, {results['n_forecasts']} forecasts"
 
 
-def list_remarks(results: Mapping[str, Any], full: bool) -> list[Section]:
+def list_remarks(results: ProphetResult, full: bool) -> list[Section]:
     """Excluded records, the convergence of the models, warnings."""
     lines = []
     for entry in results["excluded"]:
@@ -117,7 +114,7 @@ _number: Final = partial(Column, kind="number")
 _NAME: Final = Column("Forecaster", lambda row: printable(row.name, 40))
 
 
-def _board_rows(results: Mapping[str, Any], by: str, full: bool) -> list[Row]:
+def _board_rows(results: ProphetResult, by: str, full: bool) -> list[Row]:
     """The forecasters that are shown, best first, then the provisional, then market and crowd."""
     ranked, few, sign = results["forecasters"], results["provisional"], -find_metric(by).sign
     order = sorted(ranked, key=lambda name: (ranked[name][f"{by}_rank"] is None, ranked[name][f"{by}_rank"] or 0, name))
@@ -130,7 +127,7 @@ def _board_rows(results: Mapping[str, Any], by: str, full: bool) -> list[Row]:
     return shown + [Row(f"({name})", row, True) for name, row in results["baselines"].items() if row["n_events"]]
 
 
-def _show_ranking(results: Mapping[str, Any], rows: Sequence[Row], by: str, on_page: bool) -> Block:
+def _show_ranking(results: ProphetResult, rows: Sequence[Row], by: str, on_page: bool) -> Block:
     """The chosen metric with its uncertainty, then the other metrics that some row has."""
     columns = list(_ranking_columns(results, rows, by))
     if not on_page:
@@ -150,7 +147,7 @@ def _show_ranking(results: Mapping[str, Any], rows: Sequence[Row], by: str, on_p
     )
 
 
-def _ranking_columns(results: Mapping[str, Any], rows: Sequence[Row], by: str) -> Iterable[tuple[bool, Column]]:
+def _ranking_columns(results: ProphetResult, rows: Sequence[Row], by: str) -> Iterable[tuple[bool, Column]]:
     """The columns of the ranking, and whether on a page only a row that was opened shows them."""
     others = [metric for metric in _metrics(results) if metric != by and metric not in _FULL_ONLY]
     others = [metric for metric in others if any(row.record[metric] is not None for row in rows)]
@@ -188,7 +185,7 @@ def _mark(row: Row, key: str) -> Interval | str:
     return Interval(row.record.get(key), row.record.get(f"{key}_interval"), None, int(row.is_baseline))
 
 
-def _board_messages(results: Mapping[str, Any], by: str, full: bool) -> list[str]:
+def _board_messages(results: ProphetResult, by: str, full: bool) -> list[str]:
     """Notes that explain the board."""
     ranked, provisional = results["forecasters"], results["provisional"]
     messages = []
@@ -209,7 +206,7 @@ def _board_messages(results: Mapping[str, Any], by: str, full: bool) -> list[str
     return [*messages, "", *_agreement_line(results["rank_correlation"]["overall"]["kendall"])]
 
 
-def _agreement_line(matrix: Mapping[str, Mapping[str, float | None]]) -> list[str]:
+def _agreement_line(matrix: Matrix) -> list[str]:
     pairs = [(value, a, b) for a, b in combinations(matrix, 2) if (value := matrix[a][b]) is not None]
     if not pairs:
         return []
@@ -224,7 +221,7 @@ def _agreement_line(matrix: Mapping[str, Mapping[str, float | None]]) -> list[st
 # --- With --full ---
 
 
-def _tables(results: Mapping[str, Any], rows: Sequence[Row]) -> Iterable[Section]:
+def _tables(results: ProphetResult, rows: Sequence[Row]) -> Iterable[Section]:
     metrics = _metrics(results)
     yield Section("Every metric", ["Every metric, ranks in brackets", _by_metric(rows, metrics, _ranked)])
     known = [metric for metric in metrics if any(row.record.get(f"{metric}_interval") for row in rows)]
@@ -283,7 +280,7 @@ _DECOMPOSITION: Final = (
 )
 
 
-def _category_column(name: str, category: Record) -> Column:
+def _category_column(name: str, category: Category) -> Column:
     """The Brier score of forecasters in the events of a category."""
 
     def show(row: Row) -> str:
@@ -293,7 +290,7 @@ def _category_column(name: str, category: Record) -> Column:
     return _number(f"{printable(name, 30)} ({category['n_events']})", show)
 
 
-def _agreement(matrix: Mapping[str, Mapping[str, float | None]]) -> Table:
+def _agreement(matrix: Matrix) -> Table:
     cells = ((title_of(metric), *map(Shade, row.values())) for metric, row in matrix.items())
     return number_table(["", *map(title_of, matrix)], cells)
 
@@ -314,7 +311,7 @@ def explain(item: Record) -> str:
     return f"{given}Brier {show_number(item['brier'])}{bet}"
 
 
-def _item_columns(results: Mapping[str, Any]) -> list[Column]:
+def _item_columns(results: ProphetResult) -> list[Column]:
     first: Record = next(iter(results.get("items", ())), {})
     return [
         Column("Event", lambda item: printable(item["id"], 40)),
