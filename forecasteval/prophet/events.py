@@ -159,10 +159,11 @@ def _read_winners(record: Mapping[str, Any], options: Sequence[str]) -> list[int
     return sorted(readings[0]) if readings[0] == readings[-1] else "'correct_answer' and 'correct_option_idx' disagree"
 
 
-def read_problems(
-    problems: Iterable[Any], notes: Notes, place: Callable[[int], str] = "problem {}".format
-) -> tuple[Events, dict[str, int]]:
-    """The usable events, and the number of every id that the problems name, -1 for those that cannot be used."""
+def read_problems(problems: Iterable[Any], notes: Notes, place: Callable[[int], str]) -> tuple[Events, dict[str, int]]:
+    """The usable events, and the number of every id that the problems name, -1 for those that cannot be used.
+
+    `place(n)` says where the n-th problem stands.
+    """
     records: dict[str, list[Mapping[str, Any]]] = {}
     for number, record in enumerate(problems, 1):
         name = read_id(record.get("problem_id")) if isinstance(record, Mapping) else ""

@@ -152,10 +152,10 @@ def read_prices(odds: Sequence[Any], bids: Sequence[Any], sizes: Ints) -> tuple[
     with np.errstate(invalid="ignore"):
         bidden &= np.logical_and.reduceat((bid <= q) | ~np.repeat(priced, sizes), starts)
         mid = np.where(np.repeat(bidden & priced, sizes), (q + bid) / 2, q)  # of prices that are not yet clipped
-    asked, offered = (np.array([row is not None for row in rows], dtype=bool) for rows in (odds, bids))
+    has_odds, has_bids = (np.array([row is not None for row in rows], dtype=bool) for rows in (odds, bids))
     bad = {
-        "odds are not a number in (0, 1] for every option, not used": asked & ~priced,
-        "bids are not a number in [0, odds] for every option: the mid price is the odds": offered & ~bidden,
+        "odds are not a number in (0, 1] for every option, not used": has_odds & ~priced,
+        "bids are not a number in [0, odds] for every option: the mid price is the odds": has_bids & ~bidden,
     }
     return np.clip(q, *PRICE_RANGE), np.clip(mid, *PRICE_RANGE), bad
 

@@ -92,13 +92,13 @@ class ForecastReader:
         """Read one source, named if there are several; `place(n)` says where its n-th record stands."""
         prefix = f"{source} " if source else ""
         for position, record in enumerate(records, 1):
-            problem = name = reason = ""
-            if isinstance(record, Mapping):
-                problem, name = read_id(record.get("problem_id")), read_id(record.get("username"))
+            if not isinstance(record, Mapping):
+                reason = record.problem if isinstance(record, BadRecord) else "no object"
+                self.notes.exclude("forecast", reason, [prefix + place(position)])
+                continue
+            problem, name = read_id(record.get("problem_id")), read_id(record.get("username"))
             if not name or not problem:
                 reason = "no id of an event or no name of a forecaster"
-                if not isinstance(record, Mapping):
-                    reason = record.problem if isinstance(record, BadRecord) else "no object"
                 self.notes.exclude("forecast", reason, [prefix + place(position)])
                 continue
             label, event, who = f"{name} on {problem}", self.numbers.get(problem), self._number(name, source)
