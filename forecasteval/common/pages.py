@@ -202,12 +202,12 @@ def list_causes(costs: Iterable[tuple[str, float]], description: str = _LACKING,
 # --- How much a page shows ---
 
 
-def text_limit(texts: Iterable[str], most: int = BYTES) -> int:
-    """How many characters of each text fit a page: 20,000, or fewer so that all of them take `most` bytes."""
-    sizes = [len(html.escape(text).encode("utf-8", "replace")) for text in texts]
+def text_limit(texts: Iterable[str]) -> int:
+    """How many characters of each text fit a page: 20,000, or fewer so that all of them take `BYTES`."""
+    sizes = [(len(html.escape(text).encode("utf-8", "replace")), len(text)) for text in texts if text]
     limit = TEXT
-    while limit > CUT and sum(min(size, limit) for size in sizes) > most:
-        limit = limit * 4 // 5
+    while limit > CUT and sum(size * min(1.0, limit / length) for size, length in sizes) > BYTES:
+        limit = max(CUT, limit * 4 // 5)
     return limit
 
 
