@@ -176,25 +176,9 @@ def _report_findings(results: Results) -> Report:
 # --- Checksums ---
 
 
-class RecordDigest:
-    """sha256 over records in their order, hashed in batches: record by record takes longer than scoring."""
-
-    def __init__(self) -> None:
-        self._sha = hashlib.sha256()
-        self._waiting: list[str] = []
-
-    def add(self, *fields: str) -> None:
-        self._waiting += fields
-        if len(self._waiting) > 20_000:
-            self._flush()
-
-    def _flush(self) -> None:
-        self._sha.update("\0".join([*self._waiting, ""]).encode("utf-8", "surrogatepass"))
-        self._waiting = []
-
-    def hex(self) -> str:
-        self._flush()
-        return self._sha.hexdigest()
+def encode_fields(*fields: str) -> bytes:
+    """Texts as bytes for a checksum, the end of each marked."""
+    return "\0".join([*fields, ""]).encode("utf-8", "surrogatepass")
 
 
 def hash_question(text: str) -> str:

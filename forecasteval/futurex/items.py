@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypedDict
 
 from forecasteval.common.errors import InputError, RecordNotes
 from forecasteval.common.records import as_text, repeated_keys
-from forecasteval.common.results import RecordDigest, hash_question, hash_questions
+from forecasteval.common.results import encode_fields, hash_question, hash_questions
 
 from .answers import Answer, read_answer
 from .quantities import NumberTruth
@@ -75,7 +76,7 @@ class Scoring:
         self.model: tuple[Any, Any, list[str]] = (None, None, [])  # what it did with numbers and names, and warnings
         self._rules, self._where, self._review = rules, where, review
         self._seen: set[str] = set()
-        self._keys, self._digest, self._hashes = AnswerKeys(), RecordDigest(), list[str]()
+        self._keys, self._digest, self._hashes = AnswerKeys(), hashlib.sha256(), list[str]()
 
     def add_all(self, data: Iterable[Mapping[str, Any]]) -> None:
         """Score all records; InputError if one of them is no question, if there is none, or if none has an answer."""
@@ -104,7 +105,7 @@ class Scoring:
         text = raw if type(raw) is str else as_text(raw)
         question_hash = hash_question(f"{name} {question.digest}")
         self._hashes.append(question_hash)
-        self._digest.add(question_hash, text)
+        self._digest.update(encode_fields(question_hash, text))
         if self._review and answer and question.truth:
             self.answered.append(Answered(len(self.items), question.truth, answer))
         self.no_sigma_count += type(question.truth) is NumberTruth and question.truth.sigma is None
@@ -153,7 +154,7 @@ class Scoring:
 
     def checksums(self) -> dict[str, str]:
         """sha256 of what was asked and answered, and of what was asked alone."""
-        return {"data_sha256": self._digest.hex(), "questions_sha256": hash_questions(self._hashes)}
+        return {"data_sha256": self._digest.hexdigest(), "questions_sha256": hash_questions(self._hashes)}
 
 
 def _excerpt(text: str, answer: Answer | None) -> str:

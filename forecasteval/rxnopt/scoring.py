@@ -6,6 +6,7 @@ every mean.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import numbers
 import re
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError, RecordNotes
 from forecasteval.common.records import group_by
-from forecasteval.common.results import RecordDigest, Results, hash_question, hash_questions
+from forecasteval.common.results import Results, encode_fields, hash_question, hash_questions
 from forecasteval.common.statistics import clustered_error, clustered_interval, mean, t_tail
 from forecasteval.common.version import __version__
 from forecasteval.common.wing import Evaluator, Files
@@ -148,11 +149,12 @@ def _score_item(name: str, key: AnswerKey, given: Given) -> Item:
 
 def _digest(items: Items, data: Choices) -> str:
     """sha256 of questions, answers and outcomes; an answer counts whole, not as an item shows it."""
-    digest = RecordDigest()
+    digest = hashlib.sha256()
     for item in items:
         name = item["id"]
-        digest.add(name, data.questions.by_id[name].digest, item["outcome"] + data.given(name).text("\0"))
-    return digest.hex()
+        answer = item["outcome"] + data.given(name).text("\0")
+        digest.update(encode_fields(name, data.questions.by_id[name].digest, answer))
+    return digest.hexdigest()
 
 
 def _warnings(items: Items, unknown: Sequence[str]) -> list[str]:
