@@ -89,8 +89,8 @@ def require_regular(path: Path) -> None:
 def require_folder(path: Path) -> None:
     """InputError if a folder that belongs to `--root` does not exist."""
     if not path.is_dir():
-        found = "no such folder" if not path.exists() else "a file"
-        raise InputError(str(path), "expected a folder (--root DIR names the one with prediction/ and dataset/)", found)
+        got = "no such folder" if not path.exists() else "a file"
+        raise InputError(str(path), "expected a folder (--root DIR names the one with prediction/ and dataset/)", got)
 
 
 def require_plain(path: Path) -> None:

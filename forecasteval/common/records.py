@@ -253,7 +253,7 @@ def first_keys(path: Path, is_json: bool = False) -> set[str]:
     """The keys of the first objects in a JSON or JSONL file, by which its benchmark is recognised.
 
     Of a CSV the names in its first row, unless it `is_json`. Kept as long as the file stays as it is: all benchmarks
-    ask for the same files.
+    ask for the same files. A checksum is not kept with them: it must be of the bytes that were scored.
     """
     stamp = settled_stamp(path)
     return set((_read_keys if stamp else _read_keys.__wrapped__)(path, is_json, stamp))
