@@ -55,7 +55,7 @@ _NOISE_KINDS: Final = {  # each begins where a word may begin
     rf"|\b[0-9]{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+{_YEAR}\b)?|\b{_MONTH},?\s+{_YEAR}\b",
     "clock": r"(?<![0-9:])[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:\s*[AaPp]\.?[Mm]\b\.?)?"
     r"|\b[0-9]{1,2}\s*[AaPp]\.?[Mm]\b\.?"
-    r"|[0-9]{1,2}\s?[时点]\s?[0-9]{1,2}\s?分|\b(?:GMT|UTC)\s?[+-]\s?[0-9]{1,2}(?::[0-9]{2})?",
+    r"|(?:[上下]午\s?)?[0-9]{1,2}\s?[时点]\s?[0-9]{1,2}\s?分|[上下]午\s?[0-9]{1,2}\s?[时点]|\b(?:GMT|UTC)\s?[+-]\s?[0-9]{1,2}(?::[0-9]{2})?",
     "out of": r"(?i:\bout\s+of\s+(?:a\s+)?(?:possible\s+)?[0-9][0-9,.]*)",
     "what a price is per": rf"(?i:(?:/|\bper\s|每)\s*{PER_AMOUNT}|(?P<round>(?:=|\bfor\s)\s*{ROUND_AMOUNT}))",
     "what it was before": rf"(?i:(?<=,\s)(?:up\s|down\s|{FALL})\s?(?:by\s)?(?:[0-9][0-9.,]{{0,15}}\s?%?\s)?"
