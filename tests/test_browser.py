@@ -301,7 +301,7 @@ def many(path: Path) -> Path:
 @pytest.mark.parametrize("script", [True, False])
 def test_a_long_table_is_folded(browser: Any, tmp_path: Path, script: bool) -> None:
     watched = Watched(browser, path := many(tmp_path / "many.html"), java_script_enabled=script)
-    page, box = watched.page, watched.page.get_by_label("Show all 2500 rows")
+    page, box = watched.page, watched.page.get_by_label("Unfold all 2500 rows")
     assert page.locator(ROWS).count() == 50
     box.check()
     assert page.locator(ROWS).count() == 2500
@@ -316,7 +316,7 @@ def test_a_long_table_is_folded(browser: Any, tmp_path: Path, script: bool) -> N
 
 def test_search_and_sorting_reach_what_is_folded(browser: Any, tmp_path: Path) -> None:
     watched = Watched(browser, many(tmp_path / "many.html"))
-    page, box = watched.page, watched.page.get_by_label("Show all 2500 rows")
+    page, box = watched.page, watched.page.get_by_label("Unfold all 2500 rows")
     page.get_by_label("Search").fill("q2498")
     assert page.locator(ROWS).evaluate_all("(all) => all.map((one) => one.id)") == ["q-q2498"]
     assert not box.is_visible()

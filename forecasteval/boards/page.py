@@ -219,7 +219,7 @@ def _head(column: Column, axis: Axis | None) -> list[str]:
 
 def _more(count: int) -> Html:
     """What unfolds a long table; it needs no script."""
-    box = tag("label", tag("input", type="checkbox"), f" Show all {count} rows")
+    box = tag("label", tag("input", type="checkbox"), f" Unfold all {count} rows")
     return tag("p", box, class_="more") if count > _FOLDED else Html()
 
 
