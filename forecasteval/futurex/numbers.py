@@ -270,8 +270,9 @@ def _middle_of_range(text: str, low: Quantity, end: int, begin: int) -> tuple[Qu
     if not upper or (to[0].strip() in ("and", "和", "与") and not _BETWEEN.search(text[:begin])):
         return low, end
     high, high_end = upper
-    if PERCENT in (low.scale, high.scale) and low.scale not in (None, high.scale):
-        return low, end  # "down 5% to 300"
+    change = low.scale is None and high.value < low.value and to[0].rstrip() == to[0] != to[0].lstrip()
+    if PERCENT in (low.scale, high.scale) and (change or low.scale not in (None, high.scale)):
+        return low, end  # "down 5% to 300", "64.77 -0.5%"
     low = Quantity(low.value, low.scale or high.scale, low.unit or high.unit)
     factor = (high.scale or 1.0) / (low.scale or 1.0)
     return low._replace(value=(low.value + high.value * factor) / 2), high_end
