@@ -173,7 +173,6 @@ _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {  # of ours, and their names in
     "Std": ("Std", "std", "sigma"),
     "end_time": ("end_time", "end-time"),
 }
-_OPTIONAL: Final = ("Std", "end_time")
 
 
 def _convert_dataset(paths: Sequence[Path], output: Path, columns: Columns) -> Converted:
@@ -204,7 +203,7 @@ def _find_fields(path: Path, table: Table, columns: Columns) -> dict[str, str]:
         names = (given,) if (given := named.get(field)) else known
         if match := next((name for name in names if name in table.names), None):
             source[field] = match
-        elif field not in _OPTIONAL:
+        elif field not in ("Std", "end_time"):
             raise InputError(str(path), f"expected a column {' or '.join(names)}", shown_names(table.names))
     return source
 

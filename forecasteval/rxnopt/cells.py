@@ -16,7 +16,6 @@ from .items import repair
 
 MAX_CELL: Final = 200  # characters; no result of a table is longer
 ROUND: Final = 6  # decimals of effective and relative scores: [1.0, 0.587629] in the seed
-UNREADABLE: Final = "cannot be read as one yield"
 
 _FOOTNOTES: Final = r"[a-z](?:\s?[,;]\s?[a-z])*(?![a-z])"  # 27 c · 54f · 61 f , g
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?"  # 9.5E+01 · 4.35920116829955
@@ -152,7 +151,7 @@ def _plain_yield(text: str, fraction: bool) -> tuple[float | None, str]:
         return None, "a time or a mass is not a yield"
     match = _PLAIN_YIELD.fullmatch(text)
     if not match or (match["bound"] and match["high"]):
-        return None, UNREADABLE
+        return None, "cannot be read as one yield"
     if match["zero"]:
         return 0.0, ""
     if match["quantitative"]:

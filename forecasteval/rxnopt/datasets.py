@@ -24,7 +24,6 @@ METRICS: Final = ("avg_relative_score", "exact_match_accuracy", "avg_yield_ratio
 TEMPLATES: Final = tuple(f"{base}{end}" for end in ("", "_reference") for base in BASE_TYPES)
 ALL_CONDITIONS: Final = "(all that vary)"  # what an all_varying question asks about
 _NUMBERS: Final = ("yields", "effective_scores", "option_relative_scores")
-_PER_OPTION: Final = (*_NUMBERS, "scores", "option_source_entries")
 
 
 class Item(TypedDict):
@@ -194,7 +193,7 @@ def _check_meta(record: Mapping[str, Any], place: str) -> None:
         raise InputError(place, "'meta' must be an object")
     if twice := repeated_keys(record) + repeated_keys(meta):
         raise InputError(place, f"'{twice[0]}' is given twice with different values")
-    for field in _PER_OPTION:
+    for field in (*_NUMBERS, "scores", "option_source_entries"):
         values = meta.get(field)
         if (field in meta or field in _NUMBERS) and (not isinstance(values, list) or len(values) != len(options)):
             got = f"{len(values)} values" if isinstance(values, list) else type(values).__name__

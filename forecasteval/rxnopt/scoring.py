@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 MAX_ANSWER: Final = 200  # characters that an item shows of an answer
 _COERCED: Final = "index written as text or with a fraction, read"
-_ILLEGAL: Final = "no index of an option, scores 0"
-_SOME_ORDERS: Final = "answered in some orders only, 0 in the others"
 _ONE_SIDED: Final = "only one side of the pairs of references and controls was answered: their difference means nothing"
 
 
@@ -117,7 +115,7 @@ def read_index(raw: object, size: int) -> tuple[int | None, str]:
         index = int(raw)
     elif isinstance(raw, numbers.Real) and not isinstance(raw, bool) and float(raw).is_integer():
         index, note = int(float(raw)), _COERCED
-    return (index, note) if 0 <= index < size else (None, _ILLEGAL)
+    return (index, note) if 0 <= index < size else (None, "no index of an option, scores 0")
 
 
 def _score_item(name: str, key: AnswerKey, given: Given) -> Item:
@@ -131,7 +129,7 @@ def _score_item(name: str, key: AnswerKey, given: Given) -> Item:
     hits = [index for index in picked if index is not None]
     notes = list(dict.fromkeys(note for _, note in read.values() if note))
     if 0 < len(hits) < orders:
-        notes.append(_SOME_ORDERS)
+        notes.append("answered in some orders only, 0 in the others")
     return {
         "id": name,
         "question_type": key.kind,
