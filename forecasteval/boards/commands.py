@@ -19,7 +19,7 @@ from . import comparison, gate, page
 from .folder import evaluate_folder, verify_folder
 from .names import SYSTEMS_FILE, find_runs, group_runs, score_names, split_name, without_run
 from .report import board_report
-from .tasks import Failure, Options, find_tasks
+from .tasks import Options, find_tasks
 from .workers import require_cluster
 
 
@@ -52,8 +52,8 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
         return _verify(args, scorer, program, options)
     board = evaluate_folder(args.root, scorer, options)
     failed = board["failed"]
-    _warn_of_failures(program, failed)
-    _warn(program, [*_list_model_failures(board["llm_failures"]), *board["notes"]])
+    _warn(program, [*map("{file}: {reason}".format_map, failed), *_list_model_failures(board["llm_failures"])])
+    _warn(program, board["notes"])
     counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"
     if board["ignored"]:
         counts += f"; not read, because they are not {', '.join(SUFFIXES)}: {grouped_names(board['ignored'])}"
@@ -88,10 +88,6 @@ def _warn(program: str, lines: Iterable[str]) -> None:
         print(printable(f"{program}: {line}"), file=sys.stderr)
 
 
-def _warn_of_failures(program: str, failed: Iterable[Failure]) -> None:
-    _warn(program, (f"{entry['file']}: {entry['reason']}" for entry in failed))
-
-
 def _list_model_failures(failures: Mapping[str, Mapping[str, int]]) -> list[str]:
     """A line per kind of failure of a language model, and what becomes of the results."""
     lines = [
@@ -106,7 +102,7 @@ def _list_model_failures(failures: Mapping[str, Mapping[str, int]]) -> list[str]
 def _verify(args: argparse.Namespace, scorer: Scorer, program: str, options: Options) -> int:
     verification = verify_folder(args.root, scorer, options)
     same, differences, failed = verification["same"], verification["differences"], verification["failed"]
-    _warn_of_failures(program, failed)
+    _warn(program, map("{file}: {reason}".format_map, failed))
     report: Report = [f"{printable(name)}: {printable(line)}" for name, lines in differences.items() for line in lines]
     if verification["unstored"]:
         report.append(f"not stored yet: {grouped_names(verification['unstored'])}")

@@ -7,22 +7,20 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.results import Results, hash_questions
 from forecasteval.common.statistics import mean, stratified_error, stratified_interval, t_tail
 from forecasteval.common.version import __version__
 
+from .compare_page import make_page
 from .names import without_run
 from .pooled import Season, connect_systems, fit_season
 from .ranking import combine_all, combine_runs, describe_system, mean_result
 from .report import comparison_report, over_weeks_report
 from .significance import FLIPS, Difference, detectable_difference, holm, measure_differences, tally
 from .systems import SEED, System, distinct_names, read_result, read_system, require_same_policy
-
-if TYPE_CHECKING:
-    from forecasteval.common.pages import Page
 
 SYSTEMS: Final = 50  # that are compared at a time
 MOVERS: Final = 10  # questions that are shown to move a difference most
@@ -66,13 +64,7 @@ def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) 
         "pairs": _compare_pairs(systems, levels),
         "signature": {**first.policy, **settings},
     }
-    return Results(values, comparison_report, partial(_make_page, [mean_result(runs) for runs in groups]))
-
-
-def _make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any]) -> Page:
-    from . import compare_page  # here: few comparisons make one
-
-    return compare_page.make_page(results, comparison)
+    return Results(values, comparison_report, partial(make_page, [mean_result(runs) for runs in groups]))
 
 
 # --- What is compared ---

@@ -18,7 +18,7 @@ from forecasteval.common.records import as_text
 from forecasteval.common.report import Column, Report, make_table
 
 from .store import read_stored
-from .systems import NO_RESULT, Forecasters, System, file_row
+from .systems import NO_RESULT, Forecasters, System
 
 _REPLACED: Final = ".replaced"  # the folder of results that are kept until the history has been written
 _LARGEST: Final = 10_000_000  # bytes of a result whose truths are read
@@ -54,14 +54,15 @@ def are_corrections(value: Any) -> bool:
 
 
 def keep_replaced(path: Path, row: Mapping[str, Any] | None, system: System | Forecasters) -> None:
-    """Keep a stored result that `system` replaces, if its row of the last board has other questions.
+    """Keep a stored result that a system's new one replaces, if its row of the last board has other questions.
 
     It holds the truths until then; a result that an interrupted night has kept stays.
     """
     kept = path.parent / _REPLACED / path.name
     with contextlib.suppress(OSError, *NO_RESULT):  # a row or a file that this tool did not make
-        corrected = row and row["signature"]["questions_sha256"] != file_row(system)["signature"]["questions_sha256"]
-        if corrected and path.stat().st_size <= _LARGEST and not kept.exists():
+        if not row or not isinstance(system, System) or row["signature"]["questions_sha256"] == system.group[2]:
+            return
+        if path.stat().st_size <= _LARGEST and not kept.exists():
             write_atomic(kept, read_file(path))
 
 

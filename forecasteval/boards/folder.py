@@ -23,12 +23,12 @@ from forecasteval.common.results import Results
 from forecasteval.common.wing import Scorer
 
 from .about import Systems, add_about, read_systems, show_mistakes
-from .board_page import write_board
+from .board_page import make_page, write_board
 from .corrections import forget_replaced, keep_replaced
 from .history import Change, append_night, read_changes, read_history, today
 from .names import SYSTEMS_FILE
 from .page import is_current, name_missing
-from .ranking import make_page, rank_results, ranking_settings
+from .ranking import rank_results, ranking_settings
 from .report import board_report, format_csv, format_markdown
 from .store import (
     BOARD,

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from forecasteval.common.errors import printable
 from forecasteval.common.records import as_text
@@ -19,6 +19,7 @@ from forecasteval.common.results import Results
 from forecasteval.common.statistics import mean, stratified_interval, stratified_mean, variance
 from forecasteval.common.version import __version__
 
+from .board_page import make_page
 from .names import split_name, without_run
 from .pooled import pool_systems
 from .report import board_report
@@ -37,9 +38,6 @@ from .systems import (
     read_result,
     require_same_policy,
 )
-
-if TYPE_CHECKING:
-    from forecasteval.common.pages import Page
 
 _LEAST: Final = 5  # systems of which an item–rest correlation is computed
 _MOST: Final = 3000  # questions of a dataset
@@ -82,13 +80,6 @@ def rank_results(
     settings = ranking_settings(min_questions, min_datasets)
     values = {"pooled": pooled, "tables": tables, "remarks": remarks + unbounded, "leaderboard": settings}
     return Results(values, board_report, make_page)
-
-
-def make_page(board: Mapping[str, Any]) -> Page:
-    """The page of a board."""
-    from . import board_page  # here: few runs make one
-
-    return board_page.make_page(board)
 
 
 def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, Any]:

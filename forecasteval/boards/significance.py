@@ -147,10 +147,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def detectable_difference(error: tuple[float, float], power: float = 0.8, confidence: float = 0.95) -> float:
-    """The smallest true difference that a two-sided t test finds with probability `power`.
+def detectable_difference(error: tuple[float, float], power: float = 0.8) -> float:
+    """The smallest true difference that a two-sided t test at the level 0.05 finds with probability `power`.
 
-    (t at (1 + confidence)/2 + t at power) · standard error, with `error` = (standard error, degrees of freedom); the
+    (t at 0.975 + t at power) · standard error, with `error` = (standard error, degrees of freedom); the
     usual approximation of the noncentral t (Cohen, Statistical Power Analysis, 1988).
     """
-    return (t_quantile((1 + confidence) / 2, error[1]) + t_quantile(power, error[1])) * error[0]
+    return (t_quantile(0.975, error[1]) + t_quantile(power, error[1])) * error[0]

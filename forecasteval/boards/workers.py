@@ -138,41 +138,39 @@ def require_cluster(address: str) -> None:
         raise InputError("--cluster", "needs the package distributed: pip install distributed")
 
 
-def run_on_cluster(
-    work: Callable[[Any], Any], tasks: Sequence[Any], address: str, patience: float = WORKER_SECONDS
-) -> Generator[Any, None, None]:
+def run_on_cluster(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Generator[Any, None, None]:
     """`map(work, tasks)` on a cluster; None for a task that kills its workers.
 
     What a worker that died had to do or had done is done again by another. EvaluationError if there is no scheduler,
-    if it goes away, if there are no workers for `patience` seconds, or if one of them has other code.
+    if it goes away, if there are no workers for `WORKER_SECONDS`, or if one of them has other code.
     """
     with _connect(address) as client:
         from distributed import KilledWorker, wait
 
-        client.wait_for_workers(1, timeout=patience)
+        client.wait_for_workers(1, timeout=WORKER_SECONDS)
         submit = partial(client.submit, _do_alike, work, environment(), pure=False)
         futures = [submit(task) for task in tasks]
         for place, task in enumerate(tasks):
             try:
-                yield _patiently(client, futures[place].result, patience)
+                yield _patiently(client, futures[place].result)
             except KilledWorker:  # by this task, or by one that ran beside it: it runs again, alone
                 with client.as_current():
-                    _patiently(client, partial(wait, futures[place + 1 :]), patience)
+                    _patiently(client, partial(wait, futures[place + 1 :]))
                 futures[place] = submit(task)
                 try:
-                    yield _patiently(client, futures[place].result, patience)
+                    yield _patiently(client, futures[place].result)
                 except KilledWorker:
                     yield None
             futures[place].release()  # the cluster need not keep its outcome
 
 
-def _patiently(client: Client, wait: Callable[..., Any], patience: float) -> Any:
+def _patiently(client: Client, wait: Callable[..., Any]) -> Any:
     """The result of `wait`, however long it takes, as long as there are workers."""
     while True:
         try:
             return wait(timeout=POLL_SECONDS)
         except TimeoutError:
-            client.wait_for_workers(1, timeout=patience)
+            client.wait_for_workers(1, timeout=WORKER_SECONDS)
 
 
 @contextlib.contextmanager

@@ -177,3 +177,15 @@ def test_a_kept_result_of_other_questions_is_not_used(root: Path) -> None:
         assert run(root, "nightly").code == 0
         assert corrected(root) == []
         assert not (root / "evaluation/.replaced").exists()
+
+
+def test_events_are_not_named(tmp_path: Path) -> None:
+    """Results of Prophet Arena hold neither items nor outcomes: nothing is kept of them, nothing read."""
+    name = "prophet-sample"
+    for path in [f"dataset/{name}.json", *(f"prediction/{p.name}" for p in (ROOT / "prediction").glob(f"{name}*"))]:
+        write(tmp_path, {path: (ROOT / path).read_bytes()})
+    run(tmp_path, "nightly")
+    write(tmp_path, {f"dataset/{name}.json": json.loads((tmp_path / f"dataset/{name}.json").read_bytes())[:-1]})
+    done = run(tmp_path, "nightly")
+    assert "corrected questions or truths" in done.out
+    assert corrected(tmp_path) == []

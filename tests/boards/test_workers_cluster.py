@@ -245,9 +245,10 @@ def test_a_scheduler_without_the_package_is_refused(tmp_path: Path) -> None:
 def test_a_cluster_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"prediction/a.json": [q()]})
     monkeypatch.setattr(workers, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(workers, "WORKER_SECONDS", 0.2)
     assert_refused(run(tmp_path, "nightly", "--cluster", "tcp://127.0.0.1:1"), "127.0.0.1:1: no Dask scheduler answers")
     with started(tmp_path / "cluster", 0) as alone:
-        outcomes = workers.run_on_cluster(abs, [1], alone.address, patience=0.2)
+        outcomes = workers.run_on_cluster(abs, [1], alone.address)
         with pytest.raises(EvaluationError, match="the Dask scheduler has no workers, or none with this package"):
             next(outcomes)
 
@@ -295,7 +296,7 @@ def test_that_workers_have_gone_is_seen_soon() -> None:
 
     client: Any = Client()
     with pytest.raises(TimeoutError):
-        workers._patiently(client, wait, 30)
+        workers._patiently(client, wait)
     assert asked == [1, 30]
 
 
