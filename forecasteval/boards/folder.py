@@ -246,7 +246,7 @@ def verify_folder(root: Path, scorer: Scorer, options: Options) -> Verification:
     if not folder.is_dir():
         raise InputError(str(folder), "expected stored results", "none")
     unstored: list[str] = []
-    differences: dict[str, list[str]] = {}
+    compared: list[tuple[str, list[str]]] = []
     systems: list[System | Forecasters] = []
     with lock_folder(folder):
         with contextlib.closing(score_files(scorer.score, tasks, root, folder, options)) as outcomes:
@@ -256,55 +256,51 @@ def verify_folder(root: Path, scorer: Scorer, options: Options) -> Verification:
                     unstored.append(str(file_row(scored.system)["prediction"]))
                 elif scored:
                     systems.append(scored.system)
-                    differences |= _compare_result(folder, scored)
-        same = len(systems) - len(differences)
+                    compared.append(_compare_result(folder / scored.path.name, scored))
+        same = sum(not messages for _, messages in compared)
         board, _ = read_stored(folder / f"{BOARD}.json")
         if all(entry in board.get("failed", ()) for entry in failed):  # the leaderboard is without them
             try:
-                differences |= _compare_board(folder, board, systems, read_systems(root / "prediction"))
+                compared += _compare_board(folder, board, systems, read_systems(root / "prediction"))
             except NO_RESULT:
-                differences[f"{BOARD}.json"] = ["it is damaged: no leaderboard"]
+                compared.append((f"{BOARD}.json", ["it is damaged: no leaderboard"]))
     failed.sort(key=_BY_FILE)
+    differences = {name: messages for name, messages in compared if messages}
     return {"same": same, "differences": differences, "unstored": sorted(unstored), "failed": failed}
 
 
-def _compare_result(folder: Path, scored: Scored) -> dict[str, list[str]]:
-    """The differences in the stored result, or else in its summary for ranking."""
-    name = scored.path.name
-    path = folder / name
+def _compare_result(path: Path, scored: Scored) -> tuple[str, list[str]]:
+    """The differences in a stored result, or else in its summary for ranking, with the file's name."""
     checksum = hash_file(path) if path.is_file() else ""
     if checksum != hash_file(scored.path):
         stored, _ = read_stored(path)
-        messages = _differences(stored, read_stored(scored.path)[0]) if stored else [_DAMAGED]
-        return {name: messages} if messages else {}
+        return path.name, _differences(stored, read_stored(scored.path)[0]) if stored else [_DAMAGED]
     summary, _ = read_stored(summary_path(path))
-    if not summary or summary.get("file_sha256") != checksum:
-        return {}  # it is not used
-    messages = _differences(summary.get("system"), json.loads(dump_json(to_record(scored.system))))
-    return {f"{summary_path(path).parent.name}/{name}": messages} if messages else {}
+    is_used = bool(summary) and summary.get("file_sha256") == checksum
+    new = json.loads(dump_json(to_record(scored.system)))
+    return f"{summary_path(path).parent.name}/{path.name}", _differences(summary.get("system"), new) if is_used else []
 
 
 def _compare_board(
     folder: Path, board: Mapping[str, Any], systems: list[System | Forecasters], about: Systems
-) -> dict[str, list[str]]:
-    """The differences in the three files of the leaderboard."""
+) -> list[tuple[str, list[str]]]:
+    """The differences in the three files of the leaderboard, by name."""
     if not board:
-        return {f"{BOARD}.json": [_DAMAGED]}
+        return [(f"{BOARD}.json", [_DAMAGED])]
     settings = board.get("leaderboard", {})
     ranked = rank_results(systems, settings.get("min_questions", 0), settings.get("min_datasets"))
     add_about(ranked, about)
-    new = json.loads(dump_json(ranked))
-    parts = "pooled", "tables"
-    messages = _differences({part: board.get(part) for part in parts}, {part: new[part] for part in parts})
-    differences = {f"{BOARD}.json": messages} if messages else {}
+    pair = board, json.loads(dump_json(ranked))
+    stored, new = ({part: values.get(part) for part in ("pooled", "tables")} for values in pair)
+    compared = [(f"{BOARD}.json", _differences(stored, new))]
     changes = []
     with contextlib.suppress(InputError):  # without a history the leaderboard says nothing of changes
         changes = read_changes(read_history(folder))
     for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board, changes))):
         path = folder / f"{BOARD}.{suffix}"
         if not (path.is_file() and path.read_bytes() == text.encode()):
-            differences[path.name] = [f"it is not what {BOARD}.json says"]
-    return differences
+            compared.append((path.name, [f"it is not what {BOARD}.json says"]))
+    return compared
 
 
 def _differences(stored: Any, new: Any) -> list[str]:
