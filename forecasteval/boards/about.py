@@ -7,18 +7,17 @@ An object: the name of a system, as its files have it, and an object of `name` (
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import UNSAFE, InputError, printable
+from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import number_text, parse_json, repeated_keys
 from forecasteval.common.report import Column
 
-from .names import SYSTEMS_FILE, show_distinct, system_of_row
+from .names import SYSTEMS_FILE, look_of, show_distinct, system_of_row
 
 _TITLES: Final = {
     "name": "Name",
@@ -111,11 +110,11 @@ def add_about(board: dict[str, Any], systems: Systems) -> list[str]:
     holders: dict[str, set[str]] = {}
     for system, row in rows:
         for text in (system, row["name"]):
-            holders.setdefault(_fold(text), set()).add(system)
+            holders.setdefault(look_of(text).casefold(), set()).add(system)
     mistakes, entries = list[str](), dict[str, About]()
     for system, about in systems.entries.items():
         shown = about.get("name", system)
-        taken = holders.get(_fold(shown), {system}) - {system}
+        taken = holders.get(look_of(shown).casefold(), {system}) - {system}
         if taken:
             where = f"system {printable(system, 40)}"
             mistakes.append(f"{where}: 'name' must not be that of another system, got {_describe(shown)}")
@@ -130,11 +129,6 @@ def add_about(board: dict[str, Any], systems: Systems) -> list[str]:
 def list_tables(board: Mapping[str, Any]) -> list[Any]:
     """All tables in their order; a board that an older version stored has none over all datasets."""
     return [*board.get("pooled", ()), *board["tables"]]
-
-
-def _fold(name: str) -> str:
-    """A name without what a reader does not see: case, width, blanks and invisible characters."""
-    return "".join(UNSAFE.sub("", unicodedata.normalize("NFKC", name)).casefold().split())
 
 
 def shown_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -80,6 +80,11 @@ _INVISIBLE: Final = re.compile(
 )
 
 
+def look_of(name: str) -> str:
+    """What a reader sees of a name: without its Unicode form, blanks and invisible characters."""
+    return _INVISIBLE.sub("", UNSAFE.sub("", unicodedata.normalize("NFKC", name)))
+
+
 def show_distinct(names: Sequence[str], limit: int | None = None) -> list[str]:
     r"""`printable` names; names that differ only in Unicode form or invisible characters are shown with escapes.
 
@@ -88,7 +93,7 @@ def show_distinct(names: Sequence[str], limit: int | None = None) -> list[str]:
     """
     if all(map(str.isascii, names)):
         return [printable(name, limit) for name in names]
-    looks = [_INVISIBLE.sub("", UNSAFE.sub("", unicodedata.normalize("NFKC", name))) for name in names]
+    looks = list(map(look_of, names))
     same: dict[str, set[str]] = {}
     for name, look in zip(names, looks, strict=True):
         same.setdefault(look, set()).add(name)

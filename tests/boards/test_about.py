@@ -204,7 +204,7 @@ def test_a_mistake_is_one_line_and_costs_no_score(root: Path, about: Any, told: 
     assert snapshot(root) == before
 
 
-@pytest.mark.parametrize("shown", ["b", "d-b", "B ", "\uff42", "\u200bb"])
+@pytest.mark.parametrize("shown", ["b", "d-b", "B ", "\uff42", "\u200bb", "b\u3164", "b\ufe0f"])
 def test_nobody_is_shown_by_the_name_of_another(root: Path, shown: str) -> None:
     done = tell(root, {"a": {"name": shown, "model": "m"}, "b": {"name": "b"}})
     (line,) = failures(done)
