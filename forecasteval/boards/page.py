@@ -250,8 +250,8 @@ def _record(row: Record, begins: Sequence[str], axes: Sequence[Axis | None]) -> 
     cells = zip(begins, row.cells, axes, strict=True)
     summary = "".join([f"{begin}{_sort_value(cell)}>{_show(cell, axis)}</span>" for begin, cell, axis in cells])
     details = "".join([f"<dt>{escape(label)}</dt>{_detail('dd', part, label, row.key)}" for label, part in row.details])
-    failed = "failed" if row.failed else None
-    return tag("details", tag("summary", Html(summary)), tag("dl", Html(details)), id=row.key, class_=failed)
+    begin = f'<details id="{escape(row.key)}"' + ' class="failed"' * row.failed
+    return Html(f"{begin}><summary>{summary}</summary><dl>{details}</dl></details>\n")
 
 
 def _sort_value(cell: Cell) -> str:

@@ -238,7 +238,7 @@ def show_text(text: object, limit: int = CUT) -> str:
     """An untrusted text for a cell: control characters as escapes, blank lines merged, cut to `limit` characters."""
     shown = str(text)
     cut = f"{shown[: limit - 1]}…" if len(shown) > limit else shown
-    if not cut.isprintable():
+    if not cut.replace("\n", "").isprintable():
         cut = "\n".join([printable(line.replace("\t", " ")) for line in cut.split("\n")])
     return _BLANK_LINES.sub("\n\n", cut) if "\n" in cut else cut
 
