@@ -171,7 +171,8 @@ class ProphetArenaEvaluator(Evaluator):
     def score(self, data: ForecastData) -> tuple[Scored, Models]:
         """The forecasts that count, of the events that have any, with scores; InputError if there are none."""
         events, forecasts = data.read(self.late, self.repeats)
-        everything = score_forecasts(events, with_baselines(events, forecasts), self.metrics)
+        forecasts = with_baselines(events, forecasts)
+        everything = score_forecasts(events, forecasts, self.metrics)
         scored, *_ = everything.split()
         if len(scored.forecasts.event) <= KEPT:
             data.shown = everything

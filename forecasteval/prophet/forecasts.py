@@ -169,6 +169,7 @@ class ForecastReader:
         places = {name: place for place, name in enumerate(names)}
         by_name = np.array([places[name] for name in self._who])
         event, number, *columns = map(np.concatenate, zip(*self._pieces, strict=True))
+        self._pieces.clear()  # as large as the columns
         data = Forecasts(names, event, by_name[number], *columns)
         order = np.lexsort((np.nan_to_num(data.time, nan=-math.inf), data.forecaster, event))
         order = self._judge_times(data, order, late)
