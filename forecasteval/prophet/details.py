@@ -1,4 +1,4 @@
-"""Results beside the standings: categories, problems, calibration, returns over time, items, checksums."""
+"""The shape of a result, and its parts beside the standings: categories, problems, calibration, returns, items."""
 
 from __future__ import annotations
 
