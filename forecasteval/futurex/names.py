@@ -16,7 +16,8 @@ IS_CJK: Final = re.compile(rf"[{CJK}]")
 _HEDGE: Final = re.compile(
     r"(?a:\b(?:or|over|nor|not|no(?!\.?\s*[0-9])|but|vs?|versus|either|never|except|without|replacing|then|by|than"
     r"|probably|perhaps|likely|beats?|defeats?|instead\s+of|ahead\s+of)\b)"  # beside CJK characters, too
-    r"|(?a:\band)\s*\Z|\w\s[0-9]{1,3}[.)]\s?\Z|[+|@=<>&,;?!→]|(?<![0-9])[、。]"
+    r"|(?a:\band)\s*\Z|\w\s[0-9]{1,3}[.)]\s?\Z|(?<![0-9])[、。]"
+    r"|[^\w\s.:/#'()\[\]{}【】·*%$€£¥®©°、。–—-]"  # + | @ = & , ; ? → ≈ … part two names
     r"|(?:非|不是|不会是|没有|除了|排除|或者?|而是|击败|战胜|取代|替代|(?<=\w)(?:和|与|以及|还是))\Z"
 )
 _OR_ELSE: Final = re.compile(r"(?:or|nor|not|but|either|never|except|maybe|probably|perhaps|likely)\b|不是|或", re.I)
