@@ -51,14 +51,13 @@ HERE: Final = Path(__file__).resolve().parent
 ROOT: Final = HERE if (HERE / "pyproject.toml").is_file() else Path()  # installed, it works in the current folder
 OUTPUT: Final = "FORECASTEVAL_OUTPUT"
 PROGRAM: Final = program_name(sys.argv[0])
-THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code is documented in the module's docstring."""
     words = sys.argv[1:] if argv is None else list(argv)
     # numpy adds in another order on each number of threads: the last digits would depend on the number of processors.
-    os.environ |= dict.fromkeys(THREADS, "1")
+    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return run_command(PROGRAM, partial(_dispatch, words))
 
 

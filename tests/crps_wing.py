@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from forecasteval.common.errors import grouped_warning
+from forecasteval.common.errors import grouped_names
 from forecasteval.common.files import decode_utf8, hash_file, read_file
 from forecasteval.common.records import first_keys, parse_json
 from forecasteval.common.report import Report
@@ -32,7 +32,7 @@ class Samples(NamedTuple):
 
     def messages(self) -> list[str]:
         unknown = sorted(self.answers.keys() - {question["id"] for question in self.questions})
-        return [grouped_warning("answer without a question, not used", unknown)] if unknown else []
+        return [f"answer without a question, not used: {grouped_names(unknown)}"] if unknown else []
 
     def checksums(self) -> dict[str, str]:
         prediction, dataset = (hash_file(paths[0]) for paths in self.files)

@@ -91,13 +91,8 @@ class RecordNotes(defaultdict[str, list[str]]):
         super().__init__(list)
 
     def lines(self) -> list[str]:
-        """A `grouped_warning` for each note, in the order of their first records."""
-        return [grouped_warning(text, names) for text, names in self.items()]
-
-
-def grouped_warning(text: str, names: Sequence[str], count: int | None = None) -> str:
-    """One line for a kind of warning: the number of its records, and the first five of them."""
-    return f"{text}: {grouped_names(names, count)}"
+        """A line for each note with its `grouped_names`, in the order of their first records."""
+        return [f"{text}: {grouped_names(names)}" for text, names in self.items()]
 
 
 def grouped_names(names: Sequence[object], count: int | None = None) -> str:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from .pages import Page
     from .report import Report
 
-Paths = str | Path | Sequence[str | Path]
-
 
 # --- Options ---
 
@@ -138,7 +136,9 @@ class Evaluator(ABC):
         values = {**(names or {}), "benchmark": self.benchmark, **values}
         return Results(values, self.report, lambda results: self.page(results, data), self.explain)
 
-    def evaluate_file(self, path: str | Path, datasets: Paths = (), others: Sequence[Path] = ()) -> Results:
+    def evaluate_file(
+        self, path: str | Path, datasets: str | Path | Sequence[str | Path] = (), others: Sequence[Path] = ()
+    ) -> Results:
         """The results of a prediction file, or with `others` of several files, against their datasets.
 
         Their name is that of the prediction, or of the dataset for several files. Raises InputError if they cannot be

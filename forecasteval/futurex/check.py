@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import InputError, grouped_warning, printable
+from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.markup import clean
 from forecasteval.common.records import BadRecord, RecordFile, repeated_keys
 from forecasteval.common.results import Finding, Results, check_results
@@ -92,7 +92,7 @@ def check_dataset(records: Iterable[Any]) -> Check:
         not_compared += [name for kind, _ in problems if kind == _NOT_COMPARED]
     for field, rows in dates.items():
         findings += _check_dates(field, rows)
-    return Check(number, findings, [grouped_warning(_NOT_COMPARED, not_compared)] if not_compared else [])
+    return Check(number, findings, [f"{_NOT_COMPARED}: {grouped_names(not_compared)}"] if not_compared else [])
 
 
 def _check_question(record: Mapping[str, Any]) -> list[tuple[str, str]]:

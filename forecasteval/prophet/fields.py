@@ -13,7 +13,7 @@ from typing import Any, Final, TypedDict
 
 import numpy as np
 
-from forecasteval.common.errors import grouped_warning, printable
+from forecasteval.common.errors import grouped_names, printable
 from forecasteval.common.records import number_text
 
 from .arrays import Bools, Floats, Ints
@@ -76,7 +76,7 @@ class Notes:
 
     def warnings(self) -> list[str]:
         """A line per kind."""
-        grouped = (grouped_warning(text, names, self._counts["", text]) for text, names in self.odd().items())
+        grouped = (f"{text}: {grouped_names(names, self._counts['', text])}" for text, names in self.odd().items())
         return [*grouped, *self.lines]
 
 
