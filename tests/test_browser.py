@@ -199,15 +199,18 @@ def test_the_address_holds_what_is_chosen_and_leads_to_a_question(pages: dict[st
     page.locator(".head button", has_text="Costs").click()
     assert page.evaluate("location.hash") == "#level=3&failed&sort=-costs"
     page.goto(pages["250915-careful"].as_uri() + "#level=4&sort=score")
+    page.locator("output", has_text="20 of 52 rows").wait_for()  # the event follows the change of the address
     assert page.locator(ROWS).count() == 20
     assert scores(page) == sorted(scores(page))
     page.goto(pages["250915-careful"].as_uri() + "#q-6873e6a7")
+    page.locator("output", has_text="52 of 52 rows").wait_for()
     opened = page.locator("details[open]")
     assert opened.count() == 1
-    assert "harbour tunnel" in opened.inner_text()
-    assert opened.locator("mark").inner_text() == "Yes"
+    assert "harbour tunnel" in opened.text_content()  # texts out of sight may not be laid out yet
+    assert opened.locator("mark").text_content() == "Yes"
     assert page.locator(ROWS).count() == 52
     page.get_by_role("link", name="missing").click()
+    page.locator("output", has_text="3 of 52 rows").wait_for()
     assert page.locator(ROWS).count() == 3
     watched.context.close()
 
