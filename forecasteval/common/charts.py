@@ -1,6 +1,6 @@
 """Charts as data: marks in the cells of a table, lines and dots on axes; and `plot`, which draws one with matplotlib.
 
-Pages draw the same values as SVG (`boards/templates/charts.svg.j2`).
+Pages draw the same values as SVG (`boards/svg.py`).
 """
 
 from __future__ import annotations
