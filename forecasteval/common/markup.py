@@ -123,7 +123,7 @@ _PICTURE_RUN: Final = re.compile(f" ?[{_EMOJI}]+")
 _KEYCAP: Final = re.compile("([0-9])\ufe0f?\u20e3")
 _RAISED: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[①-⑳❶-❿➀-➉]")
 _MATH: Final = re.compile(r"(?<!\\)\$([^$\n]*)(?<!\\)\$")
-_COMMAND: Final = re.compile(r"\\{1,2}([A-Za-z]+)[ \t]*|\\(.?)", re.S)
+_COMMAND: Final = re.compile(r"\\(?:\\?([A-Za-z]+)[ \t]*|(.?))", re.S)
 _SYMBOLS: Final = {
     "times": "×", "cdot": "×", "approx": "≈", "sim": "~", "simeq": "≈", "pm": "±", "to": "→", "rightarrow": "→",
     "Rightarrow": "→", "ge": "≥", "geq": "≥", "gt": ">", "le": "≤", "leq": "≤", "lt": "<", "quad": " ", "qquad": " ",
@@ -139,9 +139,9 @@ _SCALE_LETTER: Final = re.compile(r"(?<=[0-9])(?:\\[,;: !]|[ ~]){0,3}\\(?:mathrm
 _ESCAPES: Final = {",": " ", " ": " ", ";": " ", ":": " ", "!": "", "\\": "\n", "(": "", ")": "", "[": "", "]": ""}
 _TILDE: Final = re.compile(r"(?P<range>(?<=[0-9%万亿元])\s?~\s?(?=[0-9$¥€£+-]))|~")
 _STARS: Final = re.compile(r"\*{2,}|(?<![0-9\s])\*|\*(?!\s*[0-9])")
-_RUNS: Final = re.compile(r"\s{2,}")
+_RUNS: Final = re.compile(r"\s\s+")
 _CONTROLS: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]+")
-_INVISIBLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff]+")
+_INVISIBLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff]")
 _HYPHENS: Final = re.compile("[\u2010\u2011\u2212]")  # NFKC leaves two of them
 _ODD: Final = re.compile(f"[\u200b-\u200d\u2060\ufeff\u2010\u2011\u2212²³¹⁰⁴-⁹⁺⁻①-⑳❶-❿➀-➉{_EMOJI}🔟]")
 _BRACKETS: Final = {"(": ")", "[": "]", "{": "}", "【": "】"}
@@ -247,7 +247,8 @@ def _encloses(text: str) -> bool:
 # --- Literals and objects ---
 
 _ELEMENT: Final = re.compile(
-    r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([+-]?[0-9.]+(?:e[+-]?[0-9]+)?))\s*(,|\Z)""", re.S | re.I
+    r"""\s*(?:'([^'\\]*(?:\\.[^'\\]*)*)'|"([^"\\]*(?:\\.[^"\\]*)*)"|([+-]?[0-9.]+(?:e[+-]?[0-9]+)?))\s*(,|\Z)""",
+    re.S | re.I,
 )
 _LITERAL_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.S)
 

@@ -301,7 +301,7 @@ def as_text(raw: Any) -> str:
 
 def is_null(value: object) -> bool:
     """Whether a value is None, NaN, or pandas' NaT or NA."""
-    if isinstance(value, numbers.Real):
+    if isinstance(value, (float, numbers.Real)):  # the class first: the abstract one takes ten times longer
         return bool(value != value)
     return value is None or type(value).__name__ in ("NaTType", "NAType")
 

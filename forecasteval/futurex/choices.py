@@ -98,10 +98,10 @@ class ChoiceTruth(TruthOf[Picks]):
 
     def compare(self, picks: Picks) -> Scored:
         """1 or 0, or F1; picks that are no option count as wrong ones."""
-        score = score_picks(picks, self.picks, self.exact)
         wrong = len(picks.unknown - self.picks.unknown)
         shown = ", ".join(sorted(picks.labels | picks.unknown))
-        return Scored(score, "scored", shown, f"{wrong} unknown" if wrong else "")
+        note = f"{wrong} unknown" if wrong else ""
+        return Scored(score_picks(picks, self.picks, self.exact), "scored", shown, note)
 
 
 def score_picks(picks: Picks, truth: Picks, exact: bool) -> float:
@@ -109,8 +109,10 @@ def score_picks(picks: Picks, truth: Picks, exact: bool) -> float:
 
     Picks that are no option count as wrong ones.
     """
+    if exact:
+        return float(picks == truth)
     matched = len(picks.labels & truth.labels) + len(picks.unknown & truth.unknown)
-    return float(picks == truth) if exact else score_f1(matched, sum(map(len, picks)), sum(map(len, truth)))
+    return score_f1(matched, sum(map(len, picks)), sum(map(len, truth)))
 
 
 def read_picks(answer: Answer, options: Options) -> Picks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final, NamedTuple, TypedDict
 
 from forecasteval.common.errors import InputError, RecordNotes
@@ -13,7 +13,7 @@ from forecasteval.common.results import encode_fields, hash_question, hash_quest
 
 from .answers import Answer, read_answer
 from .quantities import NumberTruth
-from .questions import SHOWN, Question, Truth, read_record, score_answer
+from .questions import SHOWN, Truth, read_record, score_answer
 from .rows import AnswerKeys, raw_answer
 from .rules import Rules, Scored
 
@@ -76,7 +76,7 @@ class Scoring:
         self.model: tuple[Any, Any, list[str]] = (None, None, [])  # what it did with numbers and names, and warnings
         self._rules, self._where, self._review = rules, where, review
         self._seen: set[str] = set()
-        self._keys, self._digest, self._hashes = AnswerKeys(), hashlib.sha256(), list[str]()
+        self._keys, self._digest = AnswerKeys(), hashlib.sha256()
 
     def add_all(self, data: Iterable[Mapping[str, Any]]) -> None:
         """Score all records; InputError if one of them is no question, if there is none, or if none has an answer."""
@@ -94,34 +94,29 @@ class Scoring:
         raws = list(map(self._find_answer, records, names))
         answers = list(map(read_answer, raws))
         scores = list(map(score_answer, questions, answers))
-        for row in zip(records, names, questions, raws, answers, scores, strict=True):
-            self._add_item(*row)
-
-    def _add_item(
-        self, record: Mapping[str, Any], name: str, question: Question, raw: Any, answer: Answer | None, scored: Scored
-    ) -> None:
-        if question.warning:
-            self.notes[question.warning].append(name)
-        text = raw if type(raw) is str else as_text(raw)
-        question_hash = hash_question(f"{name} {question.digest}")
-        self._hashes.append(question_hash)
-        self._digest.update(encode_fields(question_hash, text))
-        if self._review and answer and question.truth:
-            self.answered.append(Answered(len(self.items), question.truth, answer))
-        self.no_sigma_count += type(question.truth) is NumberTruth and question.truth.sigma is None
-        self.unboxed_count += answer is not None and not answer.boxed and scored.outcome == "scored"
-        self.items.append(
-            {
-                "id": record.get("id"),
-                "level": question.level,
-                "kind": question.kind,
-                "question": question_hash,
-                "prompt": question.title,
-                "truth": question.shown,
-                "answer": text if len(text) <= SHOWN else _excerpt(text, answer),
-                **decide(scored, "grammar", self._rules.missing),
-            }
-        )
+        texts = list(map(as_text, raws))
+        hashes = [hash_question(f"{name} {question.digest}") for name, question in zip(names, questions, strict=True)]
+        self._digest.update(encode_fields(*chain.from_iterable(zip(hashes, texts, strict=True))))
+        rows = zip(records, names, questions, texts, hashes, answers, scores, strict=True)
+        for record, name, question, text, digest, answer, scored in rows:
+            if question.warning:
+                self.notes[question.warning].append(name)
+            if self._review and answer and question.truth:
+                self.answered.append(Answered(len(self.items), question.truth, answer))
+            self.no_sigma_count += type(question.truth) is NumberTruth and question.truth.sigma is None
+            self.unboxed_count += answer is not None and not answer.boxed and scored.outcome == "scored"
+            self.items.append(
+                {
+                    "id": record.get("id"),
+                    "level": question.level,
+                    "kind": question.kind,
+                    "question": digest,
+                    "prompt": question.title,
+                    "truth": question.shown,
+                    "answer": text if len(text) <= SHOWN else _excerpt(text, answer),
+                    **decide(scored, "grammar", self._rules.missing),
+                }
+            )
 
     def _name(self, record: Mapping[str, Any], number: int) -> str:
         """The id of a record, or its number; what is odd about ids is noted."""
@@ -154,7 +149,10 @@ class Scoring:
 
     def checksums(self) -> dict[str, str]:
         """sha256 of what was asked and answered, and of what was asked alone."""
-        return {"data_sha256": self._digest.hexdigest(), "questions_sha256": hash_questions(self._hashes)}
+        return {
+            "data_sha256": self._digest.hexdigest(),
+            "questions_sha256": hash_questions(item["question"] for item in self.items),
+        }
 
 
 def _excerpt(text: str, answer: Answer | None) -> str:

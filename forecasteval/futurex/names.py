@@ -10,7 +10,6 @@ from typing import Final
 
 CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _QUOTES: Final = re.compile(r"[\"'“”‘’„«»《》〈〉「」『』`´]")
-_CJK_SPACE: Final = re.compile(rf"(?<=[{CJK}]) +| +(?=[{CJK}])")
 IS_CJK: Final = re.compile(rf"[{CJK}]")
 # What must not stand in front of a name: it would name two, or deny one. A number behind `no` is a rank.
 _HEDGE: Final = re.compile(
@@ -82,7 +81,13 @@ def _without_accent(letter: str) -> str:
 
 def key_of(spaced: str) -> str:
     """A folded name without the spaces beside CJK characters."""
-    return spaced if spaced.isascii() or " " not in spaced else _CJK_SPACE.sub("", spaced)
+    if spaced.isascii() or " " not in spaced:
+        return spaced
+    words = spaced.split(" ")
+    key = words[0]
+    for word in words[1:]:
+        key += word if IS_CJK.search(key[-1:] + word[:1]) else f" {word}"
+    return key
 
 
 @lru_cache(maxsize=1 << 15)  # a name of the truth stands in many answers

@@ -99,11 +99,13 @@ PER_AMOUNT: Final = rf"(?:{ROUND_AMOUNT}|[0-9]{{1,6}}\s?(?:(?:{MONEY})(?a:\b)|[�
 _PER: Final = rf"""(?:\s*(?:/|(?a:\b)per(?a:\b)|每)\s*(?:{PER_AMOUNT}
     |day|week|month|year|share|person|capita|head|ton(?:ne)?|t|kg|g|lb|oz|ounce|barrel|bbl
     |gallon|litre|liter|unit|hour|h|s|second|mwh|kwh|m²|公斤|千克|吨|斤|克|股|人|天|日|月|年|件|台|辆|张|桶|升|小时|平方米|平米))"""
-UNIT: Final = rf"""(?:(?:(?:
+_NAMED_UNIT: Final = rf"""(?:(?:
      u\.s\.\s+dollars?|{MONEY}|shares?|points?|pts?|votes?|seats?|people|persons?|users?|cases?|deaths?|outbreaks?|views?|plays?|downloads?
     |units?|copies|tickets?|tons?|tonnes?|kg|barrels?|bps?|basis\s+points?|times)(?a:\b)
     |[$€£¥]|°[CF]?|(?:人民|港|美|日|欧|台|韩|澳|加)?[元币円](?:人民币)?|원|英镑|卢比|个?基点|股|点|人次|人|次|部|家|个|件|条|票|辆|台|吨|公斤|千克|斤|张|只|种|例|起|场|名|位|岁|分|手|桶|摄氏度|度|℃|级|套|册|亩|席|公里|平方米|立方米|米
-    ){_PER}?|{_PER})"""
+    )"""
+UNIT_START: Final = rf"(?:{_NAMED_UNIT}|{_PER})"
+_UNIT: Final = rf"(?:{_NAMED_UNIT}{_PER}?|{_PER})"
 _QUANTITY: Final = re.compile(
     rf"""(?P<sign>[-+−–]|(?a:\b)(?:minus|negative)\s|负)?\s*(?P<currency>{CURRENCY})?\s*(?P<sign2>[-+−])?
          (?:(?P<ten>10)\s*(?:\^|\*\*)\s*\(?(?P<ten_power>[-+−]?[0-9]{{1,3}})\)?
@@ -112,7 +114,7 @@ _QUANTITY: Final = re.compile(
               |\s*[×x*·]\s*10\s*(?:\^|\*\*)\s*\(?(?P<power>[-+−]?[0-9]{{1,3}})\)?)?)
          (?P<scale>(?:[\s-]*{SCALE}){{1,3}})?
          (?:\s*(?P<percent>{PERCENT_SIGN}))?
-         (?:\s*(?P<unit>{UNIT}))?""",
+         (?:\s*(?P<unit>{_UNIT}))?""",
     re.X | re.I,
 )
 _SIMPLE: Final = re.compile(

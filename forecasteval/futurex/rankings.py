@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from forecasteval.common.markup import clean
 
 from .answers import Answer, TruthOf, question_words, read_refusal
-from .names import CJK, IS_CJK, Name, Same, is_clear, match_names, read_name, read_sides, same_name
+from .names import IS_CJK, Name, Same, is_clear, match_names, read_name, read_sides, same_name
 from .numbers import write_digits
 from .rules import PARTIAL_RANKING, Scored
 
@@ -20,9 +20,9 @@ ITEM_SEPARATOR: Final = re.compile(r"[,;|、\n]")
 _SEPARATOR: Final = re.compile(r"[,;|、\n]\s*|(?<=[》」』”])\s*(?=[《「『“])")
 _ARROW: Final = re.compile(r"(?:→|->|>)\s*")
 _SHIELD: Final = re.compile(
-    r"""(?!\([0-9]{1,2}\))\([^()]*\)|\[[^\[\]]*\]|"[^"\n]*"|“[^“”]*”|《[^《》]*》|「[^「」]*」|『[^『』]*』|【[^【】]*】"""
+    r"""\((?![0-9]{1,2}\))[^()]*\)|\[[^\[\]]*\]|"[^"\n]*"|“[^“”]*”|《[^《》]*》|「[^「」]*」|『[^『』]*』|【[^【】]*】"""
 )
-_LABEL: Final = re.compile(  # the name of the group with the number is the kind of label
+_LABEL: Final = re.compile(  # the name of the last group is the kind of label
     r"""(?=[0-9第RN\#(])                                                            # a glance that fails fast
       (?:第\s*(?P<place>[0-9]{1,4}|[一二三四五六七八九十]{1,3})\s*[名位]\s*[:、.]?\s*        # 第6名：
       |(?<![^\s,;|、])(?:
@@ -30,7 +30,7 @@ _LABEL: Final = re.compile(  # the name of the group with the number is the kind
          |(?P<nth>[0-9]{1,4})(?:st|nd|rd|th)\s+place\s*(?:-\s+)?
          |ranks?\s*\#?\s*(?P<rank>[0-9]{1,4})\s*[:.)]\s*                             # Rank 15:
          |(?:no\.|\#)\s*(?P<hash>[0-9]{1,4})(?:\s*[:.)]?\s+|:))                      # No. 4, #3
-      |(?<![A-Za-z0-9.(])(?P<weak>[0-9]{1,3})\s?[.):、]\s*                           # 1. 2) 18:
+      |(?<![A-Za-z0-9.(])(?P<weak>[0-9]{1,3})\s?(?P<mark>[.):、])\s*                 # 1. 2) 18:
       |\((?P<bracket>[0-9]{1,2})\)\s*)""",
     re.X | re.I,
 )
@@ -41,7 +41,6 @@ _TRAILING_AND: Final = re.compile(r"\s(?:and|&)\s*\Z", re.I)
 _PUNCTUATION: Final = ",;|、 \n"
 _LEADING_AND: Final = re.compile(r"(?:and|&)\s+", re.I)
 NO_NAME: Final = re.compile(r"[\s!-/:-@\[-`{-~\u2010-\u2027\u3000-\u3003…]*")
-_ALL_CJK: Final = re.compile(rf"[{CJK} ]+")
 _COUNT: Final = re.compile(
     r"""rank(?:ed|s|ing)?\s+(?:from\s+)?\#?([0-9]{1,3})\s+(?:to|through|-)\s+\#?([0-9]{1,3})
        |第\s*([0-9]{1,3})\s*[名位]?\s*[到至-]\s*第?\s*([0-9]{1,3})\s*[名位]
@@ -73,13 +72,14 @@ class _Label(NamedTuple):
     end: int
     number: int
     glued: bool  # to a digit: "2.731"
-    style: tuple[str, str, bool]  # its kind, what stands behind a bare number (. ) : 、), whether a blank follows
+    kind: str
+    mark: str  # what stands behind a bare number: . ) : 、
+    spaced: bool  # whether a blank follows
 
     @property
     def is_rank(self) -> bool:
         """Whether no name begins like that: `2. Green, Red`, but not `24: Live, Heat`."""
-        kind, mark, _ = self.style
-        return kind != "weak" or (mark in (".", ")") and self.number < 100 and not self.glued)
+        return not self.mark or (self.mark in ".)" and self.number < 100 and not self.glued)
 
 
 def item_count(prompt: str) -> int | None:
@@ -142,12 +142,15 @@ def _find_labels(masked: str) -> list[_Label]:
     """All that may be a rank label, in order; `3、` only if others count on."""
     labels = []
     for match in _LABEL.finditer(masked):
-        kind, end = match.lastgroup or "", match.end()
-        style = kind, match[0].rstrip()[-1] if kind == "weak" else "", masked[end - 1].isspace()
-        glued = kind == "weak" and masked[end - 1] in ".:)" and masked[end : end + 1].isdigit()
-        labels.append(_Label(match.start(), end, _read_ordinal(match[kind]), glued, style))
-    numbers = {label.number for label in labels if label.style[1] == "、"}
-    return [label for label in labels if label.style[1] != "、" or {label.number - 1, label.number + 1} & numbers]
+        kind, mark, end = match.lastgroup or "", match["mark"] or "", match.end()
+        number = _read_ordinal(match["weak"] or match[kind])
+        spaced = masked[end - 1].isspace()
+        glued = not spaced and mark not in ("", "、") and masked[end : end + 1].isdigit()
+        labels.append(_Label(match.start(), end, number, glued, kind, mark, spaced))
+    if "、" not in masked:
+        return labels
+    numbers = {label.number for label in labels if label.mark == "、"}
+    return [label for label in labels if label.mark != "、" or {label.number - 1, label.number + 1} & numbers]
 
 
 def _choose_parts(masked: str, labels: Sequence[_Label]) -> tuple[list[_Span], dict[int, _Label]]:
@@ -203,7 +206,7 @@ def _find_chain(labels: Sequence[_Label]) -> list[_Label]:
     """The first label and those of its style that go on counting from it."""
     chain = list(labels[:1])
     for label in labels[1:]:
-        if label.number == chain[-1].number + 1 and label.style == chain[0].style:
+        if label.number == chain[-1].number + 1 and label[4:] == chain[0][4:]:
             chain.append(label)
     return chain
 
@@ -227,9 +230,9 @@ def read_items(
     if answer.elements:
         return tuple(read_name(clean(e)) for e in answer.elements if not NO_NAME.fullmatch(e))
     items = split_items(answer.cleaned, compounds)
-    if len(items) == 1 and _ALL_CJK.fullmatch(items[0]):
-        names = items[0].split()
-        if len(names) == (item_count(prompt) if count is None else count):
+    if len(items) == 1 and not items[0].isascii() and " " in items[0]:
+        names = items[0].split(" ")
+        if not IS_CJK.sub("", "".join(names)) and len(names) == (item_count(prompt) if count is None else count):
             items = names
     if len(items) > 1 or (items and (count or 0) > 1):  # "Red and Green" where two are asked for
         lead = _LEADING_AND.match(items[-1])

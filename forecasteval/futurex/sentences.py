@@ -20,7 +20,7 @@ from .numbers import (
     PERCENT_SIGN,
     ROUND_AMOUNT,
     SCALE,
-    UNIT,
+    UNIT_START,
     Quantity,
     parse_number,
     parse_simple,
@@ -61,7 +61,7 @@ _NOISE_KINDS: Final = {  # each begins where a word may begin
     "what it was before": rf"(?i:(?<=,\s)(?:up\s|down\s|{FALL})\s?(?:by\s)?(?:[0-9][0-9.,]{{0,15}}\s?%?\s)?"
     r"from\s[$£€¥]?[0-9][0-9.,]{0,20})",
     "bare year": rf"(?i:\b(?:in|by|of|during|since|until|before|after|for|year|fy|cy)\s+(?:the\s+year\s+)?{_YEAR})\b"
-    rf"(?![.,]?[0-9])(?!\s*(?i:{SCALE}|{PERCENT_SIGN}|{UNIT}))",
+    rf"(?![.,]?[0-9])(?!\s*(?i:{SCALE}|{PERCENT_SIGN}|{UNIT_START}))",
     "rank": r"(?i:\bno\.\s?|\btop\s|\brank(?:ed)?\s|\#\s?|第\s?)[0-9]+",
     "part of a name": r"(?i:(?<![a-z0-9])(?!(?:usd|rmb|cny|hkd|eur|gbp|jpy|x|e)[0-9])"
     r"[a-z]+[-_]?[0-9][a-z0-9]*(?:[.-][0-9]+)*)",
@@ -74,7 +74,7 @@ _AFTER_NUMBER: Final = re.compile(r"左右|上下|附近|以[上下内]|之[间�
 # A numeral of two characters or more that says of what; one alone may be anything (一个月, 三体, 十点, 三万里).
 _SAID: Final = re.compile(
     rf"""(?=百分之|[{ONE}十](?:[{ONE}十百千万亿]|点[{ONE}]))(?:{NUMERAL.pattern})
-         (?(percent)|(?:(?=\s*(?:{UNIT})|(?:{_AFTER_NUMBER.pattern}))|(?<=[万亿])(?![{CJK}])))""",
+         (?(percent)|(?:(?=\s*(?:{UNIT_START})|(?:{_AFTER_NUMBER.pattern}))|(?<=[万亿])(?-i:(?![{CJK}]))))""",
     re.X | re.I,
 )
 _WORD: Final = re.compile(r"[\w-]*")
