@@ -118,7 +118,8 @@ def _board_rows(results: ProphetResult, by: str, full: bool) -> list[Row]:
     """The forecasters that are shown, best first, then the provisional, then market and crowd."""
     ranked, few, sign = results["forecasters"], results["provisional"], -find_metric(by).sign
     order = sorted(ranked, key=lambda name: (ranked[name][f"{by}_rank"] is None, ranked[name][f"{by}_rank"] or 0, name))
-    last = sorted(few, key=lambda name: (few[name][by] is None, sign * (few[name][by] or 0), name))
+    # Rounded: equal scores differ in their last digit by the order in which they were added up.
+    last = sorted(few, key=lambda name: (few[name][by] is None, round(sign * (few[name][by] or 0), 9), name))
     shown = [
         Row(name, rows[name])
         for names, rows in ((order, ranked), (last, few))
