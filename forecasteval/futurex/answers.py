@@ -13,8 +13,6 @@ from .rules import Scored, unparsed
 Read = TypeVar("Read")
 
 _OPENING: Final = re.compile(r"ox(?:ed)?\s{0,9}[{(]?\s{0,9}")  # what may be left of a box, see `last_boxed`
-
-
 _HEADING: Final = re.compile(  # alone on the first line
     r"[#\s]{0,4}(?:(?:my|the|final|predicted)\s){0,3}(?:answers?|predictions?|答案|预测|最终答案)\s?:\s?\n", re.I
 )
@@ -102,16 +100,13 @@ def read_answer(raw: object, boxed: bool = False) -> Answer | None:
     if raw is None:
         return None
     if isinstance(raw, list):
-        parts = [part for part in map(read_answer, raw) if part] if _is_flat(raw) else [_UNREADABLE]
+        flat = not any(isinstance(part, (list, dict)) for part in raw)
+        parts = [part for part in map(read_answer, raw) if part] if flat else [_UNREADABLE]
         if len(parts) == 1:
             return Answer(parts[0].text, parts[0].elements, True)
         return Answer("\n".join(p.text for p in parts), tuple(p.text for p in parts), True) if parts else None
     text = number_text(raw)
     return Answer(text, (), True) if text else _UNREADABLE
-
-
-def _is_flat(raw: list[object]) -> bool:
-    return not any(isinstance(part, (list, dict)) for part in raw)
 
 
 def question_words(prompt: str) -> str:

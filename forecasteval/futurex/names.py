@@ -205,7 +205,7 @@ def match_names(
     choices = [
         (true, fitting)
         for true in rest
-        if (fitting := [name for name in left if same(true, name) and is_clear(true, name, truth)])
+        if (fitting := [name for name in left if same(true, name) and _is_clear(true, name, truth)])
     ]
     for true, fitting in sorted(choices, key=lambda choice: len(choice[1])):
         match = next((name for name in fitting if name in left), None)
@@ -215,6 +215,27 @@ def match_names(
     return rest, left
 
 
-def is_clear(true: Name, name: Name, truth: Sequence[Name]) -> bool:
+def are_same_lists(truth: Sequence[Name], predicted: Sequence[Name], same: Same = same_name) -> bool:
+    """Whether two lists agree name by name, each predicted one meaning the true one of its place and no other."""
+    true_keys, keys = [name.key for name in truth], [name.key for name in predicted]
+    return true_keys == keys or (
+        len(true_keys) == len(keys)
+        and all(
+            same(true, name) and _is_clear(true, name, truth) and _is_no_other(true.key, name.key, true_keys, keys)
+            for true, name in zip(truth, predicted, strict=True)
+        )
+    )
+
+
+def _is_no_other(true: str, key: str, true_keys: Sequence[str], keys: Sequence[str]) -> bool:
+    """Whether a predicted name is that of its place alone: exact matches come first, and `Quill Falcon` names two."""
+    if true == key:
+        return True
+    front = key.removesuffix(true)
+    names_another = front != key and any(front.startswith(other) for other in true_keys if other != true)
+    return not names_another and true not in keys and key not in true_keys
+
+
+def _is_clear(true: Name, name: Name, truth: Sequence[Name]) -> bool:
     """Whether a name that is short for a true one is not short for several of them."""
     return len(name.key) >= len(true.key) or sum([other.key.endswith(name.key) for other in truth]) < 2

@@ -121,9 +121,10 @@ class Options:
 
 # --- How a text names options ---
 
+_LABEL: Final = r"[!-~\ue05b-\ue07e]"  # with those that `shield` puts in place of labels past Z
 SEPARATOR: Final = re.compile(
     r"(?:[，、;；/|&\n]|,(?!(?<=[0-9],)[0-9]{3}(?![0-9])))(?:\s*and\s)?"  # not in 4,000
-    r"|\s(?:and|\+)\s|\+(?<=\b\w\+)(?=[!-~\ue05b-\ue07e](?:\W|\Z))|和|与|以及",
+    rf"|\s(?:and|\+)\s|\+(?<=\b\w\+)(?={_LABEL}(?:\W|\Z))|和|与|以及",
     re.I,
 )
 ROUND: Final = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
@@ -136,13 +137,12 @@ _LEAD_IN: Final = re.compile(
     re.I,
 )
 _LABELLED: Final = re.compile(  # B. Tie, (B) Tie, B - a tie, Option B, 选项B, B only
-    r"""(?:options?|choices?|answer|only|just|我?(?:选项|选择|选))?\s*
-        (?P<open>[(\[【])?\s*(?P<label>[!-~\ue05b-\ue07e])\s*(?(open)[)\]】])
-        (?:\s*[.。):、](?![0-9])\s*|\s+[-–—]\s+|\s*[-–—]{2,}\s*|\s*(?:选?项|\bonly)?\s*\Z|\s*(?=[(\[【])|(?(open)\s+|(?!)))
+    rf"""(?:options?|choices?|answer|only|just|我?(?:选项|选择|选))?\s*
+        (?P<open>[(\[【])?\s*(?P<label>{_LABEL})\s*(?(open)[)\]】])
+        (?:\s*[.。):、](?![0-9])\s*|\s+[-–—]\s+|\s*[-–—]{{2,}}\s*|\s*(?:选?项|\bonly)?\s*\Z|\s*(?=[(\[【])|(?(open)\s+|(?!)))
         (?P<text>.*)""",
     re.X | re.I | re.S,
 )
-_LABEL: Final = r"[!-~\ue05b-\ue07e]"  # with those that `shield` puts in place of labels past Z
 _NUMBERED: Final = re.compile(r"[0-9]{1,2}[.)](?![0-9])\s*(?=\S)")  # "1. A", but not the option "1.5%"
 _SEQUENCE: Final = re.compile(  # (A)(C), A.C., A 2. C behind a first number
     rf"(?:\(\s?{_LABEL}\s?\)\s?){{2,}}|(?:{_LABEL}\.\s?)+{_LABEL}\.?|{_LABEL}(?:\s[0-9]{{1,2}}[.)]\s?{_LABEL})+"

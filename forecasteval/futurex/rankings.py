@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from forecasteval.common.markup import clean
 
 from .answers import Answer, TruthOf, question_words, read_refusal
-from .names import IS_CJK, Name, Same, is_clear, match_names, read_name, read_sides, same_name
+from .names import IS_CJK, Name, Same, are_same_lists, match_names, read_name, read_sides, same_name
 from .numbers import write_digits
 from .rules import PARTIAL_RANKING, Scored
 
@@ -314,27 +314,12 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         return Scored(score, "scored", show_names(predicted), note, padded=padded)
 
 
-def _is_no_other(true: str, key: str, true_keys: Sequence[str], keys: Sequence[str]) -> bool:
-    """Whether a predicted name is that of its place alone: exact matches come first, and `Quill Falcon` names two."""
-    if true == key:
-        return True
-    front = key.removesuffix(true)
-    names_another = front != key and any(front.startswith(other) for other in true_keys if other != true)
-    return not names_another and true not in keys and key not in true_keys
-
-
 def score_ranking(truth: Sequence[Name], predicted: Sequence[Name], same: Same = same_name) -> tuple[float, int]:
     """1 if the lists agree item by item and in length, else 0.8·matched/k, and the number matched.
 
     k = len(truth) true items; all predicted items count, whatever their order (seed README, 评分机制).
     """
-    true_keys, keys = [name.key for name in truth], [name.key for name in predicted]
-    if true_keys == keys:
-        return 1.0, len(truth)
-    if len(keys) == len(true_keys) and all(
-        same(true, name) and is_clear(true, name, truth) and _is_no_other(true.key, name.key, true_keys, keys)
-        for true, name in zip(truth, predicted, strict=True)
-    ):
+    if are_same_lists(truth, predicted, same):
         return 1.0, len(truth)
     matched = len(truth) - len(match_names(truth, predicted, same)[0])
     return PARTIAL_RANKING * (matched / len(truth)), matched

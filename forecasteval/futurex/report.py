@@ -14,15 +14,7 @@ from forecasteval.common.charts import Chart
 from forecasteval.common.errors import printable
 from forecasteval.common.pages import Page, Records, Section, show_text
 from forecasteval.common.records import as_text
-from forecasteval.common.report import (
-    Bar,
-    Cell,
-    Column,
-    Interval,
-    Report,
-    make_table,
-    show_number,
-)
+from forecasteval.common.report import Bar, Cell, Column, Interval, Report, make_table, show_number
 
 from .answers import read_answer
 from .items import Item
@@ -35,6 +27,7 @@ _MATCHED: Final = re.compile(r"([0-9]+) of ([0-9]+) matched")
 _WRONG: Final = {"number": "number beyond σ", "ranking": "wrong names"}
 _WRAPPED: Final = re.compile(r"\\boxed\{(.*)\}|\['([^']*)'\]", re.DOTALL)  # a truth in a box, or the only one of a list
 _SHOWN: Final = 80  # characters of an answer or a truth in a sentence
+_WIDTH: Final = 36  # and in a column
 _MODEL: Final = (
     "Language model: numbers sent {prompts}, answered {answered}, refused by validation {invalid}, failed {failed}; "
     "scores changed {changed}; calls {calls}, tokens {tokens[prompt]} + {tokens[completion]}."
@@ -172,12 +165,12 @@ def _explain_number(item: Item, read: str, true: str, truth: Truth | None) -> st
     return f"{values}: 1 − {sigmas * sigmas:.4g}"
 
 
-def _around_box(text: str, width: int = 36) -> str:
+def _around_box(text: str) -> str:
     """The part of an answer around what counts of it."""
     answer = read_answer(text)
     at, end = (answer.find_in(text) if answer and answer.boxed else None) or (0, 0)
-    begin = max(0, min(at - 8, end + 2 - width)) if end > width - 2 else 0
-    return printable(("…" if begin else "") + text[begin:], width)
+    begin = max(0, min(at - 8, end + 2 - _WIDTH)) if end > _WIDTH - 2 else 0
+    return printable(("…" if begin else "") + text[begin:], _WIDTH)
 
 
 _ITEMS: Final = (
@@ -186,8 +179,8 @@ _ITEMS: Final = (
     Column("Kind", lambda item: item["kind"], spare=5),
     Column("Score", lambda item: item["score"], "number"),
     Column("Outcome", lambda item: item["outcome"], spare=2),
-    Column("Truth", lambda item: printable(item["truth"], 36), spare=4),
-    Column("Read", lambda item: printable(item["read"], 36), spare=3),
+    Column("Truth", lambda item: printable(item["truth"], _WIDTH), spare=4),
+    Column("Read", lambda item: printable(item["read"], _WIDTH), spare=3),
     Column("Answer", lambda item: _around_box(item["answer"]), spare=7),
     Column("Note", lambda item: item["note"], spare=6),
     Column("Why", explain),

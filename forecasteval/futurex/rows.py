@@ -83,18 +83,7 @@ class Join:
         self._notes = RecordNotes()
         self._predictions: dict[str, list[Mapping[str, Any]]] = {}  # by id, as long as a question may need them
         self._used: set[int] = set()  # `id()` of predictions that a question has used and that are kept
-        keys, answers, count = self._read(predictions)
-        ids = Counter(map(_question_id, questions))
-        self._shared = {name for name, times in ids.items() if times > 1}
-        if ids and self._predictions.keys().isdisjoint(ids):
-            problem = _no_id(list(ids), list(self._predictions), keys)
-            raise InputError(where, "expected predictions for this dataset", problem)
-        self._notes.update(answers.warnings(where, count))
-
-    def _read(self, predictions: Iterable[Any]) -> tuple[Counter[str], AnswerKeys, int]:
-        """Index the predictions; return the keys of records without an id, and how the other records answer."""
-        keys: Counter[str] = Counter()
-        answers, count = AnswerKeys(), 0
+        answers, keys = AnswerKeys(), Counter[str]()  # keys of records without an id
         for number, record in enumerate(predictions, 1):
             if isinstance(record, Mapping) and record.get("id") is not None:
                 name = str(record["id"]).strip()
@@ -102,13 +91,17 @@ class Join:
                     self._notes["id with blanks around it, matched without them"].append(name)
                 self._predictions.setdefault(name, []).append(record)
                 answers.add(record, name)
-                count += 1
             else:
                 keys.update(record.keys() if isinstance(record, Mapping) else ())
                 problem = "prediction without id" if isinstance(record, Mapping) else "prediction that is not an object"
                 problem = "damaged line" if isinstance(record, BadRecord) else problem
                 self._notes[f"{problem}, not used"].append(f"record {number}")
-        return keys, answers, count
+        ids = Counter(map(_question_id, questions))
+        self._shared = {name for name, times in ids.items() if times > 1}
+        if ids and self._predictions.keys().isdisjoint(ids):
+            problem = _no_id(list(ids), list(self._predictions), keys)
+            raise InputError(where, "expected predictions for this dataset", problem)
+        self._notes.update(answers.warnings(where, sum(map(len, self._predictions.values()))))
 
     def __iter__(self) -> Iterator[Any]:
         for question in self._questions:
