@@ -134,8 +134,6 @@ _END: Final = re.compile(r"[\s.。+]*(?:左右|上下|以上|以下|之间|or\s+
 _BLANK_IN_DIGITS: Final = re.compile(r"[0-9] [0-9]")
 _LIST: Final = re.compile(r"[,;、|]\s?[^\W\d_]|[0-9][.):]\s[^\W\d_]")  # a glance at what no number holds
 _SPACED_GROUPS: Final = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})+(?![0-9])")
-
-
 FALL: Final = "▼"  # in front of a number: its unsigned value is a fall
 FALLEN: Final = "▽"  # and behind it
 HAS_DIGIT: Final = re.compile(rf"[0-9{ONE}十]")

@@ -276,9 +276,8 @@ def _find_text(token: str, options: Options) -> str:
     label, text = (match["label"], match["text"]) if match else (token[-2:-1], token[:-3])
     if not match and (token[-3:-2], token[-1:]) != ("(", ")"):
         return ""
-    return (
-        label if label in options.labels and options.index.get(choice_key(text)) == label.translate(UNSHIELDED) else ""
-    )
+    agree = label in options.labels and options.index.get(choice_key(text)) == label.translate(UNSHIELDED)
+    return label if agree else ""
 
 
 def read_token(token: str, options: Options) -> list[str]:

@@ -60,8 +60,6 @@ _ABBREVIATIONS: Final = (
 )
 _FULL_STOP: Final = re.compile(rf"(?<=[a-z][a-z)\"”%0-9])(?i:{_ABBREVIATIONS})\.\s+[A-Z]|。\s*\S")
 _BREAK: Final = re.compile(r"(?<=[a-z][a-z)\"”%0-9])[!?]\s+[A-Z]")
-
-
 _Span = tuple[int, int]  # where something begins and ends
 
 
@@ -75,6 +73,10 @@ class _Label(NamedTuple):
     kind: str
     mark: str  # what stands behind a bare number: . ) : 、
     spaced: bool  # whether a blank follows
+
+    @property
+    def style(self) -> tuple[str, str, bool]:
+        return self.kind, self.mark, self.spaced
 
     @property
     def is_rank(self) -> bool:
@@ -206,7 +208,7 @@ def _find_chain(labels: Sequence[_Label]) -> list[_Label]:
     """The first label and those of its style that go on counting from it."""
     chain = list(labels[:1])
     for label in labels[1:]:
-        if label.number == chain[-1].number + 1 and label[4:] == chain[0][4:]:
+        if label.number == chain[-1].number + 1 and label.style == chain[0].style:
             chain.append(label)
     return chain
 
