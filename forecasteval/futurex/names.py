@@ -16,15 +16,16 @@ _HEDGE: Final = re.compile(
     r"(?a:\b(?:or|over|nor|not|no(?!\.?\s*[0-9])|but|vs?|versus|either|never|except|without|replacing|then|by|than"
     r"|probably|perhaps|likely|beats?|defeats?|instead\s+of|ahead\s+of)\b)"  # beside CJK characters, too
     r"|(?a:\band)\s*\Z|\w\s[0-9]{1,3}[.)]\s?\Z|(?<![0-9])[、。]"
-    r"|[^\w\s.:/#'()\[\]{}【】·*%$€£¥®©°、。–—-]"  # + | @ = & , ; ? → ≈ … part two names
+    r"|[^\w\s.:/#'()\[\]{}【】·*%$€£¥®©°、。–—―⸺-]"  # + | @ = & , ; ? → ≈ … part two names
     r"|(?:非|不是|不会是|没有|除了|排除|或者?|而是|击败|战胜|取代|替代|(?<=\w)(?:和|与|以及|还是))\Z"
 )
 _OR_ELSE: Final = re.compile(r"(?:or|nor|not|but|either|never|except|maybe|probably|perhaps|likely)\b|不是|或", re.I)
 _DASH: Final = re.compile(r"\s[-–—]\s|(?<=[》”\"」』])\s?[-–—]")
+_BULLET: Final = re.compile(r"[^\w!?¬≠,;、。]*")  # ● ■ ▶ +: nothing stands in front of it
 _DASH_BEHIND: Final = re.compile(r"\s[-–—]\s*\Z")
 _BRACKETED: Final = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
 _ACCENTED: Final = re.compile(r"[\u00df-\u024f\u1e00-\u1eff]")
-_DOTS: Final = str.maketrans("•・‧∙", "····")
+_DOTS: Final = str.maketrans("•・‧∙⋅", "·····")
 _SMALL_WORDS: Final = frozenset({"of", "the"})  # without a letter in the initials
 _STROKES: Final = dict(zip("łøđħŧıƚɫ", "lodhtill", strict=True))
 _TAIL: Final = re.compile(r"\s+by\s+|\s+[-–—]\s+|(?<=[》”\"」』])\s*[-–—]+\s*")
@@ -172,7 +173,7 @@ def _may_be_added(front: str, side: str) -> bool:
         return False
     if _DASH_BEHIND.search(front):
         return True
-    front = front.lstrip(" +|@=<>&")
+    front = _BULLET.sub("", front, count=1)
     return len(front.split()) <= 3 and len(IS_CJK.findall(front)) <= 6 and not _HEDGE.search(front)
 
 
