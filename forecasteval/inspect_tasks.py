@@ -38,8 +38,8 @@ from forecasteval.common.statistics import mean  # noqa: E402
 from forecasteval.common.version import __version__  # noqa: E402
 from forecasteval.convert.formats import PREDICTION  # noqa: E402
 from forecasteval.convert.tables import QUESTION_ID  # noqa: E402
-from forecasteval.futurex.items import Item, Scoring  # noqa: E402
 from forecasteval.futurex.report import explain  # noqa: E402
+from forecasteval.futurex.results import Item, Scoring  # noqa: E402
 from forecasteval.futurex.rules import RULE_SETS, summarise  # noqa: E402
 from forecasteval.rxnopt.datasets import METRICS  # noqa: E402
 from forecasteval.rxnopt.prompts import find_templates, render_prompts  # noqa: E402

@@ -16,8 +16,8 @@ from forecasteval.common.results import Finding, Results, check_results
 from forecasteval.common.statistics import mean
 
 from .choices import ChoiceTruth
-from .numbers import parse_number
-from .quantities import NumberTruth, readings
+from .grammar import parse_number
+from .numbers import NumberTruth, readings
 from .questions import read_record
 from .rules import Rules
 

@@ -13,8 +13,8 @@ from forecasteval.common.results import Results
 from forecasteval.common.version import __version__
 from forecasteval.common.wing import Evaluator, Files
 
-from .items import Scoring
 from .report import explain, make_page, report_blocks
+from .results import Scoring
 from .rows import Rows, read_rows
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS, WEIGHTS, summarise
 

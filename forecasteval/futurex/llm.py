@@ -12,11 +12,11 @@ from forecasteval.common.markup import MAX_SPAN, find_object
 
 from .answers import Answer, question_words
 from .choices import NameTruth
-from .items import Answered, Item, decide
+from .grammar import CURRENCY, DIGITS, DIGITS_PART, PERCENT, Quantity, parse_number
 from .names import IS_CJK, Name, match_names, same_name
-from .numbers import CURRENCY, DIGITS, DIGITS_PART, PERCENT, Quantity, parse_number
-from .quantities import NumberTruth, nearest_reading
+from .numbers import NumberTruth, nearest_reading
 from .rankings import RankingTruth
+from .results import Answered, Item, decide
 from .rules import Scored
 from .sentences import asks_change, find_numbers, mark_falls
 

@@ -1,278 +1,121 @@
-"""Numbers as they are written: digits or Chinese numerals, powers, scales, units, ranges."""
+"""The unit a question asks for, what a number may mean in it, and its score."""
 
 from __future__ import annotations
 
 import math
 import re
-from functools import lru_cache
 from typing import Final, NamedTuple
 
-# --- Chinese numerals ---
+from .answers import Answer, TruthOf, question_words, read_refusal
+from .grammar import BASIS_POINTS, DIGITS, PERCENT, Quantity, scale_of
+from .rules import EQUAL, ZERO_SIGMA, Rules, Scored
+from .sentences import read_number
 
-_CHINESE_DIGITS: Final = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
-_TENS: Final = {"十": 10, "百": 100, "千": 1000}
-ONE: Final = "零〇一二两三四五六七八九"
-_NUMERAL: Final = (
-    rf"(?P<percent>百分之)?(?P<whole>[{ONE}十][{ONE}十百千万亿]*)"
-    rf"(?:点(?P<decimals>[{ONE}]+)(?P<scale>[十百千万亿]*))?"
+_IN_SCALE: Final = re.compile(  # no flags and an n in front: a literal makes the search fast
+    r"n(?<=[Ii]n)(?<![A-Za-z0-9][Ii]n)\s+(?:units\s+of\s+)?(?:(?:USD|US\$|US\s+dollar|RMB|CNY|HKD|HK\$|EUR|yuan)s?\s*)?(?:((?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|million|billion|trillion)s?)\b"
+    r"|percent|%(?!\s*terms))"
 )
-NUMERAL: Final = re.compile(rf"(?<![0-9第{ONE}十百千万亿]){_NUMERAL}")
-_COLLOQUIAL: Final = re.compile(r"^[^万亿]+[万亿][一二三四五六七八九]$")  # 一万二 is 1.2万
-_SECTION: Final = re.compile(r"([^万亿]*)([万亿]+)|([^万亿]+)")
-
-
-def write_digits(text: str) -> str:
-    """The text with its Chinese numerals in digits; 万, 亿 and what follows them stay as they are.
-
-    >>> write_digits("一百二十万"), write_digits("三亿五千万"), write_digits("百分之二点五"), write_digits("两千三")
-    ('120万', '3亿5000万', '2.5%', '2300')
-    """
-    return NUMERAL.sub(_write, text)
-
-
-def _write(match: re.Match[str]) -> str:
-    written = ""
-    for head, scale, rest in _SECTION.findall(match["whole"]):
-        written += f"{_section(head or rest)}{scale}"
-    if _COLLOQUIAL.search(match["whole"]):
-        written = f"{written[:-2]}.{written[-1]}{written[-2]}"
-    if match["decimals"]:
-        written += "." + "".join(str(_CHINESE_DIGITS[char]) for char in match["decimals"]) + match["scale"]
-    return written + ("%" if match["percent"] else "")
-
-
-def _section(text: str) -> str:
-    """Digits below 万: 两千三百 is 2300, 三百五 is 350, 二〇二六 is 2026."""
-    if not _TENS.keys() & set(text):
-        return "".join(str(_CHINESE_DIGITS[char]) for char in text)
-    total, digit, unit = 0, 0, 10
-    for char in text:
-        if char in _TENS:
-            unit = _TENS[char]
-            total, digit = total + (digit or 1) * unit, 0
-        else:
-            digit = _CHINESE_DIGITS[char]
-            unit = 10 if digit == 0 else unit
-    return str(total + digit * (unit // 10))
-
-
-# --- Numbers ---
-
-PERCENT: Final = 0.01
-BASIS_POINTS: Final = re.compile(r"bps?|basis\s+points?|个?基点", re.I)
-CURRENCY: Final = r"(?:us|hk|nt|au|ca|cn|s)?\s?\$|[€£¥₹₩]|usd|cny|rmb|hkd|eur|gbp|jpy|人民币|美元|港元|港币"
-DIGITS_PART: Final = r"""
-    (?:0,[0-9]+(?![0-9,])                                       # 0,25
-      |[0-9]{1,3}(?:[,'][0-9]{3}){1,40}(?![0-9])(?:\.[0-9]+)?   # 1,234.5
-      |[0-9]{1,2}(?:,[0-9]{2}){1,40},[0-9]{3}(?![0-9])(?:\.[0-9]+)?  # 12,34,567
-      |[0-9]{1,3}(?:\.[0-9]{3}){1,40},[0-9]{1,2}(?![0-9])       # 1.234,5
-      |[0-9]{1,3}(?:\.[0-9]{3}){2,40}(?![0-9.])                 # 1.234.567
-      |[0-9]+,[0-9]{1,2}(?![0-9,])                              # 1,5
-      |[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"""
-_FACTORS: Final = {
-    10.0: "ten 十",
-    100.0: "hundred 百",
-    1e3: "thousand k 千",
-    1e4: "万",
-    1e5: "lakh",
-    1e6: "million milion millon milon m mm mn mln",
-    1e7: "crore",
-    1e8: "亿",
-    1e9: "billion bilion b bn bln",
-    1e12: "trillion trilion t tn trn",
-}
-_SCALE_WORDS: Final = {word: factor for factor, words in _FACTORS.items() for word in words.split()}
-SCALE: Final = r"""(?:
-     (?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|mill?i?on|bill?ion|trill?ion)s?(?a:\b)
-    |(?:mn|mln|bn|bln|tn|trn|lakh|crore)s?(?a:\b)|(?<=[0-9])(?:[kmbt]|mm)(?:\b|(?=[美日港]?元|[人股次辆吨]))
-    |[十百千]?[万亿]+|[千百])"""
-PERCENT_SIGN: Final = r"(?:%|percent(?:age\s+points?)?(?a:\b)|per\s+cent(?a:\b)|pct(?a:\b)|个?百分点)"
-MONEY: Final = (
-    r"(?:(?:us|hong\s+kong|chinese)\s+)?dollars?|yuan|renminbi|rmb|cny|usd|hkd|eur|euros?|gbp|jpy|yen|won|krw|inr|rupees?"
-    r"|pounds?(?:\s+sterling)?|francs?|chf|aud|cad|sgd|roubles?|rubles?"
+_MONEY: Final = r"(?:USD|US\$|\$|RMB|CNY|HKD|EUR|yuan|dollars?)"
+_BRACKET_SCALE: Final = re.compile(
+    rf"\((?:{_MONEY}\s*)?((?:hundred\s+|ten\s+)?(?:thousand|million|billion|trillion)s?)(?:\s+(?:of\s+)?{_MONEY})?\)"
 )
-# What a price is for, in words of bounded number: 100 GBP, £100, 100 units (of British Pound), 100 British pounds
-ROUND_AMOUNT: Final = rf"""(?:(?:[£$€¥]\s?|(?a:\b))1(?:0{{0,3}}|0?,000)\s?
-     (?:units?(?a:\b)(?:\s\(?(?:of\s)(?:[a-z]{{2,12}}\s?){{1,3}}\)?)?|(?:[a-z]{{2,12}}\s){{0,2}}(?:{MONEY})(?a:\b)|[美欧日港英]?[元镑円])
-    |[£$€¥]\s?1(?:0{{0,3}}|0?,000)(?![0-9,.]))"""
-PER_AMOUNT: Final = rf"(?:{ROUND_AMOUNT}|[0-9]{{1,6}}\s?(?:(?:{MONEY})(?a:\b)|[美欧日港英]?[元镑]))"
-_PER: Final = rf"""(?:\s*(?:/|(?a:\b)per(?a:\b)|每)\s*(?:{PER_AMOUNT}
-    |day|week|month|year|share|person|capita|head|ton(?:ne)?|t|kg|g|lb|oz|ounce|barrel|bbl
-    |gallon|litre|liter|unit|hour|h|s|second|mwh|kwh|m²|公斤|千克|吨|斤|克|股|人|天|日|月|年|件|台|辆|张|桶|升|小时|平方米|平米))"""
-_NAMED_UNIT: Final = rf"""(?:(?:
-     u\.s\.\s+dollars?|{MONEY}|shares?|points?|pts?|votes?|seats?|people|persons?|users?|cases?|deaths?|outbreaks?|views?|plays?|downloads?
-    |units?|copies|tickets?|tons?|tonnes?|kg|barrels?|bps?|basis\s+points?|times)(?a:\b)
-    |[$€£¥]|°[CF]?|(?:人民|港|美|日|欧|台|韩|澳|加)?[元币円](?:人民币)?|원|英镑|卢比|个?基点|股|点|人次|人|次|部|家|个|件|条|票|辆|台|吨|公斤|千克|斤|张|只|种|例|起|场|名|位|岁|分|手|桶|摄氏度|度|℃|级|套|册|亩|席|公里|平方米|立方米|米
-    )"""
-UNIT_START: Final = rf"(?:{_NAMED_UNIT}|{_PER})"
-_UNIT: Final = rf"(?:{_NAMED_UNIT}{_PER}?|{_PER})"
-_QUANTITY: Final = re.compile(
-    rf"""(?P<sign>[-+−–]|(?a:\b)(?:minus|negative)\s|负)?\s*(?P<currency>{CURRENCY})?\s*(?P<sign2>[-+−])?
-         (?:(?P<ten>10)\s*(?:\^|\*\*)\s*\(?(?P<ten_power>[-+−]?[0-9]{{1,3}})\)?
-           |(?P<digits>{DIGITS_PART})
-            (?:e(?P<exponent>[-+]?[0-9]{{1,3}})(?![0-9a-z])
-              |\s*[×x*·]\s*10\s*(?:\^|\*\*)\s*\(?(?P<power>[-+−]?[0-9]{{1,3}})\)?)?)
-         (?P<scale>(?:[\s-]*{SCALE}){{1,3}})?
-         (?:\s*(?P<percent>{PERCENT_SIGN}))?
-         (?:\s*(?P<unit>{_UNIT}))?""",
-    re.X | re.I,
+_CHINESE_SCALE: Final = re.compile(
+    r"(?:多少|几|单位\s*[:：为是]?\s*|以(?=[万亿]+元?[美港]?元?为单位))\s*([十百千]?[万亿]+)(?![科达])"
+    r"|%多少|百分之多少|多少%|百分之几"
 )
-_SIMPLE: Final = re.compile(
-    r"(?:[≈~]\s?)?([$€£¥]?)(-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,300})(?:\.[0-9]+)?)([^0-9]{0,30})"
-)
-_ABOUT: Final = re.compile(
-    r"""(?:[≈~<>≥≤=\s]|about\b|around\b|approximately\b|approx\b\.?|roughly\b|nearly\b|almost\b|circa\b|ca\.|over\b|above\b|below\b
-       |under\b|(?:more|less|fewer|greater)\s+than\b|at\s+(?:least|most)\b|up\s+to\b|between\b|from\b
-       |大约|大概|约为|约|約|近|超过|超|不到|不足|至少|最多|介于|从|在)+""",
-    re.X | re.I,
-)
-_TO: Final = re.compile(r"\s*(?:-{1,3}|[–—−~〜→]|\bto\b|\band\b|至|到|和|与)\s*", re.I)
-_BETWEEN: Final = re.compile(r"(?:between|介于|在|从|from)\s*\Z", re.I)
-RANGE: Final = re.compile(r"[0-9]\s*(?:[-–—−~]|至|到|to)\s*[0-9]")
-_AFTER: Final = re.compile(r"\s*,?\s?(?:±|\+\s*/?\s*-|\+-)\s*")
-_END: Final = re.compile(r"[\s.。+]*(?:左右|上下|以上|以下|之间|or\s+so|or\s+more)?[\s.。]*", re.I)
-_BLANK_IN_DIGITS: Final = re.compile(r"[0-9] [0-9]")
-_LIST: Final = re.compile(r"[,;、|]\s?[^\W\d_]|[0-9][.):]\s[^\W\d_]")  # a glance at what no number holds
-_SPACED_GROUPS: Final = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})+(?![0-9])")
-FALL: Final = "▼"  # in front of a number: its unsigned value is a fall
-FALLEN: Final = "▽"  # and behind it
-HAS_DIGIT: Final = re.compile(rf"[0-9{ONE}十]")
-DIGITS: Final = re.compile(r"[0-9]+")
 
 
-class Quantity(NamedTuple):
-    """A number as written: `value` in units of `scale` (1e8 for 亿, 0.01 for %, None if none is stated)."""
+def question_scale(prompt: str) -> float | None:
+    """The scale a question asks for: `in hundreds of millions of yuan` 1e8, `多少万` 1e4, `%多少` 0.01, or None."""
+    prompt = question_words(prompt)
+    scale = None
+    if "illion" in prompt or "housand" in prompt or "%" in prompt or "percent" in prompt:
+        scale = _IN_SCALE.search(prompt) or _BRACKET_SCALE.search(prompt)
+    if not scale and not prompt.isascii():
+        scale = _CHINESE_SCALE.search(prompt)
+    return (scale_of(scale[1]) if scale[1] else PERCENT) if scale else None
+
+
+class Reading(NamedTuple):
+    """The value of a number in the unit of the truth, and how it was interpreted."""
 
     value: float
-    scale: float | None
-    unit: str  # as written, with the currency; "" if none
+    note: str = ""
 
 
-@lru_cache(maxsize=256)
-def scale_of(words: str) -> float:
-    """The factor of a chain of scale words: `hundred million` 1e8, `千万` 1e7, `万亿` 1e12."""
-    parts = [part for part in re.findall("[十百千万亿]|[a-z]+", words.lower()) if part != "of"]
-    return math.prod(_SCALE_WORDS[part if part in _SCALE_WORDS else part.rstrip("s")] for part in parts)
+def find_sigma(truth: float, std: float | None, rules: Rules) -> float | None:
+    """The sigma of a question: its Std, or a share of the truth; None requires equality."""
+    if rules.relative_sigma is None or (std is not None and rules.std_counts):
+        return std
+    return rules.relative_sigma * abs(truth) or ZERO_SIGMA
 
 
-def _quantity(match: re.Match[str]) -> Quantity | None:
-    """The quantity that one match of `_QUANTITY` means; None beyond the range of a float."""
-    digits = match["digits"]
-    if digits is None:
-        value = math.pow(10, min(300, int(match["ten_power"].replace("−", "-"))))
-    else:
-        if re.fullmatch(r"(?:0|[0-9]+),[0-9]{1,2}|0,[0-9]+|[0-9.]+,[0-9]{1,2}", digits):  # decimal comma
-            digits = digits.replace(".", "").replace(",", ".")
-        elif digits.count(".") > 1:
-            digits = digits.replace(".", "")
-        digits = digits.replace(",", "").replace("'", "")
-        value = float(digits)
-        exponent = match["exponent"] or match["power"]
-        if exponent:
-            value = float(f"{digits}e{int(exponent.replace('−', '-'))}")
-    if not math.isfinite(value):
-        return None
-    for sign in (match["sign"], match["sign2"]):
-        if sign and sign.strip().lower() in ("-", "−", "–", "minus", "negative", "负"):
-            value = -value
-    scale = scale_of(match["scale"]) if match["scale"] else None
-    if match["percent"]:
-        scale = (scale or 1.0) * PERCENT
-    return Quantity(value, scale, " ".join(filter(None, (match["currency"], match["unit"]))))
+class NumberTruth(TruthOf[Reading]):
+    """Truth of a numeric question; `sigma` and every compared value are in the unit of the truth.
 
-
-@lru_cache(maxsize=4096)
-def _read_tail(tail: str) -> Quantity | None:
-    """Scale and unit that stand behind a simple number; None if they take the whole grammar or are none."""
-    match = _QUANTITY.fullmatch("1" + tail.rstrip(" ."))
-    return _quantity(match) if match else None
-
-
-def parse_simple(text: str) -> Quantity | None:
-    """The quantity that a text is that begins with plain digits: most answers, in a fraction of the time."""
-    simple = _SIMPLE.fullmatch(text)
-    tail = _read_tail(simple[3]) if simple else None
-    if not simple or not tail:
-        return None
-    return Quantity(float(simple[2].replace(",", "")), tail.scale, f"{simple[1]} {tail.unit}".strip())
-
-
-def parse_number(text: str) -> Quantity | None:
-    """The quantity that the whole text is, or None: sign, currency, digits, power, scale, %, unit, range.
-
-    A range is its middle; `about`, `>` and `± 5` are dropped. `text` is expected to be cleaned.
-
-    >>> parse_number("1.5万亿元"), parse_number("100-120").value, parse_number("7天") is parse_number("36氪")
-    (Quantity(value=1.5, scale=1000000000000.0, unit='元'), 110.0, True)
+    `prompt`: whether `down 0.4%` is negative is up to what the question asks for.
     """
-    if simple := parse_simple(text):
-        return simple
-    if len(text) > 80 or _LIST.search(text):
-        return None
-    if not text.isascii() and NUMERAL.search(text):
-        text = write_digits(text)
-    if _BLANK_IN_DIGITS.search(text):
-        text = _SPACED_GROUPS.sub(lambda groups: groups[0].replace(" ", ""), text)
-    about = _ABOUT.match(text)
-    found = read_quantity(text, about.end() if about else 0)
-    if found is None:
-        return None
-    quantity, end = found
-    return quantity if _END.fullmatch(text, end) else None
+
+    __slots__ = ("asked_scale", "prompt", "quantity", "sigma")
+
+    def __init__(self, quantity: Quantity, asked_scale: float | None, sigma: float | None, prompt: str = "") -> None:
+        self.quantity, self.asked_scale, self.sigma, self.prompt = quantity, asked_scale, sigma, prompt
+
+    def read(self, answer: Answer) -> Reading | str:
+        """The number in the reading that is nearest: in a box the last one of a sentence, else the whole text."""
+        text = answer.cleaned
+        if not text[:1].isdigit() and (refusal := read_refusal(text)) and not DIGITS.search(refusal[1]):
+            return "refusal"
+        percent = PERCENT in (self.quantity.scale, self.asked_scale)
+        quantity, several = read_number(text, answer.boxed, percent, self.prompt)
+        if quantity:
+            reading = nearest_reading(quantity, self)
+            return reading._replace(note="; ".join(filter(None, (several, reading.note)))) if several else reading
+        return "no number" if answer.boxed else "no box, and not wholly a number"
+
+    def compare(self, read: Reading) -> Scored:
+        """The score of a value in the truth's unit."""
+        true, value = self.quantity.value, read.value
+        sigmas = (value - true) / self.sigma if self.sigma else None
+        shown = f"{value + 0.0:.12g}"  # no "-0"
+        return Scored(score_number(true, value, self.sigma), "scored", shown, read.note, sigmas)
 
 
-def read_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
-    """The quantity at `position` with added parts, range, `± 5` and fall, and where it ends."""
-    falls = text.startswith(FALL, position)
-    low = _add_parts(text, position + falls)
-    if not low:
-        return None
-    quantity, end = _middle_of_range(text, *low, position)
-    after = _AFTER.match(text, end)
-    error = _QUANTITY.match(text, after.end()) if after else None
-    end = error.end() if error else end
-    fallen = text.startswith(FALLEN, end)
-    if falls or fallen:
-        quantity = quantity._replace(value=-abs(quantity.value))
-    return quantity, end + fallen
+def nearest_reading(prediction: Quantity, truth: NumberTruth) -> Reading:
+    """The reading of a prediction that is nearest to the truth, the first of equally near ones."""
+    meant = readings(prediction, truth)
+    return meant[0] if len(meant) == 1 else min(meant, key=lambda reading: abs(truth.quantity.value - reading.value))
 
 
-def _add_parts(text: str, position: int) -> tuple[Quantity, int] | None:
-    """The quantity at `position` with the parts that follow it, and where it ends.
+def readings(prediction: Quantity, truth: NumberTruth) -> list[Reading]:
+    """The values, in the truth's unit, that a prediction may mean."""
+    stated = truth.quantity.scale or truth.asked_scale
+    unit = stated or 1.0
+    if stated == PERCENT and prediction.scale is None and BASIS_POINTS.fullmatch(prediction.unit):
+        return [Reading(prediction.value * 0.01, "basis points")]
+    if prediction.scale is not None:
+        converted = Reading(prediction.value * (prediction.scale / unit), "converted")
+        return [converted] if stated else [converted, Reading(prediction.value, "face value")]
+    values = [Reading(prediction.value)]
+    if truth.asked_scale and truth.asked_scale != unit:
+        values.append(Reading(prediction.value * (truth.asked_scale / unit), "in the question's unit"))
+    if unit != 1.0:
+        values.append(Reading(prediction.value / unit, "as the full amount"))
+    return values
 
-    Parts are smaller: `3亿5000万` is 3.5亿; but `1万2345亿` is 12345亿.
+
+def score_number(truth: float, prediction: float, sigma: float | None) -> float:
+    """max(0, 1 − ((truth − prediction)/sigma)²), in [0, 1]; all three in one unit (seed README, 评分机制).
+
+    With sigma 0 or None: 1 if both are equal to 1e-9 of the larger, else 0.
+
+    >>> score_number(100, 105, 10), score_number(100, 111, 10), score_number(838.34, 838.340, None)
+    (0.75, 0.0, 1.0)
     """
-    match = _QUANTITY.match(text, position)
-    quantity = _quantity(match) if match else None
-    if not match or not quantity:
-        return None
-    end, size = match.end(), quantity.scale if not (match["unit"] or match["percent"]) else None
-    while size and (part := _QUANTITY.match(text, end)) and not part["sign"] and not part["currency"]:
-        more = _quantity(part)
-        scale = more.scale or 1.0 if more else math.inf
-        if more and (quantity.scale, scale) == (1e4, 1e8) and more.value < 1e4:
-            quantity = Quantity(quantity.value * 1e4, scale, more.unit)
-        elif not more or scale >= size:
-            break
-        added = more.value * (scale / (quantity.scale or 1.0))
-        value = quantity.value + math.copysign(added, quantity.value)
-        quantity, end, size = Quantity(value, quantity.scale, more.unit), part.end(), more.scale
-    return quantity, end
-
-
-def _middle_of_range(text: str, low: Quantity, end: int, begin: int) -> tuple[Quantity, int]:
-    """The middle of the range that goes on at `end`, or `low` itself; a scale or unit behind holds for both."""
-    to = _TO.match(text, end)
-    if not to:
-        return low, end
-    signed = to[0] == "--" and low.value < 0  # "-10--6" is a range of negatives, "100--120" has a TeX dash
-    upper = _add_parts(text, to.end() - signed)
-    if not upper or (to[0].strip() in ("and", "和", "与") and not _BETWEEN.search(text[:begin])):
-        return low, end
-    high, high_end = upper
-    change = low.scale is None and high.value < low.value and to[0].rstrip() == to[0] != to[0].lstrip()
-    if PERCENT in (low.scale, high.scale) and (change or low.scale not in (None, high.scale)):
-        return low, end  # "down 5% to 300", "64.77 -0.5%"
-    low = Quantity(low.value, low.scale or high.scale, low.unit or high.unit)
-    factor = (high.scale or 1.0) / (low.scale or 1.0)
-    return low._replace(value=(low.value + high.value * factor) / 2), high_end
+    error = truth - prediction
+    if not math.isfinite(error):
+        return 0.0
+    if not sigma:
+        return float(abs(error) <= EQUAL * max(abs(truth), abs(prediction)))
+    ratio = error / sigma
+    return max(0.0, 1.0 - ratio * ratio)

@@ -15,10 +15,10 @@ from forecasteval.common.records import BadRecord, number_text, repeated_keys
 
 from .answers import Answer, read_answer
 from .choices import ChoiceTruth, NameTruth, Picks, exact_tokens, find_sides, read_picks
+from .grammar import RANGE
 from .names import read_name
-from .numbers import RANGE
+from .numbers import NumberTruth, find_sigma, question_scale
 from .options import SEPARATOR, YES_NO, Options, count_options, label_set
-from .quantities import NumberTruth, find_sigma, question_scale
 from .rankings import NO_NAME, RankingTruth, read_items
 from .rules import LEVELS, MISSING, WEIGHTS, Rules, Scored, unparsed
 from .sentences import read_number

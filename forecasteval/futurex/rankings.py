@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from forecasteval.common.markup import clean
 
 from .answers import Answer, TruthOf, question_words, read_refusal
+from .grammar import write_digits
 from .names import IS_CJK, Name, Same, are_same_lists, match_names, read_name, read_sides, same_name
-from .numbers import write_digits
 from .rules import PARTIAL_RANKING, Scored
 
 _COMPLEX: Final = re.compile(r"[0-9()\[\]\"“《「『【第>→]|[-•·▪–—]\s")

@@ -17,9 +17,9 @@ from forecasteval.common.records import as_text
 from forecasteval.common.report import Bar, Cell, Column, Interval, Report, make_table, show_number
 
 from .answers import read_answer
-from .items import Item
-from .quantities import NumberTruth
+from .numbers import NumberTruth
 from .questions import Truth, read_record
+from .results import Item
 from .rows import raw_answer
 from .rules import LEVELS, WEIGHTS, Rules
 

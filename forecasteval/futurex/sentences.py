@@ -6,8 +6,7 @@ import re
 from typing import Final
 
 from .answers import question_words
-from .names import CJK, IS_CJK
-from .numbers import (
+from .grammar import (
     CURRENCY,
     DIGITS,
     FALL,
@@ -27,6 +26,7 @@ from .numbers import (
     read_quantity,
     write_digits,
 )
+from .names import CJK, IS_CJK
 
 _MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 _INDEX_NAMES: Final = (

@@ -31,11 +31,11 @@ from forecasteval.common.statistics import mean, variance
 from forecasteval.common.wing import Files
 
 from .choices import ChoiceTruth, Picks
-from .items import Answered, Item, Scoring, decide
-from .quantities import NumberTruth, Reading
+from .numbers import NumberTruth, Reading
 from .questions import SHOWN, Truth
 from .rankings import RankingTruth
 from .report import report_blocks
+from .results import Answered, Item, Scoring, decide
 from .rows import Rows
 from .rules import MISSING, Rules, Scored, summarise, unparsed
 

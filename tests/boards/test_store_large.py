@@ -18,7 +18,7 @@ from each import each
 from forecasteval.boards import folder, store
 from forecasteval.common.records import dump_json
 from forecasteval.common.results import dump_pieces
-from forecasteval.futurex import items
+from forecasteval.futurex import results
 
 
 @pytest.mark.parametrize("size", [1, 7])
@@ -26,13 +26,13 @@ def test_blocks_do_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, siz
     odd = [q("q1"), q("q1", answer="B"), q(...), q("q2", answer=...), number("q3", Std=2.5), q("q4", answer="\ud800 x")]
     write(tmp_path, {"prediction/own.jsonl": [json.dumps(record) for record in odd * 9]})
     expected = run(tmp_path, "-f", "own", "--json")
-    monkeypatch.setattr(items, "BLOCK", size)
+    monkeypatch.setattr(results, "BLOCK", size)
     assert run(tmp_path, "-f", "own", "--json") == expected
 
 
 @each("bad", ["{", '{"id": "x", "level": 9}', '"text"'])
 def test_a_mistake_far_down_leaves_nothing(tmp_path: Path, bad: str) -> None:
-    lines = [json.dumps(q(f"q{n}")) for n in range(2 * items.BLOCK)]
+    lines = [json.dumps(q(f"q{n}")) for n in range(2 * results.BLOCK)]
     write(tmp_path, {"prediction/own.jsonl": [*lines, bad]})
     done = run(tmp_path, "-f", "own", "--save")
     assert (done.code, f"record {len(lines) + 1}" in done.err) == (2, True)

@@ -11,7 +11,7 @@ from each import each
 from eval import FutureXEvaluator
 from forecasteval.common.markup import last_boxed
 from forecasteval.futurex.choices import ChoiceTruth
-from forecasteval.futurex.quantities import NumberTruth
+from forecasteval.futurex.numbers import NumberTruth
 from forecasteval.futurex.questions import read_record
 from forecasteval.futurex.rules import Rules
 

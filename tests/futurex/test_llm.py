@@ -20,6 +20,7 @@ from eval import FutureXEvaluator
 from forecasteval.common.markup import MAX_SPAN, clean
 from forecasteval.common.report import format_text
 from forecasteval.futurex.answers import read_answer
+from forecasteval.futurex.grammar import Quantity
 from forecasteval.futurex.llm import (
     FACTORS,
     MAX_LENGTH,
@@ -32,8 +33,7 @@ from forecasteval.futurex.llm import (
     prompt_data,
 )
 from forecasteval.futurex.names import read_name
-from forecasteval.futurex.numbers import Quantity
-from forecasteval.futurex.quantities import NumberTruth
+from forecasteval.futurex.numbers import NumberTruth
 from llm_server import UNSURE, LlmServer, Reply, Request, answer, completion, error, honest, question, questions
 
 LLM_CASES: Final = read_json(CASES / "llm.json")

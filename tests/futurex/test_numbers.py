@@ -1,232 +1,104 @@
-"""Numbers as they are written: digits, signs, scales, units, powers, ranges."""
+"""The unit a question asks for, what a number may mean in it, and its score."""
 
 from __future__ import annotations
 
-import re
-from fractions import Fraction
+import math
 from typing import Final
 
-import cn2an
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from each import each
-from forecasteval.futurex import numbers
-from forecasteval.futurex.numbers import NUMERAL, Quantity, parse_number, scale_of, write_digits
-from forecasteval.futurex.sentences import find_numbers
+from forecasteval.futurex.answers import Answer
+from forecasteval.futurex.grammar import Quantity
+from forecasteval.futurex.numbers import NumberTruth, question_scale, readings, score_number
 
-NUMBERS: Final = {  # text: value, scale, unit
-    "46,300": (46300, None, ""),
-    "46 300": (46300, None, ""),
-    "46'300": (46300, None, ""),
-    "1.234.567": (1234567, None, ""),
-    "1.234,5": (1234.5, None, ""),
-    "1,5": (1.5, None, ""),
-    "0,25": (0.25, None, ""),
-    "12,34,567": (1234567, None, ""),
-    ".5": (0.5, None, ""),
-    "-0.4%": (-0.4, 0.01, ""),
-    "−3": (-3, None, ""),
-    "负3": (-3, None, ""),
-    "minus 3": (-3, None, ""),
-    "$-5": (-5, None, "$"),
-    "-$5": (-5, None, "$"),
-    "US$5 million": (5, 1e6, "US$"),
-    "1.5万亿元": (1.5, 1e12, "元"),
-    "3亿5000万": (3.5, 1e8, ""),
-    "-3亿5000万": (-3.5, 1e8, ""),
-    "5 hundred million yuan": (5, 1e8, "yuan"),
-    "5k": (5, 1e3, ""),
-    "5bn": (5, 1e9, ""),
-    "5 percentage points": (5, 0.01, ""),
-    "5个百分点": (5, 0.01, ""),
-    "2e3": (2000, None, ""),
-    "2 × 10^3": (2000, None, ""),
-    "10^6": (1e6, None, ""),
-    "10^-2": (0.01, None, ""),
-    "5 yuan/kg": (5, None, "yuan/kg"),
-    "5元/公斤": (5, None, "元/公斤"),
-    "about 5": (5, None, ""),
-    "> 5": (5, None, ""),
-    "约5": (5, None, ""),
-    "5左右": (5, None, ""),
-    "5 ± 2": (5, None, ""),
-    "100-120": (110, None, ""),
-    "100--120": (110, None, ""),
-    "-10--6": (-8, None, ""),
-    "1-2 million": (1.5, 1e6, ""),
-    "between 1 and 2": (1.5, None, ""),
-    "34至36亿元": (35, 1e8, "元"),
-    "90万-1.1百万": (100, 1e4, ""),
-    "5 thousand million yuan": (5, 1e9, "yuan"),
-    "5k million": (5, 1e9, ""),
-    "5 hundred trillion": (5, 1e14, ""),
+SCALES: Final = {
+    "What is the turnover in hundreds of millions of yuan?": 1e8,
+    "What is the turnover in millions?": 1e6,
+    "What is it in units of ten thousand?": 1e4,
+    "In US dollars, what is the price?": None,
+    "In USD billion, what is it?": 1e9,
+    "What is the rate in percent?": 0.01,
+    "What is the rate (in %)?": 0.01,
+    "In % terms?": None,
+    "within millions of years": None,
+    "The turnover (million yuan)?": 1e6,
+    "The turnover (USD million)?": 1e6,
+    "营业额多少万元？": 1e4,
+    "单位:亿元": 1e8,
+    "以亿元为单位": 1e8,
+    "多少亿科达": None,
+    "百分之多少？": 0.01,
+    "%多少": 0.01,
+    "How many? IMPORTANT: answer in millions": None,
+    "How many?": None,
 }
 
 
-@each("text", NUMBERS)
-def test_number(text: str) -> None:
-    value, scale, unit = NUMBERS[text]
-    quantity = parse_number(text)
-    assert quantity is not None
-    assert quantity._replace(value=0) == Quantity(0, scale, unit)
-    assert quantity.value == pytest.approx(value, rel=1e-12)
+@each("prompt", SCALES)
+def test_question_scale(prompt: str) -> None:
+    assert question_scale(prompt) == SCALES[prompt]
 
 
-def test_the_short_way_reads_what_the_grammar_reads(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = [*NUMBERS, "-1,234.50 yuan", "5 Red", "5.", "05", "5 million yuan.", "5  %"]
-    short = [parse_number(text) for text in texts]
-    monkeypatch.setattr(numbers, "_SIMPLE", re.compile("(?!)"))
-    assert [parse_number(text) for text in texts] == short
+def truth(value: float, scale: float | None, asked: float | None, sigma: float | None = 1.0) -> NumberTruth:
+    return NumberTruth(Quantity(value, scale, ""), asked, sigma)
 
 
 @each(
-    "text",
+    ("true", "prediction", "wanted"),
     [
-        "",
-        "Red",
-        "36氪",
-        "7天",
-        "5x",
-        "1,2,3",
-        "1 and 2",
-        "5 6",
-        "S&P 500",
-        "1e999",
-        "5 " + "x" * 80,
-        "9" * 81 + "a",
-        "٣",
+        (truth(5, None, None), Quantity(7, None, ""), [(7, "")]),
+        (truth(5, 1e8, None), Quantity(7, None, ""), [(7, ""), (7e-8, "as the full amount")]),
+        (truth(5, 1e8, None), Quantity(7, 1e9, ""), [(70, "converted")]),
+        (truth(5, None, None), Quantity(7, 1e6, ""), [(7e6, "converted"), (7, "face value")]),
+        (truth(5, None, 1e8), Quantity(7, 1e9, ""), [(70, "converted")]),
+        (
+            truth(5, 1e9, 1e8),
+            Quantity(7, None, ""),
+            [(7, ""), (0.7, "in the question's unit"), (7e-9, "as the full amount")],
+        ),
     ],
 )
-def test_no_number(text: str) -> None:
-    assert parse_number(text) is None
+def test_readings(true: NumberTruth, prediction: Quantity, wanted: list[tuple[float, str]]) -> None:
+    got = readings(prediction, true)
+    assert [name for _, name in got] == [name for _, name in wanted]
+    assert [value for value, _ in got] == pytest.approx([value for value, _ in wanted])
 
 
 @each(
-    ("words", "factor"),
+    ("true", "predicted", "sigma", "score"),
     [
-        ("hundred million", 1e8),
-        ("hundreds of millions", 1e8),
-        ("ten thousand", 1e4),
-        ("thousand billion", 1e12),
-        ("thousands of millions", 1e9),
-        ("k million", 1e9),
-        ("hundred trillion", 1e14),
-        ("million million million", 1e18),
-        ("milion", 1e6),
-        ("万亿", 1e12),
-        ("千万", 1e7),
-        ("十亿", 1e9),
-        ("crore", 1e7),
-        ("bn", 1e9),
+        (100, 100, 10, 1.0),
+        (100, 95, 10, 0.75),
+        (100, 110, 10, 0.0),
+        (100, 1000, 10, 0.0),
+        (100, 100, 0, 1.0),
+        (100, 100 + 1e-8, None, 1.0),
+        (100, 100 + 1e-6, None, 0.0),
+        (0, 0, None, 1.0),
+        (5, math.inf, None, 0.0),
+        (5, math.inf, 1e300, 0.0),
+        (1e308, -1e308, 1e308, 0.0),
     ],
 )
-def test_scale_of(words: str, factor: float) -> None:
-    assert scale_of(words) == factor
-
-
-# --- Chinese numerals, against cn2an ---
-
-
-INTEGERS: Final = st.one_of(
-    st.integers(0, 10**12),
-    st.integers(0, 10_000),
-    # Zeros inside are what goes wrong: 一亿零五, 十万零三百.
-    st.builds(lambda head, power, tail: head * 10**power + tail, *map(st.integers, (1, 0, 0), (999, 9, 99))),
-)  # fmt: skip
-DECIMALS: Final = st.builds(
-    lambda whole, decimals: f"{whole}.{decimals}", INTEGERS, st.from_regex(r"[0-9]{1,6}", fullmatch=True)
-)
-thorough = settings(max_examples=200)
-
-
-def written(number: int | str) -> str:
-    return str(cn2an.an2cn(str(number), "low"))
-
-
-def value_of(text: str) -> Fraction:
-    """What the whole text means, exactly as far as a float tells."""
-    quantity = parse_number(text)
-    assert quantity is not None, text
-    return Fraction(quantity.value) * Fraction(quantity.scale or 1)
-
-
-def assert_same(text: str, number: int | str | Fraction) -> None:
-    assert abs(value_of(text) - Fraction(number)) <= Fraction(1, 10**12) * abs(Fraction(number)), (text, number)
-
-
-@thorough
-@given(number=INTEGERS)
-@example(0)
-@example(10)
-@example(110)
-@example(100_000_005)
-@example(10**12)
-def test_integers(number: int) -> None:
-    text = written(number)
-    assert_same(text, number)
-    assert_same(text.replace("二千", "两千").replace("二万", "两万").replace("二亿", "两亿"), number)
-    assert_same("负" + text, -number)
-
-
-@thorough
-@given(number=DECIMALS)
-def test_decimals(number: str) -> None:
-    assert_same(written(number), number)
-
-
-@thorough
-@given(number=st.one_of(st.integers(0, 10_000).map(str), st.from_regex(r"[0-9]{1,3}\.[0-9]{1,4}", fullmatch=True)))
-def test_percentages(number: str) -> None:
-    text = "百分之" + written(number)
-    assert write_digits(text) == f"{write_digits(written(number))}%"
-    assert_same(text, Fraction(number) / 100)
-
-
-@thorough
-@given(
-    number=st.integers(1, 9999), decimals=st.integers(0, 9), scale=st.sampled_from(["万", "亿", "万亿", "千万", "百万"])
-)
-def test_decimals_in_a_scale(number: int, decimals: int, scale: str) -> None:
-    factor = {"百万": 10**6, "千万": 10**7, "万": 10**4, "亿": 10**8, "万亿": 10**12}[scale]
-    assert_same(f"{written(number)}点{written(decimals)}{scale}", Fraction(f"{number}.{decimals}") * factor)
-
-
-@thorough
-@given(number=INTEGERS.filter(lambda number: number > 10), unit=st.sampled_from(["元", "股", "点", "人", "家"]))
-def test_with_a_unit_in_a_sentence(number: int, unit: str) -> None:
-    found = [quantity for quantity, _ in find_numbers(f"预计{written(number)}{unit}")]
-    assert len(found) == 1
-    assert found[0].value * (found[0].scale or 1) == pytest.approx(number)
-
-
-@thorough
-@given(text=st.text("零一二三四五六七八九十百千万亿两〇点百分之负第年月 体人元", max_size=14))
-def test_any_characters_are_written_without_a_fault(text: str) -> None:
-    out = write_digits(text)
-    assert not NUMERAL.search(out) or re.search(r"[第0-9][零〇一二两三四五六七八九十]", out), out
-    quantity = parse_number(text)
-    assert quantity is None or isinstance(quantity, Quantity)
+def test_score_number(true: float, predicted: float, sigma: float | None, score: float) -> None:
+    assert score_number(true, predicted, sigma) == score
 
 
 @each(
-    ("text", "number"),
+    ("text", "boxed", "outcome", "score", "read", "note"),
     [
-        ("一万二", 12_000), ("两千三", 2_300), ("三百五", 350), ("一亿二", 120_000_000), ("二〇二六", 2026),
-        ("十五", 15), ("三亿五千万", 350_000_000), ("一百零五", 105), ("一千零五十", 1_050), ("一万零五", 10_005),
+        ("105", True, "scored", 0.75, "105", ""),
+        ("105", False, "scored", 0.75, "105", ""),
+        ("It is 105", True, "scored", 0.75, "105", ""),
+        ("It is 105", False, "unparsed", 0.0, "", "no box, and not wholly a number"),
+        ("90, then 105", True, "scored", 0.75, "105", "last of 2 numbers"),
+        ("Red", True, "unparsed", 0.0, "", "no number"),
+        ("0.105 thousand", True, "scored", 0.75, "105", "converted"),
+        ("-0", True, "scored", 0.0, "0", ""),
     ],
-)  # fmt: skip
-def test_as_people_say_it(text: str, number: int) -> None:
-    assert value_of(text) == pytest.approx(number)
-
-
-@each("text", ["第三名", "第十二", "1十", "2三"])
-def test_ordinals_and_digits_stay(text: str) -> None:
-    assert write_digits(text) == text
-
-
-@each("text", ["三体", "一票否决", "万里归途", "九号公司", "二十不惑", "十二生肖", "许二木", "百度", "千与千寻"])
-def test_names_are_no_numbers(text: str) -> None:
-    assert parse_number(text) is None
-    assert find_numbers(text) == []
+)
+def test_score_of_a_number(text: str, boxed: bool, outcome: str, score: float, read: str, note: str) -> None:
+    scored = truth(100, None, None, 10.0).score(Answer(text, (), boxed))
+    assert (scored.outcome, scored.read, scored.note) == (outcome, read, note)
+    assert scored.score == pytest.approx(score)

@@ -20,10 +20,10 @@ from forecasteval.common.markup import clean, last_boxed, parse_literal
 from forecasteval.common.records import dump_json
 from forecasteval.futurex.answers import Answer
 from forecasteval.futurex.choices import read_picks
+from forecasteval.futurex.grammar import parse_number, write_digits
 from forecasteval.futurex.names import match_names, read_name, same_name
-from forecasteval.futurex.numbers import parse_number, write_digits
+from forecasteval.futurex.numbers import question_scale
 from forecasteval.futurex.options import MAX_OPTIONS, Options, count_options, find_options, label_set
-from forecasteval.futurex.quantities import question_scale
 from forecasteval.futurex.rankings import item_count, read_items, split_items
 from forecasteval.futurex.rules import RULE_SETS
 from forecasteval.futurex.sentences import find_numbers

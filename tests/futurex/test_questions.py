@@ -12,7 +12,7 @@ from forecasteval.common.errors import InputError
 from forecasteval.common.markup import MAX_SPAN
 from forecasteval.common.records import Record as Repeated
 from forecasteval.futurex.answers import Answer, read_answer
-from forecasteval.futurex.quantities import NumberTruth
+from forecasteval.futurex.numbers import NumberTruth
 from forecasteval.futurex.questions import read_choice_truth, read_open_truth, read_question, read_record, score_answer
 from forecasteval.futurex.rules import Rules
 from kinds import KINDS

@@ -8,7 +8,7 @@ from cli import box
 from each import each
 from forecasteval.futurex.answers import read_answer
 from forecasteval.futurex.choices import ChoiceTruth, NameTruth
-from forecasteval.futurex.quantities import NumberTruth
+from forecasteval.futurex.numbers import NumberTruth
 from forecasteval.futurex.questions import Truth, read_choice_truth, read_open_truth, read_question
 from forecasteval.futurex.rankings import RankingTruth
 from forecasteval.futurex.rules import RULE_SETS, Rules

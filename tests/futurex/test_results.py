@@ -10,8 +10,8 @@ from cli import Record, asked, box, number, q, question
 from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import Record as Repeated
-from forecasteval.futurex import items
-from forecasteval.futurex.items import Scoring
+from forecasteval.futurex import results
+from forecasteval.futurex.results import Scoring
 from forecasteval.futurex.rules import Rules
 
 README: Final = Rules()
@@ -42,7 +42,7 @@ def test_who_answered() -> None:
 
 
 def test_a_bad_record_is_named_by_its_number_in_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(items, "BLOCK", 4)
+    monkeypatch.setattr(results, "BLOCK", 4)
     with pytest.raises(InputError, match=r"^here: record 7 \(id q7\): 'level' must be 1–4, got 9$"):
         score([*ROWS[:6], q(level=9)])
 

@@ -12,7 +12,7 @@ from forecasteval.common.records import as_text, repeated_keys
 from forecasteval.common.results import encode_fields, hash_question, hash_questions
 
 from .answers import Answer, read_answer
-from .quantities import NumberTruth
+from .numbers import NumberTruth
 from .questions import SHOWN, Truth, read_record, score_answer
 from .rows import AnswerKeys, raw_answer
 from .rules import Rules, Scored
