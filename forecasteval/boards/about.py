@@ -67,7 +67,9 @@ def _read_entry(name: str, entry: object, mistakes: list[str]) -> About:
     mistakes += [f"{where}: '{printable(key, 40)}' is given twice" for key in repeated_keys(entry)]
     about: About = {}
     for key, value in entry.items():
-        if expected := _find_problem(key, value):
+        if not key.strip():  # the title of a column
+            mistakes.append(f"{where}: a key must be text, got {_describe(key)}")
+        elif expected := _find_problem(key, value):
             mistakes.append(f"{where}: '{printable(key, 40)}' must be {expected}, got {_describe(value)}")
         else:
             about[key] = value

@@ -190,6 +190,8 @@ def test_nothing_else_in_the_folder(tmp_path: Path) -> None:
         ('{"a": {"own": Infinity}}', f"system a: 'own' must be {ANY}, got inf"),
         ('{"a": {"cost": 1, "cost": 2}}', "system a: 'cost' is given twice"),
         ('{"a": {"cost": 1}, "a": {"cost": 2}}', "system a: given twice"),
+        ({"a": {"": "x"}}, "system a: a key must be text, got ''"),
+        ({"a": {" ": None}}, "system a: a key must be text, got ' '"),
         ({"": 1}, "system '': expected an object, got 1"),
     ],
 )  # fmt: skip

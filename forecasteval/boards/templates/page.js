@@ -10,7 +10,7 @@ const labelled = (name, control) => {
 };
 const views = [...document.querySelectorAll(".records")].map((box, number) => {
   const list = box.querySelector(".rows"), heads = [...box.querySelectorAll(".head > span")];
-  const titles = heads.map((head) => head.firstChild.textContent), prefix = number ? `${box.id}.` : "";
+  const titles = heads.map((head) => head.firstChild?.textContent ?? ""), prefix = number ? `${box.id}.` : "";
   const rows = [...list.children].map((row) => {
     const spans = [...row.firstElementChild.children];
     return { row, texts: spans.map((span) => span.dataset.v ?? span.textContent) };
@@ -84,7 +84,7 @@ const views = [...document.querySelectorAll(".records")].map((box, number) => {
       changed();
     });
     title.title = "Sort";
-    title.append(head.firstChild);
+    title.append(head.firstChild ?? "");
     head.prepend(title);
   });
   const reset = () => {
