@@ -25,6 +25,7 @@ from .rules import LEVELS, WEIGHTS, Rules
 
 _MATCHED: Final = re.compile(r"([0-9]+) of ([0-9]+) matched")
 _WRONG: Final = {"number": "number beyond σ", "ranking": "wrong names"}
+_UNEQUAL: Final = "number not equal"  # where there is no σ
 _WRAPPED: Final = re.compile(r"\\boxed\{(.*)\}|\['([^']*)'\]", re.DOTALL)  # a truth in a box, or the only one of a list
 _SHOWN: Final = 80  # characters of an answer or a truth in a sentence
 _WIDTH: Final = 36  # and in a column
@@ -127,6 +128,8 @@ def name_cause(item: Item) -> str:
         return "refusal" if "refusal" in item["note"] else item["outcome"]
     if item["score"] >= 1:
         return "right"
+    if item["kind"] == "number" and item["sigmas"] is None:
+        return _UNEQUAL
     return "partly right" if item["score"] > 0 else _WRONG.get(item["kind"], "wrong option")
 
 
@@ -292,7 +295,7 @@ def _list_questions(
         Column("Decided by", lambda row: row.item["decided_by"].replace("grammar", ""), "inside"),
         Column("Id", lambda row: "" if row.item["id"] is None else show_text(row.item["id"], 200), "inside"),
     ]
-    note = pages.count_rows(len(shown), len(items), "what costs most") + " A row opens; what counts of a box is marked."
+    note = pages.count_rows(len(shown), len(items), "what costs most") + " Click a row to open it; the part of the answer that counts is marked."
     ids = [row.item["id"] for row in shown]
     return pages.make_records("questions", "Questions", columns, shown, ids, note, lambda row: not row.item["score"])
 

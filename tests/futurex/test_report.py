@@ -186,6 +186,8 @@ def test_rows_of_files_are_read_when_the_page_is_made(tmp_path: Path) -> None:
          "31.5 against 30, σ 3: 1 − 0.25"),
         (number("a", answer=r"\boxed{40}", ground_truth="30", Std=3), "number beyond σ",
          "40 against 30, σ 3: 3.33 σ away, and beyond 1 σ nothing scores"),
+        (number("a", answer=r"\boxed{31}", ground_truth="30"), "number not equal",
+         "31 against 30: not equal, and there is no σ"),
         (number("a", answer=r"\boxed{30}", ground_truth="30"), "right", "30 against 30: equal"),
         (number("a", answer=r"\boxed{x, y, q}", ground_truth="x, y, z"), "partly right", "2 of 3 names: 0.8 · 2/3"),
         (number("a", answer=r"\boxed{u, v, w}", ground_truth="x, y, z"), "wrong names",
