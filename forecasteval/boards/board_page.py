@@ -338,6 +338,6 @@ def _readings(answers: Sequence[tuple[str, Row]], sign: int) -> Table:
 _READ: Final = (
     Column("Read", itemgetter(0)),
     Column("Score", itemgetter(1), "number"),
-    Column("Systems", lambda row: str(row[2]), "number"),
+    Column("Runs", lambda row: str(row[2]), "number"),
     Column("Which, the best first", itemgetter(3)),
 )

@@ -264,7 +264,7 @@ _MOVED: Final = (
 
 
 def changes_report(changes: Sequence[Change]) -> Report:
-    """How many systems came, went and changed, and why; the scores that moved furthest; corrected questions."""
+    """Who came and went; how many results changed, and why; the scores that moved furthest; corrected questions."""
     report: Report = []
     for kind in ("new", "gone", "back"):
         systems = [
@@ -277,7 +277,7 @@ def changes_report(changes: Sequence[Change]) -> Report:
     for change in changes:
         if change["kind"] in ("changed", "back"):
             moved.setdefault(_why(change), []).append(bool(_moved(change)))
-    report += [f"{why}: systems {len(each)}, scores moved {sum(each)}" for why, each in moved.items()]
+    report += [f"{why}: results {len(each)}, scores moved {sum(each)}" for why, each in moved.items()]
     moves = sorted(filter(_moved, changes), key=lambda change: -abs(_moved(change)))
     if moves:
         names = show_distinct([change["system"] for change in moves[:MOVES]], 60)

@@ -163,7 +163,7 @@ def test_large_results_are_not_read(root: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(corrections, "_LARGEST", 100)
     correct(root, "AABA")
     done = run(root, "nightly")
-    assert "corrected questions or truths: systems 2, scores moved 2" in done.out
+    assert "corrected questions or truths: results 2, scores moved 2" in done.out
     assert corrected(root) == []
 
 

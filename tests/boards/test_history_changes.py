@@ -64,7 +64,7 @@ def test_a_corrected_truth(root: Path) -> None:
     at = lines.index("Changed since the last run")
     assert lines[at : at + 6] == [
         "Changed since the last run",
-        "corrected questions or truths: systems 2, scores moved 2",
+        "corrected questions or truths: results 2, scores moved 2",
         "",
         "System Dataset Before Now Change Why",
         "a d.json 1.0000 0.7500 -0.2500 corrected questions or truths",
@@ -78,7 +78,7 @@ def test_a_dataset_that_says_the_same_in_other_bytes(root: Path) -> None:
     records = json.loads((root / "dataset/d.json").read_bytes())
     write(root, {"dataset/d.json": json.dumps(records, indent=1)})
     assert short(night(root)) == [("a", "changed", 1.0, 1.0, "dataset"), ("b", "changed", 0.5, 0.5, "dataset")]
-    assert "dataset rewritten, the same questions: systems 2, scores moved 0" in changes_report(
+    assert "dataset rewritten, the same questions: results 2, scores moved 0" in changes_report(
         [{"system": name, "dataset": "d.json", "kind": "changed", "before": 1.0, "after": 1.0, "causes": ["dataset"]}
          for name in "ab"]
     )  # fmt: skip
@@ -141,7 +141,7 @@ def test_many_moves_are_cut_the_largest_first() -> None:
     (table,) = [block for block in report if isinstance(block, Table)]
     assert [row[0] for row in table.rows] == [f"s{n:02}" for n in range(MOVES + 5, 5, -1)]
     assert "and 5 smaller ones: --json" in report
-    assert f"no known cause: systems {MOVES + 6}, scores moved {MOVES + 5}" in report
+    assert f"no known cause: results {MOVES + 6}, scores moved {MOVES + 5}" in report
 
 
 def test_the_last_changes_stay_in_the_markdown(root: Path) -> None:
@@ -173,5 +173,5 @@ def test_hostile_names_are_text(root: Path) -> None:
 def test_no_score_is_no_move() -> None:
     change = {"system": "x", "dataset": "", "kind": "changed", "before": None, "after": 1.0, "causes": ["model"]}
     assert format_text(changes_report([change])).splitlines()[0] == (
-        "the language model's server: systems 1, scores moved 0"
+        "the language model's server: results 1, scores moved 0"
     )
