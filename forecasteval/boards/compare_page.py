@@ -21,6 +21,8 @@ from .tables import DETECTABLE, POWER, pair_columns, system_table
 _SHOWN: Final = 45  # pairs whose questions a page shows
 _DRAWN: Final = 10  # pairs with a chart by level
 Texts = Mapping[str, Mapping[str, Detail]]  # what the page of a run has of each question, by id
+_Row = tuple[Item, Item, float]  # the items of A and B, and what the question adds to A − B
+_TEXTS: Final = (("truth", "Truth"), ("answer", "Answer"), ("id", "Id"))  # of an item without a page
 
 
 def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any]) -> Page:
@@ -109,43 +111,46 @@ def _level_chart(pair: Mapping[str, Any], number: int) -> Chart:
 # A column stands where items have its key: probabilities have no answer in words.
 _COLUMNS: Final = (
     ("level", Column("Level", lambda row: str(row[0]["level"]), "choice")),
-    ("score", Column("Higher", lambda row: "A" if row[0]["score"] > row[1]["score"] else "B", "choice")),
+    ("score", Column("Adds", lambda row: f"{row[2]:+.4f}", "number", "high")),
     ("score", Column("A’s score", lambda row: row[0]["score"], "number", "high")),
     ("score", Column("B’s score", lambda row: row[1]["score"], "number", "high")),
+    ("score", Column("Higher", lambda row: "A" if row[0]["score"] > row[1]["score"] else "B", "filter")),
     ("prompt", Column("Question", lambda row: show_text(row[0]["prompt"], 200), "long")),
     ("read", Column("A read", lambda row: pages.show_read(row[0]))),
     ("read", Column("B read", lambda row: pages.show_read(row[1]))),
-    ("id", Column("Id", lambda row: show_text(row[0]["id"], 60))),
 )
 
 
 def _list_questions(
-    number: int, pair: Mapping[str, Any], rows: Sequence[tuple[Item, Item]], texts: Mapping[str, Texts], most: int
+    number: int, pair: Mapping[str, Any], rows: Sequence[_Row], texts: Mapping[str, Texts], most: int
 ) -> Records:
     """The questions on which two scores differ; each opens to its texts."""
     shown = [(*row, _list_texts(pair, row, texts)) for row in rows[:most]]
-    keys = {key for row in rows for item in row for key, value in item.items() if value is not None}
-    longest = sorted((inside for _, _, inside in shown), key=len, reverse=True)
+    keys = {key for row in rows for item in row[:2] for key, value in item.items() if value is not None}
+    longest = sorted((row[-1] for row in shown), key=len, reverse=True)
     labels = dict.fromkeys(chain.from_iterable(longest))
     columns = [column for key, column in _COLUMNS if key in keys]
     columns += [Column(label, partial(_find_text, label), "inside") for label in labels]
     first = f" The first {most}." if most < len(rows) else ""
-    note = f"They differ on {len(rows)} of {pair['n']} questions, what adds most to A − B first.{first}"
-    ids, prefix = [a["id"] for a, _, _ in shown], "q" if number == 1 else f"pair{number}"
+    note = (
+        f"They differ on {len(rows)} of {pair['n']} questions, what adds most to A − B first.{first} "
+        "Adds: the weight of a question in the overall score times the difference of its scores."
+    )
+    ids, prefix = [row[0]["id"] for row in shown], "q" if number == 1 else f"pair{number}"
     return pages.make_records(
         f"pair{number}", f"Questions, {_pair_name(pair)}", columns, shown, ids, note, prefix=prefix
     )
 
 
-def _differing(sides: Iterable[Iterable[Item]], weights: Mapping[str, float]) -> list[tuple[Item, Item]]:
+def _differing(sides: Iterable[Iterable[Item]], weights: Mapping[str, float]) -> list[_Row]:
     """The questions on which two scores differ, first those that add most to the difference of the systems."""
-
-    def order(row: tuple[Item, Item]) -> tuple[float, str]:
-        a, b = row
-        return -weights["" if "" in weights else str(a["level"])] * abs(a["score"] - b["score"]), str(a["id"])
-
     both = zip(*(sorted(items, key=question_key) for items in sides), strict=True)
-    return sorted(((a, b) for a, b in both if a["score"] != b["score"]), key=order)
+    rows = [
+        (a, b, weights["" if "" in weights else str(a["level"])] * (a["score"] - b["score"]))
+        for a, b in both
+        if a["score"] != b["score"]
+    ]
+    return sorted(rows, key=lambda row: (-abs(row[2]), str(row[0]["id"])))
 
 
 def _question_weights(comparison: Mapping[str, Any]) -> dict[str, float]:
@@ -156,21 +161,21 @@ def _question_weights(comparison: Mapping[str, Any]) -> dict[str, float]:
     return {level: weights[level] / total / count for level, count in counts.items()}
 
 
-def _list_texts(pair: Mapping[str, Any], row: tuple[Item, Item], texts: Mapping[str, Texts]) -> dict[str, Detail]:
+def _list_texts(pair: Mapping[str, Any], row: _Row, texts: Mapping[str, Texts]) -> dict[str, Detail]:
     """The texts that both runs' pages have of a question: once if they are the same, else side by side."""
-    a, b = (texts[pair[side]].get(str(item["id"])) or _excerpt(item) for side, item in zip("ab", row, strict=True))
+    a, b = (texts[pair[side]].get(str(item["id"])) or _excerpt(item) for side, item in zip("ab", row, strict=False))
     titles = f"A: {printable(pair['a'], 60)}", f"B: {printable(pair['b'], 60)}"
     both = {label: (a.get(label, "–"), b.get(label, "–")) for label in {**a, **b}}
     return {label: parts[0] if parts[0] == parts[1] else Beside(titles, parts) for label, parts in both.items()}
 
 
-def _find_text(label: str, row: tuple[Item, Item, Mapping[str, Detail]]) -> Detail:
-    return row[2].get(label, "")
+def _find_text(label: str, row: tuple[Item, Item, float, Mapping[str, Detail]]) -> Detail:
+    return row[3].get(label, "")
 
 
 def _excerpt(item: Item) -> dict[str, Detail]:
     """The texts that the item contains."""
-    return {label: show_text(item[key]) for key, label in (("truth", "Truth"), ("answer", "Answer")) if key in item}  # type: ignore[literal-required]
+    return {label: show_text(item[key]) for key, label in _TEXTS if key in item}  # type: ignore[literal-required]
 
 
 def _read_texts(results: Mapping[str, Any], copies: int) -> Texts:

@@ -35,12 +35,13 @@ def test_page_shows_both_answers_where_scores_differ() -> None:
     page = compare(pair()).page()
     [records] = page.blocks(Records)
     assert records.note.startswith("They differ on 3 of 5 questions, ")
-    rows = {row.cells[-1]: row for row in records.rows}
-    assert rows.keys() == {"q1", "q2", "n2"}
-    assert rows["q1"].cells[:4] == ["1", "A", "1.0000", "0.0000"]
-    assert rows["n2"].cells[5:7] == ["95", "(missing)"]
+    rows = {dict(row.details)["Id"]: row for row in records.rows}
+    assert list(rows) == ["n2", "q1", "q2"]  # a question of level 4 adds more than one of level 1
+    assert rows["q1"].cells[:5] == ["1", "+0.0667", "1.0000", "0.0000", "A"]  # 0.1 / (0.1 + 0.4) / 3
+    assert rows["n2"].cells[6:8] == ["95", "(missing)"]
+    moved = {row["id"]: f"{row['adds']:+.4f}" for row in compare(pair())["pairs"][0]["questions"]}
+    assert {name: row.cells[1] for name, row in rows.items()} == moved
     assert dict(rows["n2"].details)["Answer"] == Beside(("A: a", "B: b"), ("\\boxed{95}", ""))
-    assert records.rows[0].cells[-1] == "n2"  # a question of level 4 adds more than one of level 1
     assert list(page.charts()) == ["differences", "levels"]
     check_page(render(page))
 
@@ -65,7 +66,7 @@ def test_probabilities_have_no_answers_to_show() -> None:
     results = ProphetArenaEvaluator(items=True, bootstrap=0).evaluate_file(prediction, [dataset])
     page = compare([results]).page()
     records = [block for section in page.sections for block in section.blocks if isinstance(block, Records)]
-    titles = ["Higher", "A’s score", "B’s score", "Id"]
+    titles = ["Adds", "A’s score", "B’s score", "Higher"]
     assert records
     assert all([column.title for column in block.columns] == titles for block in records)
     check_page(render(page))
@@ -118,11 +119,11 @@ def test_runs_show_the_mean_score_and_what_each_run_said() -> None:
     ]
     page = compare([a, score([q("q1"), number("n1", Std=10)], "b")]).page()
     [records] = page.blocks(Records)
-    rows = {row.cells[-1]: row for row in records.rows}
+    rows = {dict(row.details)["Id"]: row for row in records.rows}
     assert rows["q1"].cells[2] == "0.6667"
-    assert rows["q1"].cells[5:7] == ["A | B | A", "A"]
+    assert rows["q1"].cells[6:8] == ["A | B | A", "A"]
     assert rows["n1"].cells[2] == "0.5833"
-    assert rows["n1"].cells[5:7] == ["95 | (missing) | 100", "100"]
+    assert rows["n1"].cells[6:8] == ["95 | (missing) | 100", "100"]
     answers = (r"\boxed{95} |  | \boxed{100}", "100")
     assert dict(rows["n1"].details)["Answer"] == Beside(("A: a", "B: b"), answers)
     assert page.title == "Comparison of a and b"
