@@ -111,13 +111,16 @@ def skewness_test(strata: Sequence[tuple[float, Sequence[float]]]) -> float | No
     t = stratified_mean(strata) / error[0]
     used = [(weight, values) for weight, values in strata if values]
     total = math.fsum(weight for weight, _ in used)
-    cubes = (
-        (w / total) ** 3 * mean([(x - mean(values)) ** 3 for x in values]) / len(values) ** 2 for w, values in used
-    )
+    cubes = [(w / total) ** 3 * _third_moment(values) / len(values) ** 2 for w, values in used]
     g = math.fsum(cubes) / error[0] ** 3
     if g * t < -_MOST_SKEWNESS:
         g = -_MOST_SKEWNESS / t
     return t_tail(t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6, error[1])
+
+
+def _third_moment(values: Sequence[float]) -> float:
+    centre = mean(values)
+    return mean([(value - centre) ** 3 for value in values])
 
 
 def paired_test(
