@@ -295,7 +295,8 @@ def _list_questions(
         Column("Decided by", lambda row: row.item["decided_by"].replace("grammar", ""), "inside"),
         Column("Id", lambda row: "" if row.item["id"] is None else show_text(row.item["id"], 200), "inside"),
     ]
-    note = pages.count_rows(len(shown), len(items), "what costs most") + " Click a row to open it; the part of the answer that counts is marked."
+    note = pages.count_rows(len(shown), len(items), "what costs most")
+    note += " Click a row to open it; the part of the answer that counts is marked."
     ids = [row.item["id"] for row in shown]
     return pages.make_records("questions", "Questions", columns, shown, ids, note, lambda row: not row.item["score"])
 
