@@ -23,6 +23,10 @@ from .tables import EVERYWHERE, INSIDE, PAGE, failed_table, is_tied, mark_of, sh
 
 Row = Mapping[str, Any]
 ReadItems = Callable[[str], Sequence[Row]]  # the items of a stored result by its name
+_RANKS: Final = (
+    " In brackets: the ranks that no test contradicts, adjusted over all pairs of systems; p (Holm) is adjusted over "
+    "pairs with the leader only, and may be small where the ranks reach 1."
+)
 _LEADERS: Final = 6  # tables whose leaders stand at the top
 
 
@@ -177,7 +181,8 @@ def _standings(table: Row, name: str, names: Names, linked: Collection[str], wee
         Column("More", partial(pages.show_facts, inside), "inside"),
     ]
     lower = f" {show_metric(table)}: lower is better." if table["kind"] == "forecasters" else ""
-    note = f"{_describe_marks(table['rows'])}{lower} A row opens. Filters hide rows; ranks and tests cover all."
+    ranks = _RANKS if table["kind"] == "pooled" else ""
+    note = f"{_describe_marks(table['rows'])}{lower}{ranks} A row opens. Filters hide rows; ranks and tests cover all."
     if len(table["rows"]) > MOST:
         note += f" The first {MOST} of {len(table['rows'])}; all of them are in {BOARD}.csv."
     blocks: list[Block] = [pages.make_records(name, view.title, columns, rows, systems[:MOST], note, prefix=name)]

@@ -163,7 +163,7 @@ def _question_weights(comparison: Mapping[str, Any]) -> dict[str, float]:
 
 def _list_texts(pair: Mapping[str, Any], row: _Row, texts: Mapping[str, Texts]) -> dict[str, Detail]:
     """The texts that both runs' pages have of a question: once if they are the same, else side by side."""
-    a, b = (texts[pair[side]].get(str(item["id"])) or _excerpt(item) for side, item in zip("ab", row, strict=False))
+    a, b = (texts[pair[side]].get(str(item["id"])) or _excerpt(item) for side, item in zip("ab", row[:2], strict=True))
     titles = f"A: {printable(pair['a'], 60)}", f"B: {printable(pair['b'], 60)}"
     both = {label: (a.get(label, "–"), b.get(label, "–")) for label in {**a, **b}}
     return {label: parts[0] if parts[0] == parts[1] else Beside(titles, parts) for label, parts in both.items()}

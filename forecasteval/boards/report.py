@@ -40,7 +40,7 @@ def board_report(board: Row) -> Report:
     report: Report = []
     for table in list_tables(board):
         view = view_table(table)
-        report += [f"Leaderboard  {view.title}", "", view.as_text(), "", *view.remarks]
+        report += [f"Leaderboard  {view.title}", "", view.as_text(), "", *view.marks, *view.remarks]
         report += [format_signature(table["signature"]), ""]
     report += board.get("remarks", [])
     if board.get("changes"):
@@ -157,7 +157,7 @@ def format_markdown(board: Row, changes: Sequence[Change] = ()) -> str:
     for table in list_tables(board):
         view = view_table(table)
         lines += [f"## {_markdown(f'Leaderboard  {view.title}')}", "", *_markdown_table(view.as_text())]
-        for remark in view.remarks:
+        for remark in (*view.marks, *view.remarks):
             lines += ["", _markdown(remark)]
         lines += ["", f"`{format_signature(table['signature'])}`", ""]
     if board.get("remarks"):

@@ -65,10 +65,14 @@ def _behind_with_interval(row: Row) -> str:
     return show_number(row["behind"], 3) + ("" if low is None else f" [{low:.3f}, {high:.3f}]")
 
 
+def _mark_ties(row: Row) -> str:
+    if row.get("tied_with_best") and row["p_leader"] is not None:
+        return f"{_UNSURE} best"
+    return _UNSURE if row.get("significant") is False else ""
+
+
 def _show_notes(row: Row) -> str:
     notes = {
-        _UNSURE: row.get("significant") is False,
-        f"{_UNSURE} best": row.get("tied_with_best") and row["p_leader"] is not None,
         "provisional": row.get("provisional"),
         "its runs differ as wholes": row.get("runs_differ"),
         "degraded: the language model failed": row["degraded"],
@@ -82,7 +86,8 @@ def _count_warnings(row: Row) -> str:
 
 
 _RANK: Final = _count("Rank", "rank", "low")
-_NOTES: Final = Column("Notes", _show_notes)
+_NOTES: Final = Column("Notes", _show_notes, "inside")
+_MARKED_NOTES: Final = Column("Notes", lambda row: ", ".join(filter(None, (_mark_ties(row), _show_notes(row)))))
 _MISSING: Final = _count("Missing", "missing", "low", 1)
 _UNPARSED: Final = _count("Unparsed", "unparsed", "low", 800)
 _RUNS: Final = [
@@ -106,12 +111,16 @@ INSIDE: Final = "inside"  # on a page it stands inside a row
 
 
 class View(NamedTuple):
-    """A table of a board as it is shown: its columns, each with where it stands, and remarks below it."""
+    """A table of a board as it is shown: its columns, each with where it stands, and remarks below it.
+
+    `marks` explain the marks in the notes of the text; a page has dots and rings in their place.
+    """
 
     title: str
     columns: Sequence[tuple[str, Column]]
     rows: Sequence[Row]
     remarks: Sequence[str]
+    marks: Sequence[str] = ()
 
     def as_text(self) -> Table:
         return make_table([column for place, column in self.columns if place != PAGE], self.rows)
@@ -148,16 +157,17 @@ def _pooled(table: Row, rows: Sequence[Row]) -> View:
         (EVERYWHERE, _p("p (Holm)", "p_leader")),
         (EVERYWHERE, SEASON[0]),
         *((INSIDE, column) for column in SEASON[1:]),
-        (INSIDE, _NOTES),
+        (TEXT, _MARKED_NOTES),
+        (PAGE, _NOTES),
     ]
-    remarks = [TIED] if any(row["tied_with_best"] and row["p_leader"] is not None for row in rows) else []
+    remarks = []
     if any(row["rank"] is None for row in rows):
         least = table["signature"]["min_datasets"]
         remarks.append(f"provisional: in fewer than {least} datasets, and therefore without rank (--min-datasets).")
     remarks.append(week_remark(table["week_deviation"]))
     if table["apart"]:
         remarks.append(f"Apart, as they share no dataset with these: {', '.join(map(printable, table['apart']))}")
-    return View(title, columns, rows, remarks)
+    return View(title, columns, rows, remarks, [TIED] * any(map(_mark_ties, rows)))
 
 
 def _systems(table: Row, rows: Sequence[Row]) -> View:
@@ -180,10 +190,11 @@ def _systems(table: Row, rows: Sequence[Row]) -> View:
         (EVERYWHERE, _MISSING),
         (EVERYWHERE, _UNPARSED),
         (INSIDE, _p("p above", "p_above")),
-        (INSIDE, _NOTES),
+        (TEXT, _MARKED_NOTES),
+        (PAGE, _NOTES),
     ]
-    remarks = [EXPLAINED] * any(row.get("significant") is False for row in rows)
-    return View(f"{table['benchmark']}, {dataset}, {shown}{lower_is_better(table)}", columns, rows, remarks)
+    title = f"{table['benchmark']}, {dataset}, {shown}{lower_is_better(table)}"
+    return View(title, columns, rows, [], [EXPLAINED] * any(map(_mark_ties, rows)))
 
 
 def _forecasters(table: Row, rows: Sequence[Row]) -> View:

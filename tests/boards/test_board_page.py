@@ -15,9 +15,10 @@ from forecasteval.boards import rank
 from forecasteval.boards.board_page import make_page
 from forecasteval.boards.history import read_history
 from forecasteval.boards.page import render
+from forecasteval.boards.report import board_report
 from forecasteval.boards.significance import holm, sign_flip_test
 from forecasteval.common.pages import Records
-from forecasteval.common.report import Interval, Link, Links
+from forecasteval.common.report import Interval, Link, Links, format_text
 from html_page import check_page
 from season import make_season
 
@@ -255,6 +256,10 @@ def test_the_table_over_all_datasets_comes_first(tmp_path: Path) -> None:
     assert titles.index("FutureX, w2.json, 4 questions") < titles.index("FutureX, w1.json, 4 questions")
     chart = page.charts()["pooled1"]
     assert [row[1] for row in chart.table.rows] == ["a", "b", "c"]
+    assert "adjusted over all pairs" in chart.description
+    assert "adjusted over all pairs" not in page.charts()["table2"].description
+    assert "≈ best" in format_text(board_report(stored(tmp_path)))
+    assert "≈" not in render(page)  # dots and rings are explained there, and no row has the mark
     check_page(render(page))
 
 
