@@ -13,6 +13,7 @@ from forecasteval.common.records import BadRecord, Record, RecordFile, as_text, 
 from .questions import FIELDS
 
 _QUESTION_KEYS: Final = frozenset({"id", *FIELDS, "end_time", "additional values", "Description"})
+_ANSWER_KEYS: Final = ("answer", "prediction")
 _AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
 
 
@@ -85,7 +86,8 @@ class Join:
         self._used: set[int] = set()  # `id()` of predictions that a question has used and that are kept
         answers, keys = AnswerKeys(), Counter[str]()  # keys of records without an id
         for number, record in enumerate(predictions, 1):
-            if isinstance(record, Mapping) and record.get("id") is not None:
+            two_ids = "id" in repeated_keys(record)
+            if isinstance(record, Mapping) and record.get("id") is not None and not two_ids:
                 name = str(record["id"]).strip()
                 if name != str(record["id"]):
                     self._notes["id with blanks around it, matched without them"].append(name)
@@ -95,6 +97,7 @@ class Join:
                 keys.update(record.keys() if isinstance(record, Mapping) else ())
                 problem = "prediction without id" if isinstance(record, Mapping) else "prediction that is not an object"
                 problem = "damaged line" if isinstance(record, BadRecord) else problem
+                problem = "prediction with two ids" if two_ids else problem
                 self._notes[f"{problem}, not used"].append(f"record {number}")
         ids = Counter(map(_question_id, questions))
         self._shared = {name for name, times in ids.items() if times > 1}
@@ -115,7 +118,7 @@ class Join:
             if field in prediction and given != expected and str(given) != str(expected):  # "4" is level 4
                 self._notes[f"{field} of the file differs from the dataset, the dataset counts"].append(name)
         row = {**question, "answer": raw_answer(prediction), "prediction": None}
-        repeated = repeated_keys(question) + repeated_keys(prediction)
+        repeated = [*repeated_keys(question), *(key for key in repeated_keys(prediction) if key in _ANSWER_KEYS)]
         return Record(row, repeated) if repeated else row
 
     def _find(self, name: str, prompt: object) -> Mapping[str, Any]:
@@ -191,7 +194,7 @@ class AnswerKeys:
 
 def raw_answer(record: Mapping[str, Any]) -> Any:
     """The answer of a record: its "answer", or its "prediction" if that is null (None, or a data frame's nan)."""
-    for key in ("answer", "prediction"):
+    for key in _ANSWER_KEYS:
         answer = record.get(key)
         if not is_null(answer):
             return answer

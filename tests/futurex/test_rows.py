@@ -67,6 +67,16 @@ def test_the_fields_of_the_dataset_count() -> None:
 def test_keys_given_twice_stay_known() -> None:
     (row,) = Join([ask("x")], [Record({"id": "x", "answer": "A"}, ["answer"])], "p.json")
     assert repeated_keys(row) == ("answer",)
+    (row,) = Join([ask("x")], [Record({"id": "x", "answer": "A"}, ["prompt", "level"])], "p.json")
+    assert repeated_keys(row) == ()  # the dataset's count
+
+
+def test_a_prediction_with_two_ids_costs_only_itself() -> None:
+    two = Record({"id": "y", "answer": "A"}, ["id"])
+    assert answers([ask("x"), ask("y")], [{"id": "x", "answer": "A"}, {"id": "y", "answer": "B"}, two]) == (
+        ["A", "B"],
+        ["prediction with two ids, not used: 1 (record 3)"],
+    )
 
 
 def test_predictions_for_another_dataset() -> None:
