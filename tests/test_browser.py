@@ -342,14 +342,20 @@ def test_a_page_with_many_rows_filters_at_once(browser: Any, tmp_path: Path) -> 
     watched.context.close()
 
 
+LONG: Final = "a name as long as a cell may have it, of a system"
+
+
 def test_a_leaderboard_is_filtered_opened_and_followed(browser: Any, tmp_path: Path) -> None:
     from season import make_season
 
     make_season(tmp_path, weeks=3, questions=12, systems=10, runs=2)
+    about = tmp_path / "prediction/systems.json"
+    systems = {name: {**entry, "name": f"{name}, {LONG}"} for name, entry in json.loads(about.read_text()).items()}
+    about.write_text(json.dumps(systems))
     assert run(tmp_path, "nightly").code == 0
     path = tmp_path / "evaluation/leaderboard.html"
-    for width in (390, 1280):
-        watched = Watched(browser, path, viewport={"width": width, "height": 900})
+    for width, script in ((390, True), (390, False), (1280, True), (1280, False)):
+        watched = Watched(browser, path, viewport={"width": width, "height": 900}, java_script_enabled=script)
         assert watched.page.evaluate("document.documentElement.scrollWidth") == width
         assert watched.said == []
         watched.context.close()
