@@ -177,6 +177,24 @@ def test_filters_and_sorting(pages: dict[str, Path], browser: Any) -> None:
     watched.context.close()
 
 
+def test_paper_says_what_hides_rows(pages: dict[str, Path], browser: Any) -> None:
+    watched = Watched(browser, pages["250915-careful"])
+    page, said = watched.page, watched.page.locator(".records > .paper")
+    assert said.text_content() == ""
+    page.get_by_label("Search").fill("a")
+    page.get_by_label("Level", exact=True).select_option("4")
+    page.get_by_label("Failures only").check()
+    page.locator(".head button", has_text="Costs").click()
+    assert not said.is_visible()
+    page.emulate_media(media="print")
+    count = page.locator(ROWS).count()
+    assert said.inner_text() == f"{count} of 52 rows, sorted by costs; Search: a; Level: 4; Failures only"
+    page.goto(pages["250915-careful"].as_uri() + "#level=4")
+    page.locator("output", has_text="20 of 52 rows").wait_for(state="attached")
+    assert said.inner_text() == "20 of 52 rows; Level: 4"
+    watched.context.close()
+
+
 def test_rows_without_a_value_are_last_in_both_orders(browser: Any, tmp_path: Path) -> None:
     from cli import q
     from eval import FutureXEvaluator

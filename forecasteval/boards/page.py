@@ -29,7 +29,7 @@ from .svg import Html, draw_mark, draw_panel, show_ends, tag
 _ONE_LINE: Final = 48  # characters of a cell that is not broken
 _FOLDED: Final = 100  # rows from which on the style shows the first 50 only
 _SCROLLED: Final = 500  # characters from which on a text may be higher than its box
-_PAPER: Final = "On paper every table has all its rows, but rows are closed: open the page to read what is inside them."
+_PAPER: Final = "On paper a table has all rows, unless a search or filters stand above it. Closed rows stay closed."
 _HEAD: Final = 1000  # characters in which the head of a page ends
 RESERVED: Final = (BOARD, "compare")  # stems of pages that are no run's
 

@@ -15,7 +15,7 @@ const views = [...document.querySelectorAll(".records")].map((box, number) => {
     const spans = [...row.firstElementChild.children];
     return { row, texts: spans.map((span) => span.dataset.v ?? span.textContent) };
   });
-  const more = box.querySelector(":scope > .more"), tools = element("div", { className: "tools" }), count = element("output"), controls = new Map(), tests = [];
+  const more = box.querySelector(":scope > .more"), tools = element("div", { className: "tools" }), count = element("output"), paper = element("p", { className: "paper" }), controls = new Map(), tests = [];
   const add = (key, name, control, test) => {
     tools.append(labelled(name, control));
     if (controls.has(prefix + key) || key === "sort") key += "*";  // a key of systems.json
@@ -51,11 +51,14 @@ const views = [...document.querySelectorAll(".records")].map((box, number) => {
     if (place >= 0) heads[place].dataset.order = up ? "up" : "down";
     sorted = place < 0 ? "" : `${up ? "" : "-"}${titles[place].toLowerCase()}`;
   };
+  const chosen = () => [...controls].filter(([, { type, checked, value }]) => type === "checkbox" ? checked : value);
   const show = () => {
     for (const each of rows) each.row.hidden = !tests.every((test) => test(each));
     const shown = rows.filter(({ row }) => !row.hidden).length;
     if (more) more.hidden = shown <= 50;  // as many as the style shows
     count.textContent = `${shown} of ${rows.length} rows${sorted ? `, sorted by ${sorted.replace(/^-/, "")}` : ""}`;
+    const names = chosen().map(([, { ariaLabel, value }]) => value ? `${ariaLabel}: ${value}` : ariaLabel);
+    paper.textContent = names.length || sorted ? [count.textContent, ...names].join("; ") : "";
   };
   const load = (state) => {
     for (const [key, control] of controls) {
@@ -68,7 +71,7 @@ const views = [...document.querySelectorAll(".records")].map((box, number) => {
     show();
   };
   const save = (state) => {
-    for (const [key, { type, checked, value }] of controls) if (type === "checkbox" ? checked : value) state.set(key, value);
+    for (const [key, { value }] of chosen()) state.set(key, value);
     if (sorted) state.set(`${prefix}sort`, sorted);
   };
   const changed = () => {
@@ -102,7 +105,7 @@ const views = [...document.querySelectorAll(".records")].map((box, number) => {
   };
   tools.append(button("Show all", reset), button("Download CSV", download), count);
   tools.oninput = changed;
-  box.querySelector(".head").before(tools);
+  box.querySelector(".head").before(tools, paper);
   return { load, save };
 });
 for (const table of document.querySelectorAll("table:not(.matrix)")) {  // cards on a phone
