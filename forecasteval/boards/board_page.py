@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
@@ -9,8 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common import pages
-from forecasteval.common.errors import grouped_names, printable
-from forecasteval.common.pages import MOST, Block, Page, Records, Section, show_text
+from forecasteval.common.errors import EvaluationError, grouped_names, printable
+from forecasteval.common.pages import MOST, TEXT, Block, Page, Records, Section, show_text
+from forecasteval.common.records import RecordFile, as_text, group_by
 from forecasteval.common.report import Column, Link, Links, Table, format_signature, make_table, show_number
 
 from .about import name_systems
@@ -30,8 +32,11 @@ _RANKS: Final = (
 _LEADERS: Final = 6  # tables whose leaders stand at the top
 
 
-def write_board(board: Row, folder: Path, history: History | None = None) -> None:
-    """Write `folder/leaderboard.html` unless it shows just that already; it links the pages that are there."""
+def write_board(board: Row, folder: Path, history: History | None, datasets: Path) -> None:
+    """Write `folder/leaderboard.html` unless it shows just that already; it links the pages that are there.
+
+    Prompts are read from the files in the folder `datasets` that have the checksums of the board.
+    """
     from .page import is_current, write_page
 
     checksums = {row["name"]: row["file_sha256"] for row in file_rows(board)}
@@ -42,9 +47,26 @@ def write_board(board: Row, folder: Path, history: History | None = None) -> Non
         items: Sequence[Row] = stored["items"] if checksum == checksums[name] else ()
         return items
 
+    def read_prompts(table: Row) -> Mapping[str, str]:
+        checksum = table["rows"][0]["signature"].get("dataset_sha256")
+        return _read_prompts(datasets / table["dataset"], checksum) if table["dataset"] else {}
+
     path = folder / f"{BOARD}.html"
     if not is_current(path, _key(board, linked, history)):
-        write_page(make_page(board, linked, history, read_items), path)
+        write_page(make_page(board, linked, history, read_items, read_prompts), path)
+
+
+def _read_prompts(path: Path, checksum: str | None) -> dict[str, str]:
+    """The prompts of a dataset by id, without those of ids that it has twice; {} if it is another file by now."""
+    file = RecordFile(path)
+    try:
+        records = [record for record in file if isinstance(record, Mapping) and "prompt" in record]
+    except EvaluationError:
+        return {}
+    if file.sha256 != checksum:
+        return {}
+    by_id = group_by(records, lambda record: as_text(record.get("id")))
+    return {name: str(same[0]["prompt"]) for name, same in by_id.items() if len(same) == 1}
 
 
 def _key(board: Row, linked: Collection[str], history: History | None) -> str:
@@ -58,11 +80,13 @@ def make_page(
     linked: Collection[str] = (),
     history: History | None = None,
     read_items: ReadItems | None = None,
+    read_prompts: Callable[[Row], Mapping[str, str]] = lambda table: {},
 ) -> Page:
     """The page of a board.
 
     `linked` are the names of the runs that have a page beside it. Without `history` nothing is said of changes, and
-    without `read_items` (the items of a stored result by its name) questions have numbers only.
+    without `read_items` (the items of a stored result by its name) questions have numbers only. `read_prompts` gives
+    the whole prompts of a table's questions by id; the items have their first lines.
     """
     tables, pooled = board["tables"], board.get("pooled", [])
     names, older = name_systems(board), [week for season in pooled for week in _weeks(tables, season)[1:]]
@@ -76,7 +100,8 @@ def make_page(
     for place, table in recent:
         sections.append(_standings(table, f"table{place}", names, linked, ()))
         if table.get("questions"):
-            questions = _show_questions(table, f"questions{place}", names, read_items)
+            read = _read_answers(table, names, linked, read_items) if read_items else []
+            questions = _show_questions(table, f"questions{place}", read, read_prompts(table))
             sections.append(Section(f"Questions of {_show_dataset(table)}", [questions]))
     histories = [
         chart for place, table in recent if history for chart in draw_nights(history, table, f"nights{place}", names)
@@ -249,8 +274,9 @@ _OLDER_COLUMNS: Final = ("Rank", "System", "Overall", "95% interval", "Level ")
 
 _SHOWN: Final = 200  # questions of a dataset that a page shows
 _CUT: Final = 200  # characters of a prompt in a row that is not open
-_READINGS: Final = 4  # of a question that have a row each
+_READINGS: Final = 3  # of a question that have a row each
 _OLDER: Final = 3  # questions of an older dataset
+_PROMPTS: Final = 60_000  # characters of all prompts of a dataset
 _DIFFICULTY: Final = (
     Column("Level", lambda row: row["level"] or "", "choice", "low"),
     Column("Mean", lambda row: show_number(row["mean"], 3), "number", "low"),
@@ -262,10 +288,10 @@ _QUESTION: Final = (
     *_DIFFICULTY,
     Column("Question", lambda row: show_text(row["prompt"], _CUT), "long"),
     Column("Truth", lambda row: show_text(row["truth"], 60)),
-    Column("Question", lambda row: show_text(row["prompt"]) if len(str(row["prompt"])) > _CUT else "", "inside"),
+    Column("Question", lambda row: row["whole"], "inside"),
     Column("Truth", lambda row: show_text(row["truth"]) if len(str(row["truth"])) > 60 else "", "inside"),
     Column("Id", lambda row: "" if row["key"].endswith(f"-{row['id']}") else show_text(row["id"], 200), "inside"),
-    Column("Read", lambda row: _readings(row["answers"], row["sign"]) if row["answers"] else "", "inside"),
+    Column("Read", lambda row: _readings(row) if row["answers"] else "", "inside"),
 )
 
 
@@ -285,17 +311,23 @@ def _show_hardest(table: Row) -> list[str | Table]:
     return [count, make_table([Column("Question", lambda row: show_text(row["id"], 40)), *_DIFFICULTY], hardest)]
 
 
-def _show_questions(table: Row, name: str, names: Names, read_items: ReadItems | None) -> Records:
-    """The questions of a dataset, the hardest first; each opens to what every system read."""
+def _show_questions(
+    table: Row, name: str, read: Sequence[tuple[Link, Sequence[Row]]], prompts: Mapping[str, str]
+) -> Records:
+    """The questions of a dataset, the hardest first; each opens to its prompt and to what every system read."""
     questions, sign = _by_difficulty(table), read_scale(table).sign
-    read = _read_answers(table, names, read_items) if read_items else []
     prefix, ids = name.replace("questions", "q"), [question["id"] for question in questions[:_SHOWN]]
+    page_keys = [pages.make_keys([question["id"]])[0] for question in questions]
+    often, limit = Counter(page_keys), min(TEXT, _PROMPTS // max(1, len(ids)))
     rows = []
-    for key, question in zip(pages.make_keys(ids, prefix), questions, strict=False):
-        answers = [(label, items[question["place"]]) for label, items in read]
+    for key, page_key, question in zip(pages.make_keys(ids, prefix), page_keys, questions, strict=False):
+        answers = [(run, items[question["place"]]) for run, items in read]
         item = answers[0][1] if answers else {}
-        shown = {"prompt": item.get("prompt") or question["id"], "truth": item.get("truth", "")}
-        rows.append({**question, **shown, "key": key, "answers": answers, "sign": sign})
+        prompt = str(item.get("prompt") or question["id"])
+        whole = _show_prompt(prompts.get(as_text(question["id"]), ""), prompt, limit)
+        shown = {"prompt": prompt, "whole": whole, "truth": item.get("truth", "")}
+        page_key = page_key if often[page_key] == 1 else ""
+        rows.append({**question, **shown, "key": key, "answers": answers, "sign": sign, "page_key": page_key})
     looks = sum(question["worth_a_look"] for question in questions)
     note = (
         f"The hardest first. Mean: over {len(table['rows'])} systems. Item–rest: the correlation of a question's score "
@@ -308,14 +340,24 @@ def _show_questions(table: Row, name: str, names: Names, read_items: ReadItems |
     return pages.make_records(name, title, _QUESTION, rows, ids, note, prefix=prefix)
 
 
-def _read_answers(table: Row, names: Names, read_items: ReadItems) -> list[tuple[str, list[Row]]]:
-    """(system or run, its items) of all, in the order of the table; without results of other questions."""
+def _show_prompt(whole: str, first: str, limit: int) -> str:
+    """A prompt from its first line of a question on; "" where it has no more than a row shows."""
+    begin = whole.find(first.rstrip("…"))
+    text = whole[begin:] if begin >= 0 else first
+    return show_text(text, limit) if len(text) > _CUT or text.strip() != first else ""
+
+
+def _read_answers(
+    table: Row, names: Names, linked: Collection[str], read_items: ReadItems
+) -> list[tuple[Link, list[Row]]]:
+    """(run with its page, its items) of each, in the order of the table; without results of other questions."""
     read = []
     for row in table["rows"]:
         for run in row.get("runs", (row,)):
             label = names[system_of_row(table, row)] + (f"@{printable(run['run'], 20)}" if run.get("run") else "")
-            read.append((label, _in_order(table, read_items(run["name"]))))
-    return [(label, items) for label, items in read if len(items) == len(table["questions"])]
+            link = Link(label, f"{run['name']}.html" if run["name"] in linked else "")
+            read.append((link, _in_order(table, read_items(run["name"]))))
+    return [(link, items) for link, items in read if len(items) == len(table["questions"])]
 
 
 def _in_order(table: Row, items: Sequence[Row]) -> list[Row]:
@@ -326,18 +368,33 @@ def _in_order(table: Row, items: Sequence[Row]) -> list[Row]:
     return [item for level in levels.values() for item in sorted(level, key=question_key)]
 
 
-def _readings(answers: Sequence[tuple[str, Row]], sign: int) -> Table:
-    """The answers as they were read, the best first, each with its systems in the order of the ranking."""
-    systems: dict[tuple[float, str], list[str]] = {}
-    for label, item in answers:
-        systems.setdefault((item["score"], pages.show_read(item)), []).append(label)
+def _readings(question: Row) -> Table:
+    """The answers as they were read, the best first, each with its systems in the order of the ranking.
+
+    The first run of a reading leads to the question on its page.
+    """
+    sign, key = question["sign"], question["page_key"]
+    systems: dict[tuple[float, str], list[Link]] = {}
+    for run, item in question["answers"]:
+        systems.setdefault((item["score"], pages.show_read(item)), []).append(run)
     ordered = sorted(systems.items(), key=lambda pair: (-sign * pair[0][0], -len(pair[1])))
-    rows = [(read, show_number(score, 2), len(who), ", ".join(who)) for (score, read), who in ordered[:_READINGS]]
+    rows: list[tuple[str, str, int, Links | str]] = [
+        (read, show_number(score, 2), len(who), _link_first(who, key)) for (score, read), who in ordered[:_READINGS]
+    ]
     if rest := ordered[_READINGS:]:
         best = f"{'≤' if sign > 0 else '≥'} {show_number(rest[0][0][0], 2)}"
-        texts = [f"{', '.join(who)}: {read}" for (_, read), who in rest]
+        texts = [f"{', '.join(map(str, who))}: {read}" for (_, read), who in rest]
         rows.append(("others", best, sum(len(who) for _, who in rest), "; ".join(texts)))
     return make_table(_READ, rows)
+
+
+def _link_first(runs: Sequence[Link], key: str) -> Links | str:
+    """The runs of a reading, of which the first that has a page is a link."""
+    at = next((at for at, run in enumerate(runs) if run.file and key), None)
+    if at is None:
+        return ", ".join(map(str, runs))
+    before, after = ([Link(", ".join(map(str, part)), "")] if part else [] for part in (runs[:at], runs[at + 1 :]))
+    return Links([*before, runs[at]._replace(to=key), *after])
 
 
 _READ: Final = (

@@ -285,4 +285,5 @@ def _show(cell: Cell, axis: Axis | None = None) -> Html:
 
 def _target(link: Link) -> str:
     """An anchor, or a file beside the page; `./` before it, or else `javascript:…` would be no name of a file."""
-    return f"#{link.to}" if not link.file else "./" + quote(link.file.encode("utf-8", "surrogateescape"))
+    file = f"./{quote(link.file.encode('utf-8', 'surrogateescape'))}" if link.file else ""
+    return f"{file}#{link.to}" if link.to else file

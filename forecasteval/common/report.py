@@ -66,7 +66,7 @@ class Marked(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A text that leads to a file beside the page, or with `file` "" to the anchor `to` of this page."""
+    """A text that leads to a file beside the page, and to the anchor `to` of it, or with `file` "" of this page."""
 
     text: str
     file: str

@@ -71,9 +71,9 @@ def test_forecasters_are_tied_by_their_rank_intervals_where_there_are_some() -> 
 
 
 def linked_files(page: Path) -> list[str]:
-    """The files that a page links."""
+    """The files that a page links, not a place in them."""
     links = check_page(page.read_text(encoding="utf-8")).find("a")
-    return [link["href"] for link in links if not link["href"].startswith("#")]
+    return [link["href"] for link in links if "#" not in link["href"]]
 
 
 def test_nightly_links_the_pages_that_show_the_stored_results(tmp_path: Path) -> None:
@@ -283,4 +283,4 @@ def test_the_page_of_a_season_is_small(tmp_path: Path) -> None:
     assert run(tmp_path, "nightly", "--html").code == 0
     page = (tmp_path / "evaluation/leaderboard.html").read_bytes()
     assert b"250922-agent-06%403.html" in page
-    assert len(page) < 91_000
+    assert len(page) < 95_000

@@ -83,6 +83,26 @@ def test_the_page_shows_the_hardest_first_and_what_every_run_read(tmp_path: Path
     assert records[0].rows[0].key == "q1-hard"
 
 
+def test_an_open_question_has_its_prompt_and_leads_to_the_pages_of_the_runs(tmp_path: Path) -> None:
+    prompt = "You can predict events. The event to be predicted: Who wins?\nA. <i>north</i>\nB. south\nBox it."
+    write(tmp_path, {"dataset/d.json": [question("easy"), question("hard", prompt=prompt)]})
+    for name, answer in {"x": "A", "y": "B", "y@2": "A"}.items():
+        write(tmp_path, {f"prediction/d-{name}.json": {"easy": "A", "hard": answer}})
+    page = tmp_path / "evaluation/leaderboard.html"
+    assert run(tmp_path, "nightly").code == 0
+    parsed = check_page(page.read_text("utf-8"))
+    assert "Who wins?\nA. <i>north</i>\nB. south\nBox it." in parsed.texts
+    assert not any("#q-" in link["href"] for link in parsed.find("a"))
+    assert run(tmp_path, "nightly", "--html").code == 0
+    shown = page.read_bytes()
+    links = {link["href"] for link in check_page(shown.decode()).find("a") if "#q-" in link["href"]}
+    assert links == {"./d-x.html#q-easy", "./d-x.html#q-hard", "./d-y.html#q-hard"}
+    assert 'id="q-hard"' in (tmp_path / "evaluation/d-y.html").read_text("utf-8")
+    page.unlink()
+    assert run(tmp_path, "nightly", "--html").code == 0
+    assert page.read_bytes() == shown
+
+
 def test_a_result_that_changed_since_is_not_read(tmp_path: Path) -> None:
     made = board()
     read: dict[str, list[Any]] = {name: [] for name in ANSWERS}
