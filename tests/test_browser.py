@@ -319,11 +319,13 @@ def many(path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize(("width", "first"), [(1280, 50), (390, 20)])
 @pytest.mark.parametrize("script", [True, False])
-def test_a_long_table_is_folded(browser: Any, tmp_path: Path, script: bool) -> None:
-    watched = Watched(browser, path := many(tmp_path / "many.html"), java_script_enabled=script)
+def test_a_long_table_is_folded(browser: Any, tmp_path: Path, script: bool, width: int, first: int) -> None:
+    size = {"width": width, "height": 900}
+    watched = Watched(browser, path := many(tmp_path / "many.html"), java_script_enabled=script, viewport=size)
     page, box = watched.page, watched.page.get_by_label("Unfold all 2500 rows")
-    assert page.locator(ROWS).count() == 50
+    assert page.locator(ROWS).count() == first
     box.check()
     assert page.locator(ROWS).count() == 2500
     box.uncheck()
@@ -344,6 +346,12 @@ def test_search_and_sorting_reach_what_is_folded(browser: Any, tmp_path: Path) -
     page.get_by_label("Search").fill("q24")
     assert page.locator(ROWS).count() == 50
     assert page.locator("output").inner_text() == "111 of 2500 rows"
+    page.get_by_label("Search").fill("55")
+    assert (page.locator(ROWS).count(), box.is_visible()) == (43, False)
+    page.set_viewport_size({"width": 390, "height": 900})
+    box.wait_for()
+    assert page.locator(ROWS).count() == 20
+    page.set_viewport_size({"width": 1280, "height": 900})
     page.get_by_role("button", name="Show all").click()
     page.locator(".head button", has_text="Score").click()
     assert set(scores(page)) == {1}

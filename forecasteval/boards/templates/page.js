@@ -1,6 +1,7 @@
 "use strict";
 const element = (name, fields = {}) => Object.assign(document.createElement(name), fields);
 const button = (textContent, onclick) => element("button", { type: "button", textContent, onclick });
+const phone = matchMedia("(max-width:40rem)");
 const numberOf = (text) => { const value = parseFloat(text.replace("−", "-").replace(/^[<≤≥] ?/, "")); return Number.isNaN(value) ? null : value; };
 const labelled = (name, control) => {
   const label = element("label");
@@ -55,7 +56,7 @@ const views = [...document.querySelectorAll(".records")].map((box, number) => {
   const show = () => {
     for (const each of rows) each.row.hidden = !tests.every((test) => test(each));
     const shown = rows.filter(({ row }) => !row.hidden).length;
-    if (more) more.hidden = shown <= 50;  // as many as the style shows
+    if (more) more.hidden = shown <= (phone.matches ? 20 : 50);  // as many as the style shows
     count.textContent = `${shown} of ${rows.length} rows${sorted ? `, sorted by ${sorted.replace(/^-/, "")}` : ""}`;
     const names = chosen().map(([, { ariaLabel, value }]) => value ? `${ariaLabel}: ${value}` : ariaLabel);
     paper.textContent = names.length || sorted ? [count.textContent, ...names].join("; ") : "";
@@ -147,4 +148,5 @@ const visit = () => {
   target?.scrollIntoView();
 };
 addEventListener("hashchange", visit);
+phone.onchange = visit;
 visit();
