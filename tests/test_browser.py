@@ -309,6 +309,17 @@ def test_rows_have_the_titles_of_their_columns_on_a_phone_without_script(pages: 
     watched.context.close()
 
 
+def test_a_card_begins_with_its_name_and_labels_its_other_cells(pages: dict[str, Path], browser: Any) -> None:
+    watched = Watched(browser, pages["250915-careful"], viewport={"width": 390, "height": 900})
+    row = watched.page.locator("#s-scores .cards tbody tr").last
+    shown = "(all) => all.filter((one) => one.offsetWidth).map((one) => getComputedStyle(one, '::before').content)"
+    labels = ["none", '"Score "', "none", '"95% interval "', '"n "', '"Missing "', '"Unparsed "']  # no weight, a mark
+    assert row.locator("td").evaluate_all(shown) == labels
+    watched.page.evaluate("document.querySelector('.cards tr:last-child td:last-child').className = 'k'")
+    assert row.locator("td").evaluate_all(shown) == labels
+    watched.context.close()
+
+
 def many(path: Path) -> Path:
     """A page of 2,500 questions."""
     from cli import q
