@@ -13,10 +13,11 @@ from forecasteval.common import pages
 from forecasteval.common.errors import EvaluationError, grouped_names, printable
 from forecasteval.common.pages import MOST, TEXT, Block, Page, Records, Section, show_text
 from forecasteval.common.records import RecordFile, as_text, group_by
-from forecasteval.common.report import Column, Link, Links, Table, format_signature, make_table, show_number
+from forecasteval.common.report import Cell, Column, Link, Links, Table, format_signature, make_table, show_number
 
 from .about import name_systems
 from .board_charts import Names, draw_costs, draw_histories, draw_nights
+from .corrections import show_id
 from .history import Change, History, changes_report, read_changes
 from .names import system_of_row
 from .store import BOARD, hash_text, read_stored
@@ -93,7 +94,11 @@ def make_page(
     recent = [(place, table) for place, table in enumerate(tables, 1) if table not in older]
     seasons = {season["benchmark"] for season in pooled}
     leaders = [*pooled, *(table for _, table in recent if table["benchmark"] not in seasons)]
-    sections = [Section("What changed", _changes(history, names))] if history else []
+    sections = (
+        [Section("What changed", _changes(history, names, partial(_link_question, tables, recent, linked)))]
+        if history
+        else []
+    )
     for place, table in enumerate(pooled, 1):
         sections.append(_standings(table, f"pooled{place}", names, linked, _weeks(tables, table)))
     sections += [Section("Cost", [chart]) for chart in draw_costs(leaders, names)]
@@ -164,15 +169,40 @@ def _leader(table: Row, names: Names) -> tuple[str, str]:
     return names[system_of_row(table, first)], remark
 
 
-def _changes(history: History, names: Names) -> list[Block]:
-    """The changes of the latest night."""
+def _changes(history: History, names: Names, show: Callable[[Change, str], Cell]) -> list[Block]:
+    """The changes of the latest night; `show` makes the cell of the id of a corrected question."""
     if history.night < 2:
         return ["This is the first night: there is nothing to compare it with."]
     changes: list[Change] = [
         {**change, "system": names.get(change["system"], change["system"]), "dataset": _show_dataset(change)}
         for change in read_changes(history)
     ]
-    return [block for block in changes_report(changes) if block]
+    return [block for block in changes_report(changes, show) if block]
+
+
+def _link_question(
+    tables: Sequence[Row], recent: Collection[tuple[int, Row]], linked: Collection[str], change: Change, name: str
+) -> Cell:
+    """A corrected question as a link to its row, where the page has its dataset, else to the page of a run, if any."""
+    for place, table in enumerate(tables, 1):
+        if (table["benchmark"], _show_dataset(table)) != (change["benchmark"], change["dataset"]):
+            continue
+        ids = [question["id"] for question in _by_difficulty(table)]
+        named = [at for at, each in enumerate(ids) if show_id(each) == name]
+        if len(named) == 1 and named[0] < _SHOWN and (place, table) in recent:
+            return Link(name, "", pages.make_keys(ids[:_SHOWN], f"q{place}")[named[0]])
+        runs = (run["name"] for row in table["rows"] for run in row.get("runs", (row,)))
+        run = next((run for run in runs if run in linked), None)
+        if len(named) == 1 and run and (key := _page_keys(ids)[named[0]]):
+            return Link(name, f"{run}.html", key)
+    return name
+
+
+def _page_keys(ids: Sequence[object]) -> list[str]:
+    """The addresses of questions on the pages of runs, "" where several would have the same."""
+    keys = [pages.make_keys([each])[0] for each in ids]
+    often = Counter(keys)
+    return [key if often[key] == 1 else "" for key in keys]
 
 
 def _show_dataset(table: Row) -> str:
@@ -317,8 +347,8 @@ def _show_questions(
     """The questions of a dataset, the hardest first; each opens to its prompt and to what every system read."""
     questions, sign = _by_difficulty(table), read_scale(table).sign
     prefix, ids = name.replace("questions", "q"), [question["id"] for question in questions[:_SHOWN]]
-    page_keys = [pages.make_keys([question["id"]])[0] for question in questions]
-    often, limit = Counter(page_keys), min(TEXT, _PROMPTS // max(1, len(ids)))
+    page_keys = _page_keys([question["id"] for question in questions])
+    limit = min(TEXT, _PROMPTS // max(1, len(ids)))
     rows = []
     for key, page_key, question in zip(pages.make_keys(ids, prefix), page_keys, questions, strict=False):
         answers = [(run, items[question["place"]]) for run, items in read]
@@ -326,7 +356,6 @@ def _show_questions(
         prompt = str(item.get("prompt") or question["id"])
         whole = _show_prompt(prompts.get(as_text(question["id"]), ""), prompt, limit)
         shown = {"prompt": prompt, "whole": whole, "truth": item.get("truth", "")}
-        page_key = page_key if often[page_key] == 1 else ""
         rows.append({**question, **shown, "key": key, "answers": answers, "sign": sign, "page_key": page_key})
     looks = sum(question["worth_a_look"] for question in questions)
     note = (

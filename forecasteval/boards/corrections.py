@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import zip_longest
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
 from forecasteval.common.errors import printable
 from forecasteval.common.files import read_file, write_atomic
 from forecasteval.common.records import as_text
-from forecasteval.common.report import Column, Report, make_table
+from forecasteval.common.report import Cell, Column, Report, make_table
 
 from .store import read_stored
 from .systems import NO_RESULT, Forecasters, System
@@ -71,6 +72,11 @@ def forget_replaced(folder: Path) -> None:
     shutil.rmtree(folder / _REPLACED, ignore_errors=True)
 
 
+def show_id(name: object) -> str:
+    """The id of a question, as corrections have it."""
+    return printable(as_text(name), _CUT)
+
+
 def find_corrections(folder: Path, before: Mapping[str, Any], line: Mapping[str, Any]) -> Corrections | None:
     """The questions that differ between the kept and the new result of a system, by its lines of the history.
 
@@ -108,7 +114,7 @@ def _read_truths(path: Path, checksum: str | None) -> dict[tuple[str, str], str]
 
 
 _CORRECTED: Final = (
-    Column("Question", lambda row: printable(row["id"], _CUT)),
+    Column("Question", itemgetter("shown")),
     Column("Dataset", lambda row: printable(row["dataset"], _CUT)),
     Column("Changed", lambda row: printable(row["what"], _CUT)),
     Column("Truth before", lambda row: printable(row["before"], _CUT) or "–"),
@@ -116,8 +122,11 @@ _CORRECTED: Final = (
 )
 
 
-def corrections_report(corrected: Corrections, dataset: str) -> Report:
-    """The corrected questions of a dataset as a table."""
-    rows = [{**question, "dataset": dataset} for question in corrected["questions"]]
+def corrections_report(corrected: Corrections, dataset: str, show: Callable[[str], Cell] = str) -> Report:
+    """The corrected questions of a dataset as a table; `show` makes the cell of an id."""
+    rows = [
+        {**question, "dataset": dataset, "shown": show(printable(question["id"], _CUT))}
+        for question in corrected["questions"]
+    ]
     more = corrected["count"] - len(rows)
     return [make_table(_CORRECTED, rows), *([f"and {more} more of {printable(dataset, _CUT)}"] if more > 0 else [])]

@@ -13,7 +13,8 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NotRequired, TypedDict
@@ -21,7 +22,7 @@ from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import join_checksums, read_file, write_atomic
 from forecasteval.common.records import dump_json
-from forecasteval.common.report import Column, Report, make_table, show_number
+from forecasteval.common.report import Cell, Column, Report, make_table, show_number
 
 from .corrections import NOTHING, Corrections, are_corrections, corrections_report, find_corrections
 from .names import show_distinct, system_of_row
@@ -263,8 +264,13 @@ _MOVED: Final = (
 )
 
 
-def changes_report(changes: Sequence[Change]) -> Report:
-    """Who came and went; how many results changed, and why; the scores that moved furthest; corrected questions."""
+def changes_report(
+    changes: Sequence[Change], show: Callable[[Change, str], Cell] = lambda change, name: name
+) -> Report:
+    """Who came and went; how many results changed, and why; the scores that moved furthest; corrected questions.
+
+    `show` makes the cell of the id of a corrected question.
+    """
     report: Report = []
     for kind in ("new", "gone", "back"):
         systems = [
@@ -287,5 +293,5 @@ def changes_report(changes: Sequence[Change]) -> Report:
         report += [f"and {len(moves) - MOVES} smaller ones: --json"]
     for change in changes:
         if "corrected" in change:
-            report += ["", *corrections_report(change["corrected"], change["dataset"])]
+            report += ["", *corrections_report(change["corrected"], change["dataset"], partial(show, change))]
     return report

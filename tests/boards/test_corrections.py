@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -189,3 +190,26 @@ def test_events_are_not_named(tmp_path: Path) -> None:
     done = run(tmp_path, "nightly")
     assert "corrected questions or truths" in done.out
     assert corrected(tmp_path) == []
+
+
+def test_a_corrected_question_leads_to_its_row_or_to_the_page_of_a_run(tmp_path: Path) -> None:
+    def weeks(truth: str) -> None:
+        for week in ("w1", "w2"):
+            records = [question(f"{week}q{place}", ground_truth=truth) for place in range(4)]
+            write(tmp_path, {f"dataset/{week}.json": records})
+            for name in ("a", "b"):
+                write(tmp_path, {f"prediction/{week}-{name}.json": {f"{week}q{place}": "A" for place in range(4)}})
+
+    def links() -> set[str]:
+        page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+        changed = page[page.index("<h2>What changed") :].partition("</section>")[0]
+        return set(re.findall('href="([^"]*q0)"', changed))
+
+    weeks("A")
+    assert run(tmp_path, "nightly").code == 0
+    weeks("B")
+    assert run(tmp_path, "nightly").code == 0
+    assert links() == {"#q2-w2q0"}
+    assert run(tmp_path, "nightly", "--html").code == 0
+    assert links() == {"#q2-w2q0", "./w1-a.html#q-w1q0"}
+    assert 'id="q-w1q0"' in (tmp_path / "evaluation/w1-a.html").read_text("utf-8")
