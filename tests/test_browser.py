@@ -398,6 +398,8 @@ def test_a_leaderboard_is_filtered_opened_and_followed(browser: Any, tmp_path: P
         watched.context.close()
     watched = Watched(browser, path)
     page, all_weeks = watched.page, watched.page.locator("#pooled1")
+    all_weeks.locator(".head button", has_text="Behind the leader").click()
+    assert all_weeks.locator(f"{ROWS} > summary > span").first.inner_text().startswith("1 ")
     all_weeks.get_by_label("Model").select_option("m3")  # a key of systems.json without a column
     assert all_weeks.locator(ROWS).count() == 1
     all_weeks.locator(f"{ROWS} > summary").click()

@@ -62,6 +62,8 @@ def _rank_with_interval(row: Row) -> str:
 
 def _behind_with_interval(row: Row) -> str:
     low, high = row.get("behind_interval") or (None, None)
+    if row["rank"] == 1 and row["behind"] is None:
+        return "0"  # sorts in front of the systems behind the leader
     return show_number(row["behind"], 3) + ("" if low is None else f" [{low:.3f}, {high:.3f}]")
 
 
