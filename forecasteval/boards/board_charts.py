@@ -11,7 +11,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.charts import Axis, Chart, Line, Panel, number_axis
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import grouped_names, printable
 from forecasteval.common.records import number_text
 from forecasteval.common.report import Column, make_table, show_interval, show_number
 
@@ -85,6 +85,9 @@ def _draw_cost(table: Row, priced: Sequence[Row], sign: int, names: Names, name:
     cheapest = next((row["shown"] for row in rows if is_tied(row)), "")
     if cheapest:
         description += f" The cheapest system that is not significantly worse than the leader: {cheapest}."
+    scored = (row for row in table["rows"] if row["overall_score"] is not None and _cost(row) is None)
+    if unpriced := [names[system_of_row(table, row)] for row in scored]:
+        description += f" Without a known cost, and therefore not compared: {grouped_names(unpriced)}."
     x = _powers(costs[0], costs[-1]) if by_power else number_axis("", [0.0, costs[-1]])
     y = number_axis("score", [row["overall_score"] for row in rows])
     panel = Panel("", [Line("frontier", steps), *dots], x._replace(title="cost per question"), y, height=300)

@@ -93,6 +93,17 @@ def test_runs_and_datasets_of_one_system(tmp_path: Path) -> None:
     assert found == {("d.json", "d-a"): "m", ("d.json", "d-b@x"): "n", ("e.json", "e_a"): "m", (None, "a"): "m"}
 
 
+def test_systems_without_a_cost_are_named_beside_the_cheapest(tmp_path: Path) -> None:
+    folder_of(tmp_path, **{"a": "AAAA", "b": "AAAB", "c": "ABBB"})
+    tell(tmp_path, {"b": {"cost": 1}, "c": {"cost": 2}})
+    text = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    assert (
+        "not significantly worse than the leader: b. Without a known cost, and therefore not compared: 1 (a)." in text
+    )
+    tell(tmp_path, {"a": {"cost": 0.5}, "b": {"cost": 1}, "c": {"cost": 2}})
+    assert "Without a known cost" not in (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+
+
 def test_forecasters(tmp_path: Path) -> None:
     for name in ("dataset", "prediction"):
         write(tmp_path, {f"{name}/prophet-sample.json": (ROOT / name / "prophet-sample.json").read_bytes()})
