@@ -177,8 +177,10 @@ def make_overview(
 _LACKING: Final = "What is missing from an overall score of 1, by the kind of mistake."
 
 
-def list_causes(costs: Iterable[tuple[str, float]], description: str = _LACKING, prefix: str = "") -> list[Section]:
-    """Questions by the cause of what they cost, the costliest first; each leads to those that name it as "Outcome".
+def list_causes(
+    costs: Iterable[tuple[str, float]], description: str = _LACKING, prefix: str = "", what: str = "Questions"
+) -> list[Section]:
+    """Questions, or `what`, by the cause of what they cost, the costliest first; each leads to those of this "Outcome".
 
     `costs` are (cause, cost) of each question; without any costs there is no section. `prefix` is the name of the
     records with a point, unless they are the first of the page.
@@ -191,7 +193,7 @@ def list_causes(costs: Iterable[tuple[str, float]], description: str = _LACKING,
         Column("Outcome", lambda row: Link(row[0], "", f"{prefix}outcome={row[0].replace(' ', '+')}")),
         Column("", lambda row: Bar(row[1]), "mark"),
         Column("Costs", lambda row: row[1], "number"),
-        Column("Questions", lambda row: row[2], "number"),
+        Column(what, lambda row: row[2], "number"),
     ]
     totals = [(cause, math.fsum(each), len(each)) for cause, each in causes.items()]
     table = make_table(columns, sorted(totals, key=lambda row: (-row[1], row[0])))

@@ -140,7 +140,7 @@ def _events(shown: Scored, names: Sequence[str]) -> list[Section]:
         Column("Came true", lambda at: show_text(winners(at), 120)),
         Column("Event", lambda at: show_text(titles[at]), "inside"),
         Column("Closed", closed.__getitem__, "inside"),
-        Column("Outcome", lambda at: show_text(winners(at)), "inside"),
+        Column("Came true", lambda at: show_text(winners(at)), "inside"),
         Column("Forecasts", lambda at: _forecast_table(parts, at, outcomes[at]), "inside"),
         Column("Id", lambda at: show_text(events.ids[at]), "inside"),
     ]
@@ -148,6 +148,7 @@ def _events(shown: Scored, names: Sequence[str]) -> list[Section]:
         zip(kinds, (sums / len(briers)).tolist(), strict=True),
         "What the mean Brier score of all forecasts is made of. A surprise: the crowd gave it less than 10%.",
         "events.",
+        "Events",
     )
     note = pages.count_rows(len(order), len(titles), "the highest mean Brier score of all forecasts", "events")
     records = pages.make_records("events", "Events", columns, order.tolist(), events.ids[order], note)

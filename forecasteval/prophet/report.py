@@ -139,6 +139,10 @@ def _show_ranking(results: ProphetResult, rows: Sequence[Row], by: str, on_page:
     note = f"{title_of(by)}{lower} with 95% intervals. A row opens."
     if any(row.is_baseline and row.record[by] is not None for row in rows):
         note += " Rings: market prices and the mean forecast, which are not ranked."
+    elif any(row.is_baseline for row in rows):
+        note += (
+            f" Market prices and the mean forecast have no {title_of(by)}: they stand last, with their other metrics."
+        )
     shown = rows[: pages.CELLS // len(columns)]
     if len(shown) < len(rows):
         note += f" The first {len(shown)} of {len(rows)} rows."

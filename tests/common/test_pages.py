@@ -76,6 +76,7 @@ def test_causes_are_ordered_by_what_they_cost_and_lead_to_their_questions() -> N
     [section] = list_causes([("b c", 0.2), ("a", 0.1), ("b c", 0.05), ("right", 0.0)])
     [chart] = section.blocks
     assert list_causes([("right", 0.0)]) == []
+    assert list_causes([("a", 0.1)], what="Events")[0].blocks[0].table.header[-1] == "Events"
     assert isinstance(chart, Chart)
     assert [[str(cell) for cell in row] for row in chart.table.rows] == [
         ["b c", "0.25", "0.2500", "2"],

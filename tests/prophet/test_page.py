@@ -36,6 +36,7 @@ def test_charts_have_the_numbers_of_the_result(sample: Any) -> None:
     assert (first[1], first[0], first[3]) == (best["name"], "1", f"{best['score']:.4f}")
     assert isinstance(first[4], Interval)
     assert [row[1] for row in charts["ranking"].table.rows if row[4].group] == ["(market)", "(crowd)"]
+    assert "the mean forecast have no Adjusted Brier: they stand last" in charts["ranking"].description
     assert len(charts["reliability"].panels) == 12
     bins = sample["reliability"][best["name"]]
     assert [row[2] for row in charts["reliability"].table.rows[:10]] == [str(row["n"]) for row in bins]
@@ -130,7 +131,7 @@ def test_events_open_to_every_forecast_with_market_and_crowd(sample: Any) -> Non
     row = next(row for row in records.rows if row.key == "q-pa-0000")
     inside = dict(row.details)
     assert row.cells[6:] == ["the favourite came true", "Jasper Falls"]
-    assert (inside["Event"], inside["Outcome"]) == (
+    assert (inside["Event"], inside["Came true"]) == (
         "Port Lorne v. Jasper Falls on 2025-08-13: who wins?",
         "Jasper Falls",
     )
