@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common import pages
-from forecasteval.common.errors import EvaluationError, grouped_names, printable
-from forecasteval.common.pages import MOST, TEXT, Block, Page, Records, Section, show_text
-from forecasteval.common.records import RecordFile, as_text, group_by
-from forecasteval.common.report import Cell, Column, Link, Links, Table, format_signature, make_table, show_number
+from forecasteval.common.errors import grouped_names, printable
+from forecasteval.common.pages import MOST, Block, Page, Section
+from forecasteval.common.report import Cell, Column, Link, Links, format_signature, make_table, show_number
 
 from .about import name_systems
 from .board_charts import Names, draw_costs, draw_histories, draw_nights
 from .corrections import show_id
 from .history import Change, History, changes_report, read_changes
 from .names import system_of_row
+from .question_rows import (
+    SHOWN,
+    ReadItems,
+    by_difficulty,
+    page_keys,
+    read_answers,
+    read_dataset_prompts,
+    show_hardest,
+    show_questions,
+)
 from .store import BOARD, hash_text, read_stored
-from .systems import ALPHA, file_rows, question_key, read_scale
+from .systems import ALPHA, file_rows
 from .tables import EVERYWHERE, INSIDE, PAGE, failed_table, is_tied, mark_of, show_metric, view_table
 
 Row = Mapping[str, Any]
-ReadItems = Callable[[str], Sequence[Row]]  # the items of a stored result by its name
 _RANKS: Final = (
     " In brackets: the ranks that no test contradicts, adjusted over all pairs of systems; p (Holm) is adjusted over "
     "pairs with the leader only, and may be small where the ranks reach 1."
@@ -50,24 +56,11 @@ def write_board(board: Row, folder: Path, history: History | None, datasets: Pat
 
     def read_prompts(table: Row) -> Mapping[str, str]:
         checksum = table["rows"][0]["signature"].get("dataset_sha256")
-        return _read_prompts(datasets / table["dataset"], checksum) if table["dataset"] else {}
+        return read_dataset_prompts(datasets / table["dataset"], checksum) if table["dataset"] else {}
 
     path = folder / f"{BOARD}.html"
     if not is_current(path, _key(board, linked, history)):
         write_page(make_page(board, linked, history, read_items, read_prompts), path)
-
-
-def _read_prompts(path: Path, checksum: str | None) -> dict[str, str]:
-    """The prompts of a dataset by id, without those of ids that it has twice; {} if it is another file by now."""
-    file = RecordFile(path)
-    try:
-        records = [record for record in file if isinstance(record, Mapping) and "prompt" in record]
-    except EvaluationError:
-        return {}
-    if file.sha256 != checksum:
-        return {}
-    by_id = group_by(records, lambda record: as_text(record.get("id")))
-    return {name: str(same[0]["prompt"]) for name, same in by_id.items() if len(same) == 1}
 
 
 def _key(board: Row, linked: Collection[str], history: History | None) -> str:
@@ -105,8 +98,8 @@ def make_page(
     for place, table in recent:
         sections.append(_standings(table, f"table{place}", names, linked, ()))
         if table.get("questions"):
-            read = _read_answers(table, names, linked, read_items) if read_items else []
-            questions = _show_questions(table, f"questions{place}", read, read_prompts(table))
+            read = read_answers(table, names, linked, read_items) if read_items else []
+            questions = show_questions(table, f"questions{place}", read, read_prompts(table))
             sections.append(Section(f"Questions of {_show_dataset(table)}", [questions]))
     histories = [
         chart for place, table in recent if history for chart in draw_nights(history, table, f"nights{place}", names)
@@ -187,22 +180,15 @@ def _link_question(
     for place, table in enumerate(tables, 1):
         if (table["benchmark"], _show_dataset(table)) != (change["benchmark"], change["dataset"]):
             continue
-        ids = [question["id"] for question in _by_difficulty(table)]
+        ids = [question["id"] for question in by_difficulty(table)]
         named = [at for at, each in enumerate(ids) if show_id(each) == name]
-        if len(named) == 1 and named[0] < _SHOWN and (place, table) in recent:
-            return Link(name, "", pages.make_keys(ids[:_SHOWN], f"q{place}")[named[0]])
+        if len(named) == 1 and named[0] < SHOWN and (place, table) in recent:
+            return Link(name, "", pages.make_keys(ids[:SHOWN], f"q{place}")[named[0]])
         runs = (run["name"] for row in table["rows"] for run in row.get("runs", (row,)))
         run = next((run for run in runs if run in linked), None)
-        if len(named) == 1 and run and (key := _page_keys(ids)[named[0]]):
+        if len(named) == 1 and run and (key := page_keys(ids)[named[0]]):
             return Link(name, f"{run}.html", key)
     return name
-
-
-def _page_keys(ids: Sequence[object]) -> list[str]:
-    """The addresses of questions on the pages of runs, "" where several would have the same."""
-    keys = [pages.make_keys([each])[0] for each in ids]
-    often = Counter(keys)
-    return [key if often[key] == 1 else "" for key in keys]
 
 
 def _show_dataset(table: Row) -> str:
@@ -294,141 +280,7 @@ def _older(table: Row, names: Names) -> Section:
     view = view_table(table, [names[system_of_row(table, row)] for row in table["rows"]])
     columns = [column for place, column in view.columns if place != PAGE and column.title.startswith(_OLDER_COLUMNS)]
     blocks: list[Block] = [make_table(columns, view.rows[:MOST])]
-    return Section(view.title, [*blocks, *_show_hardest(table), format_signature(table["signature"])], folded=True)
+    return Section(view.title, [*blocks, *show_hardest(table), format_signature(table["signature"])], folded=True)
 
 
 _OLDER_COLUMNS: Final = ("Rank", "System", "Overall", "95% interval", "Level ")
-
-
-# --- Questions ---
-
-_SHOWN: Final = 200  # questions of a dataset that a page shows
-_CUT: Final = 200  # characters of a prompt in a row that is not open
-_READINGS: Final = 3  # of a question that have a row each
-_OLDER: Final = 3  # questions of an older dataset
-_PROMPTS: Final = 60_000  # characters of all prompts of a dataset
-_DIFFICULTY: Final = (
-    Column("Level", lambda row: row["level"] or "", "choice", "low"),
-    Column("Mean", lambda row: show_number(row["mean"], 3), "number", "low"),
-    Column("Answered", lambda row: f"{row['answered']} of {row['systems']}", "number", "low"),
-    Column("Item–rest", lambda row: show_number(row["item_rest"], 2), "number", "low"),
-    Column("Look", lambda row: "worth a look" if row["worth_a_look"] else "", "choice"),
-)
-_QUESTION: Final = (
-    *_DIFFICULTY,
-    Column("Question", lambda row: show_text(row["prompt"], _CUT), "long"),
-    Column("Truth", lambda row: show_text(row["truth"], 60)),
-    Column("Question", lambda row: row["whole"], "inside"),
-    Column("Truth", lambda row: show_text(row["truth"]) if len(str(row["truth"])) > 60 else "", "inside"),
-    Column("Id", lambda row: "" if row["key"].endswith(f"-{row['id']}") else show_text(row["id"], 200), "inside"),
-    Column("Read", lambda row: _readings(row) if row["answers"] else "", "inside"),
-)
-
-
-def _by_difficulty(table: Row) -> list[Row]:
-    """The questions of a table with their places, the hardest first."""
-    sign = read_scale(table).sign
-    questions = [{**question, "place": place} for place, question in enumerate(table.get("questions", ()))]
-    return sorted(questions, key=lambda question: sign * question["mean"])
-
-
-def _show_hardest(table: Row) -> list[str | Table]:
-    """The hardest questions of a dataset as a small table."""
-    hardest = _by_difficulty(table)[:_OLDER]
-    if not hardest:
-        return []
-    count = f"The {len(hardest)} hardest of {len(table['questions'])} questions; all of them are in {BOARD}.json."
-    return [count, make_table([Column("Question", lambda row: show_text(row["id"], 40)), *_DIFFICULTY], hardest)]
-
-
-def _show_questions(
-    table: Row, name: str, read: Sequence[tuple[Link, Sequence[Row]]], prompts: Mapping[str, str]
-) -> Records:
-    """The questions of a dataset, the hardest first; each opens to its prompt and to what every system read."""
-    questions, sign = _by_difficulty(table), read_scale(table).sign
-    prefix, ids = name.replace("questions", "q"), [question["id"] for question in questions[:_SHOWN]]
-    page_keys = _page_keys([question["id"] for question in questions])
-    limit = min(TEXT, _PROMPTS // max(1, len(ids)))
-    rows = []
-    for key, page_key, question in zip(pages.make_keys(ids, prefix), page_keys, questions, strict=False):
-        answers = [(run, items[question["place"]]) for run, items in read]
-        item = answers[0][1] if answers else {}
-        prompt = str(item.get("prompt") or question["id"])
-        whole = _show_prompt(prompts.get(as_text(question["id"]), ""), prompt, limit)
-        shown = {"prompt": prompt, "whole": whole, "truth": item.get("truth", "")}
-        rows.append({**question, **shown, "key": key, "answers": answers, "sign": sign, "page_key": page_key})
-    looks = sum(question["worth_a_look"] for question in questions)
-    note = (
-        f"The hardest first. Mean: over {len(table['rows'])} systems. Item–rest: the correlation of a question's score "
-        f"with the score of the rest. Worth a look: {looks}, which strong systems miss and weak ones hit, by chance or "
-        "because the truth is wrong."
-    )
-    if len(questions) > len(rows):
-        note += f" {len(rows)} of {len(questions)}; all of them are in {BOARD}.json."
-    title = f"Questions of {printable(table['dataset'] or 'one file', 60)}"
-    return pages.make_records(name, title, _QUESTION, rows, ids, note, prefix=prefix)
-
-
-def _show_prompt(whole: str, first: str, limit: int) -> str:
-    """A prompt from its first line of a question on; "" where it has no more than a row shows."""
-    begin = whole.find(first.rstrip("…"))
-    text = whole[begin:] if begin >= 0 else first
-    return show_text(text, limit) if len(text) > _CUT or text.strip() != first else ""
-
-
-def _read_answers(
-    table: Row, names: Names, linked: Collection[str], read_items: ReadItems
-) -> list[tuple[Link, list[Row]]]:
-    """(run with its page, its items) of each, in the order of the table; without results of other questions."""
-    read = []
-    for row in table["rows"]:
-        for run in row.get("runs", (row,)):
-            label = names[system_of_row(table, row)] + (f"@{printable(run['run'], 20)}" if run.get("run") else "")
-            link = Link(label, f"{run['name']}.html" if run["name"] in linked else "")
-            read.append((link, _in_order(table, read_items(run["name"]))))
-    return [(link, items) for link, items in read if len(items) == len(table["questions"])]
-
-
-def _in_order(table: Row, items: Sequence[Row]) -> list[Row]:
-    """The items of a result as `measure_questions` has them."""
-    levels: dict[str, list[Row]] = {level: [] for level in table["weights"]}
-    for item in items:
-        levels.get(str(item["level"]) if "weights" in table["signature"] else "", []).append(item)
-    return [item for level in levels.values() for item in sorted(level, key=question_key)]
-
-
-def _readings(question: Row) -> Table:
-    """The answers as they were read, the best first, each with its systems in the order of the ranking.
-
-    The first run of a reading leads to the question on its page.
-    """
-    sign, key = question["sign"], question["page_key"]
-    systems: dict[tuple[float, str], list[Link]] = {}
-    for run, item in question["answers"]:
-        systems.setdefault((item["score"], pages.show_read(item)), []).append(run)
-    ordered = sorted(systems.items(), key=lambda pair: (-sign * pair[0][0], -len(pair[1])))
-    rows: list[tuple[str, str, int, Links | str]] = [
-        (read, show_number(score, 2), len(who), _link_first(who, key)) for (score, read), who in ordered[:_READINGS]
-    ]
-    if rest := ordered[_READINGS:]:
-        best = f"{'≤' if sign > 0 else '≥'} {show_number(rest[0][0][0], 2)}"
-        texts = [f"{', '.join(map(str, who))}: {read}" for (_, read), who in rest]
-        rows.append(("others", best, sum(len(who) for _, who in rest), "; ".join(texts)))
-    return make_table(_READ, rows)
-
-
-def _link_first(runs: Sequence[Link], key: str) -> Links | str:
-    """The runs of a reading, of which the first that has a page is a link."""
-    at = next((at for at, run in enumerate(runs) if run.file and key), None)
-    if at is None:
-        return ", ".join(map(str, runs))
-    before, after = ([Link(", ".join(map(str, part)), "")] if part else [] for part in (runs[:at], runs[at + 1 :]))
-    return Links([*before, runs[at]._replace(to=key), *after])
-
-
-_READ: Final = (
-    Column("Read", itemgetter(0)),
-    Column("Score", itemgetter(1), "number"),
-    Column("Runs", lambda row: str(row[2]), "number"),
-    Column("Which, the best first", itemgetter(3)),
-)
