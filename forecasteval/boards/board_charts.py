@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.charts import Axis, Chart, Line, Panel, number_axis
 from forecasteval.common.errors import grouped_names, printable
-from forecasteval.common.records import number_text
+from forecasteval.common.records import group_by, number_text
 from forecasteval.common.report import Column, make_table, show_interval, show_number
 
 from .history import History
@@ -116,10 +116,8 @@ _DATASETS: Final = "several datasets; they have different questions: compare sys
 
 def draw_histories(tables: Sequence[Row], pooled: Sequence[Row], names: Names) -> list[Chart]:
     """A chart per benchmark with several datasets that a system answered; the leaders of today in colour."""
-    by_benchmark: dict[str, list[Row]] = {}
-    for table in tables:
-        if table["kind"] == "systems" and table["dataset"]:
-            by_benchmark.setdefault(table["benchmark"], []).append(table)
+    of_systems = (table for table in tables if table["kind"] == "systems" and table["dataset"])
+    by_benchmark = group_by(of_systems, itemgetter("benchmark"))
     charts = []
     for number, (benchmark, weeks) in enumerate(by_benchmark.items(), 1):
         weeks.sort(key=lambda week: str(week["dataset"]))

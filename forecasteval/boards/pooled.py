@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from forecasteval.common.files import join_checksums
-from forecasteval.common.records import dump_json
+from forecasteval.common.records import dump_json, group_by
 from forecasteval.common.statistics import mean, stratified_mean
 
 from .names import split_name
@@ -143,10 +143,8 @@ def pool_systems(
 
 def connect_systems(systems: Iterable[System]) -> Iterator[tuple[System, list[Answered]]]:
     """For each benchmark and rule set a system, and the groups that shared datasets connect, the largest first."""
-    alike: dict[tuple[str, str], list[System]] = defaultdict(list)
-    for system in systems:
-        if system.group[1]:
-            alike[system.group[0], dump_json(system.policy)].append(system)
+    of_datasets = (system for system in systems if system.group[1])
+    alike = group_by(of_datasets, lambda system: (system.group[0], dump_json(system.policy)))
     for _, same in sorted(alike.items(), key=itemgetter(0)):
         parts: list[tuple[set[Group], Answered]] = []
         for name, results in _by_name(same).items():

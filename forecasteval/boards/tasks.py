@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import shutil
-from collections import defaultdict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -25,6 +24,7 @@ from forecasteval.common.files import (
     temporary_name,
     write_atomic,
 )
+from forecasteval.common.records import group_by
 
 from .names import SYSTEMS_FILE
 from .page import write_stored
@@ -153,10 +153,7 @@ def _list_files(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
     require_folder(folder)
     with readable(folder):
         names = sorted(name for name in os.listdir(folder) if name[0] != "." and name != SYSTEMS_FILE)
-    by_stem: dict[str, list[str]] = defaultdict(list)
-    for name in names:
-        if name.endswith(SUFFIXES):
-            by_stem[Path(name).stem].append(name)
+    by_stem = group_by((name for name in names if name.endswith(SUFFIXES)), lambda name: Path(name).stem)
     if not by_stem:
         raise InputError(str(folder), "expected prediction files", "none")
     files, failures = [], []
