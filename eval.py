@@ -29,8 +29,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-if __name__ == "__main__":  # Ctrl-C ends the imports below without a traceback, and then the program with code 130
-    sys.excepthook = lambda kind, *rest: None if kind is KeyboardInterrupt else sys.__excepthook__(kind, *rest)
+if (
+    __name__ == "__main__"
+):  # Ctrl-C ends the imports below without a traceback, and then the program with code 130
+    sys.excepthook = lambda kind, *rest: (
+        None if kind is KeyboardInterrupt else sys.__excepthook__(kind, *rest)
+    )
 
 from forecasteval import futurex, prophet, rxnopt
 from forecasteval.boards import gate, store
@@ -46,9 +50,15 @@ from forecasteval.futurex.evaluator import FutureXEvaluator
 __all__ = ["FutureXEvaluator", "main"]
 
 DEFAULT_PREDICTION: Final = "250915-random"
-WINGS: Final = (rxnopt.WING, prophet.WING, futurex.WING)  # the benchmarks, in the order in which they claim a file
+WINGS: Final = (
+    rxnopt.WING,
+    prophet.WING,
+    futurex.WING,
+)  # the benchmarks, in the order in which they claim a file
 HERE: Final = Path(__file__).resolve().parent
-ROOT: Final = HERE if (HERE / "pyproject.toml").is_file() else Path()  # installed, it works in the current folder
+ROOT: Final = (
+    HERE if (HERE / "pyproject.toml").is_file() else Path()
+)  # installed, it works in the current folder
 OUTPUT: Final = "FORECASTEVAL_OUTPUT"
 PROGRAM: Final = program_name(sys.argv[0])
 
@@ -114,7 +124,9 @@ def _score_files(args: argparse.Namespace) -> int:
         failures.append(error)
         print(f"{PROGRAM}: {error}", file=sys.stderr)
 
-    for results in score_names(scorer, args.root, args.file or [DEFAULT_PREDICTION], _find_datasets(args), fail):
+    for results in score_names(
+        scorer, args.root, args.file or [DEFAULT_PREDICTION], _find_datasets(args), fail
+    ):
         try:
             report = results.report(**scorer.report_options(results["benchmark"]))
             breaches += gate.find_breach(results, args.fail_under)
@@ -143,7 +155,11 @@ def _scorer(args: argparse.Namespace) -> Scorer:
 
 def _find_datasets(args: argparse.Namespace) -> list[Path]:
     """The files that --dataset names."""
-    return [path for name in args.dataset or () for path in rxnopt.find_datasets(name, args.root / "dataset")]
+    return [
+        path
+        for name in args.dataset or ()
+        for path in rxnopt.find_datasets(name, args.root / "dataset")
+    ]
 
 
 # --- The other commands ---
@@ -177,7 +193,9 @@ def compare(argv: Sequence[str]) -> int:
 def check(argv: Sequence[str]) -> int:
     """Find mistakes in a dataset (FutureX, Prophet Arena) before anyone predicts on it."""
     parser = _parser(check, _CHECK, "nothing found", 4)
-    parser.add_argument("dataset", metavar="DATASET", help="file in dataset/, or a path (or a CSV of Prophet Arena)")
+    parser.add_argument(
+        "dataset", metavar="DATASET", help="file in dataset/, or a path (or a CSV of Prophet Arena)"
+    )
     args = parser.parse_args(argv)
     results = _scorer(args).check(find_file(args.dataset, args.root / "dataset"))
     print_result(results, results.report(), args.json)
@@ -196,7 +214,13 @@ def _convert(argv: Sequence[str]) -> int:
     return commands.run(argv, PROGRAM, futurex.find_mistakes)
 
 
-COMMANDS: Final = {"nightly": nightly, "compare": compare, "check": check, "rxnopt": _rxnopt, "convert": _convert}
+COMMANDS: Final = {
+    "nightly": nightly,
+    "compare": compare,
+    "check": check,
+    "rxnopt": _rxnopt,
+    "convert": _convert,
+}
 
 
 # --- Options and help ---
@@ -228,13 +252,23 @@ _CHECK: Final = """\
   {0} check drafts/251001.json --json"""
 
 
-def _parser(command: Callable[..., int], examples: str, done: str, *codes: int) -> argparse.ArgumentParser:
+def _parser(
+    command: Callable[..., int], examples: str, done: str, *codes: int
+) -> argparse.ArgumentParser:
     """A parser of a command, which its docstring describes, with the options that all have; see `describe`."""
     texts = describe(PROGRAM, (command.__doc__ or "").partition("\n")[0], examples, done, *codes)
     parser = Parser(prog=PROGRAM if command is score else f"{PROGRAM} {command.__name__}", **texts)
     add = parser.add_argument
-    add("--json", action="store_true", help="print strict JSON, a line per result, and nothing else")
-    add("--root", metavar="DIR", type=Path, default=ROOT, help="folder of prediction/, dataset/ and evaluation/")
+    add(
+        "--json", action="store_true", help="print strict JSON, a line per result, and nothing else"
+    )
+    add(
+        "--root",
+        metavar="DIR",
+        type=Path,
+        default=ROOT,
+        help="folder of prediction/, dataset/ and evaluation/",
+    )
     output = f"folder of results, in place of evaluation/ (or environment variable {OUTPUT})"
     if command is not check:  # which writes nothing
         add("--output", metavar="DIR", type=Path, help=output)

@@ -10,10 +10,12 @@ from pathlib import Path
 def main() -> int:
     """Run the eval.py beside this package.
 
-    It is loaded by its path. By its name, Python would find the eval.py of the folder in which a user works, if there
-    is one.
+    It is loaded by its path. By its name, Python would find the eval.py of the folder in which a
+    user works, if there is one.
     """
-    spec = spec_from_file_location("forecasteval_command_line", Path(__file__).resolve().parent.parent / "eval.py")
+    spec = spec_from_file_location(
+        "forecasteval_command_line", Path(__file__).resolve().parent.parent / "eval.py"
+    )
     assert spec  # as the path ends in .py
     assert spec.loader
     module = module_from_spec(spec)

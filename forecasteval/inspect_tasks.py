@@ -3,9 +3,9 @@
     inspect eval forecasteval/inspect_tasks.py@futurex -T dataset=250915 --model openai/gpt-4o-mini
     inspect eval forecasteval/inspect_tasks.py@rxnopt -T dataset=multiple_choice_single_varying --model …
 
-A sample contains a prompt and no truth: the scorer looks it up. The metrics are those that `python eval.py` gives for
-the converted log. They cover the whole dataset: questions that failed or were left out count as missing. With several
-epochs they are means.
+A sample contains a prompt and no truth: the scorer looks it up. The metrics are those that `python
+eval.py` gives for the converted log. They cover the whole dataset: questions that failed or were
+left out count as missing. With several epochs they are means.
 """
 
 from __future__ import annotations
@@ -25,10 +25,14 @@ try:
     from inspect_ai.solver import TaskState
     from rich.markup import escape
 except ImportError as error:
-    raise ImportError("forecasteval.inspect_tasks needs inspect-ai: pip install inspect-ai") from error
+    raise ImportError(
+        "forecasteval.inspect_tasks needs inspect-ai: pip install inspect-ai"
+    ) from error
 
 HERE: Final = Path(__file__).resolve().parent.parent
-if "forecasteval" not in sys.modules:  # inspect_ai loads this file by its path, and its package may not be installed
+if (
+    "forecasteval" not in sys.modules
+):  # inspect_ai loads this file by its path, and its package may not be installed
     sys.path.insert(0, str(HERE))
 
 from forecasteval.common.errors import EvaluationError, InputError, printable  # noqa: E402
@@ -72,7 +76,10 @@ def _make_task(benchmark: str, dataset: object) -> Task:
         dataset=MemoryDataset(list(questions.samples()), name=name),
         scorer=forecasteval_score(benchmark, name),
         metrics=[forecasteval_scores(benchmark, name)],
-        metadata={"evaluator": f"{benchmark} {__version__}", "dataset_sha256": hash_file(_find(name))},
+        metadata={
+            "evaluator": f"{benchmark} {__version__}",
+            "dataset_sha256": hash_file(_find(name)),
+        },
     )
 
 
@@ -83,23 +90,33 @@ def forecasteval_score(benchmark: str, dataset: str) -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         scored = questions.score(str(state.sample_id), state.output.completion)
-        return scored.model_copy(update={"metadata": {**(scored.metadata or {}), _EPOCH: state.epoch}})
+        return scored.model_copy(
+            update={"metadata": {**(scored.metadata or {}), _EPOCH: state.epoch}}
+        )
 
     return score
 
 
 @metric(scores="unreduced")
 def forecasteval_scores(benchmark: str, dataset: str) -> Metric:
-    """The scores of the whole dataset, means over the epochs that have any; what has no score there is missing."""
+    """The scores of the whole dataset, means over the epochs that have any; what has no score there
+    is missing.
+    """
     questions = _open(benchmark, dataset)
 
     def compute(scores: list[SampleScore]) -> Value:
         epochs: dict[int, dict[str, Score]] = {}
         for sample in scores:
-            epochs.setdefault((sample.score.metadata or {})[_EPOCH], {})[str(sample.sample_id)] = sample.score
-        summaries = [questions.summarise(epoch) for epoch in epochs.values()] or [questions.summarise({})]
+            epochs.setdefault((sample.score.metadata or {})[_EPOCH], {})[str(sample.sample_id)] = (
+                sample.score
+            )
+        summaries = [questions.summarise(epoch) for epoch in epochs.values()] or [
+            questions.summarise({})
+        ]
         means = {key: mean([summary[key] for summary in summaries]) for key in summaries[0]}
-        return {key: value for key, value in means.items() if value == value}  # no nan of empty levels
+        return {
+            key: value for key, value in means.items() if value == value
+        }  # no nan of empty levels
 
     return compute
 
@@ -113,19 +130,32 @@ class FutureX:
     def __init__(self, path: Path) -> None:
         self._where = str(path)
         records = list(RecordFile(path))
-        blank = [{**record, "answer": None} if isinstance(record, Mapping) else record for record in records]
+        blank = [
+            {**record, "answer": None} if isinstance(record, Mapping) else record
+            for record in records
+        ]
         self._missing = self._score_rows(blank)  # reads every question
         self._ids = Counter(str(record.get("id")) for record in records)
         self._questions: dict[str, Mapping[str, Any]] = {}
         seen: set[tuple[str, str]] = set()
         for number, record in enumerate(records, 1):
-            given_id, prompt, place = record.get("id"), record.get("prompt"), f"{path}: record {number}"
+            given_id, prompt, place = (
+                record.get("id"),
+                record.get("prompt"),
+                f"{path}: record {number}",
+            )
             if given_id is None or not isinstance(prompt, str) or not prompt.strip():
                 raise InputError(place, "expected a question with 'id' and 'prompt'")
             if (str(given_id), prompt) in seen:
-                raise InputError(place, "a record with this id and prompt already exists", printable(given_id, 60))
+                raise InputError(
+                    place,
+                    "a record with this id and prompt already exists",
+                    printable(given_id, 60),
+                )
             seen.add((str(given_id), prompt))
-            names = itertools.chain([str(given_id)], (f"{given_id}#{count}" for count in itertools.count(2)))
+            names = itertools.chain(
+                [str(given_id)], (f"{given_id}#{count}" for count in itertools.count(2))
+            )
             self._questions[next(name for name in names if name not in self._questions)] = record
 
     def _score_rows(self, rows: Iterable[Any]) -> list[Item]:
@@ -137,14 +167,27 @@ class FutureX:
         """A sample per question, without its truth."""
         for name, question in self._questions.items():
             given_id = str(question["id"])
-            metadata = {"level": question["level"], **({QUESTION_ID: given_id} if self._ids[given_id] > 1 else {})}
+            metadata = {
+                "level": question["level"],
+                **({QUESTION_ID: given_id} if self._ids[given_id] > 1 else {}),
+            }
             yield Sample(input=question["prompt"], id=name, metadata=metadata)
 
     def score(self, name: str, reply: str) -> Score:
         """The score of a reply to the sample of this name."""
         (item,) = self._score_rows([{**self._questions[name], "answer": reply, "prediction": None}])
-        metadata = {"outcome": item["outcome"], "kind": item["kind"], "truth": item["truth"], "note": item["note"]}
-        return Score(value=item["score"] or 0.0, answer=item["read"], explanation=explain(item), metadata=metadata)
+        metadata = {
+            "outcome": item["outcome"],
+            "kind": item["kind"],
+            "truth": item["truth"],
+            "note": item["note"],
+        }
+        return Score(
+            value=item["score"] or 0.0,
+            answer=item["read"],
+            explanation=explain(item),
+            metadata=metadata,
+        )
 
     def summarise(self, scores: Mapping[str, Score]) -> dict[str, float]:
         """The scores of the dataset, of which samples without a score are missing."""
@@ -152,7 +195,11 @@ class FutureX:
         for place, name in enumerate(self._questions):
             if name in scores:
                 outcome = (scores[name].metadata or {})["outcome"]
-                items[place] = {**items[place], "score": scores[name].as_float(), "outcome": outcome}
+                items[place] = {
+                    **items[place],
+                    "score": scores[name].as_float(),
+                    "outcome": outcome,
+                }
         summary = summarise(items)
         levels = {f"level_{level}": value for level, value in summary["level_scores"].items()}
         counts = {key: float(summary[key]) for key in ("missing_count", "unparsed_count")}
@@ -176,7 +223,9 @@ class RxnOpt:
     def score(self, name: str, reply: str) -> Score:
         """The score of a reply to the sample of this name."""
         index, note = parse_reply(reply)
-        (item,) = RxnOptEvaluator([self._questions[name]]).evaluate_all({} if index is None else {name: index})["items"]
+        (item,) = RxnOptEvaluator([self._questions[name]]).evaluate_all(
+            {} if index is None else {name: index}
+        )["items"]
         metadata = {"outcome": item["outcome"], PREDICTION: index}
         why = note or item["note"] or None
         return Score(value=item["score"], answer=item["answer"], explanation=why, metadata=metadata)
@@ -184,7 +233,9 @@ class RxnOpt:
     def summarise(self, scores: Mapping[str, Score]) -> dict[str, float]:
         """The scores of the dataset, of which samples without a score are missing."""
         picked = {name: (score.metadata or {})[PREDICTION] for name, score in scores.items()}
-        summary = self._evaluator.evaluate_all({name: index for name, index in picked.items() if index is not None})
+        summary = self._evaluator.evaluate_all(
+            {name: index for name, index in picked.items() if index is not None}
+        )
         return {key: float(summary[key]) for key in (*METRICS, "missing", "illegal")}
 
 
@@ -193,9 +244,13 @@ def _open(benchmark: str, dataset: object) -> FutureX | RxnOpt:
         path = _find(str(dataset))  # -T dataset=250915 is a number, and so is that of -S
         return FutureX(path) if benchmark == "futurex" else RxnOpt(path)
     except EvaluationError as error:
-        raise PrerequisiteError(escape(str(error))) from None  # inspect_ai prints the line, and no traceback
+        raise PrerequisiteError(
+            escape(str(error))
+        ) from None  # inspect_ai prints the line, and no traceback
 
 
 def _find(dataset: str) -> Path:
-    """The file that a name or path means; inspect_ai makes the folder of this file the current one."""
+    """The file that a name or path means; inspect_ai makes the folder of this file the current
+    one.
+    """
     return find_file(str(ROOT / dataset) if "/" in dataset else dataset, ROOT / "dataset")

@@ -2,8 +2,8 @@
 
     python tests/ask_inspect.py ROOT '[{"task": "futurex", "dataset": "d", "reply": "draw", "epochs": 2}, …]'
 
-inspect_ai and what it imports give warnings, which are errors in the tests. A line of JSON a run: the log's file, its
-metrics, what the model was sent, and the samples without their scores.
+inspect_ai and what it imports give warnings, which are errors in the tests. A line of JSON a run:
+the log's file, its metrics, what the model was sent, and the samples without their scores.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ REPLIES = (
 CHECKOUT = Path(__file__).resolve().parent.parent
 CAREFUL = {
     row["prompt"]: row["answer"]
-    for row in json.loads((CHECKOUT / "prediction" / "250915-careful.json").read_text(encoding="utf-8"))
+    for row in json.loads(
+        (CHECKOUT / "prediction" / "250915-careful.json").read_text(encoding="utf-8")
+    )
 }
 
 
@@ -48,7 +50,11 @@ class Model:
         raise ConnectionError("the server is down")
 
     def fail_the_second_time(self, prompt: str) -> str:
-        return self.fail(prompt) if prompt == "Who wins?" and self.counts[prompt] == 2 else r"\boxed{Zanzibar}"
+        return (
+            self.fail(prompt)
+            if prompt == "Who wins?" and self.counts[prompt] == 2
+            else r"\boxed{Zanzibar}"
+        )
 
     def know_numbers(self, prompt: str) -> str:
         return r"\boxed{8127.25}" if "How many" in prompt else r"\boxed{No}"
@@ -68,7 +74,9 @@ def ask(root: Path, task: str, dataset: str, reply: str, **options: Any) -> dict
         asked.sent.append([message.text for message in messages])
         asked.counts[prompt] += 1
         output = ModelOutput.from_content("mockllm", getattr(asked, reply)(prompt))
-        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # it would download a tokenizer
+        output.usage = ModelUsage(
+            input_tokens=1, output_tokens=1, total_tokens=2
+        )  # it would download a tokenizer
         return output
 
     model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
@@ -82,7 +90,9 @@ def ask(root: Path, task: str, dataset: str, reply: str, **options: Any) -> dict
     unseen = {"scores", "events", "events_data", "attachments", "timelines"}
     return {
         "log": log.location.removeprefix("file://"),
-        "metrics": {name: metric.value for name, metric in scores.metrics.items()} if scores else None,
+        "metrics": {name: metric.value for name, metric in scores.metrics.items()}
+        if scores
+        else None,
         "scores": {one.id: one.scores["forecasteval_score"].value for one in samples if one.scores},
         "samples": [json.loads(one.model_dump_json(exclude=unseen)) for one in samples],
         "sent": asked.sent,

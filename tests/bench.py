@@ -6,8 +6,9 @@ r"""How fast `eval.py` is, against `json.loads` of the same bytes.
     python tests/bench.py --prophet            Prophet Arena only: 20 forecasters and 10,000 events
     python tests/bench.py --prophet 200        the peak memory with 200 forecasters
 
-The questions are generated from a seed, in the shares of `dataset/250915.json`, each with its own names, numbers and
-options, so that no cache of whole texts helps. Nothing here is a test: times depend on the machine, ratios much less.
+The questions are generated from a seed, in the shares of `dataset/250915.json`, each with its own
+names, numbers and options, so that no cache of whole texts helps. Nothing here is a test: times
+depend on the machine, ratios much less.
 """
 
 from __future__ import annotations
@@ -52,10 +53,28 @@ OPTION_FORM: Final = (
 )
 OPEN_FORM: Final = " of this form:\n        \\boxed{YOUR_FORECAST}"
 SYLLABLES: Final = (
-    *("bram", "tar", "vel", "mor", "quil", "lo", "fen", "dun", "mar", "sal", "tide", "harb", "ost", "var", "ka"),
+    *(
+        "bram",
+        "tar",
+        "vel",
+        "mor",
+        "quil",
+        "lo",
+        "fen",
+        "dun",
+        "mar",
+        "sal",
+        "tide",
+        "harb",
+        "ost",
+        "var",
+        "ka",
+    ),
     *("rin", "pel", "wick", "orl", "an", "dor", "tem", "zu", "vi"),
 )
-CHINESE: Final = "青渚鹤汀柚子电波雾岛合唱团顾野舟阿棠慢半拍白鹭先生讲故事槐镇风筝匠与盐雪线上的邮局潮汐来信灯塔"
+CHINESE: Final = (
+    "青渚鹤汀柚子电波雾岛合唱团顾野舟阿棠慢半拍白鹭先生讲故事槐镇风筝匠与盐雪线上的邮局潮汐来信灯塔"
+)
 REASONS: Final = (
     "The last five sessions moved by less than one percent a day, and nothing is announced before the date.",
     "Two of three public surveys put it ahead; the third has it level within its error.",
@@ -69,7 +88,10 @@ Row = dict[str, Any]
 
 
 def title(rng: random.Random) -> str:
-    words = ["".join(rng.choices(SYLLABLES, k=rng.randint(1, 3))).capitalize() for _ in range(rng.randint(1, 3))]
+    words = [
+        "".join(rng.choices(SYLLABLES, k=rng.randint(1, 3))).capitalize()
+        for _ in range(rng.randint(1, 3))
+    ]
     return " ".join(words)
 
 
@@ -87,8 +109,14 @@ def single(rng: random.Random) -> tuple[str, Row, list[str]]:
         row = {"prompt": frame(event, YES_NO_FORM), "ground_truth": rng.choice(["Yes", "No"])}
         return "yes or no", row, ["Yes", "No"]
     home, guest, day = title(rng), title(rng), rng.randint(16, 24)
-    texts = [f"{home} win on 2025-09-{day}", f"{home} vs. {guest} end in a draw", f"{guest} win on 2025-09-{day}"]
-    return "single choice", *with_options(rng, f"{home} vs. {guest} (resolved around 2025-09-{day}).", texts, "ABC", 1)
+    texts = [
+        f"{home} win on 2025-09-{day}",
+        f"{home} vs. {guest} end in a draw",
+        f"{guest} win on 2025-09-{day}",
+    ]
+    return "single choice", *with_options(
+        rng, f"{home} vs. {guest} (resolved around 2025-09-{day}).", texts, "ABC", 1
+    )
 
 
 def multiple(rng: random.Random) -> tuple[str, Row, list[str]]:
@@ -98,19 +126,30 @@ def multiple(rng: random.Random) -> tuple[str, Row, list[str]]:
         texts = [f"the outcome be {title(rng)}" for _ in range(rng.randint(8, 36))]
     elif style == 1:
         steps = [unit + 100 * step for step in range(rng.randint(4, 11))]
-        texts = [f"one {what} cost between ${low:,} and ${low + 100:,} on September 17" for low in steps]
+        texts = [
+            f"one {what} cost between ${low:,} and ${low + 100:,} on September 17" for low in steps
+        ]
     else:
         steps = [unit + 25 * step for step in range(rng.randint(4, 8))]
-        texts = [f"the outcome be At least {low / 1e3:.2f}%, but less than {(low + 25) / 1e3:.2f}%" for low in steps]
+        texts = [
+            f"the outcome be At least {low / 1e3:.2f}%, but less than {(low + 25) / 1e3:.2f}%"
+            for low in steps
+        ]
     labels = "".join(chr(65 + number) for number in range(len(texts)))
-    return "multiple choice", *with_options(rng, f"What of these will {what} reach?", texts, labels, rng.randint(1, 4))
+    return "multiple choice", *with_options(
+        rng, f"What of these will {what} reach?", texts, labels, rng.randint(1, 4)
+    )
 
 
-def with_options(rng: random.Random, event: str, texts: list[str], labels: str, size: int) -> tuple[Row, list[str]]:
+def with_options(
+    rng: random.Random, event: str, texts: list[str], labels: str, size: int
+) -> tuple[Row, list[str]]:
     lines = "".join(f"\n{label}.  {text}" for label, text in zip(labels, texts, strict=True))
     truth = sorted(rng.sample(labels, min(size, len(labels))))
     written = ", ".join(truth) if rng.random() < 0.7 else repr(truth)
-    answers = [", ".join(sorted(rng.sample(labels, rng.randint(1, min(4, len(labels)))))) for _ in range(4)]
+    answers = [
+        ", ".join(sorted(rng.sample(labels, rng.randint(1, min(4, len(labels)))))) for _ in range(4)
+    ]
     answers += [f"{labels[0]}. {texts[0]}", texts[-1], ", ".join(truth)]
     return {"prompt": frame(f"{event} {lines}", OPTION_FORM), "ground_truth": written}, answers
 
@@ -125,7 +164,11 @@ def ranking(rng: random.Random) -> tuple[str, Row, list[str]]:
     for _ in range(6):
         mixed = [*rng.sample(names, rng.randint(0, size)), *(make(rng) for _ in range(size))][:size]
         drawn.append(write_list(rng, mixed, first))
-    return "ranking", {"prompt": frame(event, OPEN_FORM), "ground_truth": write_list(rng, names, first)}, drawn
+    return (
+        "ranking",
+        {"prompt": frame(event, OPEN_FORM), "ground_truth": write_list(rng, names, first)},
+        drawn,
+    )
 
 
 def write_list(rng: random.Random, names: list[str], first: int) -> str:
@@ -144,7 +187,9 @@ def write_list(rng: random.Random, names: list[str], first: int) -> str:
 def number(rng: random.Random) -> tuple[str, Row, list[str]]:
     value = rng.lognormvariate(5, 3)
     sigma = round(value * rng.uniform(0.005, 0.2), 4) if rng.random() < 0.85 else None
-    unit = rng.choice(["", "", "", "%", " million yuan", " billion yuan", "亿元", " thousand shares", " yuan"])
+    unit = rng.choice(
+        ["", "", "", "%", " million yuan", " billion yuan", "亿元", " thousand shares", " yuan"]
+    )
     asked = rng.choice(["", "", " in hundreds of millions of yuan"]) if "yuan" in unit else ""
     what = f"{title(rng)} (TN:{rng.randint(1, 99999)})"
     event = f"2025-09-{rng.randint(16, 24)} (GMT+8), What will the value of {what} be{asked}?"
@@ -152,12 +197,24 @@ def number(rng: random.Random) -> tuple[str, Row, list[str]]:
     if sigma and rng.random() < 0.2:
         truth = f"The high of {title(rng)} stock for September 23, 2025 will be {value:.2f} dollar."
     near = [value * rng.gauss(1, 0.05) for _ in range(5)]
-    answers = [f"{near[0]:.2f}{unit}", f"{near[1]:,.1f}", f"{near[2]:.4g}", f"≈ {near[3]:.2f}", f"\\${near[4]:,.2f}"]
-    return "number", {"prompt": frame(event, OPEN_FORM), "ground_truth": truth, "Std": sigma}, answers
+    answers = [
+        f"{near[0]:.2f}{unit}",
+        f"{near[1]:,.1f}",
+        f"{near[2]:.4g}",
+        f"≈ {near[3]:.2f}",
+        f"\\${near[4]:,.2f}",
+    ]
+    return (
+        "number",
+        {"prompt": frame(event, OPEN_FORM), "ground_truth": truth, "Std": sigma},
+        answers,
+    )
 
 
 def questions(count: int, seed: int = SEED) -> Iterator[tuple[str, Row, list[str]]]:
-    """`count` times (kind, question without answer, answers to draw from), levels as in the sample dataset."""
+    """`count` times (kind, question without answer, answers to draw from), levels as in the sample
+    dataset.
+    """
     rng = random.Random(seed)
     levels, shares = list(LEVEL_SHARES), list(LEVEL_SHARES.values())
     for _ in range(count):
@@ -165,13 +222,25 @@ def questions(count: int, seed: int = SEED) -> Iterator[tuple[str, Row, list[str
         if level <= 2:
             kind, row, answers = (single, multiple)[level - 1](rng)
         else:
-            kind, row, answers = (ranking if rng.random() < (0.6 if level == 3 else 0.45) else number)(rng)
-        head = {"id": f"{rng.getrandbits(96):024x}", "end_time": f"9/{rng.randint(16, 24)}/25", "level": level}
-        yield kind, {**head, "Std": None, "additional values": None, "Description": None, **row}, answers
+            kind, row, answers = (
+                ranking if rng.random() < (0.6 if level == 3 else 0.45) else number
+            )(rng)
+        head = {
+            "id": f"{rng.getrandbits(96):024x}",
+            "end_time": f"9/{rng.randint(16, 24)}/25",
+            "level": level,
+        }
+        yield (
+            kind,
+            {**head, "Std": None, "additional values": None, "Description": None, **row},
+            answers,
+        )
 
 
 def answer(rng: random.Random, answers: list[str]) -> str | None:
-    """One of the answers as models write them: mostly a short box, some with reasoning, few without box or missing."""
+    """One of the answers as models write them: mostly a short box, some with reasoning, few without
+    box or missing.
+    """
     text, style = rng.choice(answers), rng.random()
     if style < 0.02:
         return None
@@ -220,7 +289,8 @@ for file in files:
 
 
 def measure_library(count: int, systems: int, roots: Sequence[Path]) -> list[list[str]]:
-    """(a) first sight of every question, (b) a further system on the same questions, (c) one file of 53 questions.
+    """(a) first sight of every question, (b) a further system on the same questions, (c) one file
+    of 53 questions.
 
     In CPU seconds; each checkout of `roots` in a process of its own.
     """
@@ -233,7 +303,9 @@ def measure_library(count: int, systems: int, roots: Sequence[Path]) -> list[lis
             rows = [{**row, "answer": answer(rng, answers)} for _, row, answers in drawn]
             file.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
         size = files[0].stat().st_size
-        print(f"{count:,} questions, {size / 1e6:.0f} MB, {size // count} bytes each, {len(files)} systems\n")
+        print(
+            f"{count:,} questions, {size / 1e6:.0f} MB, {size // count} bytes each, {len(files)} systems\n"
+        )
         for root in roots:
             command = [sys.executable, "-c", LIBRARY_RUN, str(root.resolve()), *map(str, files)]
             printed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
@@ -242,7 +314,13 @@ def measure_library(count: int, systems: int, roots: Sequence[Path]) -> list[lis
             later = statistics.median(scored / loaded for loaded, scored, _ in runs[1:])
             name = f" ({root.resolve().name})" if len(roots) > 1 else ""
             table += [
-                [f"(a) distinct questions{name}", f"{first:.2f} s", f"{load:.2f} s", f"{first / load:.2f}", "8.5"],
+                [
+                    f"(a) distinct questions{name}",
+                    f"{first:.2f} s",
+                    f"{load:.2f} s",
+                    f"{first / load:.2f}",
+                    "8.5",
+                ],
                 [f"(b) a further system{name}", "", "", f"{later:.2f}", "6"],
                 [f"(c) 53 questions{name}", f"{few * 1e3:.2f} ms", "", "", "2.5 ms"],
             ]
@@ -255,7 +333,9 @@ def measure_library(count: int, systems: int, roots: Sequence[Path]) -> list[lis
 
 
 def kind_table(by_kind: dict[str, list[Row]]) -> list[list[str]]:
-    """Each kind scored alone; a changed prompt makes every question new to caches of whole questions."""
+    """Each kind scored alone; a changed prompt makes every question new to caches of whole
+    questions.
+    """
     times: dict[str, tuple[float, float]] = {}
     for kind, rows in by_kind.items():
         new = [{**row, "prompt": row["prompt"] + " "} for row in rows]
@@ -275,19 +355,32 @@ def measure_start(runs: int = 7) -> list[list[str]]:
     """The whole process for the shipped file, against two imports."""
 
     def median(*command: str) -> float | None:
-        if subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, check=False).returncode:
+        if subprocess.run(
+            [sys.executable, *command], cwd=ROOT, capture_output=True, check=False
+        ).returncode:
             return None
         work = [sys.executable, *command]
         return statistics.median(
-            seconds(lambda: subprocess.run(work, cwd=ROOT, capture_output=True, check=True)) for _ in range(runs)
+            seconds(lambda: subprocess.run(work, cwd=ROOT, capture_output=True, check=True))
+            for _ in range(runs)
         )
 
     whole, imports = median("eval.py", "-f", "250915-random"), median("-c", "import numpy, openai")
     if whole is None:
         return [["eval.py -f 250915-random", "failed", "", "", "0.5"]]
     if imports is None:
-        return [["eval.py -f 250915-random", f"{whole:.3f} s", "numpy or openai missing", "", "0.5"]]
-    return [["eval.py -f 250915-random", f"{whole:.3f} s", f"{imports:.3f} s", f"{whole / imports:.2f}", "0.5"]]
+        return [
+            ["eval.py -f 250915-random", f"{whole:.3f} s", "numpy or openai missing", "", "0.5"]
+        ]
+    return [
+        [
+            "eval.py -f 250915-random",
+            f"{whole:.3f} s",
+            f"{imports:.3f} s",
+            f"{whole / imports:.2f}",
+            "0.5",
+        ]
+    ]
 
 
 def measure_million(count: int) -> list[list[str]]:
@@ -297,9 +390,12 @@ def measure_million(count: int) -> list[list[str]]:
         rng = random.Random(SEED)
         with path.open("w", encoding="utf-8") as file:
             for _, row, answers in questions(count, SEED + 1):
-                file.write(json.dumps({**row, "answer": answer(rng, answers)}, ensure_ascii=False) + "\n")
+                file.write(
+                    json.dumps({**row, "answer": answer(rng, answers)}, ensure_ascii=False) + "\n"
+                )
         command = [sys.executable, str(ROOT / "eval.py"), "-f", str(path), "--root", folder]
-        # The peak of children is that of the largest one so far: nothing bigger has run in this process.
+        # The peak of children is that of the largest one so far: nothing bigger has run in this
+        # process.
         took = seconds(lambda: subprocess.run(command, capture_output=True, check=True))
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e9
         size = path.stat().st_size / 1e9
@@ -313,7 +409,10 @@ def prophet_files(folder: Path, forecasters: int, events: int) -> tuple[Path, Pa
     """Problems with 2–30 options and everyone's forecasts with prices, written a line at a time."""
     problems, predictions = folder / "arena.json", folder / "arena-forecasts.json"
     rng = np.random.default_rng(SEED)
-    with problems.open("w", encoding="utf-8") as asked, predictions.open("w", encoding="utf-8") as said:
+    with (
+        problems.open("w", encoding="utf-8") as asked,
+        predictions.open("w", encoding="utf-8") as said,
+    ):
         for number in range(events):
             options = int(rng.integers(2, 31))
             logits = rng.normal(0, 1.5, options)
@@ -351,7 +450,9 @@ print(time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_m
 
 
 def measure_prophet(forecasters: int, events: int) -> list[list[str]]:
-    """(e) reading and everything that `evaluate_file` does, in a process of its own, against json.loads of the file."""
+    """(e) reading and everything that `evaluate_file` does, in a process of its own, against
+    json.loads of the file.
+    """
     with tempfile.TemporaryDirectory() as folder:
         predictions, problems = prophet_files(Path(folder), forecasters, events)
         name = f"(e) prophet {forecasters} x {events:,}, {predictions.stat().st_size / 1e6:.0f} MB"
@@ -364,7 +465,9 @@ def measure_prophet(forecasters: int, events: int) -> list[list[str]]:
         gc.disable()
         load = statistics.median(seconds(lambda: json.loads(raw)) for _ in range(5))
         gc.enable()
-    return [[f"{name}, {peak:.2f} GB", f"{took:.2f} s", f"{load:.2f} s", f"{took / load:.2f}", "12"]]
+    return [
+        [f"{name}, {peak:.2f} GB", f"{took:.2f} s", f"{load:.2f} s", f"{took / load:.2f}", "12"]
+    ]
 
 
 # --- RxnOptBench ---
@@ -376,24 +479,43 @@ def reaction_table(name: str, rng: random.Random, rows: list[dict[str, str]]) ->
         {
             "entry_idx": str(number),
             "conditions": {key: [{"content": value, "SMILES": ""}] for key, value in row.items()},
-            "results": {"yield_ratio": f"{rng.randint(0, 99)} b", "ee": f"{rng.randint(0, 99)}%", "dr": "3.7:1"},
+            "results": {
+                "yield_ratio": f"{rng.randint(0, 99)} b",
+                "ee": f"{rng.randint(0, 99)}%",
+                "dr": "3.7:1",
+            },
         }
         for number, row in enumerate(rows, 1)
     ]
-    molecules = {"reactants": [{"content": "benzene", "SMILES": "c1ccccc1"}], "products": [{"SMILES": "Oc1ccccc1"}]}
-    return {"root_img_name": name, "source_file": f"{name}.json", "is_table": True, **molecules, "entries": entries}
+    molecules = {
+        "reactants": [{"content": "benzene", "SMILES": "c1ccccc1"}],
+        "products": [{"SMILES": "Oc1ccccc1"}],
+    }
+    return {
+        "root_img_name": name,
+        "source_file": f"{name}.json",
+        "is_table": True,
+        **molecules,
+        "entries": entries,
+    }
 
 
 def measure_build(tables: int = 1000, rows: int = 20) -> list[list[str]]:
-    """(f) tables of 20 rows and (g) one full factorial design, from dicts to the text of every output file."""
+    """(f) tables of 20 rows and (g) one full factorial design, from dicts to the text of every
+    output file.
+    """
     rng = random.Random(SEED)
     keys = ("base", "ligand", "solvents", "reaction_temperature", "reaction_time")
     many = [
-        reaction_table(f"t{n}", rng, [{key: f"{key} {rng.randrange(5)}" for key in keys} for _ in range(rows)])
+        reaction_table(
+            f"t{n}", rng, [{key: f"{key} {rng.randrange(5)}" for key in keys} for _ in range(rows)]
+        )
         for n in range(tables)
     ]
     design = itertools.product(range(12), range(4), range(4), range(3), range(3))
-    full = [reaction_table("full", rng, [dict(zip(keys, map(str, row), strict=True)) for row in design])]
+    full = [
+        reaction_table("full", rng, [dict(zip(keys, map(str, row), strict=True)) for row in design])
+    ]
     took = [seconds(lambda data=data: build_files(build_questions(data))) for data in (many, full)]
     size = len(full[0]["entries"])
     return [
@@ -403,15 +525,20 @@ def measure_build(tables: int = 1000, rows: int = 20) -> list[list[str]]:
 
 
 def measure_rxnopt(count: int) -> list[list[str]]:
-    """(h) predictions against questions like the sample's: what json.loads gave, and from files to results."""
+    """(h) predictions against questions like the sample's: what json.loads gave, and from files to
+    results.
+    """
     rng = random.Random(SEED)
-    sample = json.loads((ROOT / "dataset" / "multiple_choice_single_varying.json").read_text(encoding="utf-8"))
+    sample = json.loads(
+        (ROOT / "dataset" / "multiple_choice_single_varying.json").read_text(encoding="utf-8")
+    )
     rows = [{**sample[n % len(sample)], "id": f"{n}_q1"} for n in range(count)]
     with tempfile.TemporaryDirectory() as folder:
         dataset, prediction = Path(folder) / "d.json", Path(folder) / "d-x.json"
         dataset.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
         prediction.write_text(
-            json.dumps({row["id"]: rng.randrange(len(row["options"])) for row in rows}), encoding="utf-8"
+            json.dumps({row["id"]: rng.randrange(len(row["options"])) for row in rows}),
+            encoding="utf-8",
         )
         texts = dataset.read_bytes(), prediction.read_bytes()
         del rows
@@ -420,8 +547,20 @@ def measure_rxnopt(count: int) -> list[list[str]]:
         library = seconds(lambda: RxnOptEvaluator(data).evaluate_all(answers))
         whole = seconds(lambda: RxnOptEvaluator().evaluate_file(prediction, [dataset]))
     return [
-        [f"(h) score {count:,} indices", f"{library:.2f} s", f"{load:.2f} s", f"{library / load:.2f}", "3"],
-        ["    with reading the files", f"{whole:.2f} s", f"{load:.2f} s", f"{whole / load:.2f}", "3"],
+        [
+            f"(h) score {count:,} indices",
+            f"{library:.2f} s",
+            f"{load:.2f} s",
+            f"{library / load:.2f}",
+            "3",
+        ],
+        [
+            "    with reading the files",
+            f"{whole:.2f} s",
+            f"{load:.2f} s",
+            f"{whole / load:.2f}",
+            "3",
+        ],
     ]
 
 
@@ -429,12 +568,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--questions", type=int, default=100_000)
     parser.add_argument("--systems", type=int, default=4)
-    parser.add_argument("--million", action="store_true", help="also score --million-count questions as JSONL")
+    parser.add_argument(
+        "--million", action="store_true", help="also score --million-count questions as JSONL"
+    )
     parser.add_argument("--million-count", type=int, default=1_000_000)
-    parser.add_argument("--prophet", metavar="N", type=int, nargs="?", const=20, help="only this, N forecasters (20)")
+    parser.add_argument(
+        "--prophet",
+        metavar="N",
+        type=int,
+        nargs="?",
+        const=20,
+        help="only this, N forecasters (20)",
+    )
     parser.add_argument("--events", type=int, default=10_000, help="events of --prophet")
     parser.add_argument(
-        "--against", metavar="DIR", type=Path, nargs="*", default=[], help="other checkouts, for (a)-(c)"
+        "--against",
+        metavar="DIR",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="other checkouts, for (a)-(c)",
     )
     args = parser.parse_args()
     table = [["", "eval.py", "against", "ratio", "target"]]

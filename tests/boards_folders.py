@@ -19,7 +19,13 @@ from forecasteval.boards.folder import evaluate_folder
 from forecasteval.boards.store import Score
 from forecasteval.boards.tasks import Options
 
-BOARD_FILES: Final = ["history.jsonl", "leaderboard.csv", "leaderboard.html", "leaderboard.json", "leaderboard.md"]
+BOARD_FILES: Final = [
+    "history.jsonl",
+    "leaderboard.csv",
+    "leaderboard.html",
+    "leaderboard.json",
+    "leaderboard.md",
+]
 Stamp = tuple[bytes, int, int]
 
 
@@ -35,7 +41,10 @@ def scorer(evaluator: FutureXEvaluator) -> Score:
 
 def system(name: str, *right: bool, level: int = 1) -> Record:
     """A system with these answers, right or wrong, at one level."""
-    return score([q(f"q{n:02}", level=level, answer="A" if yes else "B") for n, yes in enumerate(right)], name)
+    return score(
+        [q(f"q{n:02}", level=level, answer="A" if yes else "B") for n, yes in enumerate(right)],
+        name,
+    )
 
 
 def rows(board: Mapping[str, Any]) -> list[Record]:
@@ -58,29 +67,44 @@ def import_worker(root: Path, monkeypatch: pytest.MonkeyPatch, name: str, source
 
 
 def snapshot(root: Path) -> dict[str, Stamp]:
-    """Bytes, time and identity of every file of evaluation/ but the lock, whose time some systems change."""
+    """Bytes, time and identity of every file of evaluation/ but the lock, whose time some systems
+    change.
+    """
     folder = root / "evaluation"
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock"]
     return {
-        path.relative_to(folder).as_posix(): (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_ino)
+        path.relative_to(folder).as_posix(): (
+            path.read_bytes(),
+            path.stat().st_mtime_ns,
+            path.stat().st_ino,
+        )
         for path in paths
     }
 
 
 def contents(root: Path) -> dict[str, bytes]:
     """The files of evaluation/ but hidden ones."""
-    return {path.name: path.read_bytes() for path in (root / "evaluation").iterdir() if path.name[0] != "."}
+    return {
+        path.name: path.read_bytes()
+        for path in (root / "evaluation").iterdir()
+        if path.name[0] != "."
+    }
 
 
 def stored(root: Path, name: str = "leaderboard") -> Any:
-    record = json.loads((root / "evaluation" / f"{name}.json").read_text("utf-8"), parse_constant=pytest.fail)
+    record = json.loads(
+        (root / "evaluation" / f"{name}.json").read_text("utf-8"), parse_constant=pytest.fail
+    )
     assert re.fullmatch("[0-9a-f]{64}", record.pop("result_sha256"))
     return record
 
 
 def counts(done: Done) -> tuple[int, int, int]:
     """(scored, unchanged, failed) as the last line of a run says."""
-    match = re.fullmatch(r"(\d+) files scored, (\d+) unchanged, (\d+) failed(; not read.*)?", done.out.splitlines()[-1])
+    match = re.fullmatch(
+        r"(\d+) files scored, (\d+) unchanged, (\d+) failed(; not read.*)?",
+        done.out.splitlines()[-1],
+    )
     assert match, done.out + done.err
     return int(match[1]), int(match[2]), int(match[3])
 
@@ -95,7 +119,10 @@ def folder_of(root: Path, **answers: str) -> Path:
 
 
 def evaluate(
-    root: Path, score: Score | None = None, settings: Mapping[str, Any] | None = None, **options: Any
+    root: Path,
+    score: Score | None = None,
+    settings: Mapping[str, Any] | None = None,
+    **options: Any,
 ) -> Record:
     """A night that scores with a function, and with settings of its own."""
     evaluator = FutureXEvaluator()

@@ -1,7 +1,7 @@
 r"""The command line in this process, and the files and records that tests give it.
 
-`run` calls `main(argv)`; `run_process` starts `python eval.py` for what only a process has: its streams and their
-encodings, hash seeds, what it imports, how deep Python may still go.
+`run` calls `main(argv)`; `run_process` starts `python eval.py` for what only a process has: its
+streams and their encodings, hash seeds, what it imports, how deep Python may still go.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ GOLDEN: Final = ROOT / "tests" / "golden"
 PROMPT: Final = "Who will win?\nA. Harbour Town\nB. Draw\nC. Lakeside"
 BOM: Final = b"\xef\xbb\xbf"
 EVIL: Final = "\x1b[2J\x1b]0;title\x07\x9b31m\u202e\r\x08"
-RAW_CONTROL: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+RAW_CONTROL: Final = re.compile(
+    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 Record = dict[str, Any]
 Files = Mapping[str, object]
 
@@ -108,10 +110,14 @@ def run(root: Path, *args: str, cwd: Path | None = None, **env: str) -> Done:
 
 
 def run_process(root: Path, *args: str, cwd: Path | None = None, **env: str) -> Done:
-    """One run of `python eval.py` on the folders below `root`; warnings of Python are errors there too."""
+    """One run of `python eval.py` on the folders below `root`; warnings of Python are errors there
+    too.
+    """
     command = [sys.executable, "-W", "error", str(ROOT / "eval.py"), *with_root(root, args)]
     variables = {**os.environ, "PYTHONIOENCODING": "utf-8", **env}
-    done = subprocess.run(command, capture_output=True, cwd=cwd, env=variables, timeout=300, check=False)
+    done = subprocess.run(
+        command, capture_output=True, cwd=cwd, env=variables, timeout=300, check=False
+    )
     return Done(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
 
 
@@ -119,7 +125,9 @@ _OURS: Final = re.compile(r"eval\.py(?: [a-z]+)*: ")
 
 
 def assert_refused(done: Done, *words: str, code: int = 2) -> None:
-    """The exit code, one clear line that holds all `words`, no traceback, and nothing raw on the screen."""
+    """The exit code, one clear line that holds all `words`, no traceback, and nothing raw on the
+    screen.
+    """
     assert "Traceback" not in done.err
     assert done.code == code, done.err
     lines = [line for line in done.err.splitlines() if _OURS.match(line)]
@@ -142,12 +150,16 @@ def import_extra(name: str) -> Any:
 
 
 def write(root: Path, files: Files) -> Path:
-    """Write files below `root`: bytes and text as they are, a list for `.jsonl` line by line, else JSON."""
+    """Write files below `root`: bytes and text as they are, a list for `.jsonl` line by line, else
+    JSON.
+    """
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if isinstance(content, list) and path.suffix == ".jsonl":
-            content = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in content)
+            content = "".join(
+                (line if isinstance(line, str) else json.dumps(line)) + "\n" for line in content
+            )
         elif not isinstance(content, (str, bytes)):
             content = json.dumps(content)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -164,7 +176,14 @@ def box(text: str) -> str:
 
 def q(name: object = "q7", **changes: object) -> Record:
     """A single choice whose answer is right; a change to `...` drops the field."""
-    record = {"id": name, "level": 1, "prompt": PROMPT, "ground_truth": "A", "Std": None, "answer": r"\boxed{A}"}
+    record = {
+        "id": name,
+        "level": 1,
+        "prompt": PROMPT,
+        "ground_truth": "A",
+        "Std": None,
+        "answer": r"\boxed{A}",
+    }
     return {key: value for key, value in {**record, **changes}.items() if value is not ...}
 
 
@@ -175,18 +194,36 @@ def question(name: object = "q7", **changes: object) -> Record:
 
 def number(name: object = "q7", **changes: object) -> Record:
     """A number that is answered right."""
-    return q(name, **{"level": 4, "prompt": "How many?", "ground_truth": "100", "answer": "100", **changes})
+    return q(
+        name,
+        **{"level": 4, "prompt": "How many?", "ground_truth": "100", "answer": "100", **changes},
+    )
 
 
-def asked(level: int, truth: object, answer: object = None, std: float | None = None, prompt: str = "") -> Record:
+def asked(
+    level: int, truth: object, answer: object = None, std: float | None = None, prompt: str = ""
+) -> Record:
     """A question of any level, without options unless the prompt has some."""
-    return {"id": "q", "level": level, "prompt": prompt, "ground_truth": truth, "Std": std, "answer": answer}
+    return {
+        "id": "q",
+        "level": level,
+        "prompt": prompt,
+        "ground_truth": truth,
+        "Std": std,
+        "answer": answer,
+    }
 
 
 def raw(**fields: str) -> str:
-    """A file with one good record and then the question q7 with these fields written as raw JSON."""
-    record = ", ".join(f'"{key}": {value}' for key, value in {**dict.fromkeys(q(), ""), **fields}.items() if value)
-    rest = ", ".join(f'"{key}": {json.dumps(value)}' for key, value in number().items() if key not in fields)
+    """A file with one good record and then the question q7 with these fields written as raw
+    JSON.
+    """
+    record = ", ".join(
+        f'"{key}": {value}' for key, value in {**dict.fromkeys(q(), ""), **fields}.items() if value
+    )
+    rest = ", ".join(
+        f'"{key}": {json.dumps(value)}' for key, value in number().items() if key not in fields
+    )
     return f"[{json.dumps(q('q1'))}, {{{rest}, {record}}}]"
 
 
@@ -206,5 +243,14 @@ def warning(results: Record, *words: str) -> str:
 
 def shares(results: Record) -> str:
     """All that must not depend on the order of questions, as text (nan equals itself there)."""
-    keys = ("overall_score", "overall_interval", "level_scores", "level_intervals", "level_counts", "missing_count")
-    return repr([results[key] for key in (*keys, "unparsed_count", "unboxed_count", "answered_only")])
+    keys = (
+        "overall_score",
+        "overall_interval",
+        "level_scores",
+        "level_intervals",
+        "level_counts",
+        "missing_count",
+    )
+    return repr(
+        [results[key] for key in (*keys, "unparsed_count", "unboxed_count", "answered_only")]
+    )

@@ -17,16 +17,27 @@ from llm_server import LlmServer
 settings.register_profile("patient", deadline=None, database=None)
 settings.load_profile("patient")
 
-for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+for name in (
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "http_proxy",
+    "HTTP_PROXY",
+    "all_proxy",
+    "ALL_PROXY",
+):
     os.environ.pop(name, None)  # no test may ask a real server
 os.environ.pop("FORECASTEVAL_OUTPUT", None)
-os.environ["OMP_NUM_THREADS"] = "1"  # numpy's threads wait for each other by running: workers would stop each other
+os.environ["OMP_NUM_THREADS"] = (
+    "1"  # numpy's threads wait for each other by running: workers would stop each other
+)
 os.environ["SOURCE_DATE_EPOCH"] = "1763683200"  # 2025-11-21: no test may see midnight
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--extras", action="store_true", help="run the tests of extras alone; a missing extra is a failure"
+        "--extras",
+        action="store_true",
+        help="run the tests of extras alone; a missing extra is a failure",
     )
 
 
@@ -38,13 +49,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test that is marked `extra("package or program")` if that is not installed."""
     wanted = [name for marker in item.iter_markers("extra") for name in marker.args]
-    missing = [name for name in wanted if not (shutil.which(name) if name == "chromium" else find_spec(name))]
+    missing = [
+        name
+        for name in wanted
+        if not (shutil.which(name) if name == "chromium" else find_spec(name))
+    ]
     if missing:
         pytest.skip(f"needs {', '.join(missing)}")
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """With --extras a test that skips itself has failed."""
     report = yield
     if report.skipped and item.config.getoption("--extras"):
@@ -54,7 +71,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.fixture(scope="session", autouse=True)
 def _certificates() -> Iterator[None]:
-    """No test speaks TLS, but every client of a model loads certificates, for 30 ms: once is enough."""
+    """No test speaks TLS, but every client of a model loads certificates, for 30 ms: once is
+    enough.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl, "create_default_context", functools.cache(ssl.create_default_context))
         yield
@@ -62,8 +81,8 @@ def _certificates() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _retries_of_others() -> Iterator[None]:
-    """The SDK's retries wait as long as random() says, in threads that outlive a deadline and then meddle with the
-    random state that hypothesis watches in another test."""
+    """The SDK's retries wait as long as random() says, in threads that outlive a deadline and then
+    meddle with the random state that hypothesis watches in another test."""
     import openai._base_client as sdk
 
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,6 @@
-"""Forecasts of numbers by samples, scored by CRPS: a benchmark as short as it can be, which CONTRIBUTING shows."""
+"""Forecasts of numbers by samples, scored by CRPS: a benchmark as short as it can be, which
+CONTRIBUTING shows.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,17 @@ from forecasteval.common.wing import ITEMS, Evaluator, Files, Wing
 
 
 def score_samples(samples: Sequence[float], value: float, scale: float) -> float:
-    """−CRPS / scale of the forecast that `samples` are drawn from, cut at −1: mean |x − y| − mean |x − x'| / 2."""
+    """−CRPS / scale of the forecast that `samples` are drawn from, cut at −1: mean |x − y| − mean
+    |x − x'| / 2.
+    """
     spread = mean([abs(x - y) for x, y in product(samples, samples)])
     return max(-1.0, (spread / 2 - mean([abs(x - value) for x in samples])) / scale)
 
 
 class Samples(NamedTuple):
-    """The questions {id, value, scale} of a dataset, and the answers {id: samples} of a prediction."""
+    """The questions {id, value, scale} of a dataset, and the answers {id: samples} of a
+    prediction.
+    """
 
     questions: list[dict[str, Any]]
     answers: dict[str, Any]
@@ -47,21 +53,31 @@ class CrpsEvaluator(Evaluator):
         return {"evaluator": f"{type(self).__name__} 1.0"}
 
     def read(self, files: Files) -> Samples:
-        answers, questions = (parse_json(decode_utf8(read_file(path), str(path)), str(path)) for (path, *_) in files)
+        answers, questions = (
+            parse_json(decode_utf8(read_file(path), str(path)), str(path)) for (path, *_) in files
+        )
         return Samples(questions, answers, files)
 
     def score(self, data: Samples) -> list[dict[str, Any]]:
-        """An item per question; what is missing or no list of numbers has the worst score, and stays in the mean."""
+        """An item per question; what is missing or no list of numbers has the worst score, and
+        stays in the mean.
+        """
         items = []
         for question in data.questions:
             samples, score, outcome = data.answers.get(question["id"]), -1.0, "missing"
             if samples is not None:
-                numbers = isinstance(samples, list) and samples and all(type(x) in (int, float) for x in samples)
+                numbers = (
+                    isinstance(samples, list)
+                    and samples
+                    and all(type(x) in (int, float) for x in samples)
+                )
                 outcome = "scored" if numbers and all(map(math.isfinite, samples)) else "unparsed"
             if outcome == "scored":
                 score = score_samples(samples, question["value"], question["scale"])
             identity = hash_question(f"{question['id']} {question['value']} {question['scale']}")
-            items.append({"id": question["id"], "question": identity, "score": score, "outcome": outcome})
+            items.append(
+                {"id": question["id"], "question": identity, "score": score, "outcome": outcome}
+            )
         return items
 
     def summarise(self, scores: list[dict[str, Any]], data: Samples) -> dict[str, Any]:

@@ -12,13 +12,18 @@ import pytest
 _PARAM: Final = type(pytest.param())
 
 
-def each(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def each(
+    names: str | Sequence[str], rows: Iterable[Any]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Run a test for every row, in a temporary folder of its own, and report all rows that fail.
 
-    Other fixtures are shared by the rows: a test that changes one (monkeypatch, a server) takes `parametrize`.
+    Other fixtures are shared by the rows: a test that changes one (monkeypatch, a server) takes
+    `parametrize`.
     """
     keys = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
-    table = [row.values if isinstance(row, _PARAM) else (row,) if len(keys) == 1 else row for row in rows]
+    table = [
+        row.values if isinstance(row, _PARAM) else (row,) if len(keys) == 1 else row for row in rows
+    ]
     assert table, "no rows"
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:

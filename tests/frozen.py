@@ -6,10 +6,11 @@
     python tests/frozen.py save NEW --only root0 --only convert         some parts: root0, root1, …, tables0, …, import
     python tests/frozen.py compare OLD NEW                prints the files that differ; exit code 1 if any does
 
-The commands of every benchmark run over the shipped samples and a short season; `--more` names a folder with dataset/
-and prediction/ of your own, `--tables` one with reaction tables. Checksums of the code, and of files that contain them,
-are masked, and so are temporary folders. root0 are the shipped samples, root1 is the season, further roots are those
-of `--more`; tables0 are the shipped tables.
+The commands of every benchmark run over the shipped samples and a short season; `--more` names a
+folder with dataset/ and prediction/ of your own, `--tables` one with reaction tables. Checksums of
+the code, and of files that contain them, are masked, and so are temporary folders. root0 are the
+shipped samples, root1 is the season, further roots are those of `--more`; tables0 are the shipped
+tables.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ _QUESTIONS: Final = "multiple_choice_single_varying_reference"
 
 
 class Recorder:
-    """Runs commands of a checkout in a folder of their own and writes what they print to `folder`."""
+    """Runs commands of a checkout in a folder of their own and writes what they print to
+    `folder`.
+    """
 
     def __init__(self, checkout: Path, folder: Path, work: Path) -> None:
         self.checkout, self.folder, self.work = checkout, folder, work
@@ -51,7 +54,12 @@ class Recorder:
         environment.pop("OPENAI_API_KEY", None)
         command = [sys.executable, str(self.checkout / "eval.py"), *words]
         done = subprocess.run(
-            command, cwd=cwd or self.work, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL
+            command,
+            cwd=cwd or self.work,
+            env=environment,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
         )
         self.keep(name, f"{' '.join(words)}\nexit {done.returncode}\n{done.stdout}\n{done.stderr}")
 
@@ -60,7 +68,9 @@ class Recorder:
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         masked = (
-            text.replace(str(self.work), "WORK").replace(str(self.checkout), "CHECKOUT").replace(str(ROOT), "CHECKOUT")
+            text.replace(str(self.work), "WORK")
+            .replace(str(self.checkout), "CHECKOUT")
+            .replace(str(ROOT), "CHECKOUT")
         )
         path.write_text(_CHECKSUM.sub(r"\1…", masked), encoding="utf-8", errors="surrogateescape")
 
@@ -68,7 +78,10 @@ class Recorder:
         """Write all texts of a folder whose names match."""
         for path in sorted(folder.rglob(pattern)):
             if path.suffix in (".json", ".jsonl", ".csv", ".md", ".html", ".txt"):
-                self.keep(f"{name}/{path.relative_to(folder)}", path.read_text("utf-8", errors="surrogateescape"))
+                self.keep(
+                    f"{name}/{path.relative_to(folder)}",
+                    path.read_text("utf-8", errors="surrogateescape"),
+                )
 
     def record_root(self, name: str, source: Path) -> None:
         """All commands that take a folder with dataset/ and prediction/, over a copy of it."""
@@ -76,7 +89,11 @@ class Recorder:
         for part in ("dataset", "prediction"):
             shutil.copytree(source / part, root / part)
         options = ("--root", str(root))
-        files = [path.stem for path in sorted((root / "prediction").iterdir()) if path.name != "systems.json"]
+        files = [
+            path.stem
+            for path in sorted((root / "prediction").iterdir())
+            if path.name != "systems.json"
+        ]
         for file in files:
             self.run(f"{name}/score/{file}.txt", "-f", file, "--items", *options)
             self.run(f"{name}/score/{file}.json", "-f", file, "--json", *options)
@@ -93,10 +110,24 @@ class Recorder:
         """Questions of reaction tables, their prompts, and the score of the first option."""
         built, prompts = self.work / f"{name}-built", self.work / f"{name}-prompts.jsonl"
         self.run(f"{name}/build.txt", "rxnopt", "build", str(tables), "-o", str(built))
-        self.run(f"{name}/render.txt", "rxnopt", "render", str(built / f"{_QUESTIONS}.json"), "-o", str(prompts))
+        self.run(
+            f"{name}/render.txt",
+            "rxnopt",
+            "render",
+            str(built / f"{_QUESTIONS}.json"),
+            "-o",
+            str(prompts),
+        )
         for path in sorted(built.glob("example_prediction_*.json")):
             dataset = built / path.name.removeprefix("example_prediction_")
-            self.run(f"{name}/score/{path.stem}.json", "-f", str(path), "--dataset", str(dataset), "--json")
+            self.run(
+                f"{name}/score/{path.stem}.json",
+                "-f",
+                str(path),
+                "--dataset",
+                str(dataset),
+                "--json",
+            )
         self.keep_folder(f"{name}/built", built)
         if prompts.exists():
             self.keep(f"{name}/prompts.jsonl", prompts.read_text("utf-8"))
@@ -109,7 +140,9 @@ def _pairs(files: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield first, second
 
 
-def save(folder: Path, checkout: Path, more: Sequence[Path], tables: Sequence[Path], only: Sequence[str]) -> None:
+def save(
+    folder: Path, checkout: Path, more: Sequence[Path], tables: Sequence[Path], only: Sequence[str]
+) -> None:
     """Write everything, or `only` these parts, to `folder`, which must not exist."""
 
     def wanted(part: str) -> bool:
@@ -121,7 +154,10 @@ def save(folder: Path, checkout: Path, more: Sequence[Path], tables: Sequence[Pa
         recorder = Recorder(checkout, folder, work)
         season = work / "season-source"
         made = [sys.executable, str(ROOT / "tests" / "season.py"), str(season)]
-        subprocess.run([*made, "--weeks", "4", "--questions", "12", "--systems", "6", "--runs", "2"], check=True)
+        subprocess.run(
+            [*made, "--weeks", "4", "--questions", "12", "--systems", "6", "--runs", "2"],
+            check=True,
+        )
         for number, root in enumerate([ROOT, season, *more]):
             if wanted(f"root{number}"):
                 recorder.record_root(f"root{number}", root)
@@ -135,7 +171,12 @@ def save(folder: Path, checkout: Path, more: Sequence[Path], tables: Sequence[Pa
         for path in sorted((ROOT / "tests" / "samples").iterdir()) if wanted("convert") else ():
             target = f"converted-{path.name}.json"
             recorder.run(
-                f"convert/{path.name}.txt", "convert", str(path), "-o", target, *CONVERT_OPTIONS.get(path.name, ())
+                f"convert/{path.name}.txt",
+                "convert",
+                str(path),
+                "-o",
+                target,
+                *CONVERT_OPTIONS.get(path.name, ()),
             )
         recorder.keep_folder("converted", work, "converted-*")
 
@@ -143,12 +184,18 @@ def save(folder: Path, checkout: Path, more: Sequence[Path], tables: Sequence[Pa
 def compare(old: Path, new: Path) -> int:
     """Print the files that differ, with their first differing lines; how many they are."""
     differing = 0
-    roots = {path.name for path in new.iterdir()}  # parts that were not saved again are not compared
-    for name in sorted({str(path.relative_to(root)) for root in (old, new) for path in root.rglob("*.*")}):
+    roots = {
+        path.name for path in new.iterdir()
+    }  # parts that were not saved again are not compared
+    for name in sorted(
+        {str(path.relative_to(root)) for root in (old, new) for path in root.rglob("*.*")}
+    ):
         if name.split("/")[0] not in roots:
             continue
         texts = [
-            (root / name).read_text("utf-8", errors="surrogateescape") if (root / name).is_file() else "absent"
+            (root / name).read_text("utf-8", errors="surrogateescape")
+            if (root / name).is_file()
+            else "absent"
             for root in (old, new)
         ]
         if texts[0] == texts[1]:
@@ -157,8 +204,12 @@ def compare(old: Path, new: Path) -> int:
         print(name)
         # Not difflib: it takes minutes over pages of thousands of lines.
         pairs = itertools.zip_longest(*(text.splitlines() for text in texts), fillvalue="")
-        for before, after in itertools.islice((pair for pair in pairs if pair[0] != pair[1]), SHOWN // 2):
-            equal = itertools.takewhile(lambda both: both[0] == both[1], zip(before, after, strict=False))
+        for before, after in itertools.islice(
+            (pair for pair in pairs if pair[0] != pair[1]), SHOWN // 2
+        ):
+            equal = itertools.takewhile(
+                lambda both: both[0] == both[1], zip(before, after, strict=False)
+            )
             begin = max(0, sum(1 for _ in equal) - 40)
             print(f"    - {before[begin : begin + 200]}\n    + {after[begin : begin + 200]}")
     print(f"{differing} files differ")
@@ -166,7 +217,9 @@ def compare(old: Path, new: Path) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     saving = commands.add_parser("save")
     saving.add_argument("folder", type=Path)

@@ -1,8 +1,8 @@
 """Ways to rise on a board without forecasting better: `python tests/games.py [seeds]`.
 
-A player of known skill changes its records, and knows the outcomes unless the game is about probabilities. `play` gives
-the player's ranks before and after; tests/prophet/test_games.py asserts that none rises by more than the noise of its
-skill, in the ranking that the board shows.
+A player of known skill changes its records, and knows the outcomes unless the game is about
+probabilities. `play` gives the player's ranks before and after; tests/prophet/test_games.py asserts
+that none rises by more than the noise of its skill, in the ranking that the board shows.
 """
 
 from __future__ import annotations
@@ -22,11 +22,15 @@ PLAYER: Final = "f4"
 FORECASTERS: Final = 7
 CLOSING: Final = "2025-06-30T00:00:00Z"
 Record = dict[str, Any]
-Game = Callable[[Record, Record], list[Record]]  # of a problem and the player's forecast: what it hands in
+Game = Callable[
+    [Record, Record], list[Record]
+]  # of a problem and the player's forecast: what it hands in
 
 
 def draw(seed: int, events: int = 60) -> tuple[list[Record], list[Record]]:
-    """Events of 2 to 4 options and forecasters whose noise grows with their number; one price for all."""
+    """Events of 2 to 4 options and forecasters whose noise grows with their number; one price for
+    all.
+    """
     rng = np.random.default_rng(seed)
     problems, forecasts = [], []
     for event in range(events):
@@ -68,37 +72,58 @@ def without(row: Record, *fields: str) -> Record:
 
 
 GAMES: Final[Mapping[str, Game]] = {
-    "own weight where right": lambda problem, row: [{**row, "weight": 1000 if is_right(problem, row) else 1}],
+    "own weight where right": lambda problem, row: [
+        {**row, "weight": 1000 if is_right(problem, row) else 1}
+    ],
     "own odds of 0.01": lambda _, row: [{**row, "odds": [0.01] * len(row["odds"])}],
     "own odds of 0.01 for the winner": lambda problem, row: [{**row, "odds": cheap(problem, row)}],
-    "no odds where wrong": lambda problem, row: [row if is_right(problem, row) else without(row, "odds")],
+    "no odds where wrong": lambda problem, row: [
+        row if is_right(problem, row) else without(row, "odds")
+    ],
     "the truth, late": lambda problem, row: [
         {**row, "timestamp": "2025-07-01T00:00:00Z", "prediction": truth_of(problem)}
     ],
-    "the truth, without a time": lambda problem, row: [{**without(row, "timestamp"), "prediction": truth_of(problem)}],
+    "the truth, without a time": lambda problem, row: [
+        {**without(row, "timestamp"), "prediction": truth_of(problem)}
+    ],
     "four events only": lambda problem, row: [row] if problem["problem_id"] < 4 else [],
     "a tenth, the ones it was best at": lambda problem, row: (
-        [row] if row["prediction"][problem["correct_option_idx"]] > 0.85 and problem["problem_id"] % 3 == 0 else []
+        [row]
+        if row["prediction"][problem["correct_option_idx"]] > 0.85
+        and problem["problem_id"] % 3 == 0
+        else []
     ),
-    "no weight where wrong": lambda problem, row: [row if is_right(problem, row) else without(row, "weight")],
+    "no weight where wrong": lambda problem, row: [
+        row if is_right(problem, row) else without(row, "weight")
+    ],
     "two accounts, false odds in an hour of their own": lambda problem, row: [
         {**row, "username": name, "timestamp": "2025-06-01T00:00:00Z", "odds": cheap(problem, row)}
         for name in (PLAYER, f"{PLAYER} again")
     ],
     # These gained nothing before either.
     "all zero where unsure": lambda _, row: [
-        row if max(row["prediction"]) > 0.6 else {**row, "prediction": [0.0] * len(row["prediction"])}
+        row
+        if max(row["prediction"]) > 0.6
+        else {**row, "prediction": [0.0] * len(row["prediction"])}
     ],
     "no number where unsure": lambda _, row: [
-        row if max(row["prediction"]) > 0.6 else {**row, "prediction": ["nan"] * len(row["prediction"])}
+        row
+        if max(row["prediction"]) > 0.6
+        else {**row, "prediction": ["nan"] * len(row["prediction"])}
     ],
-    "twice as large": lambda _, row: [{**row, "prediction": [min(1.0, 2 * p) for p in row["prediction"]]}],
+    "twice as large": lambda _, row: [
+        {**row, "prediction": [min(1.0, 2 * p) for p in row["prediction"]]}
+    ],
     "a second, later forecast of the truth": lambda problem, row: [
         row,
         {**row, "timestamp": "2025-07-01T00:00:00Z", "prediction": truth_of(problem)},
     ],
-    "another field for the probabilities": lambda problem, row: [{**row, "probs": truth_of(problem)}],
-    "odds and weight that are no numbers": lambda _, row: [{**row, "odds": "free", "weight": "all"}],
+    "another field for the probabilities": lambda problem, row: [
+        {**row, "probs": truth_of(problem)}
+    ],
+    "odds and weight that are no numbers": lambda _, row: [
+        {**row, "odds": "free", "weight": "all"}
+    ],
 }
 
 
@@ -114,9 +139,11 @@ def play(game: Game, seed: int) -> tuple[Record, Record]:
 
 
 def risen(before: Record, after: Record) -> dict[str, tuple[int, int]]:
-    """The metrics by which the player rose above the better end of its rank interval, with both ranks.
+    """The metrics by which the player rose above the better end of its rank interval, with both
+    ranks.
 
-    If it hands in other events than the others, only the metric that ranks the board then: the others do not compare.
+    If it hands in other events than the others, only the metric that ranks the board then: the
+    others do not compare.
     """
     old, new = before["forecasters"][PLAYER], after["forecasters"].get(PLAYER)
     if new is None:
@@ -124,12 +151,16 @@ def risen(before: Record, after: Record) -> dict[str, tuple[int, int]]:
     by = after["ranked_by"]["metric"]
     found = {}
     for metric in [by] if by == "adjusted_brier" else METRICS:
-        if new[f"{metric}_rank"] is not None and new[f"{metric}_rank"] < old[f"{metric}_rank_interval"][0]:
+        if (
+            new[f"{metric}_rank"] is not None
+            and new[f"{metric}_rank"] < old[f"{metric}_rank_interval"][0]
+        ):
             found[metric] = (old[f"{metric}_rank"], new[f"{metric}_rank"])
     return found
 
 
-# Bradley–Terry is no score of single forecasters: whoever adds what the pool lacks rises, an even forecast too.
+# Bradley–Terry is no score of single forecasters: whoever adds what the pool lacks rises, an even
+# forecast too.
 METRICS: Final = (
     *("brier", "adjusted_brier", "log", "spherical", "return_0", "return_0.5", "return_1"),
     *("irt_ability", "weighted_brier"),
@@ -142,8 +173,12 @@ def main(seeds: int) -> None:
             before, after = play(game, seed)
             old, new = before["forecasters"][PLAYER], after["forecasters"].get(PLAYER, {})
             by = after["ranked_by"]["metric"]
-            moves = ", ".join(f"{m} {old[f'{m}_rank']}→{new.get(f'{m}_rank') or '–'}" for m in METRICS)
-            print(f"{name}, seed {seed}, by {by}: {risen(before, after) or 'nothing gained'} ({moves})")
+            moves = ", ".join(
+                f"{m} {old[f'{m}_rank']}→{new.get(f'{m}_rank') or '–'}" for m in METRICS
+            )
+            print(
+                f"{name}, seed {seed}, by {by}: {risen(before, after) or 'nothing gained'} ({moves})"
+            )
 
 
 if __name__ == "__main__":

@@ -67,7 +67,9 @@ class Parsed(HTMLParser):
 
 
 def check_page(page: str) -> Parsed:
-    """What holds of every page: one file, harmless, strict policy, headings in order, pictures described."""
+    """What holds of every page: one file, harmless, strict policy, headings in order, pictures
+    described.
+    """
     assert page.startswith("<!DOCTYPE html>")
     assert not RAW_CONTROL.search(page.replace("\n", ""))
     page.encode()
@@ -94,7 +96,11 @@ def check_page(page: str) -> Parsed:
 
 def _check_policy(parsed: Parsed) -> None:
     """The policy allows nothing but this style and this script."""
-    policies = [meta["content"] for meta in parsed.find("meta") if meta.get("http-equiv") == "Content-Security-Policy"]
+    policies = [
+        meta["content"]
+        for meta in parsed.find("meta")
+        if meta.get("http-equiv") == "Content-Security-Policy"
+    ]
     assert len(policies) == 1
     rules = dict(rule.strip().split(" ", 1) for rule in policies[0].split(";"))
     assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"

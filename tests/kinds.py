@@ -29,6 +29,8 @@ KINDS: Final = {
     "exact number": asked(3, "838.34"),
     "zero Std": asked(3, "49", std=0.0),
     "percent": asked(4, "30.98%", std=2.0),
-    "scaled number": asked(4, "89.86 billion yuan", std=0.5, prompt="in hundreds of millions of yuan?"),
+    "scaled number": asked(
+        4, "89.86 billion yuan", std=0.5, prompt="in hundreds of millions of yuan?"
+    ),
     "Std but names": asked(3, "Red, Blue", std=2.0),
 }

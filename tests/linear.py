@@ -13,14 +13,17 @@ import pytest
 GROWTH: Final = 8
 LIMIT: Final = 24.0  # quadratic work costs GROWTH² = 64 times as much
 HARMLESS: Final = 0.02  # seconds; below it times are noise
-PLAIN: Final = 5.0  # seconds; above it they are none, and more runs of quadratic work would take minutes
+PLAIN: Final = (
+    5.0  # seconds; above it they are none, and more runs of quadratic work would take minutes
+)
 
 
 def assert_linear(make: Callable[[int, int], Callable[[], object]], size: int) -> None:
-    """Eight times the text may cost at most 24 times the CPU time: between 8, linear, and 64, quadratic.
+    """Eight times the text may cost at most 24 times the CPU time: between 8, linear, and 64,
+    quadratic.
 
-    `make(size, run)` prepares one run, a new text each time so that no cache helps. The best of a few runs counts,
-    so that neither load nor a slow machine decides.
+    `make(size, run)` prepares one run, a new text each time so that no cache helps. The best of a
+    few runs counts, so that neither load nor a slow machine decides.
     """
     small = large = math.inf
     for run in range(5):

@@ -1,7 +1,8 @@
-r"""A scripted server on 127.0.0.1 that speaks the OpenAI API, and numeric questions that the grammar cannot settle.
+r"""A scripted server on 127.0.0.1 that speaks the OpenAI API, and numeric questions that the
+grammar cannot settle.
 
-A script is a function from `Request` to `Reply`; it sees every request, retries of the SDK included. What came in is
-kept in `requests`.
+A script is a function from `Request` to `Reply`; it sees every request, retries of the SDK
+included. What came in is kept in `requests`.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ class Request(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What goes out: `cut` sends half the body and hangs up, `drop` hangs up at once, `wait` seconds come first."""
+    """What goes out: `cut` sends half the body and hangs up, `drop` hangs up at once, `wait`
+    seconds come first.
+    """
 
     body: bytes = b""
     status: int = 200
@@ -67,7 +70,9 @@ class Reply(NamedTuple):
 Script = Callable[[Request], Reply]
 
 
-def completion(content: object, reason: object = "stop", refusal: object = None, **more: Any) -> Reply:
+def completion(
+    content: object, reason: object = "stop", refusal: object = None, **more: Any
+) -> Reply:
     """A 200 with one choice; `more` replaces keys of the body."""
     choice = {
         "index": 0,
@@ -75,7 +80,14 @@ def completion(content: object, reason: object = "stop", refusal: object = None,
         "message": {"role": "assistant", "content": content, "refusal": refusal},
     }
     usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
-    body = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
+    body = {
+        "id": "x",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
+        "choices": [choice],
+        "usage": usage,
+    }
     return Reply(json.dumps({**body, **more}).encode())
 
 
@@ -91,17 +103,23 @@ def error(status: int, message: str = "no", headers: dict[str, str] = NO_RETRY) 
 
 
 def honest(request: Request) -> Reply:
-    """A model that reads the first number of a span as it stands there, and takes no two names for the same."""
+    """A model that reads the first number of a span as it stands there, and takes no two names for
+    the same.
+    """
     if "span" not in request.data:
         return completion('{"same": false}')
     number = LITERAL.search(request.span)
     return answer(number[0] if number else "")
 
 
-UNSURE: Final = r"\boxed{101 then, after 90 now}"  # the grammar takes the last number, `honest` the first
+UNSURE: Final = (
+    r"\boxed{101 then, after 90 now}"  # the grammar takes the last number, `honest` the first
+)
 
 
-def question(given: object = UNSURE, name: object = "a", truth: str = "100", std: float | None = 5.0) -> dict[str, Any]:
+def question(
+    given: object = UNSURE, name: object = "a", truth: str = "100", std: float | None = 5.0
+) -> dict[str, Any]:
     return {
         "id": name, "level": 4, "prompt": "How many units will it be?", "ground_truth": truth, "Std": std,
         "answer": given,
@@ -110,7 +128,10 @@ def question(given: object = UNSURE, name: object = "a", truth: str = "100", std
 
 def questions(count: int) -> list[dict[str, Any]]:
     """Question n has the answer n + 1000 in the model's reading and 90 in the grammar's."""
-    return [question(rf"\boxed{{{n + 1000} then, after 90 now}}", str(n), str(n + 1000)) for n in range(count)]
+    return [
+        question(rf"\boxed{{{n + 1000} then, after 90 now}}", str(n), str(n + 1000))
+        for n in range(count)
+    ]
 
 
 class LlmServer:
@@ -121,7 +142,9 @@ class LlmServer:
         self.requests: list[Request] = []
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.005,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.005,), daemon=True
+        )
 
     @property
     def url(self) -> str:
@@ -159,11 +182,15 @@ def _handler(server: LlmServer) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             raw = self.rfile.read(int(self.headers.get("content-length") or 0))
-            reply = server.script(server.take(self.path, {k.lower(): v for k, v in self.headers.items()}, raw))
+            reply = server.script(
+                server.take(self.path, {k.lower(): v for k, v in self.headers.items()}, raw)
+            )
             time.sleep(reply.wait)
             if reply.drop:
                 # Linger 0 sends RST: a reset, not an orderly end.
-                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.connection.setsockopt(
+                    socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+                )
                 self.close_connection = True
                 self.connection.close()
                 return

@@ -1,8 +1,10 @@
-"""Write tests/samples/: a small file of every format that `convert` reads, answers to questions of dataset/250915.json.
+"""Write tests/samples/: a small file of every format that `convert` reads, answers to questions of
+dataset/250915.json.
 
     python tests/make_convert_samples.py
 
-Invented like the dataset. The log of inspect_ai has the fields that its documentation names, and few others.
+Invented like the dataset. The log of inspect_ai has the fields that its documentation names, and
+few others.
 """
 
 from __future__ import annotations
@@ -40,13 +42,21 @@ PAST: Final = [  # the columns of FutureX-Past's first edition
 
 def chat(text: str) -> dict[str, Any]:
     """The body of a chat completion."""
-    return {"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
+    return {
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        ]
+    }
 
 
 def miroflow_row(name: str, *answers: str) -> dict[str, Any]:
     """A task of MiroFlow with an attempt for each answer; "" is one that failed."""
     attempts = [
-        {"attempt_id": number, "status": "completed" if answer else "failed", "model_boxed_answer": answer}
+        {
+            "attempt_id": number,
+            "status": "completed" if answer else "failed",
+            "model_boxed_answer": answer,
+        }
         for number, answer in enumerate(answers, 1)
     ]
     return {
@@ -58,7 +68,11 @@ def miroflow_row(name: str, *answers: str) -> dict[str, Any]:
 def log_sample(name: str, epoch: int, text: str, **more: Any) -> dict[str, Any]:
     """A sample of a log: what was asked, and what the model's last output says."""
     message = {"role": "assistant", "content": text, "source": "generate"}
-    output = {"model": "mock", "choices": [{"message": message, "stop_reason": "stop"}], "completion": text}
+    output = {
+        "model": "mock",
+        "choices": [{"message": message, "stop_reason": "stop"}],
+        "completion": text,
+    }
     asked = {"id": name, "epoch": epoch, "input": f"What of {name}?", "target": "", "metadata": {}}
     return {**asked, "messages": [message], "output": output, "scores": {}, **more}
 
@@ -67,15 +81,27 @@ def log_of(samples: list[dict[str, Any]], epochs: int, status: str = "success") 
     """A log that is one JSON object."""
     names = list(dict.fromkeys(sample["id"] for sample in samples))
     dataset = {"name": "250915", "samples": len(names), "sample_ids": names}
-    head = {"task": "futurex", "model": "mock", "created": "2025-09-14T08:00:00+00:00", "dataset": dataset}
-    return {"version": 2, "status": status, "eval": {**head, "config": {"epochs": epochs}}, "samples": samples}
+    head = {
+        "task": "futurex",
+        "model": "mock",
+        "created": "2025-09-14T08:00:00+00:00",
+        "dataset": dataset,
+    }
+    return {
+        "version": 2,
+        "status": status,
+        "eval": {**head, "config": {"epochs": epochs}},
+        "samples": samples,
+    }
 
 
 def zip_log(path: Path, log: dict[str, Any]) -> None:
     """The same log as a zip: a header, and a file for each sample."""
     header = {key: value for key, value in log.items() if key != "samples"}
     members = {f"samples/{one['id']}_epoch_{one['epoch']}.json": one for one in log["samples"]}
-    with zipfile.ZipFile(path, "w") as archive:  # stored, as what deflate makes depends on its version
+    with zipfile.ZipFile(
+        path, "w"
+    ) as archive:  # stored, as what deflate makes depends on its version
         for name, value in {**members, "header.json": header}.items():
             archive.writestr(zipfile.ZipInfo(name), json.dumps(value))
 
@@ -91,7 +117,9 @@ def write_all(folder: Path) -> None:
     (folder / "benchmark_results.jsonl").write_text(lines, encoding="utf-8", newline="\n")
     answers = {TUNNEL: "Yes", STEWARD: "No", FERRIES: "A, B", INFLOW: "63.5 billion yuan"}
     submitted = {"data": [{"id": name, "prediction": answer} for name, answer in answers.items()]}
-    (folder / SUBMISSION).write_text(json.dumps(submitted, indent=1) + "\n", encoding="utf-8", newline="\n")
+    (folder / SUBMISSION).write_text(
+        json.dumps(submitted, indent=1) + "\n", encoding="utf-8", newline="\n"
+    )
     replies = [
         {
             "id": f"batch_{name[:6]}",
@@ -107,14 +135,18 @@ def write_all(folder: Path) -> None:
     (folder / "futurex-past.jsonl").write_text(lines, encoding="utf-8", newline="\n")
     table = "question,reply\n" + "".join(f'{name},"{answer}"\n' for name, answer in answers.items())
     (folder / "answers.csv").write_text(table, encoding="utf-8", newline="\n")
-    failed = {"error": {"message": "the model did not reply", "traceback": "", "traceback_ansi": ""}}
+    failed = {
+        "error": {"message": "the model did not reply", "traceback": "", "traceback_ansi": ""}
+    }
     samples = [
         log_sample(TUNNEL, 1, "Nobody objects. \\boxed{Yes}"), log_sample(TUNNEL, 2, "\\boxed{Yes}"),
         log_sample(STEWARD, 1, "\\boxed{No}"), log_sample(STEWARD, 2, "\\boxed{Yes}"),
         log_sample(FERRIES, 1, "\\boxed{A, B}"), log_sample(FERRIES, 2, ""),
         log_sample(INFLOW, 1, "\\boxed{63.5 billion yuan}"), log_sample(INFLOW, 2, "", **failed),
     ]  # fmt: skip
-    (folder / "log.json").write_text(json.dumps(log_of(samples, 2), indent=1) + "\n", encoding="utf-8", newline="\n")
+    (folder / "log.json").write_text(
+        json.dumps(log_of(samples, 2), indent=1) + "\n", encoding="utf-8", newline="\n"
+    )
     zip_log(folder / "log.eval", log_of(samples, 2))
 
 

@@ -2,10 +2,11 @@
 
     python tests/make_prophet_sample.py
 
-Writes `dataset/prophet-sample.json` and `prediction/prophet-sample.json`. Every event has true probabilities, from
-which its outcome is drawn; a forecaster sees their logarithms through noise, the less the more skilled (`SKILLS`), and
-the market through a little noise, with a spread. So the ranking to be found is known. The same seed gives the same
-bytes in every run: each event has its own generator, seeded by its id, and no set is ever iterated.
+Writes `dataset/prophet-sample.json` and `prediction/prophet-sample.json`. Every event has true
+probabilities, from which its outcome is drawn; a forecaster sees their logarithms through noise,
+the less the more skilled (`SKILLS`), and the market through a little noise, with a spread. So the
+ranking to be found is known. The same seed gives the same bytes in every run: each event has its
+own generator, seeded by its id, and no set is ever iterated.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ PREDICTION: Final = ROOT / "prediction" / "prophet-sample.json"
 SEED: Final = 20250726
 EVENTS: Final = 200
 
-# Standard deviation of the noise on log-probabilities, best first, and the share of events each takes part in.
+# Standard deviation of the noise on log-probabilities, best first, and the share of events each
+# takes part in.
 SKILLS: Final = {
     "harbor-9b": (0.15, 1.0),
     "ensemble-of-six": (0.25, 0.98),
@@ -41,16 +43,83 @@ SKILLS: Final = {
 }
 MARKET_NOISE: Final = 0.3
 
-GIVEN: Final = ("Ada", "Bruno", "Chidi", "Dagny", "Emre", "Femi", "Greta", "Hugo", "Ines", "Jonas", "Kaito", "Lena")
-FAMILY: Final = ("Albrecht", "Okafor", "Lindqvist", "Moreau", "Tanaka", "Silva", "Novak", "Hale", "Duarte", "Weiss")
+GIVEN: Final = (
+    "Ada",
+    "Bruno",
+    "Chidi",
+    "Dagny",
+    "Emre",
+    "Femi",
+    "Greta",
+    "Hugo",
+    "Ines",
+    "Jonas",
+    "Kaito",
+    "Lena",
+)
+FAMILY: Final = (
+    "Albrecht",
+    "Okafor",
+    "Lindqvist",
+    "Moreau",
+    "Tanaka",
+    "Silva",
+    "Novak",
+    "Hale",
+    "Duarte",
+    "Weiss",
+)
 TOWNS: Final = (
-    *("Altenmark", "Brightwater", "Calloway", "Dunmere", "Eastfold", "Fairhaven", "Glenrock", "Holmstad", "Ironbridge"),
-    *("Jasper Falls", "Kingsport", "Lakeside", "Millbrook", "Northgate", "Oakridge", "Port Lorne", "Queensferry"),
+    *(
+        "Altenmark",
+        "Brightwater",
+        "Calloway",
+        "Dunmere",
+        "Eastfold",
+        "Fairhaven",
+        "Glenrock",
+        "Holmstad",
+        "Ironbridge",
+    ),
+    *(
+        "Jasper Falls",
+        "Kingsport",
+        "Lakeside",
+        "Millbrook",
+        "Northgate",
+        "Oakridge",
+        "Port Lorne",
+        "Queensferry",
+    ),
     *("Riverton", "Stonehaven", "Tidewell", "Upland", "Valmont", "Westbury", "Yarrow", "Zellwood"),
 )
-PARTIES: Final = ("Civic Union", "Green Alliance", "Labour Front", "National Accord", "Liberal List", "Reform 25")
-FILMS: Final = ("盐雪", "槐镇来信", "第七个渡口", "风筝匠", "潮汐邮局", "慢车开往鹤汀", "白鹭与灯塔", "豆沙电台")
-ALBUMS: Final = ("Paper Lanterns", "Low Tide", "Copper Year", "Night Ferry", "Salt & Wire", "Second Harvest", "Orchard")
+PARTIES: Final = (
+    "Civic Union",
+    "Green Alliance",
+    "Labour Front",
+    "National Accord",
+    "Liberal List",
+    "Reform 25",
+)
+FILMS: Final = (
+    "盐雪",
+    "槐镇来信",
+    "第七个渡口",
+    "风筝匠",
+    "潮汐邮局",
+    "慢车开往鹤汀",
+    "白鹭与灯塔",
+    "豆沙电台",
+)
+ALBUMS: Final = (
+    "Paper Lanterns",
+    "Low Tide",
+    "Copper Year",
+    "Night Ferry",
+    "Salt & Wire",
+    "Second Harvest",
+    "Orchard",
+)
 MODELS: Final = ("harbor", "meridian", "quillon", "墨子", "lantern", "tessera", "brook")
 
 
@@ -74,26 +143,44 @@ def day(rng: random.Random) -> str:
 
 def match(rng: random.Random) -> Draft:
     home, guest = rng.sample(TOWNS, 2)
-    return Draft("Sports", f"{home} v. {guest} on {day(rng)}: who wins?", [home, guest, "Draw"], 0.6)
+    return Draft(
+        "Sports", f"{home} v. {guest} on {day(rng)}: who wins?", [home, guest, "Draw"], 0.6
+    )
 
 
 def tennis(rng: random.Random) -> Draft:
     one, other = rng.sample(FAMILY, 2)
-    return Draft("Sports", f"{rng.choice(TOWNS)} Open, round {rng.randint(1, 4)}: {one} or {other}?", [one, other], 1.0)
+    return Draft(
+        "Sports",
+        f"{rng.choice(TOWNS)} Open, round {rng.randint(1, 4)}: {one} or {other}?",
+        [one, other],
+        1.0,
+    )
 
 
 def golf(rng: random.Random) -> Draft:
-    names = rng.sample([f"{given} {family}" for given in GIVEN for family in FAMILY], rng.randint(20, 29))
-    return Draft("Sports", f"Who wins the {rng.choice(TOWNS)} Golf Championship?", [*names, "Any other player"], 1.2)
+    names = rng.sample(
+        [f"{given} {family}" for given in GIVEN for family in FAMILY], rng.randint(20, 29)
+    )
+    return Draft(
+        "Sports",
+        f"Who wins the {rng.choice(TOWNS)} Golf Championship?",
+        [*names, "Any other player"],
+        1.2,
+    )
 
 
 def election(rng: random.Random) -> Draft:
     parties = rng.sample(PARTIES, rng.randint(3, 6))
-    return Draft("Politics", f"Which party wins most seats in the {rng.choice(TOWNS)} council?", parties, 1.2)
+    return Draft(
+        "Politics", f"Which party wins most seats in the {rng.choice(TOWNS)} council?", parties, 1.2
+    )
 
 
 def resignation(rng: random.Random) -> Draft:
-    title = f"Does {person(rng)} leave the office of mayor of {rng.choice(TOWNS)} before {day(rng)}?"
+    title = (
+        f"Does {person(rng)} leave the office of mayor of {rng.choice(TOWNS)} before {day(rng)}?"
+    )
     return Draft("Politics", title, ["Yes", "No"], 1.3)
 
 
@@ -106,7 +193,9 @@ def prices(rng: random.Random) -> Draft:
 
 def rates(rng: random.Random) -> Draft:
     title = f"{rng.choice(TOWNS)} central bank, meeting of {day(rng)}: change of the policy rate"
-    return Draft("Economics", title, ["Cut by 50 bp or more", "Cut by 25 bp", "No change", "Rise"], 1.5)
+    return Draft(
+        "Economics", title, ["Cut by 50 bp or more", "Cut by 25 bp", "No change", "Rise"], 1.5
+    )
 
 
 def heat(rng: random.Random) -> Draft:
@@ -123,16 +212,34 @@ def award(rng: random.Random) -> Draft:
 
 def leaderboard(rng: random.Random) -> Draft:
     names = rng.sample(MODELS, rng.randint(4, 7))
-    return Draft("Technology", f"{day(rng)}：哪家的模型在对话排行榜上排名第一？", [*names, "其他"], 1.4)
+    return Draft(
+        "Technology", f"{day(rng)}：哪家的模型在对话排行榜上排名第一？", [*names, "其他"], 1.4
+    )
 
 
 def charts(rng: random.Random) -> Draft:
     title = f"Which of these albums are in the top ten in week {rng.randint(28, 39)} of 2025?"
-    return Draft("Entertainment", title, rng.sample(ALBUMS, rng.randint(3, 7)), 1.5, exclusive=False)
+    return Draft(
+        "Entertainment", title, rng.sample(ALBUMS, rng.randint(3, 7)), 1.5, exclusive=False
+    )
 
 
 EXCLUSIVE: Final[tuple[Callable[[random.Random], Draft], ...]] = (
-    *(match, match, tennis, tennis, golf, election, resignation, prices, prices, rates, heat, award, leaderboard),
+    *(
+        match,
+        match,
+        tennis,
+        tennis,
+        golf,
+        election,
+        resignation,
+        prices,
+        prices,
+        rates,
+        heat,
+        award,
+        leaderboard,
+    ),
 )
 
 
@@ -167,7 +274,11 @@ def make_event(number: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         truth = softmax(logits)
         winners = rng.choices(draft.options, truth)
     else:
-        winners = [option for option, logit in zip(draft.options, logits, strict=True) if rng.random() < sigmoid(logit)]
+        winners = [
+            option
+            for option, logit in zip(draft.options, logits, strict=True)
+            if rng.random() < sigmoid(logit)
+        ]
     closing = datetime(2025, 7, 1, 12, tzinfo=UTC) + timedelta(hours=rng.randrange(90 * 24))
     problem: dict[str, Any] = {
         "problem_id": name,
@@ -202,8 +313,14 @@ def make_event(number: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
             sent = closing + timedelta(minutes=20)  # too late
         row = {"problem_id": name, "username": who, "timestamp": stamp(sent), "prediction": p}
         forecasts.append({**row, "odds": odds, "bids": bids})
-        if who == "desk-analyst" and number % 10 == 0:  # a second look half an hour later, which counts
-            row = {**row, "timestamp": stamp(sent + timedelta(minutes=30)), "prediction": believe(0.8, 2)}
+        if (
+            who == "desk-analyst" and number % 10 == 0
+        ):  # a second look half an hour later, which counts
+            row = {
+                **row,
+                "timestamp": stamp(sent + timedelta(minutes=30)),
+                "prediction": believe(0.8, 2),
+            }
             forecasts.append({**row, "odds": odds, "bids": bids})
     return problem, forecasts
 
@@ -215,7 +332,9 @@ def sample() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 
 def render(rows: list[dict[str, Any]]) -> str:
-    """The exact text of a file: a record per line, since thousands of short lists on lines of their own help nobody."""
+    """The exact text of a file: a record per line, since thousands of short lists on lines of their
+    own help nobody.
+    """
     return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]\n"
 
 

@@ -1,10 +1,12 @@
-"""Write the RxnOptBench samples: the tables, the datasets built from them, a random prediction for each.
+"""Write the RxnOptBench samples: the tables, the datasets built from them, a random prediction for
+each.
 
     python tests/make_rxnopt_samples.py
 
-The tables are invented: the reactions are textbook ones and the trends are plausible, but no number was measured. They
-hold what printed tables hold: footnote letters, traces, bounds, ranges, ratios, empty cells. Every run writes the same
-bytes: `dataset/rxnopt-tables/*.json`, `dataset/multiple_choice_*.json`, `prediction/multiple_choice_*-random.json`.
+The tables are invented: the reactions are textbook ones and the trends are plausible, but no number
+was measured. They hold what printed tables hold: footnote letters, traces, bounds, ranges, ratios,
+empty cells. Every run writes the same bytes: `dataset/rxnopt-tables/*.json`,
+`dataset/multiple_choice_*.json`, `prediction/multiple_choice_*-random.json`.
 """
 
 from __future__ import annotations
@@ -77,12 +79,19 @@ def table(
     text: str,
     **more: Any,
 ) -> dict[str, Any]:
-    """A table from lines of cells; in the header, names of results are results and all others are conditions."""
-    head, *lines = ([cell.strip() for cell in line.split("|")] for line in text.strip().splitlines())
+    """A table from lines of cells; in the header, names of results are results and all others are
+    conditions.
+    """
+    head, *lines = (
+        [cell.strip() for cell in line.split("|")] for line in text.strip().splitlines()
+    )
     entries = []
     for number, line in enumerate(lines, 1):
         row = dict(zip(head, line, strict=True))
-        conditions = {**constant, **{key: row[key] for key in head if key not in (*RESULTS, "entry")}}
+        conditions = {
+            **constant,
+            **{key: row[key] for key in head if key not in (*RESULTS, "entry")},
+        }
         entries.append({
             "entry_idx": row.get("entry", str(number)),
             "rxn_id": "0",
@@ -346,9 +355,13 @@ def electrolysis() -> dict[str, Any]:
 
 
 def make_prediction(build: Build, kind: str) -> dict[str, int]:
-    """A random index for every question; each has its own generator, so that no other question matters."""
+    """A random index for every question; each has its own generator, so that no other question
+    matters.
+    """
     return {
-        question["id"]: random.Random(f"{SEED} {question['id']}").randrange(len(question["options"]))
+        question["id"]: random.Random(f"{SEED} {question['id']}").randrange(
+            len(question["options"])
+        )
         for question in build.questions
         if question["question_type"] == kind
     }
@@ -358,7 +371,10 @@ def make_files() -> dict[str, str]:
     """The text of every sample by its path from the root."""
     tables = make_tables()
     files = {
-        f"dataset/rxnopt-tables/{made['root_img_name']}.json": json.dumps(made, ensure_ascii=False, indent=1) + "\n"
+        f"dataset/rxnopt-tables/{made['root_img_name']}.json": json.dumps(
+            made, ensure_ascii=False, indent=1
+        )
+        + "\n"
         for made in tables
     }
     build = build_questions(tables, seed=SEED)

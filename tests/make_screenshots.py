@@ -1,4 +1,6 @@
-"""The pictures of docs/pages.md, from the shipped samples: `python tests/make_screenshots.py`, with Chromium."""
+"""The pictures of docs/pages.md, from the shipped samples: `python tests/make_screenshots.py`, with
+Chromium.
+"""
 
 from __future__ import annotations
 

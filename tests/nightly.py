@@ -3,12 +3,13 @@ r"""What nightly runs and comparisons are worth, measured.
     python tests/nightly.py                    everything (some minutes)
     python tests/nightly.py --only tests       one of: runs, season, kills, changes, locks, tests
 
-runs: first and second `eval.py nightly` over 1,000 files of 52 questions. kills: SIGKILL at a random moment, then every
-stored file must be whole, and the next run must bring back the same bytes. locks: two runs started together, one must
-go on and one exit with 5. season: nights over a season (`season.py`), their seconds and memory. changes: SIGKILL in
-nights that change truths, after which no line of the history may be torn, lost or wrong. tests: how often paired tests
-reject between systems that are equally good (5 % is right), and between others. Nothing here is a test: figures depend
-on machine and seed.
+runs: first and second `eval.py nightly` over 1,000 files of 52 questions. kills: SIGKILL at a
+random moment, then every stored file must be whole, and the next run must bring back the same
+bytes. locks: two runs started together, one must go on and one exit with 5. season: nights over a
+season (`season.py`), their seconds and memory. changes: SIGKILL in nights that change truths, after
+which no line of the history may be torn, lost or wrong. tests: how often paired tests reject
+between systems that are equally good (5 % is right), and between others. Nothing here is a test:
+figures depend on machine and seed.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ def make_folder(root: Path, count: int) -> None:
     for folder in ("dataset", "prediction"):
         (root / folder).mkdir()
     (root / "dataset" / "250915.json").write_bytes((ROOT / "dataset" / "250915.json").read_bytes())
-    samples = [json.loads((ROOT / "prediction" / f"250915-{name}.json").read_bytes()) for name in ("random", "careful")]
+    samples = [
+        json.loads((ROOT / "prediction" / f"250915-{name}.json").read_bytes())
+        for name in ("random", "careful")
+    ]
     rng = random.Random(SEED)
     for number in range(count):
         rows = [rng.choice(rows) for rows in zip(*samples, strict=True)]
@@ -56,7 +60,9 @@ def make_folder(root: Path, count: int) -> None:
 
 def start(root: Path, *options: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, str(ROOT / "eval.py"), "nightly", "--root", str(root), *options]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    return subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
 
 
 def timed_run(root: Path, *options: str) -> float:
@@ -79,7 +85,9 @@ def measure_runs(root: Path) -> None:
     before = read_folder(root)
     again = sorted(timed_run(root) for _ in range(5))[2]
     same = "no byte changed" if read_folder(root) == before else "BYTES CHANGED"
-    print(f"runs: 1,000 files first {first:.2f} s, second {again:.2f} s ({again / first:.3f}), {same}")
+    print(
+        f"runs: 1,000 files first {first:.2f} s, second {again:.2f} s ({again / first:.3f}), {same}"
+    )
 
 
 def measure_kills(root: Path, kills: int) -> None:
@@ -105,7 +113,9 @@ def measure_kills(root: Path, kills: int) -> None:
     timed_run(root)
     left = read_folder(root)
     stray = sum(path.suffix == ".tmp" for path in (root / "evaluation").iterdir())
-    print(f"kills: {killed} of {kills} runs killed, {torn} files torn, {lost} results lost, then {stray} strays,")
+    print(
+        f"kills: {killed} of {kills} runs killed, {torn} files torn, {lost} results lost, then {stray} strays,"
+    )
     print("same bytes" if left == whole else "OTHER BYTES")
 
 
@@ -128,7 +138,9 @@ def measure_season(root: Path) -> None:
         before = read_folder(root) if (root / "evaluation").exists() else {}
         begun = time.perf_counter()
         process = subprocess.Popen(
-            [sys.executable, str(ROOT / "eval.py"), *command, "--root", str(root)], stdout=subprocess.PIPE, text=True
+            [sys.executable, str(ROOT / "eval.py"), *command, "--root", str(root)],
+            stdout=subprocess.PIPE,
+            text=True,
         )
         lines = process.stdout.read().splitlines() if process.stdout else []
         _, status, usage = os.wait4(process.pid, 0)
@@ -136,15 +148,18 @@ def measure_season(root: Path) -> None:
         seconds, after = time.perf_counter() - begun, read_folder(root)
         changed = sum(before.get(name) != text for name, text in after.items())
         lines_of_history = after.get("history.jsonl", b"").count(b"\n")
-        print(f"  {told}: {seconds:.2f} s, {usage.ru_maxrss >> 10} MB, exit code {process.returncode},", end=" ")
+        print(
+            f"  {told}: {seconds:.2f} s, {usage.ru_maxrss >> 10} MB, exit code {process.returncode},",
+            end=" ",
+        )
         print(f"{changed} files changed, {lines_of_history} lines of history; {lines[-1]}")
 
 
 def measure_changes(root: Path, kills: int) -> None:
     """Kill nights that have something to say, and read the history after each.
 
-    torn: a line that is no JSON, or a file that is none; lost: a line that was there and is not, or a system whose last
-    line is not what the leaderboard says, once a night went through.
+    torn: a line that is no JSON, or a file that is none; lost: a line that was there and is not, or
+    a system whose last line is not what the leaderboard says, once a night went through.
     """
     make_season(root, weeks=3, questions=8, systems=4, runs=2)
     timed_run(root)
@@ -177,17 +192,26 @@ def measure_changes(root: Path, kills: int) -> None:
     quiet = "no byte changed" if read_folder(root) == left else "BYTES CHANGED"
     nights = max(json.loads(line)["night"] for line in left["history.jsonl"].splitlines())
     verified = timed_run(root, "--verify") > 0
-    print(f"changes: {killed} of {number} runs killed, {torn} lines or files torn, {lost} lost; {grown} of them had")
+    print(
+        f"changes: {killed} of {number} runs killed, {torn} lines or files torn, {lost} lost; {grown} of them had"
+    )
     print(f"appended, {nights} nights in the history; then {quiet}, verified: {verified}")
 
 
 def history_is_right(root: Path) -> bool:
-    """Whether the last line of each system holds the score of the leaderboard, and nights only go up."""
-    lines = [json.loads(line) for line in (root / "evaluation" / "history.jsonl").read_bytes().splitlines()]
+    """Whether the last line of each system holds the score of the leaderboard, and nights only go
+    up.
+    """
+    lines = [
+        json.loads(line)
+        for line in (root / "evaluation" / "history.jsonl").read_bytes().splitlines()
+    ]
     board = json.loads((root / "evaluation" / "leaderboard.json").read_bytes())
     last = {(line["dataset"], line["prediction"]): line["score"] for line in lines}
     rows = {
-        (row["dataset"], row["prediction"]): row["overall_score"] for table in board["tables"] for row in table["rows"]
+        (row["dataset"], row["prediction"]): row["overall_score"]
+        for table in board["tables"]
+        for row in table["rows"]
     }
     nights = [line["night"] for line in lines]
     return last == rows and nights == sorted(nights)
@@ -206,19 +230,27 @@ def measure_locks(root: Path, tries: int) -> None:
     for _ in range(tries):
         runs = [start(root, "--force") for _ in range(2)]
         outcomes.append(sorted(run.wait() for run in runs))
-    print(f"locks: {sum(codes == [0, 5] for codes in outcomes)} of {tries} pairs ended with codes 0 and 5")
+    print(
+        f"locks: {sum(codes == [0, 5] for codes in outcomes)} of {tries} pairs ended with codes 0 and 5"
+    )
 
 
 def draw_scores(rng: np.random.Generator, level: int, count: int) -> np.ndarray[Any, Any]:
-    """Scores such as a level's scorer gives: right or wrong, F1 of a few picks, or exact, partial and nothing."""
+    """Scores such as a level's scorer gives: right or wrong, F1 of a few picks, or exact, partial
+    and nothing.
+    """
     if level == 1:
         return rng.integers(0, 2, count).astype(float)
     if level == 2:
         return rng.choice([0, 0.4, 0.5, 2 / 3, 0.8, 1], count)
-    return np.where(rng.random(count) < 0.4, 0.0, rng.choice([0.8 / 3, 1.6 / 3, 0.8, 1, 0.93, 0.5], count))
+    return np.where(
+        rng.random(count) < 0.4, 0.0, rng.choice([0.8 / 3, 1.6 / 3, 0.8, 1, 0.93, 0.5], count)
+    )
 
 
-def draw_differences(rng: np.random.Generator, kind: str, sizes: Sequence[int]) -> list[np.ndarray[Any, Any]]:
+def draw_differences(
+    rng: np.random.Generator, kind: str, sizes: Sequence[int]
+) -> list[np.ndarray[Any, Any]]:
     """Per level the differences of two systems that are equally good."""
 
     def draw(level: int, count: int) -> np.ndarray[Any, Any]:
@@ -229,7 +261,9 @@ def draw_differences(rng: np.random.Generator, kind: str, sizes: Sequence[int]) 
         if kind == "heavy tails (t, 2 df)":
             return rng.standard_t(2, count) * 0.1
         if kind == "80 % ties":
-            return np.where(rng.random(count) < 0.8, 0, rng.choice([-1, 1], count) * rng.random(count))
+            return np.where(
+                rng.random(count) < 0.8, 0, rng.choice([-1, 1], count) * rng.random(count)
+            )
         if kind == "skewed (exponential)":
             return (rng.exponential(1, count) - 1) * 0.2
         return np.where(rng.random(count) < 0.95, 0.05, -0.95)
@@ -245,9 +279,13 @@ SIZES: Final = ((10,), (20,), (50,), (150,), (500,), QUESTIONS, (40, 40, 40, 40)
 
 
 def measure_tests(simulations: int) -> None:
-    """Type I errors, and the power where 2.8 standard errors are added (80 % for a t test of many questions)."""
+    """Type I errors, and the power where 2.8 standard errors are added (80 % for a t test of many
+    questions).
+    """
     for shift in (0.0, 2.8, -2.8):
-        print("tests: equally good" if not shift else f"tests: shifted by {shift:+} standard errors")
+        print(
+            "tests: equally good" if not shift else f"tests: shifted by {shift:+} standard errors"
+        )
         for kind in KINDS:
             for sizes in SIZES if not shift else SIZES[1:4] + SIZES[5:6]:
                 rejected = rejections(simulations, kind, sizes, shift)
@@ -260,7 +298,10 @@ def rejections(simulations: int, kind: str, sizes: Sequence[int], shift: float) 
     rng = np.random.default_rng(SEED)
     weights = list(WEIGHTS.values()) if len(sizes) > 1 else [1.0]
     many = draw_differences(rng, kind, [100_000] * len(sizes))
-    error = sum(w * w * values.var() / n for w, values, n in zip(weights, many, sizes, strict=True)) ** 0.5
+    error = (
+        sum(w * w * values.var() / n for w, values, n in zip(weights, many, sizes, strict=True))
+        ** 0.5
+    )
     counts = dict.fromkeys(("sign flips", "t", "skewness", "both"), 0)
     for batch in range(max(1, simulations // 100)):  # its own signs for every hundred
         strata = [
@@ -270,7 +311,10 @@ def rejections(simulations: int, kind: str, sizes: Sequence[int], shift: float) 
             ]
             for _ in range(min(100, simulations))
         ]
-        parts = [[weight / len(values) * value for weight, values in one for value in values] for one in strata]
+        parts = [
+            [weight / len(values) * value for weight, values in one for value in values]
+            for one in strata
+        ]
         flips = sign_flip_test(parts, flips=2000, seed=batch)
         for one, p in zip(strata, flips, strict=True):
             t, corrected = t_test(one), skewness_test(one)
@@ -289,7 +333,9 @@ def t_test(strata: Sequence[tuple[float, Sequence[float]]]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--only", choices=("runs", "season", "kills", "changes", "locks", "tests"))
     only = parser.parse_args().only
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
@@ -306,7 +352,9 @@ def main() -> None:
     for name in ("season", "changes"):
         if only in (None, name):
             with tempfile.TemporaryDirectory() as folder:
-                measure_season(Path(folder)) if name == "season" else measure_changes(Path(folder), 200)
+                measure_season(Path(folder)) if name == "season" else measure_changes(
+                    Path(folder), 200
+                )
     if only in (None, "tests"):
         measure_tests(2000)
 

@@ -1,10 +1,12 @@
-r"""The READMEs and the pages of `docs/` as data: their blocks, commands, tables, links; and their commands run.
+r"""The READMEs and the pages of `docs/` as data: their blocks, commands, tables, links; and their
+commands run.
 
-python tests/pages.py        write the outputs that the pages show anew (read the difference before committing it)
+python tests/pages.py        write the outputs that the pages show anew (read the difference before
+committing it)
 
-A `bash` block holds commands, one a line; a `text` block directly below a block of one command is what that prints,
-with a line `…` for lines that are left out. A file name in backticks on a line of its own above a block says that the
-block is that file.
+A `bash` block holds commands, one a line; a `text` block directly below a block of one command is
+what that prints, with a line `…` for lines that are left out. A file name in backticks on a line of
+its own above a block says that the block is that file.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 READMES: Final = ("README.md", "README.zh-CN.md")
 DOCS: Final = tuple(sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
 PAGES: Final = (*READMES, *DOCS)
-FILES_FROM: Final = {"docs/scoring.md": "docs/formats.md"}  # whose files the commands of a page score
+FILES_FROM: Final = {
+    "docs/scoring.md": "docs/formats.md"
+}  # whose files the commands of a page score
 LEFT_OUT: Final = "…\n"
 _BLOCK: Final = re.compile(r"(?:^`([^`\n]+)`\n\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
 _SHOWN: Final = re.compile(r"^```bash\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.M | re.S)
@@ -41,7 +45,9 @@ def read(page: str) -> str:
 
 
 class Block(NamedTuple):
-    """A fenced block: its language, its text, and the file name on a line of its own above it ("" if none)."""
+    """A fenced block: its language, its text, and the file name on a line of its own above it (""
+    if none).
+    """
 
     language: str
     text: str
@@ -49,7 +55,8 @@ class Block(NamedTuple):
 
 
 class Command(NamedTuple):
-    """A command that a page tells its reader to run, and what the page shows of its output (None: nothing).
+    """A command that a page tells its reader to run, and what the page shows of its output (None:
+    nothing).
 
     `start` and `end` are where the output stands in the text of the page.
     """
@@ -91,7 +98,13 @@ def read_tables(text: str) -> list[list[list[str]]]:
     r"""The cells of every table, its header first; `\|` inside a cell is a bar."""
     tables = re.findall(r"(?:^\|.*\n)+", without_blocks(text), re.M)
     return [
-        [[cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip()[1:-1])] for line in lines]
+        [
+            [
+                cell.strip().replace(r"\|", "|")
+                for cell in re.split(r"(?<!\\)\|", line.strip()[1:-1])
+            ]
+            for line in lines
+        ]
         for table in tables
         if (lines := [line for line in table.splitlines() if not re.fullmatch(r"[|:-]+", line)])
     ]
@@ -120,7 +133,9 @@ def links(text: str) -> list[str]:
 def anchors(text: str) -> set[str]:
     """The names by which links reach the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", without_blocks(text), re.M)
-    return {re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+    return {
+        re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings
+    }
 
 
 # --- Commands, run in this process ---
@@ -135,11 +150,15 @@ def copy_repository(folder: Path, page: str) -> Path:
     shutil.copy(ROOT / "docs" / "experiments.xlsx", copy / "docs")
     shutil.copytree(ROOT / "tests" / "samples", copy / "tests" / "samples")
     text = read(page)
-    for block in read_blocks(text) + read_blocks(read(FILES_FROM[page]) if page in FILES_FROM else ""):
+    for block in read_blocks(text) + read_blocks(
+        read(FILES_FROM[page]) if page in FILES_FROM else ""
+    ):
         if block.file:
             (copy / block.file).write_text(block.text, encoding="utf-8")
     if "prediction/your_file.json" in text:
-        shutil.copy(copy / "prediction" / "250915-random.json", copy / "prediction" / "your_file.json")
+        shutil.copy(
+            copy / "prediction" / "250915-random.json", copy / "prediction" / "your_file.json"
+        )
     return copy
 
 
@@ -204,7 +223,9 @@ def renew(page: str) -> str:
 def chinese_left_out(code: str) -> str:
     """Code without what a translation may change: comments, and texts with Chinese in them."""
     lines = [re.sub(r"(?:^|\s+)#.*", "", line) for line in code.splitlines()]
-    return "\n".join("" if any(unicodedata.east_asian_width(c) in "WF" for c in line) else line for line in lines)
+    return "\n".join(
+        "" if any(unicodedata.east_asian_width(c) in "WF" for c in line) else line for line in lines
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""What the tests of the prophet wing share: the sample, small good records, CSV rows, short ways to call."""
+"""What the tests of the prophet wing share: the sample, small good records, CSV rows, short ways to
+call.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,21 @@ PREDICTION, DATASET = make_prophet_sample.PREDICTION, make_prophet_sample.DATASE
 SAMPLE: Final = make_prophet_sample.sample()
 Row = dict[str, Any]
 
-GOOD_PROBLEM: Final = {"problem_id": 1, "options": ["A", "B"], "correct_answer": "A", "end_date": "2025-07-01T00:00Z"}
-GOOD: Final = [{"problem_id": 1, "username": name, "prediction": [0.5, 0.5]} for name in ("ada", "bob")]
+GOOD_PROBLEM: Final = {
+    "problem_id": 1,
+    "options": ["A", "B"],
+    "correct_answer": "A",
+    "end_date": "2025-07-01T00:00Z",
+}
+GOOD: Final = [
+    {"problem_id": 1, "username": name, "prediction": [0.5, 0.5]} for name in ("ada", "bob")
+]
 
 
 def evaluate(forecasts: list[Any], problems: list[Any], **options: Any) -> Results:
-    return ProphetArenaEvaluator(**{"bootstrap": 50, "min_events": 1, **options}).evaluate_all(forecasts, problems)
+    return ProphetArenaEvaluator(**{"bootstrap": 50, "min_events": 1, **options}).evaluate_all(
+        forecasts, problems
+    )
 
 
 def evaluate_csv(path: Path) -> Row:
@@ -53,9 +64,15 @@ def write_csv(path: Path, rows: list[Row]) -> Path:
     return path
 
 
-def csv_row(event: str, name: str, p: Row, outcome: Row, info: Row | None = None, **change: Any) -> Row:
-    market = {option: {"yes_ask": "60", "yes_bid": 50.0} for option in outcome} if info is None else info
-    said = {"probabilities": [{"market": option, "probability": value} for option, value in p.items()]}
+def csv_row(
+    event: str, name: str, p: Row, outcome: Row, info: Row | None = None, **change: Any
+) -> Row:
+    market = (
+        {option: {"yes_ask": "60", "yes_bid": 50.0} for option in outcome} if info is None else info
+    )
+    said = {
+        "probabilities": [{"market": option, "probability": value} for option, value in p.items()]
+    }
     return {
         "event_ticker": event, "predictor_name": name, "submission_id": "s", "category": "Sports",
         "close_time": "2025-07-04 12:35:32.691495+00:00", "market_info": repr(market),

@@ -20,7 +20,9 @@ from forecasteval.rxnopt.tables import REASONS, Table, Unused, read_table
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 CASES: Final = ROOT / "tests" / "cases"
-RAW_CONTROL: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+RAW_CONTROL: Final = re.compile(
+    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 Record = dict[str, Any]
 Row = tuple[dict[str, str], dict[str, object]]
 
@@ -51,11 +53,17 @@ def table(name: str, rows: list[Row], **more: Any) -> Record:
 
 def simple(name: str, yields: list[object], **more: Any) -> Record:
     """A table in which one condition, `base`, varies."""
-    return table(name, [({"base": f"base {n}"}, {"yield_ratio": y}) for n, y in enumerate(yields)], **more)
+    return table(
+        name, [({"base": f"base {n}"}, {"yield_ratio": y}) for n, y in enumerate(yields)], **more
+    )
 
 
 ELECTROLYTES: Final = {
-    "n-Bu4NClO4": ("CCCC[N+](CCCC)(CCCC)CCCC.[O-][Cl+3]([O-])([O-])[O-]", "3 wt % aq. PS-750-M", 27),
+    "n-Bu4NClO4": (
+        "CCCC[N+](CCCC)(CCCC)CCCC.[O-][Cl+3]([O-])([O-])[O-]",
+        "3 wt % aq. PS-750-M",
+        27,
+    ),
     "NaI": ("[I-].[Na+]", "PS-750-M", 32),
     "n-Bu4NBr": ("CCCC[N+](CCCC)(CCCC)CCCC.[Br-]", "3 wt % aq. PS-750-M", 42),
     "NaBF4": ("F[B-](F)(F)F.[Na+]", "PS-750-M", 47),
@@ -73,12 +81,19 @@ def worked_example() -> Record:
         "speed": "800 rpm",
     }  # fmt: skip
     rows: list[Row] = [
-        ({**constant, "Electrolyte": f"{name} (0.1 M)", "solvents": solvent}, {"yield_ratio": str(percent)})
+        (
+            {**constant, "Electrolyte": f"{name} (0.1 M)", "solvents": solvent},
+            {"yield_ratio": str(percent)},
+        )
         for name, (_, solvent, percent) in ELECTROLYTES.items()
     ]
     made = table("10_1002_anie_202416132_si_4_table_1", rows)
-    made["reactants"] = [{"content": "2,2-difluoro-3-phenyl-2H-indole", "SMILES": "FC1(F)C(c2ccccc2)=Nc2ccccc21"}]
-    made["products"] = [{"content": "2-fluoro-3-phenyl-1H-indole", "SMILES": "Fc1c(-c2ccccc2)[nH]c2ccccc12"}]
+    made["reactants"] = [
+        {"content": "2,2-difluoro-3-phenyl-2H-indole", "SMILES": "FC1(F)C(c2ccccc2)=Nc2ccccc21"}
+    ]
+    made["products"] = [
+        {"content": "2-fluoro-3-phenyl-1H-indole", "SMILES": "Fc1c(-c2ccccc2)[nH]c2ccccc12"}
+    ]
     for entry, (name, (smiles, _, _)) in zip(made["entries"], ELECTROLYTES.items(), strict=True):
         entry["conditions"]["reagents"] = [{"content": name, "SMILES": smiles}]
     return made
@@ -87,7 +102,9 @@ def worked_example() -> Record:
 # --- Questions ---
 
 
-def question(name: str, effective: list[float], kind: str = "single_varying", **meta: Any) -> Record:
+def question(
+    name: str, effective: list[float], kind: str = "single_varying", **meta: Any
+) -> Record:
     best = max(effective)
     return {
         "id": name, "question_type": kind, "input": {}, "options": [{} for _ in effective],
@@ -103,7 +120,10 @@ def by_id(made: Build) -> dict[str, Record]:
     return {question["id"]: question for question in made.questions}
 
 
-DATA: Final = [question("a", [97.0, 57.0]), question("b", [47.0, 28.0, 59.0, 40.0, 45.0], "all_varying")]
+DATA: Final = [
+    question("a", [97.0, 57.0]),
+    question("b", [47.0, 28.0, 59.0, 40.0, 45.0], "all_varying"),
+]
 
 
 # --- Anything that JSON can hold ---
@@ -111,9 +131,13 @@ DATA: Final = [question("a", [97.0, 57.0]), question("b", [47.0, 28.0, 59.0, 40.
 LEAVES: Final = st.sampled_from(
     [None, True, 0, -1, 1e308, float("nan"), 10**30, "", "—", "x", "y", "\ud800", "80(77)", "50%", "\x1b[2J"]
 )  # fmt: skip
-NAMES: Final = st.sampled_from(["content", "SMILES", "current_conditions", "yield_ratio", "ee", "base", "x", ""])
+NAMES: Final = st.sampled_from(
+    ["content", "SMILES", "current_conditions", "yield_ratio", "ee", "base", "x", ""]
+)
 VALUES: Final = st.recursive(
-    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=5
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=5,
 )
 
 
@@ -128,7 +152,9 @@ def build(*tables: Mapping[str, Any], seed: int = 0, **chosen: Any) -> Build:
 
 
 def check_build(made: Build, tables: Iterable[Mapping[str, Any]]) -> None:
-    """The counts add up, the questions follow the rules of their tables, and the evaluator takes them."""
+    """The counts add up, the questions follow the rules of their tables, and the evaluator takes
+    them.
+    """
     counts, reasons = made.kinds, made.counts
     assert sum(counts.values()) == len(made.questions) == len(by_id(made))
     assert made.used + reasons["unused"].total() == made.tables
@@ -154,9 +180,14 @@ def check_build(made: Build, tables: Iterable[Mapping[str, Any]]) -> None:
 
 
 def check_questions(table: Table, questions: Sequence[Record], settings: Settings) -> None:
-    """Options and references are rows of the table, apart from each other, and a control has its twin's options."""
+    """Options and references are rows of the table, apart from each other, and a control has its
+    twin's options.
+    """
     rows = {row.number: row for row in table.rows}
-    rows_of = {q["id"]: {entry["row_index"] for entry in q["meta"]["option_source_entries"]} for q in questions}
+    rows_of = {
+        q["id"]: {entry["row_index"] for entry in q["meta"]["option_source_entries"]}
+        for q in questions
+    }
     for question in questions:
         meta, given, name = question["meta"], question["input"], question["id"]
         used = [rows[entry["row_index"]] for entry in meta["option_source_entries"]]
@@ -164,18 +195,30 @@ def check_questions(table: Table, questions: Sequence[Record], settings: Setting
         context = {**given["constant_conditions"], **given.get("fixed_conditions", {})}
         for row, option in zip(used, question["options"], strict=True):
             full = {**context, **option}
-            values = {k: compare_key(v, settings.normalize_conditions) for k, v in full.items() if v}
+            values = {
+                k: compare_key(v, settings.normalize_conditions) for k, v in full.items() if v
+            }
             assert values == row.values, f"{name}: an option is no row of the table"
         assert len(rows_of[name]) == len(used) > 1, f"{name}: fewer than two distinct options"
-        assert rows_of[name].isdisjoint(row.number for row in shown), f"{name}: a reference is an option"
-        assert all(row.effective < table.best for row in shown), f"{name}: a reference is the table's best row"
+        assert rows_of[name].isdisjoint(row.number for row in shown), (
+            f"{name}: a reference is an option"
+        )
+        assert all(row.effective < table.best for row in shown), (
+            f"{name}: a reference is the table's best row"
+        )
         local = max(row.effective for row in used)
         if question["target_key"] is not None:
-            assert all(row.effective <= local for row in shown), f"{name}: a reference is above the options"
+            assert all(row.effective <= local for row in shown), (
+                f"{name}: a reference is above the options"
+            )
         if not question["question_type"].endswith("_reference"):
             assert not shown, f"{name}: a question without references has some"
             assert "reference_conditions" not in given, f"{name}: references in the input"
             continue
-        assert settings.min_reference_options <= len(shown) <= settings.max_reference_options, f"{name}: references"
+        assert settings.min_reference_options <= len(shown) <= settings.max_reference_options, (
+            f"{name}: references"
+        )
         assert len(given["reference_conditions"]) == len(shown), f"{name}: references in the input"
-        assert rows_of.get(name + "_control") == rows_of[name], f"{name}: the control has other options"
+        assert rows_of.get(name + "_control") == rows_of[name], (
+            f"{name}: the control has other options"
+        )

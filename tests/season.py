@@ -1,12 +1,14 @@
-r"""A season of FutureX: weeks of questions, systems of known skill that miss some of them, several runs each.
+r"""A season of FutureX: weeks of questions, systems of known skill that miss some of them, several
+runs each.
 
     python tests/season.py FOLDER                        12 weeks x 50 questions x 20 systems x up to 3 runs
     python tests/season.py FOLDER --weeks 3 --questions 8 --systems 4 --runs 2
 
-Writes dataset/, prediction/ (with systems.json) and skills.json: the same bytes for the same numbers and seed. A system
-answers a question right with probability logistic(skill - difficulty + a little for the run); what it gets wrong is
-near the truth half of the time. Questions of all levels and kinds, a third in Chinese; answers as models give them,
-some without a box, some missing, some refused. Every other system misses two weeks in five.
+Writes dataset/, prediction/ (with systems.json) and skills.json: the same bytes for the same
+numbers and seed. A system answers a question right with probability logistic(skill - difficulty + a
+little for the run); what it gets wrong is near the truth half of the time. Questions of all levels
+and kinds, a third in Chinese; answers as models give them, some without a box, some missing, some
+refused. Every other system misses two weeks in five.
 """
 
 from __future__ import annotations
@@ -22,14 +24,33 @@ from typing import Any, Final
 
 Row = dict[str, Any]
 
-SHARES: Final = (0.22, 0.42, 0.60, 1.0)  # of the questions up to a level, as in the benchmark's weeks
+SHARES: Final = (
+    0.22,
+    0.42,
+    0.60,
+    1.0,
+)  # of the questions up to a level, as in the benchmark's weeks
 GAPS: Final = 0.4  # of the weeks, that every other system misses
 MISSING, REFUSED = 0.03, 0.02
 LETTERS: Final = "ABCDEF"
 TEAMS: Final = ("Harbour Town", "Kestrel Rovers", "Lakeside", "Old Mill", "Farrowgate", "Palewater")
 CITIES: Final = ("青渚市", "岚浦市", "鹤汀市", "临潮市", "塔恩市", "汐湾市")
-TITLES: Final = ("Glass Meridian", "Emberlough", "The Orchard Ledger", "Quiet Engines", "Ferry to Ninefold", "Saltmere")
-FILMS: Final = ("潮汐来信", "风筝匠与盐", "雪线以上的邮局", "慢车开往鹤汀", "七月的纸船", "灯塔守夜人")
+TITLES: Final = (
+    "Glass Meridian",
+    "Emberlough",
+    "The Orchard Ledger",
+    "Quiet Engines",
+    "Ferry to Ninefold",
+    "Saltmere",
+)
+FILMS: Final = (
+    "潮汐来信",
+    "风筝匠与盐",
+    "雪线以上的邮局",
+    "慢车开往鹤汀",
+    "七月的纸船",
+    "灯塔守夜人",
+)
 NAMES: Final = ("harbor-9b", "墨子-72b", "quillon-2", "deep.agent", "weekend_club", "meridian")
 REASONS: Final = (
     "The odds have hardly moved since Monday.", "Two of the three last reports point the same way.",
@@ -47,7 +68,11 @@ def make_question(rng: random.Random, name: str, level: int) -> Row:
         1: [_yes_or_no, _single], 2: [_several], 3: [_ranking, _number], 4: [_ranking, _number],
     }  # fmt: skip
     question = rng.choice(kinds[level])(rng, chinese)
-    box = "\n最后一行必须是\\boxed{你的答案}。" if chinese else "\nThe last line must be \\boxed{your answer}."
+    box = (
+        "\n最后一行必须是\\boxed{你的答案}。"
+        if chinese
+        else "\nThe last line must be \\boxed{your answer}."
+    )
     question["prompt"] += box
     return {"id": name, "level": level, "Std": None, "difficulty": rng.gauss(0, 0.8), **question}
 
@@ -55,7 +80,11 @@ def make_question(rng: random.Random, name: str, level: int) -> Row:
 def _yes_or_no(rng: random.Random, chinese: bool) -> Row:
     words = ["是", "否"] if chinese else ["Yes", "No"]
     rng.shuffle(words)
-    prompt = f"{rng.choice(CITIES)}会通过该方案吗？" if chinese else f"Will {rng.choice(TEAMS)} win the cup?"
+    prompt = (
+        f"{rng.choice(CITIES)}会通过该方案吗？"
+        if chinese
+        else f"Will {rng.choice(TEAMS)} win the cup?"
+    )
     return {"prompt": prompt, "ground_truth": words[0], "wrong": lambda rng: words[1]}
 
 
@@ -72,7 +101,11 @@ def _several(rng: random.Random, chinese: bool) -> Row:
 
     def wrong(rng: random.Random) -> str:
         one = rng.choice(LETTERS)  # one too many, or one too few
-        picks = sorted({*truth} ^ {one}) if rng.random() < 0.5 else sorted(rng.sample(LETTERS, len(truth)))
+        picks = (
+            sorted({*truth} ^ {one})
+            if rng.random() < 0.5
+            else sorted(rng.sample(LETTERS, len(truth)))
+        )
         return ", ".join(picks) or one
 
     return {"prompt": _options(rng, chinese, 6), "ground_truth": ", ".join(truth), "wrong": wrong}
@@ -91,7 +124,9 @@ def _ranking(rng: random.Random, chinese: bool) -> Row:
     def wrong(rng: random.Random) -> str:
         return ", ".join(rng.sample(truth if rng.random() < 0.5 else names, 3))
 
-    prompt = "票房榜的前3名分别是哪些电影？" if chinese else "Which books will be ranked from 1 to 3?"
+    prompt = (
+        "票房榜的前3名分别是哪些电影？" if chinese else "Which books will be ranked from 1 to 3?"
+    )
     return {"prompt": prompt, "ground_truth": ", ".join(truth), "wrong": wrong}
 
 
@@ -114,7 +149,11 @@ def make_answer(rng: random.Random, question: Row, skill: float) -> str | None:
     kind = rng.random()
     right = rng.random() < 1 / (1 + math.exp(question["difficulty"] - skill))
     said = str(question["ground_truth"]) if right else question["wrong"](rng)
-    boxed, latex, reason = rf"\boxed{{{said}}}", rf"$\boxed{{\text{{{said}}}}}$", rng.choice(REASONS)
+    boxed, latex, reason = (
+        rf"\boxed{{{said}}}",
+        rf"$\boxed{{\text{{{said}}}}}$",
+        rng.choice(REASONS),
+    )
     shown = rng.choice((boxed, f"{reason}\n\n{boxed}", f"{reason}\n{latex}", f"{boxed}."))
     if kind < MISSING:
         return rng.choice((None, ""))
@@ -131,7 +170,12 @@ def system_names(count: int) -> list[str]:
 
 
 def make_season(
-    root: Path, weeks: int = 12, questions: int = 50, systems: int = 20, runs: int = 3, seed: int = 1
+    root: Path,
+    weeks: int = 12,
+    questions: int = 50,
+    systems: int = 20,
+    runs: int = 3,
+    seed: int = 1,
 ) -> dict[str, float]:
     """Write a season below `root`; the skill of every system."""
     rng = random.Random(f"skills {seed}")
@@ -145,7 +189,11 @@ def make_season(
         day = datetime.date(2025, 9, 1) + datetime.timedelta(weeks=week)
         _write_week(root, f"{day:%y%m%d}", week, questions, skills, runs, seed)
     about = {
-        name: {"organisation": ("ACME", "Bravo", "Cirrus")[place % 3], "model": f"m{place}", "cost": place / 100}
+        name: {
+            "organisation": ("ACME", "Bravo", "Cirrus")[place % 3],
+            "model": f"m{place}",
+            "cost": place / 100,
+        }
         for place, name in enumerate(names)
     }
     _write(root / "prediction" / "systems.json", about)
@@ -153,20 +201,32 @@ def make_season(
     return skills
 
 
-def _write_week(root: Path, name: str, week: int, count: int, skills: dict[str, float], runs: int, seed: int) -> None:
+def _write_week(
+    root: Path, name: str, week: int, count: int, skills: dict[str, float], runs: int, seed: int
+) -> None:
     rng = random.Random(f"{seed} {name}")
-    levels = [next(level for level, share in enumerate(SHARES, 1) if (n + 0.5) / count < share) for n in range(count)]
+    levels = [
+        next(level for level, share in enumerate(SHARES, 1) if (n + 0.5) / count < share)
+        for n in range(count)
+    ]
     questions = [make_question(rng, f"{name}-{n:03}", level) for n, level in enumerate(levels)]
     hidden = ("wrong", "difficulty")
-    _write(root / "dataset" / f"{name}.json", [_without(question, hidden) for question in questions])
+    _write(
+        root / "dataset" / f"{name}.json", [_without(question, hidden) for question in questions]
+    )
     for place, (system, skill) in enumerate(skills.items()):
         rng = random.Random(f"{seed} {name} {system}")
         if place % 2 and week and rng.random() < GAPS:
             continue
         for run in range(1, 1 + rng.randint(1, runs)):
             luck = rng.gauss(0, 0.1)
-            answers = [(question["id"], make_answer(rng, question, skill + luck)) for question in questions]
-            lines = [json.dumps({"id": key, "answer": answer}, ensure_ascii=False) for key, answer in answers]
+            answers = [
+                (question["id"], make_answer(rng, question, skill + luck)) for question in questions
+            ]
+            lines = [
+                json.dumps({"id": key, "answer": answer}, ensure_ascii=False)
+                for key, answer in answers
+            ]
             path = root / "prediction" / f"{name}-{system}{f'@{run}' if run > 1 else ''}.jsonl"
             path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
@@ -185,13 +245,23 @@ def _without(record: Row, keys: tuple[str, ...]) -> Row:
 
 
 def _write(path: Path, value: object) -> None:
-    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8", newline="\n")
+    path.write_text(
+        json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8", newline="\n"
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
-    for name, default in (("weeks", 12), ("questions", 50), ("systems", 20), ("runs", 3), ("seed", 1)):
+    for name, default in (
+        ("weeks", 12),
+        ("questions", 50),
+        ("systems", 20),
+        ("runs", 3),
+        ("seed", 1),
+    ):
         parser.add_argument(f"--{name}", type=int, default=default)
     args = vars(parser.parse_args())
     make_season(args.pop("folder"), **args)

@@ -1,7 +1,8 @@
 """What repeats and the table over all weeks are worth: `python tests/simulate_boards.py [seasons]`.
 
-Systems of known skill answer drawn questions; what the boards report is compared with what is known. The tables in
-docs/nightly.md are its output with 200 seasons a line (some minutes), those of repeats with 2,000.
+Systems of known skill answer drawn questions; what the boards report is compared with what is
+known. The tables in docs/nightly.md are its output with 200 seasons a line (some minutes), those of
+repeats with 2,000.
 """
 
 from __future__ import annotations
@@ -57,13 +58,17 @@ def number_score(logits: Array, z: Array) -> Array:
 
 
 def answer(rng: np.random.Generator, logits: Array, levels: Array, numbers: Array) -> Array:
-    """Right or wrong at level 1, three picks at level 2, lists of five at levels 3 and 4 and `numbers` at level 4."""
+    """Right or wrong at level 1, three picks at level 2, lists of five at levels 3 and 4 and
+    `numbers` at level 4.
+    """
     p = special.expit(logits)
     right = rng.random(p.shape) < p
     picks, listed = rng.binomial(3, p) / 3, rng.binomial(5, p)
     lists = np.where(listed == 5, 1.0, 0.16 * listed)
     number = number_score(logits, rng.standard_normal(p.shape))
-    return np.select([levels == 0, levels == 1, (levels == 3) & numbers], [right, picks, number], lists)
+    return np.select(
+        [levels == 0, levels == 1, (levels == 3) & numbers], [right, picks, number], lists
+    )
 
 
 def expected(logits: Array, level: int) -> Array:
@@ -74,14 +79,18 @@ def expected(logits: Array, level: int) -> Array:
     lists = 0.8 * p + 0.2 * p**5
     if level == 2:
         return lists  # type: ignore[no-any-return]
-    ends = np.exp(np.minimum(logits / SPREAD, 30))  # where the score becomes 0, in standard deviations
+    ends = np.exp(
+        np.minimum(logits / SPREAD, 30)
+    )  # where the score becomes 0, in standard deviations
     inside = special.erf(ends / np.sqrt(2))
     beyond = np.sqrt(2 / np.pi) * ends * np.exp(-(ends**2) / 2)
     return (lists + inside - (inside - beyond) / ends**2) / 2  # type: ignore[no-any-return]
 
 
 class Season(NamedTuple):
-    """Scores of systems × questions, nan in the weeks that a system misses, and the scores to be expected."""
+    """Scores of systems × questions, nan in the weeks that a system misses, and the scores to be
+    expected.
+    """
 
     scores: Array
     levels: Array
@@ -93,10 +102,12 @@ def draw_season(
     rng: np.random.Generator, systems: int = 20, weeks: int = 12, hard: bool = False, shock: float = 0.0,
     weak: int = 0, blank: int = 0, guessing: int = 0,
 ) -> Season:  # fmt: skip
-    """A season of `systems`, the first `guessing` of which are as bad in easy weeks as in hard ones.
+    """A season of `systems`, the first `guessing` of which are as bad in easy weeks as in hard
+    ones.
 
-    Every second system misses half of the weeks: the hardest, or any. Behind them stand `weak` systems, and `blank`
-    ones that have no point. A system's week is better or worse than its skill by `shock` log-odds.
+    Every second system misses half of the weeks: the hardest, or any. Behind them stand `weak`
+    systems, and `blank` ones that have no point. A system's week is better or worse than its skill
+    by `shock` log-odds.
     """
     skills = np.concatenate([rng.normal(0, 1, systems), np.full(weak, -3.0)])
     difficulty = rng.normal(0, 0.7, weeks)
@@ -107,12 +118,16 @@ def draw_season(
     logits = skills[:, None] + (effects + shocks)[:, week] - rng.normal(0, SPREAD, len(week))
     scores = answer(rng, logits, levels, np.arange(len(week)) % 2 == 0).astype(float)
     nodes = skills[:, None, None] + effects[:, :, None] + np.hypot(SPREAD, shock) * NODES
-    curves = [(expected(nodes, level) @ (CHANCES / CHANCES.sum())).mean(axis=1) for level in range(4)]
+    curves = [
+        (expected(nodes, level) @ (CHANCES / CHANCES.sum())).mean(axis=1) for level in range(4)
+    ]
     for system in range(1, systems, 2):
         order = np.argsort(-difficulty) if hard else rng.permutation(weeks)
         scores[system, np.isin(week, order[: weeks // 2])] = np.nan
     scores = np.vstack([scores, np.zeros((blank, len(week)))])
-    return Season(scores, levels, week, np.concatenate([LEVEL_WEIGHTS @ np.array(curves), np.zeros(blank)]))
+    return Season(
+        scores, levels, week, np.concatenate([LEVEL_WEIGHTS @ np.array(curves), np.zeros(blank)])
+    )
 
 
 # --- What the boards say of them ---
@@ -120,12 +135,16 @@ def draw_season(
 
 def own_scores(season: Season) -> Array:
     """Weighted scores over what each system answered, as if all weeks were alike."""
-    means = np.stack([np.nanmean(season.scores[:, season.levels == level], axis=1) for level in range(4)])
+    means = np.stack(
+        [np.nanmean(season.scores[:, season.levels == level], axis=1) for level in range(4)]
+    )
     return LEVEL_WEIGHTS @ means  # type: ignore[no-any-return]
 
 
 def judge_season(season: Season, systems: int) -> dict[str, float]:
-    """Of the first `systems`: pairs in the right order, the best found, what intervals and ranks cover."""
+    """Of the first `systems`: pairs in the right order, the best found, what intervals and ranks
+    cover.
+    """
     fit = fit_scores(season.scores, season.levels, season.weeks, LEVEL_WEIGHTS)
     truth, differences = season.truth, difference_spread(fit)
     p = adjust_pairs(compare_pairs(fit, differences))
@@ -138,13 +157,17 @@ def judge_season(season: Season, systems: int) -> dict[str, float]:
     held = np.abs(differences.value - gaps) <= half_widths(differences)
     return {
         "pairs in the right order": float(same[upper].mean()),
-        "the same by the plain score": float((np.sign(own[:, None] - own) == np.sign(gaps))[upper].mean()),
+        "the same by the plain score": float(
+            (np.sign(own[:, None] - own) == np.sign(gaps))[upper].mean()
+        ),
         "the best one is first": float(fit.scores.argmax() == truth.argmax()),
         "intervals of scores hold": float(
             (np.abs(fit.scores - truth) <= half_widths(score_spread(fit)))[:systems].mean()
         ),
         "intervals of differences hold": float(held[upper].mean()),
-        "all ranks within Ranks": float(((bounds[:, 0] <= ranks[:systems]) & (ranks[:systems] <= bounds[:, 1])).all()),
+        "all ranks within Ranks": float(
+            ((bounds[:, 0] <= ranks[:systems]) & (ranks[:systems] <= bounds[:, 1])).all()
+        ),
         "a significant pair is wrong": float(((p < ALPHA) & ~same)[upper].any()),
     }
 
@@ -157,17 +180,26 @@ def judge_seasons(count: int, seed: int = 1, systems: int = 20, **setting: Any) 
 
 
 def cover_repeats(count: int, runs: int, seed: int = 1) -> tuple[float, float]:
-    """How often 95 % intervals hold the truth: of the questions' means, and of all answers taken as independent."""
+    """How often 95 % intervals hold the truth: of the questions' means, and of all answers taken as
+    independent.
+    """
     rng = np.random.default_rng(seed)
     numbers = np.arange(len(LEVELS)) % 2 == 0
-    truth = float(LEVEL_WEIGHTS @ [expected(SPREAD * NODES, level) @ (CHANCES / CHANCES.sum()) for level in range(4)])
+    truth = float(
+        LEVEL_WEIGHTS
+        @ [expected(SPREAD * NODES, level) @ (CHANCES / CHANCES.sum()) for level in range(4)]
+    )
     held = np.zeros(2)
     for _ in range(count):
         logits = np.repeat(rng.normal(0, SPREAD, (1, len(LEVELS))), runs, axis=0)
         scores = answer(rng, logits, LEVELS, numbers)
         by_level = [scores[:, level == LEVELS] for level in range(4)]
-        for place, values in enumerate(([part.mean(axis=0) for part in by_level], [part.ravel() for part in by_level])):
-            strata = [(weight, part.tolist()) for weight, part in zip(LEVEL_WEIGHTS, values, strict=True)]
+        for place, values in enumerate(
+            ([part.mean(axis=0) for part in by_level], [part.ravel() for part in by_level])
+        ):
+            strata = [
+                (weight, part.tolist()) for weight, part in zip(LEVEL_WEIGHTS, values, strict=True)
+            ]
             low, high = stratified_interval(strata) or (0.0, 1.0)
             held[place] += low <= truth <= high
     return float(held[0] / count), float(held[1] / count)
@@ -179,14 +211,17 @@ def cover_repeats(count: int, runs: int, seed: int = 1) -> tuple[float, float]:
 def gate_fails(count: int, questions: int, lost: float | None, seed: int = 1) -> float:
     """How often `--fail-if-worse` fails, in a share of `count` comparisons of so many questions.
 
-    With `lost` the candidate's score is lower by that, three in five questions being ties. Without, both are equally
-    good, but the baseline is better by 0.05 on 95 % of the questions and much worse on the others.
+    With `lost` the candidate's score is lower by that, three in five questions being ties. Without,
+    both are equally good, but the baseline is better by 0.05 on 95 % of the questions and much
+    worse on the others.
     """
     rng = np.random.default_rng(seed)
     if lost is None:
         rows = np.where(rng.random((count, questions)) < 0.05, -0.95, 0.05)
     else:
-        rows = rng.choice([1.0, 0.0, -1.0], (count, questions), p=[0.2 + lost / 2, 0.6, 0.2 - lost / 2])
+        rows = rng.choice(
+            [1.0, 0.0, -1.0], (count, questions), p=[0.2 + lost / 2, 0.6, 0.2 - lost / 2]
+        )
     tests = paired_test([[(1.0, row)] for row in rows.tolist()], rows / questions)
     return float(np.mean((np.array(tests) < ALPHA) & (rows.sum(axis=1) > 0)))
 

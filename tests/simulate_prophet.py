@@ -1,7 +1,9 @@
-"""How often intervals cover, and whether rankings find the truth: `python tests/simulate_prophet.py [repeats]`.
+"""How often intervals cover, and whether rankings find the truth: `python tests/simulate_prophet.py
+[repeats]`.
 
-Forecasters of known skill forecast drawn events; what the wing reports is compared with what many draws show. 20
-repeats take seconds and say little; the table in docs/prophet.md is the output with 400 (about two minutes).
+Forecasters of known skill forecast drawn events; what the wing reports is compared with what many
+draws show. 20 repeats take seconds and say little; the table in docs/prophet.md is the output with
+400 (about two minutes).
 """
 
 from __future__ import annotations
@@ -16,7 +18,15 @@ from scipy import optimize, stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from forecasteval.prophet import ProphetArenaEvaluator, estimates, irt, models, scores, standings, tilted
+from forecasteval.prophet import (
+    ProphetArenaEvaluator,
+    estimates,
+    irt,
+    models,
+    scores,
+    standings,
+    tilted,
+)
 
 F, OPTIONS = 8, 5
 GAMMAS = (0.0, 0.5, 1.0)
@@ -25,7 +35,9 @@ Ends = tuple[Any, Any]
 
 
 class Draw(NamedTuple):
-    """Events of 2 to 5 options (`inside`) and the forecasts p of F forecasters and the market, at the prices q."""
+    """Events of 2 to 5 options (`inside`) and the forecasts p of F forecasters and the market, at
+    the prices q.
+    """
 
     inside: Any
     outcome: Any
@@ -39,7 +51,9 @@ class Draw(NamedTuple):
 
 
 def draw(rng: np.random.Generator, events: int) -> Draw:
-    """Forecaster i sees the true log-odds with noise that grows with i; each event has a difficulty that all share."""
+    """Forecaster i sees the true log-odds with noise that grows with i; each event has a difficulty
+    that all share.
+    """
     sizes = rng.integers(2, OPTIONS + 1, events)
     inside = np.arange(OPTIONS) < sizes[:, None]
     hard = rng.random(events)
@@ -60,9 +74,14 @@ def score(data: Draw) -> dict[str, Any]:
     """Every score by forecaster (the market is the last) and event."""
     rows, count = len(data.p), len(data.q)
     offsets = np.append(0, np.cumsum(np.tile(data.inside.sum(axis=1), rows)))
-    p, q, o = (np.broadcast_to(x, data.p.shape)[:, data.inside].ravel() for x in (data.p, data.q, data.outcome))
+    p, q, o = (
+        np.broadcast_to(x, data.p.shape)[:, data.inside].ravel()
+        for x in (data.p, data.q, data.outcome)
+    )
     found = {"brier": scores.brier_score(p, o, offsets), "log": scores.log_score(p, o, offsets)}
-    found |= {f"return_{gamma:g}": scores.average_return(p, q, o, gamma, offsets) for gamma in GAMMAS}
+    found |= {
+        f"return_{gamma:g}": scores.average_return(p, q, o, gamma, offsets) for gamma in GAMMAS
+    }
     return {name: values.reshape(rows, count) for name, values in found.items()}
 
 
@@ -83,23 +102,32 @@ def t_ends(values: Any) -> Ends:
     means, count = values.mean(axis=0), np.array([len(values)])
     shape = means.shape
     influence = ((values - means) / len(values)).reshape(len(values), -1)
-    low, high = estimates.t_intervals(means.ravel(), estimates.clustered_errors(influence, count), count)
+    low, high = estimates.t_intervals(
+        means.ravel(), estimates.clustered_errors(influence, count), count
+    )
     return low.reshape(shape), high.reshape(shape)
 
 
 def tilted_ends(data: Draw, gamma: float, values: Any, against: bool) -> Ends:
-    """The wing's intervals of a return, or of its difference to the market's, for every forecaster of a draw."""
+    """The wing's intervals of a return, or of its difference to the market's, for every forecaster
+    of a draw.
+    """
     inside, offsets = data.inside, data.offsets
     q = data.q[inside]
     prices = q / np.repeat(np.add.reduceat(q, offsets[:-1]), np.diff(offsets))
     pay = [scores.crra_stake(p[inside], q, gamma, offsets) / q for p in data.p]
-    ends = [tilted.tilted_interval(pay[i] - pay[F] * against, prices, offsets, values[i].mean()) for i in range(F)]
+    ends = [
+        tilted.tilted_interval(pay[i] - pay[F] * against, prices, offsets, values[i].mean())
+        for i in range(F)
+    ]
     low, high = np.array(ends).T
     return low, high
 
 
 def irt_errors(repeats: int) -> list[Row]:
-    """Point 2: reported errors of θ - mean θ, and those of the inverse Hessian, over the deviation of many draws."""
+    """Point 2: reported errors of θ - mean θ, and those of the inverse Hessian, over the deviation
+    of many draws.
+    """
     rows = []
     theta, rng = np.linspace(-0.5, 0.5, 10), np.random.default_rng(0)
     for events in (50, 200, 800):
@@ -112,12 +140,16 @@ def irt_errors(repeats: int) -> list[Row]:
             found.append(fit.ability - fit.ability.mean())
             told.append(fit.ability_se)
         ratio = np.mean(told, axis=0) / np.std(found, axis=0, ddof=1)
-        rows.append(("IRT ability: error / sampling deviation", f"{events} events", f"{ratio.mean():.2f}"))
+        rows.append(
+            ("IRT ability: error / sampling deviation", f"{events} events", f"{ratio.mean():.2f}")
+        )
     return rows
 
 
 def adjustment(repeats: int) -> list[Row]:
-    """Point 8: rank recovery (Spearman's rho with the order of the long run), and coverage of the adjusted score."""
+    """Point 8: rank recovery (Spearman's rho with the order of the long run), and coverage of the
+    adjusted score.
+    """
     rng, rows, order = np.random.default_rng(5), [], np.arange(30)
     for events, share in ((50, 0.4), (200, 0.4), (50, 1.0)):
         plain, adjusted = [], []
@@ -138,10 +170,14 @@ def adjustment(repeats: int) -> list[Row]:
         for _ in range(repeats):
             data = draw(rng, events)
             table = score(data)["brier"][:F]
-            wish = np.where(np.arange(F)[:, None] % 2, data.hard, 1 - data.hard)  # every second one takes hard events
+            wish = np.where(
+                np.arange(F)[:, None] % 2, data.hard, 1 - data.hard
+            )  # every second one takes hard events
             present = rng.random(table.shape) < 0.8 * wish
             hits["adjusted"].append(adjusted_ends(table, present))
-            hits["plain"].append(np.array([t_ends(row[has]) for row, has in zip(table, present, strict=True)]).T)
+            hits["plain"].append(
+                np.array([t_ends(row[has]) for row, has in zip(table, present, strict=True)]).T
+            )
         shares = [share_inside(np.array(ends).transpose(1, 0, 2), truth) for ends in hits.values()]
         what = "Brier on all events: plain, adjusted interval covers"
         rows.append((what, f"{events} events, 40% by choice", ", ".join(shares)))
@@ -149,7 +185,9 @@ def adjustment(repeats: int) -> list[Row]:
 
 
 def intervals(repeats: int) -> list[Row]:
-    """Means, returns, differences to the market and ranks; every interval by the function that the board calls."""
+    """Means, returns, differences to the market and ranks; every interval by the function that the
+    board calls.
+    """
     rows, truth = [], long_run()
     for events in (30, 100):
         rng = np.random.default_rng(events)
@@ -161,7 +199,9 @@ def intervals(repeats: int) -> list[Row]:
                 apart = table[name][:F] - table[name][F]
                 found.setdefault(name, []).append((*t_ends(table[name][:F].T), truth[name][:F]))
                 ends = t_ends(apart.T)
-                found.setdefault(f"{name} against the market", []).append((*ends, (truth[name] - truth[name][F])[:F]))
+                found.setdefault(f"{name} against the market", []).append(
+                    (*ends, (truth[name] - truth[name][F])[:F])
+                )
             for gamma in GAMMAS:
                 name = f"return_{gamma:g}"
                 ends = tilted_ends(data, gamma, table[name][:F], against=False)
@@ -172,15 +212,25 @@ def intervals(repeats: int) -> list[Row]:
             brier = -table["brier"][:F]
             influence = (brier - brier.mean(axis=1, keepdims=True)).T / events
             samples = standings.Draws(events, 500, seed).shifted(brier.mean(axis=1), influence)
-            found.setdefault("rank by Brier", []).append((*standings.rank_intervals(samples), np.arange(1, F + 1)))
+            found.setdefault("rank by Brier", []).append(
+                (*standings.rank_intervals(samples), np.arange(1, F + 1))
+            )
         for name, hits in found.items():
             low, high, wanted = np.array(hits).transpose(1, 0, 2)
-            rows.append((f"{name}: 95 % interval covers", f"{events} events", share_inside((low, high), wanted)))
+            rows.append(
+                (
+                    f"{name}: 95 % interval covers",
+                    f"{events} events",
+                    share_inside((low, high), wanted),
+                )
+            )
     return rows
 
 
 def few_events(repeats: int) -> list[Row]:
-    """The adjusted Brier of a forecaster with few events of 100, all others answering all: coverage of its interval."""
+    """The adjusted Brier of a forecaster with few events of 100, all others answering all: coverage
+    of its interval.
+    """
     hits: dict[int, list[bool]] = {2: [], 3: [], 5: [], 10: []}
     rng, truth = np.random.default_rng(3), long_run()["brier"]
     for seed in range(repeats):
@@ -192,7 +242,9 @@ def few_events(repeats: int) -> list[Row]:
             low, high = adjusted_ends(table, present)
             found.append(bool(low[who] <= truth[who] <= high[who]))
     shares = ", ".join(f"{np.mean(found):.3f}" for found in hits.values())
-    return [("adjusted Brier of few events: 95 % interval covers", "2, 3, 5, 10 of 100 events", shares)]
+    return [
+        ("adjusted Brier of few events: 95 % interval covers", "2, 3, 5, 10 of 100 events", shares)
+    ]
 
 
 def adjusted_ends(table: Any, present: Any) -> Ends:
@@ -204,28 +256,50 @@ def adjusted_ends(table: Any, present: Any) -> Ends:
 
 
 def strengths(repeats: int) -> list[Row]:
-    """The prior pulls the strengths together, so that they have no truth but their own mean over draws."""
+    """The prior pulls the strengths together, so that they have no truth but their own mean over
+    draws.
+    """
     rows = []
     for events in (100, 400):
         rng, fits = np.random.default_rng(events), []
         for _ in range(repeats):
             problems, forecasts = records(draw(rng, events))
-            fits.append(ProphetArenaEvaluator(prior=1, bootstrap=1).evaluate_all(forecasts, problems)["forecasters"])
+            fits.append(
+                ProphetArenaEvaluator(prior=1, bootstrap=1).evaluate_all(forecasts, problems)[
+                    "forecasters"
+                ]
+            )
         value = np.array([[found[f"f{i}"]["bradley_terry"] for i in range(F)] for found in fits])
-        ends = np.array([[found[f"f{i}"]["bradley_terry_interval"] for i in range(F)] for found in fits])
+        ends = np.array(
+            [[found[f"f{i}"]["bradley_terry_interval"] for i in range(F)] for found in fits]
+        )
         held = share_inside((ends[..., 0], ends[..., 1]), value.mean(axis=0))
-        rows.append(("Bradley–Terry strength: 95 % interval holds the mean of all draws", f"{events} events", held))
+        rows.append(
+            (
+                "Bradley–Terry strength: 95 % interval holds the mean of all draws",
+                f"{events} events",
+                held,
+            )
+        )
     return rows
 
 
 def records(data: Draw) -> tuple[list[Any], list[Any]]:
     """A draw as problems and forecasts, without prices."""
     problems = [
-        {"problem_id": event, "options": list("abcde")[: inside.sum()], "correct_option_idx": int(won.argmax())}
+        {
+            "problem_id": event,
+            "options": list("abcde")[: inside.sum()],
+            "correct_option_idx": int(won.argmax()),
+        }
         for event, (inside, won) in enumerate(zip(data.inside, data.outcome, strict=True))
     ]
     forecasts = [
-        {"problem_id": event, "username": f"f{i}", "prediction": p[event][data.inside[event]].tolist()}
+        {
+            "problem_id": event,
+            "username": f"f{i}",
+            "prediction": p[event][data.inside[event]].tolist(),
+        }
         for i, p in enumerate(data.p[:F])
         for event in range(len(problems))
     ]
@@ -233,7 +307,9 @@ def records(data: Draw) -> tuple[list[Any], list[Any]]:
 
 
 def best(repeats: int) -> list[Row]:
-    """How well P(best) tells who is best: -ln of what it gives the truly best, and that of shares of resamples."""
+    """How well P(best) tells who is best: -ln of what it gives the truly best, and that of shares
+    of resamples.
+    """
     rows = []
     for count, events, spread in ((10, 50, 0.01), (10, 50, 0.03), (10, 200, 0.01), (30, 50, 0.03)):
         rng, losses = np.random.default_rng(7), []
@@ -242,18 +318,30 @@ def best(repeats: int) -> list[Row]:
             table = skill + rng.beta(1, 3, (events, 1)) + rng.normal(0, 0.15, (events, count))
             means = table.mean(axis=0)
             influence = (table - means) / events
-            shrunk = standings.probability_best(means, influence, np.full(count, events), 1000, seed)
+            shrunk = standings.probability_best(
+                means, influence, np.full(count, events), 1000, seed
+            )
             samples = standings.Draws(events, 1000, seed).shifted(means, influence)
             plain = np.bincount(samples.argmax(axis=1), minlength=count) / 1000
-            losses.append([-np.log(max(share[skill.argmax()], 1 / 1000)) for share in (shrunk, plain)])
+            losses.append(
+                [-np.log(max(share[skill.argmax()], 1 / 1000)) for share in (shrunk, plain)]
+            )
         now, before = np.mean(losses, axis=0)
         what = "P(best): log loss of shrunk draws, of resamples"
-        rows.append((what, f"{count} forecasters, {events} events, spread {spread}", f"{now:.2f}, {before:.2f}"))
+        rows.append(
+            (
+                what,
+                f"{count} forecasters, {events} events, spread {spread}",
+                f"{now:.2f}, {before:.2f}",
+            )
+        )
     return rows
 
 
 def series(repeats: int) -> list[Row]:
-    """100 events, 50 of them in ten series that share their luck: clustered intervals, and those by event."""
+    """100 events, 50 of them in ten series that share their luck: clustered intervals, and those by
+    event.
+    """
     shares = []
     group = np.append(np.repeat(np.arange(10), 5), np.arange(10, 60))
     for clustered in (True, False):
@@ -279,7 +367,9 @@ def series(repeats: int) -> list[Row]:
 
 
 def one_optimum(starts: int) -> list[Row]:
-    """Point 5: 200 forecasters, 2,000 events, all or a tenth present; the largest gap of two optima in ln θ."""
+    """Point 5: 200 forecasters, 2,000 events, all or a tenth present; the largest gap of two optima
+    in ln θ.
+    """
     rows = []
     minimise = optimize.minimize
     for share in (1.0, 0.1):
@@ -295,7 +385,11 @@ def one_optimum(starts: int) -> list[Row]:
         optimize.minimize = minimise
         gap = np.ptp(found, axis=0).max()
         rows.append(
-            (f"Bradley–Terry, 200 × 2,000: {starts} starts, largest gap in ln θ", f"{share:.0%} present", f"{gap:.0e}")
+            (
+                f"Bradley–Terry, 200 × 2,000: {starts} starts, largest gap in ln θ",
+                f"{share:.0%} present",
+                f"{gap:.0e}",
+            )
         )
     return rows
 

@@ -1,4 +1,6 @@
-"""What import-linter cannot hold, as `eval` is no package: the package does not import the command line."""
+"""What import-linter cannot hold, as `eval` is no package: the package does not import the command
+line.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from each import each
 
 
 def imported(code: str) -> Iterator[str]:
-    """The modules that a text of code imports, also within functions; relative ones stay in the package."""
+    """The modules that a text of code imports, also within functions; relative ones stay in the
+    package.
+    """
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -22,7 +26,10 @@ def imported(code: str) -> Iterator[str]:
             yield str(node.module)
 
 
-@each("code", ["import eval", "import os, eval", "def f():\n    from eval import main", "import eval as e"])
+@each(
+    "code",
+    ["import eval", "import os, eval", "def f():\n    from eval import main", "import eval as e"],
+)
 def test_an_import_is_seen(code: str) -> None:
     assert "eval" in imported(code)
 
@@ -34,11 +41,17 @@ def test_nothing_in_the_package_imports_eval() -> None:
 
 
 def test_a_folder_with_another_eval_py(tmp_path: Path) -> None:
-    """`python -m` puts the current folder first on the path, so that by its name that file would run."""
+    """`python -m` puts the current folder first on the path, so that by its name that file would
+    run.
+    """
     (tmp_path / "eval.py").write_text("raise SystemExit('another program')")
     command = [sys.executable, "-m", "forecasteval", "-f", "250915-random", "--root", str(ROOT)]
     done = subprocess.run(
-        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("FutureX  250915-random")

@@ -1,4 +1,6 @@
-"""Files, records and answers that are bad: the documented exit code and one line, or a warning, never a traceback."""
+"""Files, records and answers that are bad: the documented exit code and one line, or a warning,
+never a traceback.
+"""
 
 from __future__ import annotations
 
@@ -122,13 +124,17 @@ def test_refused_level(tmp_path: Path, level: object, in_dataset: bool) -> None:
     if in_dataset:
         write(tmp_path, {"dataset/p.json": [question("q1"), question(level=level)]})
     write(tmp_path, {"prediction/p.json": {"q1": "A"} if in_dataset else [q("q1"), q(level=level)]})
-    assert_refused(run(tmp_path, "-f", "p"), "dataset/p.json" if in_dataset else "prediction/p.json", *words)
+    assert_refused(
+        run(tmp_path, "-f", "p"), "dataset/p.json" if in_dataset else "prediction/p.json", *words
+    )
 
 
 @each("std", STDS_REFUSED)
 def test_refused_std(tmp_path: Path, std: object) -> None:
     write(tmp_path, {"prediction/p.json": [q("q1"), number(Std=std)]})
-    assert_refused(run(tmp_path, "-f", "p"), "p.json", "record 2", "q7", "'Std'", "number", f"got {std!r}")
+    assert_refused(
+        run(tmp_path, "-f", "p"), "p.json", "record 2", "q7", "'Std'", "number", f"got {std!r}"
+    )
 
 
 @each("truth", [..., None, "", "  ", r"\boxed{}", [], {}, True, "[]"])
@@ -157,7 +163,13 @@ def test_record_that_is_no_object(tmp_path: Path, record: object) -> None:
 @each("record", [7, None, ["A"], {"prediction": "A"}, {"id": None, "prediction": "A"}])
 def test_bad_prediction_row_never_fails_the_dataset(tmp_path: Path, record: object) -> None:
     questions = [question("q1"), question("q7")]
-    write(tmp_path, {"dataset/p.json": questions, "prediction/p.json": [{"id": "q1", "prediction": "A"}, record]})
+    write(
+        tmp_path,
+        {
+            "dataset/p.json": questions,
+            "prediction/p.json": [{"id": "q1", "prediction": "A"}, record],
+        },
+    )
     results = run(tmp_path, "-f", "p", "--json").json
     assert (item(results, "q1")["score"], item(results, "q7")["outcome"]) == (1.0, "missing")
     assert "record 2" in warning(results, "prediction", "not used")
@@ -172,7 +184,9 @@ def test_record_without_id_is_named_and_scored(tmp_path: Path) -> None:
 
 @each("level", ["4", 4.0, 4])
 def test_accepted_level(tmp_path: Path, level: object) -> None:
-    results = run(write(tmp_path, {"prediction/p.json": [number(level=level)]}), "-f", "p", "--json").json
+    results = run(
+        write(tmp_path, {"prediction/p.json": [number(level=level)]}), "-f", "p", "--json"
+    ).json
     assert results["level_counts"] == {"1": 0, "2": 0, "3": 0, "4": 1}
     assert results["level_scores"] == {"1": None, "2": None, "3": None, "4": 1.0}
     assert results["overall_score"] == 1.0
@@ -186,8 +200,13 @@ def test_accepted_std(tmp_path: Path, std: object, score: float) -> None:
 
 @each("encode", [lambda text: BOM + text, lambda text: text.replace(b"\n", b"\r\n")])
 @each("suffix", ["json", "jsonl"])
-def test_windows_files_are_read(tmp_path: Path, encode: Callable[[bytes], bytes], suffix: str) -> None:
-    text = "\n".join(json.dumps(q(name), ensure_ascii=False) + ("," * (suffix == "json")) for name in ("甲", "乙"))
+def test_windows_files_are_read(
+    tmp_path: Path, encode: Callable[[bytes], bytes], suffix: str
+) -> None:
+    text = "\n".join(
+        json.dumps(q(name), ensure_ascii=False) + ("," * (suffix == "json"))
+        for name in ("甲", "乙")
+    )
     content = encode((f"[{text[:-1]}]\n" if suffix == "json" else text + "\n").encode())
     results = run(write(tmp_path, {f"prediction/p.{suffix}": content}), "-f", "p", "--json").json
     assert [entry["id"] for entry in results["items"]] == ["甲", "乙"]
@@ -231,23 +250,32 @@ def test_bad_answer_never_fails_the_file(tmp_path: Path, answer: str) -> None:
     write(tmp_path, {"prediction/p.json": file_with_answers(answer)})
     done = run(tmp_path, "-f", "p", "--items", "--save")
     assert (done.code, done.err) == (0, "")
-    results = json.loads((tmp_path / "evaluation" / "p.json").read_text("utf-8"), parse_constant=pytest.fail)
+    results = json.loads(
+        (tmp_path / "evaluation" / "p.json").read_text("utf-8"), parse_constant=pytest.fail
+    )
     assert [entry["score"] for entry in results["items"]] == [1.0, 0.0, 0.0, 0.0]
 
 
 def test_nested_answers_never_fail_the_file(tmp_path: Path) -> None:
-    """In a process of its own: how deep Python may still go when answers are read, and when they are written."""
+    """In a process of its own: how deep Python may still go when answers are read, and when they
+    are written.
+    """
     brackets = (("[", "", "]"), ('{"a":', "1", "}"))
     answers = [
         before * depth + within + after * depth
         for depth in (100, 300, 480, 900, 970)
         for before, within, after in brackets
     ]
-    records = [json.dumps(q("q1")), *(raw_record(f"n{number}", answer) for number, answer in enumerate(answers))]
+    records = [
+        json.dumps(q("q1")),
+        *(raw_record(f"n{number}", answer) for number, answer in enumerate(answers)),
+    ]
     write(tmp_path, {"prediction/p.json": f"[{', '.join(records)}]"})
     done = run_process(tmp_path, "-f", "p", "--items", "--save")
     assert (done.code, done.err) == (0, "")
-    results = json.loads((tmp_path / "evaluation" / "p.json").read_text("utf-8"), parse_constant=pytest.fail)
+    results = json.loads(
+        (tmp_path / "evaluation" / "p.json").read_text("utf-8"), parse_constant=pytest.fail
+    )
     assert [entry["score"] for entry in results["items"]] == [1.0] + [0.0] * len(answers)
 
 
@@ -259,7 +287,12 @@ def raw_record(name: str, answer: str) -> str:
 @each("piece", [r"\boxed{", r"\boxed{}", "1,", "A ", "$", "("])
 def test_answer_of_a_megabyte(tmp_path: Path, piece: str) -> None:
     answer = piece * (1_000_000 // len(piece))
-    results = run(write(tmp_path, {"prediction/p.json": [q("q1"), number(answer=answer)]}), "-f", "p", "--json").json
+    results = run(
+        write(tmp_path, {"prediction/p.json": [q("q1"), number(answer=answer)]}),
+        "-f",
+        "p",
+        "--json",
+    ).json
     assert item(results, "q7")["outcome"] in ("missing", "unparsed")
     assert item(results, "q1")["score"] == 1.0
     assert len(item(results, "q7")["answer"]) <= 500
@@ -281,7 +314,9 @@ def test_answer_given_twice_is_unparsed(tmp_path: Path, form: str) -> None:
 
 
 def test_same_key_twice_with_one_value_is_no_conflict(tmp_path: Path) -> None:
-    write(tmp_path, {"prediction/p.json": raw(answer='"100", "answer": "100"', level='4, "level": 4')})
+    write(
+        tmp_path, {"prediction/p.json": raw(answer='"100", "answer": "100"', level='4, "level": 4')}
+    )
     assert item(run(tmp_path, "-f", "p", "--json").json, "q7")["score"] == 1.0
 
 

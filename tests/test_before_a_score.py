@@ -1,4 +1,6 @@
-"""What is said before a score is: files whose answers or ids are called otherwise, wrapped, packed, or half empty."""
+"""What is said before a score is: files whose answers or ids are called otherwise, wrapped, packed,
+or half empty.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,11 @@ from cli import Record, assert_refused, box, item, number, q, question, run, war
 from each import each
 from eval import FutureXEvaluator
 
-DATASET: Final = [question("68bd01"), question("68bd02", ground_truth="B"), question("68bd03", ground_truth="C")]
+DATASET: Final = [
+    question("68bd01"),
+    question("68bd02", ground_truth="B"),
+    question("68bd03", ground_truth="C"),
+]
 ANSWERS: Final = {"68bd01": "A", "68bd02": "B", "68bd03": "A"}  # 2 of 3 right
 
 
@@ -30,7 +36,9 @@ def own(key: str) -> list[Record]:
 
 
 def folder(root: Path, content: object, name: str = "d-x.json", dataset: bool = True) -> Path:
-    return write(root, {f"prediction/{name}": content, **({"dataset/d.json": DATASET} if dataset else {})})
+    return write(
+        root, {f"prediction/{name}": content, **({"dataset/d.json": DATASET} if dataset else {})}
+    )
 
 
 def scores(results: Record) -> list[float]:
@@ -47,7 +55,12 @@ def test_answers_under_another_key_are_an_error_that_names_it(
     tmp_path: Path, key: str, dataset: bool, name: str
 ) -> None:
     folder(tmp_path, rows(key) if dataset else own(key), name, dataset)
-    assert_refused(run(tmp_path, "-f", "d-x"), "expected 'answer' or 'prediction'", repr(key), f"prediction/{name}")
+    assert_refused(
+        run(tmp_path, "-f", "d-x"),
+        "expected 'answer' or 'prediction'",
+        repr(key),
+        f"prediction/{name}",
+    )
 
 
 def test_answers_under_another_key_cost_their_file_only(tmp_path: Path) -> None:
@@ -63,14 +76,18 @@ def test_an_error_names_no_more_keys_than_a_reader_reads(tmp_path: Path) -> None
 
 
 def test_in_python_it_is_the_same_error() -> None:
-    with pytest.raises(Exception, match="data: expected 'answer' or 'prediction' in the records, got 'response'"):
+    with pytest.raises(
+        Exception, match="data: expected 'answer' or 'prediction' in the records, got 'response'"
+    ):
         FutureXEvaluator().evaluate_all(own("response"))
 
 
 @each("empty", [None, ""])
 def test_an_empty_answer_is_an_answer(tmp_path: Path, empty: object) -> None:
     """Nobody answered, but the key is there: a table of zeros is then what the file says."""
-    results = run(folder(tmp_path, [{"id": name, "answer": empty} for name in ANSWERS]), "-f", "d-x", "--json").json
+    results = run(
+        folder(tmp_path, [{"id": name, "answer": empty} for name in ANSWERS]), "-f", "d-x", "--json"
+    ).json
     assert (results["missing_count"], results["overall_score"], results["warnings"]) == (3, 0, [])
 
 
@@ -185,11 +202,15 @@ def test_blanks_around_ids_do_not_matter(tmp_path: Path) -> None:
 @each("key", ["question_id", "ID", "编号"])
 def test_the_dataset_tells_whose_csv_it_is(tmp_path: Path, key: str) -> None:
     folder(tmp_path, table(rows(ids=key)), "d-x.csv")
-    assert_refused(run(tmp_path, "-f", "d-x"), "expected predictions for this dataset", f"no 'id', but {key}")
+    assert_refused(
+        run(tmp_path, "-f", "d-x"), "expected predictions for this dataset", f"no 'id', but {key}"
+    )
 
 
 def test_a_csv_in_another_encoding_is_named_as_such(tmp_path: Path) -> None:
-    (folder(tmp_path, "", "d-x.csv") / "prediction" / "d-x.csv").write_bytes("编号,答案\n1,甲\n".encode("gbk"))
+    (folder(tmp_path, "", "d-x.csv") / "prediction" / "d-x.csv").write_bytes(
+        "编号,答案\n1,甲\n".encode("gbk")
+    )
     assert_refused(run(tmp_path, "-f", "d-x"), "not UTF-8")
 
 
@@ -203,18 +224,28 @@ def table(records: list[Record], delimiter: str = ",") -> str:
 
 @each("key", ["answer", "prediction"])
 @each("mark", ["", "\ufeff"])
-def test_csv_of_ids_and_answers_is_joined_to_a_futurex_dataset(tmp_path: Path, key: str, mark: str) -> None:
+def test_csv_of_ids_and_answers_is_joined_to_a_futurex_dataset(
+    tmp_path: Path, key: str, mark: str
+) -> None:
     folder(tmp_path, mark + table([{"note": "x, y", **row} for row in rows(key)]), "d-x.csv")
     results = run(tmp_path, "-f", "d-x", "--json").json
-    assert (results["benchmark"], results["dataset"], scores(results)) == ("FutureX", "d.json", [1, 1, 0])
-    named = run(tmp_path, "-f", str(tmp_path / "prediction/d-x.csv"), "--dataset", "d", "--json").json
+    assert (results["benchmark"], results["dataset"], scores(results)) == (
+        "FutureX",
+        "d.json",
+        [1, 1, 0],
+    )
+    named = run(
+        tmp_path, "-f", str(tmp_path / "prediction/d-x.csv"), "--dataset", "d", "--json"
+    ).json
     assert scores(named) == [1, 1, 0]
 
 
 def test_csv_of_ids_and_answers_is_ranked_with_others(tmp_path: Path) -> None:
     write(folder(tmp_path, table(rows()), "d-x.csv"), {"prediction/d-y.json": rows()})
     board = run(tmp_path, "nightly", "--json").json
-    assert [row["overall_score"] for row in board["tables"][0]["rows"]] == pytest.approx([2 / 3, 2 / 3])
+    assert [row["overall_score"] for row in board["tables"][0]["rows"]] == pytest.approx(
+        [2 / 3, 2 / 3]
+    )
 
 
 def test_csv_with_an_empty_answer_is_missing(tmp_path: Path) -> None:
@@ -236,7 +267,10 @@ def test_a_csv_row_with_too_many_cells_has_no_answer(tmp_path: Path) -> None:
     assert warning(results, "damaged line, not used").endswith(": 1 (record 1)")
 
 
-@each("text", ["id,answer\n68bd01", "id,answer\n68bd01,A,B\n", 'id,answer\n68bd01,"A\n', "id,answer\n"])
+@each(
+    "text",
+    ["id,answer\n68bd01", "id,answer\n68bd01,A,B\n", 'id,answer\n68bd01,"A\n', "id,answer\n"],
+)
 def test_csv_that_is_broken(tmp_path: Path, text: str) -> None:
     done = run(folder(tmp_path, text, "d-x.csv"), "-f", "d-x")
     assert "Traceback" not in done.err
@@ -251,7 +285,9 @@ def test_csv_that_is_broken(tmp_path: Path, text: str) -> None:
 def test_gz_is_named(tmp_path: Path) -> None:
     folder(tmp_path, gzip.compress(json.dumps(rows()).encode()), "d-x.json.gz")
     for name in ("d-x", "d-x.json", "d-x.json.gz", str(tmp_path / "prediction/d-x.json.gz")):
-        assert_refused(run(tmp_path, "-f", name), "d-x.json.gz", "a compressed file; unpack it first")
+        assert_refused(
+            run(tmp_path, "-f", name), "d-x.json.gz", "a compressed file; unpack it first"
+        )
 
 
 def test_gz_under_the_name_of_json_is_named(tmp_path: Path) -> None:
@@ -262,7 +298,9 @@ def test_gz_under_the_name_of_json_is_named(tmp_path: Path) -> None:
 def test_a_pipe_is_named(tmp_path: Path) -> None:
     folder(tmp_path, rows())
     os.mkfifo(tmp_path / "prediction" / "d-y.json")
-    assert_refused(run(tmp_path, "-f", "d-y.json"), "a pipe or device", "write what it gives to a file first")
+    assert_refused(
+        run(tmp_path, "-f", "d-y.json"), "a pipe or device", "write what it gives to a file first"
+    )
     assert_refused(run(tmp_path, "-f", "/dev/null"), "a pipe or device")
     assert_refused(run(tmp_path, "-f", "d-x", "--dataset", str(tmp_path / "dataset")), "a folder")
 
@@ -295,7 +333,8 @@ def test_numbers_without_sigma_are_counted(tmp_path: Path) -> None:
 def test_the_remedy_is_one_that_the_rule_set_takes(tmp_path: Path) -> None:
     write(tmp_path, {"prediction/p.json": [number("a")]})
     _, (line,) = told(
-        run(tmp_path, "-f", "p", "--rules", "paper", "--json").json, run(tmp_path, "-f", "p", "--rules", "paper").out
+        run(tmp_path, "-f", "p", "--rules", "paper", "--json").json,
+        run(tmp_path, "-f", "p", "--rules", "paper").out,
     )
     assert "--relative-sigma" not in line
 
@@ -303,6 +342,9 @@ def test_the_remedy_is_one_that_the_rule_set_takes(tmp_path: Path) -> None:
 def test_the_count_is_of_questions_not_of_answers(tmp_path: Path) -> None:
     write(
         tmp_path,
-        {"dataset/d.json": [number("a", answer=...), number("b", answer=...)], "prediction/d-x.json": {"a": "100"}},
+        {
+            "dataset/d.json": [number("a", answer=...), number("b", answer=...)],
+            "prediction/d-x.json": {"a": "100"},
+        },
     )
     assert run(tmp_path, "-f", "d-x", "--json").json["no_sigma_count"] == 2

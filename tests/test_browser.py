@@ -1,4 +1,6 @@
-"""Pages in Chromium: nothing leaves them, the policy holds, filters and sorting work, axe finds nothing serious."""
+"""Pages in Chromium: nothing leaves them, the policy holds, filters and sorting work, axe finds
+nothing serious.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,13 @@ from hostile import TEXTS, hostile_results
 
 BROWSER: Final = shutil.which("chromium")
 ARGUMENTS: Final = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *(
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+    ),
     *("--disable-component-update", "--disable-sync"),
 )
 pytestmark = pytest.mark.extra("chromium", "playwright", "axe_playwright_python")
@@ -29,14 +37,22 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("pages")
     for folder in ("dataset", "prediction"):
         shutil.copytree(ROOT / folder, root / folder)
-    about = {"careful": {"search": "yes", TEXTS[1]: TEXTS[1]}, "random": {"search": "no", TEXTS[1]: TEXTS[4] * 9}}
+    about = {
+        "careful": {"search": "yes", TEXTS[1]: TEXTS[1]},
+        "random": {"search": "no", TEXTS[1]: TEXTS[4] * 9},
+    }
     (root / "prediction/systems.json").write_text(json.dumps(about))
     names = ["250915-careful", "prophet-sample", "multiple_choice_single_varying-random"]
     assert run(root, *(word for name in names for word in ("-f", name)), "--html").code == 0
     assert run(root, "compare", "250915-careful", "250915-random", "--html").code == 0
     assert run(root, "nightly").code == 0
-    (root / "evaluation/hostile.html").write_text(render(hostile_results().page()), encoding="utf-8")
-    return {name: root / f"evaluation/{name}.html" for name in (*names, "compare", "leaderboard", "hostile")}
+    (root / "evaluation/hostile.html").write_text(
+        render(hostile_results().page()), encoding="utf-8"
+    )
+    return {
+        name: root / f"evaluation/{name}.html"
+        for name in (*names, "compare", "leaderboard", "hostile")
+    }
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +88,13 @@ NAMES: Final = (
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_is_said_asked_for_or_too_wide(pages: dict[str, Path], browser: Any, name: str) -> None:
+def test_nothing_is_said_asked_for_or_too_wide(
+    pages: dict[str, Path], browser: Any, name: str
+) -> None:
     for width, scheme in ((390, "dark"), (1280, "light")):
-        watched = Watched(browser, pages[name], viewport={"width": width, "height": 900}, color_scheme=scheme)
+        watched = Watched(
+            browser, pages[name], viewport={"width": width, "height": 900}, color_scheme=scheme
+        )
         watched.page.evaluate("location.hash = '%E0'")
         watched.page.wait_for_function("location.hash === '#%E0'")
         assert watched.asked == [pages[name].as_uri()]
@@ -96,9 +116,12 @@ def test_nothing_is_cut_on_paper(pages: dict[str, Path], browser: Any, name: str
     watched.context.close()
 
 
-_COLOURS: Final = ("color-contrast", "link-in-text-block")  # what axe finds by colours, which depend on the scheme
-# Colours depend on tags, classes and fills. A row without new ones goes: among thousands of elements that are drawn
-# alike, axe would look for a minute at what may lie behind each of them.
+_COLOURS: Final = (
+    "color-contrast",
+    "link-in-text-block",
+)  # what axe finds by colours, which depend on the scheme
+# Colours depend on tags, classes and fills. A row without new ones goes: among thousands of
+# elements that are drawn alike, axe would look for a minute at what may lie behind each of them.
 _ONE_ROW_OF_A_KIND: Final = """() => {
   const seen = new Set();
   for (const row of document.querySelectorAll(".rows > details")) {
@@ -120,10 +143,20 @@ def test_axe_finds_nothing_serious(pages: dict[str, Path], browser: Any, name: s
     watched = Watched(browser, pages[name], color_scheme="light", bypass_csp=True)
 
     def serious(**rules: Any) -> list[tuple[str, str]]:
-        found = Axe().run(watched.page, options={"resultTypes": ["violations"], **rules}).response["violations"]
-        return [(one["id"], one["nodes"][0]["html"][:200]) for one in found if one["impact"] in ("serious", "critical")]
+        found = (
+            Axe()
+            .run(watched.page, options={"resultTypes": ["violations"], **rules})
+            .response["violations"]
+        )
+        return [
+            (one["id"], one["nodes"][0]["html"][:200])
+            for one in found
+            if one["impact"] in ("serious", "critical")
+        ]
 
-    watched.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    watched.page.evaluate(
+        "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+    )
     assert serious(rules={rule: {"enabled": False} for rule in _COLOURS}) == []
     watched.page.evaluate(_ONE_ROW_OF_A_KIND)
     for scheme in ("light", "dark"):
@@ -136,7 +169,10 @@ ROWS: Final = ".rows > details:visible"
 
 
 def scores(page: Any) -> list[float]:
-    return [float(text) for text in page.locator(f"{ROWS} > summary > span:nth-child(2)").all_text_contents()]
+    return [
+        float(text)
+        for text in page.locator(f"{ROWS} > summary > span:nth-child(2)").all_text_contents()
+    ]
 
 
 def test_a_key_of_systems_may_have_the_name_of_a_tool(pages: dict[str, Path], browser: Any) -> None:
@@ -188,7 +224,10 @@ def test_paper_says_what_hides_rows(pages: dict[str, Path], browser: Any) -> Non
     assert not said.is_visible()
     page.emulate_media(media="print")
     count = page.locator(ROWS).count()
-    assert said.inner_text() == f"{count} of 52 rows, sorted by costs; Search: a; Level: 4; Failures only"
+    assert (
+        said.inner_text()
+        == f"{count} of 52 rows, sorted by costs; Search: a; Level: 4; Failures only"
+    )
     page.goto(pages["250915-careful"].as_uri() + "#level=4")
     page.locator("output", has_text="20 of 52 rows").wait_for(state="attached")
     assert said.inner_text() == "20 of 52 rows; Level: 4"
@@ -201,7 +240,9 @@ def test_rows_without_a_value_are_last_in_both_orders(browser: Any, tmp_path: Pa
 
     rows = [q("a"), q("b", answer=None), q("c", answer="B")]
     path = tmp_path / "skip.html"
-    path.write_text(render(FutureXEvaluator(missing="skip").evaluate_all(rows).page()), encoding="utf-8")
+    path.write_text(
+        render(FutureXEvaluator(missing="skip").evaluate_all(rows).page()), encoding="utf-8"
+    )
     watched = Watched(browser, path)
     for order in (["q-a", "q-c", "q-b"], ["q-c", "q-a", "q-b"]):
         watched.page.locator(".head button", has_text="Score").click()
@@ -209,7 +250,9 @@ def test_rows_without_a_value_are_last_in_both_orders(browser: Any, tmp_path: Pa
     watched.context.close()
 
 
-def test_the_address_holds_what_is_chosen_and_leads_to_a_question(pages: dict[str, Path], browser: Any) -> None:
+def test_the_address_holds_what_is_chosen_and_leads_to_a_question(
+    pages: dict[str, Path], browser: Any
+) -> None:
     watched = Watched(browser, pages["250915-careful"])
     page = watched.page
     page.get_by_label("Level", exact=True).select_option("3")
@@ -217,7 +260,9 @@ def test_the_address_holds_what_is_chosen_and_leads_to_a_question(pages: dict[st
     page.locator(".head button", has_text="Costs").click()
     assert page.evaluate("location.hash") == "#level=3&failed&sort=-costs"
     page.goto(pages["250915-careful"].as_uri() + "#level=4&sort=score")
-    page.locator("output", has_text="20 of 52 rows").wait_for()  # the event follows the change of the address
+    page.locator(
+        "output", has_text="20 of 52 rows"
+    ).wait_for()  # the event follows the change of the address
     assert page.locator(ROWS).count() == 20
     assert scores(page) == sorted(scores(page))
     page.goto(pages["250915-careful"].as_uri() + "#q-6873e6a7")
@@ -238,12 +283,16 @@ def test_what_counts_of_a_long_answer_is_scrolled_to(browser: Any, tmp_path: Pat
     from eval import FutureXEvaluator
 
     path = tmp_path / "long.html"
-    results = FutureXEvaluator().evaluate_all([q("a", answer="so \n" * 900 + r"\boxed{A}" + " and \n" * 900)])
+    results = FutureXEvaluator().evaluate_all(
+        [q("a", answer="so \n" * 900 + r"\boxed{A}" + " and \n" * 900)]
+    )
     path.write_text(render(results.page()), encoding="utf-8")
     watched = Watched(browser, path, viewport={"width": 1280, "height": 900})
     watched.page.locator("summary").last.focus()
     watched.page.keyboard.press("Enter")
-    watched.page.wait_for_function("document.querySelector('.said mark').closest('.said').scrollTop > 0")
+    watched.page.wait_for_function(
+        "document.querySelector('.said mark').closest('.said').scrollTop > 0"
+    )
     inside = """() => { const [a, b] = ["mark", ".said:has(mark)"].map((name) =>
       document.querySelector(name).getBoundingClientRect()); return a.top >= b.top && a.bottom <= b.bottom; }"""
     assert watched.page.evaluate(inside)
@@ -267,11 +316,12 @@ def test_what_is_shown_can_be_downloaded(pages: dict[str, Path], browser: Any) -
 def test_the_policy_refuses_scripts_that_are_not_the_pages_own(
     pages: dict[str, Path], browser: Any, tmp_path: Path
 ) -> None:
-    evil = (
-        '<script>document.title = "owned"</script><img src="http://127.0.0.1:9/x" onerror="document.title = \'owned\'">'
-    )
+    evil = '<script>document.title = "owned"</script><img src="http://127.0.0.1:9/x" onerror="document.title = \'owned\'">'
     page = tmp_path / "injected.html"
-    page.write_text(pages["compare"].read_text(encoding="utf-8").replace("<main>", f"<main>{evil}"), encoding="utf-8")
+    page.write_text(
+        pages["compare"].read_text(encoding="utf-8").replace("<main>", f"<main>{evil}"),
+        encoding="utf-8",
+    )
     watched = Watched(browser, page)
     assert watched.page.title() == "Comparison of 250915-careful and 250915-random"
     assert watched.refused == ["csp"]
@@ -279,11 +329,16 @@ def test_the_policy_refuses_scripts_that_are_not_the_pages_own(
     watched.context.close()
 
 
-def test_without_script_and_style_everything_is_there(pages: dict[str, Path], browser: Any, tmp_path: Path) -> None:
+def test_without_script_and_style_everything_is_there(
+    pages: dict[str, Path], browser: Any, tmp_path: Path
+) -> None:
     bare = tmp_path / "bare.html"
     policy = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'">'
     bare.write_text(
-        pages["250915-careful"].read_text(encoding="utf-8").replace("<title>", f"{policy}<title>", 1), encoding="utf-8"
+        pages["250915-careful"]
+        .read_text(encoding="utf-8")
+        .replace("<title>", f"{policy}<title>", 1),
+        encoding="utf-8",
     )
     watched = Watched(browser, bare, java_script_enabled=False)
     page = watched.page
@@ -298,9 +353,14 @@ def test_without_script_and_style_everything_is_there(pages: dict[str, Path], br
     watched.context.close()
 
 
-def test_rows_have_the_titles_of_their_columns_on_a_phone_without_script(pages: dict[str, Path], browser: Any) -> None:
+def test_rows_have_the_titles_of_their_columns_on_a_phone_without_script(
+    pages: dict[str, Path], browser: Any
+) -> None:
     watched = Watched(
-        browser, pages["250915-careful"], java_script_enabled=False, viewport={"width": 390, "height": 900}
+        browser,
+        pages["250915-careful"],
+        java_script_enabled=False,
+        viewport={"width": 390, "height": 900},
     )
     labels = watched.page.locator("#q-6873e6a7 > summary > span").evaluate_all(
         "(all) => all.map((one) => getComputedStyle(one, '::before').content)"
@@ -309,13 +369,25 @@ def test_rows_have_the_titles_of_their_columns_on_a_phone_without_script(pages: 
     watched.context.close()
 
 
-def test_a_card_begins_with_its_name_and_labels_its_other_cells(pages: dict[str, Path], browser: Any) -> None:
+def test_a_card_begins_with_its_name_and_labels_its_other_cells(
+    pages: dict[str, Path], browser: Any
+) -> None:
     watched = Watched(browser, pages["250915-careful"], viewport={"width": 390, "height": 900})
     row = watched.page.locator("#s-scores .cards tbody tr").last
     shown = "(all) => all.filter((one) => one.offsetWidth).map((one) => getComputedStyle(one, '::before').content)"
-    labels = ["none", '"Score "', "none", '"95% interval "', '"n "', '"Missing "', '"Unparsed "']  # no weight, a mark
+    labels = [
+        "none",
+        '"Score "',
+        "none",
+        '"95% interval "',
+        '"n "',
+        '"Missing "',
+        '"Unparsed "',
+    ]  # no weight, a mark
     assert row.locator("td").evaluate_all(shown) == labels
-    watched.page.evaluate("document.querySelector('.cards tr:last-child td:last-child').className = 'k'")
+    watched.page.evaluate(
+        "document.querySelector('.cards tr:last-child td:last-child').className = 'k'"
+    )
     assert row.locator("td").evaluate_all(shown) == labels
     watched.context.close()
 
@@ -332,9 +404,13 @@ def many(path: Path) -> Path:
 
 @pytest.mark.parametrize(("width", "first"), [(1280, 50), (390, 20)])
 @pytest.mark.parametrize("script", [True, False])
-def test_a_long_table_is_folded(browser: Any, tmp_path: Path, script: bool, width: int, first: int) -> None:
+def test_a_long_table_is_folded(
+    browser: Any, tmp_path: Path, script: bool, width: int, first: int
+) -> None:
     size = {"width": width, "height": 900}
-    watched = Watched(browser, path := many(tmp_path / "many.html"), java_script_enabled=script, viewport=size)
+    watched = Watched(
+        browser, path := many(tmp_path / "many.html"), java_script_enabled=script, viewport=size
+    )
     page, box = watched.page, watched.page.get_by_label("Unfold all 2500 rows")
     assert page.locator(ROWS).count() == first
     box.check()
@@ -387,12 +463,17 @@ def test_a_leaderboard_is_filtered_opened_and_followed(browser: Any, tmp_path: P
 
     make_season(tmp_path, weeks=3, questions=12, systems=10, runs=2)
     about = tmp_path / "prediction/systems.json"
-    systems = {name: {**entry, "name": f"{name}, {LONG}"} for name, entry in json.loads(about.read_text()).items()}
+    systems = {
+        name: {**entry, "name": f"{name}, {LONG}"}
+        for name, entry in json.loads(about.read_text()).items()
+    }
     about.write_text(json.dumps(systems))
     assert run(tmp_path, "nightly").code == 0
     path = tmp_path / "evaluation/leaderboard.html"
     for width, script in ((390, True), (390, False), (1280, True), (1280, False)):
-        watched = Watched(browser, path, viewport={"width": width, "height": 900}, java_script_enabled=script)
+        watched = Watched(
+            browser, path, viewport={"width": width, "height": 900}, java_script_enabled=script
+        )
         assert watched.page.evaluate("document.documentElement.scrollWidth") == width
         assert watched.said == []
         watched.context.close()

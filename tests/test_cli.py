@@ -14,7 +14,20 @@ from typing import Final
 
 import pytest
 
-from cli import EVIL, RAW_CONTROL, ROOT, Record, assert_refused, number, q, question, run, run_process, strict, write
+from cli import (
+    EVIL,
+    RAW_CONTROL,
+    ROOT,
+    Record,
+    assert_refused,
+    number,
+    q,
+    question,
+    run,
+    run_process,
+    strict,
+    write,
+)
 from each import each
 from forecasteval import __version__
 
@@ -39,14 +52,26 @@ def test_escape_sequences_never_reach_the_screen_raw(tmp_path: Path) -> None:
     assert "\\x1b[2J" in run(tmp_path, "-f", "p", "--items").out
 
 
-@each("record", [q(EVIL, level=9), q(level=EVIL), q(ground_truth={EVIL: 1}), number(Std=EVIL), q("q", level=[EVIL])])
+@each(
+    "record",
+    [
+        q(EVIL, level=9),
+        q(level=EVIL),
+        q(ground_truth={EVIL: 1}),
+        number(Std=EVIL),
+        q("q", level=[EVIL]),
+    ],
+)
 def test_escape_sequences_in_errors(tmp_path: Path, record: Record) -> None:
     assert_refused(run(write(tmp_path, {"prediction/p.json": [record]}), "-f", "p"), "record 1")
 
 
 def test_escape_sequences_in_names(tmp_path: Path) -> None:
     name = "p\x1b[31m\x9b"
-    write(tmp_path, {f"prediction/{name}.json": [q()], f"dataset/{name}.json": [question()], "evaluation": ""})
+    write(
+        tmp_path,
+        {f"prediction/{name}.json": [q()], f"dataset/{name}.json": [question()], "evaluation": ""},
+    )
     assert_refused(run(tmp_path, "-f", "p\x1b"), "no such file", "\\x1b[31m")
     assert_refused(run(tmp_path, "-f", name, "--save"), "evaluation")
     assert_refused(run(tmp_path, "-f", name, "--dataset", "\x1b[2J"), "no such file")
@@ -54,7 +79,12 @@ def test_escape_sequences_in_names(tmp_path: Path) -> None:
 
 
 def test_items_line_per_question(tmp_path: Path) -> None:
-    records = [q("q1"), q("q2", answer="I wonder"), number("q3", answer=r"\boxed{99}", Std=2), q("q4", answer="")]
+    records = [
+        q("q1"),
+        q("q2", answer="I wonder"),
+        number("q3", answer=r"\boxed{99}", Std=2),
+        q("q4", answer=""),
+    ]
     plain = run(write(tmp_path, {"prediction/p.json": records}), "-f", "p").out
     with_items = run(tmp_path, "-f", "p", "--items").out
     lines = {line.split()[0]: line for line in with_items.splitlines() if line[:1] == "q"}
@@ -72,7 +102,11 @@ def test_items_line_per_question(tmp_path: Path) -> None:
 def test_report_shows_each_level_and_overall(tmp_path: Path) -> None:
     records = [q(str(i), answer="A" if i else "B") for i in range(3)] + [number("n", answer="")]
     out = run(write(tmp_path, {"prediction/p.json": records}), "-f", "p").out
-    rows = {line.split("  ")[0]: line.split() for line in out.splitlines() if line.startswith(("Level", "Overall"))}
+    rows = {
+        line.split("  ")[0]: line.split()
+        for line in out.splitlines()
+        if line.startswith(("Level", "Overall"))
+    }
     assert rows["Level 1"][2:4] == ["0.1", "0.6667"]
     assert rows["Level 1"][-3:] == ["3", "0", "0"]
     assert rows["Level 2"][-5:] == ["–", "–", "0", "0", "0"]
@@ -102,7 +136,9 @@ def test_closed_pipe_leaves_no_traceback(tmp_path: Path, option: str, unbuffered
     reader, writer = os.pipe()
     os.close(reader)
     try:
-        done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, env=env, timeout=60, check=False)
+        done = subprocess.run(
+            command, stdout=writer, stderr=subprocess.PIPE, env=env, timeout=60, check=False
+        )
     finally:
         os.close(writer)
     assert done.stderr == b""
@@ -115,7 +151,9 @@ def test_full_disk_behind_stdout_is_one_clear_line(tmp_path: Path, unbuffered: s
     command = [sys.executable, str(ROOT / "eval.py"), "-f", "p", "--root", str(tmp_path)]
     env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=env, timeout=60, check=False)
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, env=env, timeout=60, check=False
+        )
     assert done.returncode != 0
     assert b"Traceback" not in done.stderr
     assert b"No space left" in done.stderr
@@ -125,10 +163,14 @@ def test_full_disk_behind_stdout_is_one_clear_line(tmp_path: Path, unbuffered: s
 
 
 @each(
-    ("names", "code", "reports"), [("aa", 0, 2), ("ab", 0, 2), ("axb", 3, 2), ("xa", 3, 1), ("xy", 2, 0), ("x", 2, 0)]
+    ("names", "code", "reports"),
+    [("aa", 0, 2), ("ab", 0, 2), ("axb", 3, 2), ("xa", 3, 1), ("xy", 2, 0), ("x", 2, 0)],
 )
 def test_several_files(tmp_path: Path, names: str, code: int, reports: int) -> None:
-    write(tmp_path, {"prediction/a.json": [q("a")], "prediction/b.jsonl": [q("b")], "prediction/y.json": "{"})
+    write(
+        tmp_path,
+        {"prediction/a.json": [q("a")], "prediction/b.jsonl": [q("b")], "prediction/y.json": "{"},
+    )
     options = [part for name in names for part in ("-f", name)]
     done = run(tmp_path, *options)
     assert (done.code, done.out.count("signature: ")) == (code, reports)
@@ -175,7 +217,9 @@ def test_save_over_a_folder(tmp_path: Path) -> None:
 
 
 def test_save_under_the_longest_name(tmp_path: Path) -> None:
-    stem = "x" * 250  # with ".json" the longest name a file system allows; a temporary name must be no longer
+    stem = (
+        "x" * 250
+    )  # with ".json" the longest name a file system allows; a temporary name must be no longer
     write(tmp_path, {f"prediction/{stem}.json": [q()]})
     done = run(tmp_path, "-f", stem, "--save")
     assert "Traceback" not in done.err
@@ -200,8 +244,14 @@ def test_save_into_a_read_only_folder(tmp_path: Path, folder: str) -> None:
 def test_missing_skip(tmp_path: Path) -> None:
     write(tmp_path, {"dataset/p.json": [question("q1"), question("q2"), number("q3", answer=...)]})
     write(tmp_path, {"prediction/p.json": {"q1": "A", "q2": ""}})
-    zero, skip = (run(tmp_path, "-f", "p", "--json", "--missing", policy).json for policy in ("zero", "skip"))
-    assert (zero["overall_score"], zero["level_counts"]["1"], zero["missing_count"]) == (pytest.approx(0.1), 2, 2)
+    zero, skip = (
+        run(tmp_path, "-f", "p", "--json", "--missing", policy).json for policy in ("zero", "skip")
+    )
+    assert (zero["overall_score"], zero["level_counts"]["1"], zero["missing_count"]) == (
+        pytest.approx(0.1),
+        2,
+        2,
+    )
     assert (skip["overall_score"], skip["level_counts"]["1"], skip["missing_count"]) == (1.0, 1, 2)
     assert (skip["level_scores"]["4"], skip["signature"]["missing"]) == (None, "skip")
     assert "left out" in run(tmp_path, "-f", "p", "--missing", "skip").out
@@ -210,7 +260,9 @@ def test_missing_skip(tmp_path: Path) -> None:
 @each(("sigma", "score"), [(None, 0.0), ("0.04", 0.75)])
 def test_relative_sigma(tmp_path: Path, sigma: str | None, score: float) -> None:
     write(tmp_path, {"prediction/p.json": [number(answer="102")]})
-    results = run(tmp_path, "-f", "p", "--json", *(["--relative-sigma", sigma] if sigma else [])).json
+    results = run(
+        tmp_path, "-f", "p", "--json", *(["--relative-sigma", sigma] if sigma else [])
+    ).json
     assert results["overall_score"] == pytest.approx(score)
     assert results["signature"]["relative_sigma"] == (float(sigma) if sigma else None)
 
@@ -246,7 +298,16 @@ def test_bad_options(tmp_path: Path, options: list[str], word: str) -> None:
 
 COMMANDS: Final = ("", "nightly", "compare", "check")
 POLICIES: Final = (
-    *("--rules", "--relative-sigma", "--llm", "--llm-policy", "--llm-names", "--workers", "--no-cache", "--gamma"),
+    *(
+        "--rules",
+        "--relative-sigma",
+        "--llm",
+        "--llm-policy",
+        "--llm-names",
+        "--workers",
+        "--no-cache",
+        "--gamma",
+    ),
     *("--min-events", "--late"),
 )
 OPTIONS: Final = {
@@ -275,8 +336,16 @@ def test_help_names_its_own_options_and_gives_examples(tmp_path: Path, command: 
     assert len(re.findall(rf"^ +python eval\.py {command}", examples, re.M)) >= 2
     assert not re.search(r"^ *eval\.py", examples, re.M)  # which no shell finds
     exits = " ".join(examples.partition("exit codes: ")[2].split())
-    assert [int(code) for code in re.findall(r"(?:^|, )([0-9]+) [a-z]", exits)] == EXIT_CODES[command]
-    everybody = {"--help", "--json", "--root", "--version", *(["--output"] if command != "check" else [])}
+    assert [int(code) for code in re.findall(r"(?:^|, )([0-9]+) [a-z]", exits)] == EXIT_CODES[
+        command
+    ]
+    everybody = {
+        "--help",
+        "--json",
+        "--root",
+        "--version",
+        *(["--output"] if command != "check" else []),
+    }
     assert {*re.findall(r"--[a-z-]+", told)} == everybody | {*OPTIONS[command]}
 
 
@@ -303,7 +372,9 @@ def test_options_are_written_out(tmp_path: Path, option: str) -> None:
         (["--file=--all"], "--all: no such file"),
     ],
 )
-def test_other_places_of_these_words_are_no_flags(tmp_path: Path, words: list[str], told: str) -> None:
+def test_other_places_of_these_words_are_no_flags(
+    tmp_path: Path, words: list[str], told: str
+) -> None:
     done = run(example(tmp_path), *words)
     assert_refused(done, told)
 
@@ -322,7 +393,10 @@ def test_a_typo_of_a_command_names_the_nearest(tmp_path: Path, word: str, near: 
     assert done.err.count("\n") == 1
 
 
-@each("words", [["nightly", "stray"], ["compare"], ["check"], ["check", "d", "e"], ["--json", "check"]])
+@each(
+    "words",
+    [["nightly", "stray"], ["compare"], ["check"], ["check", "d", "e"], ["--json", "check"]],
+)
 def test_wrong_number_of_names(tmp_path: Path, words: list[str]) -> None:
     assert_refused(run(example(tmp_path), *words), "error: ")
     assert files_below(tmp_path) == EXAMPLE
@@ -338,7 +412,9 @@ def test_option_of_another_benchmark_is_one_line(tmp_path: Path, words: list[str
 
 
 def test_option_of_another_benchmark_is_refused_by_compare(tmp_path: Path) -> None:
-    assert_refused(run(example(tmp_path), "compare", "a", "b", "--gamma", "1"), "--gamma", "got FutureX")
+    assert_refused(
+        run(example(tmp_path), "compare", "a", "b", "--gamma", "1"), "--gamma", "got FutureX"
+    )
 
 
 def test_option_of_another_benchmark_costs_its_file_only(tmp_path: Path) -> None:
@@ -352,7 +428,12 @@ EXAMPLE: Final = ["dataset/d.json", "prediction/a.json", "prediction/b.json"]
 def example(root: Path) -> Path:
     """Two systems and a dataset."""
     return write(
-        root, {"prediction/a.json": [q()], "prediction/b.json": [q(answer="B")], "dataset/d.json": [question()]}
+        root,
+        {
+            "prediction/a.json": [q()],
+            "prediction/b.json": [q(answer="B")],
+            "dataset/d.json": [question()],
+        },
     )
 
 
@@ -372,8 +453,15 @@ def test_every_command_does_its_job(tmp_path: Path) -> None:
 
 
 def test_check_takes_what_has_a_check(tmp_path: Path) -> None:
-    write(tmp_path, {"dataset/d.json": [{"id": "q", "question_type": "?", "options": [], "meta": {}}]})
-    assert_refused(run(tmp_path, "check", "d"), "d.json", "a dataset of FutureX or Prophet Arena", "got RxnOptBench")
+    write(
+        tmp_path, {"dataset/d.json": [{"id": "q", "question_type": "?", "options": [], "meta": {}}]}
+    )
+    assert_refused(
+        run(tmp_path, "check", "d"),
+        "d.json",
+        "a dataset of FutureX or Prophet Arena",
+        "got RxnOptBench",
+    )
 
 
 def test_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -399,23 +487,34 @@ def copy_program(folder: Path, checkout: bool) -> None:
     """The program and its package, with or without what tells a checkout."""
     folder.mkdir(exist_ok=True)
     shutil.copy(ROOT / "eval.py", folder)
-    shutil.copytree(ROOT / "forecasteval", folder / "forecasteval", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "forecasteval", folder / "forecasteval", ignore=shutil.ignore_patterns("__pycache__")
+    )
     if checkout:
         shutil.copy(ROOT / "pyproject.toml", folder)
 
 
 @each("checkout", [True, False])
-def test_data_lies_beside_a_checkout_else_in_the_current_folder(tmp_path: Path, checkout: bool) -> None:
+def test_data_lies_beside_a_checkout_else_in_the_current_folder(
+    tmp_path: Path, checkout: bool
+) -> None:
     home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
     elsewhere.mkdir()
     copy_program(home, checkout)
     place, other = (home, elsewhere) if checkout else (elsewhere, home)
-    write(place, {"prediction/250915-random.json": {"q7": "A"}, "dataset/250915.json": [question()]})
+    write(
+        place, {"prediction/250915-random.json": {"q7": "A"}, "dataset/250915.json": [question()]}
+    )
     before = files_below(other)
     command = [sys.executable, "-B", "-W", "error", str(home / "eval.py"), "--json", "--save"]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=elsewhere, check=False)
+    done = subprocess.run(
+        command, capture_output=True, encoding="utf-8", cwd=elsewhere, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
-    assert (strict(done.stdout)["name"], strict(done.stdout)["dataset"]) == ("250915-random", "250915.json")
+    assert (strict(done.stdout)["name"], strict(done.stdout)["dataset"]) == (
+        "250915-random",
+        "250915.json",
+    )
     assert (place / "evaluation" / "250915-random.json").is_file()
     assert files_below(other) == before
 
@@ -444,6 +543,10 @@ assert eval.main(["-f", "a", "--root", {str(example(tmp_path))!r}]) == 0
 print(sorted({{*{HEAVY!r}}} & set(sys.modules)))
 """
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, encoding="utf-8", cwd=ROOT, check=False
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=ROOT,
+        check=False,
     )
     assert (done.returncode, done.stdout.splitlines()[-1], done.stderr) == (0, "[]", "")

@@ -1,4 +1,6 @@
-"""A fourth benchmark, `crps_wing`, with scores in [−1, 0]: everything around a benchmark takes it as it is."""
+"""A fourth benchmark, `crps_wing`, with scores in [−1, 0]: everything around a benchmark takes it
+as it is.
+"""
 
 from __future__ import annotations
 
@@ -42,18 +44,24 @@ class Endless(CrpsEvaluator):
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
-    """A season of forecasts in a folder; `vague` missed the last week, `fair` one answer in the first."""
+    """A season of forecasts in a folder; `vague` missed the last week, `fair` one answer in the
+    first.
+    """
 
     def make(evaluator: type[CrpsEvaluator] = CrpsEvaluator) -> Path:
         wing = crps_wing.WING._replace(evaluator=lambda output: evaluator())
         monkeypatch.setattr(program, "WINGS", (wing, *WINGS))
         rng = random.Random(3)
         for week in WEEKS:
-            questions = [{"id": f"{week}-{n}", "value": rng.gauss(0, 5), "scale": 20} for n in range(12)]
+            questions = [
+                {"id": f"{week}-{n}", "value": rng.gauss(0, 5), "scale": 20} for n in range(12)
+            ]
             write(tmp_path, {f"dataset/{week}.json": questions})
             for name, spread in SKILLS.items():
                 answers = {
-                    str(question["id"]): [float(question["value"]) + rng.gauss(0, spread) for _ in range(5)]
+                    str(question["id"]): [
+                        float(question["value"]) + rng.gauss(0, spread) for _ in range(5)
+                    ]
                     for question in questions
                 }
                 if (name, week) == ("fair", "w1"):
@@ -79,7 +87,9 @@ def scores_of(root: Path, week: str, name: str) -> list[float]:
 def test_crps_of_samples() -> None:
     rng = np.random.default_rng(1)
     samples = rng.normal(0, 1, 400)
-    exact = 0.6 * (2 * stats.norm.cdf(0.6) - 1) + 2 * stats.norm.pdf(0.6) - 1 / np.sqrt(np.pi)  # of N(0, 1) at 0.6
+    exact = (
+        0.6 * (2 * stats.norm.cdf(0.6) - 1) + 2 * stats.norm.pdf(0.6) - 1 / np.sqrt(np.pi)
+    )  # of N(0, 1) at 0.6
     assert score_samples(samples.tolist(), 0.6, 2.0) == pytest.approx(-exact / 2, abs=0.02)
     assert score_samples([3.0], 5.0, 4.0) == -0.5
     assert score_samples([3.0], 500.0, 4.0) == -1.0
@@ -109,14 +119,18 @@ def test_a_week_is_ranked_and_bounded(folder: Folder) -> None:
 
 
 def test_weeks_are_pooled_by_scores_that_are_scaled(folder: Folder) -> None:
-    """Against `fit_scores` of the scores plus 1, which are in [0, 1]; what was answered in full is the plain mean."""
+    """Against `fit_scores` of the scores plus 1, which are in [0, 1]; what was answered in full is
+    the plain mean.
+    """
     root = folder()
     (table,) = board(root)["pooled"]
     rows = {row["name"]: row for row in table["rows"]}
     units = np.full((3, 36), np.nan)
     for place, name in enumerate(SKILLS):
         for week in range(3 if name != "vague" else 2):
-            units[place, 12 * week : 12 * week + 12] = 1 + np.array(scores_of(root, WEEKS[week], name))
+            units[place, 12 * week : 12 * week + 12] = 1 + np.array(
+                scores_of(root, WEEKS[week], name)
+            )
     fit = fit_scores(units, np.zeros(36, int), np.repeat([0, 1, 2], 12), np.ones(1))
     for place, name in enumerate(SKILLS):
         assert rows[name]["overall_score"] == pytest.approx(fit.scores[place] - 1, abs=1e-9)
@@ -125,7 +139,9 @@ def test_weeks_are_pooled_by_scores_that_are_scaled(folder: Folder) -> None:
         assert -1 <= low < rows[name]["overall_score"] < high <= 0
     assert rows["sharp"]["overall_score"] == pytest.approx(units[0].mean() - 1, abs=1e-9)
     assert [row["rank"] for row in table["rows"]] == [1, 2, 3]
-    assert rows["fair"]["behind"] == pytest.approx(rows["sharp"]["overall_score"] - rows["fair"]["overall_score"])
+    assert rows["fair"]["behind"] == pytest.approx(
+        rows["sharp"]["overall_score"] - rows["fair"]["overall_score"]
+    )
 
 
 def compare(root: Path, *names: str) -> Done:
@@ -137,7 +153,11 @@ def test_a_gate(folder: Folder, names: tuple[str, str]) -> None:
     root = folder()
     done = compare(root, *names)
     (pair,) = strict(done.out)["pairs"]
-    assert (done.code, pair["difference"] > 0, pair["levels"][""]["wins"] > pair["levels"][""]["losses"]) == (
+    assert (
+        done.code,
+        pair["difference"] > 0,
+        pair["levels"][""]["wins"] > pair["levels"][""]["losses"],
+    ) == (
         6,
         True,
         True,
@@ -146,7 +166,9 @@ def test_a_gate(folder: Folder, names: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("names", [("w1-sharp", "w1-vague"), ("sharp", "vague")])
-def test_lower_is_better_is_the_same_with_the_other_sign(folder: Folder, names: tuple[str, str]) -> None:
+def test_lower_is_better_is_the_same_with_the_other_sign(
+    folder: Folder, names: tuple[str, str]
+) -> None:
     (pair,) = strict(compare(folder(), *names).out)["pairs"]
     root = folder(Costs)
     done = compare(root, *names)
@@ -154,22 +176,39 @@ def test_lower_is_better_is_the_same_with_the_other_sign(folder: Folder, names: 
     assert compare(root, *reversed(names)).code == 0
     (mirrored,) = strict(done.out)["pairs"]
     assert mirrored["difference"] == pytest.approx(-pair["difference"], abs=1e-9)
-    assert mirrored["interval"] == pytest.approx([-bound for bound in reversed(pair["interval"])], abs=1e-9)
-    assert (mirrored["p"], mirrored["levels"]) == (pytest.approx(pair["p"], abs=1e-9), pair["levels"])
+    assert mirrored["interval"] == pytest.approx(
+        [-bound for bound in reversed(pair["interval"])], abs=1e-9
+    )
+    assert (mirrored["p"], mirrored["levels"]) == (
+        pytest.approx(pair["p"], abs=1e-9),
+        pair["levels"],
+    )
     assert "lower is better" in run(root, "compare", *names).out.splitlines()[0]
     if names[0].startswith("w1"):
         assert run(root, "compare", *names, "--html").code == 0
-        assert "left of the line A is better" in (root / "evaluation/compare.html").read_text("utf-8")
-    assert_refused(run(root, "-f", "w1-fair", "--fail-under", "0.5"), "--fail-under", "higher scores are better")
+        assert "left of the line A is better" in (root / "evaluation/compare.html").read_text(
+            "utf-8"
+        )
+    assert_refused(
+        run(root, "-f", "w1-fair", "--fail-under", "0.5"),
+        "--fail-under",
+        "higher scores are better",
+    )
 
 
 def test_lower_is_better_on_boards(folder: Folder) -> None:
     plain = board(folder())
     root = folder(Costs)
     mirrored = board(root)
-    for first, second in zip(plain["pooled"] + plain["tables"], mirrored["pooled"] + mirrored["tables"], strict=True):
+    for first, second in zip(
+        plain["pooled"] + plain["tables"], mirrored["pooled"] + mirrored["tables"], strict=True
+    ):
         for a, b in zip(first["rows"], second["rows"], strict=True):
-            assert (a["name"], a["rank"], a["p_leader"]) == (b["name"], b["rank"], pytest.approx(b["p_leader"]))
+            assert (a["name"], a["rank"], a["p_leader"]) == (
+                b["name"],
+                b["rank"],
+                pytest.approx(b["p_leader"]),
+            )
             assert a["overall_score"] == pytest.approx(-b["overall_score"], abs=1e-9)
             low, high = b["overall_interval"]
             assert a["overall_interval"] == pytest.approx([-high, -low], abs=1e-9)
@@ -198,7 +237,9 @@ def test_a_score_out_of_bounds_is_not_ranked(folder: Folder) -> None:
 
 
 def test_a_page_where_a_lower_score_is_better(folder: Folder) -> None:
-    """The frontier goes down with the costs, and a click on a column of scores brings the lowest to the top."""
+    """The frontier goes down with the costs, and a click on a column of scores brings the lowest to
+    the top.
+    """
     root = folder(Costs)
     costs = {"vague": 1, "fair": 2, "sharp": 3}
     write(root, {"prediction/systems.json": {name: {"cost": cost} for name, cost in costs.items()}})

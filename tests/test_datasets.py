@@ -1,4 +1,6 @@
-"""Which file a name means, which dataset belongs to it, and how questions and predictions come together."""
+"""Which file a name means, which dataset belongs to it, and how questions and predictions come
+together.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,12 @@ from each import each
 @each("name", ["p", "p.json", "./prediction/p", "prediction/p.json", "../{root}/prediction/p"])
 def test_name_with_or_without_extension_or_a_path(tmp_path: Path, name: str) -> None:
     write(tmp_path, {"prediction/p.json": [q()]})
-    assert run(tmp_path, "-f", name.format(root=tmp_path.name), "--json", cwd=tmp_path).json["prediction"] == "p.json"
+    assert (
+        run(tmp_path, "-f", name.format(root=tmp_path.name), "--json", cwd=tmp_path).json[
+            "prediction"
+        ]
+        == "p.json"
+    )
 
 
 @each("stem", ["run.v2", "run-2025.10", "模型"])
@@ -60,32 +67,54 @@ def test_folder_in_place_of_a_file(tmp_path: Path) -> None:
 def test_submission_without_dataset(tmp_path: Path, stem: str) -> None:
     write(tmp_path, {"dataset/250915.json": [question()]})
     for form in ({"q7": "A"}, [{"id": "q7", "prediction": "A"}]):
-        assert_refused(run(write(tmp_path, {f"prediction/{stem}.json": form}), "-f", stem), stem, "--dataset")
+        assert_refused(
+            run(write(tmp_path, {f"prediction/{stem}.json": form}), "-f", stem), stem, "--dataset"
+        )
 
 
 @each("name", ["d", "d.jsonl", "./dataset/d", "dataset/d.jsonl"])
 def test_dataset_option_wins(tmp_path: Path, name: str) -> None:
-    write(tmp_path, {"dataset/p.json": [question(ground_truth="B")], "dataset/d.jsonl": [question()]})
+    write(
+        tmp_path, {"dataset/p.json": [question(ground_truth="B")], "dataset/d.jsonl": [question()]}
+    )
     write(tmp_path, {"prediction/p.json": {"q7": "A"}})
     results = run(tmp_path, "-f", "p", "--dataset", name, "--json", cwd=tmp_path).json
     assert (results["dataset"], results["overall_score"]) == ("d.jsonl", 1.0)
-    assert_refused(run(tmp_path, "-f", "p", "--dataset", "dd"), "dataset", "no such file", "d.jsonl")
+    assert_refused(
+        run(tmp_path, "-f", "p", "--dataset", "dd"), "dataset", "no such file", "d.jsonl"
+    )
 
 
 def test_two_datasets_of_one_stem(tmp_path: Path) -> None:
-    write(tmp_path, {"dataset/p.json": [question()], "dataset/p.jsonl": [question()], "prediction/p.json": {"q7": "A"}})
+    write(
+        tmp_path,
+        {
+            "dataset/p.json": [question()],
+            "dataset/p.jsonl": [question()],
+            "prediction/p.json": {"q7": "A"},
+        },
+    )
     assert_refused(run(tmp_path, "-f", "p"), "dataset", "p.json", "p.jsonl")
     assert run(tmp_path, "-f", "p", "--dataset", "p.jsonl", "--json").json["dataset"] == "p.jsonl"
 
 
-@each(("form", "suffix"), [("rows", "json"), ("rows", "jsonl"), ("own", "json"), ("own", "jsonl"), ("map", "json")])
+@each(
+    ("form", "suffix"),
+    [("rows", "json"), ("rows", "jsonl"), ("own", "json"), ("own", "jsonl"), ("map", "json")],
+)
 def test_forms_of_predictions(tmp_path: Path, form: str, suffix: str) -> None:
     content: object = [{"id": "q7", "prediction": "A"}, {"id": 8, "prediction": ["B"]}]
     if form == "map":
         content = {"q7": "A", "8": ["B"]}
     elif form == "own":
         content = [q(), q(8, answer=["B"])]
-    write(tmp_path, {"dataset/p.json": [question(), question(8), question("q9")], f"prediction/p.{suffix}": content})
+    write(
+        tmp_path,
+        {
+            "dataset/p.json": [question(), question(8), question("q9")],
+            f"prediction/p.{suffix}": content,
+        },
+    )
     results = run(tmp_path, "-f", "p", "--json").json
     assert [(entry["id"], entry["score"], entry["outcome"]) for entry in results["items"]] == [
         ("q7", 1.0, "scored"), (8, 0.0, "scored"), ("q9", 0.0, "missing"),
@@ -96,7 +125,9 @@ def test_forms_of_predictions(tmp_path: Path, form: str, suffix: str) -> None:
 def test_ids_that_repeat_are_joined_by_prompt(tmp_path: Path) -> None:
     twins = [question(prompt="One?" + PROMPT), question(prompt="Two?" + PROMPT, ground_truth="B")]
     rows = [{**twins[1], "answer": "B"}, {**twins[0], "answer": "A"}]
-    results = run(write(tmp_path, {"dataset/p.json": twins, "prediction/p.json": rows}), "-f", "p", "--json").json
+    results = run(
+        write(tmp_path, {"dataset/p.json": twins, "prediction/p.json": rows}), "-f", "p", "--json"
+    ).json
     assert [entry["score"] for entry in results["items"]] == [1.0, 1.0]
     warning(results, "q7", "more than once")
 
@@ -115,8 +146,13 @@ def test_no_prediction_has_a_question(tmp_path: Path) -> None:
     assert_refused(run(tmp_path, "-f", "p"), "p.json", "dataset")
 
 
-@each(("field", "value"), [("ground_truth", "101"), ("Std", 50), ("level", 3), ("prompt", "How many %?")])
-def test_dataset_counts_and_differences_are_reported(tmp_path: Path, field: str, value: object) -> None:
+@each(
+    ("field", "value"),
+    [("ground_truth", "101"), ("Std", 50), ("level", 3), ("prompt", "How many %?")],
+)
+def test_dataset_counts_and_differences_are_reported(
+    tmp_path: Path, field: str, value: object
+) -> None:
     dataset = [number("q1", answer=..., Std=4), number("q2", answer=..., Std=4)]
     rows = [number("q1", **{"answer": "102", "Std": 4, field: value}), number("q2", Std=4)]
     write(tmp_path, {"dataset/p.json": dataset, "prediction/p.json": rows})
@@ -131,5 +167,14 @@ def test_dataset_counts_and_differences_are_reported(tmp_path: Path, field: str,
 
 
 def test_row_without_the_fields_does_not_differ(tmp_path: Path) -> None:
-    write(tmp_path, {"dataset/p.json": [number(answer=..., Std=4)], "prediction/p.json": [q(level=..., Std=...)]})
-    assert not any("Std" in text or "level" in text for text in run(tmp_path, "-f", "p", "--json").json["warnings"])
+    write(
+        tmp_path,
+        {
+            "dataset/p.json": [number(answer=..., Std=4)],
+            "prediction/p.json": [q(level=..., Std=...)],
+        },
+    )
+    assert not any(
+        "Std" in text or "level" in text
+        for text in run(tmp_path, "-f", "p", "--json").json["warnings"]
+    )

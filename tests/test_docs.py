@@ -1,4 +1,5 @@
-"""README.md, README.zh-CN.md and docs/ are run: commands, code, JSON, tables and names must be what the program does.
+"""README.md, README.zh-CN.md and docs/ are run: commands, code, JSON, tables and names must be what
+the program does.
 
 `python tests/pages.py` writes the outputs that they show anew.
 """
@@ -33,9 +34,22 @@ from forecasteval.prophet import ProphetArenaEvaluator
 from forecasteval.prophet.scores import BINS, LOG_FLOOR
 from forecasteval.rxnopt.replies import parse_reply
 from llm_server import LlmServer, honest
-from pages import DOCS, PAGES, READMES, ROOT, code_spans, read, read_blocks, read_commands, read_table, read_tables
+from pages import (
+    DOCS,
+    PAGES,
+    READMES,
+    ROOT,
+    code_spans,
+    read,
+    read_blocks,
+    read_commands,
+    read_table,
+    read_tables,
+)
 
-OPTIONS_PROMPT: Final = "Who?\nA.  Harbour Town win\nB.  Draw\nC.  Lakeside win"  # as scoring.md says
+OPTIONS_PROMPT: Final = (
+    "Who?\nA.  Harbour Town win\nB.  Draw\nC.  Lakeside win"  # as scoring.md says
+)
 STD: Final = 3.0
 CHECKS: Final = 4  # exit code of a check that found something
 USERS_OWN: Final = {  # what a reader or a run makes
@@ -80,7 +94,10 @@ OUTPUTS: Final[dict[str, list[str]]] = {  # what is shown of which command, page
         "python eval.py -f multiple_choice_single_varying-mymodel "
         "--dataset questions/multiple_choice_single_varying.json",
     ],
-    "docs/scoring.md": ["python eval.py -f example --items", "python eval.py -f example-rows --missing skip"],
+    "docs/scoring.md": [
+        "python eval.py -f example --items",
+        "python eval.py -f example-rows --missing skip",
+    ],
 }
 
 
@@ -110,7 +127,11 @@ NEEDS: Final = {"docs/rxnopt.md": "openpyxl"}  # an extra that the commands of a
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=[pytest.mark.extra(NEEDS[page])] if page in NEEDS else []) for page in PAGES]
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.extra(NEEDS[page])] if page in NEEDS else [])
+        for page in PAGES
+    ],
 )
 def test_commands_run_and_print_what_is_shown(page: str, copies: Any) -> None:
     """In the order of the page: what one makes is what the next one reads."""
@@ -120,23 +141,35 @@ def test_commands_run_and_print_what_is_shown(page: str, copies: Any) -> None:
         for command in read_commands(read(page)):
             variables = {**dict.fromkeys(command.variables, "key"), "OPENAI_BASE_URL": server.url}
             code, printed, err = pages.run(folder, *command.arguments, **variables)
-            assert (command.line, code, err) == (command.line, CHECKS if "check" in command.arguments else 0, "")
+            assert (command.line, code, err) == (
+                command.line,
+                CHECKS if "check" in command.arguments else 0,
+                "",
+            )
             if command.output is not None:
-                assert command.output == printed or pages.is_shown(command.output, printed), command.line
+                assert command.output == printed or pages.is_shown(command.output, printed), (
+                    command.line
+                )
             assert ("--llm" in command.arguments) == bool(server.requests), command.line
             server.requests.clear()
 
 
 def test_outputs_are_shown() -> None:
-    """A blank line more on a page would unhook an output block from its command, and nothing would compare it."""
+    """A blank line more on a page would unhook an output block from its command, and nothing would
+    compare it.
+    """
     assert OUTPUTS.keys() == set(PAGES)
     for page, expected in OUTPUTS.items():
         text = read(page)
-        assert [command.line.rpartition("&& ")[2] for command in read_commands(text) if command.output] == expected
+        assert [
+            command.line.rpartition("&& ")[2] for command in read_commands(text) if command.output
+        ] == expected
         shown = [block.text for block in read_blocks(text) if block.language == "text"]
         # A crontab, a command of another program, and a table of a season that does not ship.
         of_no_command = ("MAILTO", "pip ", "Leaderboard  FutureX, all")
-        assert len([block for block in shown if not block.startswith(of_no_command)]) == len(expected)
+        assert len([block for block in shown if not block.startswith(of_no_command)]) == len(
+            expected
+        )
 
 
 def test_every_block_is_run_or_read() -> None:
@@ -144,20 +177,34 @@ def test_every_block_is_run_or_read() -> None:
     for page in PAGES:
         for block in read_blocks(read(page)):
             assert block.language in ("bash", "text", "json", "csv", "python"), page
-            assert bool(block.file) == (block.language in ("json", "csv")), f"{page}: {block.text[:60]}"
+            assert bool(block.file) == (block.language in ("json", "csv")), (
+                f"{page}: {block.text[:60]}"
+            )
             if block.language == "bash":
-                assert all(re.search("python (eval.py|-m pytest)", line) for line in block.text.splitlines()), page
+                assert all(
+                    re.search("python (eval.py|-m pytest)", line)
+                    for line in block.text.splitlines()
+                ), page
 
 
-CODE: Final = [(page, block.text) for page in PAGES for block in read_blocks(read(page)) if block.language == "python"]
+CODE: Final = [
+    (page, block.text)
+    for page in PAGES
+    for block in read_blocks(read(page))
+    if block.language == "python"
+]
 EXAMPLES: Final = [
-    pytest.param(page, code, id=f"{page}-{at}", marks=[pytest.mark.extra("matplotlib")] * ("plot(" in code))
+    pytest.param(
+        page, code, id=f"{page}-{at}", marks=[pytest.mark.extra("matplotlib")] * ("plot(" in code)
+    )
     for at, (page, code) in enumerate(CODE)
 ]
 
 
 @pytest.mark.parametrize(("page", "code"), EXAMPLES)
-def test_code_runs_in_the_repository(page: str, code: str, copies: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_runs_in_the_repository(
+    page: str, code: str, copies: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(copies(page))
     exec(compile(code, page, "exec"), {"__name__": "__main__"})
 
@@ -169,7 +216,9 @@ def test_first_readme_code_prints_the_scores_of_the_report(
     monkeypatch.chdir(copies(page))
     exec(compile(code, page, "exec"), {"__name__": "__main__"})
     results = score(ROOT)
-    printed = [float(number) for number in re.findall(r": ([01]\.[0-9]{4})", capsys.readouterr().out)]
+    printed = [
+        float(number) for number in re.findall(r": ([01]\.[0-9]{4})", capsys.readouterr().out)
+    ]
     scores = [results["overall_score"], *(results["level_scores"][level] for level in "1234")]
     assert printed == [round(score, 4) for score in scores]
 
@@ -227,7 +276,13 @@ def test_both_readmes_are_alike(english: str, chinese: str) -> None:
 
 def test_readmes_link_to_each_other_and_to_every_page() -> None:
     for page, other in (READMES, READMES[::-1]):
-        assert set(pages.links(read(page))) >= {other, *DOCS, "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE"}
+        assert set(pages.links(read(page))) >= {
+            other,
+            *DOCS,
+            "CONTRIBUTING.md",
+            "CHANGELOG.md",
+            "LICENSE",
+        }
 
 
 def test_python_version_is_the_one_required() -> None:
@@ -252,7 +307,11 @@ def test_json_examples_parse() -> None:
 def test_json_rows_of_readme_answer_questions_of_the_dataset(copies: Any) -> None:
     results = score(copies("README.md"), "-f", "250915-mymodel")
     given = [item for item in results["items"] if item["outcome"] != "missing"]
-    assert [(item["level"], item["outcome"]) for item in given] == [(1, "scored"), (2, "scored"), (4, "scored")]
+    assert [(item["level"], item["outcome"]) for item in given] == [
+        (1, "scored"),
+        (2, "scored"),
+        (4, "scored"),
+    ]
     assert all(item["score"] > 0 for item in given)
     assert results["warnings"] == []
 
@@ -271,7 +330,9 @@ def test_json_examples_score_as_computed_by_hand(
     copies: Any, arguments: list[str], expected: float, shown: str
 ) -> None:
     assert shown in read("docs/scoring.md")
-    assert score(copies("docs/formats.md"), *arguments)["overall_score"] == pytest.approx(expected, abs=1e-12)
+    assert score(copies("docs/formats.md"), *arguments)["overall_score"] == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
 class Example(NamedTuple):
@@ -287,7 +348,10 @@ class Example(NamedTuple):
 def read_examples() -> list[Example]:
     rows = read_table("docs/scoring.md", "Level")
     plain = [[cell[1:-1] if cell.startswith("`") else cell for cell in row] for row in rows]
-    return [Example(int(level), truth, answer, read, float(score)) for level, truth, answer, read, score in plain]
+    return [
+        Example(int(level), truth, answer, read, float(score))
+        for level, truth, answer, read, score in plain
+    ]
 
 
 EXAMPLES: Final = read_examples()
@@ -318,7 +382,9 @@ def test_answer_table_is_not_empty() -> None:
 
 def test_constants_are_the_ones_stated() -> None:
     names = ("scoring", "python", "prophet", "nightly")
-    scoring, python, prophet, nightly = (" ".join(read(f"docs/{name}.md").split()) for name in names)
+    scoring, python, prophet, nightly = (
+        " ".join(read(f"docs/{name}.md").split()) for name in names
+    )
     assert f"more than {MAX_SPAN:,} characters is unparsed" in scoring
     assert f"first {MAX_OPTIONS} options of a prompt are read" in scoring
     assert f"at most {MAX_LENGTH} characters and {MAX_WORDS} words" in scoring
@@ -349,7 +415,9 @@ def test_measures_are_not_converted(truth: str, answer: str, shown: str) -> None
 
 
 def test_rule_sets_are_the_ones_of_the_table() -> None:
-    (header,) = [table[0] for table in read_tables(read("docs/scoring.md")) if table[0][0] == "What"]
+    (header,) = [
+        table[0] for table in read_tables(read("docs/scoring.md")) if table[0][0] == "What"
+    ]
     assert [code_spans(cell)[0] for cell in header[1:]] == list(RULE_SETS)
     rows = {row[0]: row[1:] for row in read_table("docs/scoring.md", "What")}
     official = RULE_SETS["official-2026"]
@@ -359,7 +427,9 @@ def test_rule_sets_are_the_ones_of_the_table() -> None:
     missing = {"zero": "score 0", "skip": "are left out"}
     assert rows["missing answers"] == [missing[rules.missing] for rules in RULE_SETS.values()]
     shares = {True: "the others share their weight", False: "keep their weight and add 0"}
-    assert rows["levels without questions"] == [shares[rules.renormalised] for rules in RULE_SETS.values()]
+    assert rows["levels without questions"] == [
+        shares[rules.renormalised] for rules in RULE_SETS.values()
+    ]
 
 
 # --- What is told of odd input ---
@@ -431,8 +501,14 @@ def test_option_table_agrees_with_help(page: str, header: str, command: tuple[st
         flag, _, value = span.partition(" ")
         if flag.startswith("--"):
             value = "{" + value.replace("|", ",") + "}" if "|" in value else value
-            assert re.search(rf"{re.escape(f'{flag} {value}'.rstrip())}(?:,|\s|$)", options, re.M), span
-    scoring = {span.split()[0] for row in read_table("docs/scoring.md", "Option") for span in code_spans(row[0])}
+            assert re.search(
+                rf"{re.escape(f'{flag} {value}'.rstrip())}(?:,|\s|$)", options, re.M
+            ), span
+    scoring = {
+        span.split()[0]
+        for row in read_table("docs/scoring.md", "Option")
+        for span in code_spans(row[0])
+    }
     assert shared <= scoring
 
 
@@ -454,7 +530,10 @@ def test_exit_code_table_agrees_with_help_and_docstring() -> None:
         assert codes.pop(0)  # each has a word of its own for success
         assert codes.items() <= table.items()
     assert set().union(*helps.values()) == table.keys() - {0}
-    assert {int(code) for code, _ in read_table("docs/nightly.md", "Exit code of `nightly`")} == {0, *helps["nightly"]}
+    assert {int(code) for code, _ in read_table("docs/nightly.md", "Exit code of `nightly`")} == {
+        0,
+        *helps["nightly"],
+    }
 
 
 def test_commands_are_those_of_the_program() -> None:
@@ -473,7 +552,9 @@ def test_key_table_agrees_with_results() -> None:
     results = FutureXEvaluator().evaluate_all([question])
     assert keys == results.keys()
     assert set(score(ROOT)) - keys == {"name", "prediction", "dataset"}
-    (items,) = [row[1] for row in read_table("docs/python.md", "Key of `results`") if row[0] == "`items`"]
+    (items,) = [
+        row[1] for row in read_table("docs/python.md", "Key of `results`") if row[0] == "`items`"
+    ]
     assert items.partition(": ")[2].split(", ") == list(results["items"][0])
 
 
@@ -493,13 +574,20 @@ def test_key_table_of_pairs() -> None:
 
 @each("evaluator", [FutureXEvaluator, ProphetArenaEvaluator])
 def test_argument_table_agrees_with_signature(evaluator: type) -> None:
-    assert keys_of(f"Argument of `{evaluator.__name__}`") == inspect.signature(evaluator).parameters.keys()
+    assert (
+        keys_of(f"Argument of `{evaluator.__name__}`")
+        == inspect.signature(evaluator).parameters.keys()
+    )
 
 
 def test_metrics_and_functions_of_prophet_arena() -> None:
-    metrics = [span for row in read_table("docs/prophet.md", "Metric") for span in code_spans(row[0])]
+    metrics = [
+        span for row in read_table("docs/prophet.md", "Metric") for span in code_spans(row[0])
+    ]
     assert tuple(metrics) == tuple(metric.name for metric in ProphetArenaEvaluator().metrics)
-    listed = read("docs/prophet.md").partition("Every metric is also a function")[2].partition("\n\n")[0]
+    listed = (
+        read("docs/prophet.md").partition("Every metric is also a function")[2].partition("\n\n")[0]
+    )
     functions = set(code_spans(listed)) - {"forecasteval.prophet"}
     assert len(functions) == 11
     assert all(callable(getattr(forecasteval.prophet, name)) for name in functions)
@@ -533,22 +621,44 @@ def test_links_lead_somewhere(page: str) -> None:
 def test_files_named_on_a_page_exist(page: str) -> None:
     text = read(page)
     made = {block.file for name in PAGES for block in read_blocks(read(name))}
-    commands = [word for block in read_blocks(text) if block.language == "bash" for word in block.text.split()]
-    words = {word for span in code_spans(pages.without_blocks(text)) for word in span.split()}.union(commands)
-    paths = {word for word in words if re.fullmatch(r"[\w.-]+(?:/[\w.-]*)*", word) and ("/" in word or ".py" in word)}
+    commands = [
+        word
+        for block in read_blocks(text)
+        if block.language == "bash"
+        for word in block.text.split()
+    ]
+    words = {
+        word for span in code_spans(pages.without_blocks(text)) for word in span.split()
+    }.union(commands)
+    paths = {
+        word
+        for word in words
+        if re.fullmatch(r"[\w.-]+(?:/[\w.-]*)*", word) and ("/" in word or ".py" in word)
+    }
     named = {name for name in paths - USERS_OWN - made if not name.startswith("evaluation/")}
-    assert page not in READMES or {"eval.py", "tests/requirements.txt", "dataset/250915.json"} <= named
+    assert (
+        page not in READMES or {"eval.py", "tests/requirements.txt", "dataset/250915.json"} <= named
+    )
     rooms = ROOT / "forecasteval"
-    assert [name for name in sorted(named) if not (ROOT / name).exists() and not (rooms / name).exists()] == []
+    assert [
+        name for name in sorted(named) if not (ROOT / name).exists() and not (rooms / name).exists()
+    ] == []
 
 
 def test_contributing_lists_every_room() -> None:
     text = read("CONTRIBUTING.md")
     listed = dict(re.findall(r"^- `([\w/]+\.py)` (\S.*)$", text, re.M))
-    rooms = {str(path.relative_to(ROOT / "forecasteval")) for path in (ROOT / "forecasteval").rglob("*.py")}
+    rooms = {
+        str(path.relative_to(ROOT / "forecasteval"))
+        for path in (ROOT / "forecasteval").rglob("*.py")
+    }
     assert listed.keys() == {room for room in rooms if not room.endswith("__init__.py")}
 
 
 def test_changelog_begins_with_the_version_of_the_program() -> None:
-    versions = [name for name in re.findall(r"^## (\S+)", read("CHANGELOG.md"), re.M) if name != "Unreleased"]
+    versions = [
+        name
+        for name in re.findall(r"^## (\S+)", read("CHANGELOG.md"), re.M)
+        if name != "Unreleased"
+    ]
     assert versions[0] == __version__

@@ -1,4 +1,6 @@
-"""`FutureXEvaluator`: results, policies, intervals, the seed's example, golden reports, the same bytes every time."""
+"""`FutureXEvaluator`: results, policies, intervals, the seed's example, golden reports, the same
+bytes every time.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,20 @@ from golden import REPORTS, report
 
 WEIGHTS: Final = {1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4}
 ITEM_KEYS: Final = [
-    *("id", "level", "kind", "question", "prompt", "truth", "answer", "score", "outcome", "read", "note", "sigmas"),
+    *(
+        "id",
+        "level",
+        "kind",
+        "question",
+        "prompt",
+        "truth",
+        "answer",
+        "score",
+        "outcome",
+        "read",
+        "note",
+        "sigmas",
+    ),
     *("padded", "decided_by"),
 ]
 
@@ -62,7 +77,10 @@ for level in [1, 2, 3, 4]:
 
 def careful() -> tuple[list[Record], list[Record]]:
     """The rows of the careful sample and what they score, worked out by hand."""
-    rows, expected = read_json(ROOT / "prediction" / "250915-careful.json"), read_json(GOLDEN / "careful_scores.json")
+    rows, expected = (
+        read_json(ROOT / "prediction" / "250915-careful.json"),
+        read_json(GOLDEN / "careful_scores.json"),
+    )
     assert len(rows) == len(expected) >= 50
     assert [row["id"] for row in rows] == [row["id"] for row in expected]
     return rows, expected
@@ -100,7 +118,11 @@ def test_careful_sample_scores_as_worked_out_by_hand() -> None:
     rows, expected = careful()
     items = FutureXEvaluator().evaluate_all(rows)["items"]
     for item, wanted in zip(items, expected, strict=True):
-        assert (item["id"], item["level"], item["outcome"]) == (wanted["id"], wanted["level"], wanted["outcome"])
+        assert (item["id"], item["level"], item["outcome"]) == (
+            wanted["id"],
+            wanted["level"],
+            wanted["outcome"],
+        )
         assert item["score"] == pytest.approx(wanted["score"], abs=1e-4), item
 
 
@@ -113,7 +135,9 @@ def test_result_keys() -> None:
     assert promised <= results.keys()
     for key in ("level_scores", "level_counts", "level_intervals"):
         assert list(results[key]) == [1, 2, 3, 4], key
-    assert results["overall_interval"][0] <= results["overall_score"] <= results["overall_interval"][1]
+    assert (
+        results["overall_interval"][0] <= results["overall_score"] <= results["overall_interval"][1]
+    )
     # Without a box and read, by hand: No; A, B, C, F, J, K; B, C; 6th：…; −13.8.
     assert results["unboxed_count"] == 5
     assert results["missing_count"] == sum(row["outcome"] == "missing" for row in careful()[1]) == 3
@@ -143,7 +167,9 @@ def test_frames_in_and_out() -> None:
 
 
 def test_paths_are_text_too() -> None:
-    by_text = FutureXEvaluator().evaluate_file(f"{ROOT}/prediction/250915-random.json", f"{ROOT}/dataset/250915.json")
+    by_text = FutureXEvaluator().evaluate_file(
+        f"{ROOT}/prediction/250915-random.json", f"{ROOT}/dataset/250915.json"
+    )
     path, dataset = ROOT / "prediction" / "250915-random.json", ROOT / "dataset" / "250915.json"
     assert by_text == FutureXEvaluator().evaluate_file(path, [dataset])
 
@@ -154,7 +180,9 @@ def test_items_are_flat_rows_for_pandas() -> None:
     frame = pd.DataFrame(results["items"])
     assert list(frame.columns) == ITEM_KEYS
     assert list(frame["id"]) == [row["id"] for row in rows]
-    assert frame.groupby("level")["score"].mean().to_dict() == pytest.approx(results["level_scores"])
+    assert frame.groupby("level")["score"].mean().to_dict() == pytest.approx(
+        results["level_scores"]
+    )
     for item in results["items"]:
         assert all(value is None or isinstance(value, (str, int, float)) for value in item.values())
     long = FutureXEvaluator().evaluate_all([asked(3, "Red", "x" * 501)])["items"][0]
@@ -175,7 +203,9 @@ def test_prediction_is_read_when_there_is_no_answer() -> None:
 
 
 def test_weights_are_renormalised_over_levels_with_questions() -> None:
-    """Levels 1 and 4: (0.1 * 1 + 0.4 * 0.75) / 0.5 = 0.8; with all four levels the plain weighted sum."""
+    """Levels 1 and 4: (0.1 * 1 + 0.4 * 0.75) / 0.5 = 0.8; with all four levels the plain weighted
+    sum.
+    """
     rows = [asked(1, "Yes", box("Yes")), asked(4, "100", box("105"), 10.0)]
     results = FutureXEvaluator().evaluate_all(rows)
     assert results["overall_score"] == pytest.approx(0.8)
@@ -185,11 +215,15 @@ def test_weights_are_renormalised_over_levels_with_questions() -> None:
     assert results["level_counts"] == {1: 1, 2: 0, 3: 0, 4: 1}
     rows += [asked(2, "['Red']", box("Red, Blue")), asked(3, "Red, Blue", box("Pink"))]
     # 0.1 * 1 + 0.2 * 2/3 + 0.3 * 0 + 0.4 * 0.75
-    assert FutureXEvaluator().evaluate_all(rows)["overall_score"] == pytest.approx(0.1 + 0.4 / 3 + 0.3)
+    assert FutureXEvaluator().evaluate_all(rows)["overall_score"] == pytest.approx(
+        0.1 + 0.4 / 3 + 0.3
+    )
 
 
 def test_level_without_questions_is_null_in_json_and_a_dash_on_screen(tmp_path: Path) -> None:
-    write(tmp_path, {"prediction/few.json": [asked(1, "Yes", box("Yes")), asked(1, "No", box("Yes"))]})
+    write(
+        tmp_path, {"prediction/few.json": [asked(1, "Yes", box("Yes")), asked(1, "No", box("Yes"))]}
+    )
     told = run(tmp_path, "-f", "few", "--json").json
     assert told["level_scores"] == {"1": 0.5, "2": None, "3": None, "4": None}
     lines = run(tmp_path, "-f", "few").out.splitlines()
@@ -237,8 +271,12 @@ def test_answered_only_is_nan_when_nothing_was_answered() -> None:
         ("100", None, "102.5", None, 0),
     ],
 )
-def test_relative_sigma(truth: str, std: float | None, answer: str, sigma: float | None, score: float) -> None:
-    got = FutureXEvaluator(relative_sigma=sigma).evaluate_prediction(box(answer), asked(4, truth, None, std))
+def test_relative_sigma(
+    truth: str, std: float | None, answer: str, sigma: float | None, score: float
+) -> None:
+    got = FutureXEvaluator(relative_sigma=sigma).evaluate_prediction(
+        box(answer), asked(4, truth, None, std)
+    )
     assert got == pytest.approx(score)
 
 
@@ -268,11 +306,17 @@ def test_interval_against_scipy() -> None:
         level: (WEIGHTS[level] / total) ** 2 * pd.Series(values).var(ddof=1) / len(values)
         for level, values in scores.items()
     }
-    center = sum(WEIGHTS[level] / total * pd.Series(values).mean() for level, values in scores.items())
-    freedom = sum(parts.values()) ** 2 / sum(part**2 / (len(scores[level]) - 1) for level, part in parts.items())
+    center = sum(
+        WEIGHTS[level] / total * pd.Series(values).mean() for level, values in scores.items()
+    )
+    freedom = sum(parts.values()) ** 2 / sum(
+        part**2 / (len(scores[level]) - 1) for level, part in parts.items()
+    )
     reach = stats.t.ppf(0.975, freedom) * math.sqrt(sum(parts.values()))
     assert 0 < freedom < 10
-    assert results["overall_interval"] == pytest.approx((max(0, center - reach), min(1, center + reach)), abs=1e-6)
+    assert results["overall_interval"] == pytest.approx(
+        (max(0, center - reach), min(1, center + reach)), abs=1e-6
+    )
     spread = stats.t.interval(0.95, 4, 0.5, stats.sem(scores[3]))
     wanted = (max(0, spread[0]), min(1, spread[1]))
     assert results["level_intervals"][3] == pytest.approx(wanted, abs=1e-6)
@@ -294,7 +338,9 @@ def test_interval_is_none_where_there_is_none(scores: dict[int, list[float]], so
     results = FutureXEvaluator().evaluate_all(rows)
     assert (results["overall_interval"] is not None) is some
     for level in WEIGHTS:
-        assert (results["level_intervals"][level] is not None) is (len(set(scores.get(level, []))) > 1)
+        assert (results["level_intervals"][level] is not None) is (
+            len(set(scores.get(level, []))) > 1
+        )
 
 
 # --- Golden files, reproducibility ---
@@ -320,9 +366,17 @@ def test_random_sample_comes_from_its_generator() -> None:
 
 
 def test_hash_seeds_give_the_same_bytes(tmp_path: Path) -> None:
-    """Sets of picks must never decide a score or what is shown; the cases hold every kind of pick."""
-    cases = [case for table in ("futurex", "futurex2", "page", "more") for case in read_json(CASES / f"{table}.json")]
-    write(tmp_path, {"cases.json": [{**case, "id": str(number)} for number, case in enumerate(cases)]})
+    """Sets of picks must never decide a score or what is shown; the cases hold every kind of
+    pick.
+    """
+    cases = [
+        case
+        for table in ("futurex", "futurex2", "page", "more")
+        for case in read_json(CASES / f"{table}.json")
+    ]
+    write(
+        tmp_path, {"cases.json": [{**case, "id": str(number)} for number, case in enumerate(cases)]}
+    )
     names = ("-f", "250915-random", "-f", "250915-careful", "-f", str(tmp_path / "cases.json"))
     runs = {run_process(ROOT, *names, "--json", PYTHONHASHSEED=str(seed)) for seed in range(3)}
     assert len(runs) == 1

@@ -1,4 +1,6 @@
-"""The tasks of inspect_ai: their metrics are our scores of the converted log, and no model sees a truth."""
+"""The tasks of inspect_ai: their metrics are our scores of the converted log, and no model sees a
+truth.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,13 @@ inspect_tasks = import_extra("forecasteval.inspect_tasks")
 pytestmark = pytest.mark.extra("inspect_ai")
 QUESTIONS = [
     {"id": "q1", "level": 3, "prompt": "Who wins?", "ground_truth": "Zanzibar", "Std": None},
-    {"id": "q2", "level": 4, "prompt": "Which two?", "ground_truth": "['Quillon', 'Vexmoor']", "Std": None},
+    {
+        "id": "q2",
+        "level": 4,
+        "prompt": "Which two?",
+        "ground_truth": "['Quillon', 'Vexmoor']",
+        "Std": None,
+    },
     {"id": "q3", "level": 4, "prompt": "How many?", "ground_truth": "8127.25", "Std": 2},
     {"id": "q3", "level": 1, "prompt": "Will it?", "ground_truth": "Yes", "Std": None},
 ]
@@ -30,7 +38,9 @@ def ask(root: Path, *runs: dict[str, Any]) -> list[dict[str, Any]]:
     """What `ask_inspect.py` tells of runs."""
     command = [sys.executable, ROOT / "tests" / "ask_inspect.py", root, json.dumps(runs)]
     environment = {**os.environ, "XDG_DATA_HOME": str(root)}
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -59,7 +69,9 @@ def test_a_dataset_whose_name_is_a_number(root: Path) -> None:
 
 
 def test_the_scores_of_a_log_are_those_of_eval(root: Path) -> None:
-    """Of epochs the means, of failures and of what was not asked 0. All in one process, whose start costs most."""
+    """Of epochs the means, of failures and of what was not asked 0. All in one process, whose start
+    costs most.
+    """
     kinds, reactions = "250915", "multiple_choice_single_varying"
     for name, step in ((kinds, 2), (reactions, 1)):
         write(root, {f"dataset/{name}.json": read_json(ROOT / "dataset" / f"{name}.json")[::step]})
@@ -84,10 +96,14 @@ def test_the_scores_of_a_log_are_those_of_eval(root: Path) -> None:
 
     (results,) = results_of(limited, root, "d")
     assert len(limited["sent"]) == 2
-    assert limited["metrics"]["overall_score"] == results["overall_score"] == pytest.approx(0.3 / 0.8)
+    assert (
+        limited["metrics"]["overall_score"] == results["overall_score"] == pytest.approx(0.3 / 0.8)
+    )
     assert limited["metrics"]["missing_count"] == results["missing_count"] == 2
 
-    assert second["metrics"]["level_3"] == 0.5  # inspect_ai's own mean would be 1, of the epoch that is left
+    assert (
+        second["metrics"]["level_3"] == 0.5
+    )  # inspect_ai's own mean would be 1, of the epoch that is left
     assert second["metrics"]["missing_count"] == 0.5
 
     (results,) = results_of(repeated, root, "d")
@@ -110,28 +126,46 @@ def check_futurex(told: dict[str, Any], results: list[dict[str, Any]], epochs: i
     assert any(sample.get("error") for sample in told["samples"])
     if epochs == 1:
         assert len(told["scores"]) > 9
-        assert told["scores"].items() <= {item["id"]: item["score"] for item in results[0]["items"]}.items()
+        assert (
+            told["scores"].items()
+            <= {item["id"]: item["score"] for item in results[0]["items"]}.items()
+        )
 
 
 def check_rxnopt(told: dict[str, Any], results: list[dict[str, Any]], epochs: int) -> None:
     assert len(results) == epochs
-    for key in ("avg_relative_score", "exact_match_accuracy", "avg_yield_ratio", "missing", "illegal"):
+    for key in (
+        "avg_relative_score",
+        "exact_match_accuracy",
+        "avg_yield_ratio",
+        "missing",
+        "illegal",
+    ):
         assert told["metrics"][key] == mean([one[key] for one in results]) > 0
     if epochs == 1:
-        assert told["scores"].items() <= {item["id"]: item["score"] for item in results[0]["items"]}.items()
+        assert (
+            told["scores"].items()
+            <= {item["id"]: item["score"] for item in results[0]["items"]}.items()
+        )
 
 
 def check_that_no_truth_was_seen(told: dict[str, Any]) -> None:
-    """The model was sent the prompt and nothing else, and a sample holds no truth besides its scores."""
+    """The model was sent the prompt and nothing else, and a sample holds no truth besides its
+    scores.
+    """
     assert sorted(told["sent"]) == sorted([str(question["prompt"])] for question in QUESTIONS)
-    known = ("Zanzibar", "Quillon") if told["metrics"] else ("Zanzibar", "Quillon", "8127")  # the model says 8127.25
+    known = (
+        ("Zanzibar", "Quillon") if told["metrics"] else ("Zanzibar", "Quillon", "8127")
+    )  # the model says 8127.25
     assert not any(truth in json.dumps(told["samples"]) for truth in known)
     assert {sample["target"] for sample in told["samples"]} == {""}
 
 
 def test_rxnopt_is_asked_as_render_asks(tmp_path: Path) -> None:
     questions = read_json(ROOT / "dataset" / "multiple_choice_all_varying_reference.json")
-    prompts = [row["prompt"] for row in render_prompts(questions, find_templates(questions, tmp_path))]
+    prompts = [
+        row["prompt"] for row in render_prompts(questions, find_templates(questions, tmp_path))
+    ]
     dataset = inspect_tasks.rxnopt("multiple_choice_all_varying_reference").dataset
     assert [sample.input for sample in dataset] == prompts
     assert all((sample.target, sample.metadata) == ("", None) for sample in dataset)
@@ -145,7 +179,10 @@ def test_rxnopt_is_asked_as_render_asks(tmp_path: Path) -> None:
     [
         ([{**QUESTIONS[0], "prompt": ""}], "record 1: expected a question with 'id' and 'prompt'"),
         ([{**QUESTIONS[0], "id": None}], "record 1: expected a question with 'id' and 'prompt'"),
-        ([QUESTIONS[0], QUESTIONS[0]], "record 2: a record with this id and prompt already exists, got q1"),
+        (
+            [QUESTIONS[0], QUESTIONS[0]],
+            "record 2: a record with this id and prompt already exists, got q1",
+        ),
         ([{**QUESTIONS[0], "level": 9}], "'level' must be 1–4"),
         (["x"], "record 1: expected an object"),
     ],
@@ -158,7 +195,11 @@ def test_a_dataset_that_cannot_be_asked(questions: list[Any], words: str, root: 
 
 
 def test_a_dataset_is_a_name_or_a_path(root: Path) -> None:
-    assert len(inspect_tasks.futurex("dataset/d.json").dataset) == len(inspect_tasks.futurex("d").dataset) == 4
+    assert (
+        len(inspect_tasks.futurex("dataset/d.json").dataset)
+        == len(inspect_tasks.futurex("d").dataset)
+        == 4
+    )
     write(root, {"dataset/250915.json": QUESTIONS})
     assert len(inspect_tasks.futurex(250915).dataset) == 4  # what -T dataset=250915 gives
     with pytest.raises(inspect_tasks.PrerequisiteError) as error:
@@ -168,9 +209,13 @@ def test_a_dataset_is_a_name_or_a_path(root: Path) -> None:
 
 def test_without_inspect_ai() -> None:
     code = "import sys; sys.modules['inspect_ai'] = None; import forecasteval.inspect_tasks"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     last = done.stderr.splitlines()[-1]
-    assert last == "ImportError: forecasteval.inspect_tasks needs inspect-ai: pip install inspect-ai"
+    assert (
+        last == "ImportError: forecasteval.inspect_tasks needs inspect-ai: pip install inspect-ai"
+    )
 
 
 # --- The command line of inspect_ai ---
@@ -189,16 +234,39 @@ def guess():
 
 
 def inspect_eval(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """`inspect eval forecasteval/inspect_tasks.py@futurex` from the checkout, as the docs have it."""
-    task = ["forecasteval/inspect_tasks.py@futurex", *options, "--model", "mockllm/model", "--display", "plain"]
+    """`inspect eval forecasteval/inspect_tasks.py@futurex` from the checkout, as the docs have
+    it.
+    """
+    task = [
+        "forecasteval/inspect_tasks.py@futurex",
+        *options,
+        "--model",
+        "mockllm/model",
+        "--display",
+        "plain",
+    ]
     command = [sys.executable, "-c", "from inspect_ai._cli.main import main; main()", "eval", *task]
-    environment = {**os.environ, "INSPECT_LOG_DIR": str(folder / "logs"), "XDG_DATA_HOME": str(folder)}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    environment = {
+        **os.environ,
+        "INSPECT_LOG_DIR": str(folder / "logs"),
+        "XDG_DATA_HOME": str(folder),
+    }
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 def test_inspect_eval_finds_the_task_in_a_checkout(tmp_path: Path) -> None:
     write(tmp_path, {"guess.py": SOLVER})
-    done = inspect_eval(tmp_path, "-T", "dataset=250915", "--limit", "5", "--solver", str(tmp_path / "guess.py@guess"))
+    done = inspect_eval(
+        tmp_path,
+        "-T",
+        "dataset=250915",
+        "--limit",
+        "5",
+        "--solver",
+        str(tmp_path / "guess.py@guess"),
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     (log,) = (tmp_path / "logs").iterdir()
     assert convert(log, "-o", tmp_path / "x.json").code == 0

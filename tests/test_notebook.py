@@ -1,4 +1,6 @@
-"""README's notebook, executed: a kernel of this interpreter, its event loop running, the language model on loopback."""
+"""README's notebook, executed: a kernel of this interpreter, its event loop running, the language
+model on loopback.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,15 @@ with warnings.catch_warnings():  # Jupyter's own: it announces where its setting
 
 pytestmark = pytest.mark.extra("nbclient", "nbformat", "ipykernel")
 EVIL: Final = "<img src=x onerror=alert(1)>"
-UNSURE: Final = r"\boxed{101 then, after 90 now}"  # the grammar takes the last number, the server's model the first
+# the grammar takes the last number, the server's model the first
+UNSURE: Final = r"\boxed{101 then, after 90 now}"
 
 
 @pytest.fixture(scope="module")
 def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A data folder with a kernel named `evaluation`, which runs this interpreter; nothing of the machine is used."""
+    """A data folder with a kernel named `evaluation`, which runs this interpreter; nothing of the
+    machine is used.
+    """
     home = tmp_path_factory.mktemp("jupyter")
     spec = {"argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"], "language": "python",
             "display_name": "evaluation"}  # fmt: skip
@@ -108,7 +113,9 @@ class Executed:
         self.notebook, self.folder, self.asked = notebook, folder, asked
 
     def _outputs(self, cell: int, kind: str) -> list[Any]:
-        return [output for output in self.notebook.cells[cell].outputs if output.output_type == kind]
+        return [
+            output for output in self.notebook.cells[cell].outputs if output.output_type == kind
+        ]
 
     def html(self, cell: int) -> str:
         shown = self._outputs(cell, "execute_result")
@@ -129,9 +136,14 @@ def executed(jupyter: Path, tmp_path_factory: pytest.TempPathFactory) -> Execute
         names = f"ROOT, URL, EVIL = {str(ROOT)!r}, {server.url!r}, {EVIL!r}\n"
         sources = [textwrap.dedent(cell).strip() for cell in CELLS]
         sources[0] = names + sources[0]
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+        notebook = nbformat.v4.new_notebook(
+            cells=[nbformat.v4.new_code_cell(source) for source in sources]
+        )
         client = nbclient.NotebookClient(
-            notebook, timeout=60, kernel_name="evaluation", resources={"metadata": {"path": str(folder)}}
+            notebook,
+            timeout=60,
+            kernel_name="evaluation",
+            resources={"metadata": {"path": str(folder)}},
         )
         client.execute()  # CellExecutionError, with the cell's traceback, if anything raises
         asked = len(server.requests)
@@ -183,7 +195,12 @@ def test_json_dump_of_results(executed: Executed) -> None:
 def test_language_model_inside_the_running_loop(executed: Executed) -> None:
     asked, decided = executed.text(6).rsplit(" ", 1)
     counts = json.loads(asked)
-    assert (counts["prompts"], counts["answered"], counts["failures"], counts["degraded"]) == (1, 1, {}, False)
+    assert (counts["prompts"], counts["answered"], counts["failures"], counts["degraded"]) == (
+        1,
+        1,
+        {},
+        False,
+    )
     assert int(decided) == 1
     assert executed.asked == 2  # a question in two cells
     assert "Language model: numbers sent 1," in executed.html(6)
@@ -191,7 +208,9 @@ def test_language_model_inside_the_running_loop(executed: Executed) -> None:
 
 
 def test_the_notebook_leaves_no_file_but_its_own(executed: Executed) -> None:
-    names = {path.name for path in executed.folder.iterdir() if not path.name.startswith("cache.sqlite3")}
+    names = {
+        path.name for path in executed.folder.iterdir() if not path.name.startswith("cache.sqlite3")
+    }
     assert names == {"prediction", "out.json", "comparison.json"}
 
 

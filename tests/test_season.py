@@ -16,7 +16,9 @@ SIZE = {"weeks": 3, "questions": 8, "systems": 4, "runs": 2}
 
 
 def files(root: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()
+    }
 
 
 def test_the_same_numbers_give_the_same_bytes(tmp_path: Path) -> None:
@@ -64,7 +66,9 @@ def test_nights_of_a_season(tmp_path: Path) -> None:
     scored = counts(done)[0]
     assert (done.code, done.err, counts(done)) == (0, "", (scored, 0, 0))
     rows = {
-        (row["dataset"], row["name"]): row["overall_score"] for t in stored(tmp_path)["tables"] for row in t["rows"]
+        (row["dataset"], row["name"]): row["overall_score"]
+        for t in stored(tmp_path)["tables"]
+        for row in t["rows"]
     }
     before = snapshot(tmp_path)
     assert counts(run(tmp_path, "nightly")) == (0, scored, 0)
@@ -74,7 +78,9 @@ def test_nights_of_a_season(tmp_path: Path) -> None:
     changes = run(tmp_path, "nightly", "--json").json["changes"]
     assert {change["dataset"] for change in changes} == {"250901.json"}
     assert {change["system"] for change in changes} == {*names}
-    assert all(change["kind"] == "changed" and change["causes"] == ["questions"] for change in changes)
+    assert all(
+        change["kind"] == "changed" and change["causes"] == ["questions"] for change in changes
+    )
     assert {f"250901-{change['system']}": change["before"] for change in changes} == {
         name: score for (dataset, name), score in rows.items() if dataset == "250901.json"
     }
@@ -89,7 +95,10 @@ def test_comparison_and_gates(tmp_path: Path) -> None:
     worst, best = (f"250901-{name}" for name in sorted(skills, key=skills.__getitem__))
     assert run(tmp_path, "compare", worst, best, "--fail-if-worse").code == 0
     done = run(tmp_path, "compare", best, worst, "--fail-if-worse")
-    assert (done.code, done.err.startswith(f"eval.py: worse than {best} at the level 0.05")) == (6, True)
+    assert (done.code, done.err.startswith(f"eval.py: worse than {best} at the level 0.05")) == (
+        6,
+        True,
+    )
     score = run(tmp_path, "-f", best, "--json").json["overall_score"]
     assert run(tmp_path, "-f", best, "--fail-under", str(score)).code == 0
     assert run(tmp_path, "-f", best, "--fail-under", str(score + 0.01)).code == 6

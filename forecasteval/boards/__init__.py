@@ -1,7 +1,8 @@
-"""Results as tables: rankings, paired comparisons, stored results and the nightly run over a folder.
+"""Results as tables: rankings, paired comparisons, stored results and the nightly run over a
+folder.
 
-This wing knows results (their items, signature or ranking), and no benchmark: the nightly run is handed the function
-that scores a file. `rank` and `compare` are what Python users need.
+This wing knows results (their items, signature or ranking), and no benchmark: the nightly run is
+handed the function that scores a file. `rank` and `compare` are what Python users need.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["compare", "rank"]
 
 
-def __getattr__(name: str) -> Any:  # scoring a file needs neither, and they take a tenth of its start
+def __getattr__(
+    name: str,
+) -> Any:  # scoring a file needs neither, and they take a tenth of its start
     if name not in __all__:
         raise AttributeError(name)
     from . import comparison, ranking

@@ -1,7 +1,9 @@
-"""`prediction/systems.json`, metadata about systems: display name, organisation, cost; columns of a board.
+"""`prediction/systems.json`, metadata about systems: display name, organisation, cost; columns of a
+board.
 
-An object: the name of a system, as its files have it, and an object of `name` (to be shown), `organisation`,
-`framework`, `model`, `cost` (per question) and `notes`, none of which is needed. Other keys are kept and shown, too.
+An object: the name of a system, as its files have it, and an object of `name` (to be shown),
+`organisation`, `framework`, `model`, `cost` (per question) and `notes`, none of which is needed.
+Other keys are kept and shown, too.
 """
 
 from __future__ import annotations
@@ -44,14 +46,18 @@ class Systems(NamedTuple):
 
 
 def read_systems(folder: Path) -> Systems:
-    """The metadata of the systems whose predictions are in `folder`; nothing if there is no such file."""
+    """The metadata of the systems whose predictions are in `folder`; nothing if there is no such
+    file.
+    """
     path = folder / SYSTEMS_FILE
     if not os.path.lexists(path):
         return Systems({}, [])
     try:
         value = parse_json(decode_utf8(read_file(path), SYSTEMS_FILE), SYSTEMS_FILE)
     except InputError as error:
-        return Systems({}, [str(error).removeprefix(f"{printable(path)}: ").removeprefix(f"{SYSTEMS_FILE}: ")])
+        return Systems(
+            {}, [str(error).removeprefix(f"{printable(path)}: ").removeprefix(f"{SYSTEMS_FILE}: ")]
+        )
     if not isinstance(value, dict):
         return Systems({}, [f"expected an object of systems, got {_describe(value)}"])
     mistakes = [f"system {name}: given twice" for name in repeated_keys(value)]
@@ -70,7 +76,9 @@ def _read_entry(name: str, entry: object, mistakes: list[str]) -> About:
         if not key.strip():  # the title of a column
             mistakes.append(f"{where}: a key must be text, got {_describe(key)}")
         elif expected := _find_problem(key, value):
-            mistakes.append(f"{where}: '{printable(key, 40)}' must be {expected}, got {_describe(value)}")
+            mistakes.append(
+                f"{where}: '{printable(key, 40)}' must be {expected}, got {_describe(value)}"
+            )
         else:
             about[key] = value
     return about
@@ -83,7 +91,9 @@ def _find_problem(key: str, value: object) -> str:
     if key in _TITLES:
         return "" if isinstance(value, str) and value.strip() else "text"
     values = value if isinstance(value, list) else [value]
-    plain = all(each is None or isinstance(each, (str, bool)) or number_text(each) for each in values)
+    plain = all(
+        each is None or isinstance(each, (str, bool)) or number_text(each) for each in values
+    )
     return "" if plain else "text, a number, true, false, null or a list of these"
 
 
@@ -103,12 +113,15 @@ def show_mistakes(mistakes: Sequence[str]) -> str:
 
 
 def add_about(board: dict[str, Any], systems: Systems) -> list[str]:
-    """Give the rows of a board their metadata, as `about`, and the board the names of systems `without_result`.
+    """Give the rows of a board their metadata, as `about`, and the board the names of systems
+    `without_result`.
 
-    A display name that is the name or a file name of another system is left out, as a row would pass for that
-    system's. Returns these mistakes.
+    A display name that is the name or a file name of another system is left out, as a row would
+    pass for that system's. Returns these mistakes.
     """
-    rows = [(system_of_row(table, row), row) for table in list_tables(board) for row in table["rows"]]
+    rows = [
+        (system_of_row(table, row), row) for table in list_tables(board) for row in table["rows"]
+    ]
     holders: dict[str, set[str]] = {}
     for system, row in rows:
         for text in (system, row["name"]):
@@ -119,8 +132,12 @@ def add_about(board: dict[str, Any], systems: Systems) -> list[str]:
         taken = holders.get(look_of(shown).casefold(), {system}) - {system}
         if taken:
             where = f"system {printable(system, 40)}"
-            mistakes.append(f"{where}: 'name' must not be that of another system, got {_describe(shown)}")
-        entries[system] = {key: value for key, value in about.items() if not (taken and key == "name")}
+            mistakes.append(
+                f"{where}: 'name' must not be that of another system, got {_describe(shown)}"
+            )
+        entries[system] = {
+            key: value for key, value in about.items() if not (taken and key == "name")
+        }
     for system, row in rows:
         if entries.get(system):
             row["about"] = entries[system]
@@ -129,12 +146,16 @@ def add_about(board: dict[str, Any], systems: Systems) -> list[str]:
 
 
 def list_tables(board: Mapping[str, Any]) -> list[Any]:
-    """All tables in their order; a board that an older version stored has none over all datasets."""
+    """All tables in their order; a board that an older version stored has none over all
+    datasets.
+    """
     return [*board.get("pooled", ()), *board["tables"]]
 
 
 def shown_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The display name of each row, or that of its file, and both where several rows have the same."""
+    """The display name of each row, or that of its file, and both where several rows have the
+    same.
+    """
     names = [str(row.get("about", {}).get("name", row["name"])) for row in rows]
     counts = Counter(names)
     both = [
@@ -146,7 +167,11 @@ def shown_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def name_systems(board: Mapping[str, Any]) -> dict[str, str]:
     """The name that every system has on all of a board: its display name, or that of its files."""
-    rows = {system_of_row(table, row): row for table in list_tables(board)[::-1] for row in table["rows"]}
+    rows = {
+        system_of_row(table, row): row
+        for table in list_tables(board)[::-1]
+        for row in table["rows"]
+    }
     systems = [{**row, "name": system} for system, row in rows.items()]
     return dict(zip(rows, shown_names(systems), strict=True))
 
@@ -158,7 +183,9 @@ def about_keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def about_columns(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
-    """A column for each key besides the name that some row has; a page has all but cost and the first as filters."""
+    """A column for each key besides the name that some row has; a page has all but cost and the
+    first as filters.
+    """
     keys = [key for key in about_keys(rows) if key != "name"]
     return [_make_column(key, place) for place, key in enumerate(keys)]
 
@@ -167,7 +194,11 @@ def _make_column(key: str, place: int) -> Column:
     kind, best = ("number", "low") if key == "cost" else ("filter" if place else "choice", "")
     title = _TITLES.get(key, printable(key, 40))
     return Column(
-        title, lambda row: printable(cell_text(row.get("about", {}).get(key, "")), _WIDTH), kind, best, 1000 + place
+        title,
+        lambda row: printable(cell_text(row.get("about", {}).get(key, "")), _WIDTH),
+        kind,
+        best,
+        1000 + place,
     )
 
 

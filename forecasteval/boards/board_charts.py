@@ -1,4 +1,6 @@
-"""Charts of a leaderboard: what systems cost and score, and their scores over datasets and over nights."""
+"""Charts of a leaderboard: what systems cost and score, and their scores over datasets and over
+nights.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ from .tables import is_tied
 
 Row = Mapping[str, Any]
 Names = Mapping[str, str]
-_DECADES: Final = 30  # from this ratio of the highest to the lowest cost on, the axis is logarithmic
+_DECADES: Final = (
+    30  # from this ratio of the highest to the lowest cost on, the axis is logarithmic
+)
 _LINES: Final = 8  # systems whose history is drawn in colour
 _NIGHTS: Final = 40  # the last ones, that a chart shows
 _NOT_POLICY: Final = ("questions_sha256", "data_sha256", "dataset_sha256", "prediction_sha256")
@@ -40,11 +44,17 @@ _COSTS: Final = (
 
 
 def draw_costs(tables: Sequence[Row], names: Names) -> list[Chart]:
-    """A chart of cost against score for each table with two systems or more whose costs are known."""
+    """A chart of cost against score for each table with two systems or more whose costs are
+    known.
+    """
     charts = []
     for number, table in enumerate(tables, 1):
         sign = read_scale(table).sign
-        priced = [row for row in table["rows"] if row.get("overall_score") is not None and _cost(row) is not None]
+        priced = [
+            row
+            for row in table["rows"]
+            if row.get("overall_score") is not None and _cost(row) is not None
+        ]
         priced.sort(key=lambda row: (_cost(row), -sign * row["overall_score"]))
         if len(priced) > 1:
             charts.append(_draw_cost(table, priced, sign, names, f"cost{number}"))
@@ -57,7 +67,9 @@ def _cost(row: Row) -> float | None:
 
 
 def _draw_cost(table: Row, priced: Sequence[Row], sign: int, names: Names, name: str) -> Chart:
-    """Systems by cost, the cheapest first; the frontier are those that score better than all that cost less."""
+    """Systems by cost, the cheapest first; the frontier are those that score better than all that
+    cost less.
+    """
     costs = [_cost(row) or 0.0 for row in priced]
     by_power = costs[0] > 0 and costs[-1] / costs[0] > _DECADES
     place = math.log10 if by_power else float
@@ -72,7 +84,12 @@ def _draw_cost(table: Row, priced: Sequence[Row], sign: int, names: Names, name:
         rows.append({**row, "shown": names[system_of_row(table, row)], "ahead": ahead})
     steps += [(place(costs[-1]), sign * best)]
     dots = [
-        Line(row["shown"], [(place(cost), row["overall_score"])], joined=False, faint=not row["ahead"])
+        Line(
+            row["shown"],
+            [(place(cost), row["overall_score"])],
+            joined=False,
+            faint=not row["ahead"],
+        )
         for cost, row in zip(costs, rows, strict=True)
     ]
     frontier = [
@@ -81,17 +98,33 @@ def _draw_cost(table: Row, priced: Sequence[Row], sign: int, names: Names, name:
         if row["ahead"]
     ]
     better = "more" if sign > 0 else "less"
-    description = f"On the frontier, where nothing that costs less scores {better}: {', '.join(frontier)}."
+    description = (
+        f"On the frontier, where nothing that costs less scores {better}: {', '.join(frontier)}."
+    )
     cheapest = next((row["shown"] for row in rows if is_tied(row)), "")
     if cheapest:
-        description += f" The cheapest system that is not significantly worse than the leader: {cheapest}."
-    scored = (row for row in table["rows"] if row["overall_score"] is not None and _cost(row) is None)
+        description += (
+            f" The cheapest system that is not significantly worse than the leader: {cheapest}."
+        )
+    scored = (
+        row for row in table["rows"] if row["overall_score"] is not None and _cost(row) is None
+    )
     if unpriced := [names[system_of_row(table, row)] for row in scored]:
-        description += f" Without a known cost, and therefore not compared: {grouped_names(unpriced)}."
+        description += (
+            f" Without a known cost, and therefore not compared: {grouped_names(unpriced)}."
+        )
     x = _powers(costs[0], costs[-1]) if by_power else number_axis("", [0.0, costs[-1]])
     y = number_axis("score", [row["overall_score"] for row in rows])
-    panel = Panel("", [Line("frontier", steps), *dots], x._replace(title="cost per question"), y, height=300)
-    return Chart(name, f"{table['benchmark']}: cost and score", description, make_table(_COSTS, rows), [panel])
+    panel = Panel(
+        "", [Line("frontier", steps), *dots], x._replace(title="cost per question"), y, height=300
+    )
+    return Chart(
+        name,
+        f"{table['benchmark']}: cost and score",
+        description,
+        make_table(_COSTS, rows),
+        [panel],
+    )
 
 
 def _powers(lowest: float, highest: float) -> Axis:
@@ -104,7 +137,9 @@ def _powers(lowest: float, highest: float) -> Axis:
 
 
 class _Point(NamedTuple):
-    """A dataset or a night on the axis of a history; a line is broken between points of different policies."""
+    """A dataset or a night on the axis of a history; a line is broken between points of different
+    policies.
+    """
 
     title: str
     scores: Mapping[str, float]
@@ -115,7 +150,9 @@ _DATASETS: Final = "several datasets; they have different questions: compare sys
 
 
 def draw_histories(tables: Sequence[Row], pooled: Sequence[Row], names: Names) -> list[Chart]:
-    """A chart per benchmark with several datasets that a system answered; the leaders of today in colour."""
+    """A chart per benchmark with several datasets that a system answered; the leaders of today in
+    colour.
+    """
     of_systems = (table for table in tables if table["kind"] == "systems" and table["dataset"])
     by_benchmark = group_by(of_systems, itemgetter("benchmark"))
     charts = []
@@ -124,7 +161,9 @@ def draw_histories(tables: Sequence[Row], pooled: Sequence[Row], names: Names) -
         rankings = [*(season for season in pooled if season["benchmark"] == benchmark), weeks[-1]]
         ranked = [system_of_row(ranking, row) for ranking in rankings for row in ranking["rows"]]
         points = list(map(_read_dataset, weeks))
-        charts += _draw_history(f"history{number}", f"{benchmark}: %s datasets", _DATASETS, points, ranked, names)
+        charts += _draw_history(
+            f"history{number}", f"{benchmark}: %s datasets", _DATASETS, points, ranked, names
+        )
     return charts
 
 
@@ -149,11 +188,18 @@ def draw_nights(history: History, table: Row, name: str, names: Names) -> list[C
     points = [next(same) for _, same in groupby(nights.values(), attrgetter("scores"))]
     ranked = [system_of_row(table, row) for row in table["rows"]]
     title = f"{table['benchmark']}, {printable(dataset, 60)}: %s nights"
-    return _draw_history(name, title, "the nights that changed one", points[-_NIGHTS:], ranked, names)
+    return _draw_history(
+        name, title, "the nights that changed one", points[-_NIGHTS:], ranked, names
+    )
 
 
 def _draw_history(
-    name: str, title: str, points_are: str, points: Sequence[_Point], ranked: Sequence[str], names: Names
+    name: str,
+    title: str,
+    points_are: str,
+    points: Sequence[_Point],
+    ranked: Sequence[str],
+    names: Names,
 ) -> list[Chart]:
     """The systems that have two points or more, in the order of today's ranking."""
     counts = Counter(system for point in points for system in point.scores)
@@ -172,20 +218,29 @@ def _draw_history(
     description += changed if breaks else "All were scored by the same version and rules."
     shown = {system: names.get(system, printable(system, 60)) for system in systems}
     columns = [Column("System", lambda system: shown[system])]
-    columns += [_score_column(text, point.scores) for text, point in zip(titles, points, strict=True)]
+    columns += [
+        _score_column(text, point.scores) for text, point in zip(titles, points, strict=True)
+    ]
     lines = [
         Line(shown[system], _trace(points, breaks, system), faint=place >= _LINES)
         for place, system in enumerate(systems)
     ]
     x = Axis("", ticks[:: -(-len(ticks) // 8)], 0, len(points) - 1)
-    y = number_axis("score", [point.scores[system] for point in points for system in point.scores if system in shown])
+    y = number_axis(
+        "score",
+        [point.scores[system] for point in points for system in point.scores if system in shown],
+    )
     panel = Panel("", lines, x, y, height=300)
     return [Chart(name, title % len(points), description, make_table(columns, systems), [panel])]
 
 
-def _trace(points: Sequence[_Point], breaks: Sequence[int], system: str) -> list[tuple[float, float | None]]:
+def _trace(
+    points: Sequence[_Point], breaks: Sequence[int], system: str
+) -> list[tuple[float, float | None]]:
     """The points of a line, None where there is no score and where the line breaks."""
-    trace: list[tuple[float, float | None]] = [(at, point.scores.get(system)) for at, point in enumerate(points)]
+    trace: list[tuple[float, float | None]] = [
+        (at, point.scores.get(system)) for at, point in enumerate(points)
+    ]
     return sorted([*trace, *((at - 0.5, None) for at in breaks)], key=itemgetter(0))
 
 

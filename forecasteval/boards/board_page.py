@@ -1,4 +1,6 @@
-"""The page of a leaderboard: as of when, what changed, who is ahead and how surely, the newest weeks and the older."""
+"""The page of a leaderboard: as of when, what changed, who is ahead and how surely, the newest
+weeks and the older.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,15 @@ from typing import Any, Final
 from forecasteval.common import pages
 from forecasteval.common.errors import grouped_names, printable
 from forecasteval.common.pages import MOST, Block, Page, Section
-from forecasteval.common.report import Cell, Column, Link, Links, format_signature, make_table, show_number
+from forecasteval.common.report import (
+    Cell,
+    Column,
+    Link,
+    Links,
+    format_signature,
+    make_table,
+    show_number,
+)
 
 from .about import name_systems
 from .board_charts import Names, draw_costs, draw_histories, draw_nights
@@ -29,7 +39,16 @@ from .question_rows import (
 )
 from .store import BOARD, hash_text, read_stored
 from .systems import ALPHA, file_rows
-from .tables import EVERYWHERE, INSIDE, PAGE, failed_table, is_tied, mark_of, show_metric, view_table
+from .tables import (
+    EVERYWHERE,
+    INSIDE,
+    PAGE,
+    failed_table,
+    is_tied,
+    mark_of,
+    show_metric,
+    view_table,
+)
 
 Row = Mapping[str, Any]
 _RANKS: Final = (
@@ -40,14 +59,19 @@ _LEADERS: Final = 6  # tables whose leaders stand at the top
 
 
 def write_board(board: Row, folder: Path, history: History | None, datasets: Path) -> None:
-    """Write `folder/leaderboard.html` unless it shows just that already; it links the pages that are there.
+    """Write `folder/leaderboard.html` unless it shows just that already; it links the pages that
+    are there.
 
     Prompts are read from the files in the folder `datasets` that have the checksums of the board.
     """
     from .page import is_current, write_page
 
     checksums = {row["name"]: row["file_sha256"] for row in file_rows(board)}
-    linked = {name for name, checksum in checksums.items() if is_current(folder / f"{name}.html", checksum)}
+    linked = {
+        name
+        for name, checksum in checksums.items()
+        if is_current(folder / f"{name}.html", checksum)
+    }
 
     def read_items(name: str) -> Sequence[Row]:
         stored, checksum = read_stored(folder / f"{name}.json")
@@ -56,7 +80,9 @@ def write_board(board: Row, folder: Path, history: History | None, datasets: Pat
 
     def read_prompts(table: Row) -> Mapping[str, str]:
         checksum = table["rows"][0]["signature"].get("dataset_sha256")
-        return read_dataset_prompts(datasets / table["dataset"], checksum) if table["dataset"] else {}
+        return (
+            read_dataset_prompts(datasets / table["dataset"], checksum) if table["dataset"] else {}
+        )
 
     path = folder / f"{BOARD}.html"
     if not is_current(path, _key(board, linked, history)):
@@ -66,7 +92,9 @@ def write_board(board: Row, folder: Path, history: History | None, datasets: Pat
 def _key(board: Row, linked: Collection[str], history: History | None) -> str:
     """The data of a board's page."""
     nights = history.raw if history else b""
-    return hash_text(repr((board["leaderboard"], board.get("inputs_sha256"), sorted(linked), nights)))
+    return hash_text(
+        repr((board["leaderboard"], board.get("inputs_sha256"), sorted(linked), nights))
+    )
 
 
 def make_page(
@@ -78,17 +106,26 @@ def make_page(
 ) -> Page:
     """The page of a board.
 
-    `linked` are the names of the runs that have a page beside it. Without `history` nothing is said of changes, and
-    without `read_items` (the items of a stored result by its name) questions have numbers only. `read_prompts` gives
-    the whole prompts of a table's questions by id; the items have their first lines.
+    `linked` are the names of the runs that have a page beside it. Without `history` nothing is said
+    of changes, and without `read_items` (the items of a stored result by its name) questions have
+    numbers only. `read_prompts` gives the whole prompts of a table's questions by id; the items
+    have their first lines.
     """
     tables, pooled = board["tables"], board.get("pooled", [])
-    names, older = name_systems(board), [week for season in pooled for week in _weeks(tables, season)[1:]]
+    names, older = (
+        name_systems(board),
+        [week for season in pooled for week in _weeks(tables, season)[1:]],
+    )
     recent = [(place, table) for place, table in enumerate(tables, 1) if table not in older]
     seasons = {season["benchmark"] for season in pooled}
     leaders = [*pooled, *(table for _, table in recent if table["benchmark"] not in seasons)]
     sections = (
-        [Section("What changed", _changes(history, names, partial(_link_question, tables, recent, linked)))]
+        [
+            Section(
+                "What changed",
+                _changes(history, names, partial(_link_question, tables, recent, linked)),
+            )
+        ]
         if history
         else []
     )
@@ -102,17 +139,26 @@ def make_page(
             questions = show_questions(table, f"questions{place}", read, read_prompts(table))
             sections.append(Section(f"Questions of {_show_dataset(table)}", [questions]))
     histories = [
-        chart for place, table in recent if history for chart in draw_nights(history, table, f"nights{place}", names)
+        chart
+        for place, table in recent
+        if history
+        for chart in draw_nights(history, table, f"nights{place}", names)
     ]
     histories += draw_histories(tables, pooled, names)
     sections += [Section("History", histories)] if histories else []
     sections += [Section("Runs apart", board["remarks"])] if board.get("remarks") else []
     sections += [Section("Not scored", [failed_table(board)])] if board.get("failed") else []
     if older:
-        sections.append(Section("Older weeks", [f"{len(older)} older weeks, the newest first; a heading opens."]))
+        sections.append(
+            Section(
+                "Older weeks", [f"{len(older)} older weeks, the newest first; a heading opens."]
+            )
+        )
     sections += [_older(table, names) for table in older]
     settings = board["leaderboard"]
-    signature = f"signature: leaderboard {settings['version']} min_questions:{settings['min_questions']}"
+    signature = (
+        f"signature: leaderboard {settings['version']} min_questions:{settings['min_questions']}"
+    )
     lead = "Systems on the same questions, best first. A row opens to its weeks and runs."
     figures = _figures(board, leaders, history, names)
     return Page("Leaderboard", lead, figures, sections, signature, _key(board, linked, history))
@@ -124,7 +170,8 @@ def _weeks(tables: Sequence[Row], season: Row) -> list[Row]:
     weeks = [
         table
         for table in tables
-        if table["benchmark"] == season["benchmark"] and table["signature"].get("questions_sha256") in checksums
+        if table["benchmark"] == season["benchmark"]
+        and table["signature"].get("questions_sha256") in checksums
     ]
     return sorted(weeks, key=lambda table: str(table["dataset"]), reverse=True)
 
@@ -132,7 +179,9 @@ def _weeks(tables: Sequence[Row], season: Row) -> list[Row]:
 # --- The top ---
 
 
-def _figures(board: Row, leading: Sequence[Row], history: History | None, names: Names) -> list[tuple[str, str, str]]:
+def _figures(
+    board: Row, leading: Sequence[Row], history: History | None, names: Names
+) -> list[tuple[str, str, str]]:
     """The leader, the date, and the number of files."""
     tables, failed = board["tables"], board.get("failed", [])
     figures = [
@@ -142,10 +191,19 @@ def _figures(board: Row, leading: Sequence[Row], history: History | None, names:
     ][:_LEADERS]
     if history and history.latest:
         date = max(str(line.get("date", "")) for _, line in history.latest.values())
-        figures.append(("As of", printable(date, 20), f"night {history.night}, the last that changed something"))
+        figures.append(
+            (
+                "As of",
+                printable(date, 20),
+                f"night {history.night}, the last that changed something",
+            )
+        )
     systems = {system_of_row(table, row) for table in tables for row in table["rows"]}
     datasets = {(table["benchmark"], table["dataset"]) for table in tables}
-    files, left_out = sum(1 for _ in file_rows(board)), f"{len(failed)} more could not be scored" if failed else ""
+    files, left_out = (
+        sum(1 for _ in file_rows(board)),
+        f"{len(failed)} more could not be scored" if failed else "",
+    )
     figures += [("Systems", str(len(systems)), ""), ("Datasets", str(len(datasets)), "")]
     return [*figures, ("Files", str(files), left_out)]
 
@@ -167,16 +225,26 @@ def _changes(history: History, names: Names, show: Callable[[Change, str], Cell]
     if history.night < 2:
         return ["This is the first night: there is nothing to compare it with."]
     changes: list[Change] = [
-        {**change, "system": names.get(change["system"], change["system"]), "dataset": _show_dataset(change)}
+        {
+            **change,
+            "system": names.get(change["system"], change["system"]),
+            "dataset": _show_dataset(change),
+        }
         for change in read_changes(history)
     ]
     return [block for block in changes_report(changes, show) if block]
 
 
 def _link_question(
-    tables: Sequence[Row], recent: Collection[tuple[int, Row]], linked: Collection[str], change: Change, name: str
+    tables: Sequence[Row],
+    recent: Collection[tuple[int, Row]],
+    linked: Collection[str],
+    change: Change,
+    name: str,
 ) -> Cell:
-    """A corrected question as a link to its row, where the page has its dataset, else to the page of a run, if any."""
+    """A corrected question as a link to its row, where the page has its dataset, else to the page
+    of a run, if any.
+    """
     for place, table in enumerate(tables, 1):
         if (table["benchmark"], _show_dataset(table)) != (change["benchmark"], change["dataset"]):
             continue
@@ -202,22 +270,36 @@ def _show_dataset(table: Row) -> str:
 # --- Tables whose rows open ---
 
 
-def _standings(table: Row, name: str, names: Names, linked: Collection[str], weeks: Sequence[Row]) -> Section:
-    """A table, each of its rows open to what else is known of it; `weeks` are the tables that it is made of."""
+def _standings(
+    table: Row, name: str, names: Names, linked: Collection[str], weeks: Sequence[Row]
+) -> Section:
+    """A table, each of its rows open to what else is known of it; `weeks` are the tables that it is
+    made of.
+    """
     systems = [system_of_row(table, row) for row in table["rows"]]
     view = view_table(table, [names[system] for system in systems])
     parts: dict[str, list[Row]] = {}
     for week in weeks:
         for part in week["rows"]:
-            parts.setdefault(system_of_row(week, part), []).append({**part, "week": week, "linked": linked})
+            parts.setdefault(system_of_row(week, part), []).append(
+                {**part, "week": week, "linked": linked}
+            )
     rows = [
         {**row, "linked": linked, "parts": parts.get(system)}
         for row, system in zip(view.rows[:MOST], systems, strict=False)
     ]
-    inside = [column for place, column in view.columns if place == INSIDE or column.kind == "filter"]
+    inside = [
+        column for place, column in view.columns if place == INSIDE or column.kind == "filter"
+    ]
     columns = [
-        *(column for place, column in view.columns if place in (EVERYWHERE, PAGE) and _has_values(column, rows)),
-        Column("Weeks", lambda row: make_table(_WEEKS, row["parts"]) if row["parts"] else "", "inside"),
+        *(
+            column
+            for place, column in view.columns
+            if place in (EVERYWHERE, PAGE) and _has_values(column, rows)
+        ),
+        Column(
+            "Weeks", lambda row: make_table(_WEEKS, row["parts"]) if row["parts"] else "", "inside"
+        ),
         Column("Pages", lambda row: "" if row["parts"] else _link_runs(row), "inside"),
         Column("More", partial(pages.show_facts, inside), "inside"),
     ]
@@ -226,9 +308,14 @@ def _standings(table: Row, name: str, names: Names, linked: Collection[str], wee
     note = f"{_describe_marks(table['rows'])}{lower}{ranks} A row opens. Filters hide rows; ranks and tests cover all."
     if len(table["rows"]) > MOST:
         note += f" The first {MOST} of {len(table['rows'])}; all of them are in {BOARD}.csv."
-    blocks: list[Block] = [pages.make_records(name, view.title, columns, rows, systems[:MOST], note, prefix=name)]
+    blocks: list[Block] = [
+        pages.make_records(name, view.title, columns, rows, systems[:MOST], note, prefix=name)
+    ]
     if table.get("name") in linked:
-        link = Column("Page of the run", lambda row: Link(names.get(row["name"], row["name"]), f"{row['name']}.html"))
+        link = Column(
+            "Page of the run",
+            lambda row: Link(names.get(row["name"], row["name"]), f"{row['name']}.html"),
+        )
         blocks.append(make_table([link], [table]))
     return Section(view.title, [*blocks, *view.remarks, format_signature(table["signature"])])
 
@@ -270,7 +357,11 @@ def _describe_marks(rows: Sequence[Row]) -> str:
             "is sure."
         )
     by_test = any("p_leader" in row for row in rows)
-    test = f"difference to it is not significant (p ≥ {ALPHA}, Holm)" if by_test else "rank interval includes 1"
+    test = (
+        f"difference to it is not significant (p ≥ {ALPHA}, Holm)"
+        if by_test
+        else "rank interval includes 1"
+    )
     count = f"{sum(map(bool, tied)) - 1} of {len(tied) - 1}"
     return f"{meaning} Full dots: the leader, and the systems whose {test}: {count}. Rings: the systems behind it."
 
@@ -278,9 +369,17 @@ def _describe_marks(rows: Sequence[Row]) -> str:
 def _older(table: Row, names: Names) -> Section:
     """A folded table without marks and links, with the hardest questions."""
     view = view_table(table, [names[system_of_row(table, row)] for row in table["rows"]])
-    columns = [column for place, column in view.columns if place != PAGE and column.title.startswith(_OLDER_COLUMNS)]
+    columns = [
+        column
+        for place, column in view.columns
+        if place != PAGE and column.title.startswith(_OLDER_COLUMNS)
+    ]
     blocks: list[Block] = [make_table(columns, view.rows[:MOST])]
-    return Section(view.title, [*blocks, *show_hardest(table), format_signature(table["signature"])], folded=True)
+    return Section(
+        view.title,
+        [*blocks, *show_hardest(table), format_signature(table["signature"])],
+        folded=True,
+    )
 
 
 _OLDER_COLUMNS: Final = ("Rank", "System", "Overall", "95% interval", "Level ")

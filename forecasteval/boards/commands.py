@@ -27,13 +27,38 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of `nightly` alone."""
     add = parser.add_argument
     add("--force", action="store_true", help="score everything again")
-    add("--html", action="store_true", help="also write the pages of the runs, which leaderboard.html links")
-    add("--verify", action="store_true", help="score everything again, write nothing, and report differences")
-    add("--min-questions", metavar="N", type=int, default=0, help="leave out levels with fewer questions")
-    least = "datasets that a system must answer for a rank over all datasets (half of them, at most 6)"
+    add(
+        "--html",
+        action="store_true",
+        help="also write the pages of the runs, which leaderboard.html links",
+    )
+    add(
+        "--verify",
+        action="store_true",
+        help="score everything again, write nothing, and report differences",
+    )
+    add(
+        "--min-questions",
+        metavar="N",
+        type=int,
+        default=0,
+        help="leave out levels with fewer questions",
+    )
+    least = (
+        "datasets that a system must answer for a rank over all datasets (half of them, at most 6)"
+    )
     add("--min-datasets", metavar="N", type=int, help=least)
-    add("--jobs", metavar="N", type=int, help="number of files scored at a time (the number of processors)")
-    add("--cluster", metavar="ADDRESS", help="score on a Dask cluster: tcp://HOST:PORT of its scheduler")
+    add(
+        "--jobs",
+        metavar="N",
+        type=int,
+        help="number of files scored at a time (the number of processors)",
+    )
+    add(
+        "--cluster",
+        metavar="ADDRESS",
+        help="score on a Dask cluster: tcp://HOST:PORT of its scheduler",
+    )
 
 
 def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
@@ -43,16 +68,23 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     if args.min_datasets is not None and args.min_datasets < 1:
         raise InputError("--min-datasets", "expected a number >= 1", str(args.min_datasets))
     if args.verify and (args.force or args.html or args.min_questions or args.min_datasets):
-        raise InputError("--verify", "cannot be combined", "--force, --html, --min-questions or --min-datasets")
+        raise InputError(
+            "--verify", "cannot be combined", "--force, --html, --min-questions or --min-datasets"
+        )
     processes = _read_processes(args)
     if args.cluster:  # its workers are in other folders
         args.root, scorer.output = args.root.absolute(), scorer.output.absolute()
-    options = Options(args.force, args.html, args.min_questions, args.min_datasets, processes, args.cluster)
+    options = Options(
+        args.force, args.html, args.min_questions, args.min_datasets, processes, args.cluster
+    )
     if args.verify:
         return _verify(args, scorer, program, options)
     board = evaluate_folder(args.root, scorer, options)
     failed = board["failed"]
-    _warn(program, [*map("{file}: {reason}".format_map, failed), *_list_model_failures(board["llm_failures"])])
+    _warn(
+        program,
+        [*map("{file}: {reason}".format_map, failed), *_list_model_failures(board["llm_failures"])],
+    )
     _warn(program, board["notes"])
     counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"
     if board["ignored"]:
@@ -72,13 +104,16 @@ def _read_processes(args: argparse.Namespace) -> int:
     """How many processes score; InputError for what does not go with them or with a cluster."""
     if args.jobs is not None and args.jobs < 1:
         raise InputError("--jobs", "expected 1 or more", str(args.jobs))
-    # Calls of a language model run in threads; all files share a deadline and a count of failures. The key stays here.
+    # Calls of a language model run in threads; all files share a deadline and a count of failures.
+    # The key stays here.
     if args.llm and (args.cluster or (args.jobs or 1) > 1):
         given = "--cluster" if args.cluster else f"--jobs {args.jobs}"
         raise InputError("--llm", "scores in one process: cannot be combined", given)
     if args.cluster is not None:
         if args.jobs is not None:
-            raise InputError("--cluster", "has as many processes as workers: cannot be combined", "--jobs")
+            raise InputError(
+                "--cluster", "has as many processes as workers: cannot be combined", "--jobs"
+            )
         require_cluster(args.cluster)
     return 1 if args.llm else args.jobs or os.cpu_count() or 1
 
@@ -101,9 +136,17 @@ def _list_model_failures(failures: Mapping[str, Mapping[str, int]]) -> list[str]
 
 def _verify(args: argparse.Namespace, scorer: Scorer, program: str, options: Options) -> int:
     verification = verify_folder(args.root, scorer, options)
-    same, differences, failed = verification["same"], verification["differences"], verification["failed"]
+    same, differences, failed = (
+        verification["same"],
+        verification["differences"],
+        verification["failed"],
+    )
     _warn(program, map("{file}: {reason}".format_map, failed))
-    report: Report = [f"{printable(name)}: {printable(line)}" for name, lines in differences.items() for line in lines]
+    report: Report = [
+        f"{printable(name)}: {printable(line)}"
+        for name, lines in differences.items()
+        for line in lines
+    ]
     if verification["unstored"]:
         report.append(f"not stored yet: {grouped_names(verification['unstored'])}")
     counts = f"{same} results come out as they are stored, {len(differences)} files differ, {len(failed)} failed"
@@ -128,17 +171,29 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
     add("--dataset", metavar="NAME", action="append", help=dataset)
     weeks = "compare the systems over all datasets; the default if no NAME is a file"
     add("--all-weeks", action="store_true", help=weeks)
-    add("--html", metavar="PATH", nargs="?", const=True, help="write a page (evaluation/compare.html)")
+    add(
+        "--html",
+        metavar="PATH",
+        nargs="?",
+        const=True,
+        help="write a page (evaluation/compare.html)",
+    )
     gate.add_comparison(parser)
 
 
-def compare(args: argparse.Namespace, scorer: Scorer, datasets: Sequence[Path], program: str) -> int:
-    """Score the named files and print how they differ; GateError if that is asked and a system is worse."""
+def compare(
+    args: argparse.Namespace, scorer: Scorer, datasets: Sequence[Path], program: str
+) -> int:
+    """Score the named files and print how they differ; GateError if that is asked and a system is
+    worse.
+    """
     page.require_usable(args.html)
     if args.all_weeks or (not args.dataset and _are_systems(args.file, args.root)):
         for option, given in (("--dataset", args.dataset), ("--html", args.html is not None)):
             if given:
-                raise InputError(option, "cannot be combined", "a comparison over all weeks (--all-weeks)")
+                raise InputError(
+                    option, "cannot be combined", "a comparison over all weeks (--all-weeks)"
+                )
         files = _find_systems(args.file, args.root)
         paths = [str(path) for of_system in files.values() for path in of_system]
         results = list(score_names(scorer, args.root, paths, [], _refuse))
@@ -149,7 +204,9 @@ def compare(args: argparse.Namespace, scorer: Scorer, datasets: Sequence[Path], 
         names = [name for of_system in runs for name in of_system]
         results = list(score_names(scorer, args.root, names, datasets, _refuse))
         for result in results:
-            scorer.report_options(result["benchmark"])  # an option that it has no use for is refused
+            scorer.report_options(
+                result["benchmark"]
+            )  # an option that it has no use for is refused
         gate.require_baseline(args, results)
         compared = comparison.compare(group_runs(results, runs))
         if args.html is not None:
@@ -164,7 +221,9 @@ def _refuse(error: EvaluationError) -> None:
 
 
 def _are_systems(names: Iterable[str], root: Path) -> bool:
-    """Whether a name is that of a system in `root/prediction`, and none that of a file there, or a path."""
+    """Whether a name is that of a system in `root/prediction`, and none that of a file there, or a
+    path.
+    """
     folder = root / "prediction"
     for name in names:
         if "/" in name or os.sep in name or find_runs(name, folder) != [name]:
@@ -175,14 +234,20 @@ def _are_systems(names: Iterable[str], root: Path) -> bool:
 
 
 def _find_systems(names: Sequence[str], root: Path) -> dict[str, list[Path]]:
-    """The files of each system that is named, by itself or by one of its files; InputError for one that has none."""
+    """The files of each system that is named, by itself or by one of its files; InputError for one
+    that has none.
+    """
     files, systems = _list_systems(root)
     named: dict[str, list[Path]] = {}
     for name in names:
         system = name if name in files else systems.get(name, "")
         if not system:
             known = grouped_names(sorted(files)) if files else "none with a dataset"
-            raise InputError(printable(name, 60), "expected a system of prediction/", f"another name; there is {known}")
+            raise InputError(
+                printable(name, 60),
+                "expected a system of prediction/",
+                f"another name; there is {known}",
+            )
         named[system] = files[system]
     if len(named) < 2:
         raise InputError("compare", "expected two systems or more", str(len(named)))

@@ -1,4 +1,6 @@
-"""The page of a comparison: differences with their intervals, and the questions on which two systems differ."""
+"""The page of a comparison: differences with their intervals, and the questions on which two
+systems differ.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,26 @@ from typing import Any, Final
 from forecasteval.common import pages
 from forecasteval.common.charts import Chart
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.pages import BYTES, MOST, Beside, Block, Detail, Page, Records, Section, show_text
-from forecasteval.common.report import Column, Interval, Link, format_signature, make_table, show_interval, show_p
+from forecasteval.common.pages import (
+    BYTES,
+    MOST,
+    Beside,
+    Block,
+    Detail,
+    Page,
+    Records,
+    Section,
+    show_text,
+)
+from forecasteval.common.report import (
+    Column,
+    Interval,
+    Link,
+    format_signature,
+    make_table,
+    show_interval,
+    show_p,
+)
 from forecasteval.common.results import Item, Results
 
 from .systems import question_key, read_scale
@@ -22,7 +42,11 @@ _SHOWN: Final = 45  # pairs whose questions a page shows
 _DRAWN: Final = 10  # pairs with a chart by level
 Texts = Mapping[str, Mapping[str, Detail]]  # what the page of a run has of each question, by id
 _Row = tuple[Item, Item, float]  # the items of A and B, and what the question adds to A − B
-_TEXTS: Final = (("truth", "Truth"), ("answer", "Answer"), ("id", "Id"))  # of an item without a page
+_TEXTS: Final = (
+    ("truth", "Truth"),
+    ("answer", "Answer"),
+    ("id", "Id"),
+)  # of an item without a page
 
 
 def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any]) -> Page:
@@ -33,24 +57,38 @@ def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any
     if len(pairs) == 1:
         remark = f"{show_interval(pairs[0]['interval'])}, p {show_p(pairs[0]['p'])}"
         figures.insert(0, ("A − B", f"{pairs[0]['difference']:+.4f}", remark))
-    sections = [Section("Differences", [_difference_chart(comparison), system_table(comparison), POWER])]
+    sections = [
+        Section("Differences", [_difference_chart(comparison), system_table(comparison), POWER])
+    ]
     by_name = {system["name"]: result for system, result in zip(systems, results, strict=True)}
-    texts = {name: _read_texts(result, (len(systems) - 1) * len(systems)) for name, result in by_name.items()}
+    texts = {
+        name: _read_texts(result, (len(systems) - 1) * len(systems))
+        for name, result in by_name.items()
+    }
     weights, most = _question_weights(comparison), MOST // min(len(pairs), _SHOWN)
     for number, pair in enumerate(pairs[:_SHOWN], 1):
         rows = _differing([by_name[pair[side]]["items"] for side in "ab"], weights)
         records = _list_questions(number, {**pair, "n": comparison["n"]}, rows, texts, most)
         sections.append(Section(_pair_name(pair, 80), [records]))
     if len(pairs) > _SHOWN:
-        sections.append(Section("Not shown", [f"The questions of {len(pairs) - _SHOWN} more pairs."]))
+        sections.append(
+            Section("Not shown", [f"The questions of {len(pairs) - _SHOWN} more pairs."])
+        )
     if any(comparison["level_counts"]) and len(pairs) <= _DRAWN:
         charts: list[Block] = [_level_chart(pair, number) for number, pair in enumerate(pairs, 1)]
         sections.append(Section("By level", charts))
     names = " and ".join(printable(system["name"], 80) for system in systems)
-    title = f"Comparison of {names}" if len(systems) == 2 else f"Comparison of {len(systems)} systems"
-    benchmark, against = systems[0]["benchmark"], printable(comparison["dataset"] or "without a dataset", 120)
+    title = (
+        f"Comparison of {names}" if len(systems) == 2 else f"Comparison of {len(systems)} systems"
+    )
+    benchmark, against = (
+        systems[0]["benchmark"],
+        printable(comparison["dataset"] or "without a dataset", 120),
+    )
     signature = format_signature({"evaluator": benchmark, **comparison["signature"]})
-    return Page(title, f"{benchmark}, {comparison['n']} questions, {against}", figures, sections, signature)
+    return Page(
+        title, f"{benchmark}, {comparison['n']} questions, {against}", figures, sections, signature
+    )
 
 
 # --- Differences ---
@@ -64,7 +102,9 @@ def _pair_name(pair: Mapping[str, Any], limit: int = 18) -> str:
 
 def _draw_difference(row: Mapping[str, Any]) -> Interval:
     interval = row["interval"]
-    return Interval(row["difference"], interval, 0.0, int(interval is None or interval[0] <= 0 <= interval[1]))
+    return Interval(
+        row["difference"], interval, 0.0, int(interval is None or interval[0] <= 0 <= interval[1])
+    )
 
 
 _DIFFERENCE: Final = Column("Difference", lambda row: f"{row['difference']:+.4f}", "number")
@@ -99,9 +139,7 @@ def _level_chart(pair: Mapping[str, Any], number: int) -> Chart:
         {"level": level, **pair["levels"][level], **difference}
         for level, difference in pair["level_differences"].items()
     ]
-    description = (
-        "The mean difference in each level with its 95% interval, and the questions that A wins, ties and loses."
-    )
+    description = "The mean difference in each level with its 95% interval, and the questions that A wins, ties and loses."
     name = "levels" if number == 1 else f"levels{number}"
     return Chart(name, _pair_name(pair), description, make_table(_LEVEL, rows))
 
@@ -114,7 +152,10 @@ _COLUMNS: Final = (
     ("score", Column("Adds", lambda row: f"{row[2]:+.4f}", "number", "high")),
     ("score", Column("A’s score", lambda row: row[0]["score"], "number", "high")),
     ("score", Column("B’s score", lambda row: row[1]["score"], "number", "high")),
-    ("score", Column("Higher", lambda row: "A" if row[0]["score"] > row[1]["score"] else "B", "filter")),
+    (
+        "score",
+        Column("Higher", lambda row: "A" if row[0]["score"] > row[1]["score"] else "B", "filter"),
+    ),
     ("prompt", Column("Question", lambda row: show_text(row[0]["prompt"], 200), "long")),
     ("read", Column("A read", lambda row: pages.show_read(row[0]))),
     ("read", Column("B read", lambda row: pages.show_read(row[1]))),
@@ -122,11 +163,17 @@ _COLUMNS: Final = (
 
 
 def _list_questions(
-    number: int, pair: Mapping[str, Any], rows: Sequence[_Row], texts: Mapping[str, Texts], most: int
+    number: int,
+    pair: Mapping[str, Any],
+    rows: Sequence[_Row],
+    texts: Mapping[str, Texts],
+    most: int,
 ) -> Records:
     """The questions on which two scores differ; each opens to its texts."""
     shown = [(*row, _list_texts(pair, row, texts)) for row in rows[:most]]
-    keys = {key for row in rows for item in row[:2] for key, value in item.items() if value is not None}
+    keys = {
+        key for row in rows for item in row[:2] for key, value in item.items() if value is not None
+    }
     longest = sorted((row[-1] for row in shown), key=len, reverse=True)
     labels = dict.fromkeys(chain.from_iterable(longest))
     columns = [column for key, column in _COLUMNS if key in keys]
@@ -143,7 +190,9 @@ def _list_questions(
 
 
 def _differing(sides: Iterable[Iterable[Item]], weights: Mapping[str, float]) -> list[_Row]:
-    """The questions on which two scores differ, first those that add most to the difference of the systems."""
+    """The questions on which two scores differ, first those that add most to the difference of the
+    systems.
+    """
     both = zip(*(sorted(items, key=question_key) for items in sides), strict=True)
     rows = [
         (a, b, weights["" if "" in weights else str(a["level"])] * (a["score"] - b["score"]))
@@ -157,16 +206,30 @@ def _question_weights(comparison: Mapping[str, Any]) -> dict[str, float]:
     """The weight of one question of each level in the overall score."""
     signature, counts = comparison["signature"], comparison["level_counts"]
     weights = {str(level): weight for level, weight in signature.get("weights", {"": 1.0}).items()}
-    total = sum(weight for level, weight in weights.items() if level in counts or signature.get("fixed_weights"))
+    total = sum(
+        weight
+        for level, weight in weights.items()
+        if level in counts or signature.get("fixed_weights")
+    )
     return {level: weights[level] / total / count for level, count in counts.items()}
 
 
-def _list_texts(pair: Mapping[str, Any], row: _Row, texts: Mapping[str, Texts]) -> dict[str, Detail]:
-    """The texts that both runs' pages have of a question: once if they are the same, else side by side."""
-    a, b = (texts[pair[side]].get(str(item["id"])) or _excerpt(item) for side, item in zip("ab", row[:2], strict=True))
+def _list_texts(
+    pair: Mapping[str, Any], row: _Row, texts: Mapping[str, Texts]
+) -> dict[str, Detail]:
+    """The texts that both runs' pages have of a question: once if they are the same, else side by
+    side.
+    """
+    a, b = (
+        texts[pair[side]].get(str(item["id"])) or _excerpt(item)
+        for side, item in zip("ab", row[:2], strict=True)
+    )
     titles = f"A: {printable(pair['a'], 60)}", f"B: {printable(pair['b'], 60)}"
     both = {label: (a.get(label, "–"), b.get(label, "–")) for label in {**a, **b}}
-    return {label: parts[0] if parts[0] == parts[1] else Beside(titles, parts) for label, parts in both.items()}
+    return {
+        label: parts[0] if parts[0] == parts[1] else Beside(titles, parts)
+        for label, parts in both.items()
+    }
 
 
 def _find_text(label: str, row: tuple[Item, Item, float, Mapping[str, Detail]]) -> Detail:
@@ -179,9 +242,11 @@ def _excerpt(item: Item) -> dict[str, Detail]:
 
 
 def _read_texts(results: Mapping[str, Any], copies: int) -> Texts:
-    """The texts of questions on the page of a run, by id; {} without a page, or if `copies` of them are too long.
+    """The texts of questions on the page of a run, by id; {} without a page, or if `copies` of them
+    are too long.
 
-    Ids that several questions have are left out. A link leads to a place on that page, and is left out, too.
+    Ids that several questions have are left out. A link leads to a place on that page, and is left
+    out, too.
     """
     if not isinstance(results, Results):
         return {}
@@ -194,9 +259,14 @@ def _read_texts(results: Mapping[str, Any], copies: int) -> Texts:
         for block in page.blocks(Records)
         for record in block.rows
     ]
-    if copies * sum(len(str(content)) for details in inside for content in details.values()) > BYTES // 2:
+    if (
+        copies * sum(len(str(content)) for details in inside for content in details.values())
+        > BYTES // 2
+    ):
         return {}
     counts = Counter(str(details.get("Id")) for details in inside)
     return {
-        str(details["Id"]): details for details in inside if counts[str(details.get("Id"))] == 1 and "Id" in details
+        str(details["Id"]): details
+        for details in inside
+        if counts[str(details.get("Id"))] == 1 and "Id" in details
     }

@@ -1,4 +1,6 @@
-"""Two systems or more compared: on the same questions with all that decides a difference, or over all weeks."""
+"""Two systems or more compared: on the same questions with all that decides a difference, or over
+all weeks.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +31,15 @@ MOVERS: Final = 10  # questions that are shown to move a difference most
 def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) -> Results:
     """Compare systems pairwise on the same questions.
 
-    For each pair A, B: the difference of the weighted scores (A − B) with a t interval on the per-question
-    differences (`stratified_error`), the p-value of `paired_test`, Holm's adjustment over all pairs, the smallest
-    difference that so many questions show with 80 % power, wins, ties and losses of A by level, and the questions
-    that move the difference most. Raises InputError for fewer than two results, and for different questions or
-    truths, naming how they differ.
+    For each pair A, B: the difference of the weighted scores (A − B) with a t interval on the
+    per-question differences (`stratified_error`), the p-value of `paired_test`, Holm's adjustment
+    over all pairs, the smallest difference that so many questions show with 80 % power, wins, ties
+    and losses of A by level, and the questions that move the difference most. Raises InputError for
+    fewer than two results, and for different questions or truths, naming how they differ.
 
-    A sequence of results in the place of one are runs of one system, which scores their mean (`combine_runs`). A
-    result of several forecasters is as many systems: their score is 1 - Brier, on the events that all answered.
+    A sequence of results in the place of one are runs of one system, which scores their mean
+    (`combine_runs`). A result of several forecasters is as many systems: their score is 1 - Brier,
+    on the events that all answered.
     """
     groups = [[entry] if isinstance(entry, Mapping) else list(entry) for entry in results]
     if not all(groups):
@@ -53,7 +56,12 @@ def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) 
     first = systems[0]
     counts = {level: count for level, count in first.counts.items() if count}
     levels = [*counts]
-    settings = {"leaderboard": __version__, "flips": FLIPS, "seed": SEED, "questions_sha256": first.group[2]}
+    settings = {
+        "leaderboard": __version__,
+        "flips": FLIPS,
+        "seed": SEED,
+        "questions_sha256": first.group[2],
+    }
     values = {
         "dataset": groups[0][0].get("dataset"),
         **first.scale.describe(),
@@ -64,17 +72,20 @@ def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) 
         "pairs": _compare_pairs(systems, levels),
         "signature": {**first.policy, **settings},
     }
-    return Results(values, comparison_report, partial(make_page, [mean_result(runs) for runs in groups]))
+    return Results(
+        values, comparison_report, partial(make_page, [mean_result(runs) for runs in groups])
+    )
 
 
 # --- What is compared ---
 
 
 def _split_forecasters(results: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], int]:
-    """A result for each forecaster in those that hold several, on the questions that all of these answered.
+    """A result for each forecaster in those that hold several, on the questions that all of these
+    answered.
 
-    And how many questions that leaves out. Where questions have weights, scores are multiplied by them, so that their
-    mean is the weighted one. Raises InputError if fewer than two are left.
+    And how many questions that leaves out. Where questions have weights, scores are multiplied by
+    them, so that their mean is the weighted one. Raises InputError if fewer than two are left.
     """
     parts: list[dict[str, Any]] = []
     whole: list[Mapping[str, Any]] = []
@@ -83,12 +94,17 @@ def _split_forecasters(results: Sequence[Mapping[str, Any]]) -> tuple[list[Mappi
         for item in result.get("items", ()):
             if "forecaster" in item:
                 by_forecaster[item["forecaster"]].append(item)
-        parts += [{**result, "name": name, "items": items} for name, items in sorted(by_forecaster.items())]
+        parts += [
+            {**result, "name": name, "items": items}
+            for name, items in sorted(by_forecaster.items())
+        ]
         whole += [] if by_forecaster else [result]
     answered = [{item["question"] for item in part["items"]} for part in parts]
     shared = set.intersection(*answered) if answered else set()
     if parts and len(shared) < 2:
-        raise InputError("compare", "expected two events that all forecasters answered", str(len(shared)))
+        raise InputError(
+            "compare", "expected two events that all forecasters answered", str(len(shared))
+        )
     for part in parts:
         kept = [item for item in part["items"] if item["question"] in shared]
         weights = [item.get("weight", 1.0) for item in kept]
@@ -102,7 +118,9 @@ def _split_forecasters(results: Sequence[Mapping[str, Any]]) -> tuple[list[Mappi
 
 
 def _read_systems(groups: Sequence[Sequence[Mapping[str, Any]]]) -> list[System]:
-    """A system of the results of its runs; InputError unless all were asked the same and scored alike."""
+    """A system of the results of its runs; InputError unless all were asked the same and scored
+    alike.
+    """
     names = distinct_names([_name_runs(runs) for runs in groups])
     systems: list[System] = []
     first = groups[0][0]
@@ -124,22 +142,33 @@ def _name_runs(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return {"name": without_run(str(runs[0]["name"]), runs[0].get("dataset"))}
 
 
-def _require_same_questions(a: Mapping[str, Any], b: Mapping[str, Any], names: tuple[str, str]) -> None:
+def _require_same_questions(
+    a: Mapping[str, Any], b: Mapping[str, Any], names: tuple[str, str]
+) -> None:
     """Raise InputError if two results were not scored on the same questions, truths and sigmas."""
     where = ", ".join(names)
     if a["benchmark"] != b["benchmark"]:
-        raise InputError(where, "expected the same benchmark", f"{a['benchmark']} and {b['benchmark']}")
+        raise InputError(
+            where, "expected the same benchmark", f"{a['benchmark']} and {b['benchmark']}"
+        )
     if a["signature"]["questions_sha256"] == b["signature"]["questions_sha256"]:
         return
     for field in ("id", "level", "truth"):
-        counts = [Counter((str(item["id"]), str(item.get(field))) for item in result["items"]) for result in (a, b)]
+        counts = [
+            Counter((str(item["id"]), str(item.get(field))) for item in result["items"])
+            for result in (a, b)
+        ]
         only = [_list_some(counts[0] - counts[1]), _list_some(counts[1] - counts[0])]
         if any(only) and field == "id":
-            listed = [f"only in {name}: {some}" for name, some in zip(names, only, strict=True) if some]
+            listed = [
+                f"only in {name}: {some}" for name, some in zip(names, only, strict=True) if some
+            ]
             raise InputError(where, "expected the same questions", "; ".join(listed))
         if any(only):
             raise InputError(where, f"expected the same {field}s", f"other ones for {only[0]}")
-    raise InputError(where, "expected the same questions", "the same ids and truths with another prompt or Std")
+    raise InputError(
+        where, "expected the same questions", "the same ids and truths with another prompt or Std"
+    )
 
 
 def _list_some(counts: Counter[tuple[str, str]]) -> str:
@@ -162,13 +191,18 @@ def _compare_pairs(systems: Sequence[System], levels: Sequence[str]) -> list[dic
     ]
 
 
-def _describe_pair(a: System, b: System, levels: Sequence[str], difference: Difference) -> dict[str, Any]:
+def _describe_pair(
+    a: System, b: System, levels: Sequence[str], difference: Difference
+) -> dict[str, Any]:
     most = a.share * a.scale.width  # of the difference of two scores
     error = stratified_error(difference.spread)
     least = detectable_difference(error) if error else None
     wins = [tally(values, a.scale.sign) for _, values in difference.strata]
     by_level = [
-        {"difference": mean(values), "interval": stratified_interval([(1.0, values)], (-most, most))}
+        {
+            "difference": mean(values),
+            "interval": stratified_interval([(1.0, values)], (-most, most)),
+        }
         for _, values in difference.spread
     ]
     return {
@@ -178,19 +212,28 @@ def _describe_pair(a: System, b: System, levels: Sequence[str], difference: Diff
         "interval": stratified_interval(difference.spread, (-most, most)),
         "p": difference.p,
         "p_t": t_tail(difference.value / error[0], error[1]) if error else None,
-        "detectable": None if least is None or least > a.scale.width else least,  # no two scores differ by more
+        "detectable": None
+        if least is None or least > a.scale.width
+        else least,  # no two scores differ by more
         "levels": dict(zip(levels, wins, strict=True)),
         "level_differences": dict(zip(levels, by_level, strict=True)),
         "questions": _movers(a, b, levels, difference.parts),
     }
 
 
-def _movers(a: System, b: System, levels: Sequence[str], parts: Sequence[float]) -> list[dict[str, Any]]:
+def _movers(
+    a: System, b: System, levels: Sequence[str], parts: Sequence[float]
+) -> list[dict[str, Any]]:
     """The questions that add most to a difference, the largest first."""
     questions = (
         (name, level, x, y)
         for level in levels
-        for name, x, y in zip(a.questions[level].ids, a.questions[level].scores, b.questions[level].scores, strict=True)
+        for name, x, y in zip(
+            a.questions[level].ids,
+            a.questions[level].scores,
+            b.questions[level].scores,
+            strict=True,
+        )
     )
     rows = [
         {"id": name, "level": level or None, "a": x, "b": y, "adds": part}
@@ -205,11 +248,13 @@ def _movers(a: System, b: System, levels: Sequence[str], parts: Sequence[float])
 
 
 def compare_over_weeks(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Results:
-    """Compare systems on all datasets of `results` by one fit (`two_way.fit_scores`), which holds only these systems.
+    """Compare systems on all datasets of `results` by one fit (`two_way.fit_scores`), which holds
+    only these systems.
 
-    For each pair A, B: the difference of their scores (A − B), its 95 % interval, p by Student's t, Holm's adjustment
-    over all pairs, and on the questions that both answered the wins, ties and losses of A by level. Raises InputError
-    unless exactly one benchmark and rule set connects all of them through shared datasets.
+    For each pair A, B: the difference of their scores (A − B), its 95 % interval, p by Student's t,
+    Holm's adjustment over all pairs, and on the questions that both answered the wins, ties and
+    losses of A by level. Raises InputError unless exactly one benchmark and rule set connects all
+    of them through shared datasets.
     """
     season = _find_season(results, names)
     rows = {row["name"]: row for row in season.rows()}
@@ -234,12 +279,20 @@ def _find_season(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> 
         problem = "expected systems with a score per question; forecasters are compared within one dataset"
         forecasters = next(result for result in read if not isinstance(result, System))
         raise InputError("compare", problem, str(forecasters["name"]))
-    candidates = [(system, part) for system, parts in connect_systems(combine_all(systems)[0]) for part in parts]
+    candidates = [
+        (system, part)
+        for system, parts in connect_systems(combine_all(systems)[0])
+        for part in parts
+    ]
     connected = [(system, part) for system, part in candidates if part.keys() == {*names}]
     if len(connected) != 1:
         named = ", ".join(printable(name, 40) for name in names)
-        problem = "expected systems that are connected by shared datasets of one benchmark and rule set"
-        raise InputError(named, problem, f"{len(connected)} such benchmarks" if connected else "none")
+        problem = (
+            "expected systems that are connected by shared datasets of one benchmark and rule set"
+        )
+        raise InputError(
+            named, problem, f"{len(connected)} such benchmarks" if connected else "none"
+        )
     ((system, part),) = connected
     if math.isinf(system.scale.width):
         problem = "expected scores with bounds; others are compared within one dataset"

@@ -1,6 +1,7 @@
 """Corrected questions: which truths of a dataset a night changed.
 
-Results hold the truths, so a stored one that has to go is kept until the history has named what is corrected.
+Results hold the truths, so a stored one that has to go is kept until the history has named what is
+corrected.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from forecasteval.common.report import Cell, Column, Report, make_table
 from .store import read_stored
 from .systems import NO_RESULT, Forecasters, System
 
-_REPLACED: Final = ".replaced"  # the folder of results that are kept until the history has been written
+_REPLACED: Final = (
+    ".replaced"  # the folder of results that are kept until the history has been written
+)
 _LARGEST: Final = 10_000_000  # bytes of a result whose truths are read
 _LISTED: Final = 20  # questions that a line names
 _CUT: Final = 60  # characters of an id or a truth
@@ -29,7 +32,9 @@ _WHAT: Final = ("truth", "question", "new", "gone")
 
 
 class Correction(TypedDict):
-    """A question that changed: its "truth", something else of the "question", or it is "new" or "gone"."""
+    """A question that changed: its "truth", something else of the "question", or it is "new" or
+    "gone".
+    """
 
     id: str
     what: str
@@ -48,20 +53,29 @@ NOTHING: Final[Corrections] = {"count": 0, "questions": []}
 
 
 def are_corrections(value: Any) -> bool:
-    """Whether a value read from a file is `Corrections`; KeyError or TypeError if it is nothing like it."""
+    """Whether a value read from a file is `Corrections`; KeyError or TypeError if it is nothing
+    like it.
+    """
     return type(value["count"]) is int and all(
-        isinstance(each[key], str) for each in value["questions"] for key in Correction.__annotations__
+        isinstance(each[key], str)
+        for each in value["questions"]
+        for key in Correction.__annotations__
     )
 
 
 def keep_replaced(path: Path, row: Mapping[str, Any] | None, system: System | Forecasters) -> None:
-    """Keep a stored result that a system's new one replaces, if its row of the last board has other questions.
+    """Keep a stored result that a system's new one replaces, if its row of the last board has other
+    questions.
 
     It holds the truths until then; a result that an interrupted night has kept stays.
     """
     kept = path.parent / _REPLACED / path.name
     with contextlib.suppress(OSError, *NO_RESULT):  # a row or a file that this tool did not make
-        if not row or not isinstance(system, System) or row["signature"]["questions_sha256"] == system.group[2]:
+        if (
+            not row
+            or not isinstance(system, System)
+            or row["signature"]["questions_sha256"] == system.group[2]
+        ):
             return
         if path.stat().st_size <= _LARGEST and not kept.exists():
             write_atomic(kept, read_file(path))
@@ -77,8 +91,11 @@ def show_id(name: object) -> str:
     return printable(as_text(name), _CUT)
 
 
-def find_corrections(folder: Path, before: Mapping[str, Any], line: Mapping[str, Any]) -> Corrections | None:
-    """The questions that differ between the kept and the new result of a system, by its lines of the history.
+def find_corrections(
+    folder: Path, before: Mapping[str, Any], line: Mapping[str, Any]
+) -> Corrections | None:
+    """The questions that differ between the kept and the new result of a system, by its lines of
+    the history.
 
     None if a result is unknown, too large, or without a result per question.
     """
@@ -95,20 +112,31 @@ def find_corrections(folder: Path, before: Mapping[str, Any], line: Mapping[str,
     corrections: list[Correction] = []
     for question, truths in changed.items():
         for pair in zip_longest(*truths):
-            what = "new" if pair[0] is None else "gone" if pair[1] is None else _WHAT[pair[0] == pair[1]]
+            what = (
+                "new"
+                if pair[0] is None
+                else "gone"
+                if pair[1] is None
+                else _WHAT[pair[0] == pair[1]]
+            )
             shown = [printable(text or "", _CUT) for text in (question, *pair)]
-            corrections.append({"id": shown[0], "what": what, "before": shown[1], "after": shown[2]})
+            corrections.append(
+                {"id": shown[0], "what": what, "before": shown[1], "after": shown[2]}
+            )
     corrections.sort(key=lambda each: (_WHAT.index(each["what"]), each["id"]))
     return {"count": len(corrections), "questions": corrections[:_LISTED]} if corrections else None
 
 
 def _read_truths(path: Path, checksum: str | None) -> dict[tuple[str, str], str]:
-    """The truths of a stored result on the questions of this checksum, by id and checksum of the question."""
+    """The truths of a stored result on the questions of this checksum, by id and checksum of the
+    question.
+    """
     with contextlib.suppress(OSError, *NO_RESULT):
         stored = read_stored(path)[0] if path.stat().st_size <= _LARGEST else {}
         if stored["signature"]["questions_sha256"] == checksum:
             return {
-                (as_text(item["id"]), str(item["question"])): str(item.get("truth", "")) for item in stored["items"]
+                (as_text(item["id"]), str(item["question"])): str(item.get("truth", ""))
+                for item in stored["items"]
             }
     return {}
 
@@ -122,11 +150,16 @@ _CORRECTED: Final = (
 )
 
 
-def corrections_report(corrected: Corrections, dataset: str, show: Callable[[str], Cell] = str) -> Report:
+def corrections_report(
+    corrected: Corrections, dataset: str, show: Callable[[str], Cell] = str
+) -> Report:
     """The corrected questions of a dataset as a table; `show` makes the cell of an id."""
     rows = [
         {**question, "dataset": dataset, "shown": show(printable(question["id"], _CUT))}
         for question in corrected["questions"]
     ]
     more = corrected["count"] - len(rows)
-    return [make_table(_CORRECTED, rows), *([f"and {more} more of {printable(dataset, _CUT)}"] if more > 0 else [])]
+    return [
+        make_table(_CORRECTED, rows),
+        *([f"and {more} more of {printable(dataset, _CUT)}"] if more > 0 else []),
+    ]

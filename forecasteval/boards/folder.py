@@ -1,7 +1,8 @@
-"""The nightly run: every file of `prediction/` is scored if it is new, stored in `evaluation/` and ranked.
+"""The nightly run: every file of `prediction/` is scored if it is new, stored in `evaluation/` and
+ranked.
 
-Its verification scores everything once more: what does not come out as it is stored was damaged, forged or is out of
-date.
+Its verification scores everything once more: what does not come out as it is stored was damaged,
+forged or is out of date.
 """
 
 from __future__ import annotations
@@ -51,18 +52,22 @@ _NO_SHAPE: Final = (LookupError, TypeError, ValueError, AttributeError, Arithmet
 
 
 def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> Results:
-    """Score every file of `root/prediction`, store the results and the leaderboard in the folder `scorer.output`.
+    """Score every file of `root/prediction`, store the results and the leaderboard in the folder
+    `scorer.output`.
 
-    A stored result is reused if its signature still holds: `scorer.settings(benchmark)`, the sha256 of its prediction
-    and dataset, and its own, and with `pages` if its page stands beside it. `scorer.score` must be picklable if there
-    are `processes` or a `cluster`. The files of a dataset for which `scorer.one_set` holds are one set of predictions,
-    and have one result, of the dataset's name. Returns the board: `rank` of all results, with `failed` (file, reason,
-    fault), `evaluated` and `reused` (counts), `ignored` (names), `llm_failures` (by kind, the files of degraded results
-    and how often) and `notes`. Raises LockedError if another run is at work, and EvaluationError if nothing can be read
-    or written.
+    A stored result is reused if its signature still holds: `scorer.settings(benchmark)`, the sha256
+    of its prediction and dataset, and its own, and with `pages` if its page stands beside it.
+    `scorer.score` must be picklable if there are `processes` or a `cluster`. The files of a dataset
+    for which `scorer.one_set` holds are one set of predictions, and have one result, of the
+    dataset's name. Returns the board: `rank` of all results, with `failed` (file, reason, fault),
+    `evaluated` and `reused` (counts), `ignored` (names), `llm_failures` (by kind, the files of
+    degraded results and how often) and `notes`. Raises LockedError if another run is at work, and
+    EvaluationError if nothing can be read or written.
     """
     date = today()
-    tasks, failures, ignored = find_tasks(root, scorer.one_set)  # first: a mistyped root is not made
+    tasks, failures, ignored = find_tasks(
+        root, scorer.one_set
+    )  # first: a mistyped root is not made
 
     def run_night(options: Options, *notes: str) -> tuple[_Night, Board, list[Change]]:
         board, _ = read_stored(scorer.output / f"{BOARD}.json")
@@ -77,12 +82,20 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
         notes = [note] if note else []
         try:
             night, board, changes = run_night(options, *notes)
-        except _NO_SHAPE:  # a stored file whose checksum is right has another form than this tool writes
+        except (
+            _NO_SHAPE
+        ):  # a stored file whose checksum is right has another form than this tool writes
             if options.force:
                 raise
-            notes.append("a stored result or leaderboard has an unknown form: everything was scored again")
+            notes.append(
+                "a stored result or leaderboard has an unknown form: everything was scored again"
+            )
             night, board, changes = run_night(options._replace(force=True), *notes)
-    counts = {"evaluated": len(night.fresh), "reused": len(night.checksums) - len(night.fresh), "ignored": ignored}
+    counts = {
+        "evaluated": len(night.fresh),
+        "reused": len(night.checksums) - len(night.fresh),
+        "ignored": ignored,
+    }
     messages = {"llm_failures": night.llm_failures, "notes": night.notes, "changes": changes}
     return Results({**board, **counts, **messages}, board_report, make_page)
 
@@ -99,8 +112,12 @@ class _Night:
     options: Options
     failures: list[Failure]
     notes: list[str]
-    rows: dict[str, Mapping[str, Any]] = field(default_factory=dict)  # of the files in the last leaderboard, by name
-    checksums: dict[str, str] = field(default_factory=dict)  # of the stored results that are ranked, by name
+    rows: dict[str, Mapping[str, Any]] = field(
+        default_factory=dict
+    )  # of the files in the last leaderboard, by name
+    checksums: dict[str, str] = field(
+        default_factory=dict
+    )  # of the stored results that are ranked, by name
     fresh: dict[str, System | Forecasters] = field(default_factory=dict)
     llm_failures: dict[str, dict[str, int]] = field(default_factory=dict)
 
@@ -109,7 +126,9 @@ class _Night:
 
     def plan(self, tasks: Sequence[Task]) -> list[Task]:
         """The tasks whose stored result does not hold; notes the checksums of those that do."""
-        settings = cache(lambda benchmark: json.loads(dump_json(self.scorer.settings(benchmark))))  # as stored
+        settings = cache(
+            lambda benchmark: json.loads(dump_json(self.scorer.settings(benchmark)))
+        )  # as stored
         hash_dataset = cache(hash_file)
         todo = []
         for task in tasks:
@@ -117,12 +136,16 @@ class _Night:
             try:
                 checksums = task.checksums(hash_dataset)
                 checksum = hash_file(path) if path.exists() else ""
-                row = self._find_row(path, checksum) if checksum and not self.options.force else None
+                row = (
+                    self._find_row(path, checksum) if checksum and not self.options.force else None
+                )
                 holds = row is not None and _holds(row, task, checksums, settings)
             except EvaluationError as error:
                 self.failures.append(failure(task.prediction, explain(error, task.path, self.root)))
                 continue
-            if holds and (not self.options.pages or is_current(path.with_suffix(".html"), checksum)):
+            if holds and (
+                not self.options.pages or is_current(path.with_suffix(".html"), checksum)
+            ):
                 self.checksums[task.name] = checksum
             else:
                 todo.append(task)
@@ -131,7 +154,9 @@ class _Night:
     def _find_row(self, path: Path, checksum: str) -> Mapping[str, Any] | None:
         """The row of a stored result with this sha256; None if it is damaged."""
         row = self.rows.get(path.stem)
-        if row is not None and row["file_sha256"] == checksum:  # as it was ranked: it need not be read through
+        if (
+            row is not None and row["file_sha256"] == checksum
+        ):  # as it was ranked: it need not be read through
             return row
         system = read_summary(path, checksum)
         return file_row(system) if system else None
@@ -163,7 +188,10 @@ class _Night:
         inputs = hash_text(dump_json([ranking_settings(*least), self.checksums, failed, about]))
         if board.get("inputs_sha256") == inputs:
             return board
-        new = {**rank_results([self._read(name) for name in sorted(self.checksums)], *least), "inputs_sha256": inputs}
+        new = {
+            **rank_results([self._read(name) for name in sorted(self.checksums)], *least),
+            "inputs_sha256": inputs,
+        }
         if mistakes := [*about.mistakes, *add_about(new, about)]:
             failed.append(failure(SYSTEMS_FILE, show_mistakes(mistakes)))
         new["failed"] = sorted(failed, key=_BY_FILE)
@@ -183,7 +211,8 @@ class _Night:
         return system
 
     def write_texts(self, board: Board, date: str) -> list[Change]:
-        """Append to the history, write leaderboard.csv, .md and .html unless they hold just that already.
+        """Append to the history, write leaderboard.csv, .md and .html unless they hold just that
+        already.
 
         Returns what changed since the last run. A history that cannot be read costs only itself.
         """
@@ -205,16 +234,24 @@ class _Night:
 
 
 def _holds(
-    row: Mapping[str, Any], task: Task, checksums: Mapping[str, str], settings: Callable[[str], Mapping[str, Any]]
+    row: Mapping[str, Any],
+    task: Task,
+    checksums: Mapping[str, str],
+    settings: Callable[[str], Mapping[str, Any]],
 ) -> bool:
-    """Whether a stored result is still the one of its files and settings; not where a model or a line failed.
+    """Whether a stored result is still the one of its files and settings; not where a model or a
+    line failed.
 
     Raises InputError if it had a dataset and there is none any more.
     """
     if row["prediction"] != task.prediction or row["degraded"] or "damaged_lines" in row:
         return False
     if row["dataset"] and not task.dataset:
-        raise InputError(str(task.path), f"expected its dataset, {row['dataset']}, as before (or --force)", "none")
+        raise InputError(
+            str(task.path),
+            f"expected its dataset, {row['dataset']}, as before (or --force)",
+            "none",
+        )
     expected = {"dataset_sha256": None, **settings(row["benchmark"]), **checksums}
     same = row["dataset"] == (task.dataset.name if task.dataset else None)
     return same and all(row["signature"].get(key) == value for key, value in expected.items())
@@ -222,13 +259,22 @@ def _holds(
 
 # --- Verification ---
 
-_MAY_DIFFER: Final = ("warnings", "calls", "tokens", "reasons", "file_sha256", "degraded")  # from run to run
+_MAY_DIFFER: Final = (
+    "warnings",
+    "calls",
+    "tokens",
+    "reasons",
+    "file_sha256",
+    "degraded",
+)  # from run to run
 _SHOWN: Final = 6  # differences of a file
 _DAMAGED: Final = "it is damaged: no JSON, or not what its result_sha256 says"
 
 
 class Verification(TypedDict):
-    """How many results came out as they are stored; what differs, by file; what is not stored; what failed."""
+    """How many results came out as they are stored; what differs, by file; what is not stored; what
+    failed.
+    """
 
     same: int
     differences: dict[str, list[str]]
@@ -237,7 +283,8 @@ class Verification(TypedDict):
 
 
 def verify_folder(root: Path, scorer: Scorer, options: Options) -> Verification:
-    """Score every file of `root/prediction` and compare with `scorer.output`, the leaderboard too; writes nothing.
+    """Score every file of `root/prediction` and compare with `scorer.output`, the leaderboard too;
+    writes nothing.
 
     Raises LockedError if another run is at work, and EvaluationError if nothing can be read.
     """
@@ -249,7 +296,9 @@ def verify_folder(root: Path, scorer: Scorer, options: Options) -> Verification:
     compared: list[tuple[str, list[str]]] = []
     systems: list[System | Forecasters] = []
     with lock_folder(folder):
-        with contextlib.closing(score_files(scorer.score, tasks, root, folder, options)) as outcomes:
+        with contextlib.closing(
+            score_files(scorer.score, tasks, root, folder, options)
+        ) as outcomes:
             for scored, failures, _ in outcomes:
                 failed += failures
                 if scored and not os.path.lexists(folder / scored.path.name):
@@ -259,26 +308,41 @@ def verify_folder(root: Path, scorer: Scorer, options: Options) -> Verification:
                     compared.append(_compare_result(folder / scored.path.name, scored))
         same = sum(not messages for _, messages in compared)
         board, _ = read_stored(folder / f"{BOARD}.json")
-        if all(entry in board.get("failed", ()) for entry in failed):  # the leaderboard is without them
+        if all(
+            entry in board.get("failed", ()) for entry in failed
+        ):  # the leaderboard is without them
             try:
-                compared += _compare_board(folder, board, systems, read_systems(root / "prediction"))
+                compared += _compare_board(
+                    folder, board, systems, read_systems(root / "prediction")
+                )
             except NO_RESULT:
                 compared.append((f"{BOARD}.json", ["it is damaged: no leaderboard"]))
     failed.sort(key=_BY_FILE)
     differences = {name: messages for name, messages in compared if messages}
-    return {"same": same, "differences": differences, "unstored": sorted(unstored), "failed": failed}
+    return {
+        "same": same,
+        "differences": differences,
+        "unstored": sorted(unstored),
+        "failed": failed,
+    }
 
 
 def _compare_result(path: Path, scored: Scored) -> tuple[str, list[str]]:
-    """The differences in a stored result, or else in its summary for ranking, with the file's name."""
+    """The differences in a stored result, or else in its summary for ranking, with the file's
+    name.
+    """
     checksum = hash_file(path) if path.is_file() else ""
     if checksum != hash_file(scored.path):
         stored, _ = read_stored(path)
-        return path.name, _differences(stored, read_stored(scored.path)[0]) if stored else [_DAMAGED]
+        return path.name, _differences(stored, read_stored(scored.path)[0]) if stored else [
+            _DAMAGED
+        ]
     summary, _ = read_stored(summary_path(path))
     is_used = bool(summary) and summary.get("file_sha256") == checksum
     new = json.loads(dump_json(to_record(scored.system)))
-    return f"{summary_path(path).parent.name}/{path.name}", _differences(summary.get("system"), new) if is_used else []
+    return f"{summary_path(path).parent.name}/{path.name}", _differences(
+        summary.get("system"), new
+    ) if is_used else []
 
 
 def _compare_board(
@@ -294,7 +358,9 @@ def _compare_board(
     stored, new = ({part: values.get(part) for part in ("pooled", "tables")} for values in pair)
     compared = [(f"{BOARD}.json", _differences(stored, new))]
     changes = []
-    with contextlib.suppress(InputError):  # without a history the leaderboard says nothing of changes
+    with contextlib.suppress(
+        InputError
+    ):  # without a history the leaderboard says nothing of changes
         changes = read_changes(read_history(folder))
     for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board, changes))):
         path = folder / f"{BOARD}.{suffix}"
@@ -306,21 +372,33 @@ def _compare_board(
 def _differences(stored: Any, new: Any) -> list[str]:
     """Where two JSON values differ, the first of many places."""
     messages = list(_walk(stored, new, ""))
-    return messages if len(messages) <= _SHOWN else [*messages[: _SHOWN - 1], f"and {len(messages) - _SHOWN + 1} more"]
+    return (
+        messages
+        if len(messages) <= _SHOWN
+        else [*messages[: _SHOWN - 1], f"and {len(messages) - _SHOWN + 1} more"]
+    )
 
 
 def _walk(stored: Any, new: Any, where: str) -> Iterator[str]:
     """A line for each place where two JSON values differ, from outside to inside."""
     if isinstance(stored, dict) and isinstance(new, dict):
-        for key in sorted({*stored, *new} - {*_MAY_DIFFER}, key=lambda key: (key != "signature", key)):
+        for key in sorted(
+            {*stored, *new} - {*_MAY_DIFFER}, key=lambda key: (key != "signature", key)
+        ):
             yield from _walk(stored.get(key), new.get(key), f"{where}.{key}".lstrip("."))
     elif isinstance(stored, list) and isinstance(new, list) and len(stored) == len(new):
         for place, (a, b) in enumerate(zip(stored, new, strict=True)):
-            name = (a.get("id") or a.get("name")) if isinstance(a, dict) else None  # by which a reader finds it again
+            name = (
+                (a.get("id") or a.get("name")) if isinstance(a, dict) else None
+            )  # by which a reader finds it again
             yield from _walk(a, b, f"{where}[{name if name and isinstance(name, str) else place}]")
     elif stored != new:
         yield f"{where}: {_show(stored)} is stored, {_show(new)} comes out"
 
 
 def _show(value: Any) -> str:
-    return f"{len(value)} entries" if isinstance(value, (list, dict)) else json.dumps(value, ensure_ascii=False)[:60]
+    return (
+        f"{len(value)} entries"
+        if isinstance(value, (list, dict))
+        else json.dumps(value, ensure_ascii=False)[:60]
+    )

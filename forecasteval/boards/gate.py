@@ -1,4 +1,6 @@
-"""A gate for CI: whether a result is good enough, and whether a candidate is worse than its baseline."""
+"""A gate for CI: whether a result is good enough, and whether a candidate is worse than its
+baseline.
+"""
 
 from __future__ import annotations
 
@@ -41,15 +43,21 @@ def _reader(flag: str, expected: str, is_usable: Callable[[float], bool]) -> Cal
 
 
 def add_threshold(parser: argparse.ArgumentParser) -> None:
-    """`--fail-under`, of the command that scores; whether a score can be that low is up to the benchmark."""
+    """`--fail-under`, of the command that scores; whether a score can be that low is up to the
+    benchmark.
+    """
     read = _reader("--fail-under", "expected a number", math.isfinite)
-    parser.add_argument("--fail-under", metavar="SCORE", type=read, help="exit with 6 if a score is below SCORE")
+    parser.add_argument(
+        "--fail-under", metavar="SCORE", type=read, help="exit with 6 if a score is below SCORE"
+    )
 
 
 def find_breach(results: Mapping[str, Any], threshold: float | None) -> list[str]:
-    """The name and the score of a result whose overall score is below the threshold, or that has none.
+    """The name and the score of a result whose overall score is below the threshold, or that has
+    none.
 
-    Of Prophet Arena the score is 1 - Brier, as in comparisons; InputError if there are several forecasters.
+    Of Prophet Arena the score is 1 - Brier, as in comparisons; InputError if there are several
+    forecasters.
     """
     if threshold is None:
         return []
@@ -58,7 +66,11 @@ def find_breach(results: Mapping[str, Any], threshold: float | None) -> list[str
         expected = "expected a benchmark of which higher scores are better"
         raise InputError("--fail-under", expected, str(results["benchmark"]))
     if not scale.low <= threshold <= scale.high:
-        raise InputError("--fail-under", f"expected a number in [{scale.low:g}, {scale.high:g}]", f"{threshold:g}")
+        raise InputError(
+            "--fail-under",
+            f"expected a number in [{scale.low:g}, {scale.high:g}]",
+            f"{threshold:g}",
+        )
     score = _overall(results)
     if score is None or math.isnan(score):
         return [f"{results['name']} (no score)"]
@@ -75,10 +87,16 @@ def _overall(results: Mapping[str, Any]) -> float | None:
         for key in _SCORES:
             if key in results:
                 return results[key]  # type: ignore[no-any-return]
-        raise InputError("--fail-under", "expected results with an overall score", str(results["benchmark"]))
+        raise InputError(
+            "--fail-under", "expected results with an overall score", str(results["benchmark"])
+        )
     records = [*results["forecasters"].values(), *results["provisional"].values()]
     if len(records) != 1:
-        raise InputError("--fail-under", "expected files of one forecaster", f"{len(records)} in {results['name']}")
+        raise InputError(
+            "--fail-under",
+            "expected files of one forecaster",
+            f"{len(records)} in {results['name']}",
+        )
     return records[0]["one_minus_brier"]  # type: ignore[no-any-return]
 
 
@@ -101,7 +119,9 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
 
 
 def require_baseline(args: argparse.Namespace, results: Sequence[Mapping[str, Any]]) -> None:
-    """InputError for options that cannot be used, and where nothing says which system is the baseline."""
+    """InputError for options that cannot be used, and where nothing says which system is the
+    baseline.
+    """
     if args.alpha is not None and not args.fail_if_worse:
         raise InputError("--alpha", "can only be given with --fail-if-worse")
     if args.alpha is not None and args.alpha < 1 / FLIPS:
@@ -109,16 +129,20 @@ def require_baseline(args: argparse.Namespace, results: Sequence[Mapping[str, An
         raise InputError("--alpha", least, f"{args.alpha:g}")
     if args.fail_if_worse and any("ranking" in result for result in results):
         raise InputError(
-            "--fail-if-worse", "expected files of one system each", "forecasters, none of which is the baseline"
+            "--fail-if-worse",
+            "expected files of one system each",
+            "forecasters, none of which is the baseline",
         )
 
 
 def require_not_worse(args: argparse.Namespace, comparison: Mapping[str, Any]) -> list[str]:
-    """GateError if that is asked for and a system is significantly worse than the first one of a comparison.
+    """GateError if that is asked for and a system is significantly worse than the first one of a
+    comparison.
 
-    That is: its score is worse, and the two-sided p-value of the paired difference is below `alpha`; with several
-    candidates after Holm's adjustment for their number (`p_holm` of the comparison is for all pairs). Returns a line
-    for each candidate that could not fail whatever it answered: the least p-value of n differing questions is 2 / 2^n.
+    That is: its score is worse, and the two-sided p-value of the paired difference is below
+    `alpha`; with several candidates after Holm's adjustment for their number (`p_holm` of the
+    comparison is for all pairs). Returns a line for each candidate that could not fail whatever it
+    answered: the least p-value of n differing questions is 2 / 2^n.
     """
     if not args.fail_if_worse:
         return []
@@ -131,8 +155,13 @@ def require_not_worse(args: argparse.Namespace, comparison: Mapping[str, Any]) -
         if sign * pair["difference"] > 0 and p < alpha
     ]
     if worse:
-        raise GateError(f"worse than {baseline} at the level {alpha:g} (--fail-if-worse): {', '.join(worse)}")
-    counts = {pair["b"]: sum(tally["wins"] + tally["losses"] for tally in pair["levels"].values()) for pair in pairs}
+        raise GateError(
+            f"worse than {baseline} at the level {alpha:g} (--fail-if-worse): {', '.join(worse)}"
+        )
+    counts = {
+        pair["b"]: sum(tally["wins"] + tally["losses"] for tally in pair["levels"].values())
+        for pair in pairs
+    }
     return [
         f"--fail-if-worse shows nothing of {name}: it differs on {count} questions only"
         for name, count in counts.items()

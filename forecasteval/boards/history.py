@@ -1,9 +1,10 @@
-"""`evaluation/history.jsonl`: what every system had on every dataset, a line whenever that changed; and why it did.
+"""`evaluation/history.jsonl`: what every system had on every dataset, a line whenever that changed;
+and why it did.
 
-A night that changes something appends a line for each system of a dataset whose score, interval, n, version, rule set,
-settings or checksums are not those of its last line, and one for each that has gone. The first line of a dataset whose
-questions or truths changed names them. Lines stay as they are, damaged ones too. The date (UTC) of a line is the only
-time in all that this tool writes.
+A night that changes something appends a line for each system of a dataset whose score, interval, n,
+version, rule set, settings or checksums are not those of its last line, and one for each that has
+gone. The first line of a dataset whose questions or truths changed names them. Lines stay as they
+are, damaged ones too. The date (UTC) of a line is the only time in all that this tool writes.
 """
 
 from __future__ import annotations
@@ -29,7 +30,11 @@ from .names import show_distinct, system_of_row
 
 HISTORY: Final = "history.jsonl"
 _CHECKSUMS: Final = ("questions_sha256", "dataset_sha256", "prediction_sha256", "code_sha256")
-_OF_THE_NIGHT: Final = ("night", "date", "corrected")  # what a line holds besides its system's state
+_OF_THE_NIGHT: Final = (
+    "night",
+    "date",
+    "corrected",
+)  # what a line holds besides its system's state
 _HUGE: Final = 1e9  # no score is, nor nan, nor the number of a night
 _CLOCK: Final = "SOURCE_DATE_EPOCH"  # https://reproducible-builds.org/specs/source-date-epoch/
 
@@ -40,8 +45,8 @@ Line = dict[str, Any]
 class History(NamedTuple):
     """The bytes of the file, and what is read of them.
 
-    `lines` are all that are whole; `last` holds the last of each system, `latest` those of the highest night, each with
-    the one before it.
+    `lines` are all that are whole; `last` holds the last of each system, `latest` those of the
+    highest night, each with the one before it.
     """
 
     raw: bytes
@@ -93,7 +98,10 @@ def _read_line(text: bytes) -> Line | None:
     try:
         line = json.loads(text)
         usable = (
-            all(isinstance(line[key], str) for key in ("benchmark", "dataset", "system", "prediction", "evaluator"))
+            all(
+                isinstance(line[key], str)
+                for key in ("benchmark", "dataset", "system", "prediction", "evaluator")
+            )
             and type(line["night"]) is int
             and 0 < line["night"] < _HUGE
             and (line["score"] is None or -_HUGE < line["score"] < _HUGE)
@@ -109,13 +117,18 @@ def _read_line(text: bytes) -> Line | None:
 def append_night(folder: Path, history: History, board: Mapping[str, Any], date: str) -> History:
     """Append what changed to the file, as a whole or not at all; nothing if nothing did.
 
-    A system whose file failed tonight has not gone. Raises EvaluationError if the file cannot be written.
+    A system whose file failed tonight has not gone. Raises EvaluationError if the file cannot be
+    written.
     """
-    rows = [(row["name"], _read_row(table, row)) for table in board["tables"] for row in table["rows"]]
+    rows = [
+        (row["name"], _read_row(table, row)) for table in board["tables"] for row in table["rows"]
+    ]
     often = Counter(_key(line) for _, line in rows)
     states: dict[Key, Line] = {}
     for name, line in rows:
-        if often[_key(line)] > 1:  # of two names of a file, or of runs that were asked other questions
+        if (
+            often[_key(line)] > 1
+        ):  # of two names of a file, or of runs that were asked other questions
             line["system"] += f" ({name})"
         states[_key(line)] = line
     before = {
@@ -142,7 +155,9 @@ def append_night(folder: Path, history: History, board: Mapping[str, Any], date:
 
 
 def _name_corrections(folder: Path, history: History, new: Mapping[Key, Line]) -> None:
-    """Give the first line of each dataset whose questions changed the corrections, where results hold them."""
+    """Give the first line of each dataset whose questions changed the corrections, where results
+    hold them.
+    """
     named = set()
     for key, line in new.items():
         before = history.last.get(key, line)
@@ -160,7 +175,9 @@ def _key(line: Line) -> Key:
 
 def _read_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> Line:
     """The values of a system in a row of a board (in its JSON form)."""
-    is_forecaster = table["kind"] == "forecasters"  # of one set, whose forecasters share all but their scores
+    is_forecaster = (
+        table["kind"] == "forecasters"
+    )  # of one set, whose forecasters share all but their scores
     file = table if is_forecaster else row
     signature = {**file["signature"], **table["signature"]}
     runs = [run["signature"]["prediction_sha256"] for run in row.get("runs", ())]
@@ -179,7 +196,9 @@ def _read_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> Line:
         "settings": {  # settings without a separate key, except those that are not set
             key: value
             for key, value in signature.items()
-            if value is not None and key not in ("evaluator", "rules") and not key.endswith("sha256")
+            if value is not None
+            and key not in ("evaluator", "rules")
+            and not key.endswith("sha256")
         },
         **{key: signature[key] for key in _CHECKSUMS if key in signature},
         **({"runs": len(runs), "prediction_sha256": join_checksums(runs)} if runs else {}),
@@ -204,7 +223,8 @@ _CAUSES: Final = {  # by what differs between two lines of a system
 class Change(TypedDict):
     """A system of a dataset that the latest night changed.
 
-    `kind` is new, gone, back (it was there before), or changed; `causes` names what else differs from the line before.
+    `kind` is new, gone, back (it was there before), or changed; `causes` names what else differs
+    from the line before.
     """
 
     benchmark: str
@@ -224,7 +244,9 @@ def read_changes(history: History) -> list[Change]:
 
 def _read_change(before: Line | None, line: Line) -> Change:
     gone = bool(line.get("gone"))
-    kind = "gone" if gone else "new" if before is None else "back" if before.get("gone") else "changed"
+    kind = (
+        "gone" if gone else "new" if before is None else "back" if before.get("gone") else "changed"
+    )
     change: Change = {
         "benchmark": line["benchmark"],
         "dataset": line["dataset"],
@@ -240,8 +262,15 @@ def _read_change(before: Line | None, line: Line) -> Change:
 
 
 def _find_causes(before: Line, line: Line) -> list[str]:
-    causes = [name for name, (_, keys) in _CAUSES.items() if any(before.get(key) != line.get(key) for key in keys)]
-    follows = {"questions": "dataset", "runs": "prediction"}  # corrected questions are a rewritten dataset, too
+    causes = [
+        name
+        for name, (_, keys) in _CAUSES.items()
+        if any(before.get(key) != line.get(key) for key in keys)
+    ]
+    follows = {
+        "questions": "dataset",
+        "runs": "prediction",
+    }  # corrected questions are a rewritten dataset, too
     return [name for name in causes if name not in map(follows.get, causes)]
 
 
@@ -267,7 +296,8 @@ _MOVED: Final = (
 def changes_report(
     changes: Sequence[Change], show: Callable[[Change, str], Cell] = lambda change, name: name
 ) -> Report:
-    """Who came and went; how many results changed, and why; the scores that moved furthest; corrected questions.
+    """Who came and went; how many results changed, and why; the scores that moved furthest;
+    corrected questions.
 
     `show` makes the cell of the id of a corrected question.
     """
@@ -283,7 +313,9 @@ def changes_report(
     for change in changes:
         if change["kind"] in ("changed", "back"):
             moved.setdefault(_why(change), []).append(bool(_moved(change)))
-    report += [f"{why}: results {len(each)}, scores moved {sum(each)}" for why, each in moved.items()]
+    report += [
+        f"{why}: results {len(each)}, scores moved {sum(each)}" for why, each in moved.items()
+    ]
     moves = sorted(filter(_moved, changes), key=lambda change: -abs(_moved(change)))
     if moves:
         names = show_distinct([change["system"] for change in moves[:MOVES]], 60)
@@ -293,5 +325,8 @@ def changes_report(
         report += [f"and {len(moves) - MOVES} smaller ones: --json"]
     for change in changes:
         if "corrected" in change:
-            report += ["", *corrections_report(change["corrected"], change["dataset"], partial(show, change))]
+            report += [
+                "",
+                *corrections_report(change["corrected"], change["dataset"], partial(show, change)),
+            ]
     return report

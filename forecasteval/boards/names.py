@@ -1,4 +1,5 @@
-"""The parts of a prediction file's name, `DATASET-SYSTEM[@RUN]`, and the files that a command names.
+"""The parts of a prediction file's name, `DATASET-SYSTEM[@RUN]`, and the files that a command
+names.
 
 A system's name stands for the files of all its runs where a command expects systems.
 """
@@ -39,11 +40,12 @@ class Name(NamedTuple):
 
 
 def split_name(stem: str, dataset: str | None = None) -> Name:
-    """The parts of a prediction file's stem; `dataset` is the file (or its stem) that it was scored with.
+    """The parts of a prediction file's stem; `dataset` is the file (or its stem) that it was scored
+    with.
 
-    The system is what follows the dataset's stem and one of `-_.@`, and all of the stem where that does not begin
-    with the dataset's; the run is what follows the last `@`. Neither is ever empty by such a cut: a name that is
-    nothing else is that of its system.
+    The system is what follows the dataset's stem and one of `-_.@`, and all of the stem where that
+    does not begin with the dataset's; the run is what follows the last `@`. Neither is ever empty
+    by such a cut: a name that is nothing else is that of its system.
 
     >>> split_name("250915-deep-x@2", "250915.json")
     Name(dataset='250915', system='deep-x', run='2')
@@ -71,7 +73,11 @@ def without_run(stem: str, dataset: str | None = None) -> str:
 
 def system_of_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     """The name that the system of a board's row has on every dataset; a forecaster has one name."""
-    return split_name(row["name"], row["dataset"]).system if table["kind"] == "systems" else str(row["name"])
+    return (
+        split_name(row["name"], row["dataset"]).system
+        if table["kind"] == "systems"
+        else str(row["name"])
+    )
 
 
 # White space, and what is drawn as nothing.
@@ -86,7 +92,8 @@ def look_of(name: str) -> str:
 
 
 def show_distinct(names: Sequence[str], limit: int | None = None) -> list[str]:
-    r"""`printable` names; names that differ only in Unicode form or invisible characters are shown with escapes.
+    r"""`printable` names; names that differ only in Unicode form or invisible characters are shown
+    with escapes.
 
     >>> show_distinct(["caf\u00e9", "cafe\u0301", "b"])
     ['caf\\xe9', 'cafe\\u0301', 'b']
@@ -107,9 +114,14 @@ def show_distinct(names: Sequence[str], limit: int | None = None) -> list[str]:
 
 
 def score_names(
-    scorer: Scorer, root: Path, names: Sequence[str], datasets: Sequence[Path], fail: Callable[[EvaluationError], None]
+    scorer: Scorer,
+    root: Path,
+    names: Sequence[str],
+    datasets: Sequence[Path],
+    fail: Callable[[EvaluationError], None],
 ) -> Iterator[Results]:
-    """A result per name, or per dataset whose files are scored together; `fail` gets the errors of the others.
+    """A result per name, or per dataset whose files are scored together; `fail` gets the errors of
+    the others.
 
     With the option of a vote, a name stands for all its runs, which have one result.
     """
@@ -120,21 +132,31 @@ def score_names(
             paths = _find_files(name, root / "prediction", vote)
             inputs: list[Path | None] = [*datasets] or [find_dataset(paths[0], root / "dataset")]
             if vote:
-                scorer.report_options(scorer.recognise(paths[0], inputs[0]).name)  # refuses it for other benchmarks
+                scorer.report_options(
+                    scorer.recognise(paths[0], inputs[0]).name
+                )  # refuses it for other benchmarks
             if vote and len(paths) < 2:
-                raise InputError(name, "expected several runs to vote, NAME@1, NAME@2, …", "one file")
+                raise InputError(
+                    name, "expected several runs to vote, NAME@1, NAME@2, …", "one file"
+                )
         except EvaluationError as error:
             fail(error)
             continue
         one_set = set_of(paths[0], inputs[0], scorer.one_set) if len(inputs) == 1 else None
         together, _ = jobs.setdefault(one_set or number, ([], inputs))
-        together += [path for path in paths if path not in together]  # a file that is named twice counts once
+        together += [
+            path for path in paths if path not in together
+        ]  # a file that is named twice counts once
     for paths, (dataset, *more) in jobs.values():
         results, errors = score_together(partial(scorer.score, more=more), paths, dataset)
         for _, problem in errors:
             fail(problem)
         if vote and results is not None and len(paths) - len(errors) < 2:
-            fail(InputError(paths[0].stem, "expected two runs or more that can be scored, to vote", "one"))
+            fail(
+                InputError(
+                    paths[0].stem, "expected two runs or more that can be scored, to vote", "one"
+                )
+            )
         elif results is not None:
             yield results
 
@@ -145,14 +167,18 @@ def _find_files(name: str, folder: Path, vote: bool) -> list[Path]:
     paths = [find_file(run, folder) for run in (find_runs(name, folder) if vote else [name])]
     for path in paths:
         if path.name == SYSTEMS_FILE and path.resolve().parent == folder.resolve():
-            raise InputError(str(path), "expected predictions", "metadata about systems; name another file")
+            raise InputError(
+                str(path), "expected predictions", "metadata about systems; name another file"
+            )
     return paths
 
 
 def find_runs(name: str, folder: Path) -> list[str]:
-    """The names of the files that `name`, or a path, stands for: `NAME` and all of `NAME@RUN`, in order.
+    """The names of the files that `name`, or a path, stands for: `NAME` and all of `NAME@RUN`, in
+    order.
 
-    With an extension, or as `NAME@RUN`, it is that file alone; without such files it is itself, whatever is wrong.
+    With an extension, or as `NAME@RUN`, it is that file alone; without such files it is itself,
+    whatever is wrong.
     """
     base = Path(name) if os.sep in name or "/" in name else folder / name
     if base.suffix in SUFFIXES or without_run(base.name) != base.name:
@@ -162,13 +188,20 @@ def find_runs(name: str, folder: Path) -> list[str]:
         names = os.listdir(base.parent)
     stems = {Path(other).stem for other in names if other.endswith(SUFFIXES) and other[0] != "."}
     runs = {stem for stem in stems if stem != base.name and without_run(stem) == base.name}
-    return [os.path.join(base.parent, stem) for stem in sorted(runs | (stems & {base.name}))] if runs else [name]
+    return (
+        [os.path.join(base.parent, stem) for stem in sorted(runs | (stems & {base.name}))]
+        if runs
+        else [name]
+    )
 
 
-def group_runs(results: Sequence[Results], runs: Sequence[Sequence[str]]) -> list[Results | list[Results]]:
+def group_runs(
+    results: Sequence[Results], runs: Sequence[Sequence[str]]
+) -> list[Results | list[Results]]:
     """Results of files, those of one system's runs as a list.
 
-    Where files were scored together there are fewer results, of which each holds its systems itself.
+    Where files were scored together there are fewer results, of which each holds its systems
+    itself.
     """
     if len(results) != sum(map(len, runs)):
         return [*results]

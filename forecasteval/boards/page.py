@@ -1,7 +1,7 @@
 """Pages as HTML, harmless whatever they show, and readable under a strict content policy.
 
-Every text gets into the HTML by `tag`, which escapes it. The policy of a page allows only its style and its script, by
-their checksums; neither contains anything that is not ours.
+Every text gets into the HTML by `tag`, which escapes it. The policy of a page allows only its style
+and its script, by their checksums; neither contains anything that is not ours.
 """
 
 from __future__ import annotations
@@ -19,8 +19,29 @@ from urllib.parse import quote
 from forecasteval.common.charts import Axis, Chart, cell_axis
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import write_atomic
-from forecasteval.common.pages import CELLS, MOST, Beside, Block, Detail, Page, Record, Records, Section
-from forecasteval.common.report import Bar, Cell, Column, Interval, Link, Links, Mark, Marked, Shade, Table
+from forecasteval.common.pages import (
+    CELLS,
+    MOST,
+    Beside,
+    Block,
+    Detail,
+    Page,
+    Record,
+    Records,
+    Section,
+)
+from forecasteval.common.report import (
+    Bar,
+    Cell,
+    Column,
+    Interval,
+    Link,
+    Links,
+    Mark,
+    Marked,
+    Shade,
+    Table,
+)
 from forecasteval.common.results import Results
 
 from .store import BOARD, hash_text, lock_folder, result_pieces
@@ -43,13 +64,19 @@ def write_page(page: Page, path: Path) -> None:
 
 
 def write_run(results: Results, folder: Path) -> None:
-    """Write the page of a run to `folder/NAME.html`; InputError for a name that another page has."""
+    """Write the page of a run to `folder/NAME.html`; InputError for a name that another page
+    has.
+    """
     with lock_folder(folder, wait=True):
-        write_stored(results, folder, hash_text(result_pieces(results)), (folder / f"{BOARD}.html").exists())
+        write_stored(
+            results, folder, hash_text(result_pieces(results)), (folder / f"{BOARD}.html").exists()
+        )
 
 
 def write_stored(results: Results, folder: Path, checksum: str, beside_board: bool = True) -> None:
-    """Write the page of a result of this sha256; it leads to the leaderboard's page where there is one beside it."""
+    """Write the page of a result of this sha256; it leads to the leaderboard's page where there is
+    one beside it.
+    """
     name = results["name"]
     if name in RESERVED:
         raise InputError(name, "would overwrite another page", f"{folder.name}/{name}.html")
@@ -59,12 +86,20 @@ def write_stored(results: Results, folder: Path, checksum: str, beside_board: bo
 
 def name_missing(folder: Path, checksums: Mapping[str, str]) -> list[str]:
     """A line if there are stored results (name: sha256) without their pages."""
-    names = [name for name, checksum in sorted(checksums.items()) if not is_current(folder / f"{name}.html", checksum)]
-    return [f"no page could be made, or not under this name: {grouped_names(names)}"] if names else []
+    names = [
+        name
+        for name, checksum in sorted(checksums.items())
+        if not is_current(folder / f"{name}.html", checksum)
+    ]
+    return (
+        [f"no page could be made, or not under this name: {grouped_names(names)}"] if names else []
+    )
 
 
 def require_usable(path: str | bool | None) -> None:
-    """InputError for a path that is not one of a page: it may be the name of a system behind the option."""
+    """InputError for a path that is not one of a page: it may be the name of a system behind the
+    option.
+    """
     if isinstance(path, str) and not path.endswith(".html"):
         expected = "expected a path that ends in .html, or no word behind it (put --html last)"
         raise InputError("--html", expected, printable(repr(path), 60))
@@ -94,8 +129,12 @@ def is_current(path: Path, key: str) -> bool:
 def render(page: Page) -> str:
     """The page as HTML; the same page gives the same bytes."""
     style, script, policy = _frame()
-    sections = list(zip(page.sections, _anchors(section.title for section in page.sections), strict=True))
-    contents = [tag("a", section.title, href=f"#{name}") for section, name in sections if not section.folded]
+    sections = list(
+        zip(page.sections, _anchors(section.title for section in page.sections), strict=True)
+    )
+    contents = [
+        tag("a", section.title, href=f"#{name}") for section, name in sections if not section.folded
+    ]
     head = [
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=policy),
@@ -116,7 +155,13 @@ def render(page: Page) -> str:
         *(_section(section, name) for section, name in sections),
         *([tag("footer", tag("p", tag("code", page.signature)))] if page.signature else []),
     ]
-    parts = ['<!DOCTYPE html>\n<html lang="en">', tag("head", *head), "<body><main>", *main, "</main>"]
+    parts = [
+        '<!DOCTYPE html>\n<html lang="en">',
+        tag("head", *head),
+        "<body><main>",
+        *main,
+        "</main>",
+    ]
     return "".join([*parts, tag("script", script), "</body></html>\n"])
 
 
@@ -124,9 +169,15 @@ def render(page: Page) -> str:
 def _frame() -> tuple[Html, Html, str]:
     """Style and script of all pages, and the policy that allows them."""
     folder = Path(__file__).with_name("templates")
-    style, script = ((folder / f"page.{end}").read_text(encoding="utf-8").strip() for end in ("css", "js"))
+    style, script = (
+        (folder / f"page.{end}").read_text(encoding="utf-8").strip() for end in ("css", "js")
+    )
     allowed = f"style-src {_hash(style)}; script-src {_hash(script)}"
-    return Html(style), Html(script), f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+    return (
+        Html(style),
+        Html(script),
+        f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'",
+    )
 
 
 def _hash(source: str) -> str:
@@ -144,11 +195,19 @@ def _anchors(titles: Iterable[str]) -> list[str]:
 
 def _figure(figure: tuple[str, str, str]) -> Html:
     name, value, remark = figure
-    return tag("div", tag("dt", name), tag("dd", tag("b", value), *([" ", tag("span", remark)] if remark else [])))
+    return tag(
+        "div",
+        tag("dt", name),
+        tag("dd", tag("b", value), *([" ", tag("span", remark)] if remark else [])),
+    )
 
 
 def _section(section: Section, name: str) -> Html:
-    blocks = [_block(block, section.title, place) for place, block in enumerate(section.blocks, 1) if block]
+    blocks = [
+        _block(block, section.title, place)
+        for place, block in enumerate(section.blocks, 1)
+        if block
+    ]
     content = [tag("h2", section.title), *blocks]
     if section.folded:
         content = [tag("details", tag("summary", content[0]), *content[1:], class_="fold")]
@@ -164,12 +223,18 @@ def _block(block: Block, title: str, place: int) -> Html:
 
 
 def _chart(chart: Chart, title: str) -> Html:
-    """A chart: its panels, below which its table opens, or else the table, whose cells are the marks."""
+    """A chart: its panels, below which its table opens, or else the table, whose cells are the
+    marks.
+    """
     heading = [tag("h3", chart.title)] if chart.title != title else []
     content = [_table(chart.table, f"{title}: {chart.title}")]
     if chart.panels:
         panels = [
-            tag("div", *([tag("p", panel.title, class_="panel")] if panel.title else []), draw_panel(chart, panel))
+            tag(
+                "div",
+                *([tag("p", panel.title, class_="panel")] if panel.title else []),
+                draw_panel(chart, panel),
+            )
             for panel in chart.panels
         ]
         small = "panels small" if len(panels) > 3 else "panels"
@@ -200,7 +265,9 @@ def _table(table: Table, caption: str) -> Html:
 
 
 def _cell(cell: Cell, column: Column, axis: Axis | None) -> Html:
-    """A cell of a table, whose class says that it is a number, a mark, a text of one line, or a longer one."""
+    """A cell of a table, whose class says that it is a number, a mark, a text of one line, or a
+    longer one.
+    """
     kind = "m" if isinstance(cell, Mark) else "n" if column.side == ">" else "t"
     if kind == "t" and len(cell if isinstance(cell, str) else str(cell[0])) <= _ONE_LINE:
         kind = "k"
@@ -210,7 +277,10 @@ def _cell(cell: Cell, column: Column, axis: Axis | None) -> Html:
 def _axes(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[Axis | None]:
     """The axis of every column of intervals or bars."""
     by_column = zip(*rows, strict=True) if rows else ((),) * len(columns)
-    return [cell_axis(cells) if any(type(cell) in (Interval, Bar) for cell in cells) else None for cells in by_column]
+    return [
+        cell_axis(cells) if any(type(cell) in (Interval, Bar) for cell in cells) else None
+        for cells in by_column
+    ]
 
 
 def _head(column: Column, axis: Axis | None) -> list[str]:
@@ -227,13 +297,25 @@ def _more(count: int) -> Html:
 
 
 def _records(block: Records) -> Html:
-    """The rows below their titles; what stands in each of them thousands of times is put together without `tag`."""
+    """The rows below their titles; what stands in each of them thousands of times is put together
+    without `tag`.
+    """
     axes = _axes(block.columns, [row.cells for row in block.rows])
     heads, begins = [], []
     for column, axis in zip(block.columns, axes, strict=True):
         kind, title = column.kind[0], escape(column.title)
-        heads.append(tag("span", *_head(column, axis), class_=kind, data_kind=column.kind, data_best=column.best))
-        begins.append(f"<span class={kind}" + f' data-l="{title}"' * (column.kind not in ("long", "filter")))
+        heads.append(
+            tag(
+                "span",
+                *_head(column, axis),
+                class_=kind,
+                data_kind=column.kind,
+                data_best=column.best,
+            )
+        )
+        begins.append(
+            f"<span class={kind}" + f' data-l="{title}"' * (column.kind not in ("long", "filter"))
+        )
     return tag(
         "div",
         tag("p", block.note),
@@ -248,8 +330,15 @@ def _records(block: Records) -> Html:
 
 def _record(row: Record, begins: Sequence[str], axes: Sequence[Axis | None]) -> Html:
     cells = zip(begins, row.cells, axes, strict=True)
-    summary = "".join([f"{begin}{_sort_value(cell)}>{_show(cell, axis)}</span>" for begin, cell, axis in cells])
-    details = "".join([f"<dt>{escape(label)}</dt>{_detail('dd', part, label, row.key)}" for label, part in row.details])
+    summary = "".join(
+        [f"{begin}{_sort_value(cell)}>{_show(cell, axis)}</span>" for begin, cell, axis in cells]
+    )
+    details = "".join(
+        [
+            f"<dt>{escape(label)}</dt>{_detail('dd', part, label, row.key)}"
+            for label, part in row.details
+        ]
+    )
     begin = f'<details id="{escape(row.key)}"' + ' class="failed"' * row.failed
     return Html(f"{begin}><summary>{summary}</summary><dl>{details}</dl></details>\n")
 
@@ -260,12 +349,17 @@ def _sort_value(cell: Cell) -> str:
 
 
 def _detail(name: str, content: Detail, *caption: str) -> Html:
-    """An element with what is inside a row; the keyboard reaches a text that may be higher than its box."""
+    """An element with what is inside a row; the keyboard reaches a text that may be higher than its
+    box.
+    """
     if isinstance(content, Table):
         return tag(name, _table(content, " ".join(caption)))
     if isinstance(content, Beside):
         pairs = zip(content.titles, content.parts, strict=True)
-        parts = (tag("div", tag("b", title), _detail("div", part, *caption, title)) for title, part in pairs)
+        parts = (
+            tag("div", tag("b", title), _detail("div", part, *caption, title))
+            for title, part in pairs
+        )
         return tag(name, tag("div", *parts, class_="beside"))
     shown = _show(content)
     scrolls = ' tabindex="0"' * (len(shown) + 30 * shown.count("\n") > _SCROLLED)
@@ -279,11 +373,21 @@ def _show(cell: Cell, axis: Axis | None = None) -> Html:
     if isinstance(cell, Marked):
         return Html(escape(cell.before) + tag("mark", cell.marked) + escape(cell.after))
     if isinstance(cell, Link):
-        return tag("a", cell.text, href=_target(cell)) if cell.file or cell.to else Html(escape(cell.text))
-    return Html(", ".join(map(_show, cell.links))) if isinstance(cell, Links) else draw_mark(cell, axis)
+        return (
+            tag("a", cell.text, href=_target(cell))
+            if cell.file or cell.to
+            else Html(escape(cell.text))
+        )
+    return (
+        Html(", ".join(map(_show, cell.links)))
+        if isinstance(cell, Links)
+        else draw_mark(cell, axis)
+    )
 
 
 def _target(link: Link) -> str:
-    """An anchor, or a file beside the page; `./` before it, or else `javascript:…` would be no name of a file."""
+    """An anchor, or a file beside the page; `./` before it, or else `javascript:…` would be no name
+    of a file.
+    """
     file = f"./{quote(link.file.encode('utf-8', 'surrogateescape'))}" if link.file else ""
     return f"{file}#{link.to}" if link.to else file

@@ -1,4 +1,6 @@
-"""All datasets of one rule set as one table, so that systems which answered different weeks can be ranked."""
+"""All datasets of one rule set as one table, so that systems which answered different weeks can be
+ranked.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ Interval = tuple[float, float] | None
 
 
 class Season(NamedTuple):
-    """Systems that are connected by datasets of one rule set, and their scores over all of these."""
+    """Systems that are connected by datasets of one rule set, and their scores over all of
+    these.
+    """
 
     answered: Answered
     datasets: dict[Group, System]  # each with a system that answered it
@@ -72,17 +76,27 @@ class Season(NamedTuple):
     def _row(self, place: int, name: str) -> dict[str, Any]:
         (low, high, _), results = self.scale, self.answered[name].values()
         worst = low if self.scale.higher_is_better else high
-        score = self.share * worst + self.scale.sign * self.scale.width * float(self.fit.scores[place])
+        score = self.share * worst + self.scale.sign * self.scale.width * float(
+            self.fit.scores[place]
+        )
         scores = {
-            level: [score for result in results for score in result.questions[level].scores] for level in self.weights
+            level: [score for result in results for score in result.questions[level].scores]
+            for level in self.weights
         }
-        strata = {level: [self.share * score for score in values] for level, values in scores.items()}
-        half, bounds = self.scale.width * float(self.halves[place]), (self.share * low, self.share * high)
+        strata = {
+            level: [self.share * score for score in values] for level, values in scores.items()
+        }
+        half, bounds = (
+            self.scale.width * float(self.halves[place]),
+            (self.share * low, self.share * high),
+        )
         return {
             "name": name,
             "overall_score": score,
             "overall_interval": _interval(score, half, bounds),
-            "own_score": stratified_mean([(self.weights[level], values) for level, values in strata.items()]),
+            "own_score": stratified_mean(
+                [(self.weights[level], values) for level, values in strata.items()]
+            ),
             "level_scores": {level: mean(values) for level, values in strata.items()},
             "n": sum(map(len, strata.values())),
             "datasets": len(results),
@@ -93,7 +107,9 @@ class Season(NamedTuple):
         }
 
     def gap(self, better: int, other: int) -> tuple[float, Interval, float]:
-        """How much better a system is than another, by places: the difference, its 95 % interval, p (not adjusted)."""
+        """How much better a system is than another, by places: the difference, its 95 % interval, p
+        (not adjusted).
+        """
         width, pair = self.scale.width, (better, other)
         difference = width * float(self.gaps.value[pair].round(_DIGITS)) + 0.0
         bounds = -self.share * width, self.share * width
@@ -104,32 +120,40 @@ class Season(NamedTuple):
 def _interval(centre: float, half: float, bounds: tuple[float, float]) -> Interval:
     if math.isnan(half):
         return None
-    return max(bounds[0], centre - round(half, _DIGITS)), min(bounds[1], centre + round(half, _DIGITS))
+    return max(bounds[0], centre - round(half, _DIGITS)), min(
+        bounds[1], centre + round(half, _DIGITS)
+    )
 
 
 def pool_systems(
     systems: Iterable[System], min_questions: int, min_datasets: int | None = None
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """A table for each rule set under which two datasets or more were answered by two systems or more.
+    """A table for each rule set under which two datasets or more were answered by two systems or
+    more.
 
-    And a line for each that has none because its scores have no bounds, of which the model knows nothing.
+    And a line for each that has none because its scores have no bounds, of which the model knows
+    nothing.
 
-    A score is what a system would have on all questions of all these datasets in one file (`two_way.fit_scores`): all
-    questions count as the score counts them, by level, and not every week the same, so that a week of few questions
-    weighs little. Systems that answered fewer than `min_datasets` datasets are `provisional`: listed last, without
-    rank; by default that is half of the datasets, and at most 6. A question that two datasets hold counts twice, once a
-    dataset; files that bring their own questions, which may be those of another file with a word changed, are no weeks,
-    and are left out. Levels with fewer than `min_questions` questions in all are left out. Systems that share no
-    dataset with the rest, directly or through others, are `apart`: in a table of their own, if they share two datasets
-    with each other.
+    A score is what a system would have on all questions of all these datasets in one file
+    (`two_way.fit_scores`): all questions count as the score counts them, by level, and not every
+    week the same, so that a week of few questions weighs little. Systems that answered fewer than
+    `min_datasets` datasets are `provisional`: listed last, without rank; by default that is half of
+    the datasets, and at most 6. A question that two datasets hold counts twice, once a dataset;
+    files that bring their own questions, which may be those of another file with a word changed,
+    are no weeks, and are left out. Levels with fewer than `min_questions` questions in all are left
+    out. Systems that share no dataset with the rest, directly or through others, are `apart`: in a
+    table of their own, if they share two datasets with each other.
     """
     tables: list[dict[str, Any]] = []
     remarks: list[str] = []
     for system, parts in connect_systems(systems):
-        # One table says more than those of the datasets where it has several systems and several datasets.
+        # One table says more than those of the datasets where it has several systems and several
+        # datasets.
         pooled = [part for part in parts if len(part) > 1 and len(_datasets(part)) > 1]
         if pooled and math.isinf(system.scale.width):
-            remarks.append(f"{system.group[0]}: no table over all datasets, which needs scores with bounds")
+            remarks.append(
+                f"{system.group[0]}: no table over all datasets, which needs scores with bounds"
+            )
             continue
         for part in pooled:
             apart = sorted(name for other in parts if other is not part for name in other)
@@ -142,7 +166,9 @@ def pool_systems(
 
 
 def connect_systems(systems: Iterable[System]) -> Iterator[tuple[System, list[Answered]]]:
-    """For each benchmark and rule set a system, and the groups that shared datasets connect, the largest first."""
+    """For each benchmark and rule set a system, and the groups that shared datasets connect, the
+    largest first.
+    """
     of_datasets = (system for system in systems if system.group[1])
     alike = group_by(of_datasets, lambda system: (system.group[0], dump_json(system.policy)))
     for _, same in sorted(alike.items(), key=itemgetter(0)):
@@ -160,11 +186,17 @@ def connect_systems(systems: Iterable[System]) -> Iterator[tuple[System, list[An
 
 def _datasets(answered: Answered) -> dict[Group, System]:
     """The datasets that were answered, in order, each with a system that did."""
-    return dict(sorted((pair for results in answered.values() for pair in results.items()), key=itemgetter(0)))
+    return dict(
+        sorted(
+            (pair for results in answered.values() for pair in results.items()), key=itemgetter(0)
+        )
+    )
 
 
 def _by_name(systems: Iterable[System]) -> Answered:
-    """Systems by the name that they have on every dataset; two that share it on one keep their files' names."""
+    """Systems by the name that they have on every dataset; two that share it on one keep their
+    files' names.
+    """
     named = [(split_name(system.name, system.group[1]).system, system) for system in systems]
     taken = Counter((name, system.group) for name, system in named)
     answered: Answered = defaultdict(dict)
@@ -181,8 +213,12 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
 
     datasets = _datasets(answered)
     first = next(iter(datasets.values()))
-    counts = {level: sum(system.counts[level] for system in datasets.values()) for level in first.weights}
-    levels = [level for level, count in counts.items() if count and (count >= min_questions or not level)]
+    counts = {
+        level: sum(system.counts[level] for system in datasets.values()) for level in first.weights
+    }
+    levels = [
+        level for level, count in counts.items() if count and (count >= min_questions or not level)
+    ]
     if not levels:
         return None
     sizes = np.array([[system.counts[level] for level in levels] for system in datasets.values()])
@@ -193,13 +229,24 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
         for week, group in enumerate(datasets):
             if group in results:
                 columns = [results[group].questions[level].scores for level in levels]
-                row[weeks == week] = [first.scale.to_unit(score) for column in columns for score in column]
-    named = [name for system in datasets.values() for level in levels for name in system.questions[level].clusters]
+                row[weeks == week] = [
+                    first.scale.to_unit(score) for column in columns for score in column
+                ]
+    named = [
+        name
+        for system in datasets.values()
+        for level in levels
+        for name in system.questions[level].clusters
+    ]
     clusters = np.unique(named, return_inverse=True)[1] if named else None
     weights = {level: first.weights[level] for level in levels}
     share = first.share_of(counts)
-    fit = fit_scores(scores, strata, weeks, np.array([*weights.values()], float), clusters).scale(share)
-    fit = fit._replace(scores=fit.scores.round(_DIGITS) + 0.0)  # equal scores may differ in their last digits
+    fit = fit_scores(scores, strata, weeks, np.array([*weights.values()], float), clusters).scale(
+        share
+    )
+    fit = fit._replace(
+        scores=fit.scores.round(_DIGITS) + 0.0
+    )  # equal scores may differ in their last digits
     halves = np.where(fit.varies, half_widths(score_spread(fit)), np.nan)
     gaps = difference_spread(fit)
     errors = fit, halves, gaps, half_widths(gaps), compare_pairs(fit, gaps)
@@ -209,15 +256,27 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
 # --- The table ---
 
 
-def _make_table(season: Season, apart: list[str], min_questions: int, min_datasets: int | None) -> dict[str, Any]:
+def _make_table(
+    season: Season, apart: list[str], min_questions: int, min_datasets: int | None
+) -> dict[str, Any]:
     least = min_datasets or min(math.ceil(len(season.datasets) / 2), _MOST)
     rows = season.rows()
     sign = season.scale.sign
-    order = sorted(range(len(rows)), key=lambda place: (-sign * rows[place]["overall_score"], rows[place]["name"]))
+    order = sorted(
+        range(len(rows)),
+        key=lambda place: (-sign * rows[place]["overall_score"], rows[place]["name"]),
+    )
     ranked = [place for place in order if rows[place]["datasets"] >= least]
-    provisional = [{**_UNRANKED, **rows[place]} for place in order if rows[place]["datasets"] < least]
+    provisional = [
+        {**_UNRANKED, **rows[place]} for place in order if rows[place]["datasets"] < least
+    ]
     table = season.describe()
-    settings = {"min_questions": min_questions or None, "min_datasets": least, "draws": DRAWS, "seed": SEED}
+    settings = {
+        "min_questions": min_questions or None,
+        "min_datasets": least,
+        "draws": DRAWS,
+        "seed": SEED,
+    }
     table["signature"] |= settings
     listed = _rank(season, ranked, rows) if ranked else []
     return {"kind": "pooled", **table, "apart": apart, "rows": listed + provisional}
@@ -233,7 +292,8 @@ _UNRANKED: Final[Mapping[str, Any]] = {
 def _rank(season: Season, ranked: list[int], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows of the systems at the places `ranked`, best first, each tested against the leader.
 
-    `p_leader` has Holm's adjustment over the comparisons with the leader, `rank_interval` over all pairs.
+    `p_leader` has Holm's adjustment over the comparisons with the leader, `rank_interval` over all
+    pairs.
     """
     import numpy as np
 
@@ -242,12 +302,22 @@ def _rank(season: Season, ranked: list[int], rows: list[dict[str, Any]]) -> list
     places, by_name = np.array(ranked), np.sort(ranked)
     pairs = np.ix_(places, places)
     bounds = rank_bounds(season.gaps.value[pairs], adjust_pairs(season.p[pairs]), ALPHA)
-    chances = dict(zip(by_name.tolist(), chances_of_best(season.fit, SEED, by_name).tolist(), strict=True))
+    chances = dict(
+        zip(by_name.tolist(), chances_of_best(season.fit, SEED, by_name).tolist(), strict=True)
+    )
     gaps = [season.gap(ranked[0], place) for place in ranked]
     adjusted = [None, *holm([p for _, _, p in gaps[1:]])]
     listed: list[dict[str, Any]] = []
-    for number, (place, ranks, gap, p) in enumerate(zip(ranked, bounds, gaps, adjusted, strict=True), 1):
-        row = {**_UNRANKED, **rows[place], "rank": number, "provisional": False, "rank_interval": ranks}
+    for number, (place, ranks, gap, p) in enumerate(
+        zip(ranked, bounds, gaps, adjusted, strict=True), 1
+    ):
+        row = {
+            **_UNRANKED,
+            **rows[place],
+            "rank": number,
+            "provisional": False,
+            "rank_interval": ranks,
+        }
         row["p_best"] = None if math.isnan(chances[place]) else chances[place]
         row["tied_with_best"] = p is None or p >= ALPHA
         if p is not None:

@@ -1,4 +1,6 @@
-"""The questions on the page of a leaderboard, the hardest first, with their prompts and the answers of all systems."""
+"""The questions on the page of a leaderboard, the hardest first, with their prompts and the answers
+of all systems.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,16 @@ _QUESTION: Final = (
     Column("Question", lambda row: show_text(row["prompt"], _CUT), "long"),
     Column("Truth", lambda row: show_text(row["truth"], 60)),
     Column("Question", lambda row: row["whole"], "inside"),
-    Column("Truth", lambda row: show_text(row["truth"]) if len(str(row["truth"])) > 60 else "", "inside"),
-    Column("Id", lambda row: "" if row["key"].endswith(f"-{row['id']}") else show_text(row["id"], 200), "inside"),
+    Column(
+        "Truth",
+        lambda row: show_text(row["truth"]) if len(str(row["truth"])) > 60 else "",
+        "inside",
+    ),
+    Column(
+        "Id",
+        lambda row: "" if row["key"].endswith(f"-{row['id']}") else show_text(row["id"], 200),
+        "inside",
+    ),
     Column("Read", lambda row: _readings(row) if row["answers"] else "", "inside"),
 )
 
@@ -47,7 +57,9 @@ _QUESTION: Final = (
 def by_difficulty(table: Row) -> list[Row]:
     """The questions of a table with their places, the hardest first."""
     sign = read_scale(table).sign
-    questions = [{**question, "place": place} for place, question in enumerate(table.get("questions", ()))]
+    questions = [
+        {**question, "place": place} for place, question in enumerate(table.get("questions", ()))
+    ]
     return sorted(questions, key=lambda question: sign * question["mean"])
 
 
@@ -57,25 +69,43 @@ def show_hardest(table: Row) -> list[str | Table]:
     if not hardest:
         return []
     count = f"The {len(hardest)} hardest of {len(table['questions'])} questions; all of them are in {BOARD}.json."
-    return [count, make_table([Column("Question", lambda row: show_text(row["id"], 40)), *_DIFFICULTY], hardest)]
+    return [
+        count,
+        make_table(
+            [Column("Question", lambda row: show_text(row["id"], 40)), *_DIFFICULTY], hardest
+        ),
+    ]
 
 
 def show_questions(
     table: Row, name: str, read: Sequence[tuple[Link, Sequence[Row]]], prompts: Mapping[str, str]
 ) -> Records:
-    """The questions of a dataset, the hardest first; each opens to its prompt and to what every system read."""
+    """The questions of a dataset, the hardest first; each opens to its prompt and to what every
+    system read.
+    """
     questions, sign = by_difficulty(table), read_scale(table).sign
     prefix, ids = name.replace("questions", "q"), [question["id"] for question in questions[:SHOWN]]
     keys_on_pages = page_keys([question["id"] for question in questions])
     limit = min(TEXT, _PROMPTS // max(1, len(ids)))
     rows = []
-    for key, page_key, question in zip(pages.make_keys(ids, prefix), keys_on_pages, questions, strict=False):
+    for key, page_key, question in zip(
+        pages.make_keys(ids, prefix), keys_on_pages, questions, strict=False
+    ):
         answers = [(run, items[question["place"]]) for run, items in read]
         item = answers[0][1] if answers else {}
         prompt = str(item.get("prompt") or question["id"])
         whole = _show_prompt(prompts.get(as_text(question["id"]), ""), prompt, limit)
         shown = {"prompt": prompt, "whole": whole, "truth": item.get("truth", "")}
-        rows.append({**question, **shown, "key": key, "answers": answers, "sign": sign, "page_key": page_key})
+        rows.append(
+            {
+                **question,
+                **shown,
+                "key": key,
+                "answers": answers,
+                "sign": sign,
+                "page_key": page_key,
+            }
+        )
     looks = sum(question["worth_a_look"] for question in questions)
     note = (
         f"The hardest first. Mean: over {len(table['rows'])} systems. Item–rest: the correlation of a question's score "
@@ -98,11 +128,15 @@ def _show_prompt(whole: str, first: str, limit: int) -> str:
 def read_answers(
     table: Row, names: Names, linked: Collection[str], read_items: ReadItems
 ) -> list[tuple[Link, list[Row]]]:
-    """(run with its page, its items) of each, in the order of the table; without results of other questions."""
+    """(run with its page, its items) of each, in the order of the table; without results of other
+    questions.
+    """
     read = []
     for row in table["rows"]:
         for run in row.get("runs", (row,)):
-            label = names[system_of_row(table, row)] + (f"@{printable(run['run'], 20)}" if run.get("run") else "")
+            label = names[system_of_row(table, row)] + (
+                f"@{printable(run['run'], 20)}" if run.get("run") else ""
+            )
             link = Link(label, f"{run['name']}.html" if run["name"] in linked else "")
             read.append((link, _in_order(table, read_items(run["name"]))))
     return [(link, items) for link, items in read if len(items) == len(table["questions"])]
@@ -117,7 +151,8 @@ def _in_order(table: Row, items: Sequence[Row]) -> list[Row]:
 
 
 def _readings(question: Row) -> Table:
-    """The answers as they were read, the best first, each with its systems in the order of the ranking.
+    """The answers as they were read, the best first, each with its systems in the order of the
+    ranking.
 
     The first run of a reading leads to the question on its page.
     """
@@ -127,7 +162,8 @@ def _readings(question: Row) -> Table:
         systems.setdefault((item["score"], pages.show_read(item)), []).append(run)
     ordered = sorted(systems.items(), key=lambda pair: (-sign * pair[0][0], -len(pair[1])))
     rows: list[tuple[str, str, int, Links | str]] = [
-        (read, show_number(score, 2), len(who), _link_first(who, key)) for (score, read), who in ordered[:_READINGS]
+        (read, show_number(score, 2), len(who), _link_first(who, key))
+        for (score, read), who in ordered[:_READINGS]
     ]
     if rest := ordered[_READINGS:]:
         best = f"{'≤' if sign > 0 else '≥'} {show_number(rest[0][0][0], 2)}"
@@ -141,7 +177,10 @@ def _link_first(runs: Sequence[Link], key: str) -> Links | str:
     at = next((at for at, run in enumerate(runs) if run.file and key), None)
     if at is None:
         return ", ".join(map(str, runs))
-    before, after = ([Link(", ".join(map(str, part)), "")] if part else [] for part in (runs[:at], runs[at + 1 :]))
+    before, after = (
+        [Link(", ".join(map(str, part)), "")] if part else []
+        for part in (runs[:at], runs[at + 1 :])
+    )
     return Links([*before, runs[at]._replace(to=key), *after])
 
 
@@ -161,7 +200,9 @@ def page_keys(ids: Sequence[object]) -> list[str]:
 
 
 def read_dataset_prompts(path: Path, checksum: str | None) -> dict[str, str]:
-    """The prompts of a dataset by id, without those of ids that it has twice; {} if it is another file by now."""
+    """The prompts of a dataset by id, without those of ids that it has twice; {} if it is another
+    file by now.
+    """
     file = RecordFile(path)
     try:
         records = [record for record in file if isinstance(record, Mapping) and "prompt" in record]

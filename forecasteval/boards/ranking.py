@@ -1,6 +1,7 @@
 """Many results as tables: one per dataset, best first, each system tested against the one above it.
 
-Several runs of one system on one dataset are one system there, whose scores are its means by question.
+Several runs of one system on one dataset are one system there, whose scores are its means by
+question.
 """
 
 from __future__ import annotations
@@ -45,18 +46,21 @@ _DIGITS: Final = 12  # further digits depend on the processor
 _TAIL: Final = 180  # characters of all runs' answers to a question that a page shows
 
 
-def rank(results: Sequence[Mapping[str, Any]], min_questions: int = 0, min_datasets: int | None = None) -> Results:
+def rank(
+    results: Sequence[Mapping[str, Any]], min_questions: int = 0, min_datasets: int | None = None
+) -> Results:
     """Rank systems: one table per dataset, best first, ties sharing a rank.
 
-    Results named `DATASET-SYSTEM@RUN` are runs of one system, whose mean is one row (`combine_runs`). Where two systems
-    or more answered several datasets, `pooled` holds a table over all of them, in which those are ranked that answered
-    `min_datasets` (`pool_systems`).
-    Levels with fewer than `min_questions` questions are left out (shown as –) and the weights renormalised, as on
-    the public leaderboard. Every system after the first carries the paired difference of the one above minus itself
-    and its p-value (`paired_test`, not adjusted for the number of systems); from 0.05 on it is not significant.
-    `p_leader` is that of the difference to the first, with Holm's adjustment over all systems of the table.
-    Raises InputError if a result leaves missing answers out, and if results on the same questions were not scored by
-    the same version and policies.
+    Results named `DATASET-SYSTEM@RUN` are runs of one system, whose mean is one row
+    (`combine_runs`). Where two systems or more answered several datasets, `pooled` holds a table
+    over all of them, in which those are ranked that answered `min_datasets` (`pool_systems`).
+    Levels with fewer than `min_questions` questions are left out (shown as –) and the weights
+    renormalised, as on the public leaderboard. Every system after the first carries the paired
+    difference of the one above minus itself and its p-value (`paired_test`, not adjusted for the
+    number of systems); from 0.05 on it is not significant. `p_leader` is that of the difference to
+    the first, with Holm's adjustment over all systems of the table. Raises InputError if a result
+    leaves missing answers out, and if results on the same questions were not scored by the same
+    version and policies.
     """
     names = distinct_names(results)
     return rank_results(map(read_result, results, names), min_questions, min_datasets)
@@ -75,10 +79,17 @@ def rank_results(
         require_same_policy(group[0], system)
     tables = [_rank_group(groups[group], min_questions) for group in sorted(groups)]
     forecasters = [result for result in read if not isinstance(result, System)]
-    tables += sorted(forecasters, key=lambda table: (table["benchmark"], str(table["dataset"]), table["name"]))
+    tables += sorted(
+        forecasters, key=lambda table: (table["benchmark"], str(table["dataset"]), table["name"])
+    )
     pooled, unbounded = pool_systems(systems, min_questions, min_datasets)
     settings = ranking_settings(min_questions, min_datasets)
-    values = {"pooled": pooled, "tables": tables, "remarks": remarks + unbounded, "leaderboard": settings}
+    values = {
+        "pooled": pooled,
+        "tables": tables,
+        "remarks": remarks + unbounded,
+        "leaderboard": settings,
+    }
     return Results(values, board_report, make_page)
 
 
@@ -91,11 +102,19 @@ def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, 
 def _rank_group(systems: Sequence[System], min_questions: int) -> dict[str, Any]:
     """The table of systems that answered the same questions."""
     counts = systems[0].counts
-    levels = [level for level, count in counts.items() if count and (count >= min_questions or not level)]
+    levels = [
+        level for level, count in counts.items() if count and (count >= min_questions or not level)
+    ]
     scored = [(_row(system, counts, levels), system) for system in systems]
     sign = systems[0].scale.sign
-    # Equal scores may differ in the 17th digit; without a level that counts there is no order but the names'.
-    scored.sort(key=lambda pair: (-sign * round(pair[0]["overall_score"], 12) if levels else 0, pair[1].name))
+    # Equal scores may differ in the 17th digit; without a level that counts there is no order but
+    # the names'.
+    scored.sort(
+        key=lambda pair: (
+            -sign * round(pair[0]["overall_score"], 12) if levels else 0,
+            pair[1].name,
+        )
+    )
     rows, ordered = [row for row, _ in scored], [system for _, system in scored]
     if levels:
         _test_rows(rows, ordered, levels)
@@ -108,7 +127,11 @@ def _rank_group(systems: Sequence[System], min_questions: int) -> dict[str, Any]
         **first.scale.describe(),
         "level_counts": counts,
         "weights": {level: first.weights[level] for level in levels},
-        "signature": {**first.policy, "min_questions": min_questions or None, "questions_sha256": checksum},
+        "signature": {
+            **first.policy,
+            "min_questions": min_questions or None,
+            "questions_sha256": checksum,
+        },
         "questions": measure_questions(ordered, levels),
         "rows": rows,
     }
@@ -116,7 +139,10 @@ def _rank_group(systems: Sequence[System], min_questions: int) -> dict[str, Any]
 
 def _row(system: System, counts: Mapping[str, int], levels: Sequence[str]) -> dict[str, Any]:
     """The row of a system that is tested against no other yet."""
-    scores = {level: mean(system.questions[level].scores) if level in levels else math.nan for level in counts}
+    scores = {
+        level: mean(system.questions[level].scores) if level in levels else math.nan
+        for level in counts
+    }
     return {
         "rank": None,
         "level_scores": scores,
@@ -126,8 +152,12 @@ def _row(system: System, counts: Mapping[str, int], levels: Sequence[str]) -> di
     }
 
 
-def _test_rows(rows: Sequence[dict[str, Any]], systems: Sequence[System], levels: Sequence[str]) -> None:
-    """Give the rows of systems, best first, their ranks and the tests against the system above and the leader."""
+def _test_rows(
+    rows: Sequence[dict[str, Any]], systems: Sequence[System], levels: Sequence[str]
+) -> None:
+    """Give the rows of systems, best first, their ranks and the tests against the system above and
+    the leader.
+    """
     pairs = [*pairwise(systems), *((systems[0], other) for other in systems[1:])]
     differences = measure_differences(pairs, levels)
     above, behind = differences[: len(rows) - 1], differences[len(rows) - 1 :]
@@ -135,7 +165,12 @@ def _test_rows(rows: Sequence[dict[str, Any]], systems: Sequence[System], levels
     rows[0]["rank"] = 1
     for place, (gap, p_leader) in enumerate(zip(above, to_leader, strict=True), 1):
         rank = rows[place - 1]["rank"] if abs(gap.value) < 1e-12 else place + 1
-        tests = {"difference_above": gap.value, "p_above": gap.p, "significant": gap.p < ALPHA, "p_leader": p_leader}
+        tests = {
+            "difference_above": gap.value,
+            "p_above": gap.p,
+            "significant": gap.p < ALPHA,
+            "p_leader": p_leader,
+        }
         rows[place].update(rank=rank, **tests)
 
 
@@ -143,16 +178,20 @@ def _test_rows(rows: Sequence[dict[str, Any]], systems: Sequence[System], levels
 
 
 def measure_questions(systems: Sequence[System], levels: Sequence[str]) -> list[dict[str, Any]]:
-    """How systems did on each question, in the order of `System.questions`; nothing of more than 3,000 questions.
+    """How systems did on each question, in the order of `System.questions`; nothing of more than
+    3,000 questions.
 
-    `mean` is the mean score over systems, `answered` the number of systems of which an answer was read. `item_rest` is
-    Pearson's correlation, over at least five systems, between the score of the question and the overall score without
-    the question (the corrected item–total correlation of classical test theory); None if either does not vary. If it
-    is negative, strong systems miss what weak ones hit, and the question is `worth_a_look`: its truth may be wrong.
+    `mean` is the mean score over systems, `answered` the number of systems of which an answer was
+    read. `item_rest` is Pearson's correlation, over at least five systems, between the score of the
+    question and the overall score without the question (the corrected item–total correlation of
+    classical test theory); None if either does not vary. If it is negative, strong systems miss
+    what weak ones hit, and the question is `worth_a_look`: its truth may be wrong.
     """
     if sum(systems[0].counts[level] for level in levels) > _MOST:
         return []
-    sums = [{level: math.fsum(system.questions[level].scores) for level in levels} for system in systems]
+    sums = [
+        {level: math.fsum(system.questions[level].scores) for level in levels} for system in systems
+    ]
     rows: list[dict[str, Any]] = []
     for level in levels:
         columns = [system.questions[level] for system in systems]
@@ -160,9 +199,20 @@ def measure_questions(systems: Sequence[System], levels: Sequence[str]) -> list[
             scores = [questions.scores[place] for questions in columns]
             rests = [_rest(*entry, level) for entry in zip(systems, sums, scores, strict=True)]
             correlation = _correlate(scores, rests)
-            row = {"id": name, "level": level or None, "mean": mean(scores), "systems": len(systems)}
+            row = {
+                "id": name,
+                "level": level or None,
+                "mean": mean(scores),
+                "systems": len(systems),
+            }
             row["answered"] = sum(questions.answered[place] for questions in columns)
-            rows.append({**row, "item_rest": correlation, "worth_a_look": correlation is not None and correlation < 0})
+            rows.append(
+                {
+                    **row,
+                    "item_rest": correlation,
+                    "worth_a_look": correlation is not None and correlation < 0,
+                }
+            )
     return rows
 
 
@@ -187,11 +237,14 @@ def _correlate(xs: Sequence[float], ys: Sequence[float]) -> float | None:
 
 
 def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
-    """The systems, with the runs of a system on a dataset combined; and a line for each whose runs cannot be.
+    """The systems, with the runs of a system on a dataset combined; and a line for each whose runs
+    cannot be.
 
     Runs that were asked other questions, or the same with other truths, stay apart.
     """
-    named: dict[tuple[str, str, str], dict[str, list[System]]] = defaultdict(lambda: defaultdict(list))
+    named: dict[tuple[str, str, str], dict[str, list[System]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for system in systems:
         benchmark, dataset, checksum = system.group
         named[benchmark, dataset, without_run(system.name, dataset)][checksum].append(system)
@@ -201,21 +254,26 @@ def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
         groups = sorted(sorted(run.name for run in runs) for runs in parts.values())
         if len(groups) > 1:
             listed = "; ".join(", ".join(map(printable, group)) for group in groups)
-            remarks.append(f"{printable(name)}: its runs have different questions and are not averaged: {listed}")
+            remarks.append(
+                f"{printable(name)}: its runs have different questions and are not averaged: {listed}"
+            )
         combined += map(combine_runs, parts.values())
     return combined, sorted(remarks)
 
 
 def combine_runs(runs: Sequence[System], name: str = "") -> System:
-    """Several runs of a system on the same questions as one system: every question scores the mean of its runs' scores.
+    """Several runs of a system on the same questions as one system: every question scores the mean
+    of its runs' scores.
 
-    Its score is then the mean of the runs' scores, x̄ = Σ w·mean over questions of (Σ over the R runs of xᵢᵣ) / R, and
-    the interval that `stratified_interval` makes of the questions' means counts both, which questions were asked and
-    how a system's answers to one vary: s² of the means estimates Var(E[x|question]) + E[Var(x|question)] / R (Miller,
-    Adding error bars to evals, 2024). It is the cluster-robust error of all n·R scores, clustered by question
-    (Liang & Zeger 1986; `clustered_error` of each level), as every run has a score for every question: 0 where it lacks
-    an answer. What moves a whole run at once, such as a bad night, is not in it: `run_deviation` shows that. Outcomes
-    are counted over all runs. Raises InputError for runs of other policies. One run is returned as it is.
+    Its score is then the mean of the runs' scores, x̄ = Σ w·mean over questions of (Σ over the R
+    runs of xᵢᵣ) / R, and the interval that `stratified_interval` makes of the questions' means
+    counts both, which questions were asked and how a system's answers to one vary: s² of the means
+    estimates Var(E[x|question]) + E[Var(x|question)] / R (Miller, Adding error bars to evals,
+    2024). It is the cluster-robust error of all n·R scores, clustered by question (Liang & Zeger
+    1986; `clustered_error` of each level), as every run has a score for every question: 0 where it
+    lacks an answer. What moves a whole run at once, such as a bad night, is not in it:
+    `run_deviation` shows that. Outcomes are counted over all runs. Raises InputError for runs of
+    other policies. One run is returned as it is.
     """
     if len(runs) == 1:
         return runs[0]
@@ -235,7 +293,9 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
             if all(signature.get(key) == value for signature in signatures)
         },
     }
-    questions = {level: _mean_questions([run.questions[level] for run in runs]) for level in first.questions}
+    questions = {
+        level: _mean_questions([run.questions[level] for run in runs]) for level in first.questions
+    }
     return replace(first, row=row, questions=questions, runs=tuple(runs))
 
 
@@ -250,10 +310,14 @@ def _mean_questions(runs: Sequence[Questions]) -> Questions:
 def describe_system(system: System, levels: Sequence[str]) -> dict[str, Any]:
     """The values of a system's row, over `levels`.
 
-    Of several runs their scores, the standard deviation of these with R − 1, and whether they differ as wholes: it is
-    more than twice what runs would show that differ in nothing but how they answer single questions.
+    Of several runs their scores, the standard deviation of these with R − 1, and whether they
+    differ as wholes: it is more than twice what runs would show that differ in nothing but how they
+    answer single questions.
     """
-    strata, bounds = system.strata(levels), (system.share * system.scale.low, system.share * system.scale.high)
+    strata, bounds = (
+        system.strata(levels),
+        (system.share * system.scale.low, system.share * system.scale.high),
+    )
     row = {
         "overall_score": stratified_mean(strata),
         "overall_interval": stratified_interval(system.cluster(strata, levels), bounds),
@@ -277,7 +341,8 @@ def describe_system(system: System, levels: Sequence[str]) -> dict[str, Any]:
 
 
 def _deviation_within(system: System, levels: Sequence[str]) -> float:
-    """Standard deviation of a run's score on these questions, if its answers vary independently of each other.
+    """Standard deviation of a run's score on these questions, if its answers vary independently of
+    each other.
 
     √ Σ (w/Σw)²·mean(s²ᵢ)/n with the variance s²ᵢ over the runs at question i.
     """
@@ -291,16 +356,24 @@ def _deviation_within(system: System, levels: Sequence[str]) -> float:
 
 
 def mean_result(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The result of one run; of several what a page shows: each question's mean score, and what every run said."""
+    """The result of one run; of several what a page shows: each question's mean score, and what
+    every run said.
+    """
     if len(runs) == 1:
         return runs[0]
-    items = [_mean_item(same) for same in zip(*(sorted(run["items"], key=question_key) for run in runs), strict=True)]
+    items = [
+        _mean_item(same)
+        for same in zip(*(sorted(run["items"], key=question_key) for run in runs), strict=True)
+    ]
     return {**runs[0], "items": items}
 
 
 def _mean_item(same: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     scored = [item["outcome"] == "scored" for item in same]
-    read = [as_text(item["read"]) if item["outcome"] == "scored" else f"({item['outcome']})" for item in same]
+    read = [
+        as_text(item["read"]) if item["outcome"] == "scored" else f"({item['outcome']})"
+        for item in same
+    ]
     answers = [str(item["answer"])[-_TAIL // len(same) :] for item in same]
     return {
         **same[0],

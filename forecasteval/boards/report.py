@@ -1,4 +1,6 @@
-"""Boards and comparisons as reports for the screen and notebooks, and a board as CSV and Markdown."""
+"""Boards and comparisons as reports for the screen and notebooks, and a board as CSV and
+Markdown.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,10 @@ def board_report(board: Row) -> Report:
     report += board.get("remarks", [])
     if board.get("changes"):
         report += ["Changed since the last run", *changes_report(board["changes"]), ""]
-    report += [f"failed: {printable(entry['file'])}: {printable(entry['reason'])}" for entry in board.get("failed", [])]
+    report += [
+        f"failed: {printable(entry['file'])}: {printable(entry['reason'])}"
+        for entry in board.get("failed", [])
+    ]
     return report
 
 
@@ -53,9 +58,13 @@ def comparison_report(comparison: Row) -> Report:
     """The systems, the pairs, and for each pair the questions that move it."""
     pairs = comparison["pairs"]
     against = printable(comparison["dataset"] or "without a dataset")
-    report: Report = [f"Comparison on {comparison['n']} questions, {against}{lower_is_better(comparison)}"]
+    report: Report = [
+        f"Comparison on {comparison['n']} questions, {against}{lower_is_better(comparison)}"
+    ]
     if comparison["left_out"]:
-        report += [f"{comparison['left_out']} more are left out: not all of these forecasters answered them"]
+        report += [
+            f"{comparison['left_out']} more are left out: not all of these forecasters answered them"
+        ]
     report += [
         "",
         system_table(comparison),
@@ -93,23 +102,49 @@ def over_weeks_report(comparison: Row) -> Report:
 
 
 def format_csv(board: Row) -> str:
-    """The tables as one CSV; a text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    """The tables as one CSV; a text that a spreadsheet would run as a formula gets an apostrophe in
+    front.
+    """
     import csv
 
     tables = list_tables(board)
     rows = [row for table in tables for row in table["rows"]]
-    levels = dict.fromkeys(level for table in tables for level in table.get("level_counts", ()) if level)
-    columns = ["benchmark", "dataset", "prediction", "rank", "name", "metric", "score", "low", "high"]
+    levels = dict.fromkeys(
+        level for table in tables for level in table.get("level_counts", ()) if level
+    )
+    columns = [
+        "benchmark",
+        "dataset",
+        "prediction",
+        "rank",
+        "name",
+        "metric",
+        "score",
+        "low",
+        "high",
+    ]
     columns += [f"level_{level}" for level in levels]
     columns += ["n", "missing", "unparsed", "p_above", "significant"]
     if any("runs" in row for row in rows):
         columns += ["runs", "run_deviation"]
     if board.get("pooled"):
-        columns += ["rank_low", "rank_high", "p_best", "behind", "p_leader", "own_score", "datasets", "provisional"]
+        columns += [
+            "rank_low",
+            "rank_high",
+            "p_best",
+            "behind",
+            "p_leader",
+            "own_score",
+            "datasets",
+            "provisional",
+        ]
     columns += ["signature", *(f"about_{key}" for key in about_keys(rows))]
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
-    for record in (dict(zip(columns, columns, strict=True)), *(_record(t, row) for t in tables for row in t["rows"])):
+    for record in (
+        dict(zip(columns, columns, strict=True)),
+        *(_record(t, row) for t in tables for row in t["rows"]),
+    ):
         writer.writerow({key: _csv_cell(value) for key, value in record.items()})
     return text.getvalue()
 
@@ -126,7 +161,13 @@ def _record(table: Row, row: Row) -> dict[str, Any]:
         **row,
         **{f"level_{level}": value for level, value in row.get("level_scores", {}).items()},
         **{f"about_{key}": cell_text(value) for key, value in row.get("about", {}).items()},
-        **dict(zip(("low", "high", "rank_low", "rank_high"), (*(interval or ("", "")), *ranks), strict=True)),
+        **dict(
+            zip(
+                ("low", "high", "rank_low", "rank_high"),
+                (*(interval or ("", "")), *ranks),
+                strict=True,
+            )
+        ),
         "benchmark": table["benchmark"],
         "dataset": f"{len(table['datasets'])} datasets" if pooled else table["dataset"],
         "metric": f"{metric} (lower is better)" if lower else metric,
@@ -136,7 +177,8 @@ def _record(table: Row, row: Row) -> dict[str, Any]:
     }
 
 
-# What a spreadsheet takes for the start of a formula, at the start of a cell: also where it splits at a semicolon.
+# What a spreadsheet takes for the start of a formula, at the start of a cell: also where it splits
+# at a semicolon.
 _FORMULA: Final = re.compile(r"(^|[;\t])([\s\"'\u00ad\u180e]*)(?=[-=+@|%＝＋－＠−﹢﹣﹦])")
 
 
@@ -152,20 +194,35 @@ _MARKUP: Final = re.compile(r"[\\`*_{}\[\]()<>#+!|~&:@$^]|(?<=www)\.", re.I)
 
 
 def format_markdown(board: Row, changes: Sequence[Change] = ()) -> str:
-    """The tables as Markdown, and what changed last; names of files are text there, whatever they hold."""
+    """The tables as Markdown, and what changed last; names of files are text there, whatever they
+    hold.
+    """
     lines = ["# Leaderboard", ""]
     for table in list_tables(board):
         view = view_table(table)
-        lines += [f"## {_markdown(f'Leaderboard  {view.title}')}", "", *_markdown_table(view.as_text())]
+        lines += [
+            f"## {_markdown(f'Leaderboard  {view.title}')}",
+            "",
+            *_markdown_table(view.as_text()),
+        ]
         for remark in (*view.marks, *view.remarks):
             lines += ["", _markdown(remark)]
         lines += ["", f"`{format_signature(table['signature'])}`", ""]
     if board.get("remarks"):
-        lines += ["## Runs apart", "", *(f"- {_markdown(remark)}" for remark in board["remarks"]), ""]
+        lines += [
+            "## Runs apart",
+            "",
+            *(f"- {_markdown(remark)}" for remark in board["remarks"]),
+            "",
+        ]
     if changes:
         lines += ["## What changed last", ""]
         for block in changes_report(changes):
-            lines += _markdown_table(block) if isinstance(block, Table) else [f"{_markdown(block)}  " if block else ""]
+            lines += (
+                _markdown_table(block)
+                if isinstance(block, Table)
+                else [f"{_markdown(block)}  " if block else ""]
+            )
         lines += [""]
     if board["failed"]:
         lines += ["## Not scored", "", *_markdown_table(failed_table(board))]
@@ -178,12 +235,17 @@ def _markdown_table(table: Table) -> list[str]:
     lines = [
         "| "
         + " | ".join(
-            cell if column.kind == "number" else _markdown(cell) for column, cell in zip(columns, row, strict=True)
+            cell if column.kind == "number" else _markdown(cell)
+            for column, cell in zip(columns, row, strict=True)
         )
         + " |"
         for row in ([column.title for column in columns], *rows)
     ]
-    return [lines[0], "|" + "|".join("---:" if column.side == ">" else "---" for column in columns) + "|", *lines[1:]]
+    return [
+        lines[0],
+        "|" + "|".join("---:" if column.side == ">" else "---" for column in columns) + "|",
+        *lines[1:],
+    ]
 
 
 def _markdown(text: str) -> str:

@@ -1,4 +1,6 @@
-"""Paired differences of two systems and their tests: random signs, t corrected for skewness, Holm's adjustment."""
+"""Paired differences of two systems and their tests: random signs, t corrected for skewness, Holm's
+adjustment.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,13 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from forecasteval.common.errors import InputError
-from forecasteval.common.statistics import mean, stratified_error, stratified_mean, t_quantile, t_tail
+from forecasteval.common.statistics import (
+    mean,
+    stratified_error,
+    stratified_mean,
+    t_quantile,
+    t_tail,
+)
 
 from .systems import SEED, Strata, System
 
@@ -27,18 +35,28 @@ class Difference(NamedTuple):
     parts: list[float]  # what every question adds to the value
 
 
-def measure_differences(pairs: Iterable[tuple[System, System]], levels: Sequence[str]) -> list[Difference]:
+def measure_differences(
+    pairs: Iterable[tuple[System, System]], levels: Sequence[str]
+) -> list[Difference]:
     """The differences of pairs of systems over `levels`, tested together (`paired_test`)."""
     differences: list[Difference] = []
     flips = []
     for a, b in pairs:
-        columns = [(a.weights[level], a.questions[level].scores, b.questions[level].scores) for level in levels]
+        columns = [
+            (a.weights[level], a.questions[level].scores, b.questions[level].scores)
+            for level in levels
+        ]
         strata = [
-            (weight, [a.share * (x - y) for x, y in zip(of_a, of_b, strict=True)]) for weight, of_a, of_b in columns
+            (weight, [a.share * (x - y) for x, y in zip(of_a, of_b, strict=True)])
+            for weight, of_a, of_b in columns
         ]
         total = math.fsum(weight for weight, values in strata if values)
-        parts = [weight / total / len(values) * value for weight, values in strata for value in values]
-        differences.append(Difference(stratified_mean(strata), math.nan, strata, a.cluster(strata, levels), parts))
+        parts = [
+            weight / total / len(values) * value for weight, values in strata for value in values
+        ]
+        differences.append(
+            Difference(stratified_mean(strata), math.nan, strata, a.cluster(strata, levels), parts)
+        )
         flips.append(parts)
         clusters = [name for level in levels for name in a.questions[level].clusters]
         if clusters:  # what hangs together changes its sign together, over all levels
@@ -51,19 +69,25 @@ def measure_differences(pairs: Iterable[tuple[System, System]], levels: Sequence
 
 
 def tally(differences: Sequence[float], sign: int) -> dict[str, int]:
-    """Wins, ties and losses of the first of two systems, from the differences of their scores; see `Scale.sign`."""
+    """Wins, ties and losses of the first of two systems, from the differences of their scores; see
+    `Scale.sign`.
+    """
     wins, losses = (sum(side * sign * value > 0 for value in differences) for side in (1, -1))
     return {"wins": wins, "ties": len(differences) - wins - losses, "losses": losses}
 
 
-def sign_flip_test(parts: Sequence[Sequence[float]], flips: int = FLIPS, seed: int = 0) -> list[float]:
-    """Two-sided p-values of paired differences by random signs (Fisher, The Design of Experiments, 1935, §21).
+def sign_flip_test(
+    parts: Sequence[Sequence[float]], flips: int = FLIPS, seed: int = 0
+) -> list[float]:
+    """Two-sided p-values of paired differences by random signs (Fisher, The Design of Experiments,
+    1935, §21).
 
-    `parts` holds a row per pair: what every question adds to the pair's difference (Σ = the difference), so that
-    strata and weights are in it already. Without a difference between two systems every sign is as likely as the
-    other; p is the share of sign patterns with |Σ ±part| >= |Σ part|. All patterns are tried where at most 13 parts
-    are not 0, else `flips` random ones, and p = (1 + hits) / (1 + flips) (Phipson & Smyth 2010). The n-th question
-    gets the same sign in every pair, so p depends on nothing but the pair and the order of the questions.
+    `parts` holds a row per pair: what every question adds to the pair's difference (Σ = the
+    difference), so that strata and weights are in it already. Without a difference between two
+    systems every sign is as likely as the other; p is the share of sign patterns with |Σ ±part| >=
+    |Σ part|. All patterns are tried where at most 13 parts are not 0, else `flips` random ones, and
+    p = (1 + hits) / (1 + flips) (Phipson & Smyth 2010). The n-th question gets the same sign in
+    every pair, so p depends on nothing but the pair and the order of the questions.
     """
     import numpy as np
 
@@ -73,7 +97,9 @@ def sign_flip_test(parts: Sequence[Sequence[float]], flips: int = FLIPS, seed: i
     if not np.isfinite(matrix).all():
         raise InputError("sign_flip_test", "expected finite differences")
     observed = np.array([abs(math.fsum(row)) for row in matrix])
-    least = observed - 1e-12 * np.abs(matrix).sum(axis=1)  # a sum that is equal but for rounding counts
+    least = observed - 1e-12 * np.abs(matrix).sum(
+        axis=1
+    )  # a sum that is equal but for rounding counts
     values = np.ones(len(matrix))
     few = np.count_nonzero(matrix, axis=1) <= EXACT_FLIPS
     for index in np.flatnonzero(few):
@@ -87,7 +113,9 @@ def sign_flip_test(parts: Sequence[Sequence[float]], flips: int = FLIPS, seed: i
         step = max(1, _BLOCK // max(count, len(rest)))
         for start in range(0, flips, step):
             # Whole words: what is drawn must not depend on how many rows are drawn at a time.
-            words = rng.integers(0, 1 << 64, (min(step, flips - start), (count + 63) // 64), np.uint64)
+            words = rng.integers(
+                0, 1 << 64, (min(step, flips - start), (count + 63) // 64), np.uint64
+            )
             signs = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1)[:, :count]
             sums = (2.0 * signs - 1) @ matrix[rest].T
             hits += np.count_nonzero(np.abs(sums) >= least[rest], axis=0)
@@ -99,11 +127,13 @@ _MOST_SKEWNESS: Final = 2.0
 
 
 def skewness_test(strata: Sequence[tuple[float, Sequence[float]]]) -> float | None:
-    """Two-sided p-value of a stratified mean of 0 by Student's t, corrected for skewness; None as `stratified_error`.
+    """Two-sided p-value of a stratified mean of 0 by Student's t, corrected for skewness; None as
+    `stratified_error`.
 
-    T = t + g·t²/3 + g²·t³/27 + g/6 (Hall, On the removal of skewness by transformation, 1992), with the skewness of the
-    estimate g = Σ wᵢ³mᵢ/nᵢ² / V^(3/2), mᵢ the third central moment of a stratum and V as in `stratified_error`. Against
-    t, g counts up to 2/|t|, so that |T| > 0.48·|t|: beyond, eight wins of nine would be a weaker case than seven.
+    T = t + g·t²/3 + g²·t³/27 + g/6 (Hall, On the removal of skewness by transformation, 1992), with
+    the skewness of the estimate g = Σ wᵢ³mᵢ/nᵢ² / V^(3/2), mᵢ the third central moment of a stratum
+    and V as in `stratified_error`. Against t, g counts up to 2/|t|, so that |T| > 0.48·|t|: beyond,
+    eight wins of nine would be a weaker case than seven.
     """
     error = stratified_error(strata)
     if error is None:
@@ -124,16 +154,21 @@ def _third_moment(values: Sequence[float]) -> float:
 
 
 def paired_test(
-    differences: Sequence[Sequence[tuple[float, Sequence[float]]]], parts: Sequence[Sequence[float]], seed: int = 0
+    differences: Sequence[Sequence[tuple[float, Sequence[float]]]],
+    parts: Sequence[Sequence[float]],
+    seed: int = 0,
 ) -> list[float]:
     """Two-sided p-values of paired differences: the larger of `sign_flip_test` and `skewness_test`.
 
-    `differences` holds the strata of a row of `parts`. Random signs are right where differences are mostly ties or
-    have heavy tails, and reject too often where their distribution is skewed: many small gains and a few large losses.
-    There the correction is right, which is wrong about ties. `tests/nightly.py --only tests` measures both.
+    `differences` holds the strata of a row of `parts`. Random signs are right where differences are
+    mostly ties or have heavy tails, and reject too often where their distribution is skewed: many
+    small gains and a few large losses. There the correction is right, which is wrong about ties.
+    `tests/nightly.py --only tests` measures both.
     """
     flips = sign_flip_test(parts, seed=seed)
-    return [max(p, skewness_test(strata) or 0.0) for p, strata in zip(flips, differences, strict=True)]
+    return [
+        max(p, skewness_test(strata) or 0.0) for p, strata in zip(flips, differences, strict=True)
+    ]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -151,9 +186,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def detectable_difference(error: tuple[float, float], power: float = 0.8) -> float:
-    """The smallest true difference that a two-sided t test at the level 0.05 finds with probability `power`.
+    """The smallest true difference that a two-sided t test at the level 0.05 finds with probability
+    `power`.
 
-    (t at 0.975 + t at power) · standard error, with `error` = (standard error, degrees of freedom); the
-    usual approximation of the noncentral t (Cohen, Statistical Power Analysis, 1988).
+    (t at 0.975 + t at power) · standard error, with `error` = (standard error, degrees of freedom);
+    the usual approximation of the noncentral t (Cohen, Statistical Power Analysis, 1988).
     """
     return (t_quantile(0.975, error[1]) + t_quantile(power, error[1])) * error[0]

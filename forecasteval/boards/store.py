@@ -1,4 +1,6 @@
-"""Stored results: the lock of their folder, writing with a checksum, reading only what is still whole."""
+"""Stored results: the lock of their folder, writing with a checksum, reading only what is still
+whole.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,17 @@ from .systems import NO_RESULT, Forecasters, System, from_record, read_result, t
 
 BOARD: Final = "leaderboard"  # the stem that no result may have
 
-Score = Callable[..., Results]  # of a prediction file and its dataset or None; others of the same set come third
+Score = Callable[
+    ..., Results
+]  # of a prediction file and its dataset or None; others of the same set come third
 
 
 # --- Stored results ---
 
 
 def save_results(results: Mapping[str, Any], folder: Path, saved: set[str] | None = None) -> None:
-    """Write `folder/NAME.json`, atomically, once no other run writes there; the name is added to `saved`.
+    """Write `folder/NAME.json`, atomically, once no other run writes there; the name is added to
+    `saved`.
 
     Raises InputError for the name of the leaderboard, and for one that is in `saved` already.
     """
@@ -42,7 +47,8 @@ def save_results(results: Mapping[str, Any], folder: Path, saved: set[str] | Non
 
 
 def store_result(written: Path, path: Path, system: System | Forecasters) -> str:
-    """Put a file that holds a result in its place, and beside it what ranking needs of it; the sha256 of its bytes.
+    """Put a file that holds a result in its place, and beside it what ranking needs of it; the
+    sha256 of its bytes.
 
     Raises EvaluationError if it cannot be written.
     """
@@ -85,7 +91,9 @@ def read_stored(path: Path) -> tuple[dict[str, Any], str]:
 
     Its `result_sha256` must be that of the rest.
     """
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, InputError):
+    with contextlib.suppress(
+        OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, InputError
+    ):
         require_regular(path)
         raw = path.read_bytes()
         record = json.loads(raw)
@@ -103,16 +111,21 @@ def summary_path(path: Path) -> Path:
 
 
 def _write_summary(path: Path, system: System | Forecasters, checksum: str) -> None:
-    """Keep what ranking needs of a stored result, of this sha256, so that it need not be read whole again."""
+    """Keep what ranking needs of a stored result, of this sha256, so that it need not be read whole
+    again.
+    """
     summary = {"file_sha256": checksum, "system": to_record(system)}
     with contextlib.suppress(EvaluationError):  # then it is read whole
         write_atomic(summary_path(path), result_pieces(summary, None))
 
 
 def read_summary(path: Path, checksum: str) -> System | Forecasters | None:
-    """The summary for ranking of the stored result with this sha256; None if it does not exist or is damaged."""
+    """The summary for ranking of the stored result with this sha256; None if it does not exist or
+    is damaged.
+    """
     summary, _ = read_stored(summary_path(path))
-    # What another version wrote, or was saved with options that a leaderboard does not take, is none.
+    # What another version wrote, or was saved with options that a leaderboard does not take, is
+    # none.
     with contextlib.suppress(*NO_RESULT):
         if summary.get("file_sha256") == checksum:
             return from_record(summary["system"])
@@ -136,15 +149,19 @@ _TEMPORARY: Final = re.compile(r"\.[0-9]+-[0-9a-z_]{8}\.tmp")
 
 @contextlib.contextmanager
 def lock_folder(folder: Path, wait: bool = False) -> Iterator[str]:
-    """Hold `folder/.lock`, which the system releases when its holder dies, and sweep what a killed holder left.
+    """Hold `folder/.lock`, which the system releases when its holder dies, and sweep what a killed
+    holder left.
 
-    Without `fcntl` it is `.soft-lock`, whose existence is the lock: the empty `.lock`, which stays when its holder has
-    gone, would look like one that is held. Yields "", or a note that this file system has no such locks. If another run
-    holds the lock: wait for its end, or LockedError. EvaluationError if the folder cannot be written.
+    Without `fcntl` it is `.soft-lock`, whose existence is the lock: the empty `.lock`, which stays
+    when its holder has gone, would look like one that is held. Yields "", or a note that this file
+    system has no such locks. If another run holds the lock: wait for its end, or LockedError.
+    EvaluationError if the folder cannot be written.
     """
     path, note = folder / ".lock", ""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")  # without flock (a system, a disk) filelock warns and finds another way
+        warnings.simplefilter(
+            "always"
+        )  # without flock (a system, a disk) filelock warns and finds another way
         from filelock import FileLock, SoftFileLock, Timeout
 
         if issubclass(FileLock, SoftFileLock):
@@ -157,7 +174,9 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[str]:
             raise LockedError(f"{folder}: another run uses this folder") from None
         except (OSError, NotImplementedError) as error:
             number = getattr(error, "errno", None)
-            problem = "this file system has no locks" if number in _NO_LOCKS else "cannot be written"
+            problem = (
+                "this file system has no locks" if number in _NO_LOCKS else "cannot be written"
+            )
             hint = "; --output DIR names another folder" if number in _READ_ONLY else ""
             reason = getattr(error, "strerror", None) or error
             where = getattr(error, "filename", None) or path
@@ -172,8 +191,12 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[str]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove the files that a killed run left; such names are only written by the run that has the lock."""
+    """Remove the files that a killed run left; such names are only written by the run that has the
+    lock.
+    """
     for stray in folder.glob(".*.tmp"):
         if _TEMPORARY.fullmatch(stray.name):
             with contextlib.suppress(OSError):
-                shutil.rmtree(stray, True) if stray.is_dir() and not stray.is_symlink() else stray.unlink()
+                shutil.rmtree(
+                    stray, True
+                ) if stray.is_dir() and not stray.is_symlink() else stray.unlink()

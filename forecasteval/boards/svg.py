@@ -1,8 +1,8 @@
 """Elements of HTML that escape what they contain; marks and charts as SVG.
 
-Drawings have attributes in the place of styles, for a strict policy, and every mark has its number as a title. Widths
-are in per cent, so that a chart fits any screen while its text keeps its size; lines are stretched without their
-strokes.
+Drawings have attributes in the place of styles, for a strict policy, and every mark has its number
+as a title. Widths are in per cent, so that a chart fits any screen while its text keeps its size;
+lines are stretched without their strokes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,13 @@ from forecasteval.common.charts import COLOURS, Axis, Chart, Line, Panel
 from forecasteval.common.errors import printable
 from forecasteval.common.report import Bar, Interval, Mark
 
-_OWN_LINE: Final = {"meta", "p", "tr", "details", "section"}  # so that pages can be compared line by line
+_OWN_LINE: Final = {
+    "meta",
+    "p",
+    "tr",
+    "details",
+    "section",
+}  # so that pages can be compared line by line
 
 
 class Html(str):
@@ -26,7 +32,8 @@ class Html(str):
 
 
 def tag(name: str, /, *content: str, **attributes: object) -> Html:
-    """An element. Its content and the values of its attributes are escaped unless they are HTML already.
+    """An element. Its content and the values of its attributes are escaped unless they are HTML
+    already.
 
     Attributes that are None are left out; `class_` is `class`, and `data_l` is `data-l`.
 
@@ -49,7 +56,11 @@ def _attribute(key: str) -> str:
 
 # --- Drawings ---
 
-_TEXT: Final[dict[str, Any]] = {"font_family": "sans-serif", "font_size": 12, "fill": "currentColor"}
+_TEXT: Final[dict[str, Any]] = {
+    "font_family": "sans-serif",
+    "font_size": 12,
+    "fill": "currentColor",
+}
 
 
 def _colour(number: int) -> str:
@@ -70,9 +81,26 @@ def draw_mark(cell: Mark, axis: Axis | None) -> Html:
     if isinstance(cell, Bar):
         return _draw_bar(cell, axis or Axis())
     text, value = str(cell), cell.value or 0.0
-    ground = tag("rect", width="100%", height=22, fill=_colour(int(value < 0)), fill_opacity=f"{abs(value) * 0.45:.2f}")
-    number = tag("text", text, x="50%", y=16, text_anchor="middle", fill="currentColor", font_size=13)
-    return tag("svg", tag("title", text), ground, number, width="100%", height=22, role="img", aria_label=text)
+    ground = tag(
+        "rect",
+        width="100%",
+        height=22,
+        fill=_colour(int(value < 0)),
+        fill_opacity=f"{abs(value) * 0.45:.2f}",
+    )
+    number = tag(
+        "text", text, x="50%", y=16, text_anchor="middle", fill="currentColor", font_size=13
+    )
+    return tag(
+        "svg",
+        tag("title", text),
+        ground,
+        number,
+        width="100%",
+        height=22,
+        role="img",
+        aria_label=text,
+    )
 
 
 def _draw_interval(cell: Interval, axis: Axis) -> Html:
@@ -82,7 +110,9 @@ def _draw_interval(cell: Interval, axis: Axis) -> Html:
         marks.append(_rule(at, at, 0, 18))
     if cell.value is not None and not math.isnan(cell.value):
         if cell.bounds:
-            marks.append(tag("line", x1=_x(axis, cell.bounds[0]), x2=_x(axis, cell.bounds[1]), y1=9, y2=9))
+            marks.append(
+                tag("line", x1=_x(axis, cell.bounds[0]), x2=_x(axis, cell.bounds[1]), y1=9, y2=9)
+            )
         inside = "var(--back,#fff)" if cell.group else None
         marks.append(tag("circle", cx=_x(axis, cell.value), cy=9, r=4, fill=inside))
     colour = _colour(cell.group)
@@ -97,10 +127,20 @@ def _draw_bar(cell: Bar, axis: Axis) -> Html:
 
 
 def _draw_cell(cell: Mark, marks: list[Html], **attributes: object) -> Html:
-    return tag("svg", tag("title", str(cell)), *marks, width="100%", height=18, aria_hidden="true", **attributes)
+    return tag(
+        "svg",
+        tag("title", str(cell)),
+        *marks,
+        width="100%",
+        height=18,
+        aria_hidden="true",
+        **attributes,
+    )
 
 
-def _rule(x1: object, x2: object, y1: object, y2: object, opacity: float = 0.5, dashes: str | None = None) -> Html:
+def _rule(
+    x1: object, x2: object, y1: object, y2: object, opacity: float = 0.5, dashes: str | None = None
+) -> Html:
     stroke = {"stroke": "currentColor", "stroke_opacity": opacity, "stroke_dasharray": dashes}
     return tag("line", x1=x1, x2=x2, y1=y1, y2=y2, **stroke)
 
@@ -109,7 +149,9 @@ def show_ends(axis: Axis) -> Html:
     """The ends of the axis of a column, below its title."""
     low, high = axis.ticks[0][1], axis.ticks[-1][1]
     ends = tag("text", low, y=11), tag("text", high, x="100%", y=11, text_anchor="end")
-    return tag("svg", *ends, width="100%", height=14, aria_hidden="true", font_size=10, fill="currentColor")
+    return tag(
+        "svg", *ends, width="100%", height=14, aria_hidden="true", font_size=10, fill="currentColor"
+    )
 
 
 # --- Panels of lines and dots ---
@@ -131,15 +173,22 @@ def _draw_axes(panel: Panel) -> list[Html]:
     height, parts = panel.height, []
     for value, text in panel.y.ticks:
         y = _y(panel, value)
-        parts += [_rule(0, "100%", y, y, 0.15), tag("text", text, x=-6, y=y, dy=4, text_anchor="end")]
+        parts += [
+            _rule(0, "100%", y, y, 0.15),
+            tag("text", text, x=-6, y=y, dy=4, text_anchor="end"),
+        ]
     for place, (value, text) in enumerate(panel.x.ticks):
         x = _x(panel.x, value)
         kind = "mid" if 0 < place < len(panel.x.ticks) - 1 else None  # no room for it on a phone
-        label = tag("text", printable(text, 14), x=x, y=height + 18, text_anchor="middle", class_=kind)
+        label = tag(
+            "text", printable(text, 14), x=x, y=height + 18, text_anchor="middle", class_=kind
+        )
         parts += [_rule(x, x, height, height + 5), label]
     if panel.reference:
         (x1, y1), (x2, y2) = panel.reference
-        parts.append(_rule(_x(panel.x, x1), _x(panel.x, x2), _y(panel, y1), _y(panel, y2), dashes="4 4"))
+        parts.append(
+            _rule(_x(panel.x, x1), _x(panel.x, x2), _y(panel, y1), _y(panel, y2), dashes="4 4")
+        )
     below = tag("text", panel.x.title, x="50%", y=height + 36, text_anchor="middle")
     return [*parts, below, tag("text", panel.y.title, x=0, y=-10, dx=-24)]
 
@@ -155,16 +204,28 @@ def _draw_line(panel: Panel, line: Line, number: int) -> Html:
         dashes = "6 3" if number > 5 and not line.faint else None
         stroke = {"fill": "none", "stroke": ink, "stroke_width": 2, "stroke_dasharray": dashes}
         path = tag("path", d=panel.path(line), vector_effect="non-scaling-stroke", **stroke)
-        box = {"viewBox": f"0 0 1000 {panel.height}", "preserveAspectRatio": "none", "overflow": "visible"}
+        box = {
+            "viewBox": f"0 0 1000 {panel.height}",
+            "preserveAspectRatio": "none",
+            "overflow": "visible",
+        }
         parts.append(tag("svg", path, width="100%", height=panel.height, **box))
     if line.faint and panel.named and line.end:
-        at = {"x": _x(panel.x, line.end[0]), "y": _y(panel, line.end[1]), "dx": -8, "dy": -8, "text_anchor": "end"}
+        at = {
+            "x": _x(panel.x, line.end[0]),
+            "y": _y(panel, line.end[1]),
+            "dx": -8,
+            "dy": -8,
+            "text_anchor": "end",
+        }
         parts.append(tag("text", printable(line.name, 24), visibility="hidden", **at))
     for x, y, area in line.marks():
         radius = f"{((6 if line.joined else 16) + 60 * area) ** 0.5:.1f}"
         title = tag("title", f"{line.name}: {y:.4g}")
         parts.append(tag("circle", title, cx=_x(panel.x, x), cy=_y(panel, y), r=radius, fill=ink))
-    return tag("g", *parts, class_="faint" if line.faint else None, opacity=0.5 if line.faint else None)
+    return tag(
+        "g", *parts, class_="faint" if line.faint else None, opacity=0.5 if line.faint else None
+    )
 
 
 def _draw_name(panel: Panel, at: float, number: int) -> Html:

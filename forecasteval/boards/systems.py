@@ -1,4 +1,6 @@
-"""The parts of a result that ranking and comparison need: its row, and the scores of its questions by level."""
+"""The parts of a result that ranking and comparison need: its row, and the scores of its questions
+by level.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,18 @@ UNPARSED: Final = ("unparsed", "illegal")  # outcomes of answers that could not 
 NO_RESULT: Final = (InputError, LookupError, TypeError, ValueError, AttributeError)
 
 Strata = list[tuple[float, list[float]]]  # a weight and values, level by level
-Forecasters = dict[str, Any]  # a result that ranks the forecasters in it is a table of the board as it stands
+Forecasters = dict[
+    str, Any
+]  # a result that ranks the forecasters in it is a table of the board as it stands
 
 
 # --- Scales ---
 
 
 class Scale(NamedTuple):
-    """The bounds of a benchmark's scores, infinite where there are none, and which end is better."""
+    """The bounds of a benchmark's scores, infinite where there are none, and which end is
+    better.
+    """
 
     low: float = 0.0
     high: float = 1.0
@@ -52,7 +58,9 @@ class Scale(NamedTuple):
         return (score - self.low if self.higher_is_better else self.high - score) / self.width
 
     def describe(self) -> dict[str, Any]:
-        """The keys of a result or a table about its scale: none for the usual one, [0, 1], higher is better."""
+        """The keys of a result or a table about its scale: none for the usual one, [0, 1], higher
+        is better.
+        """
         if self == Scale():
             return {}
         bounds = [None if math.isinf(bound) else bound for bound in (self.low, self.high)]
@@ -95,7 +103,9 @@ class Questions(NamedTuple):
 
 @dataclass(frozen=True)
 class System:
-    """One file's result without its texts: what a board says of the file, and its questions by level."""
+    """One file's result without its texts: what a board says of the file, and its questions by
+    level.
+    """
 
     row: FileRow
     questions: dict[str, Questions]
@@ -109,12 +119,18 @@ class System:
     @cached_property
     def group(self) -> tuple[str, str, str]:
         """Benchmark, dataset, checksum of the questions."""
-        return self.row["benchmark"], str(self.row["dataset"] or ""), self.row["signature"]["questions_sha256"]
+        return (
+            self.row["benchmark"],
+            str(self.row["dataset"] or ""),
+            self.row["signature"]["questions_sha256"],
+        )
 
     @cached_property
     def policy(self) -> dict[str, Any]:
         """The signature without checksums."""
-        return {key: value for key, value in self.row["signature"].items() if not key.endswith("sha256")}
+        return {
+            key: value for key, value in self.row["signature"].items() if not key.endswith("sha256")
+        }
 
     @cached_property
     def weights(self) -> dict[str, float]:
@@ -130,19 +146,26 @@ class System:
         return self.share_of(self.counts)
 
     def share_of(self, counts: Mapping[str, int]) -> float:
-        """Of the weights that count: below 1 where a level without questions, by these counts, keeps its weight."""
+        """Of the weights that count: below 1 where a level without questions, by these counts,
+        keeps its weight.
+        """
         if not self.policy.get("fixed_weights"):
             return 1.0
-        return sum(self.weights[level] for level, count in counts.items() if count) / sum(self.weights.values())
+        return sum(self.weights[level] for level, count in counts.items() if count) / sum(
+            self.weights.values()
+        )
 
     def strata(self, levels: Iterable[str]) -> Strata:
         """Weight and scores of each level; their `stratified_mean` is the overall score."""
         return [
-            (self.weights[level], [self.share * score for score in self.questions[level].scores]) for level in levels
+            (self.weights[level], [self.share * score for score in self.questions[level].scores])
+            for level in levels
         ]
 
     def cluster(self, strata: Strata, levels: Sequence[str]) -> Strata:
-        """Values by question as values by cluster (`cluster_values`): the mean is the same, errors are made of them."""
+        """Values by question as values by cluster (`cluster_values`): the mean is the same, errors
+        are made of them.
+        """
         clusters = [self.questions[level].clusters for level in levels]
         return [
             (weight, cluster_values(values, names) if names else values)
@@ -151,24 +174,43 @@ class System:
 
 
 def read_result(results: Mapping[str, Any], name: str | None = None) -> System | Forecasters:
-    """The parts of a result that ranking needs; InputError for a score out of bounds, and as in `read_system`."""
+    """The parts of a result that ranking needs; InputError for a score out of bounds, and as in
+    `read_system`.
+    """
     if "ranking" not in results:
         return _require_bounds(read_system(results, name))
     row = _file_row(results, name or str(results.get("name", "forecasts")))
-    return {"kind": "forecasters", **row, "rows": results["ranking"], "n_events": results["n_events"]}
+    return {
+        "kind": "forecasters",
+        **row,
+        "rows": results["ranking"],
+        "n_events": results["n_events"],
+    }
 
 
 def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
-    """The scores of one result; raises InputError if it has none, or if missing answers are left out of it."""
+    """The scores of one result; raises InputError if it has none, or if missing answers are left
+    out of it.
+    """
     signature, name = results["signature"], name or str(results.get("name", "system"))
     if "items" not in results:
-        raise InputError(name, "expected a result with a score per question", str(results.get("benchmark")))
+        raise InputError(
+            name, "expected a result with a score per question", str(results.get("benchmark"))
+        )
     if signature.get("missing", "zero") != "zero":
-        raise InputError(name, "missing answers must score 0: systems are judged on the same questions", "missing skip")
-    by_level: dict[str, list[tuple[Any, ...]]] = {str(level): [] for level in signature.get("weights", ("",))}
+        raise InputError(
+            name,
+            "missing answers must score 0: systems are judged on the same questions",
+            "missing skip",
+        )
+    by_level: dict[str, list[tuple[Any, ...]]] = {
+        str(level): [] for level in signature.get("weights", ("",))
+    }
     for item in results["items"]:  # of a million items, no more than this is kept
         level = str(item["level"]) if "weights" in signature else ""
-        by_level[level].append((*question_key(item), item["id"], item["outcome"], item.get("cluster")))
+        by_level[level].append(
+            (*question_key(item), item["id"], item["outcome"], item.get("cluster"))
+        )
     questions = {level: _columns(rows) for level, rows in by_level.items()}
     return System(_file_row(results, name), questions, read_scale(results))
 
@@ -185,12 +227,15 @@ def _columns(rows: list[tuple[Any, ...]]) -> Questions:
 
 
 def question_key(item: Mapping[str, Any]) -> tuple[str, float]:
-    """The sort key of items; equal questions are sorted by scores, so that the order of a file does not matter."""
+    """The sort key of items; equal questions are sorted by scores, so that the order of a file does
+    not matter.
+    """
     return item["question"], item["score"]
 
 
 def _file_row(results: Mapping[str, Any], name: str) -> FileRow:
-    # As it is stored: the keys of `weights` are numbers in a result that was scored just now, and texts in a file.
+    # As it is stored: the keys of `weights` are numbers in a result that was scored just now, and
+    # texts in a file.
     signature = json.loads(dump_json(results["signature"]))
     row: FileRow = {
         "name": name,
@@ -207,12 +252,18 @@ def _file_row(results: Mapping[str, Any], name: str) -> FileRow:
 
 
 def model_failures(results: Mapping[str, Any]) -> dict[str, int] | None:
-    """How often the language model failed, by kind, in a result that is degraded by it; None for any other result."""
-    models = [model for key in ("llm", "llm_names") if isinstance(model := results.get(key), Mapping)]
+    """How often the language model failed, by kind, in a result that is degraded by it; None for
+    any other result.
+    """
+    models = [
+        model for key in ("llm", "llm_names") if isinstance(model := results.get(key), Mapping)
+    ]
     degraded = [model for model in models if model.get("degraded")]
     if not degraded:
         return None
-    return dict(sorted(sum((Counter(model.get("failures")) for model in degraded), Counter[str]()).items()))
+    return dict(
+        sorted(sum((Counter(model.get("failures")) for model in degraded), Counter[str]()).items())
+    )
 
 
 def to_record(system: System | Forecasters) -> dict[str, Any]:
@@ -228,7 +279,10 @@ def from_record(record: Mapping[str, Any]) -> System | Forecasters:
     if "table" in record:
         return dict(record["table"])
     columns = {level: Questions(**values) for level, values in record["questions"].items()}
-    questions = {level: values._replace(outcomes=Counter(values.outcomes)) for level, values in columns.items()}
+    questions = {
+        level: values._replace(outcomes=Counter(values.outcomes))
+        for level, values in columns.items()
+    }
     return _require_bounds(System(record["row"], questions, read_scale(record)))
 
 
@@ -243,8 +297,13 @@ def _require_bounds(system: System) -> System:
 
 def count_unread(systems: Iterable[System], levels: Iterable[str]) -> dict[str, int]:
     """How many answers are missing, and how many could not be read."""
-    outcomes = sum((system.questions[level].outcomes for system in systems for level in levels), Counter[str]())
-    return {"missing": outcomes["missing"], "unparsed": sum(outcomes[outcome] for outcome in UNPARSED)}
+    outcomes = sum(
+        (system.questions[level].outcomes for system in systems for level in levels), Counter[str]()
+    )
+    return {
+        "missing": outcomes["missing"],
+        "unparsed": sum(outcomes[outcome] for outcome in UNPARSED),
+    }
 
 
 def file_row(system: System | Forecasters) -> Mapping[str, Any]:
@@ -253,14 +312,18 @@ def file_row(system: System | Forecasters) -> Mapping[str, Any]:
 
 
 def file_rows(board: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The parts of a board that stand for a file each: rows of systems, or of their runs, and tables of forecasters."""
+    """The parts of a board that stand for a file each: rows of systems, or of their runs, and
+    tables of forecasters.
+    """
     for table in board.get("tables", ()):
         for part in (table, *table["rows"]):
             yield from part.get("runs") or ([part] if "prediction" in part else ())
 
 
 def distinct_names(results: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The results' names, or `system 1` …; a name that was there before carries its place: `a (2)`."""
+    """The results' names, or `system 1` …; a name that was there before carries its place: `a
+    (2)`.
+    """
     names: list[str] = []
     for number, result in enumerate(results, 1):
         name = str(result.get("name", f"system {number}"))
@@ -274,4 +337,6 @@ def require_same_policy(a: System, b: System) -> None:
     differing = [key for key in {**first, **second} if first.get(key) != second.get(key)]
     if differing:
         policies = "; ".join(f"{key} {first.get(key)} and {second.get(key)}" for key in differing)
-        raise InputError(f"{a.name}, {b.name}", "expected results of the same version and policies", policies)
+        raise InputError(
+            f"{a.name}, {b.name}", "expected results of the same version and policies", policies
+        )

@@ -1,7 +1,9 @@
-"""The tables of boards and comparisons, declared by their columns: for the screen, notebooks, Markdown and pages.
+"""The tables of boards and comparisons, declared by their columns: for the screen, notebooks,
+Markdown and pages.
 
-A board has three kinds of tables: systems on all datasets, systems that answered the same questions, and the
-forecasters within one set. `view_table` has the columns of each, with where they stand.
+A board has three kinds of tables: systems on all datasets, systems that answered the same
+questions, and the forecasters within one set. `view_table` has the columns of each, with where they
+stand.
 """
 
 from __future__ import annotations
@@ -12,17 +14,25 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
-from forecasteval.common.report import Column, Interval, Table, make_table, show_interval, show_number, show_p
+from forecasteval.common.report import (
+    Column,
+    Interval,
+    Table,
+    make_table,
+    show_interval,
+    show_number,
+    show_p,
+)
 
 from .about import about_columns, shown_names
 from .systems import ALPHA
 
 Row = Mapping[str, Any]
 _UNSURE: Final = "≈"
-TIED: Final = (
-    f"{_UNSURE} best: not significantly below the best (p >= {ALPHA}, Holm's adjustment over the comparisons with it)."
+TIED: Final = f"{_UNSURE} best: not significantly below the best (p >= {ALPHA}, Holm's adjustment over the comparisons with it)."
+EXPLAINED: Final = (
+    f"{_UNSURE} the paired difference to the system above is not significant (p >= {ALPHA})."
 )
-EXPLAINED: Final = f"{_UNSURE} the paired difference to the system above is not significant (p >= {ALPHA})."
 
 
 # --- Columns ---
@@ -37,7 +47,9 @@ def _p(title: str, key: str, best: str = "high") -> Column:
 
 
 def _count(title: str, key: str, best: str = "high", spare: int = 0) -> Column:
-    return Column(title, lambda row: "–" if row.get(key) is None else str(row[key]), "number", best, spare)
+    return Column(
+        title, lambda row: "–" if row.get(key) is None else str(row[key]), "number", best, spare
+    )
 
 
 def _interval(key: str) -> Column:
@@ -47,7 +59,8 @@ def _interval(key: str) -> Column:
 def _levels(table: Row, best: str) -> list[Column]:
     levels = enumerate(filter(None, table["level_counts"]))
     return [
-        Column(f"Level {level}", partial(_show_level, level), "number", best, 700 - place) for place, level in levels
+        Column(f"Level {level}", partial(_show_level, level), "number", best, 700 - place)
+        for place, level in levels
     ]
 
 
@@ -89,7 +102,9 @@ def _count_warnings(row: Row) -> str:
 
 _RANK: Final = _count("Rank", "rank", "low")
 _NOTES: Final = Column("Notes", _show_notes, "inside")
-_MARKED_NOTES: Final = Column("Notes", lambda row: ", ".join(filter(None, (_mark_ties(row), _show_notes(row)))))
+_MARKED_NOTES: Final = Column(
+    "Notes", lambda row: ", ".join(filter(None, (_mark_ties(row), _show_notes(row))))
+)
 _MISSING: Final = _count("Missing", "missing", "low", 1)
 _UNPARSED: Final = _count("Unparsed", "unparsed", "low", 800)
 _RUNS: Final = [
@@ -113,7 +128,8 @@ INSIDE: Final = "inside"  # on a page it stands inside a row
 
 
 class View(NamedTuple):
-    """A table of a board as it is shown: its columns, each with where it stands, and remarks below it.
+    """A table of a board as it is shown: its columns, each with where it stands, and remarks below
+    it.
 
     `marks` explain the marks in the notes of the text; a page has dots and rings in their place.
     """
@@ -129,13 +145,18 @@ class View(NamedTuple):
 
 
 def view_table(table: Row, names: Sequence[str] | None = None) -> View:
-    """A table of a board; `names` are those of its rows, which are their display names or those of their files."""
+    """A table of a board; `names` are those of its rows, which are their display names or those of
+    their files.
+    """
     rows = [
-        {**row, "shown": name} for row, name in zip(table["rows"], names or shown_names(table["rows"]), strict=True)
+        {**row, "shown": name}
+        for row, name in zip(table["rows"], names or shown_names(table["rows"]), strict=True)
     ]
     make = {"pooled": _pooled, "systems": _systems, "forecasters": _forecasters}[table["kind"]]
     view = make(table, rows)
-    return view._replace(columns=[*view.columns, *((EVERYWHERE, column) for column in about_columns(rows))])
+    return view._replace(
+        columns=[*view.columns, *((EVERYWHERE, column) for column in about_columns(rows))]
+    )
 
 
 def _pooled(table: Row, rows: Sequence[Row]) -> View:
@@ -151,7 +172,15 @@ def _pooled(table: Row, rows: Sequence[Row]) -> View:
         *((PAGE, column) for column in _levels(table, best)),
         (EVERYWHERE, _number("Overall", "overall_score", best)),
         (INSIDE, _interval("overall_interval")),
-        (TEXT, Column("Ranks", lambda row: "–".join(map(str, row["rank_interval"] or ["–"])), "number", "low")),
+        (
+            TEXT,
+            Column(
+                "Ranks",
+                lambda row: "–".join(map(str, row["rank_interval"] or ["–"])),
+                "number",
+                "low",
+            ),
+        ),
         (INSIDE, _number("P(best)", "p_best")),
         (TEXT, _number("Behind by", "behind")),
         (TEXT, _interval("behind_interval")),
@@ -165,10 +194,14 @@ def _pooled(table: Row, rows: Sequence[Row]) -> View:
     remarks = []
     if any(row["rank"] is None for row in rows):
         least = table["signature"]["min_datasets"]
-        remarks.append(f"provisional: in fewer than {least} datasets, and therefore without rank (--min-datasets).")
+        remarks.append(
+            f"provisional: in fewer than {least} datasets, and therefore without rank (--min-datasets)."
+        )
     remarks.append(week_remark(table["week_deviation"]))
     if table["apart"]:
-        remarks.append(f"Apart, as they share no dataset with these: {', '.join(map(printable, table['apart']))}")
+        remarks.append(
+            f"Apart, as they share no dataset with these: {', '.join(map(printable, table['apart']))}"
+        )
     return View(title, columns, rows, remarks, [TIED] * any(map(_mark_ties, rows)))
 
 
@@ -177,7 +210,11 @@ def _systems(table: Row, rows: Sequence[Row]) -> View:
     best = "high" if table.get("higher_is_better", True) else "low"
     count = sum(table["level_counts"].values())
     used = sum(table["level_counts"][level] for level in table["weights"])
-    shown = f"{count} questions" if used == count else f"{used} of {count} questions (small levels left out)"
+    shown = (
+        f"{count} questions"
+        if used == count
+        else f"{used} of {count} questions (small levels left out)"
+    )
     dataset = printable(table["dataset"] or "without a dataset")
     columns = [
         (EVERYWHERE, _RANK),
@@ -202,7 +239,9 @@ def _systems(table: Row, rows: Sequence[Row]) -> View:
 def _forecasters(table: Row, rows: Sequence[Row]) -> View:
     """The forecasters of one file, or of the files of one dataset."""
     warnings = f", {_count_warnings(table)}" if table["warnings"] else ""
-    mark = _mark("low")  # few events may give any score: drawn, it would leave no room for the others on their axis
+    mark = _mark(
+        "low"
+    )  # few events may give any score: drawn, it would leave no room for the others on their axis
     drawn = replace(mark, cell=lambda row: "" if row.get("provisional") else mark.cell(row))
     columns = [
         (EVERYWHERE, _RANK),
@@ -213,7 +252,9 @@ def _forecasters(table: Row, rows: Sequence[Row]) -> View:
         (EVERYWHERE, _count("n", "n")),
     ]
     remarks = ["–: provisional, in too few events for a rank (--min-events)."]
-    title = f"{table['benchmark']}, {printable(table['name'])}, {table['n_events']} events{warnings}"
+    title = (
+        f"{table['benchmark']}, {printable(table['name'])}, {table['n_events']} events{warnings}"
+    )
     return View(title, columns, rows, remarks * any(row.get("provisional") for row in rows))
 
 
@@ -222,7 +263,12 @@ def _name(title: str) -> Column:
 
 
 def _mark(best: str) -> Column:
-    return Column("95% interval", lambda row: Interval(*mark_of(row), None, int(is_tied(row) is False)), "mark", best)
+    return Column(
+        "95% interval",
+        lambda row: Interval(*mark_of(row), None, int(is_tied(row) is False)),
+        "mark",
+        best,
+    )
 
 
 def mark_of(row: Row) -> tuple[float | None, Sequence[float] | None]:
@@ -244,7 +290,11 @@ def is_tied(row: Row) -> bool | None:
 
 def show_metric(table: Row) -> str:
     """The metric by which the forecasters of a table are ranked."""
-    return str(next((row.get("metric", "brier") for row in table["rows"]), "score")).replace("_", " ").title()
+    return (
+        str(next((row.get("metric", "brier") for row in table["rows"]), "score"))
+        .replace("_", " ")
+        .title()
+    )
 
 
 def lower_is_better(values: Row) -> str:
@@ -253,7 +303,9 @@ def lower_is_better(values: Row) -> str:
 
 
 def week_remark(deviation: float | None) -> str:
-    """How good and bad weeks of single systems stand in the intervals of a table over all datasets."""
+    """How good and bad weeks of single systems stand in the intervals of a table over all
+    datasets.
+    """
     if deviation is None:
         return "Good and bad weeks of a system cannot be measured: no interval includes them."
     return f"Good and bad weeks of a system are in all intervals: SD {deviation:.2f} in log-odds."
@@ -278,7 +330,9 @@ def compared_systems(*columns: Column) -> list[Column]:
 
 
 def pair_columns(levels: Iterable[str], *columns: Column) -> list[Column]:
-    """The columns of compared pairs; `columns` stand before the wins, ties and losses in each level."""
+    """The columns of compared pairs; `columns` stand before the wins, ties and losses in each
+    level.
+    """
     return [
         Column("A", lambda pair: printable(pair["a"])),
         Column("B", lambda pair: printable(pair["b"])),
@@ -288,7 +342,13 @@ def pair_columns(levels: Iterable[str], *columns: Column) -> list[Column]:
         _p("p (Holm)", "p_holm", "low"),
         *columns,
         *(
-            Column(f"Level {level}" if level else "Wins", partial(_show_tally, level), "number", "", 100 + place)
+            Column(
+                f"Level {level}" if level else "Wins",
+                partial(_show_tally, level),
+                "number",
+                "",
+                100 + place,
+            )
             for place, level in enumerate(levels)
         ),
     ]
@@ -314,6 +374,4 @@ def system_table(comparison: Row) -> Table:
     return make_table(compared_systems(*runs, _MISSING, _UNPARSED), comparison["systems"])
 
 
-POWER: Final = (
-    "By level: questions that A wins/ties/loses. 80% power at: the difference that is found four times out of five."
-)
+POWER: Final = "By level: questions that A wins/ties/loses. 80% power at: the difference that is found four times out of five."

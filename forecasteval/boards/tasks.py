@@ -1,4 +1,6 @@
-"""The files of a night, each a task: what one of them does, even killing its process, costs only itself."""
+"""The files of a night, each a task: what one of them does, even killing its process, costs only
+itself.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ _LONGEST_NAME: Final = 255  # bytes that file systems allow
 
 
 class Options(NamedTuple):
-    """How a night is run; `cluster` is the address of a Dask cluster, `processes` are 0 for the current one only."""
+    """How a night is run; `cluster` is the address of a Dask cluster, `processes` are 0 for the
+    current one only.
+    """
 
     force: bool = False  # score everything again
     pages: bool = False  # also those of runs
@@ -48,7 +52,9 @@ class Options(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A prediction file to score, or to find scored already; `others` are scored together with it."""
+    """A prediction file to score, or to find scored already; `others` are scored together with
+    it.
+    """
 
     path: Path
     dataset: Path | None
@@ -69,9 +75,14 @@ class Task(NamedTuple):
         return self.path, *self.others
 
     def checksums(self, hash_dataset: Callable[[Path], str] = hash_file) -> dict[str, str]:
-        """The checksums of predictions and dataset, as a signature has them; InputError if one cannot be read."""
+        """The checksums of predictions and dataset, as a signature has them; InputError if one
+        cannot be read.
+        """
         dataset = {"dataset_sha256": hash_dataset(self.dataset)} if self.dataset else {}
-        return {"prediction_sha256": join_checksums([hash_file(path) for path in self.files]), **dataset}
+        return {
+            "prediction_sha256": join_checksums([hash_file(path) for path in self.files]),
+            **dataset,
+        }
 
 
 class Failure(TypedDict):
@@ -87,9 +98,12 @@ def failure(file: str, reason: str, fault: bool = False) -> Failure:
 
 
 class Scored(NamedTuple):
-    """A result: the file that holds it, what ranking needs of it, how the language model failed, by kind."""
+    """A result: the file that holds it, what ranking needs of it, how the language model failed, by
+    kind.
+    """
 
-    path: Path  # in a folder that is removed once all files have been scored: it is moved where it belongs
+    # in a folder that is removed once all files have been scored: it is moved where it belongs
+    path: Path
     system: System | Forecasters
     llm_failures: Mapping[str, int]
 
@@ -97,7 +111,8 @@ class Scored(NamedTuple):
 class Outcome(NamedTuple):
     """The outcome of a task; some of several files may fail while the others have a result.
 
-    `notes` name files that answer other questions than those of their dataset, which is no failure of the night.
+    `notes` name files that answer other questions than those of their dataset, which is no failure
+    of the night.
     """
 
     scored: Scored | None
@@ -117,10 +132,11 @@ def explain(error: EvaluationError, path: Path, root: Path) -> str:
 def find_tasks(
     root: Path, together: Callable[[Path], bool] = lambda dataset: False
 ) -> tuple[list[Task], list[Failure], list[str]]:
-    """The tasks of `root/prediction`, the files that cannot be used, and the names of what is no prediction file.
+    """The tasks of `root/prediction`, the files that cannot be used, and the names of what is no
+    prediction file.
 
-    A task holds one file, or all files of a dataset that are scored `together`. Hidden files are left out, and
-    `SYSTEMS_FILE`. Raises InputError if there is no prediction file.
+    A task holds one file, or all files of a dataset that are scored `together`. Hidden files are
+    left out, and `SYSTEMS_FILE`. Raises InputError if there is no prediction file.
     """
     files, failures, ignored = _list_files(root / "prediction")
     tasks: dict[Path, Task] = {}  # by the dataset, or by the file itself
@@ -138,7 +154,9 @@ def find_tasks(
     usable = []
     for task in tasks.values():
         if task.name == BOARD:
-            problem = f"expected another name of the dataset: evaluation/{BOARD}.json is the leaderboard"
+            problem = (
+                f"expected another name of the dataset: evaluation/{BOARD}.json is the leaderboard"
+            )
             failures.append(failure(task.prediction, problem))
         elif task.name in taken and not task.others:
             problem = f"expected another name: evaluation/{task.name}.json is that of its dataset"
@@ -149,11 +167,17 @@ def find_tasks(
 
 
 def _list_files(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
-    """The prediction files by name, those whose names cannot be used, and the names of other files."""
+    """The prediction files by name, those whose names cannot be used, and the names of other
+    files.
+    """
     require_folder(folder)
     with readable(folder):
-        names = sorted(name for name in os.listdir(folder) if name[0] != "." and name != SYSTEMS_FILE)
-    by_stem = group_by((name for name in names if name.endswith(SUFFIXES)), lambda name: Path(name).stem)
+        names = sorted(
+            name for name in os.listdir(folder) if name[0] != "." and name != SYSTEMS_FILE
+        )
+    by_stem = group_by(
+        (name for name in names if name.endswith(SUFFIXES)), lambda name: Path(name).stem
+    )
     if not by_stem:
         raise InputError(str(folder), "expected prediction files", "none")
     files, failures = [], []
@@ -161,7 +185,9 @@ def _list_files(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
         if stem == BOARD:
             problem = f"expected another name: evaluation/{BOARD}.json is the leaderboard"
         elif len(os.fsencode(f"{stem}.json")) > _LONGEST_NAME:
-            problem = f"expected a shorter name: that of its result has more than {_LONGEST_NAME} bytes"
+            problem = (
+                f"expected a shorter name: that of its result has more than {_LONGEST_NAME} bytes"
+            )
         elif len(same) > 1:
             problem = f"expected one file with this stem, got {', '.join(same)}"
         else:
@@ -177,7 +203,9 @@ def _list_files(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
 def score_files(
     score: Score, tasks: Sequence[Task], root: Path, output: Path, options: Options
 ) -> Generator[Outcome, None, None]:
-    """Score files in their order, with a progress bar on a terminal: in processes where that pays, or on a cluster."""
+    """Score files in their order, with a progress bar on a terminal: in processes where that pays,
+    or on a cluster.
+    """
     from tqdm import tqdm
 
     folder = temporary_name(output)  # made for the first result
@@ -192,12 +220,16 @@ def score_files(
         outcomes = (work(task) for task in tasks)
     try:
         with contextlib.closing(outcomes):  # at once, so that no process goes on behind an error
-            bar = tqdm(outcomes, total=len(tasks), desc="scoring", unit="file", leave=False, disable=None)
+            bar = tqdm(
+                outcomes, total=len(tasks), desc="scoring", unit="file", leave=False, disable=None
+            )
             for task, outcome in zip(tasks, bar, strict=True):
                 if outcome is None:
                     yield _failed(task, "the process that scored it was killed (out of memory?)")
                 elif outcome.scored and not outcome.scored.path.exists():
-                    yield _failed(task, "the Dask worker wrote its result elsewhere: is the folder shared?")
+                    yield _failed(
+                        task, "the Dask worker wrote its result elsewhere: is the folder shared?"
+                    )
                 else:
                     yield outcome
     finally:
@@ -230,11 +262,15 @@ def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task
         if results is None:
             return Outcome(None, failures, notes)
         if damaged := results.get("damaged_lines"):
-            failures.append(failure(task.prediction, f"scored without its damaged lines: {damaged}"))
+            failures.append(
+                failure(task.prediction, f"scored without its damaged lines: {damaged}")
+            )
         system, path = read_result(results), folder / f"{results['name']}.json"
         write_atomic(path, result_pieces(results))
         if pages:
-            with contextlib.suppress(EvaluationError):  # a page that cannot be made costs no score: a note names it
+            with contextlib.suppress(
+                EvaluationError
+            ):  # a page that cannot be made costs no score: a note names it
                 write_stored(results, pages, hash_file(path))
         return Outcome(Scored(path, system, model_failures(results) or {}), failures, notes)
     except InputError as error:
@@ -243,17 +279,28 @@ def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task
         raise
     except MemoryError:
         return _failed(task, "not enough memory")
-    except Exception as error:  # a fault of this tool in one file must not cost a night's other files
-        reason = f"internal fault, please report it: {type(error).__name__}: {printable(error, 200)}"
+    except (
+        Exception
+    ) as error:  # a fault of this tool in one file must not cost a night's other files
+        reason = (
+            f"internal fault, please report it: {type(error).__name__}: {printable(error, 200)}"
+        )
         return _failed(task, reason, fault=True)
 
 
-def _score_same(work: Callable[[Task], Outcome], task_and_checksums: tuple[Task, dict[str, str]]) -> Outcome:
-    """Score a file on another machine, if it is the file that the client has: the folder may be another one."""
+def _score_same(
+    work: Callable[[Task], Outcome], task_and_checksums: tuple[Task, dict[str, str]]
+) -> Outcome:
+    """Score a file on another machine, if it is the file that the client has: the folder may be
+    another one.
+    """
     task, checksums = task_and_checksums
     if _checksums(task) == checksums:
         return work(task)
-    return _failed(task, "on the Dask worker it is another file, or it was changed meanwhile: is the folder shared?")
+    return _failed(
+        task,
+        "on the Dask worker it is another file, or it was changed meanwhile: is the folder shared?",
+    )
 
 
 def _checksums(task: Task) -> dict[str, str]:

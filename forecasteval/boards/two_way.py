@@ -1,4 +1,6 @@
-"""Systems that answered different weeks on one scale: a logistic model, and what its errors say of scores and ranks."""
+"""Systems that answered different weeks on one scale: a logistic model, and what its errors say of
+scores and ranks.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,12 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _NOISE: Final = 1e-12  # what is rounding
 _TINY: Final = 1e-300
 _WIDE: Final = 3.0  # prior standard deviation of systems, weeks and levels, in log-odds
-_NARROW: Final = 1.5  # that of a cell's departure from its week and level, divided by the root of its questions
-_COMMON: Final = 5.0  # weeks that the common variance of shocks counts for beside the weeks of a system
+_NARROW: Final = (
+    1.5  # that of a cell's departure from its week and level, divided by the root of its questions
+)
+_COMMON: Final = (
+    5.0  # weeks that the common variance of shocks counts for beside the weeks of a system
+)
 _STEPS: Final = 50
 
 
@@ -24,18 +30,25 @@ class Fit(NamedTuple):
     """Scores of S systems, and what their errors are made of."""
 
     scores: Array  # S
-    parts: list[Array]  # of each level, S × its questions or clusters: what each adds to the error of a score
+    parts: list[
+        Array
+    ]  # of each level, S × its questions or clusters: what each adds to the error of a score
     counts: Array  # L × S: questions or clusters that a system answered
-    measured: bool  # whether every level has two questions or clusters: one alone says nothing of its error
+    # whether every level has two questions or clusters: one alone says nothing of its error
+    measured: bool
     varies: Array  # S: whether a system's scores vary within a level, so that they measure an error
     shocks: Array  # S × S: covariance of the scores by weeks that are good or bad for a system
     shock_freedom: float
-    shock_deviation: float  # of the shocks of all systems, in log-odds; nan if nothing measures them
+    shock_deviation: (
+        float  # of the shocks of all systems, in log-odds; nan if nothing measures them
+    )
 
     def scale(self, factor: float) -> Fit:
         """The fit of scores `factor` times as large."""
         parts = [factor * part for part in self.parts]
-        return self._replace(scores=factor * self.scores, parts=parts, shocks=factor**2 * self.shocks)
+        return self._replace(
+            scores=factor * self.scores, parts=parts, shocks=factor**2 * self.shocks
+        )
 
 
 class _Design(NamedTuple):
@@ -62,25 +75,30 @@ class _Model(NamedTuple):
 # --- The fit ---
 
 
-def fit_scores(scores: Array, levels: Array, weeks: Array, weights: Array, clusters: Array | None = None) -> Fit:
+def fit_scores(
+    scores: Array, levels: Array, weeks: Array, weights: Array, clusters: Array | None = None
+) -> Fit:
     r"""The score that every system would have on all questions, from those that it answered.
 
-    `scores` is S × Q in [0, 1] with nan where a system did not take part, `levels` and `weeks` are the numbers of each
-    question's level and week, `weights` the weight of each level. A question of level l weighs v = w_l / n_l / Σw, n_l
-    counted over all questions, and a cell c is the questions of one week and level. The model is
-    p_sc = expit(θ_s + u_week + l_level + e_c), fitted by maximising the quasi-likelihood
+    `scores` is S × Q in [0, 1] with nan where a system did not take part, `levels` and `weeks` are
+    the numbers of each question's level and week, `weights` the weight of each level. A question of
+    level l weighs v = w_l / n_l / Σw, n_l counted over all questions, and a cell c is the questions
+    of one week and level. The model is p_sc = expit(θ_s + u_week + l_level + e_c), fitted by
+    maximising the quasi-likelihood
 
         Σ Qv·[y log p + (1 − y) log(1 − p)] − (Σθ² + Σu² + Σl²) / (2·3²) − Σ n_c·e_c² / (2·1.5²)
 
-    with Newton's method (the objective is concave). The score is Σ v·(y where the system took part, p elsewhere), in
-    [0, 1]: exactly the plain Σ w_l·mean_l / Σw where it always did. A system without any point is left out of the fit:
-    it does not show which weeks are easy. Its score is 0, and it has no influence on other scores.
+    with Newton's method (the objective is concave). The score is Σ v·(y where the system took part,
+    p elsewhere), in [0, 1]: exactly the plain Σ w_l·mean_l / Σw where it always did. A system
+    without any point is left out of the fit: it does not show which weeks are easy. Its score is 0,
+    and it has no influence on other scores.
 
-    Errors: a question's influence ψ on a score (sandwich; Liang & Zeger 1986), centred by level and times √(n/(n − 1))
-    with the n questions that the system answered there, so that they are those of `stratified_error` where a system
-    took part every week. With `clusters` (a number from 0 per question) the ψ of a cluster are summed, and n counts
-    clusters. To these comes the variance of weeks in which a system does better or worse than its rivals on all
-    questions at once, `_measure_shocks`.
+    Errors: a question's influence ψ on a score (sandwich; Liang & Zeger 1986), centred by level and
+    times √(n/(n − 1)) with the n questions that the system answered there, so that they are those
+    of `stratified_error` where a system took part every week. With `clusters` (a number from 0 per
+    question) the ψ of a cluster are summed, and n counts clusters. To these comes the variance of
+    weeks in which a system does better or worse than its rivals on all questions at once,
+    `_measure_shocks`.
     """
     clusters = np.arange(len(levels)) if clusters is None else clusters
     places = [levels == level for level in range(len(weights))]
@@ -97,13 +115,16 @@ def fit_scores(scores: Array, levels: Array, weeks: Array, weights: Array, clust
     expected = np.where(answered, values, chances)
     fit.scores[live] = expected @ design.weights
     residuals = answered * (values - chances) * design.weights
-    # How far the effects of systems, weeks and levels move a score: through the questions that were not answered.
+    # How far the effects of systems, weeks and levels move a score: through the questions that were
+    # not answered.
     missing = (~answered * design.weights) @ design.members * model.slopes
     gain = missing.sum(axis=1) / model.information
     pull = np.linalg.solve(model.rest, (missing @ design.effects - gain[:, None] * model.cross).T).T
     shared = design.effects[design.cells].T * residuals.sum(axis=0)
     shared -= (model.cross / model.information[:, None]).T @ residuals
-    influence = expected * design.weights + len(levels) * (gain[:, None] * residuals + pull @ shared)
+    influence = expected * design.weights + len(levels) * (
+        gain[:, None] * residuals + pull @ shared
+    )
     for in_level, numbers, part, counts in zip(places, members, fit.parts, fit.counts, strict=True):
         if part.size:  # rows about their means
             few = np.maximum(counts[live], 2)[:, None]
@@ -117,7 +138,10 @@ def fit_scores(scores: Array, levels: Array, weeks: Array, weights: Array, clust
 def _blank_fit(scores: Array, places: list[Array], members: list[Array]) -> Fit:
     """The fit of systems without a point: scores of 0 without errors."""
     answered = ~np.isnan(scores)
-    counts = [_sum_clusters(answered[:, at], numbers) > 0 for at, numbers in zip(places, members, strict=True)]
+    counts = [
+        _sum_clusters(answered[:, at], numbers) > 0
+        for at, numbers in zip(places, members, strict=True)
+    ]
     highest = [scores[:, at].max(axis=1, initial=-np.inf, where=answered[:, at]) for at in places]
     lowest = [scores[:, at].min(axis=1, initial=np.inf, where=answered[:, at]) for at in places]
     return Fit(
@@ -142,8 +166,12 @@ def _sum_clusters(values: Array, numbers: Array) -> Array:
 def _make_design(levels: Array, weeks: Array, weights: Array) -> _Design:
     sizes = np.bincount(levels, minlength=len(weights))
     v = (weights / weights[sizes > 0].sum() / np.maximum(sizes, 1))[levels]
-    _, first, cells = np.unique(weeks * len(weights) + levels, return_index=True, return_inverse=True)
-    of_week = np.unique(weeks, return_inverse=True)[1][first][:, None] == np.arange(len(np.unique(weeks)))
+    _, first, cells = np.unique(
+        weeks * len(weights) + levels, return_index=True, return_inverse=True
+    )
+    of_week = np.unique(weeks, return_inverse=True)[1][first][:, None] == np.arange(
+        len(np.unique(weeks))
+    )
     of_level = levels[first][:, None] == np.arange(len(weights))
     alone = np.eye(len(first))
     members = alone[cells]
@@ -154,7 +182,9 @@ def _make_design(levels: Array, weeks: Array, weights: Array) -> _Design:
 
 
 def _maximise(answered: Array, values: Array, design: _Design) -> _Model:
-    """Newton's method from 0; the systems' effects, whose information is diagonal, are eliminated at every step."""
+    """Newton's method from 0; the systems' effects, whose information is diagonal, are eliminated
+    at every step.
+    """
     weights = len(design.weights) * design.weights
     count, scored = (answered * weights) @ design.members, (values * weights) @ design.members
     theta, phi = np.zeros(len(answered)), np.zeros(len(design.precision))
@@ -169,8 +199,12 @@ def _maximise(answered: Array, values: Array, design: _Design) -> _Model:
         slopes = p * (1 - p)
         information = (count * slopes).sum(axis=1) + _WIDE**-2
         cross = (count * slopes) @ design.effects
-        rest = (design.effects.T * (count * slopes).sum(axis=0)) @ design.effects + np.diag(design.precision)
-        return _Model(p, slopes, information, cross, rest - cross.T @ (cross / information[:, None]))
+        rest = (design.effects.T * (count * slopes).sum(axis=0)) @ design.effects + np.diag(
+            design.precision
+        )
+        return _Model(
+            p, slopes, information, cross, rest - cross.T @ (cross / information[:, None])
+        )
 
     for _ in range(_STEPS):
         now, before = model(theta, phi), loss(theta, phi)
@@ -180,7 +214,10 @@ def _maximise(answered: Array, values: Array, design: _Design) -> _Model:
         step = np.linalg.solve(now.rest, of_effects - now.cross.T @ (of_systems / now.information))
         shift = (of_systems - now.cross @ step) / now.information
         length = 1.0
-        while loss(theta + length * shift, phi + length * step) > before + 1e-9 * abs(before) and length > 1e-4:
+        while (
+            loss(theta + length * shift, phi + length * step) > before + 1e-9 * abs(before)
+            and length > 1e-4
+        ):
             length /= 2
         theta, phi = theta + length * shift, phi + length * step
         if max(np.abs(shift).max(), np.abs(step).max()) < 1e-9:
@@ -194,23 +231,32 @@ def _maximise(answered: Array, values: Array, design: _Design) -> _Model:
 def _measure_shocks(
     answered: Array, residuals: Array, design: _Design, model: _Model, clusters: Array
 ) -> tuple[Array, float, float]:
-    """Variance of each system's week-to-week shocks in log-odds, degrees of freedom, and the common deviation.
+    """Variance of each system's week-to-week shocks in log-odds, degrees of freedom, and the common
+    deviation.
 
-    By moments. R_sw, the sum of a system's weighted residuals in a week, less what all systems share on a question, has
-    the variance (1 − H_sw/H_s)·(noise_sw + (1 − Σ_t H_tw²/(Σ_t H_tw)²)·H_sw²·ω_s²): H_sw = Σ v·p(1 − p) is what a shock
-    moves in R_sw, noise_sw is that of single questions, from their residuals about the mean of their cell, and the
-    factors are what the fit takes for the system and for the week. ω² solves it for all systems together, o_s² for a
-    single system, whose variance is max(0, (f·o_s² + 5ω²)/(f + 5)) with f = its weeks − 1, as few weeks say little.
+    By moments. R_sw, the sum of a system's weighted residuals in a week, less what all systems
+    share on a question, has the variance (1 − H_sw/H_s)·(noise_sw + (1 − Σ_t H_tw²/(Σ_t
+    H_tw)²)·H_sw²·ω_s²): H_sw = Σ v·p(1 − p) is what a shock moves in R_sw, noise_sw is that of
+    single questions, from their residuals about the mean of their cell, and the factors are what
+    the fit takes for the system and for the week. ω² solves it for all systems together, o_s² for a
+    single system, whose variance is max(0, (f·o_s² + 5ω²)/(f + 5)) with f = its weeks − 1, as few
+    weeks say little.
     """
     slopes = answered * model.slopes[:, design.cells] * design.weights
     residuals = residuals - slopes * (residuals.sum(axis=0) / np.maximum(slopes.sum(axis=0), _TINY))
     sizes = design.members.sum(axis=0)
     by_cell = residuals @ design.members
     about = residuals - answered * (by_cell / sizes)[:, design.cells]
-    _, first, units = np.unique(clusters * len(sizes) + design.cells, return_index=True, return_inverse=True)
+    _, first, units = np.unique(
+        clusters * len(sizes) + design.cells, return_index=True, return_inverse=True
+    )
     unit_cells = design.cells[first]
     count = np.bincount(unit_cells, minlength=len(sizes))
-    noise = _sum_clusters(about, units) ** 2 * (count / np.maximum(count - 1, 1))[unit_cells] @ design.weeks[unit_cells]
+    noise = (
+        _sum_clusters(about, units) ** 2
+        * (count / np.maximum(count - 1, 1))[unit_cells]
+        @ design.weeks[unit_cells]
+    )
     sums, moved = by_cell @ design.weeks, slopes @ design.members @ design.weeks
     left = 1 - moved / np.maximum(moved.sum(axis=1, keepdims=True), _TINY)
     free = 1 - (moved**2).sum(axis=0) / np.maximum(moved.sum(axis=0), _TINY) ** 2
@@ -229,12 +275,15 @@ def _measure_shocks(
     return variances, max(1.0, float(total)), float(np.sqrt(common))
 
 
-def _carry_shocks(answered: Array, variances: Array, design: _Design, model: _Model, gain: Array, pull: Array) -> Array:
+def _carry_shocks(
+    answered: Array, variances: Array, design: _Design, model: _Model, gain: Array, pull: Array
+) -> Array:
     """The covariance of the scores that shocks of these variances make, S × S.
 
-    A shock of system t in week w moves its own score by D_tw, and every score s by pull_s·K_tw through the effects of
-    weeks and levels: K_tw = Q·(Σ_c h_tc·z_c − H_tw·b_t), where h_tc is what it moves in a cell, H_tw in all cells of
-    the week, z_c the effects of the cell, and b_t what the system's own effect takes up.
+    A shock of system t in week w moves its own score by D_tw, and every score s by pull_s·K_tw
+    through the effects of weeks and levels: K_tw = Q·(Σ_c h_tc·z_c − H_tw·b_t), where h_tc is what
+    it moves in a cell, H_tw in all cells of the week, z_c the effects of the cell, and b_t what the
+    system's own effect takes up.
     """
     count = len(design.weights)
     by_cell = (answered * design.weights) @ design.members * model.slopes
@@ -244,10 +293,16 @@ def _carry_shocks(answered: Array, variances: Array, design: _Design, model: _Mo
     same_week = design.weeks @ design.weeks.T
     squares = design.effects.T @ ((by_cell.T * variances) @ by_cell * same_week) @ design.effects
     products = design.effects.T @ ((by_cell * (moved @ design.weeks.T)).T * variances) @ taken
-    total = count**2 * (squares - products - products.T + (taken.T * (variances * (moved**2).sum(axis=1))) @ taken)
-    mixed = (by_cell * (direct @ design.weeks.T)) @ design.effects - taken * (direct * moved).sum(axis=1)[:, None]
+    total = count**2 * (
+        squares - products - products.T + (taken.T * (variances * (moved**2).sum(axis=1))) @ taken
+    )
+    mixed = (by_cell * (direct @ design.weeks.T)) @ design.effects - taken * (direct * moved).sum(
+        axis=1
+    )[:, None]
     crossed = count * (variances[:, None] * mixed) @ pull.T
-    covariance: Array = np.diag(variances * (direct**2).sum(axis=1)) + crossed + crossed.T + pull @ total @ pull.T
+    covariance: Array = (
+        np.diag(variances * (direct**2).sum(axis=1)) + crossed + crossed.T + pull @ total @ pull.T
+    )
     return covariance
 
 
@@ -255,7 +310,9 @@ def _carry_shocks(answered: Array, variances: Array, design: _Design, model: _Mo
 
 
 class Spread(NamedTuple):
-    """Estimates, their variances (0: questions all say the same; nan: nothing measures them), degrees of freedom."""
+    """Estimates, their variances (0: questions all say the same; nan: nothing measures them),
+    degrees of freedom.
+    """
 
     value: Array
     variance: Array
@@ -263,13 +320,17 @@ class Spread(NamedTuple):
 
 
 def score_spread(fit: Fit) -> Spread:
-    """The scores' errors, with Satterthwaite's degrees of freedom from the questions that each system answered."""
+    """The scores' errors, with Satterthwaite's degrees of freedom from the questions that each
+    system answered.
+    """
     parts = np.array([(part**2).sum(axis=1) for part in fit.parts])
     return _spread(fit, fit.scores, parts, fit.counts, np.diag(fit.shocks))
 
 
 def difference_spread(fit: Fit) -> Spread:
-    """S × S: those of every system's score less every other's; a level counts the fewer questions of the two."""
+    """S × S: those of every system's score less every other's; a level counts the fewer questions
+    of the two.
+    """
     fewer = np.minimum(fit.counts[:, :, None], fit.counts[:, None, :])
     parts = np.array([_of_differences(part @ part.T) for part in fit.parts])
     return _spread(fit, fit.scores[:, None] - fit.scores, parts, fewer, _of_differences(fit.shocks))
@@ -298,7 +359,8 @@ def half_widths(spread: Spread) -> Array:
 def compare_pairs(fit: Fit, differences: Spread) -> Array:
     """S × S two-sided p-values by Student's t, not adjusted; 1 where nothing measures the error.
 
-    None is below 2 / 2^n, the least that the signs of the n questions of the system with fewer can give.
+    None is below 2 / 2^n, the least that the signs of the n questions of the system with fewer can
+    give.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.abs(differences.value) / np.sqrt(differences.variance)
@@ -320,8 +382,9 @@ def adjust_pairs(p: Array) -> Array:
 def rank_bounds(differences: Array, p: Array, alpha: float) -> list[tuple[int, int]]:
     """The best and the worst rank of every system that no test contradicts.
 
-    1 + the systems significantly better, and S − those significantly worse. With Holm's p-values over all pairs, all
-    ranks lie in theirs in 95 % of cases (Mogstad, Romano, Shaikh & Wilhelm, Inference for ranks, 2024).
+    1 + the systems significantly better, and S − those significantly worse. With Holm's p-values
+    over all pairs, all ranks lie in theirs in 95 % of cases (Mogstad, Romano, Shaikh & Wilhelm,
+    Inference for ranks, 2024).
     """
     better = ((differences < 0) & (p < alpha)).sum(axis=1)
     worse = ((differences > 0) & (p < alpha)).sum(axis=1)
@@ -329,10 +392,12 @@ def rank_bounds(differences: Array, p: Array, alpha: float) -> list[tuple[int, i
 
 
 def chances_of_best(fit: Fit, seed: int, places: Array) -> Array:
-    """Share of `DRAWS` draws from the normal distribution of the errors of some systems in which each is the highest.
+    """Share of `DRAWS` draws from the normal distribution of the errors of some systems in which
+    each is the highest.
 
-    Systems without a point are never it, unless nobody has one; ties share. Normal and not Student's: with few
-    questions it is surer than the intervals. nan where nothing measures the errors.
+    Systems without a point are never it, unless nobody has one; ties share. Normal and not
+    Student's: with few questions it is surer than the intervals. nan where nothing measures the
+    errors.
     """
     if not fit.measured:
         return np.full(len(places), np.nan)
@@ -340,9 +405,16 @@ def chances_of_best(fit: Fit, seed: int, places: Array) -> Array:
     drawn_from = places[live]
     covariance = sum(part[drawn_from] @ part[drawn_from].T for part in fit.parts)
     values, vectors = np.linalg.eigh(covariance + fit.shocks[np.ix_(drawn_from, drawn_from)])
-    values = np.where(values > _NOISE * values.max(), values, 0.0)  # the root of rounding would part equal systems
-    root = (vectors * np.sqrt(values)) @ vectors.T  # the symmetric one: no sign is up to the library
-    drawn = fit.scores[drawn_from] + np.random.default_rng(seed).standard_normal((DRAWS, len(root))) @ root
+    values = np.where(
+        values > _NOISE * values.max(), values, 0.0
+    )  # the root of rounding would part equal systems
+    root = (
+        vectors * np.sqrt(values)
+    ) @ vectors.T  # the symmetric one: no sign is up to the library
+    drawn = (
+        fit.scores[drawn_from]
+        + np.random.default_rng(seed).standard_normal((DRAWS, len(root))) @ root
+    )
     best = drawn >= drawn.max(axis=1, keepdims=True) - 1e-9
     chances = np.zeros(len(places))
     chances[live] = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)

@@ -36,16 +36,20 @@ _folder: Path
 def run_in_processes(
     work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, folder: Path
 ) -> Generator[Any, None, None]:
-    """`map(work, tasks)` by way of files in `folder`, with None for a task whose process was killed.
+    """`map(work, tasks)` by way of files in `folder`, with None for a task whose process was
+    killed.
 
-    Once a process has died, the remaining tasks run one by one, so that it is known which of them kills its process.
+    Once a process has died, the remaining tasks run one by one, so that it is known which of them
+    kills its process.
     """
     from concurrent.futures.process import BrokenProcessPool
 
     left, alone = list(tasks), False
     while left:
         try:
-            with contextlib.closing(_map(work, left, 1 if alone else processes, folder)) as outcomes:
+            with contextlib.closing(
+                _map(work, left, 1 if alone else processes, folder)
+            ) as outcomes:
                 for outcome in outcomes:
                     yield outcome
                     left.pop(0)
@@ -56,12 +60,16 @@ def run_in_processes(
             alone = True
 
 
-def _map(work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, folder: Path) -> Generator[Any, None, None]:
+def _map(
+    work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, folder: Path
+) -> Generator[Any, None, None]:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     context = get_context("spawn" if sys.platform == "win32" else "forkserver")
-    alive, parent = context.Pipe(duplex=False)  # the processes end when `parent` is closed, or has gone with its holder
+    alive, parent = context.Pipe(
+        duplex=False
+    )  # the processes end when `parent` is closed, or has gone with its holder
     executor = ProcessPoolExecutor(processes, context, _begin, (work, folder, alive))
     try:
         with _without_interrupts():
@@ -78,7 +86,9 @@ def _map(work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, folde
 
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """A Ctrl-C waits until all processes have started; these inherit that they never see it: it is for the parent."""
+    """A Ctrl-C waits until all processes have started; these inherit that they never see it: it is
+    for the parent.
+    """
     if sys.platform == "win32":
         yield
         return
@@ -94,7 +104,9 @@ def _begin(work: Callable[[Any], Any], folder: Path, alive: Connection) -> None:
     _work, _folder = work, folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, args=(alive,), daemon=True).start()
-    with contextlib.suppress(OSError):  # where memory runs out, Linux ends this process and not its parent
+    with contextlib.suppress(
+        OSError
+    ):  # where memory runs out, Linux ends this process and not its parent
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
@@ -107,8 +119,8 @@ def _end_with_parent(alive: Connection) -> None:
 def _do(task: Any) -> str:
     """Do a task, and leave its outcome in a file, whose name is returned.
 
-    A process that is killed while it sends a long message leaves half of it in the pipe, and the parent would wait for
-    the rest for ever. A name is sent whole or not at all.
+    A process that is killed while it sends a long message leaves half of it in the pipe, and the
+    parent would wait for the rest for ever. A name is sent whole or not at all.
     """
     path = temporary_name(_folder)
     write_atomic(path, pickle.dumps(_work(task)))
@@ -119,9 +131,13 @@ def _do(task: Any) -> str:
 
 CONNECT_SECONDS: Final = 10  # in which a scheduler must answer
 POLL_SECONDS: Final = 1  # after which a wait looks whether there are still workers
-WORKER_SECONDS: Final = 30  # in which a worker must be there: one that was killed starts again in two or three
+WORKER_SECONDS: Final = (
+    30  # in which a worker must be there: one that was killed starts again in two or three
+)
 
-_one_at_a_time = threading.Lock()  # a worker may have threads; what silences warnings knows of one only
+_one_at_a_time = (
+    threading.Lock()
+)  # a worker may have threads; what silences warnings knows of one only
 
 
 def require_cluster(address: str) -> None:
@@ -138,11 +154,14 @@ def require_cluster(address: str) -> None:
         raise InputError("--cluster", "needs the package distributed: pip install distributed")
 
 
-def run_on_cluster(work: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Generator[Any, None, None]:
+def run_on_cluster(
+    work: Callable[[Any], Any], tasks: Sequence[Any], address: str
+) -> Generator[Any, None, None]:
     """`map(work, tasks)` on a cluster; None for a task that kills its workers.
 
-    What a worker that died had to do or had done is done again by another. EvaluationError if there is no scheduler,
-    if it goes away, if there are no workers for `WORKER_SECONDS`, or if one of them has other code.
+    What a worker that died had to do or had done is done again by another. EvaluationError if there
+    is no scheduler, if it goes away, if there are no workers for `WORKER_SECONDS`, or if one of
+    them has other code.
     """
     with _connect(address) as client:
         from distributed import KilledWorker, wait
@@ -175,7 +194,9 @@ def _patiently(client: Client, wait: Callable[..., Any]) -> Any:
 
 @contextlib.contextmanager
 def _connect(address: str) -> Iterator[Client]:
-    """A client that does not talk to the user; whatever goes wrong with the cluster is an EvaluationError."""
+    """A client that does not talk to the user; whatever goes wrong with the cluster is an
+    EvaluationError.
+    """
     from concurrent.futures import CancelledError
 
     client = None
@@ -189,7 +210,14 @@ def _connect(address: str) -> Iterator[Client]:
             yield client
     except EvaluationError:
         raise
-    except (OSError, CancelledError, RuntimeError, ImportError, AttributeError, ValueError) as error:
+    except (
+        OSError,
+        CancelledError,
+        RuntimeError,
+        ImportError,
+        AttributeError,
+        ValueError,
+    ) as error:
         if client is None:
             problem = "no Dask scheduler answers"
         elif isinstance(error, TimeoutError):
@@ -209,7 +237,12 @@ def _connect(address: str) -> Iterator[Client]:
 def environment() -> dict[str, str]:
     """Versions that must be equal on all machines, so that scores are equal to the last digit."""
     python = ".".join(map(str, sys.version_info[:2]))
-    return {"code_sha256": hash_code(), "python": python, "numpy": version("numpy"), "scipy": version("scipy")}
+    return {
+        "code_sha256": hash_code(),
+        "python": python,
+        "numpy": version("numpy"),
+        "scipy": version("scipy"),
+    }
 
 
 def _do_alike(work: Callable[[Any], Any], expected: dict[str, str], task: Any) -> Any:

@@ -1,4 +1,5 @@
-"""Charts as data: marks in the cells of a table, lines and dots on axes; and `plot`, which draws one with matplotlib.
+"""Charts as data: marks in the cells of a table, lines and dots on axes; and `plot`, which draws
+one with matplotlib.
 
 Pages draw the same values as SVG (`boards/svg.py`).
 """
@@ -15,7 +16,8 @@ from .report import Bar, Interval, Mark, Shade, Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Six colours that colour-blind readers can tell apart (after Okabe and Ito), dark enough for text on white.
+# Six colours that colour-blind readers can tell apart (after Okabe and Ito), dark enough for text
+# on white.
 COLOURS: Final = ("#0072b2", "#b84a00", "#00785a", "#9a3d7c", "#7a5c00", "#56649a")
 GREY: Final = "#757575"
 LABEL: Final = 40  # characters of a name in a chart
@@ -44,7 +46,11 @@ class Axis(NamedTuple):
 
     def at(self, value: float) -> float:
         """The place of a value: 0 at the lower end, 1 at the upper one."""
-        return min(1.0, max(0.0, (value - self.low) / (self.high - self.low))) if self.high > self.low else 0.5
+        return (
+            min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+            if self.high > self.low
+            else 0.5
+        )
 
 
 def number_axis(title: str, values: Iterable[float | None]) -> Axis:
@@ -62,7 +68,8 @@ def number_axis(title: str, values: Iterable[float | None]) -> Axis:
         (factor * 10.0**exponent, max(0, -exponent))
         for exponent in range(power, power + 3)
         for factor in (1, 2, 5)
-        if math.ceil(high / (factor * 10.0**exponent)) - math.floor(low / (factor * 10.0**exponent)) <= _STEPS
+        if math.ceil(high / (factor * 10.0**exponent)) - math.floor(low / (factor * 10.0**exponent))
+        <= _STEPS
     )
     places = range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)
     ticks = [(round(place * step, 12), f"{place * step:.{digits}f}") for place in places]
@@ -81,7 +88,8 @@ def cell_axis(cells: Iterable[object]) -> Axis:
 
 
 class Line(NamedTuple):
-    """A named line through points (x, y), broken where y is None. `dots` are areas of the points from 0 to 1.
+    """A named line through points (x, y), broken where y is None. `dots` are areas of the points
+    from 0 to 1.
 
     Without `joined` only the dots are drawn. A `faint` line is grey until the pointer is on it.
     """
@@ -98,15 +106,21 @@ class Line(NamedTuple):
         return next(((x, y) for x, y in reversed(self.points) if y is not None), None)
 
     def marks(self) -> list[tuple[float, float, float]]:
-        """(x, y, area) of the dots: the points of a short line that is not faint, and of a line that has areas."""
+        """(x, y, area) of the dots: the points of a short line that is not faint, and of a line
+        that has areas.
+        """
         if not self.dots and (len(self.points) > _DOTTED or (self.faint and self.joined)):
             return []
         areas = self.dots or [0.0] * len(self.points)
-        return [(x, y, area) for (x, y), area in zip(self.points, areas, strict=True) if y is not None]
+        return [
+            (x, y, area) for (x, y), area in zip(self.points, areas, strict=True) if y is not None
+        ]
 
 
 class Panel(NamedTuple):
-    """One pair of axes; `reference` are the ends of a dashed line; with `named` the lines have labels."""
+    """One pair of axes; `reference` are the ends of a dashed line; with `named` the lines have
+    labels.
+    """
 
     title: str
     lines: Sequence[Line]
@@ -121,14 +135,25 @@ class Panel(NamedTuple):
         parts, command = [], "M"
         for x, y in line.points:
             if y is not None:
-                parts.append(f"{command}{1000 * self.x.at(x):.0f} {self.height * (1 - self.y.at(y)):.1f}")
+                parts.append(
+                    f"{command}{1000 * self.x.at(x):.0f} {self.height * (1 - self.y.at(y)):.1f}"
+                )
             command = "M" if y is None else "L"
         return "".join(parts)
 
     def labels(self, gap: float = 15.0) -> list[tuple[float, int]]:
-        """(place in pixels from the top, number of the line) of the names: near the ends of the lines, `gap` apart."""
-        lines = [(line.end, number) for number, line in enumerate(self.lines) if self.named and not line.faint]
-        return spread(sorted((self.height * (1 - self.y.at(end[1])), number) for end, number in lines if end), gap)
+        """(place in pixels from the top, number of the line) of the names: near the ends of the
+        lines, `gap` apart.
+        """
+        lines = [
+            (line.end, number)
+            for number, line in enumerate(self.lines)
+            if self.named and not line.faint
+        ]
+        return spread(
+            sorted((self.height * (1 - self.y.at(end[1])), number) for end, number in lines if end),
+            gap,
+        )
 
 
 def spread(ends: Sequence[tuple[float, int]], gap: float) -> list[tuple[float, int]]:
@@ -141,7 +166,8 @@ def spread(ends: Sequence[tuple[float, int]], gap: float) -> list[tuple[float, i
 
 
 class Chart(NamedTuple):
-    """A chart: `panels` of lines or, without any, the marks in the cells of `table`, which always has the numbers.
+    """A chart: `panels` of lines or, without any, the marks in the cells of `table`, which always
+    has the numbers.
 
     `name` is that of `plot(name)`; `description` says what is drawn and how to read it.
     """
@@ -157,14 +183,17 @@ class Chart(NamedTuple):
 
 
 def plot(charts: Mapping[str, Chart], name: str | None = None, ax: Any = None) -> Any:
-    """Draw a chart (the first, or `name`) with matplotlib: its Axes, or an array of them if it has several panels.
+    """Draw a chart (the first, or `name`) with matplotlib: its Axes, or an array of them if it has
+    several panels.
 
-    On `ax` if given: one Axes, or as many as the chart has panels. Raises InputError for a name that no chart has, and
-    without matplotlib.
+    On `ax` if given: one Axes, or as many as the chart has panels. Raises InputError for a name
+    that no chart has, and without matplotlib.
     """
     chart = charts.get(name if name is not None else next(iter(charts), ""))
     if chart is None:
-        raise InputError("plot", f"expected one of {', '.join(charts) or 'no charts'}", printable(repr(name), 60))
+        raise InputError(
+            "plot", f"expected one of {', '.join(charts) or 'no charts'}", printable(repr(name), 60)
+        )
     with extra_package("matplotlib", "plot"):
         from matplotlib import font_manager, pyplot, rc_context
     import numpy as np
@@ -175,7 +204,9 @@ def plot(charts: Mapping[str, Chart], name: str | None = None, ax: Any = None) -
         if ax is None:
             columns, lines = min(count, 4), -(-count // 4)
             size = max(6.4, 3.2 * columns), 1 + max(3.2, 3.2 * lines if chart.panels else height)
-            figure, grid = pyplot.subplots(lines, columns, squeeze=False, figsize=size, layout="constrained")
+            figure, grid = pyplot.subplots(
+                lines, columns, squeeze=False, figsize=size, layout="constrained"
+            )
             figure.suptitle(chart.title, parse_math=False)
             for spare in grid.flat[count:]:
                 spare.set_visible(False)
@@ -194,15 +225,30 @@ def _draw_panel(ax: Axes, panel: Panel) -> None:
     for number, line in enumerate(panel.lines):
         xs, ys = [x for x, _ in line.points], [math.nan if y is None else y for _, y in line.points]
         colour = GREY if line.faint else COLOURS[number % len(COLOURS)]
-        ax.plot(xs, ys, color=colour, linestyle="-" if line.joined else "", label=printable(line.name, LABEL))
+        ax.plot(
+            xs,
+            ys,
+            color=colour,
+            linestyle="-" if line.joined else "",
+            label=printable(line.name, LABEL),
+        )
         if line.dots:
             ax.scatter(xs, ys, s=[8 + 110 * dot for dot in line.dots], color=colour)
         if panel.named and line.end and not line.faint:
-            label = ax.annotate(printable(line.name, LABEL), line.end, (4, 0), textcoords="offset points", va="center")
+            label = ax.annotate(
+                printable(line.name, LABEL),
+                line.end,
+                (4, 0),
+                textcoords="offset points",
+                va="center",
+            )
             label.set(color=colour, parse_math=False)
     if panel.reference:
         ax.plot(*zip(*panel.reference, strict=True), color=GREY, linestyle="--", zorder=0)
-    places, texts = [at for at, _ in panel.x.ticks], [printable(text, LABEL) for _, text in panel.x.ticks]
+    places, texts = (
+        [at for at, _ in panel.x.ticks],
+        [printable(text, LABEL) for _, text in panel.x.ticks],
+    )
     ax.set_xticks(places, texts, parse_math=False)
     ax.set_xlabel(panel.x.title, parse_math=False)
     ax.set_ylabel(panel.y.title, parse_math=False)
@@ -219,7 +265,14 @@ def _draw_marks(ax: Axes, table: Table) -> None:
         for x, cell in enumerate(row[at:]):
             if isinstance(cell, Shade) and cell.value is not None:
                 colour = COLOURS[cell.value < 0]
-                ax.barh([y], [1], left=x - 0.5, height=1, color=colour, alpha=round(abs(cell.value), 2) * 0.75)
+                ax.barh(
+                    [y],
+                    [1],
+                    left=x - 0.5,
+                    height=1,
+                    color=colour,
+                    alpha=round(abs(cell.value), 2) * 0.75,
+                )
                 ax.text(x, y, str(cell), ha="center", va="center")
         cell = row[at]
         if isinstance(cell, Bar):
@@ -230,7 +283,9 @@ def _draw_marks(ax: Axes, table: Table) -> None:
             ax.plot([cell.value], [y], "D" if cell.group else "o", color=colour)
         if isinstance(cell, Interval) and cell.mark is not None:
             ax.plot([cell.mark], [y], "|", color=GREY, markersize=14)
-    ax.set_yticks(range(len(rows)), [printable(str(row[names]), LABEL) for row in rows], parse_math=False)
+    ax.set_yticks(
+        range(len(rows)), [printable(str(row[names]), LABEL) for row in rows], parse_math=False
+    )
     ax.set_ylim(len(rows) - 0.4, -0.6)
     if isinstance(rows[0][at], Shade):
         titles = [printable(title, LABEL) for title in table.header[at:]]

@@ -31,15 +31,21 @@ class InputError(EvaluationError):
         self.where, self.expected, self.got = where, expected, got
 
     def __str__(self) -> str:
-        return printable(f"{self.where}: {self.expected}" + (f", got {self.got}" if self.got else ""))
+        return printable(
+            f"{self.where}: {self.expected}" + (f", got {self.got}" if self.got else "")
+        )
 
 
 class OtherQuestionsError(InputError):
-    """A prediction for the questions of another dataset; a nightly run leaves it out and reports it."""
+    """A prediction for the questions of another dataset; a nightly run leaves it out and reports
+    it.
+    """
 
 
 class ClashError(InputError):
-    """Files that cannot be scored together: `errors` has one by the path of each of them; the others still can."""
+    """Files that cannot be scored together: `errors` has one by the path of each of them; the
+    others still can.
+    """
 
     def __init__(self, errors: Mapping[str, InputError]) -> None:
         first = next(iter(errors.values()))
@@ -55,7 +61,8 @@ class LockedError(EvaluationError):
 
 @contextlib.contextmanager
 def extra_package(package: str, where: str, otherwise: str = "") -> Iterator[None]:
-    """Around the import of an optional package: without it, an InputError has the command that installs it.
+    """Around the import of an optional package: without it, an InputError has the command that
+    installs it.
 
     `otherwise` is what users can do instead.
     """
@@ -66,12 +73,16 @@ def extra_package(package: str, where: str, otherwise: str = "") -> Iterator[Non
         raise InputError(where, f"needs {package}: pip install {package}{hint}") from None
 
 
-# Control characters, invisible direction marks and lone surrogates: a terminal must never see them raw.
-UNSAFE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+# Control characters, invisible direction marks and lone surrogates: a terminal must never see them
+# raw.
+UNSAFE: Final = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
 
 
 def printable(text: object, limit: int | None = None) -> str:
-    r"""`text` on one line, unsafe characters as escapes, cut to `limit` characters with an ellipsis.
+    r"""`text` on one line, unsafe characters as escapes, cut to `limit` characters with an
+    ellipsis.
 
     >>> printable("a\x1b[31mb\nc")
     'a\\x1b[31mb\\nc'
@@ -85,7 +96,9 @@ def printable(text: object, limit: int | None = None) -> str:
 
 
 class RecordNotes(defaultdict[str, list[str]]):
-    """Notes about records, each with the names of records: `notes["record without id"].append("record 7")`."""
+    """Notes about records, each with the names of records: `notes["record without
+    id"].append("record 7")`.
+    """
 
     def __init__(self) -> None:
         super().__init__(list)
@@ -103,7 +116,9 @@ def grouped_names(names: Sequence[object], count: int | None = None) -> str:
 
 
 def _open_streams() -> None:
-    """Open the null device for closed streams (`>&-`): the next file would get their number, and with it the output."""
+    """Open the null device for closed streams (`>&-`): the next file would get their number, and
+    with it the output.
+    """
     for number in range(3):
         try:
             os.fstat(number)
@@ -115,7 +130,9 @@ def _open_streams() -> None:
 
 
 def run_command(program: str, work: Callable[[], int]) -> int:
-    """The exit code of `work`, or of the error that stopped it, which is printed as one line on stderr."""
+    """The exit code of `work`, or of the error that stopped it, which is printed as one line on
+    stderr.
+    """
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)

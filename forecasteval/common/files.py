@@ -23,7 +23,9 @@ MAX_CELL: Final = 1 << 30  # of a CSV: a trace of reasoning is longer than csv's
 NAME_ENDS: Final = "-_.@"  # what ends a dataset's name at the start of a prediction's
 _PACKED: Final = {  # by extension: the kind of file, and what to do with it
     **dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".zip"), "a compressed file; unpack it first"),
-    **dict.fromkeys((".xlsx", ".xls", ".ods"), "a spreadsheet; save it as CSV with the columns id and answer"),
+    **dict.fromkeys(
+        (".xlsx", ".xls", ".ods"), "a spreadsheet; save it as CSV with the columns id and answer"
+    ),
     ".parquet": "a Parquet file; make a prediction of it first (convert)",
     ".eval": "a log of inspect_ai; make a prediction of it first (convert)",
 }
@@ -38,16 +40,23 @@ _MAGIC: Final = {  # the first bytes of such files, which may have other names
 
 
 def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
-    """UTF-8 text, a byte order mark at its start dropped; anything else is an InputError with the byte position.
+    """UTF-8 text, a byte order mark at its start dropped; anything else is an InputError with the
+    byte position.
 
     `position` is where `raw` begins in the file.
     """
-    packed = next((kind for magic, kind in _MAGIC.items() if raw.startswith(magic)), "") if position == 0 else ""
+    packed = (
+        next((kind for magic, kind in _MAGIC.items() if raw.startswith(magic)), "")
+        if position == 0
+        else ""
+    )
     if packed:
         raise InputError(where, "expected text", packed)
     if position == 0 and (raw[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in raw[:4]):
         at = 0 if raw[:1] >= b"\xfe" else raw.index(b"\0")
-        raise InputError(where, f"not UTF-8: byte 0x{raw[at]:02x} at position {at}", "UTF-16 or UTF-32 text")
+        raise InputError(
+            where, f"not UTF-8: byte 0x{raw[at]:02x} at position {at}", "UTF-16 or UTF-32 text"
+        )
     mark = len(BYTE_ORDER_MARK) if position == 0 and raw.startswith(BYTE_ORDER_MARK) else 0
     try:
         return raw[mark:].decode("utf-8")
@@ -58,13 +67,17 @@ def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
 
 
 def _guess_encoding(raw: bytes) -> str:
-    """GBK, with the command that converts it, if nearly all that is not ASCII are characters of GB 2312."""
+    """GBK, with the command that converts it, if nearly all that is not ASCII are characters of GB
+    2312.
+    """
     try:
         wide = [char for char in raw.decode("gb18030") if char > "\x7f"]
     except UnicodeDecodeError:
         return ""
     common = sum(len(char.encode("gb2312", "ignore")) == 2 for char in wide)
-    return "text in GBK: convert it with iconv -f GB18030 -t UTF-8" if common > 0.9 * len(wide) else ""
+    return (
+        "text in GBK: convert it with iconv -f GB18030 -t UTF-8" if common > 0.9 * len(wide) else ""
+    )
 
 
 @contextlib.contextmanager
@@ -83,14 +96,22 @@ def require_regular(path: Path) -> None:
     if stat.S_ISDIR(mode):
         raise InputError(str(path), "expected a file", "a folder; name a file in it")
     if not stat.S_ISREG(mode):
-        raise InputError(str(path), "expected a regular file", "a pipe or device; write what it gives to a file first")
+        raise InputError(
+            str(path),
+            "expected a regular file",
+            "a pipe or device; write what it gives to a file first",
+        )
 
 
 def require_folder(path: Path) -> None:
     """InputError if a folder that belongs to `--root` does not exist."""
     if not path.is_dir():
         got = "no such folder" if not path.exists() else "a file"
-        raise InputError(str(path), "expected a folder (--root DIR names the one with prediction/ and dataset/)", got)
+        raise InputError(
+            str(path),
+            "expected a folder (--root DIR names the one with prediction/ and dataset/)",
+            got,
+        )
 
 
 def require_plain(path: Path) -> None:
@@ -117,7 +138,9 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
 
 
 def settled_stamp(path: Path) -> tuple[int, ...] | None:
-    """The stamp of a file; None if it changed a moment ago, since it may change once more within the same time."""
+    """The stamp of a file; None if it changed a moment ago, since it may change once more within
+    the same time.
+    """
     stamp = _stamp(path)
     return stamp if stamp and time.time() - stamp[0] / 1e9 > _SETTLED else None
 
@@ -131,21 +154,31 @@ def hash_file(path: Path) -> str:
 
 def join_checksums(checksums: Sequence[str]) -> str:
     """The checksum of a single file, or a checksum of the checksums of several."""
-    return checksums[0] if len(checksums) == 1 else hashlib.sha256(" ".join(checksums).encode()).hexdigest()
+    return (
+        checksums[0]
+        if len(checksums) == 1
+        else hashlib.sha256(" ".join(checksums).encode()).hexdigest()
+    )
 
 
 def find_file(name: str, folder: Path) -> Path:
     """The JSON, JSONL or CSV file that `name` means, with or without extension.
 
-    A name with a separator is a path, any other is looked up in `folder`. Raises InputError: no such file (the
-    nearest names that exist), or two files with one stem.
+    A name with a separator is a path, any other is looked up in `folder`. Raises InputError: no
+    such file (the nearest names that exist), or two files with one stem.
     """
     base = Path(name) if os.sep in name or "/" in name else folder / name
-    matches = [path for path in (base, *(base.parent / (base.name + end) for end in SUFFIXES)) if os.path.isfile(path)]
+    matches = [
+        path
+        for path in (base, *(base.parent / (base.name + end) for end in SUFFIXES))
+        if os.path.isfile(path)
+    ]
     if len(matches) == 1 or (matches and matches[0] == base):
         return matches[0]
     if matches:
-        raise InputError(str(base), "expected one file", f"{' and '.join(path.name for path in matches)}")
+        raise InputError(
+            str(base), "expected one file", f"{' and '.join(path.name for path in matches)}"
+        )
     if os.path.exists(base):
         require_plain(base)  # raises an error that says what it is
     try:
@@ -155,7 +188,9 @@ def find_file(name: str, folder: Path) -> Path:
     candidates = sorted(name for name in names if name.endswith(SUFFIXES) and name[0] != ".")
     import difflib  # here: it costs more than all the rest of the start-up
 
-    packed = sorted(name for name in names if Path(name).suffix in _PACKED and name.startswith(base.name))
+    packed = sorted(
+        name for name in names if Path(name).suffix in _PACKED and name.startswith(base.name)
+    )
     if packed:
         require_plain(base.parent / packed[0])
     near = difflib.get_close_matches(base.name, candidates, n=3, cutoff=0.4) or candidates[:3]
@@ -177,18 +212,26 @@ def csv_delimiter(text: str) -> str:
     return max(",;\t", key=text.lstrip("\r\n").partition("\n")[0].count)
 
 
-def csv_rows(text: str | Iterable[str], where: str, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
-    """(line on which it begins, cells) of every row of a CSV, given as text or as lines, from its header on.
+def csv_rows(
+    text: str | Iterable[str], where: str, strict: bool = True
+) -> Iterator[tuple[int, list[str]]]:
+    """(line on which it begins, cells) of every row of a CSV, given as text or as lines, from its
+    header on.
 
-    A blank row has no cells: `if cells: dict(zip_longest(names, cells))` makes records of the others, in which a cell
-    that lacks is None, and a cell without a name has the key None. With `strict`, misplaced quotes are an error too.
-    Raises InputError, with the line, for text that is no CSV.
+    A blank row has no cells: `if cells: dict(zip_longest(names, cells))` makes records of the
+    others, in which a cell that lacks is None, and a cell without a name has the key None. With
+    `strict`, misplaced quotes are an error too. Raises InputError, with the line, for text that is
+    no CSV.
     """
     import csv  # here: most commands read none
 
     lines = iter(io.StringIO(text, newline="") if isinstance(text, str) else text)
-    blank, first = next(((number, line) for number, line in enumerate(lines) if line.strip("\r\n")), (0, ""))
-    reader = csv.reader(itertools.chain([first], lines), delimiter=csv_delimiter(first), strict=strict)
+    blank, first = next(
+        ((number, line) for number, line in enumerate(lines) if line.strip("\r\n")), (0, "")
+    )
+    reader = csv.reader(
+        itertools.chain([first], lines), delimiter=csv_delimiter(first), strict=strict
+    )
     csv.field_size_limit(MAX_CELL)
     begin = blank + 1
     try:
@@ -200,7 +243,9 @@ def csv_rows(text: str | Iterable[str], where: str, strict: bool = True) -> Iter
 
 
 def holds_events(columns: Iterable[str]) -> bool:
-    """Whether a CSV with these columns contains events, as Prophet Arena's do, and needs no dataset."""
+    """Whether a CSV with these columns contains events, as Prophet Arena's do, and needs no
+    dataset.
+    """
     return not {"event_ticker", "market_info", "market_outcome"}.isdisjoint(columns)
 
 
@@ -210,10 +255,11 @@ def belongs_to(stem: str, dataset: str) -> bool:
 
 
 def find_dataset(prediction: Path, folder: Path) -> Path | None:
-    """The longest-named file in `folder` whose stem is the prediction's or a prefix of it up to `-`, `_`, `.` or `@`.
+    """The longest-named file in `folder` whose stem is the prediction's or a prefix of it up to
+    `-`, `_`, `.` or `@`.
 
-    None if there is none, and for a CSV that contains events; InputError if two fit equally well, or if the folder
-    exists and cannot be read.
+    None if there is none, and for a CSV that contains events; InputError if two fit equally well,
+    or if the folder exists and cannot be read.
     """
     if prediction.suffix == ".csv" and holds_events(csv_header(prediction)):
         return None
@@ -225,31 +271,41 @@ def find_dataset(prediction: Path, folder: Path) -> Path | None:
     except OSError as error:
         raise InputError(str(folder), f"cannot be read: {error.strerror or error}") from None
     fitting = [
-        path for path in paths if path.suffix in SUFFIXES and path.suffix != ".csv" and belongs_to(stem, path.stem)
+        path
+        for path in paths
+        if path.suffix in SUFFIXES and path.suffix != ".csv" and belongs_to(stem, path.stem)
     ]
     longest = max((len(path.stem) for path in fitting), default=0)
     best = [path for path in fitting if len(path.stem) == longest]
     if len(best) > 1:
-        raise InputError(str(folder), "expected one dataset", " and ".join(path.name for path in best))
+        raise InputError(
+            str(folder), "expected one dataset", " and ".join(path.name for path in best)
+        )
     return best[0] if best else None
 
 
 def temporary_name(folder: Path) -> Path:
-    """A name for a file until it is complete; the next run deletes files that a killed run has left."""
+    """A name for a file until it is complete; the next run deletes files that a killed run has
+    left.
+    """
     return folder / f".{os.getpid()}-{os.urandom(4).hex()}.tmp"
 
 
 def write_atomic(path: Path, content: str | bytes | Iterable[str]) -> None:
-    """Write text, its pieces, or bytes so that a kill leaves the old file or the new one, never a torn one.
+    """Write text, its pieces, or bytes so that a kill leaves the old file or the new one, never a
+    torn one.
 
-    Raises EvaluationError if the folder is read-only or the disk is full; the old file is then intact.
+    Raises EvaluationError if the folder is read-only or the disk is full; the old file is then
+    intact.
     """
     temporary = temporary_name(path.parent)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         pieces = [content] if isinstance(content, (str, bytes)) else content
         with temporary.open("wb") as file:
-            file.writelines(piece if isinstance(piece, bytes) else piece.encode() for piece in pieces)
+            file.writelines(
+                piece if isinstance(piece, bytes) else piece.encode() for piece in pieces
+            )
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -261,7 +317,9 @@ def write_atomic(path: Path, content: str | bytes | Iterable[str]) -> None:
 
 
 def set_of(path: Path, dataset: Path | None, together: Callable[[Path], bool]) -> Path | None:
-    """The dataset, if its predictions are scored together and `path` is among them: a CSV contains its events."""
+    """The dataset, if its predictions are scored together and `path` is among them: a CSV contains
+    its events.
+    """
     return dataset if dataset and path.suffix != ".csv" and together(dataset) else None
 
 
@@ -276,7 +334,9 @@ def score_together(
         failed = [(path, error.errors[str(path)]) for path in paths if str(path) in error.errors]
     except EvaluationError as error:
         alone = paths if len(paths) > 1 else ()
-        failed = [failure for path in alone for failure in score_together(score, [path], dataset)[1]]
+        failed = [
+            failure for path in alone for failure in score_together(score, [path], dataset)[1]
+        ]
         if not failed:
             return None, [(paths[0], error)]
     rest = [path for path in paths if path not in dict(failed)]
@@ -284,10 +344,14 @@ def score_together(
     return results, failed + errors
 
 
-def score_unchanged(score: Callable[..., T], path: Path, dataset: Path | None, others: Sequence[Path] = ()) -> T:
-    """`score(path, dataset)`, with `others` as a third argument, twice if a file changes while it is read.
+def score_unchanged(
+    score: Callable[..., T], path: Path, dataset: Path | None, others: Sequence[Path] = ()
+) -> T:
+    """`score(path, dataset)`, with `others` as a third argument, twice if a file changes while it
+    is read.
 
-    Raises InputError if a file changes again, and the errors of `score` for files that do not change.
+    Raises InputError if a file changes again, and the errors of `score` for files that do not
+    change.
     """
     files = [path, *others, *filter(None, [dataset])]
     error: EvaluationError | None = None
@@ -301,4 +365,6 @@ def score_unchanged(score: Callable[..., T], path: Path, dataset: Path | None, o
             if error:
                 raise error
             return results
-    raise error or InputError(str(path), "expected files that stay as they are", "a change while it was read, twice")
+    raise error or InputError(
+        str(path), "expected files that stay as they are", "a change while it was read, twice"
+    )

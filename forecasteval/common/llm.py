@@ -1,4 +1,6 @@
-"""A client for language models that speak the OpenAI API: many prompts, one deadline, one cache of replies."""
+"""A client for language models that speak the OpenAI API: many prompts, one deadline, one cache of
+replies.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,24 @@ MAX_FAILURES: Final = 10  # in a row, in the order of the prompts
 # Earlier versions kept a checksum in the third column.
 _TABLE: Final = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL, sha256 TEXT NOT NULL)"
 _MAX_REASON: Final = 200  # characters of what a server says about a failure
-_MIN_SECRET: Final = 8  # characters; a shorter key, like "none" where a server wants none, is a word like any other
+_MIN_SECRET: Final = (
+    8  # characters; a shorter key, like "none" where a server wants none, is a word like any other
+)
 _FORMS: Final = ("json_schema", "json_object", "text")  # of a reply, the strictest first
 _BAD_REQUEST: Final = frozenset({400, 413, 422})
-_STATUS: Final = {401: "key refused", 402: "no credit", 403: "forbidden", 404: "no such model", 429: "rate limit"}
+_STATUS: Final = {
+    401: "key refused",
+    402: "no credit",
+    403: "forbidden",
+    404: "no such model",
+    429: "rate limit",
+}
 # No further call can mend these.
 _HOPELESS: Final = frozenset({"key refused", "no credit", "no such model", "no http address"})
 # A server may refuse one prompt for what it says, and answer the next.
 _OF_ONE_PROMPT: Final = frozenset({"bad request", "forbidden"})
-# The model answered, although not what it was to answer. Every other failure is the server's, and may pass.
+# The model answered, although not what it was to answer. Every other failure is the server's, and
+# may pass.
 _OF_THE_MODEL: Final = frozenset({"empty", "cut off", "refusal"})
 Data = Mapping[str, Any]
 Value = TypeVar("Value")
@@ -42,17 +53,26 @@ class Task(NamedTuple, Generic[Value]):
     instructions: str
     properties: Data  # of a reply, each with its JSON schema
     version: str  # of the data and of `parse`
-    parse: Callable[[Data, str], Value | None]  # from data and reply, None if the reply is not valid
+    parse: Callable[
+        [Data, str], Value | None
+    ]  # from data and reply, None if the reply is not valid
 
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON schema of a reply."""
         required = list(self.properties)
-        return {"type": "object", "properties": self.properties, "required": required, "additionalProperties": False}
+        return {
+            "type": "object",
+            "properties": self.properties,
+            "required": required,
+            "additionalProperties": False,
+        }
 
 
 class Usage(TypedDict):
-    """The results of prompts, and their costs; `degraded`: the server failed, another run may give other results."""
+    """The results of prompts, and their costs; `degraded`: the server failed, another run may give
+    other results.
+    """
 
     prompts: int
     answered: int
@@ -65,7 +85,9 @@ class Usage(TypedDict):
 
 
 def build_prompt(data: Data) -> str:
-    """A user message that holds data as JSON between two tags, which nothing in the data can close."""
+    """A user message that holds data as JSON between two tags, which nothing in the data can
+    close.
+    """
     text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
     return f"<data>\n{text}\n</data>".encode("utf-8", "replace").decode()
 
@@ -73,13 +95,20 @@ def build_prompt(data: Data) -> str:
 class ModelClient:
     """Sends prompts to a language model, none before `read`; `begin` starts another run.
 
-    All calls of a run share one `deadline`, in seconds from the first. After ten failures in a row, and when the server
-    refuses the key, the credit or the model, a run sends nothing more. Failures count in the order of the prompts: a
-    result depends on the prompts and their replies, not on the order in which replies arrive.
+    All calls of a run share one `deadline`, in seconds from the first. After ten failures in a row,
+    and when the server refuses the key, the credit or the model, a run sends nothing more. Failures
+    count in the order of the prompts: a result depends on the prompts and their replies, not on the
+    order in which replies arrive.
     """
 
     def __init__(
-        self, api_key: str, base_url: str, model: str, workers: int, cache: Path | None, deadline: float
+        self,
+        api_key: str,
+        base_url: str,
+        model: str,
+        workers: int,
+        cache: Path | None,
+        deadline: float,
     ) -> None:
         self.server, self.cache = Server(api_key, base_url, model), ReplyCache(cache)
         self.workers, self.deadline = max(1, workers), deadline
@@ -91,7 +120,9 @@ class ModelClient:
         self._failures, self._stopped, self._answered = 0, False, False
 
     def read(self, task: Task[Value], data: Sequence[Data]) -> tuple[list[Value | None], Usage]:
-        """The model's result for each entry of `data`, None without a valid reply. Equal prompts are sent once."""
+        """The model's result for each entry of `data`, None without a valid reply. Equal prompts
+        are sent once.
+        """
         prompts = [build_prompt(entry) for entry in data]
         entries = dict(zip(prompts, data, strict=True))
         calls: dict[str, Call] = {}
@@ -100,8 +131,8 @@ class ModelClient:
             if cached is not None and task.parse(entry, cached) is not None:
                 calls[prompt] = Call(cached)
         new = [prompt for prompt in entries if prompt not in calls]
-        # Until a run has an answer, its first prompt goes alone: a server that refuses the key is called once, and the
-        # form of reply that it knows is the one in which all others begin.
+        # Until a run has an answer, its first prompt goes alone: a server that refuses the key is
+        # called once, and the form of reply that it knows is the one in which all others begin.
         alone = 0 if self._answered else 1
         sent = self._send(task, new[:alone])
         for call in sent.values():
@@ -117,7 +148,14 @@ class ModelClient:
 
     def _key(self, task: Task[Any], prompt: str) -> str:
         server = self.server
-        parts = (server.address, server.model, task.version, task.instructions, json.dumps(task.schema), prompt)
+        parts = (
+            server.address,
+            server.model,
+            task.version,
+            task.instructions,
+            json.dumps(task.schema),
+            prompt,
+        )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def _send(self, task: Task[Any], prompts: Sequence[str]) -> dict[str, Call]:
@@ -125,7 +163,9 @@ class ModelClient:
         from tqdm import tqdm
 
         futures = {prompt: Future[Call]() for prompt in prompts}
-        waiting = deque(futures.items() if prompts and not self._stopped and self._seconds_left() else ())
+        waiting = deque(
+            futures.items() if prompts and not self._stopped and self._seconds_left() else ()
+        )
 
         def work() -> None:
             with suppress(IndexError):  # Nothing is waiting any more.
@@ -136,15 +176,19 @@ class ModelClient:
                         if not call.failure:
                             self.cache.put(self._key(task, prompt), call.reply)
                         future.set_result(call)
-                    except Exception as error:  # A fault of this program: it is raised where the result is awaited.
+                    # A fault of this program: it is raised where the result is awaited.
+                    except Exception as error:
                         future.set_exception(error)
 
-        # Threads, since a notebook's event loop may be running; daemons, since a call that hangs must end with us.
+        # Threads, since a notebook's event loop may be running; daemons, since a call that hangs
+        # must end with us.
         for _ in range(min(self.workers, len(waiting))):
             threading.Thread(target=work, daemon=True).start()
         calls: dict[str, Call] = {}
         try:
-            for prompt, future in tqdm(futures.items(), desc=self.server.model, leave=False, disable=None):
+            for prompt, future in tqdm(
+                futures.items(), desc=self.server.model, leave=False, disable=None
+            ):
                 if self._stopped:
                     break
                 try:
@@ -184,7 +228,10 @@ def _count_usage(calls: Sequence[Call], values: Sequence[object], sent: Iterable
         "reasons": dict(sorted(reasons.items())),
         "degraded": any(failure not in _OF_THE_MODEL for failure in failures),
         "calls": len(spent),
-        "tokens": {"prompt": sum(prompt for prompt, _ in spent), "completion": sum(reply for _, reply in spent)},
+        "tokens": {
+            "prompt": sum(prompt for prompt, _ in spent),
+            "completion": sum(reply for _, reply in spent),
+        },
     }
 
 
@@ -195,23 +242,37 @@ class Call(NamedTuple):
     failure: str = ""
     reason: str = ""
     tokens: tuple[int, int] = (0, 0)  # of prompt and reply
-    dialect: tuple[str, bool] = (_FORMS[0], False)  # the form of reply, and whether the limit has its newer name
+    dialect: tuple[str, bool] = (
+        _FORMS[0],
+        False,
+    )  # the form of reply, and whether the limit has its newer name
 
 
 class Server:
-    """A model on a server; threads may call it at the same time. `address` may be printed: the key is not in it."""
+    """A model on a server; threads may call it at the same time. `address` may be printed: the key
+    is not in it.
+    """
 
     def __init__(self, api_key: str, base_url: str, model: str) -> None:
         """Raises InputError, before any request, for a key or an address that cannot be used."""
         import openai
 
         if not re.fullmatch("[!-~]+", api_key):
-            raise InputError("api_key (OPENAI_API_KEY)", "expected ASCII characters without blanks and line breaks")
-        self._openai, self._secret, self.model = openai, api_key if len(api_key) >= _MIN_SECRET else None, model
+            raise InputError(
+                "api_key (OPENAI_API_KEY)",
+                "expected ASCII characters without blanks and line breaks",
+            )
+        self._openai, self._secret, self.model = (
+            openai,
+            api_key if len(api_key) >= _MIN_SECRET else None,
+            model,
+        )
         where = "base_url (OPENAI_BASE_URL)"
         # Every result names the address, and a secret may stand in none of them.
         if set(base_url) & set("@?#") or self._redact(base_url) != base_url:
-            raise InputError(where, "expected an address without user, password, query, fragment and key")
+            raise InputError(
+                where, "expected an address without user, password, query, fragment and key"
+            )
         self.address, self.dialect = base_url, Call().dialect
         self._is_http = base_url.lower().startswith(("http://", "https://"))
         try:
@@ -219,8 +280,11 @@ class Server:
             self._client = openai.OpenAI(
                 api_key=api_key, base_url=base_url, max_retries=5, timeout=30.0, http_client=http
             )
-        except Exception:  # Its type belongs to the HTTP library beneath the SDK, and its text may hold a password.
-            raise InputError(where, "this address, or a proxy that the environment names, cannot be used") from None
+        # Its type belongs to the HTTP library beneath the SDK, and its text may hold a password.
+        except Exception:
+            raise InputError(
+                where, "this address, or a proxy that the environment names, cannot be used"
+            ) from None
         # Not at exit: a call that still hangs then would fail loudly.
         weakref.finalize(self, self._client.close).atexit = False
 
@@ -228,19 +292,37 @@ class Server:
         return text.replace(self._secret, "…") if self._secret else text
 
     def call(self, instructions: str, schema: Mapping[str, Any], prompt: str) -> Call:
-        """Send a prompt, with the SDK's retries; what a 400 refuses is sent in another dialect, while there is one."""
-        messages = [{"role": "system", "content": instructions}, {"role": "user", "content": prompt}]
+        """Send a prompt, with the SDK's retries; what a 400 refuses is sent in another dialect,
+        while there is one.
+        """
+        messages = [
+            {"role": "system", "content": instructions},
+            {"role": "user", "content": prompt},
+        ]
         form, new_limit = self.dialect
         while True:
-            # Models that want the new name think before they reply, within that limit, and refuse a temperature.
-            limit = {"max_completion_tokens": 2000} if new_limit else {"max_tokens": 200, "temperature": 0}
+            # Models that want the new name think before they reply, within that limit, and refuse a
+            # temperature.
+            limit = (
+                {"max_completion_tokens": 2000}
+                if new_limit
+                else {"max_tokens": 200, "temperature": 0}
+            )
             request: dict[str, Any] = {"model": self.model, "messages": messages, **limit}
             if form != "text":
                 request["response_format"] = {"type": form}
             if form == "json_schema":
-                request["response_format"]["json_schema"] = {"name": "reply", "strict": True, "schema": schema}
+                request["response_format"]["json_schema"] = {
+                    "name": "reply",
+                    "strict": True,
+                    "schema": schema,
+                }
             call = self._send(request)
-            if call.failure == "bad request" and "max_completion_tokens" in call.reason and not new_limit:
+            if (
+                call.failure == "bad request"
+                and "max_completion_tokens" in call.reason
+                and not new_limit
+            ):
                 new_limit = True
             elif call.failure == "bad request" and form != _FORMS[-1]:
                 form = _FORMS[_FORMS.index(form) + 1]
@@ -254,7 +336,11 @@ class Server:
         try:
             response = self._client.chat.completions.create(**request)
             choice, usage = response.choices[0], response.usage
-            tokens = (int(usage.prompt_tokens or 0), int(usage.completion_tokens or 0)) if usage else (0, 0)
+            tokens = (
+                (int(usage.prompt_tokens or 0), int(usage.completion_tokens or 0))
+                if usage
+                else (0, 0)
+            )
             reply = self._redact(choice.message.content or "").encode("utf-8", "replace").decode()
             refused, cut_off = bool(choice.message.refusal), choice.finish_reason == "length"
         except openai.APITimeoutError:
@@ -265,11 +351,22 @@ class Server:
             code = error.status_code
             failure = "bad request" if code in _BAD_REQUEST else _STATUS.get(code, f"status {code}")
             return Call(failure=failure, reason=self._read_reason(error))
-        # A 200 whose body is no JSON raises JSONDecodeError; one of another shape gives text, None or a list.
-        except (openai.OpenAIError, ValueError, AttributeError, TypeError, LookupError, RecursionError, OverflowError):
+        # A 200 whose body is no JSON raises JSONDecodeError; one of another shape gives text, None
+        # or a list.
+        except (
+            openai.OpenAIError,
+            ValueError,
+            AttributeError,
+            TypeError,
+            LookupError,
+            RecursionError,
+            OverflowError,
+        ):
             return Call(failure="bad body")
         if refused or cut_off or not reply.strip():
-            return Call(failure="refusal" if refused else "cut off" if cut_off else "empty", tokens=tokens)
+            return Call(
+                failure="refusal" if refused else "cut off" if cut_off else "empty", tokens=tokens
+            )
         return Call(reply, tokens=tokens)
 
     def _read_reason(self, error: Any) -> str:
@@ -280,14 +377,18 @@ class Server:
 
 
 class ReplyCache:
-    """Replies by key in one SQLite file, for any number of processes and threads; without a `path` nothing is kept.
+    """Replies by key in one SQLite file, for any number of processes and threads; without a `path`
+    nothing is kept.
 
-    A damaged file is set aside as `NAME.corrupt`; one that cannot be used is left alone, and `warnings` says so.
+    A damaged file is set aside as `NAME.corrupt`; one that cannot be used is left alone, and
+    `warnings` says so.
     """
 
     def __init__(self, path: Path | None) -> None:
         self.path, self.warnings = path, list[str]()
-        self._lock = threading.Lock()  # Else a thread that met the damage late would set the new file aside.
+        self._lock = (
+            threading.Lock()
+        )  # Else a thread that met the damage late would set the new file aside.
 
     def get(self, key: str) -> str | None:
         with self._lock:
@@ -304,8 +405,12 @@ class ReplyCache:
             return None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with closing(sqlite3.connect(self.path, timeout=1.5, isolation_level=None)) as connection:
-                connection.execute("PRAGMA synchronous = OFF")  # A crash of the machine costs no more than the cache.
+            with closing(
+                sqlite3.connect(self.path, timeout=1.5, isolation_level=None)
+            ) as connection:
+                connection.execute(
+                    "PRAGMA synchronous = OFF"
+                )  # A crash of the machine costs no more than the cache.
                 connection.execute(_TABLE)
                 return connection.execute(sql, values).fetchone()
         except (sqlite3.Error, OSError) as error:
@@ -314,9 +419,13 @@ class ReplyCache:
 
     def _recover(self, path: Path, error: Exception) -> None:
         # What is locked or read-only, and a full disk, are operational errors.
-        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(
+            error, sqlite3.OperationalError
+        ):
             with suppress(OSError):
-                path.replace(f"{path}.corrupt")  # SQLite itself deletes a journal that is left beside no file.
+                path.replace(
+                    f"{path}.corrupt"
+                )  # SQLite itself deletes a journal that is left beside no file.
                 self.warnings.append(f"{path}: damaged ({error}), set aside as {path.name}.corrupt")
                 return
         self.warnings.append(f"{path}: replies are not cached: {error}")

@@ -1,4 +1,6 @@
-"""Text of models: boxes, LaTeX and Markdown, list literals, a JSON object in prose, replies of OpenAI's API."""
+"""Text of models: boxes, LaTeX and Markdown, list literals, a JSON object in prose, replies of
+OpenAI's API.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from typing import Any, Final
 
 from .records import DECODER
 
-# What opens a box, and the brackets that must balance in it; the second to fourth form only where the first is absent.
+# What opens a box, and the brackets that must balance in it; the second to fourth form only where
+# the first is absent.
 _BOXES: Final = tuple(
     (re.compile(rf"{head}\s*{opened}|[{opened}{closed}]"), closed[-1])
     for head, opened, closed in (
@@ -21,13 +24,19 @@ _BOXES: Final = tuple(
     )
 )
 _BARE_BOX: Final = re.compile(r"\\(?:boxed|fbox)\s+([^\s{}()\[\]]+)")
-_JOINT: Final = re.compile(r"(?:[\s$*]|\\n)*(?:(?:[,，、;；/|&+]|and\b|or\b|和|或|与|以及)(?:[\s$*]|\\n)*){0,2}")
+_JOINT: Final = re.compile(
+    r"(?:[\s$*]|\\n)*(?:(?:[,，、;；/|&+]|and\b|or\b|和|或|与|以及)(?:[\s$*]|\\n)*){0,2}"
+)
 # `\b`, `\f` and `\t` that a bad JSON escape turned into control characters
-_LOST_BACKSLASH: Final = re.compile(r"[\x08\x0c\t](?=(?:(?<=\x08)oxed|(?<=\x0c)box|(?<=\t)(?:ext|imes))\b)")
+_LOST_BACKSLASH: Final = re.compile(
+    r"[\x08\x0c\t](?=(?:(?<=\x08)oxed|(?<=\x0c)box|(?<=\t)(?:ext|imes))\b)"
+)
 _LOST: Final = {"\x08": "\\b", "\x0c": "\\f", "\t": "\\t"}
 _LIST_MARK: Final = re.compile(r"[,，、;；/|&\n]|\sand\s|和")
 # A box that its sentence denies: `not \boxed{B}`
-_DENIED: Final = re.compile(r"(?:\b(?:not|rather\s+than|instead\s+of)\b|而不是|不是|而非|并非)[\s:$*]*\Z", re.I)
+_DENIED: Final = re.compile(
+    r"(?:\b(?:not|rather\s+than|instead\s+of)\b|而不是|不是|而非|并非)[\s:$*]*\Z", re.I
+)
 MAX_SPAN: Final = 10_000  # characters; nothing longer is an answer
 _MAX_BRACES: Final = 2_000_000  # examined in a text
 
@@ -38,11 +47,12 @@ def drop_invisible(text: str) -> str:
 
 
 def last_boxed(text: str) -> tuple[str, bool]:
-    r"""The content of the last non-empty `\boxed{…}` or `\fbox{…}`, and True; without a box the text and False.
+    r"""The content of the last non-empty `\boxed{…}` or `\fbox{…}`, and True; without a box the
+    text and False.
 
-    Braces are balanced; a box that never closes takes the rest. Boxes joined only by separators are one list,
-    each on a line. One that is denied counts only if there is no other. The content is "" if all boxes are empty.
-    Linear in the text.
+    Braces are balanced; a box that never closes takes the rest. Boxes joined only by separators are
+    one list, each on a line. One that is denied counts only if there is no other. The content is ""
+    if all boxes are empty. Linear in the text.
 
     >>> last_boxed(r"First \boxed{A}. On reflection \boxed{\text{B}}")
     ('\\text{B}', True)
@@ -65,7 +75,9 @@ def last_boxed(text: str) -> tuple[str, bool]:
         return "", True
     boxes.sort()
     if len(boxes) > 1:
-        boxes = [box for box in boxes if not _DENIED.search(text, max(0, box[0] - 20), box[0])] or boxes
+        boxes = [
+            box for box in boxes if not _DENIED.search(text, max(0, box[0] - 20), box[0])
+        ] or boxes
     begin, start, end = boxes.pop()
     contents, size = [text[start:end].strip()], end - start
     for before, start, end in reversed(boxes):
@@ -79,8 +91,12 @@ def last_boxed(text: str) -> tuple[str, bool]:
     return "\n".join(dict.fromkeys(reversed(contents))), True
 
 
-def _find_boxes(text: str, opening: re.Pattern[str], closing: str) -> tuple[list[tuple[int, int, int]], bool]:
-    """(begin, start of content, end of content) of every box with content, and whether there is any box."""
+def _find_boxes(
+    text: str, opening: re.Pattern[str], closing: str
+) -> tuple[list[tuple[int, int, int]], bool]:
+    """(begin, start of content, end of content) of every box with content, and whether there is any
+    box.
+    """
     boxes: list[tuple[int, int, int]] = []
     opened: list[tuple[int, int]] = []
     position, last_text, any_box = 0, -1, False
@@ -102,7 +118,9 @@ def _find_boxes(text: str, opening: re.Pattern[str], closing: str) -> tuple[list
             any_box = True
     if position < len(text) and not text[position:].isspace():
         last_text = len(text)
-    boxes.extend((begin, start, len(text)) for begin, start in opened if begin >= 0 and last_text >= start)
+    boxes.extend(
+        (begin, start, len(text)) for begin, start in opened if begin >= 0 and last_text >= start
+    )
     return boxes, any_box
 
 
@@ -113,7 +131,8 @@ _URL: Final = r"\((?:https?:|www\.)(?:[^()]|\([^()]*\))*\)"
 _LINK: Final = re.compile(rf"\(\[[^\[\]]*\]{_URL}\)|\[([^\[\]]*)\]{_URL}")
 _REFERENCE: Final = re.compile(r"(?<=[\w)\]}”\"'》*.%])\s?\[\^?[0-9]{1,3}\]")
 _CITATION: Final = re.compile(r"【[^【】]*†[^【】]*】|(?<=\S)\s?【[0-9]{1,3}】")
-# Emoji, flags, check marks; neither crosses, which deny, nor circled digits, nor letters in squares.
+# Emoji, flags, check marks; neither crosses, which deny, nor circled digits, nor letters in
+# squares.
 _EMOJI: Final = (
     "\u2600-\u26d3\u26d5-\u2716\u2719-\u274b\u274d\u274f-\u2775\u2794-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55"
     "\ufe0f\U0001f000-\U0001f0ff\U0001f1e6-\U0001f6aa\U0001f6ac-\U0001faff\U000e0020-\U000e007f"
@@ -135,21 +154,44 @@ _QUAD: Final = re.compile(
     r"(?:(?<=[^\W\d])|(?<=[^\W\d][0-9]))([)}\]”\"'》]{0,3})\s?\\q?quad\b(?=\s?(?:\\text[a-z]{0,4}\{)?[^\W\d])"
 )  # between names
 # A scale in another font stays attached to its number: 42.1\,\mathrm{M}
-_SCALE_LETTER: Final = re.compile(r"(?<=[0-9])(?:\\[,;: !]|[ ~]){0,3}\\(?:mathrm|text)\s?\{\s?([KkMBT])\s?\}")
-_ESCAPES: Final = {",": " ", " ": " ", ";": " ", ":": " ", "!": "", "\\": "\n", "(": "", ")": "", "[": "", "]": ""}
+_SCALE_LETTER: Final = re.compile(
+    r"(?<=[0-9])(?:\\[,;: !]|[ ~]){0,3}\\(?:mathrm|text)\s?\{\s?([KkMBT])\s?\}"
+)
+_ESCAPES: Final = {
+    ",": " ",
+    " ": " ",
+    ";": " ",
+    ":": " ",
+    "!": "",
+    "\\": "\n",
+    "(": "",
+    ")": "",
+    "[": "",
+    "]": "",
+}
 _TILDE: Final = re.compile(r"(?P<range>(?<=[0-9%万亿元])\s?~\s?(?=[0-9$¥€£+-]))|~")
 _STARS: Final = re.compile(r"\*{2,}|(?<![0-9\s])\*|\*(?!\s*[0-9])")
 _RUNS: Final = re.compile(r"\s\s+")
 _CONTROLS: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]+")
 _INVISIBLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff]")
 _HYPHENS: Final = re.compile("[\u2010\u2011\u2212]")  # NFKC leaves two of them
-_ODD: Final = re.compile(f"[\u200b-\u200d\u2060\ufeff\u2010\u2011\u2212²³¹⁰⁴-⁹⁺⁻①-⑳❶-❿➀-➉{_EMOJI}🔟]")
+_ODD: Final = re.compile(
+    f"[\u200b-\u200d\u2060\ufeff\u2010\u2011\u2212²³¹⁰⁴-⁹⁺⁻①-⑳❶-❿➀-➉{_EMOJI}🔟]"
+)
 _BRACKETS: Final = {"(": ")", "[": "]", "{": "}", "【": "】"}
-_QUOTES: Final = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "』"}  # no 《》: they are part of a title
+_QUOTES: Final = {
+    '"': '"',
+    "'": "'",
+    "“": "”",
+    "‘": "’",
+    "「": "」",
+    "『": "』",
+}  # no 《》: they are part of a title
 
 
 def clean(text: str) -> str:
-    r"""The text without LaTeX, Markdown, invisible and full-width forms and one pair of brackets or quotes around it.
+    r"""The text without LaTeX, Markdown, invisible and full-width forms and one pair of brackets or
+    quotes around it.
 
     >>> clean(r"$\text{3{,}400\,万元}$"), clean("10⁶"), clean("［Ｒｅｄ］"), clean(r"1. Red\\ 2. Blue")
     ('3,400 万元', '10^6', 'Red', '1. Red\n2. Blue')
@@ -158,7 +200,9 @@ def clean(text: str) -> str:
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
     if not text.isascii():
         if _ODD.search(text):
-            text = drop_pictures(_RAISED.sub(_lower_raised, _HYPHENS.sub("-", _INVISIBLE.sub("", text))))
+            text = drop_pictures(
+                _RAISED.sub(_lower_raised, _HYPHENS.sub("-", _INVISIBLE.sub("", text)))
+            )
         if "【" in text:
             text = _CITATION.sub("", text)
         text = unicodedata.normalize("NFKC", text)
@@ -169,7 +213,11 @@ def clean(text: str) -> str:
     text = text.strip()
     if text and _BRACKETS.get(text[0]) == text[-1] and _encloses(text):
         text = text[1:-1].strip()
-    if len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and not {text[0], text[-1]} & set(text[1:-1]):
+    if (
+        len(text) > 1
+        and _QUOTES.get(text[0]) == text[-1]
+        and not {text[0], text[-1]} & set(text[1:-1])
+    ):
         text = text[1:-1].strip()
     return text
 
@@ -183,14 +231,18 @@ def drop_pictures(text: str) -> str:
 
 
 def _lower_raised(match: re.Match[str]) -> str:
-    plain = "".join(str(unicodedata.digit(char, "")) or {"⁺": "", "⁻": "-"}.get(char, "") for char in match[0])
+    plain = "".join(
+        str(unicodedata.digit(char, "")) or {"⁺": "", "⁻": "-"}.get(char, "") for char in match[0]
+    )
     if match[0][0] in "⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹":
         return "^" + plain
     return f"{unicodedata.numeric(match[0]):.0f}."
 
 
 def _clean_markup(text: str) -> str:
-    """LaTeX commands, escapes and spaces, `$…$`, Markdown stars and backticks: replaced or dropped, in this order."""
+    """LaTeX commands, escapes and spaces, `$…$`, Markdown stars and backticks: replaced or dropped,
+    in this order.
+    """
     controls = not text.isprintable()
     if controls:
         text = _LOST_BACKSLASH.sub(lambda match: _LOST[match[0]], text.replace("\r\n", "\n"))
@@ -231,7 +283,9 @@ def _replace_command(match: re.Match[str]) -> str:
         return ""
     if match[0].startswith("\\\\"):
         return "\n" + match[0][2:]  # a line break, and a word
-    return "\n" + name[1:] if name[0] == "n" else " "  # a literal "\n" before a word; \large and the like go
+    return (
+        "\n" + name[1:] if name[0] == "n" else " "
+    )  # a literal "\n" before a word; \large and the like go
 
 
 def _encloses(text: str) -> bool:
@@ -254,7 +308,8 @@ _LITERAL_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(
 
 
 def parse_literal(text: str) -> tuple[str, ...]:
-    r"""The elements of a list literal of Python or JSON, as text; () for any other text. Nothing is executed.
+    r"""The elements of a list literal of Python or JSON, as text; () for any other text. Nothing is
+    executed.
 
     >>> parse_literal("['A', 'It\\'s']"), parse_literal("[4946.0]"), parse_literal("[Red, Green]")
     (('A', "It's"), ('4946.0',), ())
@@ -281,7 +336,9 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def find_object(text: str) -> Any:
-    """The only JSON object in `text`, which may be prose or have a fence; None if there is none or more than one."""
+    """The only JSON object in `text`, which may be prose or have a fence; None if there is none or
+    more than one.
+    """
     result = None
     position = text.find("{")
     for _ in range(20):  # text that a model wrote: no more tries than any honest reply needs
@@ -308,11 +365,12 @@ def is_failed(reply: Any) -> bool:
 
 
 def reply_texts(reply: Any) -> list[Any]:
-    """The texts of a reply's choices, each with its content parts joined; any other value is its only choice.
+    """The texts of a reply's choices, each with its content parts joined; any other value is its
+    only choice.
 
-    Reads `{"body": …}` of a batch, of which a failed request has no text, and the bodies of chat completions
-    (`choices[].message.content`) and of the Responses API (`output[].content[].text` of its messages, not of its
-    reasoning).
+    Reads `{"body": …}` of a batch, of which a failed request has no text, and the bodies of chat
+    completions (`choices[].message.content`) and of the Responses API (`output[].content[].text` of
+    its messages, not of its reasoning).
     """
     if is_failed(reply):
         return [None]
@@ -320,10 +378,18 @@ def reply_texts(reply: Any) -> list[Any]:
     if not isinstance(body, Mapping):
         return [body]
     if isinstance(choices := body.get("choices"), list):
-        messages: list[Any] = [choice.get("message") for choice in choices if isinstance(choice, Mapping)]
-        return [_join_parts(message.get("content")) for message in messages if isinstance(message, Mapping)] or [None]
+        messages: list[Any] = [
+            choice.get("message") for choice in choices if isinstance(choice, Mapping)
+        ]
+        return [
+            _join_parts(message.get("content"))
+            for message in messages
+            if isinstance(message, Mapping)
+        ] or [None]
     if isinstance(output := body.get("output"), list):
-        messages = [item for item in output if isinstance(item, Mapping) and item.get("type") == "message"]
+        messages = [
+            item for item in output if isinstance(item, Mapping) and item.get("type") == "message"
+        ]
         return ["".join(str(_join_parts(message.get("content")) or "") for message in messages)]
     return [body if body is reply else None]  # the body of an error
 

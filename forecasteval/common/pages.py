@@ -1,6 +1,7 @@
 """The views of a result: sections of lines, tables, charts, and records that open.
 
-A page shows all of it (`boards.page` makes the HTML), terminals and notebooks show it as lines and tables.
+A page shows all of it (`boards.page` makes the HTML), terminals and notebooks show it as lines and
+tables.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ Detail = Cell | Table | Beside  # what stands inside a record
 
 
 class Record(NamedTuple):
-    """A row that opens: its cells, and (label, text or table) of what is inside; `key` is its address on the page."""
+    """A row that opens: its cells, and (label, text or table) of what is inside; `key` is its
+    address on the page.
+    """
 
     key: str
     cells: Sequence[Cell]
@@ -91,7 +94,9 @@ def make_records(
     failed: Callable[[Any], bool] = lambda row: False,
     prefix: str = "q",
 ) -> Records:
-    """Rows that open: a cell for each column, and inside whatever columns of kind "inside" are not empty."""
+    """Rows that open: a cell for each column, and inside whatever columns of kind "inside" are not
+    empty.
+    """
     inside = [column for column in columns if column.kind == "inside"]
     shown = [column for column in columns if column.kind != "inside"]
     records = []
@@ -111,7 +116,9 @@ Block = str | Table | Chart | Records
 
 
 class Section(NamedTuple):
-    """A heading with its blocks, of which text "" is a blank line; `folded` ones open when the heading is clicked."""
+    """A heading with its blocks, of which text "" is a blank line; `folded` ones open when the
+    heading is clicked.
+    """
 
     title: str
     blocks: Sequence[Block]
@@ -119,9 +126,11 @@ class Section(NamedTuple):
 
 
 class Page(NamedTuple):
-    """What there is to see: title, lead, figures (name, value, remark), sections, and the signature below them.
+    """What there is to see: title, lead, figures (name, value, remark), sections, and the signature
+    below them.
 
-    `key` identifies what the page shows, and stands in its head unless it is "". `links` lead to other pages.
+    `key` identifies what the page shows, and stands in its head unless it is "". `links` lead to
+    other pages.
     """
 
     title: str
@@ -134,7 +143,12 @@ class Page(NamedTuple):
 
     def blocks(self, kind: type[Any]) -> list[Any]:
         """The blocks of a kind, in their order."""
-        return [block for section in self.sections for block in section.blocks if isinstance(block, kind)]
+        return [
+            block
+            for section in self.sections
+            for block in section.blocks
+            if isinstance(block, kind)
+        ]
 
     def charts(self) -> dict[str, Chart]:
         """The charts by name, in their order; records with a column of marks are charts, too."""
@@ -142,7 +156,9 @@ class Page(NamedTuple):
         for block in (block for section in self.sections for block in section.blocks):
             if isinstance(block, Chart):
                 charts[block.name] = block
-            elif isinstance(block, Records) and any(isinstance(cell, Mark) for row in block.rows for cell in row.cells):
+            elif isinstance(block, Records) and any(
+                isinstance(cell, Mark) for row in block.rows for cell in row.cells
+            ):
                 charts[block.name] = Chart(block.name, block.title, block.note, block.table)
         return charts
 
@@ -150,23 +166,37 @@ class Page(NamedTuple):
         return self._replace(sections=[*self.sections, *sections])
 
     def report(self) -> Report:
-        """The title, the lead, the blocks of all sections and the signature; of charts and records their tables."""
+        """The title, the lead, the blocks of all sections and the signature; of charts and records
+        their tables.
+        """
         report: Report = [self.title, *self.lead.split("\n")]
         for section in self.sections:
-            report += ["", *(block if isinstance(block, (str, Table)) else block.table for block in section.blocks)]
+            report += [
+                "",
+                *(
+                    block if isinstance(block, (str, Table)) else block.table
+                    for block in section.blocks
+                ),
+            ]
         return [*report, "", self.signature]
 
 
 def make_overview(
     results: Mapping[str, Any], size: str, figures: Mapping[str, Any], sections: Sequence[Section]
 ) -> Page:
-    """What there is to see of a result: its benchmark and name, how many questions of which dataset, figures, sections.
+    """What there is to see of a result: its benchmark and name, how many questions of which
+    dataset, figures, sections.
 
     A figure is a value, or a value and a remark.
     """
     title = f"{results['benchmark']}  {printable(results.get('name', ''), 120)}".rstrip()
-    lead = size + (f", dataset {printable(results['dataset'], 120)}" if results.get("dataset") else "")
-    shown = [(name, *value) if isinstance(value, tuple) else (name, value, "") for name, value in figures.items()]
+    lead = size + (
+        f", dataset {printable(results['dataset'], 120)}" if results.get("dataset") else ""
+    )
+    shown = [
+        (name, *value) if isinstance(value, tuple) else (name, value, "")
+        for name, value in figures.items()
+    ]
     texts = [(name, show_value(value), show_value(remark)) for name, value, remark in shown]
     return Page(title, lead, texts, sections, format_signature(results["signature"]))
 
@@ -178,19 +208,25 @@ _LACKING: Final = "What is missing from an overall score of 1, by the kind of mi
 
 
 def list_causes(
-    costs: Iterable[tuple[str, float]], description: str = _LACKING, prefix: str = "", what: str = "Questions"
+    costs: Iterable[tuple[str, float]],
+    description: str = _LACKING,
+    prefix: str = "",
+    what: str = "Questions",
 ) -> list[Section]:
-    """Questions, or `what`, by the cause of what they cost, the costliest first; each leads to those of this "Outcome".
+    """Questions, or `what`, by the cause of what they cost, the costliest first; each leads to
+    those of this "Outcome".
 
-    `costs` are (cause, cost) of each question; without any costs there is no section. `prefix` is the name of the
-    records with a point, unless they are the first of the page.
+    `costs` are (cause, cost) of each question; without any costs there is no section. `prefix` is
+    the name of the records with a point, unless they are the first of the page.
     """
     causes: dict[str, list[float]] = {}
     for cause, cost in costs:
         if cost:
             causes.setdefault(cause, []).append(cost)
     columns = [
-        Column("Outcome", lambda row: Link(row[0], "", f"{prefix}outcome={row[0].replace(' ', '+')}")),
+        Column(
+            "Outcome", lambda row: Link(row[0], "", f"{prefix}outcome={row[0].replace(' ', '+')}")
+        ),
         Column("", lambda row: Bar(row[1]), "mark"),
         Column("Costs", lambda row: row[1], "number"),
         Column(what, lambda row: row[2], "number"),
@@ -205,8 +241,12 @@ def list_causes(
 
 
 def text_limit(texts: Iterable[str]) -> int:
-    """How many characters of each text fit a page: 20,000, or fewer so that all of them take `BYTES`."""
-    sizes = [(len(html.escape(text).encode("utf-8", "replace")), len(text)) for text in texts if text]
+    """How many characters of each text fit a page: 20,000, or fewer so that all of them take
+    `BYTES`.
+    """
+    sizes = [
+        (len(html.escape(text).encode("utf-8", "replace")), len(text)) for text in texts if text
+    ]
     limit = TEXT
     while limit > CUT and sum(size * min(1.0, limit / length) for size, length in sizes) > BYTES:
         limit = max(CUT, limit * 4 // 5)
@@ -214,7 +254,9 @@ def text_limit(texts: Iterable[str]) -> int:
 
 
 def make_keys(ids: Iterable[object], prefix: str = "q") -> list[str]:
-    """A short address for each id, different for equal ids: `q-6873e6a7` for a checksum, else the id if it is plain."""
+    """A short address for each id, different for equal ids: `q-6873e6a7` for a checksum, else the
+    id if it is plain.
+    """
     keys: dict[str, None] = {}
     for name in map(str, ids):
         full = name
@@ -230,14 +272,18 @@ def count_rows(shown: int, total: int, first: str, what: str = "questions") -> s
     """Which of `total` questions a page shows: `first` says which come first."""
     if shown == total:
         return f"All {total} {what}, {first} first."
-    return f"{shown} of {total} {what}, {first} first. All of them are in the JSON that --save writes."
+    return (
+        f"{shown} of {total} {what}, {first} first. All of them are in the JSON that --save writes."
+    )
 
 
 # --- Untrusted texts ---
 
 
 def show_text(text: object, limit: int = CUT) -> str:
-    """An untrusted text for a cell: control characters as escapes, blank lines merged, cut to `limit` characters."""
+    """An untrusted text for a cell: control characters as escapes, blank lines merged, cut to
+    `limit` characters.
+    """
     shown = str(text)
     cut = f"{shown[: limit - 1]}…" if len(shown) > limit else shown
     if not cut.replace("\n", "").isprintable():
@@ -247,7 +293,11 @@ def show_text(text: object, limit: int = CUT) -> str:
 
 def show_read(item: Mapping[str, Any]) -> str:
     """What was read of an answer, or in brackets why nothing was."""
-    return show_text(item.get("read", item["score"]), 120) if item["outcome"] == "scored" else f"({item['outcome']})"
+    return (
+        show_text(item.get("read", item["score"]), 120)
+        if item["outcome"] == "scored"
+        else f"({item['outcome']})"
+    )
 
 
 def mark(text: str, span: tuple[int, int] | None, limit: int = CUT) -> Cell:

@@ -31,7 +31,9 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Record(dict[str, Any]):
-    """An object in which a file gives some keys, `repeated`, twice with different values; the last value counts."""
+    """An object in which a file gives some keys, `repeated`, twice with different values; the last
+    value counts.
+    """
 
     def __init__(self, values: Mapping[str, Any], repeated: Iterable[str]) -> None:
         super().__init__(values)
@@ -44,7 +46,9 @@ def repeated_keys(value: object) -> tuple[str, ...]:
 
 
 def has_repeated_keys(value: Any) -> bool:
-    """Whether an object anywhere in what `parse_json` gave has a key twice with different values."""
+    """Whether an object anywhere in what `parse_json` gave has a key twice with different
+    values.
+    """
     if isinstance(value, dict):
         return isinstance(value, Record) or any(map(has_repeated_keys, value.values()))
     return isinstance(value, list) and any(map(has_repeated_keys, value))
@@ -60,11 +64,14 @@ def make_record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return Record(record, repeated) if repeated else record
 
 
-# NaN and Infinity are not JSON, but must not cost the other records of the file: they are read as floats.
+# NaN and Infinity are not JSON, but must not cost the other records of the file: they are read as
+# floats.
 DECODER = json.JSONDecoder(object_pairs_hook=make_record)
-# Python refuses to convert integers of thousands of digits: they stay text. It is slower, and rarely needed.
+# Python refuses to convert integers of thousands of digits: they stay text. It is slower, and
+# rarely needed.
 _BIG_DECODER = json.JSONDecoder(
-    object_pairs_hook=make_record, parse_int=lambda digits: int(digits) if len(digits) < 4000 else digits
+    object_pairs_hook=make_record,
+    parse_int=lambda digits: int(digits) if len(digits) < 4000 else digits,
 )
 
 
@@ -80,8 +87,8 @@ def _decode(text: str) -> Any:
 def parse_json(text: str, where: str) -> Any:
     """`json.loads`, strict and hardened.
 
-    Objects with keys given twice come as `Record`; NaN and Infinity are read as floats, integers of 4,000 digits or
-    more as text. Raises InputError (line, column) for anything that is no JSON.
+    Objects with keys given twice come as `Record`; NaN and Infinity are read as floats, integers of
+    4,000 digits or more as text. Raises InputError (line, column) for anything that is no JSON.
     """
     if not text.strip():
         raise InputError(where, "expected JSON", "an empty file")
@@ -104,25 +111,35 @@ def _guess(text: str) -> str:
     return "a table (CSV): `convert` makes predictions of it" if looks_like_csv else ""
 
 
-WRAPPERS: Final = ("data", "predictions", "results")  # keys of an object that may contain the list of records
-_LIST: Final = re.compile(rb'\s*(?:\[|\{\s*"(?:' + "|".join(WRAPPERS).encode() + rb')"\s*:\s*\[\s*\{)')
+WRAPPERS: Final = (
+    "data",
+    "predictions",
+    "results",
+)  # keys of an object that may contain the list of records
+_LIST: Final = re.compile(
+    rb'\s*(?:\[|\{\s*"(?:' + "|".join(WRAPPERS).encode() + rb')"\s*:\s*\[\s*\{)'
+)
 
 
 class BadRecord:
-    """Stands in place of a record that cannot be read, so that the other records keep their numbers."""
+    """Stands in place of a record that cannot be read, so that the other records keep their
+    numbers.
+    """
 
     def __init__(self, problem: str) -> None:
         self.problem = problem
 
 
 class RecordFile:
-    """The records of a JSON, JSONL or CSV file, read whenever it is iterated; `sha256` is complete afterwards.
+    """The records of a JSON, JSONL or CSV file, read whenever it is iterated; `sha256` is complete
+    afterwards.
 
-    JSON holds a list of records (perhaps under "data", "predictions" or "results"), or one object: a single record, or
-    `{id: answer}`, which becomes `{"id", "prediction"}` records. JSONL holds a record per line. A CSV has the names of
-    its columns in the first row, separated by commas, semicolons or tabs. A line that is not JSON, or a row with too
-    many cells, becomes a BadRecord. JSONL named `.json`, and JSON named `.jsonl`, are read with a warning in
-    `warnings`. `is_json`: the file is JSON or JSONL, whatever its name is. Raises InputError if nothing can be read: no
+    JSON holds a list of records (perhaps under "data", "predictions" or "results"), or one object:
+    a single record, or `{id: answer}`, which becomes `{"id", "prediction"}` records. JSONL holds a
+    record per line. A CSV has the names of its columns in the first row, separated by commas,
+    semicolons or tabs. A line that is not JSON, or a row with too many cells, becomes a BadRecord.
+    JSONL named `.json`, and JSON named `.jsonl`, are read with a warning in `warnings`. `is_json`:
+    the file is JSON or JSONL, whatever its name is. Raises InputError if nothing can be read: no
     UTF-8, no JSON, empty, neither list nor object.
     """
 
@@ -157,7 +174,9 @@ class RecordFile:
                 yield from self._whole(self._text())
 
     def _text(self) -> str:
-        """The text of the file; a separate function, so that its bytes are freed before the records are used."""
+        """The text of the file; a separate function, so that its bytes are freed before the records
+        are used.
+        """
         raw = self.path.read_bytes()
         self._sha.update(raw)
         return decode_utf8(raw, str(self.path))
@@ -173,7 +192,9 @@ class RecordFile:
         for _, cells in rows:
             if any(cells[len(names) :]):  # the answer A, B without quotes is not the answer A
                 self.damaged += 1
-                yield BadRecord(f"expected {len(names)} cells (a cell with commas stands in quotes), got {len(cells)}")
+                yield BadRecord(
+                    f"expected {len(names)} cells (a cell with commas stands in quotes), got {len(cells)}"
+                )
             elif cells:
                 yield make_record(list(itertools.zip_longest(names, cells[: len(names)])))
 
@@ -195,13 +216,17 @@ class RecordFile:
     def _records(self, value: Any) -> Iterator[Any]:
         inner = [value.get(key) for key in WRAPPERS] if isinstance(value, dict) else []
         lists = [
-            rows for rows in inner if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
+            rows
+            for rows in inner
+            if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
         ]
         value = lists[0] if lists else value
         if isinstance(value, list):
             yield from value
         elif not isinstance(value, dict):
-            raise InputError(str(self.path), "expected a list of records or an object", type(value).__name__)
+            raise InputError(
+                str(self.path), "expected a list of records or an object", type(value).__name__
+            )
         elif "id" in value and {"prompt", "answer", "prediction", "ground_truth"} & value.keys():
             yield value
         else:
@@ -211,7 +236,9 @@ class RecordFile:
                 yield Record(record, ["prediction"]) if name in twice else record
 
     def _lines(self, file: Iterable[bytes]) -> Iterator[Any]:
-        """The records of lines, blank lines skipped; only a line feed ends a line: a record may contain U+2028."""
+        """The records of lines, blank lines skipped; only a line feed ends a line: a record may
+        contain U+2028.
+        """
         position, count, first = 0, 0, ""
         for self.line, raw in enumerate(file, 1):
             line = decode_utf8(raw, str(self.path), position)
@@ -230,7 +257,9 @@ class RecordFile:
             first = first or f"line {self.line}: {problem}"
             yield BadRecord(problem)
         if self.damaged == count:
-            expected = "expected one JSON record per line" + (", but no line is JSON" if count else "")
+            expected = "expected one JSON record per line" + (
+                ", but no line is JSON" if count else ""
+            )
             raise InputError(str(self.path), expected, first or "an empty file")
 
 
@@ -252,8 +281,9 @@ def _holds_lines(text: str) -> bool:
 def first_keys(path: Path, is_json: bool = False) -> set[str]:
     """The keys of the first objects in a JSON or JSONL file, by which its benchmark is recognised.
 
-    Of a CSV the names in its first row, unless it `is_json`. Kept as long as the file stays as it is: all benchmarks
-    ask for the same files. A checksum is not kept with them: it must be of the bytes that were scored.
+    Of a CSV the names in its first row, unless it `is_json`. Kept as long as the file stays as it
+    is: all benchmarks ask for the same files. A checksum is not kept with them: it must be of the
+    bytes that were scored.
     """
     stamp = settled_stamp(path)
     return set((_read_keys if stamp else _read_keys.__wrapped__)(path, is_json, stamp))
@@ -261,7 +291,9 @@ def first_keys(path: Path, is_json: bool = False) -> set[str]:
 
 @lru_cache(maxsize=256)
 def _read_keys(path: Path, is_json: bool, stamp: object) -> set[str]:
-    """The keys in the first piece of a file, or in the whole file if that piece contains no complete object."""
+    """The keys in the first piece of a file, or in the whole file if that piece contains no
+    complete object.
+    """
     if path.suffix == ".csv" and not is_json:
         return set(csv_header(path))
     keys, text = set[str](), ""
@@ -301,7 +333,9 @@ def as_text(raw: Any) -> str:
 
 def is_null(value: object) -> bool:
     """Whether a value is None, NaN, or pandas' NaT or NA."""
-    if isinstance(value, (float, numbers.Real)):  # the class first: the abstract one takes ten times longer
+    if isinstance(
+        value, (float, numbers.Real)
+    ):  # the class first: the abstract one takes ten times longer
         return bool(value != value)
     return value is None or type(value).__name__ in ("NaTType", "NAType")
 
@@ -310,7 +344,9 @@ _TOO_LONG: Final = 10**4000  # Python does not write integers of more than 4,300
 
 
 def number_text(value: object) -> str:
-    """A finite number, also of numpy, as Python writes it; "" for anything else, a bool included."""
+    """A finite number, also of numpy, as Python writes it; "" for anything else, a bool
+    included.
+    """
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return ""
     if isinstance(value, numbers.Integral):
@@ -334,10 +370,17 @@ _UNSAFE: Final = re.compile(UNSAFE.pattern.replace(r"\x00-\x1f", r"\x00-\x09\x0b
 
 
 def dump_json(value: Any, indent: int | None = None, ascii_only: bool = False, **form: Any) -> str:
-    """Strict JSON with sorted keys; readable Chinese unless `ascii_only`, unsafe characters escaped (`UNSAFE`)."""
-    encoder = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False, sort_keys=True, indent=indent, **form)
+    """Strict JSON with sorted keys; readable Chinese unless `ascii_only`, unsafe characters escaped
+    (`UNSAFE`).
+    """
+    encoder = json.JSONEncoder(
+        ensure_ascii=ascii_only, allow_nan=False, sort_keys=True, indent=indent, **form
+    )
     try:
         text = encoder.encode(value)
-    except (TypeError, ValueError):  # a NaN, or a mapping that is no dict: both are rare, and to look costs more
+    except (
+        TypeError,
+        ValueError,
+    ):  # a NaN, or a mapping that is no dict: both are rare, and to look costs more
         text = encoder.encode(strict_value(value))
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

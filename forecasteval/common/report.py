@@ -1,6 +1,8 @@
-"""Tables of cells, declared by their columns, and reports of lines and tables for terminals and notebooks.
+"""Tables of cells, declared by their columns, and reports of lines and tables for terminals and
+notebooks.
 
-The same tables stand on pages (`common.pages`), are drawn by `plot` (`common.charts`), and make CSV and Markdown.
+The same tables stand on pages (`common.pages`), are drawn by `plot` (`common.charts`), and make CSV
+and Markdown.
 """
 
 from __future__ import annotations
@@ -66,7 +68,9 @@ class Marked(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A text that leads to a file beside the page, and to the anchor `to` of it, or with `file` "" of this page."""
+    """A text that leads to a file beside the page, and to the anchor `to` of it, or with `file` ""
+    of this page.
+    """
 
     text: str
     file: str
@@ -96,15 +100,17 @@ Cell = str | Marked | Link | Links | Mark
 class Column:
     """A column of a table: its title, and the cell of a row.
 
-    kind: "number", "text", "choice" (few different texts, to be filtered by), "long" (a text that gets most of the
-    width), or "mark" (drawn on pages and by `plot`, left out of text). On pages a "filter" is a choice without a
-    column, and what is "inside" stands in a row that was opened.
+    kind: "number", "text", "choice" (few different texts, to be filtered by), "long" (a text that
+    gets most of the width), or "mark" (drawn on pages and by `plot`, left out of text). On pages a
+    "filter" is a choice without a column, and what is "inside" stands in a row that was opened.
     best: what the first click sorts to the top, "high" or "low" numbers, or "" for texts from A on.
     spare: on a narrow terminal the columns with the highest number go first, columns with 0 last.
     """
 
     title: str
-    cell: Callable[[Any], Any] = field(compare=False)  # a Cell, a number, None, or the two ends of an interval
+    cell: Callable[[Any], Any] = field(
+        compare=False
+    )  # a Cell, a number, None, or the two ends of an interval
     kind: str = "text"
     best: str = ""
     spare: int = 0
@@ -133,7 +139,9 @@ class Table(NamedTuple):
     def texts(self) -> tuple[list[Column], list[list[str]]]:
         """The columns that are text, and the rows of them."""
         places = [place for place, column in enumerate(self.columns) if column.kind != "mark"]
-        return [self.columns[place] for place in places], [[str(row[place]) for place in places] for row in self.rows]
+        return [self.columns[place] for place in places], [
+            [str(row[place]) for place in places] for row in self.rows
+        ]
 
 
 def make_cells(columns: Iterable[Column], row: Any) -> list[Cell]:
@@ -147,7 +155,9 @@ def make_table(columns: Sequence[Column], rows: Iterable[Any]) -> Table:
 
 def number_table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
     """A table of finished rows: a text, then a number for each of the other titles."""
-    columns = [Column(title, itemgetter(at), "number" if at else "text") for at, title in enumerate(titles)]
+    columns = [
+        Column(title, itemgetter(at), "number" if at else "text") for at, title in enumerate(titles)
+    ]
     return make_table(columns, rows)
 
 
@@ -170,20 +180,27 @@ Report = list["str | Table"]  # lines and tables, top to bottom
 
 
 def format_text(report: Report, width: float = math.inf) -> str:
-    """A report as a screen of `width` columns shows it; without a width tables are as wide as they are."""
-    return "\n".join(block if isinstance(block, str) else _fit_table(block, width) for block in report)
+    """A report as a screen of `width` columns shows it; without a width tables are as wide as they
+    are.
+    """
+    return "\n".join(
+        block if isinstance(block, str) else _fit_table(block, width) for block in report
+    )
 
 
 def print_report(report: Report) -> None:
     """Print a report; tables fit the width of a terminal, and stay whole in a file or a pipe."""
-    print(format_text(report, shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf))
+    print(
+        format_text(report, shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf)
+    )
 
 
 def _fit_table(table: Table, width: float) -> str:
     """The table as text. Columns for which there is no room are left out, and named below it.
 
-    Columns without any value go first, then those to spare, then from the right. Where the last column is text, it is
-    cut to the room that is left, 30 columns or more, and no further column goes.
+    Columns without any value go first, then those to spare, then from the right. Where the last
+    column is text, it is cut to the room that is left, 30 columns or more, and no further column
+    goes.
     """
     columns, rows = table.texts()
     texts = [[column.title, *cells] for column, *cells in zip(columns, *rows, strict=True)]
@@ -200,7 +217,8 @@ def _fit_table(table: Table, width: float) -> str:
         dropped.append(columns[place].title)
     lines = [
         "  ".join(
-            _pad(cell, widths[place], columns[place].side) for place, cell in zip(kept, cells, strict=True)
+            _pad(cell, widths[place], columns[place].side)
+            for place, cell in zip(kept, cells, strict=True)
         ).rstrip()
         for cells in zip(*(texts[place] for place in kept), strict=True)
     ]
@@ -256,7 +274,8 @@ def show_number(value: float | None, digits: int = 4) -> str:
 
 
 def show_p(value: float | None) -> str:
-    """A p-value; below half of the last digit its bound, as no test shows that a difference is impossible.
+    """A p-value; below half of the last digit its bound, as no test shows that a difference is
+    impossible.
 
     >>> show_p(0.00004), show_p(0.25)
     ('<0.0001', '0.2500')

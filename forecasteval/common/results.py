@@ -1,4 +1,6 @@
-"""Results that show themselves, and as JSON; the mistakes that a check finds in a dataset; checksums of questions."""
+"""Results that show themselves, and as JSON; the mistakes that a check finds in a dataset;
+checksums of questions.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 class Item(TypedDict):
     """One question as a result scored it; `question` is a checksum of the question.
 
-    A forecast of probabilities has neither a truth nor an answer in words, a table's question no level and no prompt.
+    A forecast of probabilities has neither a truth nor an answer in words, a table's question no
+    level and no prompt.
     """
 
     id: Any
@@ -42,8 +45,8 @@ class Item(TypedDict):
 class Results(dict[str, Any]):
     """Results as a plain dict that Jupyter shows as a report, with tables.
 
-    `blocks` makes the report of it, `page` what a page shows of it, with the charts; `explain` gives the reason of an
-    item's score in one sentence.
+    `blocks` makes the report of it, `page` what a page shows of it, with the charts; `explain`
+    gives the reason of an item's score in one sentence.
     """
 
     def __init__(
@@ -63,11 +66,14 @@ class Results(dict[str, Any]):
     def page(self) -> Page:
         """The contents of the page; InputError for results without a page."""
         if self._page is None:
-            raise InputError(str(self.get("benchmark", "results")), "expected results that have charts")
+            raise InputError(
+                str(self.get("benchmark", "results")), "expected results that have charts"
+            )
         return self._page(self)
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Any:
-        """Draw the first chart of the page, or that of `name`, with matplotlib; its Axes (an array if it has several).
+        """Draw the first chart of the page, or that of `name`, with matplotlib; its Axes (an array
+        if it has several).
 
         Raises InputError for an unknown name, with the known names.
         """
@@ -76,7 +82,8 @@ class Results(dict[str, Any]):
         return plot(self.page().charts(), name, ax)
 
     def to_frame(self) -> Any:
-        """The items as a pandas DataFrame, a row per question, with an "explanation" of its score where there is one.
+        """The items as a pandas DataFrame, a row per question, with an "explanation" of its score
+        where there is one.
 
         InputError without pandas, or for results without items.
         """
@@ -84,7 +91,9 @@ class Results(dict[str, Any]):
             import pandas  # type: ignore[import-untyped]
         if "items" not in self:
             how = " (items=True of the evaluator, --items of the command)" if self._explain else ""
-            raise InputError("to_frame", f"expected results with items{how}", str(self.get("benchmark")))
+            raise InputError(
+                "to_frame", f"expected results with items{how}", str(self.get("benchmark"))
+            )
         reasons = {"explanation": list(map(self._explain, self["items"]))} if self._explain else {}
         return pandas.DataFrame(list(self["items"])).assign(**reasons)
 
@@ -95,8 +104,12 @@ class Results(dict[str, Any]):
 # --- Results as JSON ---
 
 
-def dump_pieces(record: Mapping[str, Any], indent: int | None = None, ascii_only: bool = False) -> Iterator[str]:
-    """`dump_json(record, …)` piece by piece: the text of its "items" may need more memory than there is."""
+def dump_pieces(
+    record: Mapping[str, Any], indent: int | None = None, ascii_only: bool = False
+) -> Iterator[str]:
+    """`dump_json(record, …)` piece by piece: the text of its "items" may need more memory than
+    there is.
+    """
     items = record.get("items")
     if not items:
         yield dump_json(record, indent, ascii_only)
@@ -113,7 +126,11 @@ def dump_pieces(record: Mapping[str, Any], indent: int | None = None, ascii_only
 def _dump_item(item: Mapping[str, Any], indent: int | None, ascii_only: bool) -> str:
     """`dump_json(item, …)`, indented as in a list in an object."""
     outer = "" if indent is None else "\n" + " " * 2 * indent
-    if indent is None or not item or any(isinstance(value, (dict, list, tuple)) for value in item.values()):
+    if (
+        indent is None
+        or not item
+        or any(isinstance(value, (dict, list, tuple)) for value in item.values())
+    ):
         return dump_json(item, indent, ascii_only).replace("\n", outer)
     # The separator does what an indentation would, which Python writes ten times slower.
     inner = outer + " " * indent
@@ -144,7 +161,9 @@ class Finding(NamedTuple):
 def check_results(
     path: Path, sha256: str, records: int, findings: Sequence[Finding], notes: Sequence[str] = ()
 ) -> Results:
-    """The findings of a dataset of `records` records, InputError if it has none; `notes` are messages besides."""
+    """The findings of a dataset of `records` records, InputError if it has none; `notes` are
+    messages besides.
+    """
     if not records:
         raise InputError(str(path), "expected records", "none")
     values = {
@@ -167,7 +186,10 @@ _FINDINGS: Final = (
 def _report_findings(results: Results) -> Report:
     """The findings by kind, each with id and record."""
     report: Report = [f"Dataset check  {printable(results['dataset'])}"]
-    report += [f"{results['count']} records, {len(results['findings'])} findings", *results["notes"]]
+    report += [
+        f"{results['count']} records, {len(results['findings'])} findings",
+        *results["notes"],
+    ]
     for kind, same in group_by(results["findings"], itemgetter("kind")).items():
         report += ["", f"{kind}: {len(same)}", make_table(_FINDINGS, same)]
     return report

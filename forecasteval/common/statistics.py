@@ -1,4 +1,6 @@
-"""Means and intervals; Student's t by hand, since to import scipy takes longer than to score a file."""
+"""Means and intervals; Student's t by hand, since to import scipy takes longer than to score a
+file.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from collections.abc import Sequence
 
 
 def _beta_fraction(a: float, b: float, x: float) -> float:
-    """Continued fraction of the incomplete beta function (DLMF 8.17.22), by the modified Lentz method."""
+    """Continued fraction of the incomplete beta function (DLMF 8.17.22), by the modified Lentz
+    method.
+    """
     tiny = 1e-300
     c, d = 1.0, 1.0 / max(1.0 - (a + b) * x / (a + 1.0), tiny)
     total = d
@@ -27,13 +31,20 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
 
 
 def t_tail(t: float, df: float) -> float:
-    """P(|T| > t) of Student's t with `df` > 0 degrees of freedom: I_x(df/2, 1/2), x = df/(df + t²) (DLMF 8.17)."""
+    """P(|T| > t) of Student's t with `df` > 0 degrees of freedom: I_x(df/2, 1/2), x = df/(df + t²)
+    (DLMF 8.17).
+    """
     if t * t / df < 1e-300:
         return 1.0
     a, ratio = df / 2, t * t / df
     x, y = 1 / (1 + ratio), ratio / (1 + ratio)
-    # lgamma(a + 1/2) - lgamma(a): the difference of two large numbers loses digits, its series does not
-    gamma = 0.5 * math.log(a) - 1 / (8 * a) + 1 / (192 * a**3) if a > 100 else math.lgamma(a + 0.5) - math.lgamma(a)
+    # lgamma(a + 1/2) - lgamma(a): the difference of two large numbers loses digits, its series does
+    # not
+    gamma = (
+        0.5 * math.log(a) - 1 / (8 * a) + 1 / (192 * a**3)
+        if a > 100
+        else math.lgamma(a + 0.5) - math.lgamma(a)
+    )
     front = math.exp(gamma - math.lgamma(0.5) - a * math.log1p(ratio) + 0.5 * math.log(y))
     if x < (a + 1) / (a + 2.5):
         return front * _beta_fraction(a, 0.5, x) / a
@@ -41,7 +52,8 @@ def t_tail(t: float, df: float) -> float:
 
 
 def t_quantile(p: float, df: float) -> float:
-    """The `p` quantile of Student's t, 0.5 <= p < 1: Newton's method for ln `t_tail` over ln t, which is concave.
+    """The `p` quantile of Student's t, 0.5 <= p < 1: Newton's method for ln `t_tail` over ln t,
+    which is concave.
 
     >>> round(t_quantile(0.975, 10), 6)
     2.228139
@@ -55,7 +67,9 @@ def t_quantile(p: float, df: float) -> float:
     for _ in range(200):
         beyond = t_tail(t, df)
         slope = 2 * t * factor * math.exp(-(df + 1) / 2 * math.log1p(t * t / df)) / beyond
-        step = max(-30.0, min(1.0, math.log(beyond / tail) / slope))  # no further: a tail may underflow
+        step = max(
+            -30.0, min(1.0, math.log(beyond / tail) / slope)
+        )  # no further: a tail may underflow
         t *= math.exp(step)
         if abs(step) < 1e-13:
             break
@@ -66,7 +80,9 @@ def t_quantile(p: float, df: float) -> float:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Arithmetic mean, exactly rounded so that the order of values does not matter; nan without values."""
+    """Arithmetic mean, exactly rounded so that the order of values does not matter; nan without
+    values.
+    """
     return math.fsum(values) / len(values) if values else math.nan
 
 
@@ -87,17 +103,20 @@ def stratified_mean(strata: Sequence[tuple[float, Sequence[float]]]) -> float:
 
 
 def stratified_error(strata: Sequence[tuple[float, Sequence[float]]]) -> tuple[float, float] | None:
-    """Standard error of the stratified mean Σ wᵢ·meanᵢ and its degrees of freedom; weights as `stratified_mean`.
+    """Standard error of the stratified mean Σ wᵢ·meanᵢ and its degrees of freedom; weights as
+    `stratified_mean`.
 
-    Variance V = Σ wᵢ²sᵢ²/nᵢ with sᵢ² over n−1 (Cochran, Sampling Techniques, 1977, 5.4); Satterthwaite's (1946)
-    degrees of freedom V² / Σ (wᵢ²sᵢ²/nᵢ)²/(nᵢ−1). None if a stratum with weight has fewer than two values, or if
-    every variance is 0: then nothing measures the error.
+    Variance V = Σ wᵢ²sᵢ²/nᵢ with sᵢ² over n−1 (Cochran, Sampling Techniques, 1977, 5.4);
+    Satterthwaite's (1946) degrees of freedom V² / Σ (wᵢ²sᵢ²/nᵢ)²/(nᵢ−1). None if a stratum with
+    weight has fewer than two values, or if every variance is 0: then nothing measures the error.
     """
     used = [(weight, values) for weight, values in strata if values and weight > 0]
     if not used or any(len(values) < 2 for _, values in used):
         return None
     total = math.fsum(weight for weight, _ in used)
-    parts = [((w / total) ** 2 * variance(values) / len(values), len(values) - 1) for w, values in used]
+    parts = [
+        ((w / total) ** 2 * variance(values) / len(values), len(values) - 1) for w, values in used
+    ]
     spread = math.fsum(part for part, _ in parts)
     if spread < 1e-30:  # rounding noise of equal values counts as 0
         return None
@@ -107,7 +126,9 @@ def stratified_error(strata: Sequence[tuple[float, Sequence[float]]]) -> tuple[f
 def stratified_interval(
     strata: Sequence[tuple[float, Sequence[float]]], bounds: tuple[float, float] = (0.0, 1.0)
 ) -> tuple[float, float] | None:
-    """95 % confidence interval of the stratified mean by Student's t, clipped to `bounds`; see `stratified_error`."""
+    """95 % confidence interval of the stratified mean by Student's t, clipped to `bounds`; see
+    `stratified_error`.
+    """
     error = stratified_error(strata)
     if error is None:
         return None
@@ -117,10 +138,11 @@ def stratified_interval(
 
 
 def cluster_values(values: Sequence[float], clusters: Sequence[object]) -> list[float]:
-    """A value per cluster, in the order of their first values: their mean is that of all, their error is clustered.
+    """A value per cluster, in the order of their first values: their mean is that of all, their
+    error is clustered.
 
-    uᵢ = x̄ + G/n · Σ (x − x̄) over the n values of G clusters: s²(u)/G is then `clustered_error`². With clusters of one
-    value each they are the values themselves but for rounding.
+    uᵢ = x̄ + G/n · Σ (x − x̄) over the n values of G clusters: s²(u)/G is then `clustered_error`².
+    With clusters of one value each they are the values themselves but for rounding.
     """
     centre, sums = mean(values) if values else 0.0, dict[object, list[float]]()
     for value, cluster in zip(values, clusters, strict=True):
@@ -128,12 +150,16 @@ def cluster_values(values: Sequence[float], clusters: Sequence[object]) -> list[
     return [centre + len(sums) / len(values) * math.fsum(part) for part in sums.values()]
 
 
-def clustered_error(values: Sequence[float], clusters: Sequence[object]) -> tuple[float, float] | None:
-    """Standard error of a mean whose values come in clusters, and its degrees of freedom, clusters − 1.
+def clustered_error(
+    values: Sequence[float], clusters: Sequence[object]
+) -> tuple[float, float] | None:
+    """Standard error of a mean whose values come in clusters, and its degrees of freedom, clusters
+    − 1.
 
-    Values of a cluster may be anything to each other: V = G/(G−1) · Σ (Σ residuals of a cluster)² / n² (Liang & Zeger
-    1986; Miller, Adding error bars to evals, 2024). With clusters of one value each this is s²/n. None for fewer than
-    two clusters, or if the variance is 0: then nothing measures the error.
+    Values of a cluster may be anything to each other: V = G/(G−1) · Σ (Σ residuals of a cluster)² /
+    n² (Liang & Zeger 1986; Miller, Adding error bars to evals, 2024). With clusters of one value
+    each this is s²/n. None for fewer than two clusters, or if the variance is 0: then nothing
+    measures the error.
     """
     return stratified_error([(1.0, cluster_values(values, clusters))])
 
@@ -141,5 +167,7 @@ def clustered_error(values: Sequence[float], clusters: Sequence[object]) -> tupl
 def clustered_interval(
     values: Sequence[float], clusters: Sequence[object], bounds: tuple[float, float] = (0.0, 1.0)
 ) -> tuple[float, float] | None:
-    """95 % confidence interval of a mean by Student's t, clipped to `bounds`; see `clustered_error`."""
+    """95 % confidence interval of a mean by Student's t, clipped to `bounds`; see
+    `clustered_error`.
+    """
     return stratified_interval([(1.0, cluster_values(values, clusters))], bounds)

@@ -26,9 +26,21 @@ class Parser(argparse.ArgumentParser):
         import difflib  # here: it costs more than all the rest of the start-up
 
         known = [name for name in self._option_string_actions if name.startswith("--")]
-        words = [word.partition("=")[0] for word in message.rpartition("unrecognized arguments: ")[2].split()]
-        near = [name for word in words if word.startswith("--") for name in difflib.get_close_matches(word, known, n=1)]
-        super().error(f"{message} (did you mean {', '.join(near)}?)" if near and "unrecognized" in message else message)
+        words = [
+            word.partition("=")[0]
+            for word in message.rpartition("unrecognized arguments: ")[2].split()
+        ]
+        near = [
+            name
+            for word in words
+            if word.startswith("--")
+            for name in difflib.get_close_matches(word, known, n=1)
+        ]
+        super().error(
+            f"{message} (did you mean {', '.join(near)}?)"
+            if near and "unrecognized" in message
+            else message
+        )
 
 
 def program_name(path: str) -> str:
@@ -48,11 +60,13 @@ def command_line(program: str) -> str:
     return f"python {program}" if program.endswith(".py") else program
 
 
-def describe(program: str, description: str, examples: str, done: str, *codes: int) -> dict[str, Any]:
+def describe(
+    program: str, description: str, examples: str, done: str, *codes: int
+) -> dict[str, Any]:
     """The texts of a command's help, as options of its parser.
 
-    `{0}` in the lines of `examples` is replaced by the command that users type. `done` is the meaning of exit code 0,
-    `codes` are the exit codes of the command besides 1, 2 and 130.
+    `{0}` in the lines of `examples` is replaced by the command that users type. `done` is the
+    meaning of exit code 0, `codes` are the exit codes of the command besides 1, 2 and 130.
     """
     meanings = [f"0 {done}", *(f"{code} {_CODES[code]}" for code in sorted({1, 2, 130, *codes}))]
     exits = textwrap.fill(f"exit codes: {', '.join(meanings)}", 110)

@@ -1,4 +1,6 @@
-"""A benchmark as one value, `Wing`, and the code that all benchmarks share: options, files, results."""
+"""A benchmark as one value, `Wing`, and the code that all benchmarks share: options, files,
+results.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,10 @@ if TYPE_CHECKING:
 class Option(NamedTuple):
     """An option of the command line that belongs to a benchmark; None where it is not given.
 
-    kind: bool for a switch, a tuple of choices, or what converts the text. scope: "score" if scores depend on it; "run"
-    and "ranked" likewise, the first only where systems are not ranked and the second only where they are; "report" if
-    it only chooses what a report shows; "items" if it does both. keyword: its name in Python, if it has another there.
+    kind: bool for a switch, a tuple of choices, or what converts the text. scope: "score" if scores
+    depend on it; "run" and "ranked" likewise, the first only where systems are not ranked and the
+    second only where they are; "report" if it only chooses what a report shows; "items" if it does
+    both. keyword: its name in Python, if it has another there.
     """
 
     flag: str
@@ -56,14 +59,22 @@ class Option(NamedTuple):
         add(self.flag, dest=self.name, help=self.help, default=None, **words)
 
 
-ITEMS: Final = Option("--items", "show a line per question, or per forecast", bool, "report")  # of any benchmark
+ITEMS: Final = Option(
+    "--items", "show a line per question, or per forecast", bool, "report"
+)  # of any benchmark
 
 
 def add_options(parser: ArgumentParser, wings: Iterable[Wing], ranked: bool) -> None:
-    """The options of the benchmarks, a group each; `ranked`: for commands that rank systems, which are scored alike."""
+    """The options of the benchmarks, a group each; `ranked`: for commands that rank systems, which
+    are scored alike.
+    """
     scopes = ("score", "ranked") if ranked else ("score", "run", "report")
     for wing in wings:
-        if options := [option for option in wing.options if option.scope in scopes and option.flag != ITEMS.flag]:
+        if options := [
+            option
+            for option in wing.options
+            if option.scope in scopes and option.flag != ITEMS.flag
+        ]:
             group = parser.add_argument_group(wing.name)
             for option in options:
                 option.add_to(group.add_argument)
@@ -82,8 +93,8 @@ class Files(NamedTuple):
 class Evaluator(ABC):
     """Scores files of one benchmark; what scores depend on besides the files is in `settings`.
 
-    A result is made by `read`, `score` and `summarise`, one after the other; `bounds` and `higher_is_better` are of the
-    "score" of its items.
+    A result is made by `read`, `score` and `summarise`, one after the other; `bounds` and
+    `higher_is_better` are of the "score" of its items.
     """
 
     benchmark: str
@@ -94,14 +105,16 @@ class Evaluator(ABC):
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """The part of a signature that does not depend on the files: "evaluator" with its version, policies."""
+        """The part of a signature that does not depend on the files: "evaluator" with its version,
+        policies.
+        """
 
     @abstractmethod
     def read(self, files: Files) -> Any:
         """The data of files; InputError if they cannot be read.
 
-        When all of it has been used, two of its methods are called: `messages()` returns warnings about the files,
-        `checksums()` their checksums for the signature.
+        When all of it has been used, two of its methods are called: `messages()` returns warnings
+        about the files, `checksums()` their checksums for the signature.
         """
 
     @abstractmethod
@@ -110,7 +123,9 @@ class Evaluator(ABC):
 
     @abstractmethod
     def summarise(self, scores: Any, data: Any) -> dict[str, Any]:
-        """The values of a result: "warnings", "signature" (checksums of the data), "items" where there are any, …"""
+        """The values of a result: "warnings", "signature" (checksums of the data), "items" where
+        there are any, …
+        """
 
     def page(self, results: Mapping[str, Any], data: Any) -> Page:
         """The page of a result; InputError if its benchmark has no pages."""
@@ -118,12 +133,16 @@ class Evaluator(ABC):
 
     def vote(self, files: Files) -> Results:
         """The result of the majority answers of several runs."""
-        raise InputError("--vote", "expected a benchmark whose answers can be voted on", self.benchmark)
+        raise InputError(
+            "--vote", "expected a benchmark whose answers can be voted on", self.benchmark
+        )
 
     def evaluate(self, data: Any, names: Mapping[str, Any] | None = None) -> Results:
         """The result of data, with `names` in front."""
         collecting = gc.isenabled()
-        gc.disable()  # records make no cycles, and walking millions of them again and again costs a third of the time
+        # records make no cycles, and walking millions of them again and again costs a third of the
+        # time
+        gc.disable()
         try:
             values = self.summarise(self.score(data), data)
         finally:
@@ -131,18 +150,25 @@ class Evaluator(ABC):
                 gc.enable()
         values["warnings"] = [*data.messages(), *values["warnings"]]
         values["signature"] = {**self.settings(), **values["signature"], **data.checksums()}
-        if (self.bounds, self.higher_is_better) != ((0.0, 1.0), True):  # the scale of results without these keys
+        if (self.bounds, self.higher_is_better) != (
+            (0.0, 1.0),
+            True,
+        ):  # the scale of results without these keys
             values |= {"score_bounds": self.bounds, "higher_is_better": self.higher_is_better}
         values = {**(names or {}), "benchmark": self.benchmark, **values}
         return Results(values, self.report, lambda results: self.page(results, data), self.explain)
 
     def evaluate_file(
-        self, path: str | Path, datasets: str | Path | Sequence[str | Path] = (), others: Sequence[Path] = ()
+        self,
+        path: str | Path,
+        datasets: str | Path | Sequence[str | Path] = (),
+        others: Sequence[Path] = (),
     ) -> Results:
-        """The results of a prediction file, or with `others` of several files, against their datasets.
+        """The results of a prediction file, or with `others` of several files, against their
+        datasets.
 
-        Their name is that of the prediction, or of the dataset for several files. Raises InputError if they cannot be
-        scored.
+        Their name is that of the prediction, or of the dataset for several files. Raises InputError
+        if they cannot be scored.
         """
         several = [datasets] if isinstance(datasets, (str, Path)) else datasets
         files = Files([Path(path), *others], [*map(Path, several)])
@@ -158,9 +184,10 @@ class Evaluator(ABC):
 class Wing(NamedTuple):
     """A benchmark to the command line, light enough to be imported by every command.
 
-    is_mine(prediction, dataset) says whether files belong to this benchmark. evaluator(output, **options) makes an
-    evaluator with the options that were given; `output` is the folder of results. check(path) finds mistakes in a
-    dataset; None: there is no check. one_set(dataset): whether all predictions for a dataset are ranked together.
+    is_mine(prediction, dataset) says whether files belong to this benchmark. evaluator(output,
+    **options) makes an evaluator with the options that were given; `output` is the folder of
+    results. check(path) finds mistakes in a dataset; None: there is no check. one_set(dataset):
+    whether all predictions for a dataset are ranked together.
     """
 
     name: str
@@ -176,10 +203,14 @@ class Wing(NamedTuple):
 
 @cache
 def hash_code() -> str:
-    """sha256 of the code that scores: `eval.py` and every file of the package. An edited rule is another evaluator."""
+    """sha256 of the code that scores: `eval.py` and every file of the package. An edited rule is
+    another evaluator.
+    """
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
-    files = [path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    files = [
+        path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    ]
     for path in [package.parent / "eval.py", *sorted(files)]:
         digest.update(f"{path.relative_to(package.parent).as_posix()}\0".encode())
         digest.update(path.read_bytes() if path.is_file() else b"")
@@ -187,7 +218,8 @@ def hash_code() -> str:
 
 
 class Scorer:
-    """Scores files of any benchmark by the options that were given (not None); can go to another process.
+    """Scores files of any benchmark by the options that were given (not None); can go to another
+    process.
 
     `output` is the folder of results.
     """
@@ -202,15 +234,23 @@ class Scorer:
         return Scorer, (tuple(self.wings.values()), self.given, self.output)
 
     def recognise(self, path: Path, dataset: Path | None) -> Wing:
-        """The benchmark of a prediction file: the first that recognises it; InputError unless the files are regular."""
+        """The benchmark of a prediction file: the first that recognises it; InputError unless the
+        files are regular.
+        """
         for file in filter(None, (path, dataset)):
             require_regular(file)  # before it is opened: a pipe would wait for ever
         return next(wing for wing in self.wings.values() if wing.is_mine(path, dataset))
 
     def score(
-        self, path: Path, dataset: Path | None, others: Sequence[Path] = (), more: Sequence[Path | None] = ()
+        self,
+        path: Path,
+        dataset: Path | None,
+        others: Sequence[Path] = (),
+        more: Sequence[Path | None] = (),
     ) -> Results:
-        """The results of one prediction file, or with `others` of several; `more`: further datasets."""
+        """The results of one prediction file, or with `others` of several; `more`: further
+        datasets.
+        """
         datasets = [file for file in (dataset, *more) if file]
         evaluator = self._evaluator(self.recognise(path, datasets[0] if datasets else None).name)
         if others and "vote" in self.given:
@@ -229,7 +269,11 @@ class Scorer:
         wing = self.recognise(path, path)
         if not wing.check:
             able = " or ".join(sorted(other.name for other in self.wings.values() if other.check))
-            raise InputError(str(path), f"expected a dataset of {able}, the only ones that are checked", wing.name)
+            raise InputError(
+                str(path),
+                f"expected a dataset of {able}, the only ones that are checked",
+                wing.name,
+            )
         return wing.check(path)
 
     def settings(self, name: str) -> dict[str, Any]:
@@ -243,12 +287,22 @@ class Scorer:
                 self._evaluator(name)
 
     def report_options(self, name: str) -> dict[str, Any]:
-        """The options for a report of a benchmark; InputError for an option that only other benchmarks have."""
-        flags = {option.name: option.flag for wing in self.wings.values() for option in wing.options}
+        """The options for a report of a benchmark; InputError for an option that only other
+        benchmarks have.
+        """
+        flags = {
+            option.name: option.flag for wing in self.wings.values() for option in wing.options
+        }
         for given in (given for given in flags if given in self.given):
-            users = [wing.name for wing in self.wings.values() if given in (option.name for option in wing.options)]
+            users = [
+                wing.name
+                for wing in self.wings.values()
+                if given in (option.name for option in wing.options)
+            ]
             if name not in users:
-                raise InputError(flags[given], f"needs a file of {' or '.join(sorted(users))}", name)
+                raise InputError(
+                    flags[given], f"needs a file of {' or '.join(sorted(users))}", name
+                )
         return self._choose(name, "report", "items")
 
     def _choose(self, name: str, *scopes: str) -> dict[str, Any]:

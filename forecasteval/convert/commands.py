@@ -1,4 +1,6 @@
-"""The command line `convert`: what another program wrote, as prediction files; FutureX-Past as a dataset."""
+"""The command line `convert`: what another program wrote, as prediction files; FutureX-Past as a
+dataset.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,17 @@ from forecasteval.common.records import WRAPPERS, RecordFile, as_text, dump_json
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
-from .formats import Answer, Columns, Run, Truths, id_text, name_bad_row, read_source, read_truths, shown_names
+from .formats import (
+    Answer,
+    Columns,
+    Run,
+    Truths,
+    id_text,
+    name_bad_row,
+    read_source,
+    read_truths,
+    shown_names,
+)
 from .tables import Table, read_table
 
 _EXAMPLES: Final = """\
@@ -28,23 +40,30 @@ _EXAMPLES: Final = """\
   {0} convert --dataset train-00000-of-00001.parquet -o dataset/past.json
 
 One run becomes NAME.json, several become NAME@1.json, NAME@2.json, …"""
-_TAKEN: Final = ("systems.json", "leaderboard.json")  # what describes the systems, and whose result would be a board
+_TAKEN: Final = (
+    "systems.json",
+    "leaderboard.json",
+)  # what describes the systems, and whose result would be a board
 
 Check = Callable[[Path], Mapping[str, Any]]  # the mistakes in a dataset
-_NO_IDS: Final = frozenset({"id", *WRAPPERS})  # an object with such a key may be read as something else
+_NO_IDS: Final = frozenset(
+    {"id", *WRAPPERS}
+)  # an object with such a key may be read as something else
 Converted = tuple[dict[Path, str], list[str]]  # the texts of the files to write, the lines to print
 
 
 def run(argv: Sequence[str], program: str, check: Check) -> int:
     """Convert; 0 if it did its work.
 
-    Raises InputError for what cannot be read, EvaluationError for what cannot be written, and SystemExit (argparse)
-    for bad usage.
+    Raises InputError for what cannot be read, EvaluationError for what cannot be written, and
+    SystemExit (argparse) for bad usage.
     """
     args = build_parser(program).parse_args(argv)
     output, columns = args.output, Columns(args.id, args.answer)
     _require_usable(output, args.sources)
-    texts, lines = (_convert_dataset if args.dataset else _convert_answers)(args.sources, output, columns)
+    texts, lines = (_convert_dataset if args.dataset else _convert_answers)(
+        args.sources, output, columns
+    )
     taken = [path for path in texts if os.path.lexists(path)]
     if taken and not args.force:
         raise InputError(str(taken[0]), "the file exists already; --force replaces it")
@@ -61,11 +80,25 @@ def build_parser(program: str) -> argparse.ArgumentParser:
     what = "Convert output of other programs to prediction files: inspect_ai, OpenAI batches, MiroFlow, tables."
     parser = Parser(prog=f"{program} convert", **describe(program, what, _EXAMPLES, "converted"))
     add = parser.add_argument
-    add("sources", metavar="SOURCE", type=Path, nargs="+", help="file to read; its contents decide its format")
+    add(
+        "sources",
+        metavar="SOURCE",
+        type=Path,
+        nargs="+",
+        help="file to read; its contents decide its format",
+    )
     add("-o", "--output", metavar="FILE", type=Path, required=True, help="file to write, NAME.json")
     add("--id", metavar="COLUMN", help="column of the ids; of JSON, the key (id, …)")
-    add("--answer", metavar="COLUMN", help="column of the answers; of JSON, the key (answer, prediction, …)")
-    add("--dataset", action="store_true", help="SOURCE is FutureX-Past: write its questions; --answer names the truths")
+    add(
+        "--answer",
+        metavar="COLUMN",
+        help="column of the answers; of JSON, the key (answer, prediction, …)",
+    )
+    add(
+        "--dataset",
+        action="store_true",
+        help="SOURCE is FutureX-Past: write its questions; --answer names the truths",
+    )
     add("--force", action="store_true", help="replace existing files")
     add("--version", action="version", version=f"{program} convert {__version__}")
     return parser
@@ -75,10 +108,18 @@ def _require_usable(output: Path, sources: Sequence[Path]) -> None:
     if output.suffix != ".json":
         raise InputError(str(output), "expected a name that ends with .json")
     if output.name in _TAKEN:
-        raise InputError(str(output), "expected another name", f"{output.name}, which nightly reads or writes itself")
-    twice = [str(path) for path, count in Counter(map(os.path.realpath, sources)).items() if count > 1]
+        raise InputError(
+            str(output),
+            "expected another name",
+            f"{output.name}, which nightly reads or writes itself",
+        )
+    twice = [
+        str(path) for path, count in Counter(map(os.path.realpath, sources)).items() if count > 1
+    ]
     if twice:
-        raise InputError(", ".join(twice), "expected each source once", "a source that is named twice")
+        raise InputError(
+            ", ".join(twice), "expected each source once", "a source that is named twice"
+        )
 
 
 def _counted(count: int, noun: str) -> str:
@@ -94,7 +135,9 @@ def _convert_answers(paths: Sequence[Path], output: Path, columns: Columns) -> C
     sources = {path: read_source(path, columns, truths) for path in paths}
     count = sum(len(source.runs) for source in sources.values())
     if count > 1 and "@" in output.stem:
-        raise InputError(str(output), f"expected a name without @ for {count} runs, whose names get @1, @2 …")
+        raise InputError(
+            str(output), f"expected a name without @ for {count} runs, whose names get @1, @2 …"
+        )
     texts: dict[Path, str] = {}
     lines: list[str] = []
     reasons: list[str] = []
@@ -102,7 +145,10 @@ def _convert_answers(paths: Sequence[Path], output: Path, columns: Columns) -> C
     for source_path, source in sources.items():
         lines.append(f"{source_path}: {source.format}, {_counted(len(source.runs), 'run')}")
         lines += [f"  {note}" for note in source.notes]
-        for run_number, run in source.runs.items():  # the runs of a single source keep their numbers
+        for (
+            run_number,
+            run,
+        ) in source.runs.items():  # the runs of a single source keep their numbers
             number = next(numbers) if len(sources) > 1 else run_number
             path = output if count == 1 else output.with_name(f"{output.stem}@{number}.json")
             title = f"run {number}: no answers, not written"
@@ -113,22 +159,34 @@ def _convert_answers(paths: Sequence[Path], output: Path, columns: Columns) -> C
                 title, notes = f"{path}: {_counted(answers, 'answer')}", notes + repeated
             lines += [title, *(f"  {note}" for note in notes)]
     if not texts:
-        raise InputError(", ".join(map(str, sources)), "expected answers", f"none ({'; '.join(reasons)})")
+        raise InputError(
+            ", ".join(map(str, sources)), "expected answers", f"none ({'; '.join(reasons)})"
+        )
     return texts, lines
 
 
 def _find_truths(output: Path) -> Truths:
-    """The truths of the dataset that a prediction of this name belongs to; none if there is no such dataset."""
-    for folder in dict.fromkeys((output.absolute().parent.parent / "dataset", Path("dataset").absolute())):
+    """The truths of the dataset that a prediction of this name belongs to; none if there is no such
+    dataset.
+    """
+    for folder in dict.fromkeys(
+        (output.absolute().parent.parent / "dataset", Path("dataset").absolute())
+    ):
         if dataset := find_dataset(output, folder):
             return read_truths(RecordFile(dataset))
     return {}
 
 
 def _other_runs(output: Path, written: Sequence[Path]) -> list[str]:
-    """Runs of the same name that were there before and come from another source: a score would count them, too."""
+    """Runs of the same name that were there before and come from another source: a score would
+    count them, too.
+    """
     system = re.escape(re.sub(r"@[0-9]+\Z", "", output.stem))
-    paths = [path for path in sorted(output.parent.iterdir()) if re.fullmatch(rf"{system}(@[0-9]+)?\.json", path.name)]
+    paths = [
+        path
+        for path in sorted(output.parent.iterdir())
+        if re.fullmatch(rf"{system}(@[0-9]+)?\.json", path.name)
+    ]
     names = [path.name for path in paths if path not in written]
     return [f"also in the folder, not from this source: {grouped_names(names)}"] if names else []
 
@@ -136,14 +194,18 @@ def _other_runs(output: Path, written: Sequence[Path]) -> list[str]:
 def prediction_text(run: Run) -> tuple[str, int, list[str]]:
     """The prediction file of a run, its number of answers, and notes on ids that repeat.
 
-    The file is `{id: answer}`, which every benchmark reads. Where an id has several answers it is rows with prompts, by
-    which FutureX tells questions of one id apart; what stays ambiguous counts as missing there.
+    The file is `{id: answer}`, which every benchmark reads. Where an id has several answers it is
+    rows with prompts, by which FutureX tells questions of one id apart; what stays ambiguous counts
+    as missing there.
     """
     by_id: dict[str, list[Answer]] = {}
     reasons = RecordNotes()
     for answer in run.answers:
         same = by_id.setdefault(answer.id, [])
-        if any(answer.prompt == other.prompt and as_text(answer.value) == as_text(other.value) for other in same):
+        if any(
+            answer.prompt == other.prompt and as_text(answer.value) == as_text(other.value)
+            for other in same
+        ):
             reasons["given twice, taken once"].append(answer.id)
         else:
             same.append(answer)
@@ -152,10 +214,16 @@ def prediction_text(run: Run) -> tuple[str, int, list[str]]:
         if len(same) > 1 and len(prompts) == len(same):
             reasons["ids of several questions, kept with their prompts"].append(name)
         elif len(same) > 1:
-            reasons["ids with several answers, all kept; a score counts them as missing"].append(name)
+            reasons["ids with several answers, all kept; a score counts them as missing"].append(
+                name
+            )
     answers = [answer for same in by_id.values() for answer in same]
     value: Any = {answer.id: answer.value for answer in answers}
-    if len(value) < len(answers) or any(answer.alias for answer in answers) or not _NO_IDS.isdisjoint(by_id):
+    if (
+        len(value) < len(answers)
+        or any(answer.alias for answer in answers)
+        or not _NO_IDS.isdisjoint(by_id)
+    ):
         value = [
             {"id": name, "answer": text, **({"prompt": prompt} if isinstance(prompt, str) else {})}
             for name, text, prompt, *_ in answers
@@ -184,19 +252,27 @@ def _convert_dataset(paths: Sequence[Path], output: Path, columns: Columns) -> C
     questions, left_out = [], RecordNotes()
     for number, row in enumerate(table.rows, 1):
         if isinstance(row, Mapping):
-            questions.append(_read_question({field: row.get(name) for field, name in source.items()}))
+            questions.append(
+                _read_question({field: row.get(name) for field, name in source.items()})
+            )
         else:
             left_out["left out, no object"].append(name_bad_row(row, number))
     if not questions:
         raise InputError(str(paths[0]), "expected questions", "none")
-    notes = [*table.notes, f"column of truths: {printable(source['ground_truth'], 40)}", *left_out.lines()]
+    notes = [
+        *table.notes,
+        f"column of truths: {printable(source['ground_truth'], 40)}",
+        *left_out.lines(),
+    ]
     lines = [f"{paths[0]}: {table.form}", *(f"  {note}" for note in notes)]
     lines.append(f"{output}: {_counted(len(questions), 'question')}")
     return {output: dump_json(questions, indent=1) + "\n"}, lines
 
 
 def _find_fields(path: Path, table: Table, columns: Columns) -> dict[str, str]:
-    """The columns of our fields; InputError if a column that all questions need is not in the table."""
+    """The columns of our fields; InputError if a column that all questions need is not in the
+    table.
+    """
     named = {"id": columns.id, "ground_truth": columns.answer}
     source: dict[str, str] = {}
     for field, known in _FIELDS.items():
@@ -204,7 +280,9 @@ def _find_fields(path: Path, table: Table, columns: Columns) -> dict[str, str]:
         if match := next((name for name in names if name in table.names), None):
             source[field] = match
         elif field not in ("Std", "end_time"):
-            raise InputError(str(path), f"expected a column {' or '.join(names)}", shown_names(table.names))
+            raise InputError(
+                str(path), f"expected a column {' or '.join(names)}", shown_names(table.names)
+            )
     return source
 
 
@@ -212,14 +290,21 @@ def _read_question(question: dict[str, Any]) -> dict[str, Any]:
     """A question; the level of a CSV is text and becomes a number."""
     level = question["level"]
     question["id"] = id_text(question["id"]) or None
-    question["level"] = int(level) if isinstance(level, str) and level.strip() in {"1", "2", "3", "4"} else level
+    question["level"] = (
+        int(level) if isinstance(level, str) and level.strip() in {"1", "2", "3", "4"} else level
+    )
     return {"Std": None, **question}
 
 
 def _check(output: Path, check: Check, program: str) -> list[str]:
-    """A line for each kind of mistake in the dataset that was written, of which numbers without sigma are one."""
+    """A line for each kind of mistake in the dataset that was written, of which numbers without
+    sigma are one.
+    """
     notes = RecordNotes()
     for finding in check(output)["findings"]:
         notes[finding["kind"]].append(finding["id"])
     lines = [f"  {line}" for line in notes.lines()]
-    return [*lines, *([f"  {command_line(program)} check {output} shows them all"] if lines else [])]
+    return [
+        *lines,
+        *([f"  {command_line(program)} check {output} shows them all"] if lines else []),
+    ]

@@ -1,7 +1,8 @@
 """Formats: how a file is recognised, and which answers a row of it holds.
 
-A row of a log of inspect_ai is a sample: its answer is the model's last output, whole, unless a scorer of
-`forecasteval.inspect_tasks` read an index in it. A sample that failed is left out, unless it was scored all the same.
+A row of a log of inspect_ai is a sample: its answer is the model's last output, whole, unless a
+scorer of `forecasteval.inspect_tasks` read an index in it. A sample that failed is left out, unless
+it was scored all the same.
 """
 
 from __future__ import annotations
@@ -19,9 +20,13 @@ from forecasteval.common.records import WRAPPERS, BadRecord, as_text, number_tex
 from .tables import LOG_KEYS, QUESTION_ID, Table, at_path, epoch_of, read_table
 
 Row = Mapping[str, Any]
-PREDICTION: Final = "forecasteval_prediction"  # in a score's metadata: the index that counts in place of the output
+PREDICTION: Final = (
+    "forecasteval_prediction"  # in a score's metadata: the index that counts in place of the output
+)
 _ATTACHMENT: Final = "attachment://"
-_NO_BOX: Final = r"No \boxed{} content found in the final answer."  # MiroFlow's words where a model gave no box
+_NO_BOX: Final = (
+    r"No \boxed{} content found in the final answer."  # MiroFlow's words where a model gave no box
+)
 
 
 # --- Answers, run by run ---
@@ -30,8 +35,8 @@ _NO_BOX: Final = r"No \boxed{} content found in the final answer."  # MiroFlow's
 class Answer(NamedTuple):
     """An answer as its file has it; `problem` says why it is left out.
 
-    `alias` is what its file calls the question where several questions of the dataset have its id: only with its
-    prompt does the answer then belong to one of them.
+    `alias` is what its file calls the question where several questions of the dataset have its id:
+    only with its prompt does the answer then belong to one of them.
     """
 
     id: Any
@@ -43,7 +48,9 @@ class Answer(NamedTuple):
 
 
 class Run:
-    """The answers of a run, the ids of all its records, and the names of the records left out, by reason."""
+    """The answers of a run, the ids of all its records, and the names of the records left out, by
+    reason.
+    """
 
     def __init__(self) -> None:
         self.answers: list[Answer] = []
@@ -77,7 +84,9 @@ def collect(form: str, table: Table, read: Callable[[Row], Iterable[Answer]]) ->
                 run.left_out[problem[0]].append(name + problem[1])
             else:
                 run.answers.append(answer._replace(id=name))
-    known = dict.fromkeys([*map(str, table.ids), *(name for run in runs.values() for name in sorted(run.ids))])
+    known = dict.fromkeys(
+        [*map(str, table.ids), *(name for run in runs.values() for name in sorted(run.ids))]
+    )
     for run in runs.values():
         if missing := [name for name in known if name.strip() and name not in run.ids]:
             run.left_out["not in this run"] = missing
@@ -106,7 +115,9 @@ def is_empty(answer: Any) -> bool:
 
 
 def _find_problem(answer: Any) -> tuple[str, str] | None:
-    """(why a value is no answer, what it looks like); an answer is text, a number or a list of such."""
+    """(why a value is no answer, what it looks like); an answer is text, a number or a list of
+    such.
+    """
     if is_empty(answer):
         return "without an answer", ""
     for value in answer if isinstance(answer, list) else [answer]:
@@ -122,10 +133,20 @@ def _find_problem(answer: Any) -> tuple[str, str] | None:
 
 def _read_sample(row: Row) -> Iterator[Answer]:
     question_id, scores = at_path(row, "metadata", QUESTION_ID), row.get("scores")
-    metadata = [at_path(score, "metadata") for score in scores.values()] if isinstance(scores, Mapping) else []
-    stated = [values[PREDICTION] for values in metadata if isinstance(values, Mapping) and PREDICTION in values]
+    metadata = (
+        [at_path(score, "metadata") for score in scores.values()]
+        if isinstance(scores, Mapping)
+        else []
+    )
+    stated = [
+        values[PREDICTION]
+        for values in metadata
+        if isinstance(values, Mapping) and PREDICTION in values
+    ]
     answer, problem = stated[0] if stated else at_path(row, "output", "completion"), ""
-    if not stated and isinstance(answer, str) and answer.startswith(_ATTACHMENT):  # long texts may stand apart
+    if (
+        not stated and isinstance(answer, str) and answer.startswith(_ATTACHMENT)
+    ):  # long texts may stand apart
         answer = at_path(row, "attachments", answer.removeprefix(_ATTACHMENT))
     if row.get("invalidation"):
         problem = "invalidated"
@@ -146,17 +167,25 @@ def _read_reply(row: Row) -> Iterator[Answer]:
 
 
 def _read_task(row: Row) -> Iterator[Answer]:
-    """The attempts of a row of MiroFlow's `benchmark_results.jsonl`, each of which belongs to a run.
+    """The attempts of a row of MiroFlow's `benchmark_results.jsonl`, each of which belongs to a
+    run.
 
-    The answer of the row is that of one of its attempts, and which one can depend on the truth (pass@k), so it counts
-    only where no attempts are listed. A retry (`retry_id`) tries an attempt again, and the last one counts.
+    The answer of the row is that of one of its attempts, and which one can depend on the truth
+    (pass@k), so it counts only where no attempts are listed. A retry (`retry_id`) tries an attempt
+    again, and the last one counts.
     """
     listed = row.get("attempts")
-    attempts = [attempt for attempt in listed if isinstance(attempt, Mapping)] if isinstance(listed, list) else []
+    attempts = (
+        [attempt for attempt in listed if isinstance(attempt, Mapping)]
+        if isinstance(listed, list)
+        else []
+    )
     retried = all(type(attempt.get("retry_id")) is int for attempt in attempts)
     if retried:
         attempts.sort(key=lambda attempt: int(attempt["retry_id"]))
-    numbers: list[Any] = [attempt.get("attempt_number", attempt.get("attempt_id")) for attempt in attempts]
+    numbers: list[Any] = [
+        attempt.get("attempt_number", attempt.get("attempt_id")) for attempt in attempts
+    ]
     repeated = len(set(map(repr, numbers))) < len(numbers) and not retried
     if repeated or not all(type(number) is int and 0 < number < 10**6 for number in numbers):
         numbers = list(range(1, len(attempts) + 1))
@@ -187,16 +216,42 @@ FORMATS: Final = (
     Format("OpenAI batch output", {"custom_id", "response"}, _read_reply),
     Format("MiroFlow results", {"task_id", "attempts"}, _read_task),
     Format("MiroFlow results", {"task_id", "model_boxed_answer"}, _read_task),
-    Format("Anthropic batch results", {"custom_id", "result"}, needs="custom_id and result.message.content[].text"),
-    Format("Gemini batch results", {"key", "response"}, needs="key and response.candidates[0].content.parts[].text"),
-    Format("Gemini batch results", {"request", "response"}, needs="request and response.candidates[0].content"),
-    Format("promptfoo results", {"evalId", "results"}, needs="results.results[].vars and .response.output"),
+    Format(
+        "Anthropic batch results",
+        {"custom_id", "result"},
+        needs="custom_id and result.message.content[].text",
+    ),
+    Format(
+        "Gemini batch results",
+        {"key", "response"},
+        needs="key and response.candidates[0].content.parts[].text",
+    ),
+    Format(
+        "Gemini batch results",
+        {"request", "response"},
+        needs="request and response.candidates[0].content",
+    ),
+    Format(
+        "promptfoo results",
+        {"evalId", "results"},
+        needs="results.results[].vars and .response.output",
+    ),
     Format("promptfoo results", {"promptIdx", "testIdx"}, needs="vars and response.output"),
     Format("lm-eval samples", {"doc_id", "resps"}, needs="an id in doc and filtered_resps[0]"),
     Format("simple-evals results", {"htmls", "convos"}, needs="convos, without ids"),
-    Format("a deepeval test run", {"testCases"}, needs="testCases[].name and testCases[].actualOutput"),
-    Format("a deepeval test run", {"testRunData"}, needs="testRunData.testCases[].name and .actualOutput"),
-    Format('a pandas table, orient="split"', {"columns", "data"}, needs='its cells (by orient="records")'),
+    Format(
+        "a deepeval test run", {"testCases"}, needs="testCases[].name and testCases[].actualOutput"
+    ),
+    Format(
+        "a deepeval test run",
+        {"testRunData"},
+        needs="testRunData.testCases[].name and .actualOutput",
+    ),
+    Format(
+        'a pandas table, orient="split"',
+        {"columns", "data"},
+        needs='its cells (by orient="records")',
+    ),
 )
 
 
@@ -211,16 +266,22 @@ Truths = Mapping[str, set[str]]  # the truths of an id without their decoration
 
 
 def read_source(path: Path, columns: Columns, truths: Truths) -> Source:
-    """The runs of a file of any format; InputError if it cannot be read. `truths` are those of the dataset."""
+    """The runs of a file of any format; InputError if it cannot be read. `truths` are those of the
+    dataset.
+    """
     table = read_table(path, columns != Columns())
     form = next((form for form in FORMATS if form.keys <= table.keys | set(table.names)), None)
     if form is None or columns != Columns():
         return _read_columns(path, table, columns, truths)
     if form.read is None:
-        raise InputError(str(path), f"{form.name} cannot be read: write {form.needs} as columns, for --id and --answer")
+        raise InputError(
+            str(path),
+            f"{form.name} cannot be read: write {form.needs} as columns, for --id and --answer",
+        )
     source = collect(form.name, table, form.read)
     if form.read is _read_task and len({len(run.ids) for run in source.runs.values()}) > 1:
-        # With early stopping, later attempts are of questions whose answers were wrong before, and of no others.
+        # With early stopping, later attempts are of questions whose answers were wrong before, and
+        # of no others.
         note = "rows have different numbers of attempts: if they stop at the first right one, later runs are incomplete"
         source.notes.append(note)
     return source
@@ -230,19 +291,33 @@ def read_source(path: Path, columns: Columns, truths: Truths) -> Source:
 
 IDS: Final = ("id", "question_id", "task_id", "sample_id")
 ANSWERS: Final = (
-    *("answer", "prediction", "model_answer", "model_boxed_answer", "model_response", "response", "raw_response"),
+    *(
+        "answer",
+        "prediction",
+        "model_answer",
+        "model_boxed_answer",
+        "model_response",
+        "response",
+        "raw_response",
+    ),
     *("reply", "output", "completion", "generation"),
 )
 PROMPTS: Final = ("prompt", "question", "task_question", "input")
 TRUTH: Final = "ground_truth"
-# Beside one of these and without a ground_truth, `answer` is a truth: so FutureX-Past and RxnOptBench call it.
-_OF_DATASETS: Final = frozenset({"level", "options", "end-time", "end_time", "question_type", "meta"})
-_SAME: Final = 0.9  # of the rows: a column that equals so many truths holds the truth, or answers of a rare system
+# Beside one of these and without a ground_truth, `answer` is a truth: so FutureX-Past and
+# RxnOptBench call it.
+_OF_DATASETS: Final = frozenset(
+    {"level", "options", "end-time", "end_time", "question_type", "meta"}
+)
+# of the rows: a column that equals so many truths holds the truth, or answers of a rare system
+_SAME: Final = 0.9
 _FEWEST: Final = 3  # rows that can tell
-_REPLY: Final = re.compile(  # model_output, llm_prediction: beside such a column `answer` may be a truth
-    r"(?!.*(?:time|token|date|cost|len|count|format|config|lang|conf|prob|type|_id$))"
-    r"(?:.*(?:output|respon|predict|generat|repl[yi]|completion).*|pred)",
-    re.I,
+_REPLY: Final = (
+    re.compile(  # model_output, llm_prediction: beside such a column `answer` may be a truth
+        r"(?!.*(?:time|token|date|cost|len|count|format|config|lang|conf|prob|type|_id$))"
+        r"(?:.*(?:output|respon|predict|generat|repl[yi]|completion).*|pred)",
+        re.I,
+    )
 )
 _DECORATION: Final = re.compile(r"\\boxed|[^\w.%+-]")
 
@@ -263,11 +338,17 @@ def _undecorated(answer: object) -> str:
 
 
 def _read_columns(path: Path, table: Table, columns: Columns, truths: Truths) -> Source:
-    """The run of a table's rows; InputError if a column is not clear, or if the answers are the truth."""
+    """The run of a table's rows; InputError if a column is not clear, or if the answers are the
+    truth.
+    """
     name = _choose(path, table.names, columns.id, IDS, "ids", "--id")
     answer = _choose(path, table.names, columns.answer, ANSWERS, "answers", "--answer")
     prompt = next((key for key in PROMPTS if key in table.names), "")
-    is_map = table.names == ["id", "prediction"] and table.keys and table.keys.isdisjoint({"prediction", *WRAPPERS})
+    is_map = (
+        table.names == ["id", "prediction"]
+        and table.keys
+        and table.keys.isdisjoint({"prediction", *WRAPPERS})
+    )
 
     def read_row(row: Row) -> Iterator[Answer]:
         problem = ""
@@ -279,9 +360,15 @@ def _read_columns(path: Path, table: Table, columns: Columns, truths: Truths) ->
 
     source = collect(table.form, table, read_row)
     rows = [row for row in table.rows if isinstance(row, Mapping)]
-    stated = {id_text(row.get(name)): {_undecorated(row[TRUTH])} for row in rows if row.get(TRUTH) is not None}
+    stated = {
+        id_text(row.get(name)): {_undecorated(row[TRUTH])}
+        for row in rows
+        if row.get(TRUTH) is not None
+    }
     same = _compare_with_truth(source, {**stated, **truths})
-    texts = [key for key in table.names if rows and isinstance(rows[0].get(key), str) and key != answer]
+    texts = [
+        key for key in table.names if rows and isinstance(rows[0].get(key), str) and key != answer
+    ]
     if columns.answer is None and (why := _name_suspicion(answer, table.names, texts) or same):
         expected = f"column {printable(answer, 40)} {why}; name the column of the model's answers with --answer"
         raise InputError(str(path), f"{expected} (other text columns: {shown_names(texts)})")
@@ -290,7 +377,9 @@ def _read_columns(path: Path, table: Table, columns: Columns, truths: Truths) ->
 
 
 def _name_suspicion(answer: str, columns: Iterable[str], texts: Iterable[str]) -> str:
-    """Why a column of this name may hold the truth, by the names of all columns and of those with text; or ""."""
+    """Why a column of this name may hold the truth, by the names of all columns and of those with
+    text; or "".
+    """
     names = {key.casefold() for key in columns}
     if answer.casefold() != "answer" or TRUTH in names:
         return ""
@@ -302,15 +391,28 @@ def _name_suspicion(answer: str, columns: Iterable[str], texts: Iterable[str]) -
 
 def _compare_with_truth(source: Source, truths: Truths) -> str:
     """How many answers are the truth, if they are too many to be a model's; or ""."""
-    known = [answer for run in source.runs.values() for answer in run.answers if answer.id in truths]
+    known = [
+        answer for run in source.runs.values() for answer in run.answers if answer.id in truths
+    ]
     same = sum(_undecorated(answer.value) in truths[answer.id] for answer in known)
     is_truth = len(known) >= _FEWEST and same >= _SAME * len(known)
     return f"equals the truth in {same} of {len(known)} rows" if is_truth else ""
 
 
-def _choose(path: Path, keys: Sequence[str], wanted: str | None, known: Sequence[str], what: str, option: str) -> str:
-    """The column that is meant; InputError if there is none, or several: one of them may hold the truth."""
-    matches = [key for key in keys if (key.casefold() in known if wanted is None else key == wanted)]
+def _choose(
+    path: Path,
+    keys: Sequence[str],
+    wanted: str | None,
+    known: Sequence[str],
+    what: str,
+    option: str,
+) -> str:
+    """The column that is meant; InputError if there is none, or several: one of them may hold the
+    truth.
+    """
+    matches = [
+        key for key in keys if (key.casefold() in known if wanted is None else key == wanted)
+    ]
     if len(matches) == 1:
         return matches[0]
     expected = f"one column of {what} ({', '.join(known)}), or its name with {option}"

@@ -8,22 +8,30 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, extra_package, printable
-from forecasteval.common.files import BYTE_ORDER_MARK, csv_rows, decode_utf8, read_file, readable, require_regular
+from forecasteval.common.files import (
+    BYTE_ORDER_MARK,
+    csv_rows,
+    decode_utf8,
+    read_file,
+    readable,
+    require_regular,
+)
 from forecasteval.common.records import RecordFile, first_keys, parse_json
 
 MAX_BYTES: Final = 1 << 30  # of a file; its records take several times as much memory
 MAX_ROWS: Final = 1_000_000  # 44 KB of Parquet can hold nine million, which take 2.6 GB
 MAX_EPOCHS: Final = 1000
 LOG_KEYS: Final = frozenset({"version", "eval", "status"})
-QUESTION_ID: Final = "forecasteval_id"  # in a sample's metadata: the id of its question, where several have the same id
+# in a sample's metadata: the id of its question, where several have the same id
+QUESTION_ID: Final = "forecasteval_id"
 _UNUSED: Final = {"messages", "events", "events_data", "store", "timelines"}  # nine tenths of a log
 
 
 class Table(NamedTuple):
     """The rows of a file, the names of their columns, and notes for the user.
 
-    `keys` are those of the first objects in the file, if it is JSON, `ids` the questions that every run should answer,
-    if the file says so.
+    `keys` are those of the first objects in the file, if it is JSON, `ids` the questions that every
+    run should answer, if the file says so.
     """
 
     form: str
@@ -35,13 +43,17 @@ class Table(NamedTuple):
 
 
 def read_table(path: Path, columns_named: bool = False) -> Table:
-    """The rows of a file; InputError if it is no table, is too long, or is a log though the user named columns."""
+    """The rows of a file; InputError if it is no table, is too long, or is a log though the user
+    named columns.
+    """
     begin = _read_beginning(path)
     is_json = begin.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[")
     keys = first_keys(path, is_json=True) if is_json else set[str]()
     if begin.startswith(b"PK\x03\x04") or keys >= LOG_KEYS:
         if columns_named:
-            raise InputError("--id, --answer", "expected a table or rows of JSON", f"{path}, a log of inspect_ai")
+            raise InputError(
+                "--id, --answer", "expected a table or rows of JSON", f"{path}, a log of inspect_ai"
+            )
         return _read_log(path, is_json)
     if begin.startswith(b"PAR1"):
         table = _read_parquet(path)
@@ -94,7 +106,9 @@ def _read_parquet(path: Path) -> Table:
             rows = json.loads(json.dumps(file.read().to_pylist(), default=_as_text))
             return Table("Parquet", file.schema_arrow.names, rows)
     except (ArrowException, OSError, ValueError, OverflowError) as error:
-        raise InputError(str(path), f"not Parquet that can be read: {printable(error, 120)}") from None
+        raise InputError(
+            str(path), f"not Parquet that can be read: {printable(error, 120)}"
+        ) from None
 
 
 def _as_text(value: Any) -> str:
@@ -107,11 +121,17 @@ def _as_text(value: Any) -> str:
 
 def _read_log(path: Path, is_json: bool) -> Table:
     """The samples of a log, `.eval` (read by inspect_ai itself) or one JSON object."""
-    log = parse_json(decode_utf8(read_file(path), str(path)), str(path)) if is_json else _read_eval(path)
+    log = (
+        parse_json(decode_utf8(read_file(path), str(path)), str(path))
+        if is_json
+        else _read_eval(path)
+    )
     samples, ids = at_path(log, "samples"), at_path(log, "eval", "dataset", "sample_ids")
     if not isinstance(samples, list) or not samples:
         raise InputError(str(path), "expected a log with samples", "none")
-    if not isinstance(ids, list) or any(at_path(sample, "metadata", QUESTION_ID) for sample in samples):
+    if not isinstance(ids, list) or any(
+        at_path(sample, "metadata", QUESTION_ID) for sample in samples
+    ):
         ids = []
     notes = [" of ".join(printable(at_path(log, "eval", key), 60) for key in ("task", "model"))]
     if log["status"] != "success":
@@ -128,7 +148,9 @@ def _read_eval(path: Path) -> Any:
     try:
         # What stands in a file is a stranger's, and what inspect_ai raises for it is of any type.
         whole = log.read_eval_log(path, format="eval", exclude_fields=_UNUSED)
-        return whole.model_dump(mode="json", exclude={"samples": {"__all__": _UNUSED}}, warnings=False)
+        return whole.model_dump(
+            mode="json", exclude={"samples": {"__all__": _UNUSED}}, warnings=False
+        )
     except Exception as error:
         raise InputError(str(path), f"inspect_ai cannot read it: {printable(error, 120)}") from None
 

@@ -1,4 +1,6 @@
-"""FutureX (arXiv 2508.11987): questions of four levels, answers in boxes. The class is in `evaluator.py`."""
+"""FutureX (arXiv 2508.11987): questions of four levels, answers in boxes. The class is in
+`evaluator.py`.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,17 @@ _RULES: Final = Option("--rules", "rule set (readme), see docs/scoring.md", tupl
 OPTIONS: Final = (
     _RULES,
     _RULES._replace(kind=_RANKED, scope="ranked"),
-    Option("--missing", "missing answers score 0 (default) or are left out", MISSING_POLICIES, "run"),
+    Option(
+        "--missing", "missing answers score 0 (default) or are left out", MISSING_POLICIES, "run"
+    ),
     Option("--vote", "score the majority answers of the runs NAME@RUN", bool, "run"),
     Option("--relative-sigma", "sigma = X * |truth| for numbers without Std", float, metavar="X"),
-    Option("--llm", "let a language model read unclear numbers (key: OPENAI_API_KEY)", metavar="MODEL"),
-    Option("--llm-policy", "which numbers it reads: only unclear ones (default) or all", LLM_POLICIES),
+    Option(
+        "--llm", "let a language model read unclear numbers (key: OPENAI_API_KEY)", metavar="MODEL"
+    ),
+    Option(
+        "--llm-policy", "which numbers it reads: only unclear ones (default) or all", LLM_POLICIES
+    ),
     Option("--llm-names", "let it also match names, which sends it true names", bool),
     Option("--workers", "simultaneous calls to the language model (8)", int, metavar="N"),
     Option("--no-cache", "do not keep replies in evaluation/llm-cache.sqlite3", bool),
@@ -30,7 +38,9 @@ OPTIONS: Final = (
 
 
 def is_mine(path: Path, dataset: Path | None) -> bool:
-    """Whether a prediction file and its dataset are FutureX's: whatever no other benchmark knows."""
+    """Whether a prediction file and its dataset are FutureX's: whatever no other benchmark
+    knows.
+    """
     return True
 
 

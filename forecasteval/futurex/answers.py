@@ -12,9 +12,12 @@ from .rules import Scored, unparsed
 
 Read = TypeVar("Read")
 
-_OPENING: Final = re.compile(r"ox(?:ed)?\s{0,9}[{(]?\s{0,9}")  # what may be left of a box, see `last_boxed`
+_OPENING: Final = re.compile(
+    r"ox(?:ed)?\s{0,9}[{(]?\s{0,9}"
+)  # what may be left of a box, see `last_boxed`
 _HEADING: Final = re.compile(  # alone on the first line
-    r"[#\s]{0,4}(?:(?:my|the|final|predicted)\s){0,3}(?:answers?|predictions?|答案|预测|最终答案)\s?:\s?\n", re.I
+    r"[#\s]{0,4}(?:(?:my|the|final|predicted)\s){0,3}(?:answers?|predictions?|答案|预测|最终答案)\s?:\s?\n",
+    re.I,
 )
 _REFUSAL: Final = re.compile(
     r"""(?=[NTIUCDntiucd无不未暂])  # a glance that fails fast
@@ -28,7 +31,8 @@ _REFUSAL: Final = re.compile(
 
 
 def read_refusal(text: str) -> tuple[str, str] | None:
-    """A cleaned text that declines to answer, as the words that do and the reason behind them; None for any other.
+    """A cleaned text that declines to answer, as the words that do and the reason behind them; None
+    for any other.
 
     >>> read_refusal("N/A; no data"), read_refusal("Unknown Mortal Orchestra"), read_refusal("No, not known")
     (('N/A', '; no data'), None, None)
@@ -38,7 +42,9 @@ def read_refusal(text: str) -> tuple[str, str] | None:
 
 
 class Answer:
-    """The part of an answer that counts: `text`, its `elements` if it is a list; `boxed` is False without a box."""
+    """The part of an answer that counts: `text`, its `elements` if it is a list; `boxed` is False
+    without a box.
+    """
 
     __slots__ = ("_cleaned", "boxed", "elements", "text")
 
@@ -56,7 +62,9 @@ class Answer:
         return self._cleaned
 
     def find_in(self, raw: str) -> tuple[int, int] | None:
-        """Where in the raw answer the text stands: in its last box, or its last boxes, or else its last place."""
+        """Where in the raw answer the text stands: in its last box, or its last boxes, or else its
+        last place.
+        """
         if whole := _find_box(raw, self.text):
             return whole
         lines = self.text.split("\n")
@@ -89,7 +97,12 @@ def read_answer(raw: object, boxed: bool = False) -> Answer | None:
         raw = drop_invisible(raw)
         begin = raw.find("\\boxed{") + 7
         # the common case, one box; without a tab: that may be what is left of "\\text"
-        if begin > 6 and raw.count("{") == 1 and raw.find("}") == raw.rfind("}") > begin and "\t" not in raw:
+        if (
+            begin > 6
+            and raw.count("{") == 1
+            and raw.find("}") == raw.rfind("}") > begin
+            and "\t" not in raw
+        ):
             text, in_box = raw[begin : raw.rfind("}")].strip(), True
         else:
             text, in_box = last_boxed(raw)
@@ -104,7 +117,11 @@ def read_answer(raw: object, boxed: bool = False) -> Answer | None:
         parts = [part for part in map(read_answer, raw) if part] if flat else [_UNREADABLE]
         if len(parts) == 1:
             return Answer(parts[0].text, parts[0].elements, True)
-        return Answer("\n".join(p.text for p in parts), tuple(p.text for p in parts), True) if parts else None
+        return (
+            Answer("\n".join(p.text for p in parts), tuple(p.text for p in parts), True)
+            if parts
+            else None
+        )
     text = number_text(raw)
     return Answer(text, (), True) if text else _UNREADABLE
 
@@ -115,7 +132,9 @@ def question_words(prompt: str) -> str:
 
 
 class TruthOf(Generic[Read]):
-    """A ground truth: it reads answers as its kind has them (picks, names, a number) and scores what it read."""
+    """A ground truth: it reads answers as its kind has them (picks, names, a number) and scores
+    what it read.
+    """
 
     __slots__ = ()
 

@@ -21,16 +21,19 @@ from .numbers import NumberTruth, readings
 from .questions import read_record
 from .rules import Rules
 
-# A spreadsheet's 6.85147E+23 has a sign; 6987308956940e0068395804 is a hexadecimal id of FutureX-Past.
+# A spreadsheet's 6.85147E+23 has a sign; 6987308956940e0068395804 is a hexadecimal id of
+# FutureX-Past.
 _MANGLED_ID: Final = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+][0-9]+")
-_PAST_VALUE: Final = re.compile(  # "Sep 16: 90.692", "9/17/25: 94.05 dollar", "- 2025-09-17: 3", "9月17日：3"
-    r"""
+_PAST_VALUE: Final = (
+    re.compile(  # "Sep 16: 90.692", "9/17/25: 94.05 dollar", "- 2025-09-17: 3", "9月17日：3"
+        r"""
     ^ [ \t"]* (?:[-*•][ \t]*)?
     ( [a-z]{3,9}\.? [ ] [0-9]{1,2} (?:,?[ ][0-9]{4})? | [0-9]{1,2} [ ] [a-z]{3,9}\.? (?:[ ][0-9]{4})?
     | [0-9]{1,4} [/.-] [0-9]{1,2} [/.-] [0-9]{1,4} | (?:[0-9]{4}年)? [0-9]{1,2}月 [0-9]{1,2}日 )
     [ \t]* [:：] ( [^\n"]* )
     """,
-    re.M | re.X | re.I,
+        re.M | re.X | re.I,
+    )
 )
 _UNUSABLE: Final = {  # by what the error expects
     "'level'": "level not 1–4",
@@ -43,7 +46,9 @@ STD_TOLERANCE: Final = 0.02  # relative, beside the rounding of Std as written
 
 
 class Check(NamedTuple):
-    """The result of a check: the number of `records`, the findings, and `notes` that are not findings."""
+    """The result of a check: the number of `records`, the findings, and `notes` that are not
+    findings.
+    """
 
     records: int
     findings: list[Finding]
@@ -58,11 +63,12 @@ def check_file(path: Path) -> Results:
 
 
 def check_dataset(records: Iterable[Any]) -> Check:
-    """The mistakes in a dataset that should be corrected before anyone predicts on it, in the order of the records.
+    """The mistakes in a dataset that should be corrected before anyone predicts on it, in the order
+    of the records.
 
-    Ids given twice or mangled by a spreadsheet; levels, truths and Std that cannot be used; truths that are no
-    option; numeric truths without Std; Std that is 0 or is not the population standard deviation of the past values
-    in "additional values"; dates written in more than one way.
+    Ids given twice or mangled by a spreadsheet; levels, truths and Std that cannot be used; truths
+    that are no option; numeric truths without Std; Std that is 0 or is not the population standard
+    deviation of the past values in "additional values"; dates written in more than one way.
     """
     findings: list[Finding] = []
     number, not_compared = 0, []
@@ -88,11 +94,19 @@ def check_dataset(records: Iterable[Any]) -> Check:
         for field, date in [("end_time", record.get("end_time")), *_form_examples(past)]:
             if date:
                 dates.setdefault(field, []).append((str(date), name, number))
-        findings += [Finding(kind, name, number, detail) for kind, detail in problems if kind != _NOT_COMPARED]
+        findings += [
+            Finding(kind, name, number, detail)
+            for kind, detail in problems
+            if kind != _NOT_COMPARED
+        ]
         not_compared += [name for kind, _ in problems if kind == _NOT_COMPARED]
     for field, rows in dates.items():
         findings += _check_dates(field, rows)
-    return Check(number, findings, [f"{_NOT_COMPARED}: {grouped_names(not_compared)}"] if not_compared else [])
+    return Check(
+        number,
+        findings,
+        [f"{_NOT_COMPARED}: {grouped_names(not_compared)}"] if not_compared else [],
+    )
 
 
 def _check_question(record: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -100,28 +114,46 @@ def _check_question(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     try:
         question = read_record(dict(record), "", 0, Rules())
     except InputError as error:
-        return [(next(kind for words, kind in _UNUSABLE.items() if error.expected.startswith(words)), error.got)]
+        return [
+            (
+                next(kind for words, kind in _UNUSABLE.items() if error.expected.startswith(words)),
+                error.got,
+            )
+        ]
     shown, truth, std = printable(question.shown, 60), question.truth, record.get("Std")
     outside = question.warning and isinstance(truth, ChoiceTruth)
     problems = [("truth not among the options", shown)] if outside else []
     if not isinstance(truth, NumberTruth):
-        return problems + ([("Std for a truth that is not a number", str(std))] if std not in (None, "") else [])
+        return problems + (
+            [("Std for a truth that is not a number", str(std))] if std not in (None, "") else []
+        )
     if truth.sigma is None:
         return [*problems, ("numeric truth without Std", shown)]
     if truth.sigma == 0:
         return [*problems, ("Std is 0", shown)]
-    return problems + _check_sigma(truth, truth.sigma, str(std).strip(), str(record.get("additional values") or ""))
+    return problems + _check_sigma(
+        truth, truth.sigma, str(std).strip(), str(record.get("additional values") or "")
+    )
 
 
-def _check_sigma(truth: NumberTruth, sigma: float, written: str, past: str) -> list[tuple[str, str]]:
-    """Compare a Std with the population standard deviation of the days listed in `past`, in the truth's unit."""
+def _check_sigma(
+    truth: NumberTruth, sigma: float, written: str, past: str
+) -> list[tuple[str, str]]:
+    """Compare a Std with the population standard deviation of the days listed in `past`, in the
+    truth's unit.
+    """
     from decimal import Decimal
 
-    quantities = [quantity for _, text in _PAST_VALUE.findall(past) if (quantity := parse_number(clean(text)))]
+    quantities = [
+        quantity for _, text in _PAST_VALUE.findall(past) if (quantity := parse_number(clean(text)))
+    ]
     if len(quantities) < 2:
         return [(_NOT_COMPARED, "")]
     values = [
-        min((value for value, _ in readings(quantity, truth)), key=lambda value: abs(truth.quantity.value - value))
+        min(
+            (value for value, _ in readings(quantity, truth)),
+            key=lambda value: abs(truth.quantity.value - value),
+        )
         for quantity in quantities
     ]
     centre = mean(values)
@@ -129,12 +161,20 @@ def _check_sigma(truth: NumberTruth, sigma: float, written: str, past: str) -> l
     rounding = 0.5 * 10.0 ** int(Decimal(written).as_tuple().exponent)
     if abs(sigma - expected) <= max(STD_TOLERANCE * expected, rounding):
         return []
-    return [("Std differs from the past values", f"{sigma:g}, but {len(values)} days deviate by {expected:.6g}")]
+    return [
+        (
+            "Std differs from the past values",
+            f"{sigma:g}, but {len(values)} days deviate by {expected:.6g}",
+        )
+    ]
 
 
 def _form_examples(past: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """("additional values", day) for one day in every form that the days are written in."""
-    return [("additional values", day) for day in {_date_form(day): day for day, _ in reversed(past)}.values()]
+    return [
+        ("additional values", day)
+        for day in {_date_form(day): day for day, _ in reversed(past)}.values()
+    ]
 
 
 def _date_form(date: str) -> str:
@@ -147,7 +187,9 @@ def _check_dates(field: str, rows: Sequence[tuple[str, str, int]]) -> list[Findi
     usual = Counter(forms).most_common(1)[0][0]
     mostly = f"mostly {printable(usual, 40)}"
     return [
-        Finding(f"mixed date formats in '{field}'", name, number, f"{printable(date, 40)}, {mostly}")
+        Finding(
+            f"mixed date formats in '{field}'", name, number, f"{printable(date, 40)}, {mostly}"
+        )
         for form, (date, name, number) in zip(forms, rows, strict=True)
         if form != usual
     ]

@@ -1,4 +1,6 @@
-"""Choices, levels 1 and 2: the picks of an answer, options or names; two sides; single choice and F1."""
+"""Choices, levels 1 and 2: the picks of an answer, options or names; two sides; single choice and
+F1.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ from .rankings import looks_like_names, refuses, show_names
 from .rules import Scored
 
 # Bounded: a share of at most three digits behind at most four marks.
-_SHARE: Final = re.compile(r"[\s:=(~≈-]{1,4}([0-9]{1,3}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})\s?%?\s?\)?\Z")
+_SHARE: Final = re.compile(
+    r"[\s:=(~≈-]{1,4}([0-9]{1,3}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})\s?%?\s?\)?\Z"
+)
 
 
 def score_f1(matched: int, picks: int, truths: int) -> float:
@@ -39,7 +43,8 @@ def score_f1(matched: int, picks: int, truths: int) -> float:
 
 
 def read_distribution(tokens: Sequence[str]) -> list[str] | None:
-    """The tokens with the largest share, if all of several have one and the shares add up to 90–110 %, else None.
+    """The tokens with the largest share, if all of several have one and the shares add up to 90–110
+    %, else None.
 
     >>> read_distribution(["Yes: 4%", "No: 96%"]), read_distribution(["A (70%)", "B (71%)"])
     (['No'], None)
@@ -50,7 +55,11 @@ def read_distribution(tokens: Sequence[str]) -> list[str] | None:
     values = [float(share[1]) for share in shares]
     if not (0.9 <= sum(values) <= 1.1 or 90 <= sum(values) <= 110):
         return None
-    return [share.string[: share.start()] for share, value in zip(shares, values, strict=True) if value == max(values)]
+    return [
+        share.string[: share.start()]
+        for share, value in zip(shares, values, strict=True)
+        if value == max(values)
+    ]
 
 
 # --- Options ---
@@ -71,7 +80,9 @@ class Picks(NamedTuple):
 
 
 class ChoiceTruth(TruthOf[Picks]):
-    """Truth of a choice: the right picks; `exact` ones score 1 or 0 (level 1), others F1 of the sets (level 2)."""
+    """Truth of a choice: the right picks; `exact` ones score 1 or 0 (level 1), others F1 of the
+    sets (level 2).
+    """
 
     __slots__ = ("exact", "options", "picks")
 
@@ -79,7 +90,9 @@ class ChoiceTruth(TruthOf[Picks]):
         self.options, self.picks, self.exact = options, picks, exact
 
     def read(self, answer: Answer) -> Picks | str:
-        """The picks, or why there are none: no pick is an option, or bare text holds anything else."""
+        """The picks, or why there are none: no pick is an option, or bare text holds anything
+        else.
+        """
         right = self.picks.unknown
         picks = _read_exact(answer, self.options)
         if picks is None:
@@ -105,7 +118,8 @@ class ChoiceTruth(TruthOf[Picks]):
 
 
 def score_picks(picks: Picks, truth: Picks, exact: bool) -> float:
-    """Level 1: 1 if the picks are `exact`ly the truth, else 0; level 2: F1 of the sets (seed README, 评分机制).
+    """Level 1: 1 if the picks are `exact`ly the truth, else 0; level 2: F1 of the sets (seed
+    README, 评分机制).
 
     Picks that are no option count as wrong ones.
     """
@@ -126,14 +140,18 @@ def exact_tokens(text: str) -> list[str]:
 
 
 def _read_exact(answer: Answer, options: Options) -> Picks | None:
-    """The picks of an answer of nothing but labels, as most are, or of one option's text; None of any other."""
+    """The picks of an answer of nothing but labels, as most are, or of one option's text; None of
+    any other.
+    """
     text = answer.text
     if not options.labels and (said := SAID_YES_NO.get(text.lower())):
         return Picks(frozenset([said]))
     exact = exact_tokens(text)
     if options.labels.issuperset(exact):
         return Picks(frozenset(exact))
-    if options.prompt and (label := options.find_verbatim(text)):  # "[x]" is no label X where it is an option
+    if options.prompt and (
+        label := options.find_verbatim(text)
+    ):  # "[x]" is no label X where it is an option
         return Picks(frozenset([label]))
     return None
 
@@ -146,10 +164,15 @@ def _read_cleaned(answer: Answer, options: Options) -> Picks:
     if ("%" in text or "0." in text) and not answer.elements:
         tokens = [text[begin:end].strip() for begin, end in split_tokens(text)]
         likely = read_distribution(tokens)
-        if likely and any(choice_key(token) in options.index for token in tokens):  # "5%" is an option's text
+        if likely and any(
+            choice_key(token) in options.index for token in tokens
+        ):  # "5%" is an option's text
             likely = None
     if answer.elements:
-        parts = [[part] if part in options.labels else read_token(clean(part), options) for part in answer.elements]
+        parts = [
+            [part] if part in options.labels else read_token(clean(part), options)
+            for part in answer.elements
+        ]
         picks = [pick for part in parts for pick in part]
     elif likely is not None:
         picks = read_token(likely[0], options) if len(likely) == 1 else []
@@ -160,7 +183,9 @@ def _read_cleaned(answer: Answer, options: Options) -> Picks:
 
 # --- Names ---
 
-_BOXED_SIDES: Final = re.compile(r"\\boxed\{([^{}\n]{1,80})\}\s{0,3}or\s{1,3}\\boxed\{([^{}\n]{1,80})\}")
+_BOXED_SIDES: Final = re.compile(
+    r"\\boxed\{([^{}\n]{1,80})\}\s{0,3}or\s{1,3}\\boxed\{([^{}\n]{1,80})\}"
+)
 _VERSUS: Final = re.compile(r"([^\n:\"?]{1,60}?)\s(?:vs?\.?|对)\s([^\n:\"?(]{1,60})")
 _RESULT: Final = re.compile(r"\b[0-9]{1,3}\s?[-–:]\s?[0-9]{1,3}\b")
 _WINS: Final = re.compile(
@@ -170,7 +195,8 @@ _WINS: Final = re.compile(
 
 
 class NameTruth(TruthOf[Sequence[Name]]):
-    """Truth of a choice that has neither options nor labels: names, each picked once; `exact` ones score 1 or 0.
+    """Truth of a choice that has neither options nor labels: names, each picked once; `exact` ones
+    score 1 or 0.
 
     `sides` are the two of which a question names the winner.
     """
@@ -184,7 +210,9 @@ class NameTruth(TruthOf[Sequence[Name]]):
         """The picked names, or why there are none."""
         text, elements = answer.cleaned, answer.elements
         whole = read_name(text)
-        if not elements and any(name.key == whole.key for name in self.names):  # one name with "and" or "/" in it
+        if not elements and any(
+            name.key == whole.key for name in self.names
+        ):  # one name with "and" or "/" in it
             return (whole,)
         if refuses(text, self.names):
             return "refusal"
@@ -196,17 +224,27 @@ class NameTruth(TruthOf[Sequence[Name]]):
             return (read_name(winner),) if winner else "both sides"
         if not answer.boxed and not looks_like_names(text):
             return "no box, and no list of names"
-        return tuple({name.key: name for name in map(read_name, tokens) if name.key}.values()) or "no name"
+        return (
+            tuple({name.key: name for name in map(read_name, tokens) if name.key}.values())
+            or "no name"
+        )
 
     def compare(self, predicted: Sequence[Name], same: Same = same_name) -> Scored:
         """F1 of the names, or only a whole 1 of it."""
-        matched = max(len(self.names) - len(match_names(self.names, side, same)[0]) for side in read_sides(predicted))
+        matched = max(
+            len(self.names) - len(match_names(self.names, side, same)[0])
+            for side in read_sides(predicted)
+        )
         score = score_f1(matched, len(predicted), len(self.names))
-        return Scored(float(score == 1.0) if self.exact else score, "scored", show_names(predicted), "")
+        return Scored(
+            float(score == 1.0) if self.exact else score, "scored", show_names(predicted), ""
+        )
 
 
 def find_sides(prompt: str) -> tuple[str, ...]:
-    r"""The two sides that a question without options names, folded: `\boxed{X} or \boxed{Y}`, or `X vs. Y`; or ()."""
+    r"""The two sides that a question without options names, folded: `\boxed{X} or \boxed{Y}`, or `X
+    vs. Y`; or ().
+    """
     sides = _BOXED_SIDES.search(prompt) if "or \\boxed{" in prompt else None
     if not sides and (" v" in prompt or " 对 " in prompt):
         sides = _VERSUS.search(prompt)
@@ -215,7 +253,8 @@ def find_sides(prompt: str) -> tuple[str, ...]:
 
 
 def read_winner(text: str, sides: Sequence[str]) -> str | None:
-    """The side that wins in a text that names both, "" if it says neither; None if it does not name both.
+    """The side that wins in a text that names both, "" if it says neither; None if it does not name
+    both.
 
     >>> sides = "falcons", "otters"
     >>> read_winner("Otters def. Falcons 3-1", sides), read_winner("Falcons 4-2 Otters", sides)
@@ -226,7 +265,11 @@ def read_winner(text: str, sides: Sequence[str]) -> str | None:
     begin, other = text.find(first), text.find(second)
     if begin < 0:
         return None
-    before, between, after = text[:begin], text[begin + len(first) : other], text[other + len(second) :]
+    before, between, after = (
+        text[:begin],
+        text[begin + len(first) : other],
+        text[other + len(second) :],
+    )
     if any(map(str.isalnum, before.removeprefix("the "))):
         return ""
     if after.lstrip().startswith(":") and after.strip(" :.") in sides:

@@ -30,15 +30,17 @@ DEFAULT_SERVER: Final = "https://api.openai.com/v1"
 class FutureXEvaluator(Evaluator):
     """Scores FutureX predictions; one evaluator serves any number of files.
 
-    rules: a rule set, "readme" (default), "official-2026" or "paper" (docs/scoring.md); the next two go with readme.
-    missing: "zero" scores a missing answer 0, "skip" leaves it out of the means.
-    relative_sigma: sigma as a share of |truth| for numbers without Std; None asks for equality there.
+    rules: a rule set, "readme" (default), "official-2026" or "paper" (docs/scoring.md); the next
+    two go with readme. missing: "zero" scores a missing answer 0, "skip" leaves it out of the
+    means. relative_sigma: sigma as a share of |truth| for numbers without Std; None asks for
+    equality there.
 
-    With an `api_key`, a language model (`model` at `base_url`, or OPENAI_BASE_URL, or OpenAI) reads numbers:
-    with llm_policy "unsure" those that the grammar cannot settle, with "always" all of them. With `llm_names` it also
-    matches names that the rules leave; this sends it true names. At most `workers` calls run at a time. The SQLite file
-    `cache` keeps replies (none by default). The calls of a run end after `deadline` seconds; a run is a call of
-    evaluate_all, or with `one_run` all that the evaluator does.
+    With an `api_key`, a language model (`model` at `base_url`, or OPENAI_BASE_URL, or OpenAI) reads
+    numbers: with llm_policy "unsure" those that the grammar cannot settle, with "always" all of
+    them. With `llm_names` it also matches names that the rules leave; this sends it true names. At
+    most `workers` calls run at a time. The SQLite file `cache` keeps replies (none by default). The
+    calls of a run end after `deadline` seconds; a run is a call of evaluate_all, or with `one_run`
+    all that the evaluator does.
     """
 
     benchmark = "FutureX"
@@ -71,9 +73,13 @@ class FutureXEvaluator(Evaluator):
         if llm_names and not api_key:
             raise InputError("llm_names", "needs a language model: expected an api_key", "none")
         policies = {"missing": missing, "relative_sigma": relative_sigma}
-        given: dict[str, Any] = {name: value for name, value in policies.items() if value is not None}
+        given: dict[str, Any] = {
+            name: value for name, value in policies.items() if value is not None
+        }
         if given and rules != "readme":
-            raise InputError(", ".join(given), f"settled by the rule set {rules}: can only be given with readme")
+            raise InputError(
+                ", ".join(given), f"settled by the rule set {rules}: can only be given with readme"
+            )
         self.rule_set, self.rules = rules, RULE_SETS[rules]._replace(**given)
         self._reader: ModelReader | None = None
         if api_key:
@@ -82,28 +88,37 @@ class FutureXEvaluator(Evaluator):
             from .llm import ModelReader
 
             server = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_SERVER
-            client = ModelClient(api_key, server, model, workers, Path(cache) if cache else None, deadline)
+            client = ModelClient(
+                api_key, server, model, workers, Path(cache) if cache else None, deadline
+            )
             self._reader = ModelReader(client, llm_policy, llm_names)
 
     def evaluate_prediction(self, answer: object, question: Mapping[str, Any]) -> float:
-        """The score of one answer to one question of the dataset, in [0, 1]; missing and unparsed score 0.
+        """The score of one answer to one question of the dataset, in [0, 1]; missing and unparsed
+        score 0.
 
         Raises InputError if the question has no usable level, truth or Std.
         """
-        results = self.evaluate_all([{**question, "answer": answer, "prediction": None}], "question")
+        results = self.evaluate_all(
+            [{**question, "answer": answer, "prediction": None}], "question"
+        )
         return float(results["items"][0]["score"] or 0)
 
     def evaluate_all(self, data: Iterable[Mapping[str, Any]], where: str = "data") -> Results:
-        """Score questions that carry "answer" (or "prediction"); docs/python.md has every key of the result, a dict.
+        """Score questions that carry "answer" (or "prediction"); docs/python.md has every key of
+        the result, a dict.
 
-        overall_score = Σ w·mean over the levels that have questions, w renormalised; a level without questions
-        is nan. Intervals: `common.statistics.stratified_interval`. `where` names the data in errors. `data` may be
-        a pandas DataFrame. Raises InputError if a record cannot be scored at all.
+        overall_score = Σ w·mean over the levels that have questions, w renormalised; a level
+        without questions is nan. Intervals: `common.statistics.stratified_interval`. `where` names
+        the data in errors. `data` may be a pandas DataFrame. Raises InputError if a record cannot
+        be scored at all.
         """
         return self.evaluate(Rows(_records(data), where))
 
     def read(self, files: Files) -> Rows:
-        """The questions of a dataset with the answers of a prediction file, or a file that has both."""
+        """The questions of a dataset with the answers of a prediction file, or a file that has
+        both.
+        """
         if len(files.datasets) > 1:
             raise InputError("--dataset", "several need RxnOptBench questions", self.benchmark)
         return read_rows(files.predictions[0], next(iter(files.datasets), None))
@@ -134,7 +149,9 @@ class FutureXEvaluator(Evaluator):
         }
 
     def page(self, results: Mapping[str, Any], data: Rows | None) -> Page:
-        """The page of a result; without data it shows only what the items keep of questions and answers."""
+        """The page of a result; without data it shows only what the items keep of questions and
+        answers.
+        """
         return make_page(results, data.read_again if data else None, self.rules)
 
     def vote(self, files: Files) -> Results:
@@ -147,7 +164,9 @@ class FutureXEvaluator(Evaluator):
 
     def settings(self) -> dict[str, Any]:
         """The part of a signature that does not depend on the data."""
-        settings: dict[str, Any] = dict.fromkeys(("llm_model", "llm_server", "llm_policy", "llm_prompt", "llm_names"))
+        settings: dict[str, Any] = dict.fromkeys(
+            ("llm_model", "llm_server", "llm_policy", "llm_prompt", "llm_names")
+        )
         if self._reader:
             settings.update(self._reader.settings())
         return {
@@ -162,12 +181,17 @@ class FutureXEvaluator(Evaluator):
 
 
 def _records(data: Any) -> Iterable[Mapping[str, Any]]:
-    """The rows of a pandas DataFrame as records, None for what is null there; so are records that were made of one."""
+    """The rows of a pandas DataFrame as records, None for what is null there; so are records that
+    were made of one.
+    """
     if hasattr(data, "columns") and hasattr(data, "to_dict"):
         data = data.to_dict("records")
     elif not isinstance(data, list) or not any(map(_has_null_std, data)):
         return data  # type: ignore[no-any-return]
-    return [{key: None if is_null(row[key]) else row[key] for key in row} if type(row) is dict else row for row in data]
+    return [
+        {key: None if is_null(row[key]) else row[key] for key in row} if type(row) is dict else row
+        for row in data
+    ]
 
 
 def _has_null_std(row: object) -> bool:
@@ -175,16 +199,23 @@ def _has_null_std(row: object) -> bool:
 
 
 def evaluator_of_options(
-    output: Path, llm: str | None = None, no_cache: bool | None = None, vote: bool = False, **options: Any
+    output: Path,
+    llm: str | None = None,
+    no_cache: bool | None = None,
+    vote: bool = False,
+    **options: Any,
 ) -> FutureXEvaluator:
     """An evaluator of the command line's options; `output` is the folder of the cache of replies.
 
-    Whether runs `vote` is up to who names the files. Raises InputError for options that do not go together.
+    Whether runs `vote` is up to who names the files. Raises InputError for options that do not go
+    together.
     """
     if vote and llm is not None:
         raise InputError("--vote", "cannot be combined", "--llm")
     if llm is None:
-        of_model = {"llm_policy", "llm_names", "workers"} & options.keys() | ({"no_cache"} if no_cache else set())
+        of_model = {"llm_policy", "llm_names", "workers"} & options.keys() | (
+            {"no_cache"} if no_cache else set()
+        )
         if of_model:
             raise InputError(f"--{min(of_model)}".replace("_", "-"), "needs --llm MODEL")
         return FutureXEvaluator(**options)
@@ -193,9 +224,13 @@ def evaluator_of_options(
     if not llm:
         raise InputError("--llm", "expected the name of a model")
     # A local server may need no key.
-    key = os.environ.get("OPENAI_API_KEY") or ("none" if os.environ.get("OPENAI_BASE_URL") else None)
+    key = os.environ.get("OPENAI_API_KEY") or (
+        "none" if os.environ.get("OPENAI_BASE_URL") else None
+    )
     if not key:
-        raise InputError("--llm", "expected a key in the environment variable OPENAI_API_KEY", "none")
+        raise InputError(
+            "--llm", "expected a key in the environment variable OPENAI_API_KEY", "none"
+        )
     cache = None if no_cache else output / "llm-cache.sqlite3"
     evaluator = FutureXEvaluator(api_key=key, model=llm, cache=cache, **options)
     evaluator.one_run = True

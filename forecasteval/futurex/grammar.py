@@ -9,7 +9,10 @@ from typing import Final, NamedTuple
 
 # --- Chinese numerals ---
 
-_CHINESE_DIGITS: Final = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_CHINESE_DIGITS: Final = {char: value for value, char in enumerate("零一二三四五六七八九")} | {
+    "〇": 0,
+    "两": 2,
+}
 _TENS: Final = {"十": 10, "百": 100, "千": 1000}
 ONE: Final = "零〇一二两三四五六七八九"
 _NUMERAL: Final = (
@@ -37,7 +40,9 @@ def _write(match: re.Match[str]) -> str:
     if _COLLOQUIAL.search(match["whole"]):
         written = f"{written[:-2]}.{written[-1]}{written[-2]}"
     if match["decimals"]:
-        written += "." + "".join(str(_CHINESE_DIGITS[char]) for char in match["decimals"]) + match["scale"]
+        written += (
+            "." + "".join(str(_CHINESE_DIGITS[char]) for char in match["decimals"]) + match["scale"]
+        )
     return written + ("%" if match["percent"] else "")
 
 
@@ -60,7 +65,9 @@ def _section(text: str) -> str:
 
 PERCENT: Final = 0.01
 BASIS_POINTS: Final = re.compile(r"bps?|basis\s+points?|个?基点", re.I)
-CURRENCY: Final = r"(?:us|hk|nt|au|ca|cn|s)?\s?\$|[€£¥₹₩]|usd|cny|rmb|hkd|eur|gbp|jpy|人民币|美元|港元|港币"
+CURRENCY: Final = (
+    r"(?:us|hk|nt|au|ca|cn|s)?\s?\$|[€£¥₹₩]|usd|cny|rmb|hkd|eur|gbp|jpy|人民币|美元|港元|港币"
+)
 DIGITS_PART: Final = r"""
     (?:0,[0-9]+(?![0-9,])                                       # 0,25
       |[0-9]{1,3}(?:[,'][0-9]{3}){1,40}(?![0-9])(?:\.[0-9]+)?   # 1,234.5
@@ -86,12 +93,15 @@ SCALE: Final = r"""(?:
      (?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|mill?i?on|bill?ion|trill?ion)s?(?a:\b)
     |(?:mn|mln|bn|bln|tn|trn|lakh|crore)s?(?a:\b)|(?<=[0-9])(?:[kmbt]|mm)(?:\b|(?=[美日港]?元|[人股次辆吨]))
     |[十百千]?[万亿]+|[千百])"""
-PERCENT_SIGN: Final = r"(?:%|percent(?:age\s+points?)?(?a:\b)|per\s+cent(?a:\b)|pct(?a:\b)|个?百分点)"
+PERCENT_SIGN: Final = (
+    r"(?:%|percent(?:age\s+points?)?(?a:\b)|per\s+cent(?a:\b)|pct(?a:\b)|个?百分点)"
+)
 MONEY: Final = (
     r"(?:(?:us|hong\s+kong|chinese)\s+)?dollars?|yuan|renminbi|rmb|cny|usd|hkd|eur|euros?|gbp|jpy|yen|won|krw|inr|rupees?"
     r"|pounds?(?:\s+sterling)?|francs?|chf|aud|cad|sgd|roubles?|rubles?"
 )
-# What a price is for, in words of bounded number: 100 GBP, £100, 100 units (of British Pound), 100 British pounds
+# What a price is for, in words of bounded number: 100 GBP, £100, 100 units (of British Pound), 100
+# British pounds
 ROUND_AMOUNT: Final = rf"""(?:(?:[£$€¥]\s?|(?a:\b))1(?:0{{0,3}}|0?,000)\s?
      (?:units?(?a:\b)(?:\s\(?(?:of\s)(?:[a-z]{{2,12}}\s?){{1,3}}\)?)?|(?:[a-z]{{2,12}}\s){{0,2}}(?:{MONEY})(?a:\b)|[美欧日港英]?[元镑円])
     |[£$€¥]\s?1(?:0{{0,3}}|0?,000)(?![0-9,.]))"""
@@ -132,7 +142,9 @@ RANGE: Final = re.compile(r"[0-9]\s*(?:[-–—−~]|至|到|to)\s*[0-9]")
 _AFTER: Final = re.compile(r"\s*,?\s?(?:±|\+\s*/?\s*-|\+-)\s*")
 _END: Final = re.compile(r"[\s.。+]*(?:左右|上下|以上|以下|之间|or\s+so|or\s+more)?[\s.。]*", re.I)
 _BLANK_IN_DIGITS: Final = re.compile(r"[0-9] [0-9]")
-_LIST: Final = re.compile(r"[,;、|]\s?[^\W\d_]|[0-9][.):]\s[^\W\d_]")  # a glance at what no number holds
+_LIST: Final = re.compile(
+    r"[,;、|]\s?[^\W\d_]|[0-9][.):]\s[^\W\d_]"
+)  # a glance at what no number holds
 _SPACED_GROUPS: Final = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})+(?![0-9])")
 FALL: Final = "▼"  # in front of a number: its unsigned value is a fall
 FALLEN: Final = "▽"  # and behind it
@@ -141,7 +153,9 @@ DIGITS: Final = re.compile(r"[0-9]+")
 
 
 class Quantity(NamedTuple):
-    """A number as written: `value` in units of `scale` (1e8 for 亿, 0.01 for %, None if none is stated)."""
+    """A number as written: `value` in units of `scale` (1e8 for 亿, 0.01 for %, None if none is
+    stated).
+    """
 
     value: float
     scale: float | None
@@ -152,7 +166,9 @@ class Quantity(NamedTuple):
 def scale_of(words: str) -> float:
     """The factor of a chain of scale words: `hundred million` 1e8, `千万` 1e7, `万亿` 1e12."""
     parts = [part for part in re.findall("[十百千万亿]|[a-z]+", words.lower()) if part != "of"]
-    return math.prod(_SCALE_WORDS[part if part in _SCALE_WORDS else part.rstrip("s")] for part in parts)
+    return math.prod(
+        _SCALE_WORDS[part if part in _SCALE_WORDS else part.rstrip("s")] for part in parts
+    )
 
 
 def _quantity(match: re.Match[str]) -> Quantity | None:
@@ -161,7 +177,9 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
     if digits is None:
         value = math.pow(10, min(300, int(match["ten_power"].replace("−", "-"))))
     else:
-        if re.fullmatch(r"(?:0|[0-9]+),[0-9]{1,2}|0,[0-9]+|[0-9.]+,[0-9]{1,2}", digits):  # decimal comma
+        if re.fullmatch(
+            r"(?:0|[0-9]+),[0-9]{1,2}|0,[0-9]+|[0-9.]+,[0-9]{1,2}", digits
+        ):  # decimal comma
             digits = digits.replace(".", "").replace(",", ".")
         elif digits.count(".") > 1:
             digits = digits.replace(".", "")
@@ -183,22 +201,29 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
 
 @lru_cache(maxsize=4096)
 def _read_tail(tail: str) -> Quantity | None:
-    """Scale and unit that stand behind a simple number; None if they take the whole grammar or are none."""
+    """Scale and unit that stand behind a simple number; None if they take the whole grammar or are
+    none.
+    """
     match = _QUANTITY.fullmatch("1" + tail.rstrip(" ."))
     return _quantity(match) if match else None
 
 
 def parse_simple(text: str) -> Quantity | None:
-    """The quantity that a text is that begins with plain digits: most answers, in a fraction of the time."""
+    """The quantity that a text is that begins with plain digits: most answers, in a fraction of the
+    time.
+    """
     simple = _SIMPLE.fullmatch(text)
     tail = _read_tail(simple[3]) if simple else None
     if not simple or not tail:
         return None
-    return Quantity(float(simple[2].replace(",", "")), tail.scale, f"{simple[1]} {tail.unit}".strip())
+    return Quantity(
+        float(simple[2].replace(",", "")), tail.scale, f"{simple[1]} {tail.unit}".strip()
+    )
 
 
 def parse_number(text: str) -> Quantity | None:
-    """The quantity that the whole text is, or None: sign, currency, digits, power, scale, %, unit, range.
+    """The quantity that the whole text is, or None: sign, currency, digits, power, scale, %, unit,
+    range.
 
     A range is its middle; `about`, `>` and `± 5` are dropped. `text` is expected to be cleaned.
 
@@ -247,7 +272,9 @@ def _add_parts(text: str, position: int) -> tuple[Quantity, int] | None:
     if not match or not quantity:
         return None
     end, size = match.end(), quantity.scale if not (match["unit"] or match["percent"]) else None
-    while size and (part := _QUANTITY.match(text, end)) and not part["sign"] and not part["currency"]:
+    while (
+        size and (part := _QUANTITY.match(text, end)) and not part["sign"] and not part["currency"]
+    ):
         more = _quantity(part)
         scale = more.scale or 1.0 if more else math.inf
         if more and (quantity.scale, scale) == (1e4, 1e8) and more.value < 1e4:
@@ -261,16 +288,22 @@ def _add_parts(text: str, position: int) -> tuple[Quantity, int] | None:
 
 
 def _middle_of_range(text: str, low: Quantity, end: int, begin: int) -> tuple[Quantity, int]:
-    """The middle of the range that goes on at `end`, or `low` itself; a scale or unit behind holds for both."""
+    """The middle of the range that goes on at `end`, or `low` itself; a scale or unit behind holds
+    for both.
+    """
     to = _TO.match(text, end)
     if not to:
         return low, end
-    signed = to[0] == "--" and low.value < 0  # "-10--6" is a range of negatives, "100--120" has a TeX dash
+    signed = (
+        to[0] == "--" and low.value < 0
+    )  # "-10--6" is a range of negatives, "100--120" has a TeX dash
     upper = _add_parts(text, to.end() - signed)
     if not upper or (to[0].strip() in ("and", "和", "与") and not _BETWEEN.search(text[:begin])):
         return low, end
     high, high_end = upper
-    change = low.scale is None and high.value < low.value and to[0].rstrip() == to[0] != to[0].lstrip()
+    change = (
+        low.scale is None and high.value < low.value and to[0].rstrip() == to[0] != to[0].lstrip()
+    )
     if PERCENT in (low.scale, high.scale) and (change or low.scale not in (None, high.scale)):
         return low, end  # "down 5% to 300", "64.77 -0.5%"
     low = Quantity(low.value, low.scale or high.scale, low.unit or high.unit)

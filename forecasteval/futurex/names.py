@@ -11,15 +11,19 @@ from typing import Final
 CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _QUOTES: Final = re.compile(r"[\"'“”‘’„«»《》〈〉「」『』`´]")
 IS_CJK: Final = re.compile(rf"[{CJK}]")
-# What must not stand in front of a name: it would name two, or deny one. A number behind `no` is a rank.
+# What must not stand in front of a name: it would name two, or deny one. A number behind `no` is a
+# rank.
 _HEDGE: Final = re.compile(
     r"(?a:\b(?:or|over|nor|not|no(?!\.?\s*[0-9])|but|vs?|versus|either|never|except|without|replacing|then|by|than"
-    r"|probably|perhaps|likely|beats?|defeats?|instead\s+of|ahead\s+of)\b)"  # beside CJK characters, too
+    # beside CJK characters, too
+    r"|probably|perhaps|likely|beats?|defeats?|instead\s+of|ahead\s+of)\b)"
     r"|(?a:\band)\s*\Z|\w\s[0-9]{1,3}[.)]\s?\Z|(?<![0-9])[、。]"
     r"|[^\w\s.:/#'()\[\]{}【】·*%$€£¥®©°、。–—―⸺-]"  # + | @ = & , ; ? → ≈ … part two names
     r"|(?:非|不是|不会是|没有|除了|排除|或者?|而是|击败|战胜|取代|替代|(?<=\w)(?:和|与|以及|还是))\Z"
 )
-_OR_ELSE: Final = re.compile(r"(?:or|nor|not|but|either|never|except|maybe|probably|perhaps|likely)\b|不是|或", re.I)
+_OR_ELSE: Final = re.compile(
+    r"(?:or|nor|not|but|either|never|except|maybe|probably|perhaps|likely)\b|不是|或", re.I
+)
 _DASH: Final = re.compile(r"\s[-–—]\s|(?<=[》”\"」』])\s?[-–—]")
 _BULLET: Final = re.compile(r"[^\w!?¬≠,;、。]*")  # ● ■ ▶ +: nothing stands in front of it
 _DASH_BEHIND: Final = re.compile(r"\s[-–—]\s*\Z")
@@ -32,16 +36,23 @@ _TAIL: Final = re.compile(r"\s+by\s+|\s+[-–—]\s+|(?<=[》”\"」』])\s*[-�
 
 
 class Name:
-    """A name as it compares: `spaced` after folding, `key` also without spaces beside CJK characters.
+    """A name as it compares: `spaced` after folding, `key` also without spaces beside CJK
+    characters.
 
-    A `plain` one holds letters, digits and blanks only. `side` is the only part beside a dash that counts, "head" or
-    "end"; "" if both do.
+    A `plain` one holds letters, digits and blanks only. `side` is the only part beside a dash that
+    counts, "head" or "end"; "" if both do.
     """
 
     __slots__ = ("key", "plain", "side", "spaced", "text")
 
     def __init__(self, text: str, spaced: str, plain: bool, side: str = "") -> None:
-        self.text, self.spaced, self.plain, self.side, self.key = text, spaced, plain, side, key_of(spaced)
+        self.text, self.spaced, self.plain, self.side, self.key = (
+            text,
+            spaced,
+            plain,
+            side,
+            key_of(spaced),
+        )
 
 
 Same = Callable[[Name, Name], bool]  # whether a true and a predicted name mean the same
@@ -55,13 +66,18 @@ def read_sides(names: Sequence[Name]) -> list[Sequence[Name]]:
     if not [name for name in names if not name.plain and _DASH.search(name.text)]:
         return [names]
     return [
-        [Name(name.text, name.spaced, name.plain, side) if _DASH.search(name.text) else name for name in names]
+        [
+            Name(name.text, name.spaced, name.plain, side) if _DASH.search(name.text) else name
+            for name in names
+        ]
         for side in ("head", "end")
     ]
 
 
 def fold(text: str) -> str:
-    """Case, accents, quotes, slashes, a leading `@` and trailing full stops do not matter in a name."""
+    """Case, accents, quotes, slashes, a leading `@` and trailing full stops do not matter in a
+    name.
+    """
     folded = text.casefold()
     if not folded.isascii():
         folded = _ACCENTED.sub(lambda match: _without_accent(match[0]), folded).translate(_DOTS)
@@ -75,8 +91,12 @@ def fold(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _without_accent(letter: str) -> str:
-    """The letter alone; a stroke through it is an accent, too, though Unicode does not take it apart."""
-    plain = "".join(char for char in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(char))
+    """The letter alone; a stroke through it is an accent, too, though Unicode does not take it
+    apart.
+    """
+    plain = "".join(
+        char for char in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(char)
+    )
     return _STROKES.get(plain, plain)
 
 
@@ -104,7 +124,9 @@ def read_name(text: str) -> Name:
 
 
 def same_name(true: Name, predicted: Name) -> bool:
-    """Whether two names mean the same thing (spec: equal, bracketed alias, author tail, or something in front)."""
+    """Whether two names mean the same thing (spec: equal, bracketed alias, author tail, or
+    something in front).
+    """
     one, other = true.key, predicted.key
     if one == other:
         return True
@@ -122,7 +144,9 @@ def same_name(true: Name, predicted: Name) -> bool:
     front = longer.key[:cut]
     if longer is true and not _may_be_missing(front, other):
         return False
-    if longer is predicted and (_names_two(true.text, predicted.text) or not _may_be_added(front, predicted.side)):
+    if longer is predicted and (
+        _names_two(true.text, predicted.text) or not _may_be_added(front, predicted.side)
+    ):
         return False
     before, after = longer.key[cut - 1], shorter[0]
     if IS_CJK.match(after):
@@ -135,12 +159,15 @@ def _is_alias(true: Name, predicted: Name) -> bool:
     inside, outside, head = other_keys(predicted.text)
     if true.key == outside or (true.key == inside and _may_be_alias(inside, outside)):
         return True
-    return predicted.key in other_keys(true.text)[:2] or (true.key == head and predicted.side != "end")
+    return predicted.key in other_keys(true.text)[:2] or (
+        true.key == head and predicted.side != "end"
+    )
 
 
 @lru_cache(maxsize=1 << 15)
 def other_keys(text: str) -> tuple[str, str, str]:
-    """Keys of parts of a name: its brackets, the rest of it, what is in front of ` by AUTHOR` or ` - AUTHOR`; or "".
+    """Keys of parts of a name: its brackets, the rest of it, what is in front of ` by AUTHOR` or `
+    - AUTHOR`; or "".
 
     >>> other_keys("Sunrise (2024)"), other_keys("Sunrise (Games) by Ann")
     (('', 'sunrise', ''), ('games', 'sunrise by ann', 'sunrise (games)'))
@@ -148,7 +175,9 @@ def other_keys(text: str) -> tuple[str, str, str]:
     brackets = [next(filter(None, groups), "") for groups in _BRACKETED.findall(text)]
     alone = len(brackets) == 1 and not _OR_ELSE.match(brackets[0])
     parts = (brackets[0], _BRACKETED.sub(" ", text)) if alone else ("", "")
-    inside, outside = (key if any(map(str.isalpha, key)) else "" for key in (key_of(fold(part)) for part in parts))
+    inside, outside = (
+        key if any(map(str.isalpha, key)) else "" for key in (key_of(fold(part)) for part in parts)
+    )
     folded = text.casefold()
     tail = _TAIL.search(folded)
     return inside, outside, key_of(fold(folded[: tail.start()])) if tail else ""
@@ -159,7 +188,9 @@ def _may_be_alias(inside: str, outside: str) -> bool:
     if not outside or inside.isascii() != outside.isascii():
         return True
     words, others = inside.replace(".", "").split(), outside.replace(".", "").split()
-    shared = not set(words).isdisjoint(others) or not set(IS_CJK.findall(inside)).isdisjoint(outside)
+    shared = not set(words).isdisjoint(others) or not set(IS_CJK.findall(inside)).isdisjoint(
+        outside
+    )
     return shared or _initials(words) == "".join(others) or _initials(others) == "".join(words)
 
 
@@ -168,7 +199,9 @@ def _initials(words: Sequence[str]) -> str:
 
 
 def _may_be_added(front: str, side: str) -> bool:
-    """Whether a prediction may have this in front of a name: a brand, a first name, a rank, or an artist and a dash."""
+    """Whether a prediction may have this in front of a name: a brand, a first name, a rank, or an
+    artist and a dash.
+    """
     if side == "head":
         return False
     if _DASH_BEHIND.search(front):
@@ -180,13 +213,17 @@ def _may_be_added(front: str, side: str) -> bool:
 def _may_be_missing(front: str, rest: str) -> bool:
     """Whether a prediction may lack this in front of a name: `You` is not `Gotta Have You`."""
     cjk = len(IS_CJK.findall(front))
-    if front.rstrip().endswith(("-", "–", "—", ":")) or (cjk <= 3 if cjk else " " not in front.strip()):
+    if front.rstrip().endswith(("-", "–", "—", ":")) or (
+        cjk <= 3 if cjk else " " not in front.strip()
+    ):
         return True
     return sum(map(str.isalpha, rest)) >= sum(map(str.isalpha, front))
 
 
 def _names_two(true: str, predicted: str) -> bool:
-    """Whether a slash parts two names: `Silver Fox / Red Kite`, but not `a/b` nor `GitHub: a/b` where a/b is true."""
+    """Whether a slash parts two names: `Silver Fox / Red Kite`, but not `a/b` nor `GitHub: a/b`
+    where a/b is true.
+    """
     slashed = predicted.count("/") > true.count("/") and " - " not in predicted
     return slashed and " " in predicted.rpartition("/")[0]
 
@@ -216,27 +253,39 @@ def match_names(
     return rest, left
 
 
-def are_same_lists(truth: Sequence[Name], predicted: Sequence[Name], same: Same = same_name) -> bool:
-    """Whether two lists agree name by name, each predicted one meaning the true one of its place and no other."""
+def are_same_lists(
+    truth: Sequence[Name], predicted: Sequence[Name], same: Same = same_name
+) -> bool:
+    """Whether two lists agree name by name, each predicted one meaning the true one of its place
+    and no other.
+    """
     true_keys, keys = [name.key for name in truth], [name.key for name in predicted]
     return true_keys == keys or (
         len(true_keys) == len(keys)
         and all(
-            same(true, name) and _is_clear(true, name, truth) and _is_no_other(true.key, name.key, true_keys, keys)
+            same(true, name)
+            and _is_clear(true, name, truth)
+            and _is_no_other(true.key, name.key, true_keys, keys)
             for true, name in zip(truth, predicted, strict=True)
         )
     )
 
 
 def _is_no_other(true: str, key: str, true_keys: Sequence[str], keys: Sequence[str]) -> bool:
-    """Whether a predicted name is that of its place alone: exact matches come first, and `Quill Falcon` names two."""
+    """Whether a predicted name is that of its place alone: exact matches come first, and `Quill
+    Falcon` names two.
+    """
     if true == key:
         return True
     front = key.removesuffix(true)
-    names_another = front != key and any(front.startswith(other) for other in true_keys if other != true)
+    names_another = front != key and any(
+        front.startswith(other) for other in true_keys if other != true
+    )
     return not names_another and true not in keys and key not in true_keys
 
 
 def _is_clear(true: Name, name: Name, truth: Sequence[Name]) -> bool:
     """Whether a name that is short for a true one is not short for several of them."""
-    return len(name.key) >= len(true.key) or sum([other.key.endswith(name.key) for other in truth]) < 2
+    return (
+        len(name.key) >= len(true.key) or sum([other.key.endswith(name.key) for other in truth]) < 2
+    )

@@ -26,7 +26,9 @@ _CHINESE_SCALE: Final = re.compile(
 
 
 def question_scale(prompt: str) -> float | None:
-    """The scale a question asks for: `in hundreds of millions of yuan` 1e8, `多少万` 1e4, `%多少` 0.01, or None."""
+    """The scale a question asks for: `in hundreds of millions of yuan` 1e8, `多少万` 1e4, `%多少` 0.01,
+    or None.
+    """
     prompt = question_words(prompt)
     scale = None
     if "illion" in prompt or "housand" in prompt or "%" in prompt or "percent" in prompt:
@@ -58,19 +60,36 @@ class NumberTruth(TruthOf[Reading]):
 
     __slots__ = ("asked_scale", "prompt", "quantity", "sigma")
 
-    def __init__(self, quantity: Quantity, asked_scale: float | None, sigma: float | None, prompt: str = "") -> None:
-        self.quantity, self.asked_scale, self.sigma, self.prompt = quantity, asked_scale, sigma, prompt
+    def __init__(
+        self, quantity: Quantity, asked_scale: float | None, sigma: float | None, prompt: str = ""
+    ) -> None:
+        self.quantity, self.asked_scale, self.sigma, self.prompt = (
+            quantity,
+            asked_scale,
+            sigma,
+            prompt,
+        )
 
     def read(self, answer: Answer) -> Reading | str:
-        """The number in the reading that is nearest: in a box the last one of a sentence, else the whole text."""
+        """The number in the reading that is nearest: in a box the last one of a sentence, else the
+        whole text.
+        """
         text = answer.cleaned
-        if not text[:1].isdigit() and (refusal := read_refusal(text)) and not DIGITS.search(refusal[1]):
+        if (
+            not text[:1].isdigit()
+            and (refusal := read_refusal(text))
+            and not DIGITS.search(refusal[1])
+        ):
             return "refusal"
         percent = PERCENT in (self.quantity.scale, self.asked_scale)
         quantity, several = read_number(text, answer.boxed, percent, self.prompt)
         if quantity:
             reading = nearest_reading(quantity, self)
-            return reading._replace(note="; ".join(filter(None, (several, reading.note)))) if several else reading
+            return (
+                reading._replace(note="; ".join(filter(None, (several, reading.note))))
+                if several
+                else reading
+            )
         return "no number" if answer.boxed else "no box, and not wholly a number"
 
     def compare(self, read: Reading) -> Scored:
@@ -84,7 +103,11 @@ class NumberTruth(TruthOf[Reading]):
 def nearest_reading(prediction: Quantity, truth: NumberTruth) -> Reading:
     """The reading of a prediction that is nearest to the truth, the first of equally near ones."""
     meant = readings(prediction, truth)
-    return meant[0] if len(meant) == 1 else min(meant, key=lambda reading: abs(truth.quantity.value - reading.value))
+    return (
+        meant[0]
+        if len(meant) == 1
+        else min(meant, key=lambda reading: abs(truth.quantity.value - reading.value))
+    )
 
 
 def readings(prediction: Quantity, truth: NumberTruth) -> list[Reading]:
@@ -98,14 +121,17 @@ def readings(prediction: Quantity, truth: NumberTruth) -> list[Reading]:
         return [converted] if stated else [converted, Reading(prediction.value, "face value")]
     values = [Reading(prediction.value)]
     if truth.asked_scale and truth.asked_scale != unit:
-        values.append(Reading(prediction.value * (truth.asked_scale / unit), "in the question's unit"))
+        values.append(
+            Reading(prediction.value * (truth.asked_scale / unit), "in the question's unit")
+        )
     if unit != 1.0:
         values.append(Reading(prediction.value / unit, "as the full amount"))
     return values
 
 
 def score_number(truth: float, prediction: float, sigma: float | None) -> float:
-    """max(0, 1 − ((truth − prediction)/sigma)²), in [0, 1]; all three in one unit (seed README, 评分机制).
+    """max(0, 1 − ((truth − prediction)/sigma)²), in [0, 1]; all three in one unit (seed README,
+    评分机制).
 
     With sigma 0 or None: 1 if both are equal to 1e-9 of the larger, else 0.
 

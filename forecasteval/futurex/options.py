@@ -1,4 +1,6 @@
-"""The options of a prompt, and how a text names them: labels in any dress, options' texts, yes and no."""
+"""The options of a prompt, and how a text names them: labels in any dress, options' texts, yes and
+no.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,12 @@ _YES: Final = ("yes", "true", "是", "是的", "会")
 _NO: Final = ("no", "false", "否", "不", "不是", "不会")
 YES_NO: Final = {**dict.fromkeys(_YES, "Yes"), **dict.fromkeys(_NO, "No")}
 SAID_YES_NO: Final = {  # as answers write them, in other languages too; a truth "Ja" may be a name
-    **dict.fromkeys((*_YES, "sí", "si", "oui", "ja", "sim", "はい", "예", "네", "да", "نعم"), "Yes"),
-    **dict.fromkeys((*_NO, "non", "nein", "não", "nao", "いいえ", "아니요", "아니오", "нет", "لا"), "No"),
+    **dict.fromkeys(
+        (*_YES, "sí", "si", "oui", "ja", "sim", "はい", "예", "네", "да", "نعم"), "Yes"
+    ),
+    **dict.fromkeys(
+        (*_NO, "non", "nein", "não", "nao", "いいえ", "아니요", "아니오", "нет", "لا"), "No"
+    ),
 }
 
 # --- The options of a prompt ---
@@ -36,13 +42,16 @@ _SECOND: Final = re.compile(r"B[*]*[.)、:：．]")  # a glance that fails fast
 def count_options(prompt: str) -> int:
     """How many options a prompt lists."""
     labels = "".join(_USUAL.findall(prompt)) if "\nA." in prompt else ""
-    return len(labels) if len(labels) > 1 and _LABELS.startswith(labels) else len(find_options(prompt))
+    return (
+        len(labels) if len(labels) > 1 and _LABELS.startswith(labels) else len(find_options(prompt))
+    )
 
 
 def find_options(prompt: str) -> list[str]:
     r"""The options' texts in a prompt, labelled A, B, … on separate lines (or inline after ` | `).
 
-    Past Z the labels go on in ASCII order: `[ \ ] ^ _`, the backtick, a, b, … Empty if there are none.
+    Past Z the labels go on in ASCII order: `[ \ ] ^ _`, the backtick, a, b, … Empty if there are
+    none.
     """
     for form in _FORMS if _SECOND.search(prompt) else ():
         texts: list[str] = []
@@ -65,12 +74,16 @@ _AROUND: Final = r"\s,，、;；/|&+*$\"'与和"
 _LONE_MARK: Final = re.compile(
     rf"(?:(?<=[{_AROUND}“({{>及])|\A)(?:\\?([\[\]^_`{{|}}~])|(\\))(?=[{_AROUND}”)}}<.:。以]|\Z)"
 )
-_SHIELDED: Final = {mark: chr(0xE000 + ord(mark)) for mark in r"[\]^_`{|}~"}  # in Unicode's area for private use
+_SHIELDED: Final = {
+    mark: chr(0xE000 + ord(mark)) for mark in r"[\]^_`{|}~"
+}  # in Unicode's area for private use
 UNSHIELDED: Final = {ord(shielded): mark for mark, shielded in _SHIELDED.items()}
 
 
 class Options:
-    """The options of a question: `labels`, and their texts from the `prompt` (labels alone without one)."""
+    """The options of a question: `labels`, and their texts from the `prompt` (labels alone without
+    one).
+    """
 
     def __init__(self, labels: frozenset[str], prompt: str = "") -> None:
         self._marks = labels & _SHIELDED.keys() if len(labels) > 26 else frozenset()
@@ -79,7 +92,9 @@ class Options:
 
     @cached_property
     def index(self) -> dict[str, str]:
-        """Label by option text, yes and no under every name; a text that two options share stands for neither."""
+        """Label by option text, yes and no under every name; a text that two options share stands
+        for neither.
+        """
         if not self.prompt:
             return {} if self.labels else SAID_YES_NO
         index: dict[str, str] = {}
@@ -89,7 +104,9 @@ class Options:
             if index.setdefault(key, label) != label:
                 shared.add(key)
             if key in YES_NO:
-                index.update((name, label) for name, meaning in SAID_YES_NO.items() if meaning == YES_NO[key])
+                index.update(
+                    (name, label) for name, meaning in SAID_YES_NO.items() if meaning == YES_NO[key]
+                )
         return {key: label for key, label in index.items() if key not in shared}
 
     @cached_property
@@ -102,7 +119,9 @@ class Options:
         return find_options(self.prompt)
 
     def shield(self, text: str) -> str:
-        """The text with characters that cleaning leaves alone for labels like `[` that stand alone."""
+        """The text with characters that cleaning leaves alone for labels like `[` that stand
+        alone.
+        """
 
         def replace(lone: re.Match[str]) -> str:
             mark = lone[1] or lone[2]
@@ -111,7 +130,9 @@ class Options:
         return _LONE_MARK.sub(replace, text) if self._marks else text
 
     def find_verbatim(self, text: str) -> str:
-        """The label of the only option that stands in the prompt just as `text`, `B. Tie` or `Tie`; "" if none does."""
+        """The label of the only option that stands in the prompt just as `text`, `B. Tie` or `Tie`;
+        "" if none does.
+        """
         label, body = (text[0], text[3:].lstrip()) if text[1:3] == ". " else ("", text)
         if body not in self.prompt or self._texts.count(body) != 1:
             return ""
@@ -143,11 +164,15 @@ _LABELLED: Final = re.compile(  # B. Tie, (B) Tie, B - a tie, Option B, 选项B,
         (?P<text>.*)""",
     re.X | re.I | re.S,
 )
-_NUMBERED: Final = re.compile(r"[0-9]{1,2}[.)](?![0-9])\s*(?=\S)")  # "1. A", but not the option "1.5%"
+_NUMBERED: Final = re.compile(
+    r"[0-9]{1,2}[.)](?![0-9])\s*(?=\S)"
+)  # "1. A", but not the option "1.5%"
 _SEQUENCE: Final = re.compile(  # (A)(C), A.C., A 2. C behind a first number
     rf"(?:\(\s?{_LABEL}\s?\)\s?){{2,}}|(?:{_LABEL}\.\s?)+{_LABEL}\.?|{_LABEL}(?:\s[0-9]{{1,2}}[.)]\s?{_LABEL})+"
 )
-_LABEL_RANGE: Final = re.compile(rf"({_LABEL})\s?(?:[-–—]|through|thru|至|到)\s?({_LABEL})", re.I)  # B-E
+_LABEL_RANGE: Final = re.compile(
+    rf"({_LABEL})\s?(?:[-–—]|through|thru|至|到)\s?({_LABEL})", re.I
+)  # B-E
 _ASIDE: Final = re.compile(r"\s*\([^()]*\)\Z")
 _BLANKS_AND_QUOTES: Final = " \t\n\"'“”‘’"
 _DASHES: Final = re.compile(r"\s*[-–—]\s*")
@@ -157,8 +182,12 @@ _CONFIDENCE: Final = re.compile(
     r"(?:of\s|约|为)?[0-9]{1,3}(?:\.[0-9]{1,6})?\s?%?\)?\.?\Z",
     re.I,
 )
-_REASON: Final = re.compile(r",|\s?[.:–—-]\s(?![^\n;|]*[\n;|])")  # behind a dash or full stop on one line
-_CAPITAL: Final = re.compile(r"(?<![A-Za-z0-9])[B-HJ-Z](?![A-Za-z0-9])")  # "A" and "I" are words, too
+_REASON: Final = re.compile(
+    r",|\s?[.:–—-]\s(?![^\n;|]*[\n;|])"
+)  # behind a dash or full stop on one line
+_CAPITAL: Final = re.compile(
+    r"(?<![A-Za-z0-9])[B-HJ-Z](?![A-Za-z0-9])"
+)  # "A" and "I" are words, too
 _YES_NO_SPLIT: Final = re.compile(r"\s*(?:[,.:;/|&\n!?>→。–—-]|\b(?:or|and|but|then)\b)\s*", re.I)
 _YES_NO_TAIL: Final = re.compile(
     r"(?=[ytfsojnдн是否不はい])(?:(yes|no|true|false|sí|si|oui|non|ja|nein|sim|não|да|нет)"
@@ -175,7 +204,9 @@ def drop_lead_in(text: str) -> str:
 
 
 def choice_key(text: str) -> str:
-    """The form in which an option's text and a token compare: `the outcome be $10 – $20` is `10-20`."""
+    """The form in which an option's text and a token compare: `the outcome be $10 – $20` is
+    `10-20`.
+    """
     key = key_of(fold(drop_lead_in(text) or text)).replace("$", "")
     if "-" in key or "–" in key or "—" in key:
         key = _DASHES.sub("-", key)
@@ -197,8 +228,8 @@ def split_tokens(text: str) -> list[tuple[int, int]]:
 def read_text(text: str, boxed: bool, options: Options) -> list[str]:
     """The picks of a text, those that are neither label nor option with a question mark in front.
 
-    A lead-in (`The answer is B`), a confidence, a reason and the tail behind a yes are read in a box only: without one
-    the text is prose.
+    A lead-in (`The answer is B`), a confidence, a reason and the tail behind a yes are read in a
+    box only: without one the text is prose.
     """
     if boxed:
         text = _CONFIDENCE.sub("", drop_lead_in(text))
@@ -210,7 +241,10 @@ def read_text(text: str, boxed: bool, options: Options) -> list[str]:
         return tokens
     groups = _read_tokens(text, spans, options)
     if boxed and groups and options.labels.issuperset(groups[0][1]):
-        behind = [text[groups[0][0] :], text.removeprefix(groups[0][1][0])]  # "B (a draw), because …", "B. Because …"
+        behind = [
+            text[groups[0][0] :],
+            text.removeprefix(groups[0][1][0]),
+        ]  # "B (a draw), because …", "B. Because …"
         reason = any(_is_reason(tail, options) for tail in behind)
         if reason and all(picks[0][0] == "?" for _, picks in groups[1:]):
             return groups[0][1]
@@ -218,7 +252,9 @@ def read_text(text: str, boxed: bool, options: Options) -> list[str]:
 
 
 def _read_yes_or_no(text: str, options: Options) -> str:
-    """The pick of `Yes, it will` or `B. No, it will not`; "" for `Yes or no`, `Yes, B`, `A: no, B: yes` or `是，否`."""
+    """The pick of `Yes, it will` or `B. No, it will not`; "" for `Yes or no`, `Yes, B`, `A: no, B:
+    yes` or `是，否`.
+    """
     labelled = _LABELLED.match(text) if options.prompt else None
     said = labelled["text"] if labelled else text
     tail = _YES_NO_TAIL.match(said)
@@ -226,20 +262,32 @@ def _read_yes_or_no(text: str, options: Options) -> str:
     if not label:
         return ""
     words = _YES_NO_SPLIT.split(said)
-    if len({word if word in options.labels else options.index.get(word.lower()) for word in words} - {None}) > 1:
+    if (
+        len(
+            {word if word in options.labels else options.index.get(word.lower()) for word in words}
+            - {None}
+        )
+        > 1
+    ):
         return ""
     return str(labelled["label"]) if labelled and labelled["label"] in options.labels else label
 
 
 def _is_reason(text: str, options: Options) -> bool:
-    """Whether what stands behind a pick is a comma, dash or full stop and prose of four words that names no label."""
+    """Whether what stands behind a pick is a comma, dash or full stop and prose of four words that
+    names no label.
+    """
     mark = _REASON.match(text)
     words = len(text[mark.end() :].split()) + len(IS_CJK.findall(text)) if mark else 0
     return words >= 4 and options.labels.isdisjoint(_CAPITAL.findall(text))
 
 
-def _read_tokens(text: str, spans: Sequence[tuple[int, int]], options: Options) -> list[tuple[int, list[str]]]:
-    """The picks of each token, and where it ends; an option's text may hold separators, and the longest counts."""
+def _read_tokens(
+    text: str, spans: Sequence[tuple[int, int]], options: Options
+) -> list[tuple[int, list[str]]]:
+    """The picks of each token, and where it ends; an option's text may hold separators, and the
+    longest counts.
+    """
     groups: list[tuple[int, list[str]]] = []
     first, width = 0, options.width if len(spans) > 1 else 0
     while first < len(spans):
@@ -269,19 +317,25 @@ def _bare_token(token: str, options: Options) -> str:
 
 
 def _find_text(token: str, options: Options) -> str:
-    """The label whose option reads just like `token`, with or without the label at either end; "" if there is none."""
+    """The label whose option reads just like `token`, with or without the label at either end; ""
+    if there is none.
+    """
     if label := options.index.get(choice_key(token), ""):
         return label
     match = _LABELLED.match(token)
     label, text = (match["label"], match["text"]) if match else (token[-2:-1], token[:-3])
     if not match and (token[-3:-2], token[-1:]) != ("(", ")"):
         return ""
-    agree = label in options.labels and options.index.get(choice_key(text)) == label.translate(UNSHIELDED)
+    agree = label in options.labels and options.index.get(choice_key(text)) == label.translate(
+        UNSHIELDED
+    )
     return label if agree else ""
 
 
 def read_token(token: str, options: Options) -> list[str]:
-    """The picks of one token: labels in any dress, an option's text, or single labels side by side."""
+    """The picks of one token: labels in any dress, an option's text, or single labels side by
+    side.
+    """
     if labels := _read_labels(token.strip(_BLANKS_AND_QUOTES), options):
         return labels
     key = choice_key(token)
@@ -303,7 +357,11 @@ def _read_labels(token: str, options: Options) -> list[str]:
         return [token] if labels else []
     several = _SEQUENCE.fullmatch(token)
     if several and choice_key(token) not in options.index:
-        letters = [char.upper() if char.upper() in labels else char for char in token if char not in "(). 0123456789"]
+        letters = [
+            char.upper() if char.upper() in labels else char
+            for char in token
+            if char not in "(). 0123456789"
+        ]
         return letters if labels.issuperset(letters) else []
     ends = _LABEL_RANGE.fullmatch(token)
     if ends and labels.issuperset(ends.groups()):
@@ -314,5 +372,7 @@ def _read_labels(token: str, options: Options) -> list[str]:
         label = match["label"] if match["label"] in labels else match["label"].upper()
         # A letter past the last option is a wrong pick.
         return [label] if label in labels or (label.isalpha() and options.prompt) else []
-    label = _find_text(token, options) if options.prompt and token.endswith(")") else ""  # "Draw (B)", not "not (B)"
+    label = (
+        _find_text(token, options) if options.prompt and token.endswith(")") else ""
+    )  # "Draw (B)", not "not (B)"
     return [label] if label else []

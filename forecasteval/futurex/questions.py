@@ -44,8 +44,12 @@ class Question(NamedTuple):
     digest: str  # what the question's part of the data checksum is taken from
 
 
-@lru_cache(maxsize=1 << 17)  # the questions of a dataset, which many files answer; a quarter of a GB at most
-def read_question(level: int, prompt: str, truth: str | tuple[str, ...], std: float | None, rules: Rules) -> Question:
+@lru_cache(
+    maxsize=1 << 17
+)  # the questions of a dataset, which many files answer; a quarter of a GB at most
+def read_question(
+    level: int, prompt: str, truth: str | tuple[str, ...], std: float | None, rules: Rules
+) -> Question:
     """Read a question's truth, options and units as a rule set has them."""
     answer = read_answer(list(truth) if isinstance(truth, tuple) else truth, boxed=True)
     read: Truth | None = None
@@ -63,7 +67,13 @@ def read_question(level: int, prompt: str, truth: str | tuple[str, ...], std: fl
         warning = "truth is not among the options"
     if isinstance(read, RankingTruth) and std is not None:
         warning = "Std is given but the truth is not a number"
-    kind = "number" if isinstance(read, NumberTruth) else "ranking" if level > 2 else CHOICE_KINDS[level]
+    kind = (
+        "number"
+        if isinstance(read, NumberTruth)
+        else "ranking"
+        if level > 2
+        else CHOICE_KINDS[level]
+    )
     shown = truth if isinstance(truth, str) else json.dumps(truth, ensure_ascii=False)
     digest = f"{level} {std} {zlib.crc32(prompt.encode('utf-8', 'surrogatepass'))} {shown}"
     title = prompt.rpartition(HEAD)[2].lstrip(_QUOTES).partition("\n")[0].rstrip(_QUOTES)
@@ -86,7 +96,9 @@ def score_answer(question: Question, answer: Answer | None) -> Scored:
 def read_record(record: object, where: str, number: int, rules: Rules) -> Question:
     """The question of a record; InputError says what it lacks."""
     if not isinstance(record, (dict, Mapping)):
-        problem = record.problem if isinstance(record, BadRecord) else f"got {type(record).__name__}"
+        problem = (
+            record.problem if isinstance(record, BadRecord) else f"got {type(record).__name__}"
+        )
         raise InputError(f"{where}: record {number}", f"expected an object: {problem}")
     level, prompt = record.get("level"), record.get("prompt")
     truth, std = record.get("ground_truth"), record.get("Std")
@@ -106,12 +118,18 @@ def read_record(record: object, where: str, number: int, rules: Rules) -> Questi
         if level not in LEVELS:
             raise InputError(place, "'level' must be 1–4", printable(repr(record.get("level")), 60))
         if std is not None and not 0 <= std < math.inf:
-            raise InputError(place, "'Std' must be a number >= 0 or null", printable(repr(record.get("Std")), 60))
+            raise InputError(
+                place, "'Std' must be a number >= 0 or null", printable(repr(record.get("Std")), 60)
+            )
         level, prompt, truth = int(level), str(prompt or ""), _read_raw_truth(truth, place)
     question = read_question(level, prompt, truth, std, rules)
     if question.truth is None:
         place = _place(where, number, record)
-        raise InputError(place, "'ground_truth' must state an answer", printable(repr(record.get("ground_truth")), 60))
+        raise InputError(
+            place,
+            "'ground_truth' must state an answer",
+            printable(repr(record.get("ground_truth")), 60),
+        )
     return question
 
 
@@ -134,7 +152,9 @@ def _read_raw_truth(truth: object, place: str) -> str | tuple[str, ...]:
         return number_text(truth)
     if isinstance(truth, list) and all(isinstance(part, (str, int, float)) for part in truth):
         return tuple(map(str, truth))
-    raise InputError(place, "'ground_truth' must be text, a number or a list", printable(repr(truth), 60))
+    raise InputError(
+        place, "'ground_truth' must be text, a number or a list", printable(repr(truth), 60)
+    )
 
 
 # --- Truths ---
@@ -143,7 +163,9 @@ _YES_OR_NO: Final = Options(frozenset())
 
 
 def read_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules) -> Truth | None:
-    """The truth of level 1 or 2: among the prompt's options, Yes or No, bare labels, else names; None if empty."""
+    """The truth of level 1 or 2: among the prompt's options, Yes or No, bare labels, else names;
+    None if empty.
+    """
     count = count_options(prompt)
     if count:
         options = Options(label_set(count), prompt)
@@ -158,7 +180,9 @@ def read_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules) -> 
     if not tokens:
         return None
     if all(token.lower() in YES_NO for token in tokens):
-        return _choice(level, _YES_OR_NO, Picks(frozenset(YES_NO[token.lower()] for token in tokens)), rules)
+        return _choice(
+            level, _YES_OR_NO, Picks(frozenset(YES_NO[token.lower()] for token in tokens)), rules
+        )
     if all(len(token) == 1 and "A" <= token <= "~" for token in tokens):
         options = Options(label_set(max(26, *(ord(token) - 64 for token in tokens))))
         return _choice(level, options, Picks(frozenset(tokens)), rules)
@@ -176,8 +200,18 @@ def read_open_truth(prompt: str, answer: Answer, std: float | None, rules: Rules
     """The truth of level 3 or 4: a number if it reads as one, else a ranking; None if empty."""
     if len(answer.elements) < 2:
         quantity, _ = read_number(answer.cleaned, in_sentence=std is not None, prompt=prompt)
-        if quantity and (std is not None or not RANGE.search(answer.cleaned)):  # without Std, "2-1" is a result
-            return NumberTruth(quantity, question_scale(prompt), find_sigma(quantity.value, std, rules), prompt)
+        if quantity and (
+            std is not None or not RANGE.search(answer.cleaned)
+        ):  # without Std, "2-1" is a result
+            return NumberTruth(
+                quantity, question_scale(prompt), find_sigma(quantity.value, std, rules), prompt
+            )
     names = read_items(answer, prompt)
-    labels = rules.label_sets and {name.text for name in names} <= label_set(count_options(prompt) or 26)
-    return RankingTruth(names, ordered=not labels, whole=rules.lone_name and len(names) == 1) if names else None
+    labels = rules.label_sets and {name.text for name in names} <= label_set(
+        count_options(prompt) or 26
+    )
+    return (
+        RankingTruth(names, ordered=not labels, whole=rules.lone_name and len(names) == 1)
+        if names
+        else None
+    )

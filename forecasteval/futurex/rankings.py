@@ -1,4 +1,6 @@
-"""Rankings, levels 3 and 4: lists of names in one text (separators, rank labels, a final `and`), and their score."""
+"""Rankings, levels 3 and 4: lists of names in one text (separators, rank labels, a final `and`),
+and their score.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,8 @@ _PROSE: Final = re.compile(
     r"|\bI\s+(?:think|expect|predict|believe|guess)\b|\b(?:probably|perhaps|maybe|most\s+likely)\b",
     re.I,
 )
-# "St. Kilda" and "Sarah J. Maas" are no sentences, "last time. We" is; "Mamma Mia! Here We Go" is a title in a list.
+# "St. Kilda" and "Sarah J. Maas" are no sentences, "last time. We" is; "Mamma Mia! Here We Go" is a
+# title in a list.
 _ABBREVIATIONS: Final = (
     r"(?<!\bmr|\bms|\bdr|\bst|\bvs|\bjr|\bsr|\bft|\bmt|\bno|\bco|\bpt)"
     r"(?<!\bvol|\bmrs|\binc|\bltd)(?<!\bbros|\bprof|\bfeat)"
@@ -85,7 +88,9 @@ class _Label(NamedTuple):
 
 
 def item_count(prompt: str) -> int | None:
-    """How many items a ranking question asks for (`ranked from 6 to 8`, `top 3`, `前3名`, `第4到6名`), or None."""
+    """How many items a ranking question asks for (`ranked from 6 to 8`, `top 3`, `前3名`, `第4到6名`),
+    or None.
+    """
     best = None
     for match in _COUNT.finditer(question_words(prompt)):
         low, high, first, last, leading, top = match.groups()
@@ -103,7 +108,8 @@ def _read_ordinal(text: str) -> int:
 
 
 def split_items(text: str, compounds: Iterable[str] = ()) -> list[str]:
-    """The items of a list in one text, in the order of their ranks if every item carries one; labels dropped.
+    """The items of a list in one text, in the order of their ranks if every item carries one;
+    labels dropped.
 
     `compounds` are names that contain a separator: they are not split where they occur completely.
     """
@@ -152,14 +158,18 @@ def _find_labels(masked: str) -> list[_Label]:
     if "、" not in masked:
         return labels
     numbers = {label.number for label in labels if label.mark == "、"}
-    return [label for label in labels if label.mark != "、" or {label.number - 1, label.number + 1} & numbers]
+    return [
+        label
+        for label in labels
+        if label.mark != "、" or {label.number - 1, label.number + 1} & numbers
+    ]
 
 
 def _choose_parts(masked: str, labels: Sequence[_Label]) -> tuple[list[_Span], dict[int, _Label]]:
     """Where the items begin and end, and by their beginning the labels that are ranks.
 
-    Labels in front of all items are, if they count; those that go on counting split the text, whatever separates the
-    items; of any others, those with which no name begins.
+    Labels in front of all items are, if they count; those that go on counting split the text,
+    whatever separates the items; of any others, those with which no name begins.
     """
     heads = {label.start: label for label in labels}
     parts = _split_parts(masked, (0, len(masked)), heads)
@@ -168,25 +178,32 @@ def _choose_parts(masked: str, labels: Sequence[_Label]) -> tuple[list[_Span], d
     chain = _find_chain(labels) if labels and parts and labels[0].start == parts[0][0] else []
     if 0 < len(ranks) == len(parts) >= len(chain) and _all_count(ranks):
         return parts, heads
-    if len(chain) < 2 or len(chain) < len(ranks) == len(parts):  # "1. Red", "2. Blue", "2. Blue" on three lines
+    if len(chain) < 2 or len(chain) < len(ranks) == len(
+        parts
+    ):  # "1. Red", "2. Blue", "2. Blue" on three lines
         return parts, {label.start: label for label in ranks if label.is_rank}
     heads = {label.start: label for label in chain}
     parts = list(pairwise([*heads, len(masked)]))
-    # Separators split too if there are any in the last item: not in "1. Tyler, the Creator 2. Drake"
+    # Separators split too if there are any in the last item: not in "1. Tyler, the Creator 2.
+    # Drake"
     if _SEPARATOR.search(masked[chain[-1].end :].rstrip(_PUNCTUATION)):
         parts = [part for span in parts for part in _split_parts(masked, span, heads)]
     return parts, heads
 
 
 def _all_count(ranks: Sequence[_Label]) -> bool:
-    """Whether labels on all items count, in any order: `300: Rise, 24: Live` do not, `1.731, 2.5AM` do."""
+    """Whether labels on all items count, in any order: `300: Rise, 24: Live` do not, `1.731, 2.5AM`
+    do.
+    """
     numbers = sorted(label.number for label in ranks)
     counting = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     return counting if len(ranks) > 1 else numbers[0] < 100 and not ranks[0].glued
 
 
 def _split_parts(masked: str, span: _Span, heads: Mapping[int, _Label]) -> list[_Span]:
-    """Where what stands between separators begins and ends; the 、 of a label in front of it is none."""
+    """Where what stands between separators begins and ends; the 、 of a label in front of it is
+    none.
+    """
     position, stop = span
     separator = _SEPARATOR if _SEPARATOR.search(masked) else _ARROW
     parts = []
@@ -200,7 +217,9 @@ def _split_parts(masked: str, span: _Span, heads: Mapping[int, _Label]) -> list[
 
 
 def _skip_bullets(masked: str, position: int) -> int:
-    bullets = None if masked[position : position + 1].isalnum() else _BULLETS.match(masked, position)
+    bullets = (
+        None if masked[position : position + 1].isalnum() else _BULLETS.match(masked, position)
+    )
     return bullets.end() if bullets else position
 
 
@@ -225,29 +244,43 @@ def read_items(
 ) -> tuple[Name, ...]:
     """The names of a list answer or truth.
 
-    Elements of a list literal are never split. Otherwise a final `and` splits the last item of a list, unless
-    the number of items (`count`, or the one that `prompt` asks for) is reached or the item is a `known` key. Chinese
-    names parted by blanks alone are a list where they are as many as asked for. `compounds`: see `split_items`.
+    Elements of a list literal are never split. Otherwise a final `and` splits the last item of a
+    list, unless the number of items (`count`, or the one that `prompt` asks for) is reached or the
+    item is a `known` key. Chinese names parted by blanks alone are a list where they are as many as
+    asked for. `compounds`: see `split_items`.
     """
     if answer.elements:
         return tuple(read_name(clean(e)) for e in answer.elements if not NO_NAME.fullmatch(e))
     items = split_items(answer.cleaned, compounds)
     if len(items) == 1 and not items[0].isascii() and " " in items[0]:
         names = items[0].split(" ")
-        if not IS_CJK.sub("", "".join(names)) and len(names) == (item_count(prompt) if count is None else count):
+        if not IS_CJK.sub("", "".join(names)) and len(names) == (
+            item_count(prompt) if count is None else count
+        ):
             items = names
     if len(items) > 1 or (items and (count or 0) > 1):  # "Red and Green" where two are asked for
         lead = _LEADING_AND.match(items[-1])
         last = items[-1][lead.end() :] if lead else items[-1]
-        items[-1:] = _split_final_and(last, len(items), prompt, count, known) if _HAS_AND.search(last) else [last]
+        items[-1:] = (
+            _split_final_and(last, len(items), prompt, count, known)
+            if _HAS_AND.search(last)
+            else [last]
+        )
     return tuple(map(read_name, items))
 
 
-def _split_final_and(last: str, items: int, prompt: str, count: int | None, known: frozenset[str]) -> list[str]:
+def _split_final_and(
+    last: str, items: int, prompt: str, count: int | None, known: frozenset[str]
+) -> list[str]:
     count = item_count(prompt) if count is None else count
     if (count is not None and items >= count) or read_name(last).key in known:
         return [last]
-    if items == 1 and count and len(parts := _AND.split(last)) == count > 2 and all(map(str.strip, parts)):
+    if (
+        items == 1
+        and count
+        and len(parts := _AND.split(last)) == count > 2
+        and all(map(str.strip, parts))
+    ):
         return parts  # "Red and Blue and Green" where three are asked for
     cuts = [(last[: cut.start()], last[cut.end() :]) for cut in list(_AND.finditer(last))[-8:]]
     cuts = [cut for cut in cuts if cut[0].strip() and cut[1].strip()]
@@ -256,13 +289,19 @@ def _split_final_and(last: str, items: int, prompt: str, count: int | None, know
 
 
 def looks_like_names(text: str) -> bool:
-    """Whether bare text may be a list of names: no item over 12 words, no sentence break, no `will be`."""
+    """Whether bare text may be a list of names: no item over 12 words, no sentence break, no `will
+    be`.
+    """
     if len(text) > 2000 or _PROSE.search(text):
         return False
     items = split_items(text)
     for item in items:
         cjk = len(IS_CJK.findall(item))
-        if len(item.split()) + cjk / 3 > 12 or _FULL_STOP.search(item) or (len(items) == 1 and _BREAK.search(item)):
+        if (
+            len(item.split()) + cjk / 3 > 12
+            or _FULL_STOP.search(item)
+            or (len(items) == 1 and _BREAK.search(item))
+        ):
             return False
     return True
 
@@ -284,7 +323,9 @@ def show_names(names: Sequence[Name]) -> str:
 
 
 class RankingTruth(TruthOf[Sequence[Name]]):
-    """Truth of a ranking: names, best first; `ordered` unless any order will do, `whole` if no part of it counts."""
+    """Truth of a ranking: names, best first; `ordered` unless any order will do, `whole` if no part
+    of it counts.
+    """
 
     __slots__ = ("_compounds", "_keys", "names", "ordered", "whole")
 
@@ -292,7 +333,11 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         self.names, self.ordered, self.whole = names, ordered, whole
         self._keys = frozenset([name.key for name in names])
         holds_separator = ITEM_SEPARATOR.search(" ".join([name.text for name in names]))
-        self._compounds = [name.text for name in names if ITEM_SEPARATOR.search(name.text)] if holds_separator else []
+        self._compounds = (
+            [name.text for name in names if ITEM_SEPARATOR.search(name.text)]
+            if holds_separator
+            else []
+        )
 
     def read(self, answer: Answer) -> Sequence[Name] | str:
         """The predicted names, best first, or why there are none."""
@@ -304,7 +349,9 @@ class RankingTruth(TruthOf[Sequence[Name]]):
 
     def compare(self, predicted: Sequence[Name], same: Same = same_name) -> Scored:
         """The score of `score_ranking` with its note."""
-        score, matched = max(score_ranking(self.names, side, same) for side in read_sides(predicted))
+        score, matched = max(
+            score_ranking(self.names, side, same) for side in read_sides(predicted)
+        )
         if not self.ordered and matched == len(self.names) == len(predicted):
             score = 1.0
         if self.whole and score < 1:
@@ -316,7 +363,9 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         return Scored(score, "scored", show_names(predicted), note, padded=padded)
 
 
-def score_ranking(truth: Sequence[Name], predicted: Sequence[Name], same: Same = same_name) -> tuple[float, int]:
+def score_ranking(
+    truth: Sequence[Name], predicted: Sequence[Name], same: Same = same_name
+) -> tuple[float, int]:
     """1 if the lists agree item by item and in length, else 0.8·matched/k, and the number matched.
 
     k = len(truth) true items; all predicted items count, whatever their order (seed README, 评分机制).

@@ -1,4 +1,6 @@
-"""The views of a result: scores by level, remarks, items with the reason of each score, and their page."""
+"""The views of a result: scores by level, remarks, items with the reason of each score, and their
+page.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ from .rules import LEVELS, WEIGHTS, Rules
 _MATCHED: Final = re.compile(r"([0-9]+) of ([0-9]+) matched")
 _WRONG: Final = {"number": "number beyond σ", "ranking": "wrong names"}
 _UNEQUAL: Final = "number not equal"  # where there is no σ
-_WRAPPED: Final = re.compile(r"\\boxed\{(.*)\}|\['([^']*)'\]", re.DOTALL)  # a truth in a box, or the only one of a list
+_WRAPPED: Final = re.compile(
+    r"\\boxed\{(.*)\}|\['([^']*)'\]", re.DOTALL
+)  # a truth in a box, or the only one of a list
 _SHOWN: Final = 80  # characters of an answer or a truth in a sentence
 _WIDTH: Final = 36  # and in a column
 _MODEL: Final = (
@@ -58,7 +62,9 @@ def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
 
 def make_overview(results: Mapping[str, Any]) -> Page:
     """The scores and the remarks."""
-    size = f"{len(results['items'])} questions" + ("" if results.get("dataset") else ", without a dataset")
+    size = f"{len(results['items'])} questions" + (
+        "" if results.get("dataset") else ", without a dataset"
+    )
     figures = {
         "Overall score": (results["overall_score"], results["overall_interval"]),
         "Questions": len(results["items"]),
@@ -92,9 +98,17 @@ def _score_chart(results: Mapping[str, Any]) -> Chart:
         Column("", itemgetter("name")),
         Column("Weight", itemgetter("weight"), "number"),
         Column("Score", itemgetter("score"), "number"),
-        Column("score", lambda row: Interval(row["score"], row["interval"], None, int(not row["weight"])), "mark"),
+        Column(
+            "score",
+            lambda row: Interval(row["score"], row["interval"], None, int(not row["weight"])),
+            "mark",
+        ),
         Column("95% interval", itemgetter("interval"), "number"),
-        *(Column(title, itemgetter(title), "number") for title, n in totals.items() if n or title != "Padded"),
+        *(
+            Column(title, itemgetter(title), "number")
+            for title, n in totals.items()
+            if n or title != "Padded"
+        ),
     ]
     description = "Dots: the mean of each level; ring: their weighted mean; lines: 95% intervals."
     return Chart("scores", "Scores by level", description, make_table(columns, rows))
@@ -102,14 +116,22 @@ def _score_chart(results: Mapping[str, Any]) -> Chart:
 
 def _remarks(results: Mapping[str, Any]) -> list[str]:
     policy = "score 0" if results["signature"]["missing"] == "zero" else "are left out"
-    lines = [f"Missing answers {policy}. Over answered questions only: {show_number(results['answered_only'])}."]
+    lines = [
+        f"Missing answers {policy}. Over answered questions only: {show_number(results['answered_only'])}."
+    ]
     if results["unboxed_count"]:
         lines.append(f"Read without a box: {results['unboxed_count']}.")
-    remedy = " (--relative-sigma 0.05 gives them one)" if results["signature"]["rules"] == "readme" else ""
+    remedy = (
+        " (--relative-sigma 0.05 gives them one)"
+        if results["signature"]["rules"] == "readme"
+        else ""
+    )
     remark = f"; only an equal value scores there{remedy}" if results["no_sigma_count"] else ""
     lines.append(f"Numbers without a sigma: {results['no_sigma_count']}{remark}.")
     if results["llm"]:
-        lines.append(_MODEL.format(**results["llm"], failed=sum(results["llm"]["failures"].values())))
+        lines.append(
+            _MODEL.format(**results["llm"], failed=sum(results["llm"]["failures"].values()))
+        )
     if results["llm_names"]:
         lines.append(_MODEL_NAMES.format(**results["llm_names"]))
     return lines + [f"warning: {warning}" for warning in results["warnings"]]
@@ -119,7 +141,8 @@ def _remarks(results: Mapping[str, Any]) -> list[str]:
 
 
 def name_cause(item: Item) -> str:
-    """The kind of mistake that an item is: "refusal", "wrong option", "partly right", …; "right" if it is none.
+    """The kind of mistake that an item is: "refusal", "wrong option", "partly right", …; "right" if
+    it is none.
 
     >>> name_cause({"outcome": "scored", "score": 0.0, "kind": "single choice", "note": ""})
     'wrong option'
@@ -134,7 +157,9 @@ def name_cause(item: Item) -> str:
 
 
 def explain(item: Item, truth: Truth | None = None) -> str:
-    """The reason of an item's score in one sentence; with its `truth` a number's sentence has both values and σ."""
+    """The reason of an item's score in one sentence; with its `truth` a number's sentence has both
+    values and σ.
+    """
     if item["outcome"] == "missing":
         return "no answer"
     if item["outcome"] == "unparsed":
@@ -149,7 +174,11 @@ def explain(item: Item, truth: Truth | None = None) -> str:
         part = f"{matched[1]} of {matched[2]} names"
         if matched[1] == "0":
             return f"{part}: {read} against {true}"
-        return f"{part}: 0.8 · {matched[1]}/{matched[2]}" if score else f"{part}: only a whole list scores"
+        return (
+            f"{part}: 0.8 · {matched[1]}/{matched[2]}"
+            if score
+            else f"{part}: only a whole list scores"
+        )
     if score >= 1:
         return f"{read} is right"
     f1 = f": F1 {show_number(score)}" if score else ""
@@ -193,10 +222,14 @@ _ITEMS: Final = (
 # --- The page ---
 
 
-def make_page(results: Mapping[str, Any], rows: Rows | None = None, rules: Rules | None = None) -> Page:
-    """The page of a result of `FutureXEvaluator`; `rows` reads the questions with their answers once more.
+def make_page(
+    results: Mapping[str, Any], rows: Rows | None = None, rules: Rules | None = None
+) -> Page:
+    """The page of a result of `FutureXEvaluator`; `rows` reads the questions with their answers
+    once more.
 
-    Without rows the page shows what the items keep: the first line of a prompt, and an excerpt of an answer.
+    Without rows the page shows what the items keep: the first line of a prompt, and an excerpt of
+    an answer.
     """
     items = results["items"]
     costs = _costs(items, results["signature"]["fixed_weights"] is True)
@@ -207,11 +240,15 @@ def make_page(results: Mapping[str, Any], rows: Rows | None = None, rules: Rules
 
 
 def _costs(items: Iterable[Item], fixed: bool) -> list[float]:
-    """How much of the overall score each question loses: its share of the weights times 1 − its score."""
+    """How much of the overall score each question loses: its share of the weights times 1 − its
+    score.
+    """
     counts = Counter(item["level"] for item in items if item["score"] is not None)
     total = sum(WEIGHTS.values()) if fixed else sum(WEIGHTS[level] for level in counts)
     return [
-        0.0 if item["score"] is None else WEIGHTS[item["level"]] / total / counts[item["level"]] * (1 - item["score"])
+        0.0
+        if item["score"] is None
+        else WEIGHTS[item["level"]] / total / counts[item["level"]] * (1 - item["score"])
         for item in items
     ]
 
@@ -219,7 +256,9 @@ def _costs(items: Iterable[Item], fixed: bool) -> list[float]:
 def _list_distances(items: Iterable[Item]) -> list[Section]:
     """How far numbers lie from the truth; nothing without such questions."""
     sigmas = [item["sigmas"] for item in items if item["sigmas"] is not None]
-    counts = Counter(next(title for edge, title in _BINS if x < edge or x == edge > 0) for x in sigmas)
+    counts = Counter(
+        next(title for edge, title in _BINS if x < edge or x == edge > 0) for x in sigmas
+    )
     low, high = sum(x < 0 for x in sigmas), sum(x > 0 for x in sigmas)
     description = (
         f"How far {len(sigmas)} numbers lie from the truth, in units of the question's σ: {low} are too low, {high} "
@@ -231,14 +270,20 @@ def _list_distances(items: Iterable[Item]) -> list[Section]:
         Column("Numbers", lambda title: counts[title], "number"),
     ]
     table = make_table(columns, [title for _, title in _BINS])
-    return [Section("Numbers", [Chart("sigmas", "Numbers, in σ from the truth", description, table)])] if sigmas else []
+    return (
+        [Section("Numbers", [Chart("sigmas", "Numbers, in σ from the truth", description, table)])]
+        if sigmas
+        else []
+    )
 
 
 # --- Questions ---
 
 
 class _Row(NamedTuple):
-    """An item with what it costs, the whole prompt and answer, the truth as it was read, how many items have its id."""
+    """An item with what it costs, the whole prompt and answer, the truth as it was read, how many
+    items have its id.
+    """
 
     item: Item
     cost: float
@@ -253,11 +298,17 @@ class _Row(NamedTuple):
 
     @property
     def note(self) -> str:
-        return "; ".join(filter(None, (self.item["note"], f"{self.same_id} rows have this id" * (self.same_id > 1))))
+        return "; ".join(
+            filter(
+                None, (self.item["note"], f"{self.same_id} rows have this id" * (self.same_id > 1))
+            )
+        )
 
 
 def _read_row(item: Item, cost: float, same_id: int, record: object, rules: Rules | None) -> _Row:
-    """The item with the texts of its record, or with its excerpts if the files have another answer by now."""
+    """The item with the texts of its record, or with its excerpts if the files have another answer
+    by now.
+    """
     raw = raw_answer(record) if isinstance(record, Mapping) else None
     answer = raw if isinstance(raw, str) else as_text(raw)
     if not isinstance(record, Mapping) or item["answer"] not in answer:
@@ -274,7 +325,9 @@ def _list_questions(
     count = Counter(str(item["id"]) for item in items if item["id"] is not None)
     shown = [
         _read_row(item, costs[place], count[str(item["id"])], record, rules)
-        for place, (item, record) in enumerate(zip(items, chain(records, repeat(None)), strict=False))
+        for place, (item, record) in enumerate(
+            zip(items, chain(records, repeat(None)), strict=False)
+        )
         if place in places
     ]
     shown.sort(key=lambda row: -row.cost)
@@ -293,12 +346,18 @@ def _list_questions(
         Column("Score", lambda row: f"{show_number(row.item['score'])}: {row.why}", "inside"),
         Column("Note", lambda row: row.note, "inside"),
         Column("Decided by", lambda row: row.item["decided_by"].replace("grammar", ""), "inside"),
-        Column("Id", lambda row: "" if row.item["id"] is None else show_text(row.item["id"], 200), "inside"),
+        Column(
+            "Id",
+            lambda row: "" if row.item["id"] is None else show_text(row.item["id"], 200),
+            "inside",
+        ),
     ]
     note = pages.count_rows(len(shown), len(items), "what costs most")
     note += " Click a row to open it; the part of the answer that counts is marked."
     ids = [row.item["id"] for row in shown]
-    return pages.make_records("questions", "Questions", columns, shown, ids, note, lambda row: not row.item["score"])
+    return pages.make_records(
+        "questions", "Questions", columns, shown, ids, note, lambda row: not row.item["score"]
+    )
 
 
 def _show_answer(text: str, limit: int) -> Cell:

@@ -21,7 +21,9 @@ BLOCK: Final = 2048  # records that are scored together
 
 
 class Answered(NamedTuple):
-    """A question with an answer, for a language model: where its item stands, its truth, the answer."""
+    """A question with an answer, for a language model: where its item stands, its truth, the
+    answer.
+    """
 
     place: int
     truth: Truth
@@ -53,7 +55,9 @@ class Item(Decision):
 
 
 def decide(scored: Scored, by: str, missing: str = "zero") -> Decision:
-    """The result of an answer, `by` the "grammar", a "model" or a "vote"; a missing answer may be left out of means."""
+    """The result of an answer, `by` the "grammar", a "model" or a "vote"; a missing answer may be
+    left out of means.
+    """
     return {
         "score": None if scored.outcome == "missing" and missing == "skip" else scored.score,
         "outcome": scored.outcome,
@@ -66,20 +70,28 @@ def decide(scored: Scored, by: str, missing: str = "zero") -> Decision:
 
 
 class Scoring:
-    """The items of all records, and what else is known of them; `answered` only if a model is to `review` them."""
+    """The items of all records, and what else is known of them; `answered` only if a model is to
+    `review` them.
+    """
 
     def __init__(self, rules: Rules, where: str, review: bool = False) -> None:
         self.items: list[Item] = []
         self.answered: list[Answered] = []
         self.notes = RecordNotes()
         self.unboxed_count = self.no_sigma_count = 0
-        self.model: tuple[Any, Any, list[str]] = (None, None, [])  # what it did with numbers and names, and warnings
+        self.model: tuple[Any, Any, list[str]] = (
+            None,
+            None,
+            [],
+        )  # what it did with numbers and names, and warnings
         self._rules, self._where, self._review = rules, where, review
         self._seen: set[str] = set()
         self._keys, self._digest = AnswerKeys(), hashlib.sha256()
 
     def add_all(self, data: Iterable[Mapping[str, Any]]) -> None:
-        """Score all records; InputError if one of them is no question, if there is none, or if none has an answer."""
+        """Score all records; InputError if one of them is no question, if there is none, or if none
+        has an answer.
+        """
         records = iter(data)
         while block := list(islice(records, BLOCK)):
             self._add(block, len(self.items) + 1)
@@ -89,13 +101,19 @@ class Scoring:
 
     def _add(self, records: Sequence[Mapping[str, Any]], first: int) -> None:
         """Score a block of records, step by step: a tenth faster than record by record."""
-        questions = [read_record(record, self._where, n, self._rules) for n, record in enumerate(records, first)]
+        questions = [
+            read_record(record, self._where, n, self._rules)
+            for n, record in enumerate(records, first)
+        ]
         names = [self._name(record, n) for n, record in enumerate(records, first)]
         raws = list(map(self._find_answer, records, names))
         answers = list(map(read_answer, raws))
         scores = list(map(score_answer, questions, answers))
         texts = list(map(as_text, raws))
-        hashes = [hash_question(f"{name} {question.digest}") for name, question in zip(names, questions, strict=True)]
+        hashes = [
+            hash_question(f"{name} {question.digest}")
+            for name, question in zip(names, questions, strict=True)
+        ]
         self._digest.update(encode_fields(*chain.from_iterable(zip(hashes, texts, strict=True))))
         rows = zip(records, names, questions, texts, hashes, answers, scores, strict=True)
         for record, name, question, text, digest, answer, scored in rows:
@@ -103,8 +121,12 @@ class Scoring:
                 self.notes[question.warning].append(name)
             if self._review and answer and question.truth:
                 self.answered.append(Answered(len(self.items), question.truth, answer))
-            self.no_sigma_count += type(question.truth) is NumberTruth and question.truth.sigma is None
-            self.unboxed_count += answer is not None and not answer.boxed and scored.outcome == "scored"
+            self.no_sigma_count += (
+                type(question.truth) is NumberTruth and question.truth.sigma is None
+            )
+            self.unboxed_count += (
+                answer is not None and not answer.boxed and scored.outcome == "scored"
+            )
             self.items.append(
                 {
                     "id": record.get("id"),
@@ -156,7 +178,9 @@ class Scoring:
 
 
 def _excerpt(text: str, answer: Answer | None) -> str:
-    """The part of a long answer that an item keeps: around what counts, which most often stands at its end."""
+    """The part of a long answer that an item keeps: around what counts, which most often stands at
+    its end.
+    """
     span = answer.find_in(text) if answer else None
     begin = max(0, min((span or (0, 0))[0] - SHOWN // 2, len(text) - SHOWN))
     return text[begin : begin + SHOWN]

@@ -1,4 +1,6 @@
-"""Questions with their answers: records that have both, or a dataset and predictions for it, joined by id."""
+"""Questions with their answers: records that have both, or a dataset and predictions for it, joined
+by id.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError, RecordNotes, printable
-from forecasteval.common.records import BadRecord, Record, RecordFile, as_text, is_null, repeated_keys
+from forecasteval.common.records import (
+    BadRecord,
+    Record,
+    RecordFile,
+    as_text,
+    is_null,
+    repeated_keys,
+)
 
 from .questions import FIELDS
 
@@ -18,13 +27,16 @@ _AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
 
 
 class Rows:
-    """Questions with their answers, made while they are iterated; `where` names the questions in errors.
+    """Questions with their answers, made while they are iterated; `where` names the questions in
+    errors.
 
-    Without a `dataset`, `records` have both. With one they are predictions for it; see `Join`. Raises InputError for a
-    file without a dataset whose first record is no question.
+    Without a `dataset`, `records` have both. With one they are predictions for it; see `Join`.
+    Raises InputError for a file without a dataset whose first record is no question.
     """
 
-    def __init__(self, records: Iterable[Any], where: str, dataset: Iterable[Any] | None = None) -> None:
+    def __init__(
+        self, records: Iterable[Any], where: str, dataset: Iterable[Any] | None = None
+    ) -> None:
         self.where = str(dataset.path) if isinstance(dataset, RecordFile) else where
         self._given = records, where, dataset
         self._rows = records if dataset is None else Join(dataset, records, where)
@@ -56,13 +68,18 @@ class Rows:
         return {key: file.sha256 for key, file in self._files()}
 
     def _files(self) -> Iterator[tuple[str, RecordFile]]:
-        for key, source in (("dataset_sha256", self._given[2]), ("prediction_sha256", self._given[0])):
+        for key, source in (
+            ("dataset_sha256", self._given[2]),
+            ("prediction_sha256", self._given[0]),
+        ):
             if isinstance(source, RecordFile):
                 yield key, source
 
 
 def read_rows(path: Path, dataset: Path | None) -> Rows:
-    """The questions of a dataset with the answers of a prediction file, or those of a file that has both."""
+    """The questions of a dataset with the answers of a prediction file, or those of a file that has
+    both.
+    """
     return Rows(RecordFile(path), str(path), RecordFile(dataset) if dataset else None)
 
 
@@ -71,19 +88,25 @@ def _is_prediction(record: object) -> bool:
 
 
 class Join:
-    """The questions of a dataset, each with the "answer" of its prediction, made while they are iterated (once).
+    """The questions of a dataset, each with the "answer" of its prediction, made while they are
+    iterated (once).
 
-    `questions` are iterated twice, first for their ids, and not kept. Predictions are joined by id; where an id
-    repeats, by id and prompt. Rows that stay ambiguous have no answer. `messages()` names these afterwards, predictions
-    without a question, and fields in which a prediction differs from its question. Raises InputError if no prediction
-    has an id of the questions; without questions there is nothing to join, and scoring refuses that.
+    `questions` are iterated twice, first for their ids, and not kept. Predictions are joined by id;
+    where an id repeats, by id and prompt. Rows that stay ambiguous have no answer. `messages()`
+    names these afterwards, predictions without a question, and fields in which a prediction differs
+    from its question. Raises InputError if no prediction has an id of the questions; without
+    questions there is nothing to join, and scoring refuses that.
     """
 
     def __init__(self, questions: Iterable[Any], predictions: Iterable[Any], where: str) -> None:
         self._questions = questions
         self._notes = RecordNotes()
-        self._predictions: dict[str, list[Mapping[str, Any]]] = {}  # by id, as long as a question may need them
-        self._used: set[int] = set()  # `id()` of predictions that a question has used and that are kept
+        self._predictions: dict[
+            str, list[Mapping[str, Any]]
+        ] = {}  # by id, as long as a question may need them
+        self._used: set[int] = (
+            set()
+        )  # `id()` of predictions that a question has used and that are kept
         answers, keys = AnswerKeys(), Counter[str]()  # keys of records without an id
         for number, record in enumerate(predictions, 1):
             two_ids = "id" in repeated_keys(record)
@@ -95,7 +118,11 @@ class Join:
                 answers.add(record, name)
             else:
                 keys.update(record.keys() if isinstance(record, Mapping) else ())
-                problem = "prediction without id" if isinstance(record, Mapping) else "prediction that is not an object"
+                problem = (
+                    "prediction without id"
+                    if isinstance(record, Mapping)
+                    else "prediction that is not an object"
+                )
                 problem = "damaged line" if isinstance(record, BadRecord) else problem
                 problem = "prediction with two ids" if two_ids else problem
                 self._notes[f"{problem}, not used"].append(f"record {number}")
@@ -115,10 +142,17 @@ class Join:
         prediction = self._find(name, question.get("prompt"))
         for field in FIELDS:
             given, expected = prediction.get(field), question.get(field)
-            if field in prediction and given != expected and str(given) != str(expected):  # "4" is level 4
-                self._notes[f"{field} of the file differs from the dataset, the dataset counts"].append(name)
+            if (
+                field in prediction and given != expected and str(given) != str(expected)
+            ):  # "4" is level 4
+                self._notes[
+                    f"{field} of the file differs from the dataset, the dataset counts"
+                ].append(name)
         row = {**question, "answer": raw_answer(prediction), "prediction": None}
-        repeated = [*repeated_keys(question), *(key for key in repeated_keys(prediction) if key in _ANSWER_KEYS)]
+        repeated = [
+            *repeated_keys(question),
+            *(key for key in repeated_keys(prediction) if key in _ANSWER_KEYS),
+        ]
         return Record(row, repeated) if repeated else row
 
     def _find(self, name: str, prompt: object) -> Mapping[str, Any]:
@@ -130,7 +164,9 @@ class Join:
         same = [record for record in records if record.get("prompt") == prompt]
         candidates = same if same or shared else records
         self._used.update(map(id, candidates))
-        if len({as_text(raw_answer(record)) for record in candidates}) > 1 or (records and not candidates):
+        if len({as_text(raw_answer(record)) for record in candidates}) > 1 or (
+            records and not candidates
+        ):
             self._notes[_AMBIGUOUS].append(name)
             return {}
         return candidates[0] if candidates else {}
@@ -160,16 +196,26 @@ def _no_id(ids: Sequence[str], predicted: Sequence[str], keys: Counter[str]) -> 
     named = [key for key in keys if key.lower().replace("_", "").endswith("id")]
     if not predicted:
         shown = ", ".join(printable(key, 40) for key in (named or list(keys))[:5]) or "nothing"
-        remedy = f"; `convert --id {printable(named[0], 40)}` makes predictions of them" if len(named) == 1 else ""
+        remedy = (
+            f"; `convert --id {printable(named[0], 40)}` makes predictions of them"
+            if len(named) == 1
+            else ""
+        )
         return f"no 'id', but {shown}{remedy}"
     folded = {name.casefold(): name for name in ids}
     near = difflib.get_close_matches(predicted[0].casefold(), list(folded), n=1)
-    known = f", nearest {printable(folded[near[0]], 40)}" if near else f"; the dataset has {printable(ids[0], 40)}"
+    known = (
+        f", nearest {printable(folded[near[0]], 40)}"
+        if near
+        else f"; the dataset has {printable(ids[0], 40)}"
+    )
     return f"other ids: {printable(predicted[0], 40)}{known}"
 
 
 class AnswerKeys:
-    """Records that carry neither "answer" nor "prediction": where all do, nothing must be scored as missing."""
+    """Records that carry neither "answer" nor "prediction": where all do, nothing must be scored as
+    missing.
+    """
 
     def __init__(self) -> None:
         self._lacking: list[str] = []
@@ -182,18 +228,28 @@ class AnswerKeys:
             self._keys.update(record.keys())
 
     def warnings(self, where: str, count: int) -> dict[str, list[str]]:
-        """The names of the records that lack both; InputError, which names their keys, if all `count` records do."""
+        """The names of the records that lack both; InputError, which names their keys, if all
+        `count` records do.
+        """
         if count and len(self._lacking) == count:
             keys = [key for key, _ in self._keys.most_common() if key not in _QUESTION_KEYS]
             shown = [printable(repr(str(key)), 40) for key in keys]
             raise InputError(
-                where, "expected 'answer' or 'prediction' in the records", ", ".join(shown[:8]) or "neither"
+                where,
+                "expected 'answer' or 'prediction' in the records",
+                ", ".join(shown[:8]) or "neither",
             )
-        return {"record with neither 'answer' nor 'prediction', missing": self._lacking} if self._lacking else {}
+        return (
+            {"record with neither 'answer' nor 'prediction', missing": self._lacking}
+            if self._lacking
+            else {}
+        )
 
 
 def raw_answer(record: Mapping[str, Any]) -> Any:
-    """The answer of a record: its "answer", or its "prediction" if that is null (None, or a data frame's nan)."""
+    """The answer of a record: its "answer", or its "prediction" if that is null (None, or a data
+    frame's nan).
+    """
     for key in _ANSWER_KEYS:
         answer = record.get(key)
         if not is_null(answer):

@@ -1,4 +1,6 @@
-"""Levels, weights, rule sets, and what can become of an answer: the numbers of the benchmark in one place."""
+"""Levels, weights, rule sets, and what can become of an answer: the numbers of the benchmark in one
+place.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ class Rules(NamedTuple):
     renormalised: bool = True  # levels without questions give their weight to the others
     relative_sigma: float | None = None  # sigma as a share of |truth| where Std is missing
     std_counts: bool = True  # else that share is sigma whatever Std says
-    by_truths: bool = False  # levels 1 and 2 both: exact where one option is true, F1 where several are
+    by_truths: bool = (
+        False  # levels 1 and 2 both: exact where one option is true, F1 where several are
+    )
     lone_name: bool = False  # one true name scores 1 or 0, never a part
     label_sets: bool = False  # option labels as the truth of level 3 or 4 score 1 in any order
 
@@ -31,7 +35,12 @@ class Rules(NamedTuple):
 RULE_SETS: Final = {
     "readme": Rules(),  # the seed README
     "official-2026": Rules(  # the benchmark's scorer of 2026, where it needs no model
-        renormalised=False, relative_sigma=0.05, std_counts=False, by_truths=True, lone_name=True, label_sets=True
+        renormalised=False,
+        relative_sigma=0.05,
+        std_counts=False,
+        by_truths=True,
+        lone_name=True,
+        label_sets=True,
     ),
     "paper": Rules(missing="skip"),  # arXiv 2508.11987
 }
@@ -40,8 +49,8 @@ RULE_SETS: Final = {
 class Scored(NamedTuple):
     """The result of one answer. `outcome`: scored, missing or unparsed; the latter two score 0.
 
-    `sigmas`: of a number with a sigma, how far it lies from the truth, in sigmas. `padded`: a list longer than what
-    was asked for.
+    `sigmas`: of a number with a sigma, how far it lies from the truth, in sigmas. `padded`: a list
+    longer than what was asked for.
     """
 
     score: float
@@ -63,13 +72,17 @@ def unparsed(note: str) -> Scored:
 def summarise(items: Iterable[Mapping[str, Any]], renormalised: bool = True) -> dict[str, Any]:
     """Level means and overall_score = Σ w·mean over the levels that have questions.
 
-    w is renormalised over them, or else a level without questions counts as 0. The mean of such a level is nan; an
-    item whose score is None is in no mean, and in `level_missing` all the same. `level_padded`: lists longer than
-    what was asked for.
+    w is renormalised over them, or else a level without questions counts as 0. The mean of such a
+    level is nan; an item whose score is None is in no mean, and in `level_missing` all the same.
+    `level_padded`: lists longer than what was asked for.
     """
     scores: dict[int, list[float]] = {level: [] for level in LEVELS}
     answered: dict[int, list[float]] = {level: [] for level in LEVELS}
-    missing, unparsed, padded = dict.fromkeys(LEVELS, 0), dict.fromkeys(LEVELS, 0), dict.fromkeys(LEVELS, 0)
+    missing, unparsed, padded = (
+        dict.fromkeys(LEVELS, 0),
+        dict.fromkeys(LEVELS, 0),
+        dict.fromkeys(LEVELS, 0),
+    )
     for item in items:
         level, score = item["level"], item["score"]
         if score is not None:
@@ -81,7 +94,11 @@ def summarise(items: Iterable[Mapping[str, Any]], renormalised: bool = True) -> 
             unparsed[level] += item["outcome"] == "unparsed"
             padded[level] += item["padded"]
     strata = [(WEIGHTS[level], scores[level]) for level in LEVELS]
-    share = 1.0 if renormalised else sum(weight for weight, values in strata if values) / sum(WEIGHTS.values())
+    share = (
+        1.0
+        if renormalised
+        else sum(weight for weight, values in strata if values) / sum(WEIGHTS.values())
+    )
     interval = stratified_interval(strata)
     return {
         "overall_score": stratified_mean(strata) * share,
@@ -95,5 +112,6 @@ def summarise(items: Iterable[Mapping[str, Any]], renormalised: bool = True) -> 
         "missing_count": sum(missing.values()),
         "unparsed_count": sum(unparsed.values()),
         "padded_count": sum(padded.values()),
-        "answered_only": stratified_mean([(WEIGHTS[level], answered[level]) for level in LEVELS]) * share,
+        "answered_only": stratified_mean([(WEIGHTS[level], answered[level]) for level in LEVELS])
+        * share,
     }

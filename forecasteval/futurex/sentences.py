@@ -30,18 +30,58 @@ from .names import CJK, IS_CJK
 
 _MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 _INDEX_NAMES: Final = (
-    *(r"S\s?&\s?P\s?(?:500|100|400|600)", r"标普\s?500", r"标准普尔\s?500", r"Nikkei\s?225", r"日经\s?225"),
-    *(r"CSI\s?[0-9]{2,4}", r"沪深\s?[0-9]{2,4}", r"中证\s?[0-9]{2,4}", r"上证\s?[0-9]{2,3}", r"科创\s?50"),
-    *(r"创业板\s?[0-9]{2}", r"深证\s?[0-9]{2,3}", r"FTSE\s?[0-9]{3}", r"富时\s?100", r"Dow\s?30", r"Nasdaq[\s-]?100"),
-    *(r"纳斯达克\s?100", r"纳指\s?100", r"Russell\s?[0-9]{4}", r"罗素\s?[0-9]{4}", r"Euro\s?Stoxx\s?[0-9]{2,3}"),
-    *(r"Stoxx\s?[0-9]{2,3}", r"KOSPI\s?[0-9]{2,3}", r"DAX\s?[0-9]{2}", r"CAC\s?40", r"IBEX\s?35", r"ASX\s?200"),
-    *(r"TSX\s?60", r"Nifty\s?50", r"TOPIX\s?[0-9]{2,4}", r"Hang\s?Seng\s?[0-9]{2}", "A50", r"Fortune\s?500"),
+    *(
+        r"S\s?&\s?P\s?(?:500|100|400|600)",
+        r"标普\s?500",
+        r"标准普尔\s?500",
+        r"Nikkei\s?225",
+        r"日经\s?225",
+    ),
+    *(
+        r"CSI\s?[0-9]{2,4}",
+        r"沪深\s?[0-9]{2,4}",
+        r"中证\s?[0-9]{2,4}",
+        r"上证\s?[0-9]{2,3}",
+        r"科创\s?50",
+    ),
+    *(
+        r"创业板\s?[0-9]{2}",
+        r"深证\s?[0-9]{2,3}",
+        r"FTSE\s?[0-9]{3}",
+        r"富时\s?100",
+        r"Dow\s?30",
+        r"Nasdaq[\s-]?100",
+    ),
+    *(
+        r"纳斯达克\s?100",
+        r"纳指\s?100",
+        r"Russell\s?[0-9]{4}",
+        r"罗素\s?[0-9]{4}",
+        r"Euro\s?Stoxx\s?[0-9]{2,3}",
+    ),
+    *(
+        r"Stoxx\s?[0-9]{2,3}",
+        r"KOSPI\s?[0-9]{2,3}",
+        r"DAX\s?[0-9]{2}",
+        r"CAC\s?40",
+        r"IBEX\s?35",
+        r"ASX\s?200",
+    ),
+    *(
+        r"TSX\s?60",
+        r"Nifty\s?50",
+        r"TOPIX\s?[0-9]{2,4}",
+        r"Hang\s?Seng\s?[0-9]{2}",
+        "A50",
+        r"Fortune\s?500",
+    ),
     *(r"Win(?:dows)?\s?[0-9]{1,2}", r"51\.LA"),
 )
 _YEAR: Final = r"(?:19|20)[0-9]{2}"
 _NOISE_KINDS: Final = {  # each begins where a word may begin
     "aside": r"\([^()]*\)|\[[^\[\]]*\]",
-    # The first letter stands alone: a class of characters is a glance, letters of any case are none.
+    # The first letter stands alone: a class of characters is a glance, letters of any case are
+    # none.
     "index name": "|".join(f"[{name[0]}{name[0].lower()}](?i:{name[1:]})" for name in _INDEX_NAMES),
     "fraction": r"(?<![0-9./])[0-9]{1,9}\s?/\s?[0-9]{1,9}(?![0-9./])",
     "date in digits": rf"(?<![0-9]){_YEAR}\s?[-/.年]\s?[0-9]{{1,2}}\s?[-/.月]\s?[0-9]{{1,2}}(?:\s?[日号])?(?![0-9])"
@@ -66,12 +106,16 @@ _NOISE_KINDS: Final = {  # each begins where a word may begin
     "part of a name": r"(?i:(?<![a-z0-9])(?!(?:usd|rmb|cny|hkd|eur|gbp|jpy|x|e)[0-9])"
     r"[a-z]+[-_]?[0-9][a-z0-9]*(?:[.-][0-9]+)*)",
 }
-_NOISE: Final = re.compile(  # after a glance: nothing begins inside a word, nor with a word far from any digit
+# after a glance: nothing begins inside a word, nor with a word far from any digit
+_NOISE: Final = re.compile(
     rf"(?=[^\s,.;:!?'\"-])(?:(?![A-Za-z])|(?<![A-Za-z])(?=[^0-9]{{0,24}}[0-9]))(?:{'|'.join(_NOISE_KINDS.values())})",
     re.X,
 )
-_AFTER_NUMBER: Final = re.compile(r"左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时]")
-# A numeral of two characters or more that says of what; one alone may be anything (一个月, 三体, 十点, 三万里).
+_AFTER_NUMBER: Final = re.compile(
+    r"左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时]"
+)
+# A numeral of two characters or more that says of what; one alone may be anything (一个月, 三体, 十点,
+# 三万里).
 _SAID: Final = re.compile(
     rf"""(?=百分之|[{ONE}十](?:[{ONE}十百千万亿]|点[{ONE}]))(?:{NUMERAL.pattern})
          (?(percent)|(?:(?=\s*(?:{UNIT_START})|(?:{_AFTER_NUMBER.pattern}))|(?<=[万亿])(?-i:(?![{CJK}]))))""",
@@ -98,7 +142,10 @@ def find_numbers(text: str) -> list[tuple[Quantity, str]]:
     # "Close = 100 USD" is a value, "915.04 CNY = 100 GBP" says what it is per.
     whole = text
     text = _NOISE.sub(
-        lambda noise: noise[0] if noise["round"] and not DIGITS.search(whole, 0, noise.start()) else " ; ", whole
+        lambda noise: (
+            noise[0] if noise["round"] and not DIGITS.search(whole, 0, noise.start()) else " ; "
+        ),
+        whole,
     )
     numbers = []
     position = 0
@@ -110,10 +157,14 @@ def find_numbers(text: str) -> list[tuple[Quantity, str]]:
             continue
         quantity, position = read
         glued = text[position : position + 2]
-        if IS_CJK.match(glued) and not (quantity.unit or quantity.scale or _AFTER_NUMBER.match(text, position)):
+        if IS_CJK.match(glued) and not (
+            quantity.unit or quantity.scale or _AFTER_NUMBER.match(text, position)
+        ):
             continue  # "7天", "36氪": a name
         # "23rd", "7-day": part of a word; but "1公斤64.77元" are two numbers
-        joined = glued[:1].isalnum() and not (glued[:1].isdigit() and IS_CJK.match(text[position - 1]))
+        joined = glued[:1].isalnum() and not (
+            glued[:1].isdigit() and IS_CJK.match(text[position - 1])
+        )
         if glued[:1].isascii() and (joined or (glued[:1] == "-" and glued[1:].isalpha())):
             tail = _TAIL.match(text, position)
             position = tail.end() if tail else position
@@ -126,7 +177,9 @@ def find_numbers(text: str) -> list[tuple[Quantity, str]]:
 # --- Falls ---
 
 _RISE: Final = re.compile(rf"[↑▲△{FALLEN}]")
-_SAYS_FALL: Final = re.compile(r"[↑↓▲▼△▽]|down|fell|fall|declin|decreas|drop|loss|下跌|下降|降幅|减少|亏损")
+_SAYS_FALL: Final = re.compile(
+    r"[↑↓▲▼△▽]|down|fell|fall|declin|decreas|drop|loss|下跌|下降|降幅|减少|亏损"
+)
 # The number stands directly behind: "down to 5%" is 5%.
 _FALL_BEFORE: Final = re.compile(
     r"(?:(?i:\b(?:down|fell|falls?|fallen|declin(?:es?|ed|ing)|decreas(?:es?|ed|ing)|drop(?:s|ped)?|loss)\b)|[↓▼]"
@@ -143,7 +196,8 @@ _ASKS_FALL: Final = re.compile(
 
 
 def mark_falls(text: str, prompt: str) -> str:
-    """The text of an answer with a mark at each number that states a fall, where the question asks for a change.
+    """The text of an answer with a mark at each number that states a fall, where the question asks
+    for a change.
 
     >>> mark_falls("a decline of 0.3-0.5%", "the change"), mark_falls("down to 5%", "the change")
     ('a ▼0.3-0.5%', 'down to 5%')
@@ -157,16 +211,21 @@ def mark_falls(text: str, prompt: str) -> str:
 
 
 def asks_change(prompt: str) -> bool:
-    """Whether a question asks for a change, a growth rate or a profit, and not itself for the fall."""
+    """Whether a question asks for a change, a growth rate or a profit, and not itself for the
+    fall.
+    """
     words = question_words(prompt)
     return bool(_CHANGE.search(words)) and not _ASKS_FALL.search(words)
 
 
-def read_number(text: str, in_sentence: bool, percent: bool = True, prompt: str = "") -> tuple[Quantity | None, str]:
-    """The number a text states, and a note: the whole text, or with `in_sentence` the last of its numbers.
+def read_number(
+    text: str, in_sentence: bool, percent: bool = True, prompt: str = ""
+) -> tuple[Quantity | None, str]:
+    """The number a text states, and a note: the whole text, or with `in_sentence` the last of its
+    numbers.
 
-    Those with a unit or scale come before those without; percentages only where one is asked for (`percent`). A fall is
-    negative where the `prompt` asks for a change.
+    Those with a unit or scale come before those without; percentages only where one is asked for
+    (`percent`). A fall is negative where the `prompt` asks for a change.
     """
     if simple := parse_simple(text):
         return simple, ""

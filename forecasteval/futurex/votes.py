@@ -1,7 +1,9 @@
-"""The majority answer of several runs, scored as one answer is: `python eval.py -f 250915-mymodel --vote`.
+"""The majority answer of several runs, scored as one answer is: `python eval.py -f 250915-mymodel
+--vote`.
 
-Every run's answer is read as if it were alone. What is missing or unparsed has no vote; where no run has one, the
-majority's answer is missing, or unparsed if some run gave one that could not be read.
+Every run's answer is read as if it were alone. What is missing or unparsed has no vote; where no
+run has one, the majority's answer is missing, or unparsed if some run gave one that could not be
+read.
 
     single choice    the set of picks that most runs gave; of several, that of the earliest run (by its number)
     multiple choice  the options that more than half of the votes hold; if none is, as for a single choice
@@ -10,8 +12,9 @@ majority's answer is missing, or unparsed if some run gave one that could not be
                      in it none; the most points first, of equal ones what the earliest run named first; as many items
                      as the median list has (the lower of two)
 
-Plurality and per-option majority are self-consistency (Wang et al. 2023); Borda's count is de Borda's (1781). Names are
-the same here if they are spelt alike, case and accents aside (`Name.key`).
+Plurality and per-option majority are self-consistency (Wang et al. 2023); Borda's count is de
+Borda's (1781). Names are the same here if they are spelt alike, case and accents aside
+(`Name.key`).
 """
 
 from __future__ import annotations
@@ -48,7 +51,8 @@ Vote = tuple[Item, Answered | None]  # what a run has of a question
 
 
 def vote_picks(votes: Sequence[frozenset[K]], several: bool) -> frozenset[K]:
-    """The set that most votes are; with `several`, the picks of more than half of them, if there are any.
+    """The set that most votes are; with `several`, the picks of more than half of them, if there
+    are any.
 
     >>> sorted(vote_picks([frozenset("AB"), frozenset("A"), frozenset("BC")], True))
     ['A', 'B']
@@ -82,9 +86,13 @@ def _score_majority(truth: Truth, level: int, reads: Sequence[Any]) -> Scored:
     if isinstance(truth, NumberTruth):
         return truth.compare(Reading(median([read.value for read in reads])))
     if isinstance(truth, ChoiceTruth):
-        tagged = [frozenset([*picks.labels, *(f"?{token}" for token in picks.unknown)]) for picks in reads]
+        tagged = [
+            frozenset([*picks.labels, *(f"?{token}" for token in picks.unknown)]) for picks in reads
+        ]
         return truth.compare(Picks.of(vote_picks(tagged, level > 1)))
-    by_key = {name.key: name for names in reversed(reads) for name in reversed(names)}  # the earliest spelling
+    by_key = {
+        name.key: name for names in reversed(reads) for name in reversed(names)
+    }  # the earliest spelling
     keys = [[name.key for name in names] for names in reads]
     if isinstance(truth, RankingTruth):
         return truth.compare([by_key[key] for key in vote_order(keys)])
@@ -100,7 +108,9 @@ def _vote_item(votes: Sequence[Vote], missing: str) -> Item:
         reads = [voter.truth.read(voter.answer) for voter in voters]
         scored = _score_majority(voters[0].truth, items[0]["level"], reads)
     else:
-        scored = MISSING if all(item["outcome"] == "missing" for item in items) else unparsed(_NO_VOTE)
+        scored = (
+            MISSING if all(item["outcome"] == "missing" for item in items) else unparsed(_NO_VOTE)
+        )
     turnout = f"{len(voters)} of {len(votes)} runs" if len(voters) < len(votes) else ""
     scored = scored._replace(note="; ".join(filter(None, (scored.note, turnout))))
     answers = " | ".join(item["read"] or f"({item['outcome']})" for item in items)
@@ -111,7 +121,8 @@ def _vote_item(votes: Sequence[Vote], missing: str) -> Item:
 
 
 def vote_files(rules: Rules, settings: Mapping[str, Any], files: Files) -> dict[str, Any]:
-    """The values of the result of the majority answers of several runs, with the scores of the runs as `vote`.
+    """The values of the result of the majority answers of several runs, with the scores of the runs
+    as `vote`.
 
     Its name is `NAME@vote`. Raises InputError for runs on other questions.
     """
@@ -135,7 +146,10 @@ def vote_files(rules: Rules, settings: Mapping[str, Any], files: Files) -> dict[
         "dataset": dataset.path.name if dataset else None,
         "benchmark": "FutureX",
         **summarise(items, rules.renormalised),
-        "vote": [{"prediction": path.name, "overall_score": score} for path, score in zip(paths, scores, strict=True)],
+        "vote": [
+            {"prediction": path.name, "overall_score": score}
+            for path, score in zip(paths, scores, strict=True)
+        ],
         "unboxed_count": 0,
         "no_sigma_count": runs[0].no_sigma_count,
         "warnings": warnings,
@@ -146,7 +160,9 @@ def vote_files(rules: Rules, settings: Mapping[str, Any], files: Files) -> dict[
             "vote": len(runs),
             "data_sha256": join_checksums([run.checksums()["data_sha256"] for run in runs]),
             "questions_sha256": runs[0].checksums()["questions_sha256"],
-            "prediction_sha256": join_checksums([data.checksums()["prediction_sha256"] for data in rows]),
+            "prediction_sha256": join_checksums(
+                [data.checksums()["prediction_sha256"] for data in rows]
+            ),
             **({"dataset_sha256": dataset.sha256} if dataset else {}),
         },
         "items": items,
@@ -162,11 +178,17 @@ def _by_run(path: Path) -> tuple[str, int, str]:
 def _shared_name(stems: Sequence[str]) -> str:
     """The system of several runs: NAME of NAME@1 and NAME@2, or of NAME and NAME@2."""
     first = stems[0]
-    return first if all(stem.startswith(f"{first}@") for stem in stems[1:]) else first.rpartition("@")[0] or first
+    return (
+        first
+        if all(stem.startswith(f"{first}@") for stem in stems[1:])
+        else first.rpartition("@")[0] or first
+    )
 
 
 def _pair_runs(runs: Sequence[Scoring]) -> list[list[Vote]]:
-    """The results of all runs for each question, in the order of the first run; a question may occur twice."""
+    """The results of all runs for each question, in the order of the first run; a question may
+    occur twice.
+    """
     votes: defaultdict[tuple[str, int], list[Vote]] = defaultdict(list)
     for run in runs:
         answered = {answer.place: answer for answer in run.answered}
@@ -183,6 +205,9 @@ def vote_report(results: Mapping[str, Any], items: bool = False) -> Report:
     scores = [run["overall_score"] for run in results["vote"]]
     spread = f"mean {show_number(mean(scores))}, SD {show_number(math.sqrt(variance(scores)))}"
     title = f"Majority answers of {len(scores)} runs; the runs themselves, {spread}:"
-    runs = [f"  {printable(run['prediction'])}: {show_number(run['overall_score'])}" for run in results["vote"]]
+    runs = [
+        f"  {printable(run['prediction'])}: {show_number(run['overall_score'])}"
+        for run in results["vote"]
+    ]
     report = report_blocks(results, items)
     return [*report[:2], title, *runs, *report[2:]]

@@ -1,7 +1,9 @@
-r"""Score and rank probability forecasts of events: `ProphetArenaEvaluator().evaluate_all(forecasts, problems)`.
+r"""Score and rank probability forecasts of events: `ProphetArenaEvaluator().evaluate_all(forecasts,
+problems)`.
 
-Prophet Arena ranks forecasters by proper scoring rules, by what their bets would have earned at the market's prices,
-and by two models over all forecasters, item response theory and a generalised Bradley–Terry model.
+Prophet Arena ranks forecasters by proper scoring rules, by what their bets would have earned at the
+market's prices, and by two models over all forecasters, item response theory and a generalised
+Bradley–Terry model.
 
     brier              mean of (p - o)^2 over the options              lower is better; ranks by default
     log, spherical     ln max(p_c, 0.01), p_c / |p|                    higher
@@ -11,17 +13,20 @@ and by two models over all forecasters, item response theory and a generalised B
     weighted_brier     Brier weighted by the events' discrimination    lower
     bradley_terry      strength, mean 1                                higher
 
-Files: problems `{problem_id, title, options, correct_answer | correct_option_idx, category?, exclusive?, end_date,
-series?, weight?, odds?, bids?}` in `dataset/`, forecasts `{problem_id, username, timestamp, prediction | probs, odds?,
-bids?}` in `prediction/` (the form of Good Judgment Open; `bids` is ours and gives the market a mid price), JSON or
-JSONL; or the Prophet Arena CSV, a row per forecast with the event in it.
+Files: problems `{problem_id, title, options, correct_answer | correct_option_idx, category?,
+exclusive?, end_date, series?, weight?, odds?, bids?}` in `dataset/`, forecasts `{problem_id,
+username, timestamp, prediction | probs, odds?, bids?}` in `prediction/` (the form of Good Judgment
+Open; `bids` is ours and gives the market a mid price), JSON or JSONL; or the Prophet Arena CSV, a
+row per forecast with the event in it.
 
-An event is *exclusive* if exactly one of two or more options won and its problem does not say `"exclusive": false`;
-only those enter log, spherical, return and Bradley–Terry. Probabilities that do not sum to 1 (by more than 0.001) are
-normalised for these four and counted. Nothing is left out unseen: see "excluded" in the results.
+An event is *exclusive* if exactly one of two or more options won and its problem does not say
+`"exclusive": false`; only those enter log, spherical, return and Bradley–Terry. Probabilities that
+do not sum to 1 (by more than 0.001) are normalised for these four and counted. Nothing is left out
+unseen: see "excluded" in the results.
 
-Sources: Prophet Arena, "how we score and rank LLMs" (2025); Bo et al., Judgment and Decision Making 12 (2017) 90–103;
-Huang, Weng and Lin, JMLR 7 (2006) 85–115; Varadhan and Roland, Scand. J. Stat. 35 (2008) 335–353.
+Sources: Prophet Arena, "how we score and rank LLMs" (2025); Bo et al., Judgment and Decision Making
+12 (2017) 90–103; Huang, Weng and Lin, JMLR 7 (2006) 85–115; Varadhan and Roland, Scand. J. Stat. 35
+(2008) 335–353.
 """
 
 from __future__ import annotations
@@ -67,7 +72,8 @@ def __getattr__(name: str) -> Any:
 def is_mine(path: Path, dataset: Path | None) -> bool:
     """Whether a file contains forecasts: a CSV with events, or a file with problem ids.
 
-    If it has a dataset, that decides: a key in one row of a prediction file does not change its benchmark.
+    If it has a dataset, that decides: a key in one row of a prediction file does not change its
+    benchmark.
     """
     if path.suffix == ".csv":
         keys = first_keys(path)
@@ -77,7 +83,9 @@ def is_mine(path: Path, dataset: Path | None) -> bool:
 
 
 def is_one_set(dataset: Path) -> bool:
-    """Whether a file of dataset/ holds problems: the forecasts of all its files are ranked together."""
+    """Whether a file of dataset/ holds problems: the forecasts of all its files are ranked
+    together.
+    """
     return "problem_id" in first_keys(dataset)
 
 
@@ -97,10 +105,24 @@ def find_mistakes(path: Path) -> Results:
 
 _LEAST: Final = "forecasters with fewer events are provisional, without ranks (5, or 20 %% of the events if more)"
 OPTIONS: Final = (
-    Option("--gamma", "risk aversion of a return; repeatable (0, 0.5 and 1)", float, "score", "G", True, "gammas"),
+    Option(
+        "--gamma",
+        "risk aversion of a return; repeatable (0, 0.5 and 1)",
+        float,
+        "score",
+        "G",
+        True,
+        "gammas",
+    ),
     Option("--min-events", _LEAST, int, metavar="N"),
     Option("--late", "what to do with forecasts after their event closed (drop)", ("keep", "drop")),
-    Option("--sort", "the metric that orders the leaderboard (brier, or adjusted_brier)", str, "report", "METRIC"),
+    Option(
+        "--sort",
+        "the metric that orders the leaderboard (brier, or adjusted_brier)",
+        str,
+        "report",
+        "METRIC",
+    ),
     Option("--full", "show every forecaster and every table", bool, "report"),
     ITEMS._replace(scope="items"),
 )

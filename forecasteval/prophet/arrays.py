@@ -1,4 +1,6 @@
-"""Arrays as callers give them, checked: flat columns of forecasts, numbered observations; and sums over them."""
+"""Arrays as callers give them, checked: flat columns of forecasts, numbered observations; and sums
+over them.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ Names = NDArray[np.object_]
 def flat_columns(
     where: str, values: Mapping[str, ArrayLike], offsets: ArrayLike | None
 ) -> tuple[list[Floats], Ints, Ints]:
-    """The values as float arrays of one length, the forecasts' starts and sizes; InputError if they do not fit."""
+    """The values as float arrays of one length, the forecasts' starts and sizes; InputError if they
+    do not fit.
+    """
     try:
         arrays = [np.asarray(value, dtype=float).reshape(-1) for value in values.values()]
     except (TypeError, ValueError):
@@ -34,7 +38,9 @@ def flat_columns(
         raise InputError(where, f"offsets must rise from 0 to {size}", printable(ends.tolist(), 60))
     for name, array in zip(values, arrays, strict=True):
         if len(array) != size:
-            raise InputError(where, f"'{name}' must have {size} values like the first array", str(len(array)))
+            raise InputError(
+                where, f"'{name}' must have {size} values like the first array", str(len(array))
+            )
         bad = ~((array >= 0) & (array <= 1))
         if bad.any():
             raise InputError(where, f"'{name}' must lie in [0, 1]", str(array[bad][0]))
@@ -48,7 +54,11 @@ def observations(
     numbers = [np.asarray(column) for column in (forecaster, problem)]
     (y,), _, _ = flat_columns(where, {name: values}, range(np.size(values) + 1))
     if any(column.shape != y.shape for column in numbers):
-        raise InputError(where, "expected arrays of one length", f"{numbers[0].size}, {numbers[1].size} and {y.size}")
+        raise InputError(
+            where,
+            "expected arrays of one length",
+            f"{numbers[0].size}, {numbers[1].size} and {y.size}",
+        )
     if not len(y):
         raise InputError(where, "expected observations", "none")
     if any(column.dtype.kind not in "iu" for column in numbers):
@@ -69,8 +79,8 @@ def positions(starts: Ints, sizes: Ints) -> Ints:
 def select_rows(columns: Sequence[Any], flat: int, chosen: Ints) -> list[Any]:
     """The rows of a table at these positions.
 
-    Its last `flat` columns hold several values a row, those of one row after those of another: as many as the column
-    before them says.
+    Its last `flat` columns hold several values a row, those of one row after those of another: as
+    many as the column before them says.
     """
     rows = [column[chosen] for column in columns[:-flat]]
     sizes = columns[-flat - 1]
@@ -84,11 +94,15 @@ def split_runs(order: Ints, key: Ints) -> list[Ints]:
 
 
 def weighted_means(values: Floats, weight: Floats, row: Ints, rows: int) -> tuple[Floats, Ints]:
-    """Σ w x / Σ w and the count of every row, over the values that are not nan; nan where there are none."""
+    """Σ w x / Σ w and the count of every row, over the values that are not nan; nan where there are
+    none.
+    """
     has = ~np.isnan(values)
     counts = np.bincount(row[has], minlength=rows)
     with np.errstate(invalid="ignore"):
-        means = np.bincount(row[has], (weight * values)[has], rows) / np.bincount(row[has], weight[has], rows)
+        means = np.bincount(row[has], (weight * values)[has], rows) / np.bincount(
+            row[has], weight[has], rows
+        )
     return means, counts
 
 

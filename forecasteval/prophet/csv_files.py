@@ -22,7 +22,9 @@ from forecasteval.common.records import has_repeated_keys, parse_json
 
 from .fields import Notes, Refusal, parse_time, read_number
 
-MAX_LITERAL: Final = 1_000_000  # characters of a Python literal: parsing takes a hundred times its size
+MAX_LITERAL: Final = (
+    1_000_000  # characters of a Python literal: parsing takes a hundred times its size
+)
 _COLUMNS: Final = ("event_ticker", "predictor_name", "market_info", "market_outcome", "prediction")
 _TICKER: Final = re.compile(r"(KX[A-Z0-9]+)-|([A-Z][A-Z0-9]*)-\d\d[A-Z]{3}")
 _SENT: Final = ("timestamp", "submission_created_at", "snapshot_time")  # the first that a row has
@@ -40,16 +42,20 @@ class _Market(NamedTuple):
 
 
 class CsvFile:
-    """The events of a CSV as problems, and its rows as forecasts; each is read from the file when it is iterated.
+    """The events of a CSV as problems, and its rows as forecasts; each is read from the file when
+    it is iterated.
 
-    Rows of one event must agree about its options and outcome. Prices are cents: odds = yes_ask/100, bids =
-    yes_bid/100. A `Refusal` stands for a row that gives no forecast. `line` is where the present row begins; `sha256`
-    and `rows` are complete afterwards. Raises InputError: no UTF-8, no CSV, no such columns.
+    Rows of one event must agree about its options and outcome. Prices are cents: odds =
+    yes_ask/100, bids = yes_bid/100. A `Refusal` stands for a row that gives no forecast. `line` is
+    where the present row begins; `sha256` and `rows` are complete afterwards. Raises InputError: no
+    UTF-8, no CSV, no such columns.
     """
 
     def __init__(self, path: Path) -> None:
         self.path, self.line, self.rows, self.sha256 = path, 1, 0, ""
-        self._read_market = lru_cache(1 << 14)(_read_market)  # an event's market often stands in all of its rows
+        self._read_market = lru_cache(1 << 14)(
+            _read_market
+        )  # an event's market often stands in all of its rows
 
     def place(self, _: int) -> str:
         return f"line {self.line}"
@@ -79,10 +85,18 @@ class CsvFile:
     def _require_columns(self, columns: list[str]) -> None:
         missing = [name for name in _COLUMNS if name not in columns]
         if missing:
-            raise InputError(str(self.path), f"expected the columns {', '.join(_COLUMNS)}", f"none named {missing[0]}")
+            raise InputError(
+                str(self.path),
+                f"expected the columns {', '.join(_COLUMNS)}",
+                f"none named {missing[0]}",
+            )
         twice = [name for name in columns if columns.count(name) > 1]
         if twice:
-            raise InputError(str(self.path), "expected columns of different names", f"{printable(twice[0], 60)} twice")
+            raise InputError(
+                str(self.path),
+                "expected columns of different names",
+                f"{printable(twice[0], 60)} twice",
+            )
 
     def __iter__(self) -> Iterator[dict[str, Any] | Refusal]:
         """The forecasts."""
@@ -93,7 +107,11 @@ class CsvFile:
                 continue
             said = _read_literal(row["prediction"])
             pairs = said.get("probabilities") if isinstance(said, dict) else None
-            given = [pair for pair in pairs if isinstance(pair, dict)] if isinstance(pairs, list) else []
+            given = (
+                [pair for pair in pairs if isinstance(pair, dict)]
+                if isinstance(pairs, list)
+                else []
+            )
             p = {str(pair.get("market")): pair.get("probability") for pair in given}
             complete = len(p) == len(given) and p.keys() == set(market.options)
             yield {
@@ -118,23 +136,32 @@ class CsvFile:
             event["closed"].add(row.get("close_time") or "")
         events.pop("", None)
         for ticker, event in events.items():
-            options, winners, fault = next(iter(event["markets"]), ((), (), min(event["faults"], default="")))
+            options, winners, fault = next(
+                iter(event["markets"]), ((), (), min(event["faults"], default=""))
+            )
             if len(event["markets"]) > 1:
                 fault = "its rows differ in options or outcome"
             if fault:
                 yield Refusal(fault, problem_id=ticker)
                 continue
             if len(event["categories"]) > 1:
-                notes.warn("category that differs between the rows of an event, the first by name counts", [ticker])
+                notes.warn(
+                    "category that differs between the rows of an event, the first by name counts",
+                    [ticker],
+                )
             if len(event["closed"]) > 1:
-                notes.warn("closing time that differs between the rows of an event, the latest counts", [ticker])
+                notes.warn(
+                    "closing time that differs between the rows of an event, the latest counts",
+                    [ticker],
+                )
             series = _TICKER.match(ticker)
             yield {
                 "problem_id": ticker,
                 "options": options,
                 "correct_answer": winners,
                 "category": min(event["categories"]),
-                "series": series and (series[1] or series[2]),  # KXMLBGAME of KXMLBGAME-25JUL02SEANYY
+                "series": series
+                and (series[1] or series[2]),  # KXMLBGAME of KXMLBGAME-25JUL02SEANYY
                 "end_date": max(event["closed"], key=_closing_order),
             }
 
@@ -149,12 +176,20 @@ def _read_market(info_text: str, outcome_text: str) -> _Market | str:
     info, outcome = _read_literal(info_text), _read_literal(outcome_text)
     options = tuple(sorted({str(option) for option in info})) if isinstance(info, dict) else ()
     if not options or not isinstance(outcome, dict):
-        return "'market_info' and 'market_outcome' must be objects with a value per market, none twice"
-    markets = {str(option): market if isinstance(market, dict) else {} for option, market in info.items()}
+        return (
+            "'market_info' and 'market_outcome' must be objects with a value per market, none twice"
+        )
+    markets = {
+        str(option): market if isinstance(market, dict) else {} for option, market in info.items()
+    }
     asks, bids = (
-        [read_number(markets[option].get(side)) / 100 for option in options] for side in ("yes_ask", "yes_bid")
+        [read_number(markets[option].get(side)) / 100 for option in options]
+        for side in ("yes_ask", "yes_bid")
     )
-    won = {str(name): read_number(int(value) if isinstance(value, bool) else value) for name, value in outcome.items()}
+    won = {
+        str(name): read_number(int(value) if isinstance(value, bool) else value)
+        for name, value in outcome.items()
+    }
     winners = tuple(sorted(option for option, value in won.items() if value))
     fault = ""
     if not set(won.values()) <= {0.0, 1.0}:
@@ -165,7 +200,9 @@ def _read_market(info_text: str, outcome_text: str) -> _Market | str:
 
 
 def _read_literal(text: str | None) -> Any:
-    """A cell's JSON or Python literal; None if it is neither, or if an object in it has a key twice."""
+    """A cell's JSON or Python literal; None if it is neither, or if an object in it has a key
+    twice.
+    """
     with contextlib.suppress(InputError):
         value = parse_json(text or "", "")
         return None if has_repeated_keys(value) else value

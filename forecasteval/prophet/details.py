@@ -1,4 +1,6 @@
-"""The shape of a result, and its parts beside the standings: categories, problems, calibration, returns, items."""
+"""The shape of a result, and its parts beside the standings: categories, problems, calibration,
+returns, items.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ CURVE_POINTS: Final = 200  # of a return curve that the results keep
 
 
 class Category(TypedDict):
-    """The events of a category, and of forecasters how many of them, with mean scores and calibration error."""
+    """The events of a category, and of forecasters how many of them, with mean scores and
+    calibration error.
+    """
 
     n_events: int
     forecasters: dict[str, dict[str, Any]]
@@ -37,7 +41,10 @@ def score_categories(scored: Scored, ranked: Collection[int]) -> dict[str, Categ
     labels, count = np.where(events.category == "", "(none)", events.category), len(data.names)
     names, label = np.unique(labels, return_inverse=True)
     keys, cell = np.unique(label[data.event] * count + data.forecaster, return_inverse=True)
-    table = {name: weighted_means(values, data.weight, cell, len(keys))[0] for name, values in scored.values.items()}
+    table = {
+        name: weighted_means(values, data.weight, cell, len(keys))[0]
+        for name, values in scored.values.items()
+    }
     table["ece"] = calibration_errors(sum_bins(scored, cell, len(keys)))
     counts, categories = np.bincount(cell), dict[str, Category]()
     for at, key in enumerate(keys.tolist()):
@@ -50,18 +57,25 @@ def score_categories(scored: Scored, ranked: Collection[int]) -> dict[str, Categ
     return categories
 
 
-def compare_by_category(categories: dict[str, Category], metrics: Sequence[str]) -> dict[str, dict[str, Matrix]]:
+def compare_by_category(
+    categories: dict[str, Category], metrics: Sequence[str]
+) -> dict[str, dict[str, Matrix]]:
     """How well the metrics agree in each category."""
     return {
         name: agreement_tables(
-            {metric: np.array([row[metric] for row in category["forecasters"].values()], float) for metric in metrics}
+            {
+                metric: np.array([row[metric] for row in category["forecasters"].values()], float)
+                for metric in metrics
+            }
         )
         for name, category in categories.items()
     }
 
 
 class Correlations(TypedDict):
-    """How well the metrics agree: Spearman's and Kendall's matrix, over all events and by category."""
+    """How well the metrics agree: Spearman's and Kendall's matrix, over all events and by
+    category.
+    """
 
     overall: dict[str, Matrix]
     by_category: dict[str, dict[str, Matrix]]
@@ -85,7 +99,10 @@ def problem_table(scored: Scored, models: Models) -> dict[str, ProblemRow]:
         difficulty[models.irt.events] = models.irt.fit.difficulty
         discrimination[models.irt.events] = models.irt.fit.discrimination
     counts = np.bincount(scored.forecasts.event)
-    columns = (column.tolist() for column in (difficulty, discrimination, counts, events.sizes, events.exclusive))
+    columns = (
+        column.tolist()
+        for column in (difficulty, discrimination, counts, events.sizes, events.exclusive)
+    )
     return {
         name: ProblemRow(
             difficulty=plain_number(b),
@@ -99,7 +116,9 @@ def problem_table(scored: Scored, models: Models) -> dict[str, ProblemRow]:
 
 
 class Bin(TypedDict):
-    """Probabilities from `low` to `high`: how many, their mean, and how often the options came true."""
+    """Probabilities from `low` to `high`: how many, their mean, and how often the options came
+    true.
+    """
 
     low: float
     high: float
@@ -124,7 +143,9 @@ def reliability_table(sums: Floats) -> list[Bin]:
 
 
 def return_curves(scored: Scored) -> dict[str, dict[str, list[Any]]]:
-    """Running means over the priced events in closing order (unknown last, then by id), at most 200 points."""
+    """Running means over the priced events in closing order (unknown last, then by id), at most 200
+    points.
+    """
     events, data = scored.events, scored.forecasts
     returns = {name: values for name, values in scored.values.items() if name.startswith("return_")}
     if not returns:
@@ -136,7 +157,10 @@ def return_curves(scored: Scored) -> dict[str, dict[str, list[Any]]]:
     for group in split_runs(order, data.forecaster):
         at = np.unique(np.linspace(0, len(group) - 1, CURVE_POINTS).round().astype(np.int64))
         weight = data.weight[group]
-        means = {name: np.cumsum(weight * values[group]) / np.cumsum(weight) for name, values in returns.items()}
+        means = {
+            name: np.cumsum(weight * values[group]) / np.cumsum(weight)
+            for name, values in returns.items()
+        }
         curves[data.names[data.forecaster[group[0]]]] = {
             "n_events": (at + 1).tolist(),
             "closed": [format_time(seconds) for seconds in closed[group[at]].tolist()],
@@ -146,10 +170,18 @@ def return_curves(scored: Scored) -> dict[str, dict[str, list[Any]]]:
 
 
 def make_items(scored: Scored, checksums: Sequence[str]) -> list[dict[str, Any]]:
-    """An `Item` per forecast that counts: the event, the forecaster, every score; `score` is 1 - Brier."""
+    """An `Item` per forecast that counts: the event, the forecaster, every score; `score` is 1 -
+    Brier.
+    """
     events, data, clusters = scored.events, scored.forecasts, scored.events.cluster_names()
     columns = {name: values.tolist() for name, values in scored.values.items()}
-    rows = zip(data.event.tolist(), data.forecaster.tolist(), data.time.tolist(), data.weight.tolist(), strict=True)
+    rows = zip(
+        data.event.tolist(),
+        data.forecaster.tolist(),
+        data.time.tolist(),
+        data.weight.tolist(),
+        strict=True,
+    )
     return [
         {
             "id": events.ids[event],
@@ -168,7 +200,9 @@ def make_items(scored: Scored, checksums: Sequence[str]) -> list[dict[str, Any]]
 
 
 class ProphetResult(TypedDict):
-    """A result without the keys that all benchmarks have in front; docs/python.md says what each key means."""
+    """A result without the keys that all benchmarks have in front; docs/python.md says what each
+    key means.
+    """
 
     n_events: int
     n_clusters: int
@@ -197,11 +231,16 @@ class ProphetResult(TypedDict):
 
 
 def question_checksums(scored: Scored) -> list[str]:
-    """By event: a checksum of its id, outcome, class and weight, by which the scores of two files are paired."""
+    """By event: a checksum of its id, outcome, class and weight, by which the scores of two files
+    are paired.
+    """
     events, data = scored.events, scored.forecasts
     weight = np.ones(len(events.ids))
     weight[data.event] = data.weight
-    outcomes = ["".join("1" if won else "0" for won in part) for part in np.split(events.outcome, events.offsets[1:-1])]
+    outcomes = [
+        "".join("1" if won else "0" for won in part)
+        for part in np.split(events.outcome, events.offsets[1:-1])
+    ]
     rows = zip(events.ids, outcomes, events.exclusive.tolist(), weight.tolist(), strict=True)
     return [hash_question(json.dumps([*row, w] if w != 1 else row)) for *row, w in rows]
 
@@ -209,8 +248,17 @@ def question_checksums(scored: Scored) -> list[str]:
 def hash_data(scored: Scored) -> str:
     """sha256 of all that the results depend on."""
     events, data = scored.events, scored.forecasts
-    sha = hashlib.sha256(json.dumps([*(texts.tolist() for texts in events[:3]), data.names]).encode())
-    for column in (events.offsets, events.outcome, events.exclusive, events.closed, data.event, data.forecaster):
+    sha = hashlib.sha256(
+        json.dumps([*(texts.tolist() for texts in events[:3]), data.names]).encode()
+    )
+    for column in (
+        events.offsets,
+        events.outcome,
+        events.exclusive,
+        events.closed,
+        data.event,
+        data.forecaster,
+    ):
         sha.update(np.nan_to_num(column, nan=-1.0).tobytes())
     sha.update(data.weight.tobytes())
     sha.update(np.nan_to_num(data.time, nan=-1.0).tobytes())

@@ -35,23 +35,31 @@ if TYPE_CHECKING:
 
 NAME: Final = "Prophet Arena"
 GAMMAS: Final = (0.0, 0.5, 1.0)  # the seed's figure
-CHOICES: Final = {"late": ("keep", "drop"), "repeats": ("last", "mean"), "response": ("brier", "correct")}
+CHOICES: Final = {
+    "late": ("keep", "drop"),
+    "repeats": ("last", "mean"),
+    "response": ("brier", "correct"),
+}
 _FOUR: Final = "log, spherical, return and Bradley–Terry"
 
 
 class ForecastData:
     """Problems and sources of forecasts (files, or records in memory), read when they are scored.
 
-    `where` is what errors name. Where a CSV is both, its prices are the arena's, not the forecasters'.
+    `where` is what errors name. Where a CSV is both, its prices are the arena's, not the
+    forecasters'.
     """
 
-    def __init__(self, where: str, problems: Iterable[Any], sources: Sequence[Iterable[Any]]) -> None:
+    def __init__(
+        self, where: str, problems: Iterable[Any], sources: Sequence[Iterable[Any]]
+    ) -> None:
         self.where, self.problems, self.sources = where, problems, sources
         self.notes = Notes()
         self.shown: Scored | None = None  # for a page
 
     def read(self, late: str, repeats: str) -> tuple[Events, Forecasts]:
-        """The forecasts that count, paid by their events, and the events that have any; InputError if none has.
+        """The forecasts that count, paid by their events, and the events that have any; InputError
+        if none has.
 
         ClashError for a forecaster in two sources.
         """
@@ -60,14 +68,20 @@ class ForecastData:
         events, numbers = read_problems(problems, notes, _placing(self.problems, "problem"))
         reader = ForecastReader(events, numbers, notes)
         for source in self.sources:
-            name = str(source.path) if isinstance(source, RecordFile) and len(self.sources) > 1 else ""
+            name = (
+                str(source.path) if isinstance(source, RecordFile) and len(self.sources) > 1 else ""
+            )
             reader.read(source, _placing(source, "forecast"), name)
         if reader.clashes:
             raise ClashError(reader.clashes)
         forecasts = reader.finish(late, repeats)
         if forecasts is None:
-            reasons = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in notes.excluded())
-            raise InputError(self.where, "expected forecasts that fit the problems", reasons or "none")
+            reasons = "; ".join(
+                f"{entry['reason']}: {entry['count']}" for entry in notes.excluded()
+            )
+            raise InputError(
+                self.where, "expected forecasts that fit the problems", reasons or "none"
+            )
         forecasts = settle(events, forecasts, table is not None, notes)
         present, event = np.unique(forecasts.event, return_inverse=True)
         notes.exclude("event", "no forecast that counts", np.delete(events.ids, present))
@@ -75,11 +89,17 @@ class ForecastData:
 
     def messages(self) -> list[str]:
         files = (self.problems, *self.sources)
-        return [warning for file in files if isinstance(file, RecordFile) for warning in file.warnings]
+        return [
+            warning for file in files if isinstance(file, RecordFile) for warning in file.warnings
+        ]
 
     def checksums(self) -> dict[str, str]:
         files = [file.sha256 for file in self.sources if isinstance(file, (RecordFile, CsvFile))]
-        of_dataset = {"dataset_sha256": self.problems.sha256} if isinstance(self.problems, RecordFile) else {}
+        of_dataset = (
+            {"dataset_sha256": self.problems.sha256}
+            if isinstance(self.problems, RecordFile)
+            else {}
+        )
         return of_dataset | ({"prediction_sha256": join_checksums(files)} if files else {})
 
 
@@ -91,12 +111,13 @@ def _placing(records: Iterable[Any], what: str) -> Callable[[int], str]:
 class ProphetArenaEvaluator(Evaluator):
     """Scores and ranks probability forecasts; one evaluator serves any number of files.
 
-    gammas: risk aversions of the returns, each in [0, 1]. bootstrap: resamples of the events for ranks, drawn from
-    `seed` (0: no intervals). min_events: forecasters with fewer are "provisional", listed apart without ranks; None:
-    the larger of 5 and 20 % of the events. late: forecasts after closing are dropped, or kept and counted. repeats: of
-    several forecasts of an event by one forecaster the last counts, or their mean. response: what IRT explains,
-    1 - Brier or whether the winner had the largest probability ("correct"). prior: of Bradley–Terry; None: none where
-    the fit needs none, else 1. items: results hold a row per forecast.
+    gammas: risk aversions of the returns, each in [0, 1]. bootstrap: resamples of the events for
+    ranks, drawn from `seed` (0: no intervals). min_events: forecasters with fewer are
+    "provisional", listed apart without ranks; None: the larger of 5 and 20 % of the events. late:
+    forecasts after closing are dropped, or kept and counted. repeats: of several forecasts of an
+    event by one forecaster the last counts, or their mean. response: what IRT explains, 1 - Brier
+    or whether the winner had the largest probability ("correct"). prior: of Bradley–Terry; None:
+    none where the fit needs none, else 1. items: results hold a row per forecast.
     """
 
     benchmark = NAME
@@ -118,13 +139,21 @@ class ProphetArenaEvaluator(Evaluator):
         if not isinstance(gammas, Iterable):
             raise InputError("gammas", "must be a list of numbers", printable(repr(gammas), 60))
         self.gammas = tuple(dict.fromkeys(check_gamma(gamma) for gamma in gammas))
-        for name, value, lowest in (("bootstrap", bootstrap, 0), ("seed", seed, 0), ("min_events", min_events, 1)):
+        for name, value, lowest in (
+            ("bootstrap", bootstrap, 0),
+            ("seed", seed, 0),
+            ("min_events", min_events, 1),
+        ):
             given = name != "min_events" or value is not None
             if given and (not isinstance(value, int) or isinstance(value, bool) or value < lowest):
-                raise InputError(name, f"must be an integer >= {lowest}", printable(repr(value), 60))
+                raise InputError(
+                    name, f"must be an integer >= {lowest}", printable(repr(value), 60)
+                )
         for name, choice in (("late", late), ("repeats", repeats), ("response", response)):
             if choice not in CHOICES[name]:
-                raise InputError(name, f"must be {' or '.join(CHOICES[name])}", printable(repr(choice), 60))
+                raise InputError(
+                    name, f"must be {' or '.join(CHOICES[name])}", printable(repr(choice), 60)
+                )
         if prior is not None and (not number_text(prior) or prior < 0):
             raise InputError("prior", "must be a number >= 0", printable(repr(prior), 60))
         self.bootstrap, self.seed, self.min_events, self.items = bootstrap, seed, min_events, items
@@ -133,19 +162,21 @@ class ProphetArenaEvaluator(Evaluator):
         self.metrics = make_metrics(self.gammas)
 
     def evaluate_all(self, forecasts: Iterable[Any], problems: Iterable[Any]) -> Results:
-        """Score the forecasts of the problems; the docstring of `forecasteval.prophet` describes their fields.
+        """Score the forecasts of the problems; the docstring of `forecasteval.prophet` describes
+        their fields.
 
-        Plain Python values, None where a metric does not apply, the same for any order of the input; docs/python.md
-        has every key. The weights of events count in every mean, not in the models. Raises InputError if no forecast
-        can be scored; anything less is counted in "excluded".
+        Plain Python values, None where a metric does not apply, the same for any order of the
+        input; docs/python.md has every key. The weights of events count in every mean, not in the
+        models. Raises InputError if no forecast can be scored; anything less is counted in
+        "excluded".
         """
         return self.evaluate(ForecastData("forecasts", iter(problems), [iter(forecasts)]))
 
     def read(self, files: Files) -> ForecastData:
         """The forecasts of one file, or of several of one dataset as one set of forecasts.
 
-        A CSV contains its events, JSON and JSONL need the problems of their dataset: InputError for forecasts without a
-        dataset or with several.
+        A CSV contains its events, JSON and JSONL need the problems of their dataset: InputError for
+        forecasts without a dataset or with several.
         """
         paths, datasets = files
         if len(datasets) > 1:
@@ -156,11 +187,15 @@ class ProphetArenaEvaluator(Evaluator):
             raise InputError(str(tables[0]), "a CSV contains its events", got)
         if not tables and not datasets:
             expected = "a file in dataset/ whose name begins like this one's, or --dataset"
-            raise InputError(str(paths[0]), f"expected a dataset of problems for it ({expected})", "none")
+            raise InputError(
+                str(paths[0]), f"expected a dataset of problems for it ({expected})", "none"
+            )
         if tables:
             table = CsvFile(paths[0])
             return ForecastData(str(paths[0]), table, [table])
-        return ForecastData(str(paths[0]), RecordFile(datasets[0]), [RecordFile(path) for path in sorted(paths)])
+        return ForecastData(
+            str(paths[0]), RecordFile(datasets[0]), [RecordFile(path) for path in sorted(paths)]
+        )
 
     def settings(self) -> dict[str, Any]:
         """The part of a signature that does not depend on the data."""
@@ -169,7 +204,9 @@ class ProphetArenaEvaluator(Evaluator):
         return {"evaluator": f"Prophet Arena {__version__}", "gammas": list(self.gammas), **options}
 
     def score(self, data: ForecastData) -> tuple[Scored, Models]:
-        """The forecasts that count, of the events that have any, with scores; InputError if there are none."""
+        """The forecasts that count, of the events that have any, with scores; InputError if there
+        are none.
+        """
         events, forecasts = data.read(self.late, self.repeats)
         forecasts = with_baselines(events, forecasts)
         everything = score_forecasts(events, forecasts, self.metrics)
@@ -184,15 +221,21 @@ class ProphetArenaEvaluator(Evaluator):
         scored, *_ = everything.split()
         events, names, notes = scored.events, scored.forecasts.names, data.notes
         doubtful = _note_sums(scored, notes)
-        bins = sum_bins(everything, everything.forecasts.forecaster, len(everything.forecasts.names))
+        bins = sum_bins(
+            everything, everything.forecasts.forecaster, len(everything.forecasts.names)
+        )
         measures = measure(everything, bins, models, self.bootstrap > 0)
         records = make_records(measures, everything, bins)
-        least = self.min_events or max(LEAST_EVENTS, math.ceil(LEAST_SHARE * len(events.ids) - 1e-9))
+        least = self.min_events or max(
+            LEAST_EVENTS, math.ceil(LEAST_SHARE * len(events.ids) - 1e-9)
+        )
         ranked = [at for at in range(len(names)) if records[at]["n_events"] >= least]
         clusters = len(set(events.cluster_names()))
         add_ranks(records, ranked, measures, scored, Draws(clusters, self.bootstrap, self.seed))
         forecasters = {names[at]: records[at] for at in ranked}
-        provisional = {name: records[at] for at, name in enumerate(names) if name not in forecasters}
+        provisional = {
+            name: records[at] for at, name in enumerate(names) if name not in forecasters
+        }
         by, why = choose_ranking(scored, ranked)
         categories = details.score_categories(scored, set(ranked))
         checksums = details.question_checksums(scored)
@@ -211,17 +254,25 @@ class ProphetArenaEvaluator(Evaluator):
             "problems": details.problem_table(scored, models),
             "rank_correlation": {
                 "overall": agreement_tables(
-                    {metric.name: measures[metric.name, ""].values[ranked] for metric in self.metrics}
+                    {
+                        metric.name: measures[metric.name, ""].values[ranked]
+                        for metric in self.metrics
+                    }
                 ),
                 "by_category": details.compare_by_category(categories, (*scored.values, "ece")),
             },
             "by_category": categories,
-            "reliability": {name: details.reliability_table(bins[:, at]) for at, name in enumerate(names)},
+            "reliability": {
+                name: details.reliability_table(bins[:, at]) for at, name in enumerate(names)
+            },
             "return_curve": details.return_curves(scored),
             "excluded": notes.excluded(),
             "fits": models.fits,
             "warnings": notes.warnings(),
-            "signature": {"data_sha256": details.hash_data(scored), "questions_sha256": hash_questions(checksums)},
+            "signature": {
+                "data_sha256": details.hash_data(scored),
+                "questions_sha256": hash_questions(checksums),
+            },
         }
         if self.items:
             values["items"] = details.make_items(scored, checksums)
@@ -231,8 +282,12 @@ class ProphetArenaEvaluator(Evaluator):
         return make_page(results, data.shown)
 
 
-def _make_ranking(forecasters: Mapping[str, Any], provisional: Mapping[str, Any], metric: str) -> list[dict[str, Any]]:
-    """The rows for a leaderboard of many files: forecasters with a rank, then provisional ones by name."""
+def _make_ranking(
+    forecasters: Mapping[str, Any], provisional: Mapping[str, Any], metric: str
+) -> list[dict[str, Any]]:
+    """The rows for a leaderboard of many files: forecasters with a rank, then provisional ones by
+    name.
+    """
     rows = [
         {
             "rank": record.get(f"{metric}_rank"),
@@ -252,8 +307,12 @@ def _make_ranking(forecasters: Mapping[str, Any], provisional: Mapping[str, Any]
 def _note_sums(scored: Scored, notes: Notes) -> dict[str, int]:
     """Note sums of probabilities that are not 1; the doubtful events and how often they are."""
     ids, forecasts = scored.events.ids, scored.forecasts
-    forecasts.warn(notes, f"probabilities that sum to 0, counted as uniform for {_FOUR}", scored.empty, ids)
-    forecasts.warn(notes, f"probabilities that do not sum to 1, normalised for {_FOUR}", scored.normalised, ids)
+    forecasts.warn(
+        notes, f"probabilities that sum to 0, counted as uniform for {_FOUR}", scored.empty, ids
+    )
+    forecasts.warn(
+        notes, f"probabilities that do not sum to 1, normalised for {_FOUR}", scored.normalised, ids
+    )
     counts = zip(*np.unique(forecasts.event[scored.doubtful], return_counts=True), strict=True)
     doubtful = {ids[at]: int(count) for at, count in counts}
     notes.warn(

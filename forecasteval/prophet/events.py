@@ -19,10 +19,12 @@ from .fields import Notes, Refusal, read_id, read_prices, read_time, read_weight
 
 
 class Events(NamedTuple):
-    """Events in the order of their ids; option by option `option`, `outcome`, q and mid: name, 1 or 0, prices.
+    """Events in the order of their ids; option by option `option`, `outcome`, q and mid: name, 1 or
+    0, prices.
 
-    The options of event e stand at offsets[e]:offsets[e + 1]. q and mid are the asking and middle prices, and `weight`
-    the weight, nan where the problem gives none. Events of one `series` are one cluster; "" is a separate cluster.
+    The options of event e stand at offsets[e]:offsets[e + 1]. q and mid are the asking and middle
+    prices, and `weight` the weight, nan where the problem gives none. Events of one `series` are
+    one cluster; "" is a separate cluster.
     """
 
     ids: Names
@@ -80,7 +82,17 @@ class Events(NamedTuple):
 
 
 _FIELDS: Final = frozenset(
-    {"problem_id", "options", "correct_answer", "correct_option_idx", "exclusive", "weight", "odds", "bids", "series"}
+    {
+        "problem_id",
+        "options",
+        "correct_answer",
+        "correct_option_idx",
+        "exclusive",
+        "weight",
+        "odds",
+        "bids",
+        "series",
+    }
 )
 
 
@@ -118,7 +130,9 @@ def read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> Problem 
     if exclusive is not None and not isinstance(exclusive, bool):
         return "'exclusive' must be true or false"
     if exclusive and len(winners) != 1:
-        notes.warn("declared exclusive without exactly one winner, taken as separate markets", [name])
+        notes.warn(
+            "declared exclusive without exactly one winner, taken as separate markets", [name]
+        )
     metadata = record.get("metadata")
     closed = record.get("end_date")
     if closed is None and isinstance(metadata, Mapping):
@@ -142,7 +156,9 @@ def read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> Problem 
 
 
 def _read_winners(record: Mapping[str, Any], options: Sequence[str]) -> list[int] | str:
-    """The winners' positions (one, a list, or an empty list for none), or the reason why there are none."""
+    """The winners' positions (one, a list, or an empty list for none), or the reason why there are
+    none.
+    """
     answer, index = record.get("correct_answer"), record.get("correct_option_idx")
     if answer is None and index is None:
         return "no correct answer"
@@ -153,14 +169,26 @@ def _read_winners(record: Mapping[str, Any], options: Sequence[str]) -> list[int
     if index is not None:
         numbers = index if isinstance(index, (list, tuple)) else [index]
         whole = (isinstance(n, int) and not isinstance(n, bool) for n in numbers)
-        readings.append({n if known and n < len(options) else -1 for n, known in zip(numbers, whole, strict=True)})
+        readings.append(
+            {
+                n if known and n < len(options) else -1
+                for n, known in zip(numbers, whole, strict=True)
+            }
+        )
     if any(min(reading, default=0) < 0 for reading in readings):
         return "a winner is not among the options"
-    return sorted(readings[0]) if readings[0] == readings[-1] else "'correct_answer' and 'correct_option_idx' disagree"
+    return (
+        sorted(readings[0])
+        if readings[0] == readings[-1]
+        else "'correct_answer' and 'correct_option_idx' disagree"
+    )
 
 
-def read_problems(problems: Iterable[Any], notes: Notes, place: Callable[[int], str]) -> tuple[Events, dict[str, int]]:
-    """The usable events, and the number of every id that the problems name, -1 for those that cannot be used.
+def read_problems(
+    problems: Iterable[Any], notes: Notes, place: Callable[[int], str]
+) -> tuple[Events, dict[str, int]]:
+    """The usable events, and the number of every id that the problems name, -1 for those that
+    cannot be used.
 
     `place(n)` says where the n-th problem stands.
     """
@@ -170,11 +198,15 @@ def read_problems(problems: Iterable[Any], notes: Notes, place: Callable[[int], 
         if name:
             records.setdefault(name, []).append(record)
         else:
-            reason = record.problem if isinstance(record, BadRecord) else "no object with 'problem_id'"
+            reason = (
+                record.problem if isinstance(record, BadRecord) else "no object with 'problem_id'"
+            )
             notes.exclude("event", reason, [place(number)])
     usable: dict[str, Problem] = {}
     for name, (record, *repeated) in sorted(records.items()):
-        problem = "problem id used more than once" if repeated else read_problem(record, name, notes)
+        problem = (
+            "problem id used more than once" if repeated else read_problem(record, name, notes)
+        )
         if isinstance(problem, str):
             notes.exclude("event", problem, [name] * (1 + len(repeated)))
         else:
@@ -199,7 +231,9 @@ def _as_arrays(problems: Mapping[str, Problem], notes: Notes) -> Events:
         np.array([row.weight for row in rows], dtype=float),
         sizes,
         np.array([name for row in rows for name in row.options], dtype=object),
-        np.array([at in row.winners for row in rows for at in range(len(row.options))], dtype=float),
+        np.array(
+            [at in row.winners for row in rows for at in range(len(row.options))], dtype=float
+        ),
         q,
         mid,
     )
@@ -211,9 +245,9 @@ def _as_arrays(problems: Mapping[str, Problem], notes: Notes) -> Events:
 def check_file(path: Path) -> Results:
     """The mistakes in the problems of a file, or in the events of a CSV.
 
-    Ids, option lists and winners that cannot be used; events without a winner, with several though not declared
-    `"exclusive": false`, or with one option; closing times that are none; of a CSV also prices that are none, and bids
-    above asks.
+    Ids, option lists and winners that cannot be used; events without a winner, with several though
+    not declared `"exclusive": false`, or with one option; closing times that are none; of a CSV
+    also prices that are none, and bids above asks.
     """
     file = CsvFile(path) if path.suffix == ".csv" else RecordFile(path)
     notes, findings, prices = Notes(), list[Finding](), Counter[tuple[str, str]]()
@@ -226,8 +260,12 @@ def check_file(path: Path) -> Results:
             if not name:
                 findings.append(Finding("no event_ticker", "", file.line, ""))
             if not isinstance(record, Refusal):
-                prices.update((kind, name) for kind in _check_prices(record["odds"], record["bids"]))
-        problems: Iterable[tuple[int, Any]] = ((seen[event["problem_id"]], event) for event in file.problems(notes))
+                prices.update(
+                    (kind, name) for kind in _check_prices(record["odds"], record["bids"])
+                )
+        problems: Iterable[tuple[int, Any]] = (
+            (seen[event["problem_id"]], event) for event in file.problems(notes)
+        )
     else:
         problems = enumerate(file, 1)
     for count, record in problems:
@@ -239,11 +277,19 @@ def check_file(path: Path) -> Results:
         if not name:
             findings.append(Finding("no 'problem_id'", "", count, ""))
         elif seen.setdefault(name, count) != count:
-            findings.append(Finding("id used more than once", name, count, f"first in record {seen[name]}"))
+            findings.append(
+                Finding("id used more than once", name, count, f"first in record {seen[name]}")
+            )
         findings += [Finding(kind, name, count, detail) for kind, detail in _check_problem(record)]
-    findings += [Finding(text, name, seen[name], "") for text, names in notes.odd().items() for name in names]
-    findings += [Finding(kind, name, seen[name], f"in {rows} rows") for (kind, name), rows in prices.items()]
-    return check_results(path, file.sha256, file.rows if isinstance(file, CsvFile) else count, findings)
+    findings += [
+        Finding(text, name, seen[name], "") for text, names in notes.odd().items() for name in names
+    ]
+    findings += [
+        Finding(kind, name, seen[name], f"in {rows} rows") for (kind, name), rows in prices.items()
+    ]
+    return check_results(
+        path, file.sha256, file.rows if isinstance(file, CsvFile) else count, findings
+    )
 
 
 def _check_problem(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

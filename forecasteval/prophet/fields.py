@@ -1,4 +1,6 @@
-"""Single fields of a record, read strictly; and notes: what was left out and what is odd, nothing unseen."""
+"""Single fields of a record, read strictly; and notes: what was left out and what is odd, nothing
+unseen.
+"""
 
 from __future__ import annotations
 
@@ -40,14 +42,18 @@ class Exclusion(TypedDict):
 
 
 class Notes:
-    """Collects exclusions, warnings that name records, and warnings that stand for themselves (`lines`)."""
+    """Collects exclusions, warnings that name records, and warnings that stand for themselves
+    (`lines`).
+    """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self._names: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         self._counts: Counter[tuple[str, str]] = Counter()
 
-    def exclude(self, what: str, reason: str, names: Iterable[str], count: int | None = None) -> None:
+    def exclude(
+        self, what: str, reason: str, names: Iterable[str], count: int | None = None
+    ) -> None:
         """Count an "event" or a "forecast" as left out; `count`: how many, if not all are named."""
         kept = self._names[what, reason]
         before = len(kept)
@@ -62,10 +68,16 @@ class Notes:
 
     def odd(self) -> dict[str, list[str]]:
         """The names by warning."""
-        return {text: sorted(names) for (what, text), names in sorted(self._names.items()) if not what and names}
+        return {
+            text: sorted(names)
+            for (what, text), names in sorted(self._names.items())
+            if not what and names
+        }
 
     def excluded(self) -> list[Exclusion]:
-        """Names in order, so that the order of the input shows nowhere; of forecasts the first hundred."""
+        """Names in order, so that the order of the input shows nowhere; of forecasts the first
+        hundred.
+        """
         rows: list[Exclusion] = []
         for (what, reason), count in sorted(self._counts.items()):
             if what and count:
@@ -76,7 +88,10 @@ class Notes:
 
     def warnings(self) -> list[str]:
         """A line per kind."""
-        grouped = (f"{text}: {grouped_names(names, self._counts['', text])}" for text, names in self.odd().items())
+        grouped = (
+            f"{text}: {grouped_names(names, self._counts['', text])}"
+            for text, names in self.odd().items()
+        )
         return [*grouped, *self.lines]
 
 
@@ -85,7 +100,9 @@ class Notes:
 
 @lru_cache(maxsize=1 << 16)
 def parse_time(text: str) -> tuple[float, bool]:
-    """Seconds since 1970 of an ISO 8601 time (nan if it is none), and whether it names its time zone (else UTC)."""
+    """Seconds since 1970 of an ISO 8601 time (nan if it is none), and whether it names its time
+    zone (else UTC).
+    """
     try:
         moment = datetime.fromisoformat(text.strip().removesuffix(" UTC"))
         zoned = moment.tzinfo is not None or text.rstrip().endswith(" UTC")
@@ -96,7 +113,9 @@ def parse_time(text: str) -> tuple[float, bool]:
 
 
 def read_time(value: object, kind: str, name: str, notes: Notes) -> float:
-    """nan if there is none; what does not parse is counted, and so is a time without zone, read as UTC."""
+    """nan if there is none; what does not parse is counted, and so is a time without zone, read as
+    UTC.
+    """
     if value is None or value == "":
         return math.nan
     seconds, zoned = parse_time(value) if isinstance(value, str) else (math.nan, True)
@@ -131,7 +150,9 @@ def read_number(value: object) -> float:
 
 
 def read_weight(value: object) -> float:
-    """The weight of an event; nan for none, -1 for what is no positive number, or one whose sums overflow."""
+    """The weight of an event; nan for none, -1 for what is no positive number, or one whose sums
+    overflow.
+    """
     if value is None:
         return math.nan
     weight = read_number(value)
@@ -141,21 +162,30 @@ def read_weight(value: object) -> float:
 # --- Many numbers at a time ---
 
 
-def read_prices(odds: Sequence[Any], bids: Sequence[Any], sizes: Ints) -> tuple[Floats, Floats, dict[str, Bools]]:
-    """Asking and middle prices option after option, clipped, nan where there are none; by warning what is not used.
+def read_prices(
+    odds: Sequence[Any], bids: Sequence[Any], sizes: Ints
+) -> tuple[Floats, Floats, dict[str, Bools]]:
+    """Asking and middle prices option after option, clipped, nan where there are none; by warning
+    what is not used.
 
-    odds, bids: by forecast a list with a price per option, or None. Odds lie in (0, 1], bids in [0, odds].
+    odds, bids: by forecast a list with a price per option, or None. Odds lie in (0, 1], bids in [0,
+    odds].
     """
     starts = np.cumsum(sizes) - sizes
     q, priced = _read_lists(odds, sizes, starts, float(np.nextafter(0, 1)))
     bid, bidden = _read_lists(bids, sizes, starts, 0.0)
     with np.errstate(invalid="ignore"):
         bidden &= np.logical_and.reduceat((bid <= q) | ~np.repeat(priced, sizes), starts)
-        mid = np.where(np.repeat(bidden & priced, sizes), (q + bid) / 2, q)  # of prices that are not yet clipped
-    has_odds, has_bids = (np.array([row is not None for row in rows], dtype=bool) for rows in (odds, bids))
+        mid = np.where(
+            np.repeat(bidden & priced, sizes), (q + bid) / 2, q
+        )  # of prices that are not yet clipped
+    has_odds, has_bids = (
+        np.array([row is not None for row in rows], dtype=bool) for rows in (odds, bids)
+    )
     bad = {
         "odds are not a number in (0, 1] for every option, not used": has_odds & ~priced,
-        "bids are not a number in [0, odds] for every option: the mid price is the odds": has_bids & ~bidden,
+        "bids are not a number in [0, odds] for every option: the mid price is the odds": has_bids
+        & ~bidden,
     }
     return np.clip(q, *PRICE_RANGE), np.clip(mid, *PRICE_RANGE), bad
 
@@ -168,9 +198,16 @@ def read_numbers(lists: Sequence[Sequence[Any]], size: int) -> Floats:
     return np.fromiter(map(read_number, chain.from_iterable(lists)), float, size)
 
 
-def _read_lists(lists: Sequence[Any], sizes: Ints, starts: Ints, lowest: float) -> tuple[Floats, Bools]:
-    """Prices in a row, and which lists give one in [lowest, 1] for every option; the others are nan."""
-    whole = [isinstance(row, (list, tuple)) and len(row) == n for row, n in zip(lists, sizes.tolist(), strict=True)]
+def _read_lists(
+    lists: Sequence[Any], sizes: Ints, starts: Ints, lowest: float
+) -> tuple[Floats, Bools]:
+    """Prices in a row, and which lists give one in [lowest, 1] for every option; the others are
+    nan.
+    """
+    whole = [
+        isinstance(row, (list, tuple)) and len(row) == n
+        for row, n in zip(lists, sizes.tolist(), strict=True)
+    ]
     good = np.array(whole, dtype=bool)
     values = np.full(int(sizes.sum()), math.nan)
     inside = np.repeat(good, sizes)

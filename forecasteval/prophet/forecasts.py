@@ -1,4 +1,6 @@
-"""Forecasts as columns of numbers: read piece by piece, so that ten million fit, and which of them count."""
+"""Forecasts as columns of numbers: read piece by piece, so that ten million fit, and which of them
+count.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +15,31 @@ from forecasteval.common.records import BadRecord, as_text, repeated_keys
 
 from .arrays import Bools, Floats, Ints, Names, select_rows
 from .events import Events
-from .fields import NAMES_KEPT, Notes, Refusal, read_id, read_numbers, read_prices, read_time, read_weight
+from .fields import (
+    NAMES_KEPT,
+    Notes,
+    Refusal,
+    read_id,
+    read_numbers,
+    read_prices,
+    read_time,
+    read_weight,
+)
 
 PIECE: Final = 1 << 14  # records that are lists of Python floats at a time
 CHUNK: Final = 1 << 20  # probabilities handled at a time, so that temporary arrays stay small
 UNTIMED: Final = "without a time where others have one, so late"
-_FIELDS: Final = frozenset({"problem_id", "username", "timestamp", "prediction", "probs", "odds", "bids", "weight"})
+_FIELDS: Final = frozenset(
+    {"problem_id", "username", "timestamp", "prediction", "probs", "odds", "bids", "weight"}
+)
 
 
 class Forecasts(NamedTuple):
-    """Forecasts by event, then forecaster; the options of one follow those of another in p, q and mid.
+    """Forecasts by event, then forecaster; the options of one follow those of another in p, q and
+    mid.
 
-    q and mid, the asking and middle price, are clipped, and nan where there is none. As they are read they and the
-    weight are what the forecaster gives; `settle` makes them those of the event.
+    q and mid, the asking and middle price, are clipped, and nan where there is none. As they are
+    read they and the weight are what the forecaster gives; `settle` makes them those of the event.
     """
 
     names: list[str]
@@ -56,7 +70,9 @@ class Forecasts(NamedTuple):
         return Forecasts(self.names, *select_rows(self[1:], 3, chosen))
 
     def labels(self, at: Ints, ids: Names) -> list[str]:
-        """Names of the first forecasts at the positions `at`, for notes; `ids` are those of the events."""
+        """Names of the first forecasts at the positions `at`, for notes; `ids` are those of the
+        events.
+        """
         first = at[:NAMES_KEPT]
         pairs = zip(self.forecaster[first].tolist(), ids[self.event[first]], strict=True)
         return [f"{self.names[who]} on {event}" for who, event in pairs]
@@ -66,7 +82,9 @@ class Forecasts(NamedTuple):
         notes.warn(text, self.labels(np.flatnonzero(where), ids), int(where.sum()))
 
     def chunks(self) -> Iterator[tuple[slice, slice, Ints]]:
-        """About `CHUNK` probabilities at a time: the forecasts, their options, and the offsets among these."""
+        """About `CHUNK` probabilities at a time: the forecasts, their options, and the offsets
+        among these.
+        """
         ends = self.offsets
         cuts = np.unique(np.searchsorted(ends, [*range(0, int(ends[-1]), CHUNK), int(ends[-1])]))
         for low, high in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
@@ -74,10 +92,11 @@ class Forecasts(NamedTuple):
 
 
 class ForecastReader:
-    """Reads forecasts of events, any number of sources, piece by piece; `finish` chooses those that count.
+    """Reads forecasts of events, any number of sources, piece by piece; `finish` chooses those that
+    count.
 
-    `numbers` are the events by id, -1 for those that are excluded. `clashes` has an error by source for a forecaster of
-    it whom another source names, too: nothing says whose forecasts count.
+    `numbers` are the events by id, -1 for those that are excluded. `clashes` has an error by source
+    for a forecaster of it whom another source names, too: nothing says whose forecasts count.
     """
 
     def __init__(self, events: Events, numbers: Mapping[str, int], notes: Notes) -> None:
@@ -85,11 +104,15 @@ class ForecastReader:
         self.clashes: dict[str, InputError] = {}
         self._sizes = events.sizes.tolist()
         self._who: dict[str, tuple[int, str]] = {}  # the number and the source of each forecaster
-        self._records: list[tuple[Any, ...]] = []  # event, forecaster, time, weight, p, odds, bids since the last piece
+        self._records: list[
+            tuple[Any, ...]
+        ] = []  # event, forecaster, time, weight, p, odds, bids since the last piece
         self._pieces: list[list[Any]] = []  # the columns of `Forecasts`
 
     def read(self, records: Iterable[Any], place: Callable[[int], str], source: str = "") -> None:
-        """Read one source, named if there are several; `place(n)` says where its n-th record stands."""
+        """Read one source, named if there are several; `place(n)` says where its n-th record
+        stands.
+        """
         prefix = f"{source} " if source else ""
         for position, record in enumerate(records, 1):
             if not isinstance(record, Mapping):
@@ -101,7 +124,11 @@ class ForecastReader:
                 reason = "no id of an event or no name of a forecaster"
                 self.notes.exclude("forecast", reason, [prefix + place(position)])
                 continue
-            label, event, who = f"{name} on {problem}", self.numbers.get(problem), self._number(name, source)
+            label, event, who = (
+                f"{name} on {problem}",
+                self.numbers.get(problem),
+                self._number(name, source),
+            )
             p = _probabilities(record)
             reason = self._fault(record, p, event)
             if reason:
@@ -109,7 +136,9 @@ class ForecastReader:
                 continue
             time = read_time(record.get("timestamp"), "timestamp", label, self.notes)
             weight = read_weight(record.get("weight"))
-            self._records.append((event, who, time, weight, p, record.get("odds"), record.get("bids")))
+            self._records.append(
+                (event, who, time, weight, p, record.get("odds"), record.get("bids"))
+            )
             if len(self._records) == PIECE:
                 self._flush()
         self._flush()
@@ -124,7 +153,9 @@ class ForecastReader:
         return number
 
     def _fault(self, record: Mapping[str, Any], p: Any, event: int | None) -> str:
-        """Why a record gives no forecast of the event (None: unknown, -1: excluded); "" if it does."""
+        """Why a record gives no forecast of the event (None: unknown, -1: excluded); "" if it
+        does.
+        """
         if isinstance(record, Refusal):
             return record.reason
         if event is None:
@@ -136,7 +167,11 @@ class ForecastReader:
         if not isinstance(p, (list, tuple)) or len(p) != self._sizes[event]:
             return "expected a probability for every option"
         other = record.get("probs")
-        if other is not None and record.get("prediction") is not None and as_text(other) != as_text(p):
+        if (
+            other is not None
+            and record.get("prediction") is not None
+            and as_text(other) != as_text(p)
+        ):
             return "'prediction' and 'probs' disagree"
         return ""
 
@@ -149,7 +184,10 @@ class ForecastReader:
         names = list(self._who)
 
         def labels(where: Bools) -> list[str]:
-            return [f"{names[forecaster[at]]} on {self.events.ids[event[at]]}" for at in np.flatnonzero(where)]
+            return [
+                f"{names[forecaster[at]]} on {self.events.ids[event[at]]}"
+                for at in np.flatnonzero(where)
+            ]
 
         sizes = self.events.sizes[list(event)]
         p = read_numbers(p_lists, int(sizes.sum()))
@@ -180,7 +218,8 @@ class ForecastReader:
         return data._replace(names=[names[at] for at in used.tolist()], forecaster=forecaster)
 
     def _judge_times(self, data: Forecasts, order: Ints, late: str) -> Ints:
-        """Drop or count forecasts after closing, and those without a time where half of the forecasters give one.
+        """Drop or count forecasts after closing, and those without a time where half of the
+        forecasters give one.
 
         Half: else one forecaster who gives times would make all others late.
         """
@@ -201,28 +240,43 @@ class ForecastReader:
         return order[~(after | untimed)] if late == "drop" else order
 
     def _choose(self, data: Forecasts, order: Ints, repeats: str) -> Ints:
-        """The forecast that stands for each event and forecaster: the last; of one time the one of larger numbers.
+        """The forecast that stands for each event and forecaster: the last; of one time the one of
+        larger numbers.
 
-        `order` holds the forecasts that count by event, forecaster and time. With `repeats` "mean" the p of the
-        forecast that is chosen become the means of all.
+        `order` holds the forecasts that count by event, forecaster and time. With `repeats` "mean"
+        the p of the forecast that is chosen become the means of all.
         """
-        ends = np.flatnonzero(np.append(np.diff(data.event[order]) | np.diff(data.forecaster[order]), 1)) + 1
+        ends = (
+            np.flatnonzero(
+                np.append(np.diff(data.event[order]) | np.diff(data.forecaster[order]), 1)
+            )
+            + 1
+        )
         counts, chosen, starts = np.diff(ends, prepend=0), order[ends - 1], data.starts
         for at in np.flatnonzero(counts > 1).tolist():
             group = order[ends[at] - counts[at] : ends[at]]
             slots = starts[group, None] + np.arange(data.sizes[group[0]])
-            same = np.flatnonzero((data.time[group] == data.time[group[-1]]) | np.isnan(data.time[group[-1]]))
+            same = np.flatnonzero(
+                (data.time[group] == data.time[group[-1]]) | np.isnan(data.time[group[-1]])
+            )
             if len(same) > 1:
-                columns = [data.weight[group, None], *(column[slots] for column in (data.p, data.q, data.mid))]
+                columns = [
+                    data.weight[group, None],
+                    *(column[slots] for column in (data.p, data.q, data.mid)),
+                ]
                 keys = np.nan_to_num(np.hstack(columns)).tolist()
                 chosen[at] = group[max(same.tolist(), key=keys.__getitem__)]
             label = data.labels(group[:1], self.events.ids)
             if repeats == "mean":
                 mean = [math.fsum(p) / len(group) for p in data.p[slots].T.tolist()]
                 data.p[slots[group == chosen[at]][0]] = mean
-                self.notes.warn("several forecasts of an event by one forecaster, their mean counts", label)
+                self.notes.warn(
+                    "several forecasts of an event by one forecaster, their mean counts", label
+                )
                 continue
-            self.notes.exclude("forecast", "a later one of its forecaster counts", label * (len(group) - len(same)))
+            self.notes.exclude(
+                "forecast", "a later one of its forecaster counts", label * (len(group) - len(same))
+            )
             self.notes.exclude("forecast", "one of the same time counts", label * (len(same) - 1))
         return chosen
 

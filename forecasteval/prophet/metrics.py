@@ -21,10 +21,11 @@ _ANY: Final = (-math.inf, math.inf)
 class Metric(NamedTuple):
     """A number by which forecasters are ranked.
 
-    `formula` scores forecasts from p, prices, outcomes and offsets; the metric is the mean of these scores. None: a
-    model's estimate, or one number for all probabilities together. `scope` says which forecasts the formula takes:
-    "all", those of "exclusive" events, or those that are "priced", too. `bounds` are the least and the largest value,
-    `gamma` is the risk aversion of a return.
+    `formula` scores forecasts from p, prices, outcomes and offsets; the metric is the mean of these
+    scores. None: a model's estimate, or one number for all probabilities together. `scope` says
+    which forecasts the formula takes: "all", those of "exclusive" events, or those that are
+    "priced", too. `bounds` are the least and the largest value, `gamma` is the risk aversion of a
+    return.
     """
 
     name: str
@@ -52,8 +53,22 @@ def make_metrics(gammas: Sequence[float]) -> tuple[Metric, ...]:
     return (
         Metric("brier", "Brier", False, (0, 1), "all", lambda p, _, o, at: brier_score(p, o, at)),
         Metric("adjusted_brier", "Adjusted Brier", False, _ANY),
-        Metric("log", "Log", True, (math.log(0.01), 0), "exclusive", lambda p, _, o, at: log_score(p, o, at)),
-        Metric("spherical", "Spherical", True, (0, 1), "exclusive", lambda p, _, o, at: spherical_score(p, o, at)),
+        Metric(
+            "log",
+            "Log",
+            True,
+            (math.log(0.01), 0),
+            "exclusive",
+            lambda p, _, o, at: log_score(p, o, at),
+        ),
+        Metric(
+            "spherical",
+            "Spherical",
+            True,
+            (0, 1),
+            "exclusive",
+            lambda p, _, o, at: spherical_score(p, o, at),
+        ),
         *map(_return_metric, gammas),
         Metric("ece", "ECE", False, (0, 1)),
         Metric("irt_ability", "IRT ability", True, _ANY),
@@ -73,19 +88,24 @@ def find_metric(name: str) -> Metric:
 
 
 def shared_ranks(values: Floats) -> Ints:
-    """Rank 1 for the largest value; values within 1e-9 (relative above 1) of the next share the better rank."""
+    """Rank 1 for the largest value; values within 1e-9 (relative above 1) of the next share the
+    better rank.
+    """
     order = np.argsort(-values, kind="stable")
     drop = -np.diff(values[order]) > RANK_TIE * np.maximum(1, np.abs(values[order][1:]))
     ranks = np.empty(len(values), dtype=np.int64)
-    ranks[order] = np.maximum.accumulate(np.append(1, np.where(drop, np.arange(2, len(values) + 1), 1)))
+    ranks[order] = np.maximum.accumulate(
+        np.append(1, np.where(drop, np.arange(2, len(values) + 1), 1))
+    )
     return ranks
 
 
 def rank_agreement(columns: Sequence[ArrayLike]) -> tuple[Floats, Floats]:
     """Spearman's rho and Kendall's tau-b of every pair of columns, each a k × k matrix.
 
-    columns: k arrays over the same forecasters, nan where one does not apply; a pair uses those who have both. nan for
-    a pair with fewer than two such forecasters or with a column of equal values. Ties: mean ranks (rho), tau-b (tau).
+    columns: k arrays over the same forecasters, nan where one does not apply; a pair uses those who
+    have both. nan for a pair with fewer than two such forecasters or with a column of equal values.
+    Ties: mean ranks (rho), tau-b (tau).
     """
     from scipy.stats import kendalltau, rankdata
 
@@ -100,7 +120,10 @@ def rank_agreement(columns: Sequence[ArrayLike]) -> tuple[Floats, Floats]:
         if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
             continue
         exact = "asymptotic" if len(a) > 2 else "exact"  # it divides by n - 2
-        values = (np.corrcoef(rankdata(a), rankdata(b))[0, 1], kendalltau(a, b, method=exact).statistic)
+        values = (
+            np.corrcoef(rankdata(a), rankdata(b))[0, 1],
+            kendalltau(a, b, method=exact).statistic,
+        )
         for matrix, value in zip((rho, tau), values if first < second else (1, 1), strict=True):
             matrix[first, second] = matrix[second, first] = value
     return rho, tau
@@ -110,8 +133,12 @@ Matrix = dict[str, dict[str, float | None]]  # by metric and metric
 
 
 def agreement_tables(columns: Mapping[str, ArrayLike]) -> dict[str, Matrix]:
-    """Both matrices of `rank_agreement` by metric; 1 means that two metrics rank alike, whichever way each runs."""
-    matrices = rank_agreement([find_metric(name).sign * np.asarray(values, float) for name, values in columns.items()])
+    """Both matrices of `rank_agreement` by metric; 1 means that two metrics rank alike, whichever
+    way each runs.
+    """
+    matrices = rank_agreement(
+        [find_metric(name).sign * np.asarray(values, float) for name, values in columns.items()]
+    )
     return {
         kind: {
             name: dict(zip(columns, map(plain_number, row), strict=True))

@@ -1,4 +1,6 @@
-"""The models over all forecasters: Brier scores adjusted for difficulty, Bradley–Terry; the models of a board."""
+"""The models over all forecasters: Brier scores adjusted for difficulty, Bradley–Terry; the models
+of a board.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,16 @@ from .irt import IrtFit, fit_irt
 from .score_table import Scored
 
 VANISHING: Final = 1e-6  # of the mean strength: on its way to 0
-FLAT: Final = 1e-6  # the largest derivative, per event, of a fit of Bradley–Terry that has converged
+FLAT: Final = (
+    1e-6  # the largest derivative, per event, of a fit of Bradley–Terry that has converged
+)
 PRIOR: Final = 1.0  # of Bradley–Terry where it has no maximum without one
-_REPORTED: Final = ("iterations", "gradient_norm", "log_likelihood", "converged")  # of a fit in the results
+_REPORTED: Final = (
+    "iterations",
+    "gradient_norm",
+    "log_likelihood",
+    "converged",
+)  # of a fit in the results
 Fit = TypeVar("Fit")
 
 
@@ -27,10 +36,11 @@ Fit = TypeVar("Fit")
 
 
 class EffectsFit(NamedTuple):
-    """`score`: what each forecaster would have on all events of its part; `difficulty`: the events' effects.
+    """`score`: what each forecaster would have on all events of its part; `difficulty`: the events'
+    effects.
 
-    `influence`: by event and forecaster, what one more copy of the event adds to the score; `part` numbers the
-    connected part of every forecaster.
+    `influence`: by event and forecaster, what one more copy of the event adds to the score; `part`
+    numbers the connected part of every forecaster.
     """
 
     score: Floats
@@ -41,15 +51,18 @@ class EffectsFit(NamedTuple):
 
 
 def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> EffectsFit:
-    """Two-way fixed effects: y_ij = μ + α_i + δ_j + e by least squares, Σα = Σδ = 0 in every connected part.
+    """Two-way fixed effects: y_ij = μ + α_i + δ_j + e by least squares, Σα = Σδ = 0 in every
+    connected part.
 
-    The score of a forecaster is μ + α_i: with full participation its mean, else the mean that it would have had with
-    the events of the others. Standard errors are clustered by event and take the events as drawn, as those of a mean
-    do; times √(n_i/(n_i - 1)) for the n_i events of a forecaster, nan for one. Parts are what events connect:
-    scores of different parts do not compare.
+    The score of a forecaster is μ + α_i: with full participation its mean, else the mean that it
+    would have had with the events of the others. Standard errors are clustered by event and take
+    the events as drawn, as those of a mean do; times √(n_i/(n_i - 1)) for the n_i events of a
+    forecaster, nan for one. Parts are what events connect: scores of different parts do not
+    compare.
 
-    forecaster, event: N integers from 0, every number used; y: N values in [0, 1]. Raises InputError as `fit_irt`.
-    Source: the difficulty-adjusted Brier score of ForecastBench (Karger et al., ICLR 2025).
+    forecaster, event: N integers from 0, every number used; y: N values in [0, 1]. Raises
+    InputError as `fit_irt`. Source: the difficulty-adjusted Brier score of ForecastBench (Karger et
+    al., ICLR 2025).
     """
     from scipy.linalg import cho_factor, cho_solve
 
@@ -72,14 +85,18 @@ def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> Effect
     influence = cho_solve(factor, rest.T).T  # of α
     size = np.bincount(part_of_event)
     level = np.bincount(part_of_event, difficulty) / size
-    moved = (difficulty - level[part_of_event]) / size[part_of_event] - influence @ (shares.sum(axis=0) / size[part])
+    moved = (difficulty - level[part_of_event]) / size[part_of_event] - influence @ (
+        shares.sum(axis=0) / size[part]
+    )
     influence += (part_of_event[:, None] == part) * moved[:, None]
     errors = np.sqrt((influence**2).sum(axis=0) * counts / np.where(counts > 1, counts - 1, np.nan))
     return EffectsFit(alpha + level[part], errors, difficulty, influence, part)
 
 
 def connected_parts(forecaster: Ints, event: Ints, forecasters: int) -> tuple[Ints, Ints]:
-    """The number of the part of every forecaster and of every event: forecasters are connected by shared events."""
+    """The number of the part of every forecaster and of every event: forecasters are connected by
+    shared events.
+    """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -93,11 +110,13 @@ def connected_parts(forecaster: Ints, event: Ints, forecasters: int) -> tuple[In
 
 
 class BradleyTerryFit(NamedTuple):
-    """Strengths of mean 1. `used`: events that counted; `diverging`: strengths that have no maximum.
+    """Strengths of mean 1. `used`: events that counted; `diverging`: strengths that have no
+    maximum.
 
-    A strength may be 0 (`vanished`): the best pool does without that forecaster. It diverges where all who are present
-    in an event vanish, since that event still compares them. `influence`: by event and forecaster, what one more copy
-    of the event adds to ln θ, 0 where θ vanishes; nan where the objective is flat.
+    A strength may be 0 (`vanished`): the best pool does without that forecaster. It diverges where
+    all who are present in an event vanish, since that event still compares them. `influence`: by
+    event and forecaster, what one more copy of the event adds to ln θ, 0 where θ vanishes; nan
+    where the objective is flat.
     """
 
     strength: Floats
@@ -114,20 +133,24 @@ class BradleyTerryFit(NamedTuple):
 def fit_bradley_terry(
     forecaster: ArrayLike, event: ArrayLike, p_winner: ArrayLike, prior: float = 0.0
 ) -> BradleyTerryFit:
-    """Generalised Bradley–Terry: in every event the winning team, Σ_j θ_j p_jc, against all who are present, Σ_j θ_j.
+    """Generalised Bradley–Terry: in every event the winning team, Σ_j θ_j p_jc, against all who are
+    present, Σ_j θ_j.
 
-    Maximises Σ_i ln(Σ_j θ_j p_jc / Σ_j θ_j) + prior · Σ_j ln(θ_j / Σθ) over t = ln θ by L-BFGS. The prior is a gamma
-    distribution of each strength, which makes the shares of strength Dirichlet: as if for each forecaster there were
-    `prior` more events with everyone present whose winner only that one saw. It is concave in t, strictly but for the
-    scale of θ. With full participation the whole objective is concave in the shares (the log-likelihood of a mixture),
-    so that there is one optimum, and without prior they are the weights of the best linear pool. With gaps in
-    participation no prior makes that sure (-ln Σθ of an event is convex in θ): see tests/simulate_prophet.py.
+    Maximises Σ_i ln(Σ_j θ_j p_jc / Σ_j θ_j) + prior · Σ_j ln(θ_j / Σθ) over t = ln θ by L-BFGS. The
+    prior is a gamma distribution of each strength, which makes the shares of strength Dirichlet: as
+    if for each forecaster there were `prior` more events with everyone present whose winner only
+    that one saw. It is concave in t, strictly but for the scale of θ. With full participation the
+    whole objective is concave in the shares (the log-likelihood of a mixture), so that there is one
+    optimum, and without prior they are the weights of the best linear pool. With gaps in
+    participation no prior makes that sure (-ln Σθ of an event is convex in θ): see
+    tests/simulate_prophet.py.
 
-    forecaster, event: N integers from 0 without gaps; p_winner: the probability each gave the event's winner, in
-    [0, 1]. Events whose winner no forecaster expected are left out (`used`). `log_likelihood` is without the prior, and
-    `gradient_norm` the largest derivative by a ln θ, with it. Without prior the maximum may not exist (`diverging`).
-    Raises InputError: no observation, lengths that differ, values outside [0, 1], a negative prior.
-    Source: Huang, Weng and Lin (2006); prior: Caron and Doucet, J. Comp. Graph. Stat. 21 (2012) 174–196.
+    forecaster, event: N integers from 0 without gaps; p_winner: the probability each gave the
+    event's winner, in [0, 1]. Events whose winner no forecaster expected are left out (`used`).
+    `log_likelihood` is without the prior, and `gradient_norm` the largest derivative by a ln θ,
+    with it. Without prior the maximum may not exist (`diverging`). Raises InputError: no
+    observation, lengths that differ, values outside [0, 1], a negative prior. Source: Huang, Weng
+    and Lin (2006); prior: Caron and Doucet, J. Comp. Graph. Stat. 21 (2012) 174–196.
     """
     from scipy.optimize import minimize
     from scipy.sparse import csr_matrix
@@ -151,7 +174,9 @@ def fit_bradley_terry(
         theta, winning, total = share(t)
         mass = theta / theta.sum()
         value = np.log(winning / total).sum() + prior * np.log(np.maximum(mass, 1e-300)).sum()
-        gradient = theta * (given.T @ (1 / winning) - present.T @ (1 / total)) + prior * (1 - shape[1] * mass)
+        gradient = theta * (given.T @ (1 / winning) - present.T @ (1 / total)) + prior * (
+            1 - shape[1] * mass
+        )
         return -float(value) / max(count, 1), -gradient / max(count, 1)
 
     options = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-15, "gtol": 1e-9, "maxcor": 20}
@@ -180,7 +205,8 @@ def _dense(matrix: Any) -> Floats:
 
 
 def _influence(won: Floats, faced: Floats, prior: float, strength: Floats, free: Bools) -> Floats:
-    """(minus Hessian)⁻¹ · score of every event; `won`, `faced`: the forecasters' shares of the winning team, of all.
+    """(minus Hessian)⁻¹ · score of every event; `won`, `faced`: the forecasters' shares of the
+    winning team, of all.
 
     Only strengths that are `free` move, the others have vanished.
     """
@@ -192,7 +218,9 @@ def _influence(won: Floats, faced: Floats, prior: float, strength: Floats, free:
     mass = strength / strength.sum()
     hessian = np.diag(faced.sum(axis=0) - won.sum(axis=0)) - faced.T @ faced + won.T @ won
     hessian += prior * size * (np.diag(mass) - np.outer(mass, mass))
-    hessian += np.full((size, size), max(1.0, np.trace(hessian)) / size**2)  # the scale of θ is free
+    hessian += np.full(
+        (size, size), max(1.0, np.trace(hessian)) / size**2
+    )  # the scale of θ is free
     try:
         full[:, free] = cho_solve(cho_factor(hessian), (won - faced).T).T
     except LinAlgError:
@@ -223,8 +251,9 @@ class Models(NamedTuple):
 def fit_models(scored: Scored, prior: float | None, response: str, notes: Notes) -> Models:
     """Adjusted Brier, IRT, Bradley–Terry, as far as there are forecasters enough.
 
-    response: IRT explains 1 - Brier ("brier"), or whether the winner had the largest probability ("correct"). prior:
-    of Bradley–Terry; None: without one if that fit converges and no forecaster's strength runs away, else 1.
+    response: IRT explains 1 - Brier ("brier"), or whether the winner had the largest probability
+    ("correct"). prior: of Bradley–Terry; None: without one if that fit converges and no
+    forecaster's strength runs away, else 1.
     """
     names, brier = scored.forecasts.names, np.clip(scored.values["brier"], 0, 1)
     who, which, i, j, values = _numbered(scored, brier)
@@ -242,7 +271,9 @@ def fit_models(scored: Scored, prior: float | None, response: str, notes: Notes)
     strengths = _fit_strengths(scored, prior, fits, notes)
     for name, described in fits.items():
         if described and not described["converged"]:
-            notes.lines.append(f"the fit of {name} has not converged: {described['iterations']} iterations")
+            notes.lines.append(
+                f"the fit of {name} has not converged: {described['iterations']} iterations"
+            )
     return Models(effects, irt, strengths, fits)
 
 
@@ -251,7 +282,9 @@ def _describe(fit: IrtFit | BradleyTerryFit) -> dict[str, Any]:
 
 
 def _numbered(scored: Scored, values: Floats) -> tuple[Ints, Ints, Ints, Ints, Floats]:
-    """The forecasters and events that have a value, both numbered again for each of the values, and the values."""
+    """The forecasters and events that have a value, both numbered again for each of the values, and
+    the values.
+    """
     has = ~np.isnan(values)
     who, i = np.unique(scored.forecasts.forecaster[has], return_inverse=True)
     which, j = np.unique(scored.forecasts.event[has], return_inverse=True)
@@ -261,7 +294,9 @@ def _numbered(scored: Scored, values: Floats) -> tuple[Ints, Ints, Ints, Ints, F
 def _fit_irt(scored: Scored, y: Floats, notes: Notes) -> Fitted[IrtFit] | None:
     who, which, i, j, y = _numbered(scored, y)
     if len(who) < 2:
-        notes.lines.append("fewer than two forecasters of exclusive events: no IRT of correct answers")
+        notes.lines.append(
+            "fewer than two forecasters of exclusive events: no IRT of correct answers"
+        )
         return None
     return Fitted(fit_irt(i, j, y), who, which)
 
@@ -291,19 +326,32 @@ def _fit_strengths(
     parts, used = list[list[str]](), fit.used[j]
     if used.any():
         label, _ = connected_parts(i[used], j[used], len(who))
-        parts = _note_parts(names, label, "Bradley–Terry", "only the prior compares one group with another", notes)
-    fits["bradley_terry"] = _describe(fit) | {"events": int(fit.used.sum()), "prior": prior or 0.0, "parts": parts}
+        parts = _note_parts(
+            names, label, "Bradley–Terry", "only the prior compares one group with another", notes
+        )
+    fits["bradley_terry"] = _describe(fit) | {
+        "events": int(fit.used.sum()),
+        "prior": prior or 0.0,
+        "parts": parts,
+    }
     return Fitted(fit, who, which[fit.used])
 
 
-def _note_parts(names: Sequence[str], label: Ints, model: str, consequence: str, notes: Notes) -> list[list[str]]:
-    """The parts of the comparison graph of `names`, largest first, with a note; none if there is one only."""
-    parts = [[names[at] for at in np.flatnonzero(label == part).tolist()] for part in np.unique(label)]
+def _note_parts(
+    names: Sequence[str], label: Ints, model: str, consequence: str, notes: Notes
+) -> list[list[str]]:
+    """The parts of the comparison graph of `names`, largest first, with a note; none if there is
+    one only.
+    """
+    parts = [
+        [names[at] for at in np.flatnonzero(label == part).tolist()] for part in np.unique(label)
+    ]
     if len(parts) < 2:
         return []
     parts.sort(key=lambda part: (-len(part), part))
     shown = [
-        ", ".join(printable(name, 40) for name in part[:5]) + " and others" * (len(part) > 5) for part in parts[:5]
+        ", ".join(printable(name, 40) for name in part[:5]) + " and others" * (len(part) > 5)
+        for part in parts[:5]
     ]
     notes.lines.append(
         f"{model}: the comparison graph is disconnected, {len(parts)} groups of forecasters share no event "

@@ -1,4 +1,6 @@
-"""The parts of a result that only its page shows: calibration, returns over time, every event, the hardest first."""
+"""The parts of a result that only its page shows: calibration, returns over time, every event, the
+hardest first.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,15 @@ from forecasteval.common import pages
 from forecasteval.common.charts import Axis, Chart, Line, Panel, number_axis
 from forecasteval.common.errors import printable
 from forecasteval.common.pages import Page, Section, show_text
-from forecasteval.common.report import Column, Link, Links, Table, make_table, number_table, show_number
+from forecasteval.common.report import (
+    Column,
+    Link,
+    Links,
+    Table,
+    make_table,
+    number_table,
+    show_number,
+)
 
 from .arrays import Floats
 from .details import ProphetResult
@@ -32,11 +42,17 @@ _OPTIONS: Final = 8  # columns of such a table: the options that came true, then
 
 
 def make_page(results: ProphetResult, shown: Scored | None = None) -> Page:
-    """The page of a result of `ProphetArenaEvaluator`; `shown`: its scores, if there are not too many forecasts."""
+    """The page of a result of `ProphetArenaEvaluator`; `shown`: its scores, if there are not too
+    many forecasts.
+    """
     order = [row["name"] for row in results["ranking"] if row["name"] in results["forecasters"]]
     overview = make_overview(results, full=True, on_page=True)
     ranking, *tables = overview.sections
-    sections = [ranking, Section("Calibration", [_reliability_chart(results, order)]), *_returns(results, order)]
+    sections = [
+        ranking,
+        Section("Calibration", [_reliability_chart(results, order)]),
+        *_returns(results, order),
+    ]
     sections += _events(shown, order) if shown else []
     return overview._replace(sections=[*sections, *tables, *list_remarks(results, full=True)])
 
@@ -84,7 +100,11 @@ def _returns(results: ProphetResult, order: Sequence[str]) -> list[Section]:
         return []
     panels = [_return_panel(curves, shown[: pages.CHARTED], metric) for metric in metrics]
     rows = [
-        (printable(name, 60), curves[name]["n_events"][-1], *(curves[name][metric][-1] for metric in metrics))
+        (
+            printable(name, 60),
+            curves[name]["n_events"][-1],
+            *(curves[name][metric][-1] for metric in metrics),
+        )
         for name in shown
     ]
     description = (
@@ -92,29 +112,43 @@ def _returns(results: ProphetResult, order: Sequence[str]) -> list[Section]:
         f"dashed line bets earned money. The first {_LINES} of the ranking are in colour; the table has all of them."
     )
     table = number_table(["Forecaster", "Priced events", *map(title_of, metrics)], rows)
-    return [Section("Returns", [Chart("returns", "Returns over closing time", description, table, panels)])]
+    return [
+        Section(
+            "Returns", [Chart("returns", "Returns over closing time", description, table, panels)]
+        )
+    ]
 
 
 def _return_panel(curves: Mapping[str, Any], names: Sequence[str], metric: str) -> Panel:
     lines = []
     for place, name in enumerate(names):
         times, values = curves[name]["closed"], curves[name][metric]
-        known = [(datetime.fromisoformat(at).timestamp(), y) for at, y in zip(times, values, strict=True) if at]
+        known = [
+            (datetime.fromisoformat(at).timestamp(), y)
+            for at, y in zip(times, values, strict=True)
+            if at
+        ]
         step = -(-len(known) // _POINTS) or 1
-        lines.append(Line(printable(name, 60), [*known[:-1:step], *known[-1:]], faint=place >= _LINES))
+        lines.append(
+            Line(printable(name, 60), [*known[:-1:step], *known[-1:]], faint=place >= _LINES)
+        )
     ends = [x for line in lines for x, _ in line.points] or [0.0]
     low, high = min(ends), max(ends)
     ticks = [low + (high - low) * part / 3 for part in range(4)]
     x = Axis("", [(at, f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}") for at in ticks], low, high)
     y = number_axis("mean payoff", [1.0, *(y for line in lines for _, y in line.points)])
-    return Panel(f"γ = {metric.removeprefix('return_')}", lines, x, y, ((low, 1.0), (high, 1.0)), height=180)
+    return Panel(
+        f"γ = {metric.removeprefix('return_')}", lines, x, y, ((low, 1.0), (high, 1.0)), height=180
+    )
 
 
 # --- Events ---
 
 
 def _events(shown: Scored, names: Sequence[str]) -> list[Section]:
-    """The parts of the Brier score, the costliest events of these forecasters, and a row per event."""
+    """The parts of the Brier score, the costliest events of these forecasters, and a row per
+    event.
+    """
     events, parts = shown.events, shown.split()
     scored, _, crowd = parts
     briers, event = scored.values["brier"], scored.forecasts.event
@@ -123,12 +157,19 @@ def _events(shown: Scored, names: Sequence[str]) -> list[Section]:
     order = np.argsort(-means, kind="stable")
     spent = np.cumsum(((counts + 3) * (np.minimum(events.sizes, _OPTIONS) + 3))[order])
     order = order[: max(1, int(np.searchsorted(spent, _CELLS)))]
-    expected, outcomes = (np.split(column, events.offsets[1:-1]) for column in (crowd.forecasts.p, events.outcome))
-    kinds, closed = list(map(_name_kind, expected, outcomes)), [format_time(at) or "" for at in events.closed.tolist()]
+    expected, outcomes = (
+        np.split(column, events.offsets[1:-1]) for column in (crowd.forecasts.p, events.outcome)
+    )
+    kinds, closed = (
+        list(map(_name_kind, expected, outcomes)),
+        [format_time(at) or "" for at in events.closed.tolist()],
+    )
     titles = [title or name for title, name in zip(events.title, events.ids, strict=True)]
 
     def winners(at: int) -> str:
-        return ", ".join(printable(name, 60) for name in events.names(at)[outcomes[at] > 0]) or "none"
+        return (
+            ", ".join(printable(name, 60) for name in events.names(at)[outcomes[at] > 0]) or "none"
+        )
 
     columns = [
         Column("Category", lambda at: printable(events.category[at], 60), "choice"),
@@ -150,10 +191,17 @@ def _events(shown: Scored, names: Sequence[str]) -> list[Section]:
         "events.",
         "Events",
     )
-    note = pages.count_rows(len(order), len(titles), "the highest mean Brier score of all forecasts", "events")
-    records = pages.make_records("events", "Events", columns, order.tolist(), events.ids[order], note)
+    note = pages.count_rows(
+        len(order), len(titles), "the highest mean Brier score of all forecasts", "events"
+    )
+    records = pages.make_records(
+        "events", "Events", columns, order.tolist(), events.ids[order], note
+    )
     keys = {at: row.key for at, row in zip(order.tolist(), records.rows, strict=True)}
-    return [*causes, Section("Events", [_list_costliest(scored, names[: pages.CHARTED], titles, keys), records])]
+    return [
+        *causes,
+        Section("Events", [_list_costliest(scored, names[: pages.CHARTED], titles, keys), records]),
+    ]
 
 
 def _baseline_column(everything: Scored, name: str) -> Column:
@@ -171,7 +219,9 @@ def _name_kind(crowd: Floats, outcome: Floats) -> str:
     return "the favourite came true" if won.min() >= crowd.max() else "an outsider came true"
 
 
-def _list_costliest(scored: Scored, names: Sequence[str], titles: Sequence[str], keys: Mapping[int, str]) -> Table:
+def _list_costliest(
+    scored: Scored, names: Sequence[str], titles: Sequence[str], keys: Mapping[int, str]
+) -> Table:
     """The events on which each forecaster has the highest Brier scores."""
     data, briers = scored.forecasts, scored.values["brier"]
 
@@ -180,19 +230,27 @@ def _list_costliest(scored: Scored, names: Sequence[str], titles: Sequence[str],
         worst = forecasts[np.argsort(-briers[forecasts], kind="stable")[:_COSTLIEST]]
         links = []
         for at, brier in zip(data.event[worst].tolist(), briers[worst].tolist(), strict=True):
-            links.append(Link(f"{show_text(titles[at], 60)} ({show_number(brier, 2)})", "", keys.get(at, "")))
+            links.append(
+                Link(f"{show_text(titles[at], 60)} ({show_number(brier, 2)})", "", keys.get(at, ""))
+            )
         return Links(links)
 
     title = f"The {_COSTLIEST} events with its highest Brier scores"
-    return make_table([Column("Forecaster", lambda name: printable(name, 60)), Column(title, costliest)], names)
+    return make_table(
+        [Column("Forecaster", lambda name: printable(name, 60)), Column(title, costliest)], names
+    )
 
 
 def _forecast_table(parts: Sequence[Scored], at: int, outcome: Floats) -> Table:
-    """Market, crowd and, the best first, the forecasters: scores, the likeliest options and those that came true."""
+    """Market, crowd and, the best first, the forecasters: scores, the likeliest options and those
+    that came true.
+    """
     rows = []
     forecasters, *baselines = (part.of_event(at) for part in parts)
     paid = [
-        name for name, values in forecasters.values.items() if name.startswith("return_") and not np.isnan(values).all()
+        name
+        for name, values in forecasters.values.items()
+        if name.startswith("return_") and not np.isnan(values).all()
     ]
     metrics = ["brier", *paid[:1]]
     for part, label in ((baselines[0], "({})"), (baselines[1], "({})"), (forecasters, "{}")):
@@ -200,7 +258,13 @@ def _forecast_table(parts: Sequence[Scored], at: int, outcome: Floats) -> Table:
         probabilities = data.p.reshape(-1, len(outcome))
         for place in np.argsort(part.values["brier"], kind="stable").tolist():
             name = label.format(printable(data.names[data.forecaster[place]], 60))
-            rows.append((name, [float(part.values[metric][place]) for metric in metrics], probabilities[place]))
+            rows.append(
+                (
+                    name,
+                    [float(part.values[metric][place]) for metric in metrics],
+                    probabilities[place],
+                )
+            )
     likely = np.mean([p for _, _, p in rows], axis=0)
     chosen = sorted(np.lexsort((-likely, -outcome))[:_OPTIONS].tolist())
     options = forecasters.events.names(at)

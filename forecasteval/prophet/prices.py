@@ -20,7 +20,9 @@ CONFIRMED: Final = 3  # forecasters who must agree: two accounts of one person m
 
 
 def settle(events: Events, data: Forecasts, trusted: bool, notes: Notes) -> Forecasts:
-    """The forecasts with the weights and at the prices of their events; count those that are given and not used."""
+    """The forecasts with the weights and at the prices of their events; count those that are given
+    and not used.
+    """
     weight = share_weights(events, data)
     q, mid = settle_prices(events, data, trusted)
     paid, starts = data._replace(weight=weight, q=q, mid=mid), data.starts
@@ -28,8 +30,11 @@ def settle(events: Events, data: Forecasts, trusted: bool, notes: Notes) -> Fore
         apart = np.maximum.reduceat(np.abs(q - data.q), starts) > AGREEMENT + ROUNDING
     unused = {
         "weight that is not its event's, ignored": ~np.isnan(data.weight) & (data.weight != weight),
-        "odds that differ by more than 0.05 from the price of their event, not used": apart & paid.priced & data.priced,
-        "odds that no other forecaster confirms, not used: no price, no return": data.priced & ~paid.priced,
+        "odds that differ by more than 0.05 from the price of their event, not used": apart
+        & paid.priced
+        & data.priced,
+        "odds that no other forecaster confirms, not used: no price, no return": data.priced
+        & ~paid.priced,
     }
     for text, where in unused.items():
         data.warn(notes, text, where, events.ids)
@@ -37,7 +42,8 @@ def settle(events: Events, data: Forecasts, trusted: bool, notes: Notes) -> Fore
 
 
 def share_weights(events: Events, data: Forecasts) -> Floats:
-    """The weight of each forecast's event: the problem's; else what most of its forecasters, a `quorum`, give; else 1.
+    """The weight of each forecast's event: the problem's; else what most of its forecasters, a
+    `quorum`, give; else 1.
 
     If all had to give the same, a forecaster could undo the weight of an event by leaving it out.
     """
@@ -45,19 +51,26 @@ def share_weights(events: Events, data: Forecasts) -> Floats:
     filled = np.nan_to_num(data.weight, nan=-1.0)
     typical = upper_medians(event, filled, size)
     agreeing = np.bincount(event[filled == typical[event]], minlength=size)
-    agreed = (typical > 0) & (agreeing >= quorum(data)) & (2 * agreeing > np.bincount(event, minlength=size))
+    agreed = (
+        (typical > 0)
+        & (agreeing >= quorum(data))
+        & (2 * agreeing > np.bincount(event, minlength=size))
+    )
     return np.where(np.isnan(events.weight), np.where(agreed, typical, 1.0), events.weight)[event]
 
 
 def settle_prices(events: Events, data: Forecasts, trusted: bool) -> tuple[Floats, Floats]:
-    """The asking and middle prices at which forecasts are paid, option after option, nan where there is none.
+    """The asking and middle prices at which forecasts are paid, option after option, nan where
+    there is none.
 
-    The price is the problem's. Without one it is the median of what the forecasters of the event give in the same hour
-    of the clock (UTC), if more than half of them, a `quorum` at least, lie within 0.05 of it; else the median of all
-    forecasters of the event, if they agree likewise or are so many that a quorum is a majority. Of two prices in the
-    middle the higher is the median: no forecaster gains by naming a lower one. So the prices of a forecaster do not
-    decide what it is paid, and leaving them out changes nothing. `trusted`: the arena wrote the file, not forecasters;
-    each row is paid at its price. So is a single forecaster, whose prices no other can confirm.
+    The price is the problem's. Without one it is the median of what the forecasters of the event
+    give in the same hour of the clock (UTC), if more than half of them, a `quorum` at least, lie
+    within 0.05 of it; else the median of all forecasters of the event, if they agree likewise or
+    are so many that a quorum is a majority. Of two prices in the middle the higher is the median:
+    no forecaster gains by naming a lower one. So the prices of a forecaster do not decide what it
+    is paid, and leaving them out changes nothing. `trusted`: the arena wrote the file, not
+    forecasters; each row is paid at its price. So is a single forecaster, whose prices no other can
+    confirm.
     """
     slot, quoted = events.slots(data.event), data.priced
     paid, middle = events.q[slot], events.mid[slot]
@@ -83,15 +96,20 @@ def settle_prices(events: Events, data: Forecasts, trusted: bool) -> tuple[Float
 
 
 def quorum(data: Forecasts) -> int:
-    """How many forecasters decide together what belongs to an event: three, or the majority of a smaller board."""
+    """How many forecasters decide together what belongs to an event: three, or the majority of a
+    smaller board.
+    """
     return min(CONFIRMED, len(data.names) // 2 + 1)
 
 
-def _consensus(data: Forecasts, group: Ints, quoted: Bools, enough: float) -> tuple[Bools, Floats, Floats]:
-    """By forecast whether its group has a price; that price and the middle one, option after option.
+def _consensus(
+    data: Forecasts, group: Ints, quoted: Bools, enough: float
+) -> tuple[Bools, Floats, Floats]:
+    """By forecast whether its group has a price; that price and the middle one, option after
+    option.
 
-    A group has one if more than half of its prices, a `quorum` at least, agree with their median, or if there are
-    `enough`.
+    A group has one if more than half of its prices, a `quorum` at least, agree with their median,
+    or if there are `enough`.
     """
     sizes, starts = data.sizes, data.starts
     size = np.zeros(int(group.max()) + 1, dtype=np.int64)
@@ -100,10 +118,14 @@ def _consensus(data: Forecasts, group: Ints, quoted: Bools, enough: float) -> tu
     slot = positions(number[group], sizes)
     inside = np.repeat(quoted, sizes)
     typical, typical_mid = (
-        upper_medians(slot[inside], column[inside], int(size.sum()))[slot] for column in (data.q, data.mid)
+        upper_medians(slot[inside], column[inside], int(size.sum()))[slot]
+        for column in (data.q, data.mid)
     )
     with np.errstate(invalid="ignore"):
-        near = np.logical_and.reduceat(np.abs(data.q - typical) <= AGREEMENT + ROUNDING, starts) & quoted
+        near = (
+            np.logical_and.reduceat(np.abs(data.q - typical) <= AGREEMENT + ROUNDING, starts)
+            & quoted
+        )
     count = np.bincount(group[quoted], minlength=len(size))
     agreeing = np.bincount(group[near], minlength=len(size))
     good = ((agreeing >= quorum(data)) & (2 * agreeing > count)) | (count >= enough)

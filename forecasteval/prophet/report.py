@@ -1,4 +1,6 @@
-"""The views of a result as lines and tables: the ranking, with `full` every table, and excluded records."""
+"""The views of a result as lines and tables: the ranking, with `full` every table, and excluded
+records.
+"""
 
 from __future__ import annotations
 
@@ -47,23 +49,39 @@ def title_of(metric: str) -> str:
     return find_metric(metric).title
 
 
-def report_blocks(results: ProphetResult, sort: str | None = None, full: bool = False, items: bool = False) -> Report:
+def report_blocks(
+    results: ProphetResult, sort: str | None = None, full: bool = False, items: bool = False
+) -> Report:
     """The report's lines and tables.
 
-    `sort` is the metric that orders the forecasters, best first; those without a value come last; None: that of
-    "ranked_by". Raises InputError for any other name.
+    `sort` is the metric that orders the forecasters, best first; those without a value come last;
+    None: that of "ranked_by". Raises InputError for any other name.
     """
     if sort is not None and sort not in _metrics(results):
-        raise InputError("--sort", f"expected one of {', '.join(_metrics(results))}", printable(sort, 60))
-    by_forecast = [Section("", [make_table(_item_columns(results), results.get("items", ()))])] if items else []
+        raise InputError(
+            "--sort", f"expected one of {', '.join(_metrics(results))}", printable(sort, 60)
+        )
+    by_forecast = (
+        [Section("", [make_table(_item_columns(results), results.get("items", ()))])]
+        if items
+        else []
+    )
     overview = make_overview(results, sort, full)
     return overview.with_sections(*by_forecast, *list_remarks(results, full)).report()
 
 
-def make_overview(results: ProphetResult, sort: str | None = None, full: bool = False, on_page: bool = False) -> Page:
+def make_overview(
+    results: ProphetResult, sort: str | None = None, full: bool = False, on_page: bool = False
+) -> Page:
     """The ranking, whose rows open `on_page`, and with `full` the other tables."""
-    by, why = sort or results["ranked_by"]["metric"], "" if sort else f": {results['ranked_by']['why']}"
-    few, left_out = len(results["provisional"]), sum(entry["count"] for entry in results["excluded"])
+    by, why = (
+        sort or results["ranked_by"]["metric"],
+        "" if sort else f": {results['ranked_by']['why']}",
+    )
+    few, left_out = (
+        len(results["provisional"]),
+        sum(entry["count"] for entry in results["excluded"]),
+    )
     figures = {
         "Events": results["n_events"],
         "Forecasters": (len(results["forecasters"]), f"{few} provisional" if few else ""),
@@ -71,7 +89,9 @@ def make_overview(results: ProphetResult, sort: str | None = None, full: bool = 
         "Left out": left_out,
     }
     rows = _board_rows(results, by, full)
-    ranking = Section("Ranking", [_show_ranking(results, rows, by, on_page), *_board_messages(results, by, full)])
+    ranking = Section(
+        "Ranking", [_show_ranking(results, rows, by, on_page), *_board_messages(results, by, full)]
+    )
     sections = [ranking, *(_tables(results, rows) if full else ())]
     page = pages.make_overview(results, _describe(results), figures, sections)
     return page._replace(lead=f"{page.lead}\nRanked by {title_of(by)}{why}")
@@ -84,7 +104,9 @@ def _metrics(results: ProphetResult) -> list[str]:
 def _describe(results: ProphetResult) -> str:
     """The size of the data in one line."""
     events, clusters = results["n_events"], results["n_clusters"]
-    classes = ", ".join(f"{count} {name}" for name, count in results["event_classes"].items() if count)
+    classes = ", ".join(
+        f"{count} {name}" for name, count in results["event_classes"].items() if count
+    )
     series = f" in {clusters} clusters (series)" if clusters < events else ""
     count = len(results["forecasters"]) + len(results["provisional"])
     return f"{events} events ({classes}){series}, {count} forecasters, {results['n_forecasts']} forecasts"
@@ -117,15 +139,26 @@ _NAME: Final = Column("Forecaster", lambda row: printable(row.name, 40))
 def _board_rows(results: ProphetResult, by: str, full: bool) -> list[Row]:
     """The forecasters that are shown, best first, then the provisional, then market and crowd."""
     ranked, few, sign = results["forecasters"], results["provisional"], -find_metric(by).sign
-    order = sorted(ranked, key=lambda name: (ranked[name][f"{by}_rank"] is None, ranked[name][f"{by}_rank"] or 0, name))
+    order = sorted(
+        ranked,
+        key=lambda name: (
+            ranked[name][f"{by}_rank"] is None,
+            ranked[name][f"{by}_rank"] or 0,
+            name,
+        ),
+    )
     # Rounded: equal scores differ in their last digit by the order in which they were added up.
-    last = sorted(few, key=lambda name: (few[name][by] is None, round(sign * (few[name][by] or 0), 9), name))
+    last = sorted(
+        few, key=lambda name: (few[name][by] is None, round(sign * (few[name][by] or 0), 9), name)
+    )
     shown = [
         Row(name, rows[name])
         for names, rows in ((order, ranked), (last, few))
         for name in names[: None if full else SHOWN]
     ]
-    return shown + [Row(f"({name})", row, True) for name, row in results["baselines"].items() if row["n_events"]]
+    return shown + [
+        Row(f"({name})", row, True) for name, row in results["baselines"].items() if row["n_events"]
+    ]
 
 
 def _show_ranking(results: ProphetResult, rows: Sequence[Row], by: str, on_page: bool) -> Block:
@@ -140,19 +173,25 @@ def _show_ranking(results: ProphetResult, rows: Sequence[Row], by: str, on_page:
     if any(row.is_baseline and row.record[by] is not None for row in rows):
         note += " Rings: market prices and the mean forecast, which are not ranked."
     elif any(row.is_baseline for row in rows):
-        note += (
-            f" Market prices and the mean forecast have no {title_of(by)}: they stand last, with their other metrics."
-        )
+        note += f" Market prices and the mean forecast have no {title_of(by)}: they stand last, with their other metrics."
     shown = rows[: pages.CELLS // len(columns)]
     if len(shown) < len(rows):
         note += f" The first {len(shown)} of {len(rows)} rows."
     titles = [*(column for opened, column in columns if not opened), more]
     return pages.make_records(
-        "ranking", f"Ranking by {title_of(by)}", titles, shown, [row.name for row in shown], note, prefix="f"
+        "ranking",
+        f"Ranking by {title_of(by)}",
+        titles,
+        shown,
+        [row.name for row in shown],
+        note,
+        prefix="f",
     )
 
 
-def _ranking_columns(results: ProphetResult, rows: Sequence[Row], by: str) -> Iterable[tuple[bool, Column]]:
+def _ranking_columns(
+    results: ProphetResult, rows: Sequence[Row], by: str
+) -> Iterable[tuple[bool, Column]]:
     """The columns of the ranking, and whether on a page only a row that was opened shows them."""
     others = [metric for metric in _metrics(results) if metric != by and metric not in _FULL_ONLY]
     others = [metric for metric in others if any(row.record[metric] is not None for row in rows)]
@@ -165,9 +204,22 @@ def _ranking_columns(results: ProphetResult, rows: Sequence[Row], by: str) -> It
     yield True, _number("95% interval", lambda row: row.record.get(f"{by}_interval"))
     if any(row.record.get(f"{by}_rank_interval") for row in rows):
         yield False, Column("rank", lambda row: _mark(row, f"{by}_rank"), "mark", "low")
-    yield True, _number("Rank 95%", lambda row: "–".join(map(str, row.record.get(f"{by}_rank_interval") or "–")))
-    yield False, _number("P(best)", lambda row: row.record.get(f"{by}_best"), best="high", spare=2, digits=2)
-    yield True, _number("Beats next", lambda row: row.record.get(f"{by}_beats_next"), spare=4, digits=2)
+    yield (
+        True,
+        _number(
+            "Rank 95%", lambda row: "–".join(map(str, row.record.get(f"{by}_rank_interval") or "–"))
+        ),
+    )
+    yield (
+        False,
+        _number(
+            "P(best)", lambda row: row.record.get(f"{by}_best"), best="high", spare=2, digits=2
+        ),
+    )
+    yield (
+        True,
+        _number("Beats next", lambda row: row.record.get(f"{by}_beats_next"), spare=4, digits=2),
+    )
     for place, metric in enumerate(others):
         yield place >= _BESIDE, _metric_column(metric, spare=5 + place)
     if any(row.record["n_priced"] for row in rows):
@@ -176,7 +228,9 @@ def _ranking_columns(results: ProphetResult, rows: Sequence[Row], by: str) -> It
 
 
 def _metric_column(metric: str, spare: int = 0) -> Column:
-    return _number(title_of(metric), lambda row: row.record[metric], best=_best(metric), spare=spare)
+    return _number(
+        title_of(metric), lambda row: row.record[metric], best=_best(metric), spare=spare
+    )
 
 
 def _best(metric: str) -> str:
@@ -184,10 +238,14 @@ def _best(metric: str) -> str:
 
 
 def _mark(row: Row, key: str) -> Interval | str:
-    """Nothing for a provisional row: few events may give any score, and leave no room for the others on their axis."""
+    """Nothing for a provisional row: few events may give any score, and leave no room for the
+    others on their axis.
+    """
     if not row.is_baseline and f"{key.removesuffix('_rank')}_rank" not in row.record:
         return ""
-    return Interval(row.record.get(key), row.record.get(f"{key}_interval"), None, int(row.is_baseline))
+    return Interval(
+        row.record.get(key), row.record.get(f"{key}_interval"), None, int(row.is_baseline)
+    )
 
 
 def _board_messages(results: ProphetResult, by: str, full: bool) -> list[str]:
@@ -195,24 +253,35 @@ def _board_messages(results: ProphetResult, by: str, full: bool) -> list[str]:
     ranked, provisional = results["forecasters"], results["provisional"]
     messages = []
     if not full and max(len(ranked), len(provisional)) > SHOWN:
-        messages += [f"… the first {SHOWN} of {len(ranked)} ranked and {len(provisional)} provisional: --full"]
+        messages += [
+            f"… the first {SHOWN} of {len(ranked)} ranked and {len(provisional)} provisional: --full"
+        ]
     if provisional:
         least = results["min_events"]
-        messages += ["", f"Provisional, fewer than {least} events, without rank: {len(provisional)} (--min-events)"]
+        messages += [
+            "",
+            f"Provisional, fewer than {least} events, without rank: {len(provisional)} (--min-events)",
+        ]
     odd: list[str] = []
     if by == "adjusted_brier":
         text = "Adjusted Brier outside [0, 1], from few or unusual events"
         odd = sorted(name for name, row in (ranked | provisional).items() if not 0 <= row[by] <= 1)
     elif by.startswith("return_"):
         text = "Not ranked by return, a price in less than 80% of the events"
-        odd = [name for name, row in ranked.items() if row[by] is not None and row[f"{by}_rank"] is None]
+        odd = [
+            name
+            for name, row in ranked.items()
+            if row[by] is not None and row[f"{by}_rank"] is None
+        ]
     if odd:
         messages += ["", f"{text}: {grouped_names(odd)}"]
     return [*messages, "", *_agreement_line(results["rank_correlation"]["overall"]["kendall"])]
 
 
 def _agreement_line(matrix: Matrix) -> list[str]:
-    pairs = [(value, a, b) for a, b in combinations(matrix, 2) if (value := matrix[a][b]) is not None]
+    pairs = [
+        (value, a, b) for a, b in combinations(matrix, 2) if (value := matrix[a][b]) is not None
+    ]
     if not pairs:
         return []
     values = sorted(value for value, _, _ in pairs)
@@ -228,24 +297,44 @@ def _agreement_line(matrix: Matrix) -> list[str]:
 
 def _tables(results: ProphetResult, rows: Sequence[Row]) -> Iterable[Section]:
     metrics = _metrics(results)
-    yield Section("Every metric", ["Every metric, ranks in brackets", _by_metric(rows, metrics, _ranked)])
-    known = [metric for metric in metrics if any(row.record.get(f"{metric}_interval") for row in rows)]
+    yield Section(
+        "Every metric", ["Every metric, ranks in brackets", _by_metric(rows, metrics, _ranked)]
+    )
+    known = [
+        metric for metric in metrics if any(row.record.get(f"{metric}_interval") for row in rows)
+    ]
     intervals = _by_metric(rows, known, lambda row, metric: row.get(f"{metric}_interval"))
-    yield Section("Intervals", ["95% intervals (t, clustered by series; returns: tilted market)", intervals])
+    yield Section(
+        "Intervals", ["95% intervals (t, clustered by series; returns: tilted market)", intervals]
+    )
     for base, record in results["baselines"].items():
         if record["n_events"]:
-            both = [Row(row.name, row.record["against"][base]) for row in rows if base in row.record["against"]]
-            table = _by_metric(both, list(both[0].record), lambda row, metric: _difference(row[metric]))
+            both = [
+                Row(row.name, row.record["against"][base])
+                for row in rows
+                if base in row.record["against"]
+            ]
+            table = _by_metric(
+                both, list(both[0].record), lambda row, metric: _difference(row[metric])
+            )
             title = f"Difference to the {base} on the same events, with its 95% interval"
             yield Section(f"Against the {base}", [title, table])
     title = "1 - Brier, skill against the crowd; reliability - resolution + uncertainty + within = mean square"
     yield Section("Parts of the Brier score", [title, make_table(_DECOMPOSITION, rows)])
     if results["by_category"]:
         categories = results["by_category"]
-        there = [row for row in rows if any(row.name in group["forecasters"] for group in categories.values())]
-        table = make_table([_NAME, *(_category_column(*category) for category in categories.items())], there)
+        there = [
+            row
+            for row in rows
+            if any(row.name in group["forecasters"] for group in categories.values())
+        ]
+        table = make_table(
+            [_NAME, *(_category_column(*category) for category in categories.items())], there
+        )
         yield Section("By category", ["Brier by category (events)", table])
-    spearman, kendall = (_agreement(results["rank_correlation"]["overall"][kind]) for kind in ("spearman", "kendall"))
+    spearman, kendall = (
+        _agreement(results["rank_correlation"]["overall"][kind]) for kind in ("spearman", "kendall")
+    )
     description = "Blue: two metrics rank alike; orange: the other way round."
     blocks: list[Block] = [
         "Rank agreement (Spearman), 1 where two metrics rank alike",
@@ -257,7 +346,9 @@ def _tables(results: ProphetResult, rows: Sequence[Row]) -> Iterable[Section]:
     yield Section("Agreement", blocks)
 
 
-def _by_metric(rows: Iterable[Row], metrics: Iterable[str], cell: Callable[[Record, str], object]) -> Table:
+def _by_metric(
+    rows: Iterable[Row], metrics: Iterable[str], cell: Callable[[Record, str], object]
+) -> Table:
     def column(metric: str) -> Column:
         return _number(title_of(metric), lambda row: cell(row.record, metric))
 
@@ -270,7 +361,11 @@ def _ranked(row: Record, metric: str) -> str:
 
 
 def _difference(cells: Record) -> str:
-    return "–" if cells["difference"] is None else f"{cells['difference']:+.4f} {show_interval(cells['interval'])}"
+    return (
+        "–"
+        if cells["difference"] is None
+        else f"{cells['difference']:+.4f} {show_interval(cells['interval'])}"
+    )
 
 
 def _part(key: str) -> Column:
@@ -310,9 +405,21 @@ def explain(item: Record) -> str:
     '0.5 on what came true: Brier 0.2500; a dollar bet (γ = 0) became 0.8000'
     """
     log = item.get("log")  # None unless the event is exclusive; at least the logarithm of 0.01
-    given = "" if log is None else f"{math.exp(log):.3g}{' or less' * (log <= math.log(LOG_FLOOR))} on what came true: "
-    paid = [(name, value) for name, value in item.items() if name.startswith("return_") and value is not None]
-    bet = f"; a dollar bet (γ = {paid[0][0].removeprefix('return_')}) became {show_number(paid[0][1])}" if paid else ""
+    given = (
+        ""
+        if log is None
+        else f"{math.exp(log):.3g}{' or less' * (log <= math.log(LOG_FLOOR))} on what came true: "
+    )
+    paid = [
+        (name, value)
+        for name, value in item.items()
+        if name.startswith("return_") and value is not None
+    ]
+    bet = (
+        f"; a dollar bet (γ = {paid[0][0].removeprefix('return_')}) became {show_number(paid[0][1])}"
+        if paid
+        else ""
+    )
     return f"{given}Brier {show_number(item['brier'])}{bet}"
 
 

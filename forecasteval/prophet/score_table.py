@@ -1,4 +1,6 @@
-"""Every score of every forecast, in chunks; the market and the crowd as forecasters beside the others."""
+"""Every score of every forecast, in chunks; the market and the crowd as forecasters beside the
+others.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ PLAUSIBLE_SUM: Final = (0.8, 1.25)  # of the probabilities of an exclusive event
 class Scored(NamedTuple):
     """Forecasts with every score of each: by metric, nan where one does not apply.
 
-    p_winner: the winner's normalised probability in an exclusive event; correct: 1 if it is the largest of all, 0 if
-    not or not alone. normalised, doubtful, empty: sums of probabilities that are odd.
+    p_winner: the winner's normalised probability in an exclusive event; correct: 1 if it is the
+    largest of all, 0 if not or not alone. normalised, doubtful, empty: sums of probabilities that
+    are odd.
     """
 
     metrics: Sequence[Metric]
@@ -52,7 +55,9 @@ class Scored(NamedTuple):
         forecaster, names = self.forecasts.forecaster, self.forecasts.names
         last = len(names) - len(BASELINES)
         ends = np.searchsorted(np.maximum(forecaster, last - 1), range(last - 1, last + 3)).tolist()
-        return [self.part(low, high, names[: last + n]) for n, (low, high) in enumerate(pairwise(ends))]
+        return [
+            self.part(low, high, names[: last + n]) for n, (low, high) in enumerate(pairwise(ends))
+        ]
 
     def of_event(self, event: int) -> Scored:
         """The forecasts of an event, where they are sorted by event."""
@@ -67,7 +72,9 @@ class Scored(NamedTuple):
         return column
 
     def less(self, metric: str, base: str) -> Floats:
-        """The values of a metric, less those of the market or the crowd on the same events if `base` names one."""
+        """The values of a metric, less those of the market or the crowd on the same events if
+        `base` names one.
+        """
         if not base:
             return self.values[metric]
         forecaster = len(self.forecasts.names) - len(BASELINES) + BASELINES.index(base)
@@ -87,14 +94,24 @@ def score_forecasts(events: Events, forecasts: Forecasts, metrics: Sequence[Metr
 
 def _score_chunk(scored: Scored, at: slice, options: slice, ends: Ints) -> None:
     events, forecasts = scored.events, scored.forecasts
-    event, sizes, p, q = forecasts.event[at], forecasts.sizes[at], forecasts.p[options], forecasts.q[options]
+    event, sizes, p, q = (
+        forecasts.event[at],
+        forecasts.sizes[at],
+        forecasts.p[options],
+        forecasts.q[options],
+    )
     outcome, exclusive = events.outcome[events.slots(event)], events.exclusive[event]
     whole = _normalise(scored, p, ends, exclusive, at)
     priced = exclusive & ~np.isnan(q[ends[:-1]])
 
     def view(chosen: Bools) -> tuple[Bools, tuple[Any, ...]]:
         inside = np.repeat(chosen, sizes)
-        return chosen, (whole[inside], q[inside], outcome[inside], np.append(0, np.cumsum(sizes[chosen])))
+        return chosen, (
+            whole[inside],
+            q[inside],
+            outcome[inside],
+            np.append(0, np.cumsum(sizes[chosen])),
+        )
 
     everything = np.ones_like(exclusive), (p, q, outcome, ends)
     views = {"all": everything, "exclusive": view(exclusive), "priced": view(priced)}
@@ -110,7 +127,8 @@ def _score_chunk(scored: Scored, at: slice, options: slice, ends: Ints) -> None:
 
 
 def _normalise(scored: Scored, p: Floats, ends: Ints, exclusive: Bools, at: slice) -> Floats:
-    """The probabilities of exclusive events with the sum 1; sums that are odd are noted in `scored`.
+    """The probabilities of exclusive events with the sum 1; sums that are odd are noted in
+    `scored`.
 
     Probabilities that are all 0 become uniform: left out, they would win.
     """
@@ -137,10 +155,12 @@ def sum_bins(scored: Scored, group: Ints, groups: int) -> Floats:
 
 
 def with_baselines(events: Events, data: Forecasts) -> Forecasts:
-    """The forecasts, then the market and the crowd, one forecast per event, both paid at its mean asking price.
+    """The forecasts, then the market and the crowd, one forecast per event, both paid at its mean
+    asking price.
 
-    market: the mean middle price, normalised for exclusive events (separate markets need not sum to 1) and cut to 1
-    for the others; events with prices only. crowd: the mean of the event's forecasts.
+    market: the mean middle price, normalised for exclusive events (separate markets need not sum to
+    1) and cut to 1 for the others; events with prices only. crowd: the mean of the event's
+    forecasts.
     """
     sizes, size, last = events.sizes, len(events.ids), len(data.names)
     q, mid, crowd = sums = np.zeros((3, len(events.outcome)))
@@ -156,7 +176,9 @@ def with_baselines(events: Events, data: Forecasts) -> Forecasts:
     weight, unknown = np.zeros(size), np.full(size, math.nan)
     weight[data.event] = data.weight
     names, number = [*data.names, *BASELINES], np.full(size, last)
-    everywhere = Forecasts(names, np.arange(size), number + 1, unknown, weight, sizes, np.minimum(crowd, 1), q, mid)
+    everywhere = Forecasts(
+        names, np.arange(size), number + 1, unknown, weight, sizes, np.minimum(crowd, 1), q, mid
+    )
     market = everywhere._replace(forecaster=number, p=np.minimum(mid / np.repeat(scale, sizes), 1))
     parts = data, market.select(np.flatnonzero(paid)), everywhere
     columns: Iterator[Any] = map(np.concatenate, zip(*(part[1:] for part in parts), strict=True))

@@ -1,4 +1,5 @@
-"""Scores of single forecasts: Brier, log, spherical, return; calibration. Flat arrays, which each function checks.
+"""Scores of single forecasts: Brier, log, spherical, return; calibration. Flat arrays, which each
+function checks.
 
 Forecast i has the positions offsets[i]:offsets[i + 1] of the arrays.
 """
@@ -24,8 +25,12 @@ SUMS: Final = 6  # of `bin_sums`
 
 
 def winner_values(where: str, values: Floats, outcome: Floats, starts: Ints) -> Floats:
-    """The value at the winner of each forecast's event; InputError unless every event has exactly one winner."""
-    if len(starts) and (((outcome != 0) & (outcome != 1)).any() or (np.add.reduceat(outcome, starts) != 1).any()):
+    """The value at the winner of each forecast's event; InputError unless every event has exactly
+    one winner.
+    """
+    if len(starts) and (
+        ((outcome != 0) & (outcome != 1)).any() or (np.add.reduceat(outcome, starts) != 1).any()
+    ):
         raise InputError(where, "every event must have exactly one winner")
     return np.add.reduceat(values * outcome, starts)
 
@@ -34,8 +39,9 @@ def brier_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = No
     """(1/n) Σ (p - o)² of each forecast, in [0, 1]; 0 is perfect.
 
     p, outcome: flat arrays of equal length, probabilities and 0/1; forecast i has the positions
-    offsets[i]:offsets[i + 1] (m + 1 offsets; None: one forecast). Returns m scores. p need not sum to 1, and an event
-    may have several winners or none. Raises InputError: values outside [0, 1], lengths that do not fit. Source: seed.
+    offsets[i]:offsets[i + 1] (m + 1 offsets; None: one forecast). Returns m scores. p need not sum
+    to 1, and an event may have several winners or none. Raises InputError: values outside [0, 1],
+    lengths that do not fit. Source: seed.
 
     >>> brier_score([0.5, 0.5, 1, 0, 0], [1, 0, 1, 0, 0], offsets=[0, 2, 5]).tolist()
     [0.25, 0.0]
@@ -47,8 +53,9 @@ def brier_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = No
 def log_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None) -> Floats:
     """ln max(p_c, 0.01) of each forecast, c the winner, in [ln 0.01, 0]; 0 is perfect.
 
-    Shapes as in `brier_score`; exactly one winner per event. p is used as it is. The floor makes the score improper
-    for true probabilities below about 0.027: reporting less (or more) than the truth costs nothing there. Source: seed.
+    Shapes as in `brier_score`; exactly one winner per event. p is used as it is. The floor makes
+    the score improper for true probabilities below about 0.027: reporting less (or more) than the
+    truth costs nothing there. Source: seed.
 
     >>> log_score([1, 0], [1, 0]).tolist()
     [0.0]
@@ -60,7 +67,8 @@ def log_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None
 def spherical_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None) -> Floats:
     """p_c / ‖p‖₂ of each forecast, c the winner, in [0, 1]; 1 is perfect, and p of zeros scores 0.
 
-    Shapes and errors as in `log_score`; no scale of p matters. Source: Gneiting and Raftery, JASA 102 (2007) 359–378.
+    Shapes and errors as in `log_score`; no scale of p matters. Source: Gneiting and Raftery, JASA
+    102 (2007) 359–378.
 
     >>> spherical_score([0.75, 0.0, 1.0], [1, 0, 0]).tolist()
     [0.6]
@@ -77,14 +85,19 @@ def check_gamma(gamma: object) -> float:
     return float(gamma)  # type: ignore[arg-type]
 
 
-def crra_stake(p: ArrayLike, q: ArrayLike, gamma: float, offsets: ArrayLike | None = None) -> Floats:
-    """How a bettor who believes p spreads one dollar at prices q: a* maximises Σ p_k U_γ(a_k/q_k), Σ a = 1, a ≥ 0.
+def crra_stake(
+    p: ArrayLike, q: ArrayLike, gamma: float, offsets: ArrayLike | None = None
+) -> Floats:
+    """How a bettor who believes p spreads one dollar at prices q: a* maximises Σ p_k U_γ(a_k/q_k),
+    Σ a = 1, a ≥ 0.
 
-    U_γ(w) = w^(1-γ)/(1-γ), ln w at γ = 1. a*_k ∝ q_k (p_k/q_k)^(1/γ), computed in logarithms: γ = 1 gives a = p/Σp;
-    γ = 0 stakes all on the largest p/q, ties (relative 1e-12) sharing in proportion to q, which is the limit γ → 0.
+    U_γ(w) = w^(1-γ)/(1-γ), ln w at γ = 1. a*_k ∝ q_k (p_k/q_k)^(1/γ), computed in logarithms: γ = 1
+    gives a = p/Σp; γ = 0 stakes all on the largest p/q, ties (relative 1e-12) sharing in proportion
+    to q, which is the limit γ → 0.
 
-    p, q: flat arrays (`brier_score`) in [0, 1]; prices are clipped to [0.005, 0.995]. Returns the flat stakes.
-    Raises InputError: γ outside [0, 1], a forecast with Σp = 0. Source: seed (its closed form is derived here).
+    p, q: flat arrays (`brier_score`) in [0, 1]; prices are clipped to [0.005, 0.995]. Returns the
+    flat stakes. Raises InputError: γ outside [0, 1], a forecast with Σp = 0. Source: seed (its
+    closed form is derived here).
 
     >>> crra_stake([0.75, 0.25], [0.5, 0.5], gamma=1).tolist()
     [0.75, 0.25]
@@ -101,7 +114,9 @@ def crra_stake(p: ArrayLike, q: ArrayLike, gamma: float, offsets: ArrayLike | No
     if gamma == 1:
         return np.asarray(p / np.repeat(total, sizes))
     q = np.clip(q, *PRICE_RANGE)
-    with np.errstate(divide="ignore", over="ignore"):  # ln 0, and anything over a tiny gamma, is -inf: no stake
+    with np.errstate(
+        divide="ignore", over="ignore"
+    ):  # ln 0, and anything over a tiny gamma, is -inf: no stake
         edge = np.log(p) - np.log(q)
         behind = edge - np.repeat(np.maximum.reduceat(edge, starts), sizes)
         behind[behind > -EDGE_TIE] = 0.0  # else rounding would break the ties of a tiny gamma
@@ -112,16 +127,20 @@ def crra_stake(p: ArrayLike, q: ArrayLike, gamma: float, offsets: ArrayLike | No
 def average_return(
     p: ArrayLike, q: ArrayLike, outcome: ArrayLike, gamma: float, offsets: ArrayLike | None = None
 ) -> Floats:
-    """a*_c / q_c of each forecast: what one dollar staked by `crra_stake` pays gross; its mean is the average return.
+    """a*_c / q_c of each forecast: what one dollar staked by `crra_stake` pays gross; its mean is
+    the average return.
 
-    1 is the stake back, 0 its loss. Shapes as in `brier_score`; exactly one winner per event; q is clipped as in
-    `crra_stake`. The seed's text calls a*_c itself the payoff, which leaves out the price that its own utility (over
-    a/q) divides by: one dollar on an option at 0.25 buys four contracts of one dollar.
+    1 is the stake back, 0 its loss. Shapes as in `brier_score`; exactly one winner per event; q is
+    clipped as in `crra_stake`. The seed's text calls a*_c itself the payoff, which leaves out the
+    price that its own utility (over a/q) divides by: one dollar on an option at 0.25 buys four
+    contracts of one dollar.
 
     >>> average_return([0.75, 0.25], [0.5, 0.5], [1, 0], gamma=1).tolist()
     [1.5]
     """
-    (flat_p, flat_q, o), starts, _ = flat_columns("average_return", {"p": p, "q": q, "outcome": outcome}, offsets)
+    (flat_p, flat_q, o), starts, _ = flat_columns(
+        "average_return", {"p": p, "q": q, "outcome": outcome}, offsets
+    )
     paid = crra_stake(flat_p, flat_q, gamma, offsets) / np.clip(flat_q, *PRICE_RANGE)
     return winner_values("average_return", paid, o, starts)
 
@@ -129,20 +148,26 @@ def average_return(
 def expected_calibration_error(
     p: ArrayLike, outcome: ArrayLike, bins: int = BINS, weights: ArrayLike | None = None
 ) -> float:
-    """Σ_b (n_b/N) |mean p - mean o| over `bins` uniform bins of [0, 1] (1 in the last); in [0, 1], 0 is calibrated.
+    """Σ_b (n_b/N) |mean p - mean o| over `bins` uniform bins of [0, 1] (1 in the last); in [0, 1],
+    0 is calibrated.
 
-    p, outcome: arrays of N probabilities and 0/1, every option of every event; weights: N positive ones (1).
-    nan if N = 0. Raises InputError: values outside [0, 1], bins < 1. Source: Naeini et al., AAAI 2015.
+    p, outcome: arrays of N probabilities and 0/1, every option of every event; weights: N positive
+    ones (1). nan if N = 0. Raises InputError: values outside [0, 1], bins < 1. Source: Naeini et
+    al., AAAI 2015.
 
     >>> expected_calibration_error([0.75, 0.75, 0.75, 0.75], [1, 1, 1, 0])
     0.0
     """
     if not isinstance(bins, int) or bins < 1:
         raise InputError("bins", "must be an integer >= 1", printable(repr(bins), 60))
-    (p, o), _, _ = flat_columns("expected_calibration_error", {"p": p, "outcome": outcome}, range(np.size(p) + 1))
+    (p, o), _, _ = flat_columns(
+        "expected_calibration_error", {"p": p, "outcome": outcome}, range(np.size(p) + 1)
+    )
     w = np.ones(len(p)) if weights is None else np.asarray(weights, dtype=float).reshape(-1)
     if len(w) != len(p) or not ((w > 0) & (w < math.inf)).all():
-        raise InputError("expected_calibration_error", f"'weights' must be {len(p)} positive numbers")
+        raise InputError(
+            "expected_calibration_error", f"'weights' must be {len(p)} positive numbers"
+        )
     sums = bin_sums(p, o, w, np.zeros(len(p), dtype=np.int64), 1, bins)
     return float(calibration_errors(sums)[0])
 
@@ -151,7 +176,10 @@ def bin_sums(p: Floats, o: Floats, w: Floats, group: Ints, groups: int, bins: in
     """Per group and bin: count, Σw, Σwp, Σwo, Σwp², Σwpo; shape (6, groups, bins)."""
     cell = group * bins + np.minimum((p * bins + ROUNDING * bins).astype(np.int64), bins - 1)
     columns = (None, w, w * p, w * o, w * p * p, w * p * o)
-    return np.array([np.bincount(cell, column, groups * bins).reshape(groups, bins) for column in columns], dtype=float)
+    return np.array(
+        [np.bincount(cell, column, groups * bins).reshape(groups, bins) for column in columns],
+        dtype=float,
+    )
 
 
 def calibration_errors(sums: Floats) -> Floats:
@@ -162,13 +190,15 @@ def calibration_errors(sums: Floats) -> Floats:
 
 
 def decompose_brier(sums: Floats) -> dict[str, Floats]:
-    """Reliability, resolution and uncertainty of every group of `bin_sums` over its N option probabilities.
+    """Reliability, resolution and uncertainty of every group of `bin_sums` over its N option
+    probabilities.
 
-    mean_square = Σ (p - o)²/N = reliability - resolution + uncertainty + within_bins; with mean p and mean o of bin b
-    reliability Σ (n_b/N)(p_b - o_b)², resolution Σ (n_b/N)(o_b - o)², uncertainty o(1 - o); within_bins is the
-    variance of p minus twice the covariance of p and o inside the bins, which is 0 if each holds one value of p only.
-    Every option counts once, as in the calibration error; in the Brier score every event does.
-    Source: Murphy, J. Appl. Meteorol. 12 (1973) 595–600; within bins: Stephenson et al., Wea. Forecasting 23 (2008).
+    mean_square = Σ (p - o)²/N = reliability - resolution + uncertainty + within_bins; with mean p
+    and mean o of bin b reliability Σ (n_b/N)(p_b - o_b)², resolution Σ (n_b/N)(o_b - o)²,
+    uncertainty o(1 - o); within_bins is the variance of p minus twice the covariance of p and o
+    inside the bins, which is 0 if each holds one value of p only. Every option counts once, as in
+    the calibration error; in the Brier score every event does. Source: Murphy, J. Appl. Meteorol.
+    12 (1973) 595–600; within bins: Stephenson et al., Wea. Forecasting 23 (2008).
     """
     _, w, wp, wo, wpp, wpo = sums
     with np.errstate(invalid="ignore", divide="ignore"):

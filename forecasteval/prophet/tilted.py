@@ -1,4 +1,6 @@
-"""Intervals of average returns: what mean payoffs worlds could give in which prices are tilted towards the bets."""
+"""Intervals of average returns: what mean payoffs worlds could give in which prices are tilted
+towards the bets.
+"""
 
 from __future__ import annotations
 
@@ -13,28 +15,33 @@ from numpy.typing import ArrayLike
 
 from .arrays import Floats, Ints
 
-LIMIT: Final = 60.0  # of the tilt, in deviations of the payoff: beyond, the sum is the least or the largest possible
+# of the tilt, in deviations of the payoff: beyond, the sum is the least or the largest possible
+LIMIT: Final = 60.0
 NORMAL: Final = NormalDist()
 
 
 def tilted_interval(
     pay: ArrayLike, prices: ArrayLike, offsets: ArrayLike, mean: float, level: float = 0.95
 ) -> tuple[float, float]:
-    """The interval of a mean payoff: both ends are the expected payoffs of worlds in which the one seen is rare.
+    """The interval of a mean payoff: both ends are the expected payoffs of worlds in which the one
+    seen is rare.
 
-    In the world λ, option k of event i wins with probability π_k ∝ q_k · exp(λ x_k), x the payoff of the event's bets
-    and q its price: the family through the market (λ = 0) that changes as little as it can for a given mean payoff
-    (exponential tilting). The ends are the expected payoffs of the λ with P_λ(sum ≥ seen) = (1 ± level)/2. Unlike
-    the bootstrap it knows of wins that prices promise and the sample does not hold. The tail is the saddlepoint
-    approximation of Lugannani and Rice, Adv. Appl. Prob. 12 (1980) 475–490: with the cumulant function K, the
-    saddlepoint s = λ_seen − λ, w = ±√(2(s·sum − K(λ_seen) + K(λ))) and u = s √K''(λ_seen), it is
-    1 − Φ(w) + φ(w)(1/u − 1/w).
+    In the world λ, option k of event i wins with probability π_k ∝ q_k · exp(λ x_k), x the payoff
+    of the event's bets and q its price: the family through the market (λ = 0) that changes as
+    little as it can for a given mean payoff (exponential tilting). The ends are the expected
+    payoffs of the λ with P_λ(sum ≥ seen) = (1 ± level)/2. Unlike the bootstrap it knows of wins
+    that prices promise and the sample does not hold. The tail is the saddlepoint approximation of
+    Lugannani and Rice, Adv. Appl. Prob. 12 (1980) 475–490: with the cumulant function K, the
+    saddlepoint s = λ_seen − λ, w = ±√(2(s·sum − K(λ_seen) + K(λ))) and u = s √K''(λ_seen), it is 1
+    − Φ(w) + φ(w)(1/u − 1/w).
 
-    pay, prices: flat arrays of payoffs, or of differences of two, and of prices > 0 of the options, event i at
-    offsets[i]:offsets[i + 1]; mean: the mean payoff seen. Returns both ends, (mean, mean) if no outcome changes what is
-    paid.
+    pay, prices: flat arrays of payoffs, or of differences of two, and of prices > 0 of the options,
+    event i at offsets[i]:offsets[i + 1]; mean: the mean payoff seen. Returns both ends, (mean,
+    mean) if no outcome changes what is paid.
     """
-    worlds = _Worlds(np.asarray(pay, dtype=float), np.asarray(prices, dtype=float), np.asarray(offsets)[:-1])
+    worlds = _Worlds(
+        np.asarray(pay, dtype=float), np.asarray(prices, dtype=float), np.asarray(offsets)[:-1]
+    )
     count, rare = np.size(offsets) - 1, (1 - level) / 2
     total, least, most = mean * count, float(worlds.least.sum()), float(worlds.most.sum())
     width = math.sqrt(worlds.cumulants(0.0)[2])
@@ -50,7 +57,9 @@ def tilted_interval(
 
 
 class _Worlds:
-    """Worlds of tilted prices q, in which the options pay x; `least` and `most` are the extreme payoffs by event."""
+    """Worlds of tilted prices q, in which the options pay x; `least` and `most` are the extreme
+    payoffs by event.
+    """
 
     def __init__(self, x: Floats, q: Floats, starts: Ints) -> None:
         self.q, self.starts = q, starts
@@ -69,10 +78,16 @@ class _Worlds:
         mass *= rest
         second = np.add.reduceat(mass, self.starts) / norm
         log = np.log(norm).sum() + tilt * edge.sum()
-        return float(log), float((edge + first).sum()), max(float((second - first * first).sum()), 1e-300)
+        return (
+            float(log),
+            float((edge + first).sum()),
+            max(float((second - first * first).sum()), 1e-300),
+        )
 
     def pay_at_edge(self, chance: float, bound: float, most: bool) -> float:
-        """The expected payoff with the tilt by which every event pays its most (or its least) with this chance."""
+        """The expected payoff with the tilt by which every event pays its most (or its least) with
+        this chance.
+        """
         edge, rest = (self.most, self._below) if most else (self.least, self._above)
         at_edge = np.abs(rest) <= 1e-12 * np.maximum(np.abs(edge).max(), 1.0)
         log_mass = float(np.log(np.add.reduceat(self.q * at_edge, self.starts)).sum())
@@ -85,7 +100,9 @@ class _Worlds:
         return self.cumulants(_solve(excess, 0.0, -bound, bound))[1]
 
     def pay_around(self, total: float, chance: float, bound: float) -> list[float]:
-        """The expected payoffs with the two tilts by which P(sum >= total) is `chance`, and 1 − `chance`."""
+        """The expected payoffs with the two tilts by which P(sum >= total) is `chance`, and 1 −
+        `chance`.
+        """
 
         def to_seen(tilt: float) -> tuple[float, float]:
             _, first, second = self.cumulants(tilt)
@@ -95,7 +112,9 @@ class _Worlds:
         seen_log, _, variance = self.cumulants(seen)
 
         def excess(deviate: float, tilt: float) -> tuple[float, float]:
-            """By how much the normal deviate of the tail is above `deviate`, and nearly the slope of that."""
+            """By how much the normal deviate of the tail is above `deviate`, and nearly the slope
+            of that.
+            """
             log, first, second = self.cumulants(tilt)
             saddle = seen - tilt
             w = math.copysign(math.sqrt(max(2 * (saddle * total - (seen_log - log)), 0.0)), saddle)
@@ -113,8 +132,11 @@ class _Worlds:
         return ends
 
 
-def _solve(rises: Callable[[float], tuple[float, float]], guess: float, low: float, high: float) -> float:
-    """Where a rising function is 0, or the end of the range that is nearer to it; `rises` also gives its slope.
+def _solve(
+    rises: Callable[[float], tuple[float, float]], guess: float, low: float, high: float
+) -> float:
+    """Where a rising function is 0, or the end of the range that is nearer to it; `rises` also
+    gives its slope.
 
     Newton's method; a step that leaves what is known to hold the zero is replaced by halving that.
     """

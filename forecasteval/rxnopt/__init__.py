@@ -1,13 +1,14 @@
-"""RxnOptBench: which reaction conditions are best? Build the questions from tables, render them, score the answers.
+"""RxnOptBench: which reaction conditions are best? Build the questions from tables, render them,
+score the answers.
 
-A paper's optimisation table (conditions and results, row by row) becomes multiple choice questions whose options are
-graded: an option's effective score is
+A paper's optimisation table (conditions and results, row by row) becomes multiple choice questions
+whose options are graded: an option's effective score is
 
     effective = yield * enantio * dr * rr        each factor the major fraction, 1 where the table gives none
 
-and a picked option earns effective / best effective of the options. A `single_varying` question changes one
-condition, an `all_varying` question all that vary; the `_reference` forms also show up to five results of the same
-table, and every one of them has a `_reference_control` twin without.
+and a picked option earns effective / best effective of the options. A `single_varying` question
+changes one condition, an `all_varying` question all that vary; the `_reference` forms also show up
+to five results of the same table, and every one of them has a `_reference_control` twin without.
 
     python eval.py -f multiple_choice_single_varying-NAME
 
@@ -33,12 +34,20 @@ __all__ = ["WING", "RxnOptEvaluator", "find_datasets"]
 
 
 def is_mine(path: Path, dataset: Path | None) -> bool:
-    """Whether a prediction file is one of RxnOptBench: its dataset has the keys of its questions. No CSV is."""
-    return path.suffix != ".csv" and dataset is not None and {"question_type", "options", "meta"} <= first_keys(dataset)
+    """Whether a prediction file is one of RxnOptBench: its dataset has the keys of its questions.
+    No CSV is.
+    """
+    return (
+        path.suffix != ".csv"
+        and dataset is not None
+        and {"question_type", "options", "meta"} <= first_keys(dataset)
+    )
 
 
 def find_datasets(name: str, folder: Path) -> list[Path]:
-    """The dataset that a name means, as `find_file`; of a folder that `build` wrote, its files that have questions."""
+    """The dataset that a name means, as `find_file`; of a folder that `build` wrote, its files that
+    have questions.
+    """
     for place in (folder / name, Path(name)):
         if os.path.isdir(place):
             paths = [place / dataset_name(kind) for kind in QUESTION_TYPES]
@@ -58,7 +67,9 @@ WING: Final = Wing(NAME, is_mine, make_evaluator, (ITEMS,))
 
 
 def __getattr__(name: str) -> Any:
-    """`RxnOptEvaluator`, imported on first use: a command that scores another benchmark pays nothing."""
+    """`RxnOptEvaluator`, imported on first use: a command that scores another benchmark pays
+    nothing.
+    """
     if name == "RxnOptEvaluator":
         from .scoring import RxnOptEvaluator
 

@@ -1,4 +1,6 @@
-"""A folder of tables, or tables at hand, into all questions they give, and these into a folder with a report."""
+"""A folder of tables, or tables at hand, into all questions they give, and these into a folder with
+a report.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ class Build:
     used: int = 0  # tables
     unused_tables: list[str] = field(default_factory=list)  # "file: reason: detail"
     counts: Counts = field(default_factory=lambda: defaultdict(Counter))
-    conflicts: list[str] = field(default_factory=list)  # equal conditions whose scores are far apart
+    conflicts: list[str] = field(
+        default_factory=list
+    )  # equal conditions whose scores are far apart
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -65,12 +69,14 @@ class NoQuestionsError(InputError):
         self.build = build
 
 
-def build_questions(tables: str | Path | Iterable[Mapping[str, Any]], seed: int = 0, **settings: Any) -> Build:
+def build_questions(
+    tables: str | Path | Iterable[Mapping[str, Any]], seed: int = 0, **settings: Any
+) -> Build:
     """Questions from a folder of table files (read recursively), or from tables.
 
-    `settings` are those of `Settings`. The result depends on the tables, the settings and the seed alone: not on the
-    order of files, on the hash seed or on the clock. Raises InputError for a bad setting, a folder that cannot be
-    read and tables that give no question at all.
+    `settings` are those of `Settings`. The result depends on the tables, the settings and the seed
+    alone: not on the order of files, on the hash seed or on the clock. Raises InputError for a bad
+    setting, a folder that cannot be read and tables that give no question at all.
     """
     build = Build(make_settings(settings), seed)
     folder = Path(tables) if isinstance(tables, (str, Path)) else None
@@ -81,14 +87,23 @@ def build_questions(tables: str | Path | Iterable[Mapping[str, Any]], seed: int 
             _add_table(_parsed(raw, name), name, build, used)
         except Unused as left:
             build.counts["unused"][left.reason] += 1
-            build.unused_tables.append(printable(": ".join(filter(None, (name, left.reason, left.detail)))))
+            build.unused_tables.append(
+                printable(": ".join(filter(None, (name, left.reason, left.detail))))
+            )
     build.used = len(used)
     build.questions.sort(key=lambda question: QUESTION_TYPES.index(question["question_type"]))
     if not build.questions:
         unused = build.counts["unused"]
-        reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(unused.items())) or "there is no table"
-        hint = " (see --reactant-product-require)" if unused["filter_reactant_product_require"] else ""
-        raise NoQuestionsError(str(folder or "tables"), f"no question can be built: {reasons}{hint}", build)
+        reasons = (
+            ", ".join(f"{reason} {count}" for reason, count in sorted(unused.items()))
+            or "there is no table"
+        )
+        hint = (
+            " (see --reactant-product-require)" if unused["filter_reactant_product_require"] else ""
+        )
+        raise NoQuestionsError(
+            str(folder or "tables"), f"no question can be built: {reasons}{hint}", build
+        )
     return build
 
 
@@ -114,15 +129,23 @@ def _table_files(folder: Path) -> Iterator[tuple[str, Path]]:
     def refuse(error: OSError) -> None:
         raise InputError(str(error.filename), f"cannot be read: {error.strerror or error}")
 
-    paths = [Path(place) / name for place, _, names in os.walk(folder, onerror=refuse) for name in names]
-    yield from sorted((p.relative_to(folder).as_posix(), p) for p in paths if p.suffix.lower() == ".json")
+    paths = [
+        Path(place) / name for place, _, names in os.walk(folder, onerror=refuse) for name in names
+    ]
+    yield from sorted(
+        (p.relative_to(folder).as_posix(), p) for p in paths if p.suffix.lower() == ".json"
+    )
 
 
 def _named_tables(tables: Iterable[Mapping[str, Any]]) -> list[tuple[str, Any]]:
     """Tables by name, in an order that does not depend on that of the argument."""
     named = []
     for table in tables:
-        title = table.get("source_file") or table.get("root_img_name") if isinstance(table, Mapping) else None
+        title = (
+            table.get("source_file") or table.get("root_img_name")
+            if isinstance(table, Mapping)
+            else None
+        )
         named.append((item_text(title) or "table", dump_json(table), table))
     named.sort(key=lambda entry: entry[:2])
     return [(name, table) for name, _, table in named]
@@ -137,21 +160,26 @@ def _parsed(raw: Any, name: str) -> Any:
     except OSError as error:
         raise Unused("unreadable", error.strerror or str(error)) from None
     except InputError as error:
-        raise Unused("unreadable", error.expected + (f", got {error.got}" if error.got else "")) from None
+        raise Unused(
+            "unreadable", error.expected + (f", got {error.got}" if error.got else "")
+        ) from None
 
 
 # --- The folder: datasets, prompt templates, example predictions, report.md ---
 
 
 def build_files(build: Build, language: str = "en", program: str = PROGRAM) -> dict[str, str]:
-    """The text of every output file by name: six datasets, four templates, six example predictions, the report.
+    """The text of every output file by name: six datasets, four templates, six example predictions,
+    the report.
 
     `program` is the command in the report's instructions.
     """
     files: dict[str, str] = {}
     for kind in QUESTION_TYPES:
         questions = [question for question in build.questions if question["question_type"] == kind]
-        lines = ",\n".join(map(dump_json, questions))  # a question per line: fast, and a diff shows which one changed
+        lines = ",\n".join(
+            map(dump_json, questions)
+        )  # a question per line: fast, and a diff shows which one changed
         files[dataset_name(kind)] = f"[\n{lines}\n]\n" if questions else "[]\n"
         example = {question["id"]: 0 for question in questions}
         files[f"example_prediction_{dataset_name(kind)}"] = dump_json(example, indent=1) + "\n"
@@ -162,7 +190,9 @@ def build_files(build: Build, language: str = "en", program: str = PROGRAM) -> d
 
 
 def write_build(build: Build, folder: Path, language: str = "en", program: str = PROGRAM) -> None:
-    """Write the files of a build to a folder that must not exist yet; all of them appear at once, or none."""
+    """Write the files of a build to a folder that must not exist yet; all of them appear at once,
+    or none.
+    """
     temporary = folder.with_name(f".{folder.name[:100]}.{os.getpid()}.tmp")
     try:
         for name, text in build_files(build, language, program).items():
@@ -182,7 +212,9 @@ def require_new(folder: Path) -> None:
 
 
 def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> str:
-    """`report.md`: how to use the folder, every count, every setting, a sample of each type, every warning."""
+    """`report.md`: how to use the folder, every count, every setting, a sample of each type, every
+    warning.
+    """
     first = {question["question_type"]: question for question in reversed(build.questions)}
     settings = asdict(build.settings)
     return fill(
@@ -195,7 +227,9 @@ def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> s
         dataset_name=dataset_name,
         template_of=template_of,
         samples={kind: _sample(first[kind], language) for kind in QUESTION_TYPES if kind in first},
-        setting_rows=[(name.upper(), dump_json(value), SETTING_HELP[name]) for name, value in settings.items()],
+        setting_rows=[
+            (name.upper(), dump_json(value), SETTING_HELP[name]) for name, value in settings.items()
+        ],
     )
 
 
@@ -205,9 +239,20 @@ def make_statistics(build: Build) -> str:
 
 
 def _sample(question: Question, language: str) -> str:
-    prompt = render_question(question, make_template(template_of(question["question_type"]), language)).splitlines()
+    prompt = render_question(
+        question, make_template(template_of(question["question_type"]), language)
+    ).splitlines()
     if len(prompt) > 150:
         prompt[100:-4] = [f"… ({len(prompt) - 104} more lines)"]
     relative = question["meta"]["option_relative_scores"]
     shown = f"{relative[:50]}{' …' if len(relative) > 50 else ''}"
-    return "\n".join([f"id: {question['id']}", "", *prompt, "", f"answer: {question['answer']}", f"relative: {shown}"])
+    return "\n".join(
+        [
+            f"id: {question['id']}",
+            "",
+            *prompt,
+            "",
+            f"answer: {question['answer']}",
+            f"relative: {shown}",
+        ]
+    )

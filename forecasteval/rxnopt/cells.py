@@ -1,6 +1,7 @@
 """Cells: what papers print as yield, ee, er, dr and rr, read as percent and major fractions.
 
-A cell is read or reported: `read_yield` and `read_fraction` never guess, and say in a note what they could not read.
+A cell is read or reported: `read_yield` and `read_fraction` never guess, and say in a note what
+they could not read.
 """
 
 from __future__ import annotations
@@ -20,9 +21,13 @@ ROUND: Final = 6  # decimals of effective and relative scores: [1.0, 0.587629] i
 _FOOTNOTES: Final = r"[a-z](?:\s?[,;]\s?[a-z])*(?![a-z])"  # 27 c · 54f · 61 f , g
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?"  # 9.5E+01 · 4.35920116829955
 _ABOUT: Final = r"(?:~|≈|ca\b\.?|circa\b|about\b|approx(?:imately)?\b\.?)"
-_NOTE_MARKS: Final = re.compile(r"\[[a-z*,;\s]{1,12}\]|<sup>[^<>]*</sup>|\^\{?[a-z0-9*,]{1,5}\}?|[*†‡§¶#]")
+_NOTE_MARKS: Final = re.compile(
+    r"\[[a-z*,;\s]{1,12}\]|<sup>[^<>]*</sup>|\^\{?[a-z0-9*,]{1,5}\}?|[*†‡§¶#]"
+)
 _SIGNS: Final = str.maketrans("∶−–—‒―∼⩾⩽’′[]", ":-----~≥≤''()")
-_MISSING: Final = re.compile("-{0,3}|/|n/a|n[.]a[.]|nan?|none|null|not determined|not reported|未测定")
+_MISSING: Final = re.compile(
+    "-{0,3}|/|n/a|n[.]a[.]|nan?|none|null|not determined|not reported|未测定"
+)
 _MISSING_SELECTIVITY: Final = re.compile(
     rf"{_MISSING.pattern}|nd|n[.] ?d[.]|n[.]d|nr|n[.]r[.]?|n/r|n[.]o[.]|not detected|未检测到"
 )
@@ -51,7 +56,9 @@ _ISOLATED: Final = re.compile(
     rf"(?:isolated(?:\syield)?\s?[:=]?\s?)?([<>≤≥~]?\s?{_NUMBER}\s?%?)\s?(?:isolated(?:\syield)?|{_FOOTNOTES})?"
 )
 _UNIT: Final = re.compile(r".*[0-9](?:\s?[gh]|\s[dsvw])")  # (24 h), (1.2 g): no footnotes
-_TIME_OR_MASS: Final = re.compile(r".*[0-9]\s?[gh]")  # the cell 12 h; "87% h" and "61 f, g" carry footnotes
+_TIME_OR_MASS: Final = re.compile(
+    r".*[0-9]\s?[gh]"
+)  # the cell 12 h; "87% h" and "61 f, g" carry footnotes
 _PRODUCT: Final = re.compile(r"([0-9]{1,3})[a-z]{1,3}'{0,3}")
 
 _DOTTED: Final = re.compile(r"\b([edr])\.\s?([er])\b\.?")  # e.e.
@@ -66,13 +73,24 @@ _EXCESS: Final = re.compile(
 _RATIO: Final = re.compile(  # 95:5 · 76%/24% · 1 : >20 · 10:1:1
     rf"(?<![0-9.])({_NUMBER})\s?%?\s?([:/])\s?[<>≤≥~]?\s?({_NUMBER})((?:\s?%?\s?\2\s?{_NUMBER}){{0,3}})\s?%?(?![0-9.])"
 )
-_PAIR: Final = re.compile(r"[^=]{1,40}=|(?<![a-z0-9])([a-z]+[0-9]+'*|[0-9]+[a-z]+'*)[/:][a-z0-9]+'*")  # C2/C3 = 15:1
-_ISOMERIC: Final = re.compile(rf"\b(?:[ez][/:][ez]|[bl][/:][bl]|cis|trans|syn|anti|endo|exo)\b|{_PAIR.pattern}")
-_BARE_RATIO: Final = re.compile(rf"(?:[edr]r\b\s?[:=]?\s?)?(?:{_ABOUT}\s?)?(?:[<>≤≥]=?\s?)?({_NUMBER})(?:\s[edr]r)?")
+_PAIR: Final = re.compile(
+    r"[^=]{1,40}=|(?<![a-z0-9])([a-z]+[0-9]+'*|[0-9]+[a-z]+'*)[/:][a-z0-9]+'*"
+)  # C2/C3 = 15:1
+_ISOMERIC: Final = re.compile(
+    rf"\b(?:[ez][/:][ez]|[bl][/:][bl]|cis|trans|syn|anti|endo|exo)\b|{_PAIR.pattern}"
+)
+_BARE_RATIO: Final = re.compile(
+    rf"(?:[edr]r\b\s?[:=]?\s?)?(?:{_ABOUT}\s?)?(?:[<>≤≥]=?\s?)?({_NUMBER})(?:\s[edr]r)?"
+)
 _WORDS: Final = (
     (_MISSING_SELECTIVITY, None),
     (re.compile(r"rac(?:\.|emic|emate)?"), 0.5),
-    (re.compile(r"(?:only\s|one\s|a\s)?(?:one|single)\s(?:dia|enantio|regio)?(?:stereo)?(?:iso)?mer"), 1.0),
+    (
+        re.compile(
+            r"(?:only\s|one\s|a\s)?(?:one|single)\s(?:dia|enantio|regio)?(?:stereo)?(?:iso)?mer"
+        ),
+        1.0,
+    ),
 )
 _ENANTIO: Final = ("ee", "er")
 _ISOMERS: Final = ("dr", "de", "rr")  # papers write dr where they mean rr
@@ -80,7 +98,9 @@ _NAMED: Final = {"ee": _ENANTIO, "er": _ENANTIO, "dr": _ISOMERS, "rr": _ISOMERS}
 
 
 class YieldCell(NamedTuple):
-    """A yield cell: percent (None: missing), the isolated yield and selectivities it also holds, what was wrong."""
+    """A yield cell: percent (None: missing), the isolated yield and selectivities it also holds,
+    what was wrong.
+    """
 
     value: float | None
     isolated: float | None = None
@@ -89,14 +109,18 @@ class YieldCell(NamedTuple):
 
 
 def cell_text(cell: object) -> str | None:
-    """A cell in lower case, ASCII signs, no footnote marks, single blanks; None for other things and long texts."""
+    """A cell in lower case, ASCII signs, no footnote marks, single blanks; None for other things
+    and long texts.
+    """
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""
     if not isinstance(cell, str):
         return number_text(cell) or None
     text = repair(cell[: MAX_CELL + 1])
     if not text.isascii():  # "95²" is 95 with a footnote: NFKC would make it 952
-        text = "".join(char for char in text if not unicodedata.decomposition(char).startswith("<super>"))
+        text = "".join(
+            char for char in text if not unicodedata.decomposition(char).startswith("<super>")
+        )
         text = unicodedata.normalize("NFKC", text)
     text = _NOTE_MARKS.sub("", " ".join(text.lower().split())).translate(_SIGNS)
     text = " ".join(_DOTTED.sub(r"\1\2", text).split())
@@ -115,8 +139,8 @@ def is_empty(cell: object) -> bool:
 def read_yield(cell: object, fraction: bool = False) -> YieldCell:
     """The percent yield of a cell, in [0, 100].
 
-    0 is a value; missing marks give None, and so does what cannot be read, with a note. `fraction`: numbers without
-    a percent sign are shares of 1, which only a table can declare.
+    0 is a value; missing marks give None, and so does what cannot be read, with a note. `fraction`:
+    numbers without a percent sign are shares of 1, which only a table can declare.
 
     >>> read_yield("27 c").value, read_yield("40–50").value, read_yield("80(77)").isolated, read_yield("78, 75").value
     (27.0, 45.0, 77.0, None)
@@ -130,9 +154,13 @@ def read_yield(cell: object, fraction: bool = False) -> YieldCell:
         return YieldCell(None)
     label = _LABELLED.fullmatch(text)
     inner = label[2] or label[3] if label else ""
-    if label and (int(label[1]) < 30 or re.search("[0-9]", inner)):  # 3aa (trace), but "95a (n.d.)" is a footnote
+    if label and (
+        int(label[1]) < 30 or re.search("[0-9]", inner)
+    ):  # 3aa (trace), but "95a (n.d.)" is a footnote
         value, note = _plain_yield(inner, fraction)
-        if value is not None or _TIME_OR_MASS.fullmatch(inner):  # else "88b (3.7:1)": a footnote and a ratio
+        if value is not None or _TIME_OR_MASS.fullmatch(
+            inner
+        ):  # else "88b (3.7:1)": a footnote and a ratio
             return YieldCell(value, note=note)
     text = re.sub(r"^\(([^()]+)\)", r"\1", text)  # (85): isolated, and nothing else
     parts = _PARTS.fullmatch(text)
@@ -171,12 +199,18 @@ def _plain_yield(text: str, fraction: bool) -> tuple[float | None, str]:
 
 
 def _add_brackets(value: float, note: str, inner: str, percent: bool, fraction: bool) -> YieldCell:
-    """A yield with what stands in its brackets: selectivities, one isolated yield; units and words are asides."""
+    """A yield with what stands in its brackets: selectivities, one isolated yield; units and words
+    are asides.
+    """
     isolated, selectivity = None, dict[str, str]()
     for part in filter(None, map(str.strip, re.split("[,;]", inner))):
         word = _SELECTIVITY_WORD.search(part)
         number = _ISOLATED.fullmatch(part)
-        if word or _RATIO.fullmatch(part.lstrip("<>≥≤~ ")) or (_RATIO.search(part) and _ISOMERIC.search(part)):
+        if (
+            word
+            or _RATIO.fullmatch(part.lstrip("<>≥≤~ "))
+            or (_RATIO.search(part) and _ISOMERIC.search(part))
+        ):
             field = word[0].replace("de", "dr") if word else "dr"
             if field in selectivity or read_fraction(part, field)[0] is None:
                 note = f"{part} in brackets cannot be read as one {field}"
@@ -199,7 +233,9 @@ def _add_brackets(value: float, note: str, inner: str, percent: bool, fraction: 
 
 
 def _is_label(text: str, front: float, percent: bool) -> bool:
-    """Whether a number with letters is a product's: `2a` in "62 (2a)" and "0% (2a)", but not `56b` in "62 (56b)"."""
+    """Whether a number with letters is a product's: `2a` in "62 (2a)" and "0% (2a)", but not `56b`
+    in "62 (56b)".
+    """
     label = _PRODUCT.fullmatch(text)
     if not label:
         return False
@@ -213,8 +249,8 @@ def _is_label(text: str, front: float, percent: bool) -> bool:
 def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
     """(major fraction in [0, 1] or None, note) of an ee, er, dr or rr cell.
 
-    ee: (100 + |ee|) / 200. Ratios a:b[:c]: max / sum; those of enantiomers have two parts, which add up to 100 ± 2
-    or are r:1. A bare r is r:1. Bounds are read as the value they name.
+    ee: (100 + |ee|) / 200. Ratios a:b[:c]: max / sum; those of enantiomers have two parts, which
+    add up to 100 ± 2 or are r:1. A bare r is r:1. Bounds are read as the value they name.
 
     >>> read_fraction("90% ee", "ee")[0], read_fraction("3:1", "dr")[0], read_fraction("nd", "er")[0]
     (0.95, 0.75, None)
@@ -235,14 +271,26 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
             return None, f"cannot be read as one {field}"
         parts = [float(part) for part in re.findall(_NUMBER, ratio[0])]
         total = sum(parts)
-        if field in _ENANTIO and not (len(parts) == 2 and (1 in parts or 98 <= total <= 102)) and total > 0:
+        if (
+            field in _ENANTIO
+            and not (len(parts) == 2 and (1 in parts or 98 <= total <= 102))
+            and total > 0
+        ):
             return None, f"the two parts of an {field} add up to 100"
-        return (max(parts) / total, "") if 0 < total < math.inf else (None, f"{field} of {ratio[0]} is missing")
+        return (
+            (max(parts) / total, "")
+            if 0 < total < math.inf
+            else (None, f"{field} of {ratio[0]} is missing")
+        )
     excess = _EXCESS.fullmatch(text)
     if excess and (field == "ee" or re.search(r"\b[ed]e\b", text)):
         low = abs(float(excess["low"]))
         percent = (low + float(excess["high"])) / 2 if excess["high"] else low
-        return ((100 + percent) / 200, "") if percent <= 100 else (None, f"{field} above 100 % is missing")
+        return (
+            ((100 + percent) / 200, "")
+            if percent <= 100
+            else (None, f"{field} above 100 % is missing")
+        )
     bare = _BARE_RATIO.fullmatch(text) if field != "ee" else None
     if not bare or not 0 < float(bare[1]) < math.inf:
         return None, f"cannot be read as {field}"
@@ -251,7 +299,8 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
 
 
 def show_fraction(fraction: float, field: str, cell: object = None) -> str:
-    """A selectivity as a prompt shows it: as printed where that is plain, else of the major fraction that was read.
+    """A selectivity as a prompt shows it: as printed where that is plain, else of the major
+    fraction that was read.
 
     >>> show_fraction(0.95, "ee", "90[d]"), show_fraction(0.75, "dr", "3 : 1"), show_fraction(0.75, "dr", "dr 3:1 (x)")
     ('90%', '3:1', '75:25')

@@ -1,4 +1,6 @@
-"""Columns: by their names and cells, which are results, which name experiments, which could be conditions."""
+"""Columns: by their names and cells, which are results, which name experiments, which could be
+conditions.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from forecasteval.common.records import group_by
 from .cells import read_yield
 from .items import SELECTIVITIES
 
-LEAK: Final = 0.95  # correlation with the yield, of values or of ranks, above which a column is a result
+LEAK: Final = (
+    0.95  # correlation with the yield, of values or of ranks, above which a column is a result
+)
 FEWEST: Final = 4  # values that a correlation needs; the correlation of ranks needs one more
 
 # Patterns of names, whose words stand in lower case with blanks between them.
@@ -35,7 +39,8 @@ _RESULT: Final = re.compile(
     """,
     re.X,
 )
-_BESIDE: Final = re.compile(  # the E/Z ratio, the product against an internal standard, what came out beside it
+# the E/Z ratio, the product against an internal standard, what came out beside it
+_BESIDE: Final = re.compile(
     r"(?<![a-z])(?:e[/:]z|z[/:]e|b[/:]l|l[/:]b|r[/:]s|s[/:]r|(?:endo|exo|cis|trans|syn|anti)[/:](?:endo|exo|cis|trans|syn|anti)"
     r"|\w{1,20}\s?/\s?i\.?s\.?|(?:by|side)[-\s]products?|(?:δδ|dd)g)(?![a-z])"
 )
@@ -43,8 +48,11 @@ _ENTRY: Final = re.compile(
     r"(?:(?:entry|no|nr|s|id|idx|index|run|exp|experiment|number|sample|rxn|reaction|row|trial|order|unnamed|编号|序号)"
     r"(?:\s|\Z))+"
 )
-_LABEL: Final = re.compile(r"(?<!\S)(?:well|eln|date|notebook|barcode|vial|operator|timestamp)(?!\S)")
-# Conditions may have another value in every row, and may decide the yield: a screen of ligands, a series of times.
+_LABEL: Final = re.compile(
+    r"(?<!\S)(?:well|eln|date|notebook|barcode|vial|operator|timestamp)(?!\S)"
+)
+# Conditions may have another value in every row, and may decide the yield: a screen of ligands, a
+# series of times.
 _CONDITION: Final = re.compile(
     "catal|ligand|base|solvent|temp|time|additive|reagent|acid|oxid|reduc|equiv|loading|conc|amount|pressure|light"
     "|wavelength|atmosph|electro|anode|cathode|current|volt|salt|metal|activat|deviat|variation|change|condition"
@@ -52,10 +60,12 @@ _CONDITION: Final = re.compile(
 )
 _DEVIATION: Final = re.compile("deviat|variation|chang|differen|偏离|变化|改变", re.I)
 _STANDARD: Final = re.compile(
-    r"none|nothing|no (?:change|deviation|variation)s?.*|(?:as )?standard.*|[-–—]?|无|标准条件", re.I
+    r"none|nothing|no (?:change|deviation|variation)s?.*|(?:as )?standard.*|[-–—]?|无|标准条件",
+    re.I,
 )
 _STANDARD_CONDITIONS: Final = re.compile(  # in whatever column
-    r"(?:as |the |under )?(?:standard|optimi[sz]ed|optimal|optimum) conditions?\b.*|(?:标准|最优|最佳)条件", re.I
+    r"(?:as |the |under )?(?:standard|optimi[sz]ed|optimal|optimum) conditions?\b.*|(?:标准|最优|最佳)条件",
+    re.I,
 )
 _MARKS: Final = re.compile(r"[+★☆✓✔*±–—−-]{1,6}")
 _JUDGEMENTS: Final = re.compile(
@@ -72,7 +82,9 @@ def words(name: str) -> str:
     >>> words("Product_Yield_PCT_Area_UV"), words("eePercent"), words("d.r.ᵇ [%]")
     ('product yield pct area uv', 'ee percent', 'dr %')
     """
-    name = "".join(char for char in name if not unicodedata.decomposition(char).startswith("<super>"))
+    name = "".join(
+        char for char in name if not unicodedata.decomposition(char).startswith("<super>")
+    )
     name = re.sub(r"\b([A-Za-z])\.\s?([A-Za-z])\b\.?", r"\1\2", unicodedata.normalize("NFKC", name))
     return " ".join(re.findall(r"[^\W\d_]+|%", re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower()))
 
@@ -95,12 +107,15 @@ def is_entry(name: str) -> bool:
 
 @lru_cache(maxsize=1000)  # once for all rows
 def header_roles(name: str) -> tuple[str, ...]:
-    """The meanings of two numbers in a cell by the name of its column: `yield (ee)`, `yield/ee`, `conv. (yield)`.
+    """The meanings of two numbers in a cell by the name of its column: `yield (ee)`, `yield/ee`,
+    `conv. (yield)`.
 
     >>> header_roles("yield_3a_(dr)b"), header_roles("Conv. [yield]"), header_roles("yield (%)")
     (('yield', 'dr'), ('conv', 'yield'), ())
     """
-    stems = re.sub(r"\b(?:conv|转化率)\S*", "conv", re.sub(r"\b(?:yield|产率|收率)\S*", "yield", words(name))).split()
+    stems = re.sub(
+        r"\b(?:conv|转化率)\S*", "conv", re.sub(r"\b(?:yield|产率|收率)\S*", "yield", words(name))
+    ).split()
     roles = dict.fromkeys("dr" if stem == "de" else stem for stem in stems if stem in _ROLES)
     return tuple(roles) if len(roles) == 2 and re.search(r"[(（\[/,|;]", name) else ()
 
@@ -118,7 +133,9 @@ def split_cell(cell: str, roles: Sequence[str]) -> dict[str, str]:
 
 
 def is_row_number(name: str, cells: Sequence[str]) -> bool:
-    """Whether a column counts the rows: every integer of a range once, and its name says so or it is long."""
+    """Whether a column counts the rows: every integer of a range once, and its name says so or it
+    is long.
+    """
     if not all(re.fullmatch("[0-9]{1,9}", cell) for cell in cells):
         return False
     numbers = sorted(map(int, cells))
@@ -128,15 +145,26 @@ def is_row_number(name: str, cells: Sequence[str]) -> bool:
 
 
 def correlation(cells: Sequence[str], yields: Sequence[float | None]) -> float:
-    """|r| of a column of numbers with the yield, of the values or of their ranks; 0 where a cell is no number."""
-    pairs = [(_number(cell), value) for cell, value in zip(cells, yields, strict=True) if cell and value is not None]
-    numbers, values = [number for number, _ in pairs if number is not None], [value for _, value in pairs]
+    """|r| of a column of numbers with the yield, of the values or of their ranks; 0 where a cell is
+    no number.
+    """
+    pairs = [
+        (_number(cell), value)
+        for cell, value in zip(cells, yields, strict=True)
+        if cell and value is not None
+    ]
+    numbers, values = (
+        [number for number, _ in pairs if number is not None],
+        [value for _, value in pairs],
+    )
     distinct = len(set(numbers))
     if len(numbers) < len(pairs) or distinct < FEWEST:
         return 0.0
     try:
         r = abs(statistics.correlation(numbers, values))
-        ranks = statistics.correlation(_ranks(numbers), _ranks(values)) if distinct > FEWEST else 0.0
+        ranks = (
+            statistics.correlation(_ranks(numbers), _ranks(values)) if distinct > FEWEST else 0.0
+        )
         return max(r, abs(ranks))
     except (statistics.StatisticsError, OverflowError):  # the yield is constant
         return 0.0
@@ -159,16 +187,19 @@ def _ranks(values: Sequence[float]) -> list[float]:
 def choose_conditions(
     columns: Mapping[str, Sequence[str]], yields: Sequence[float | None]
 ) -> tuple[list[str], list[str]]:
-    """(conditions, notes) of the columns that the user did not name, without results and names of experiments.
+    """(conditions, notes) of the columns that the user did not name, without results and names of
+    experiments.
 
-    A column that only its cells give away stays where nothing else varies, and where its name is a condition's.
+    A column that only its cells give away stays where nothing else varies, and where its name is a
+    condition's.
     """
     by_reason = group_by(columns, lambda name: _why_no_condition(name, columns[name], yields))
     kept = set(by_reason.pop("", []))
     if not any(len(set(columns[name])) > 1 for name in kept):  # one temperature after the other
         kept.update(by_reason.pop(_FOLLOWS, []), by_reason.pop(_DIFFERS, []))
     notes = [
-        f"no conditions, unless --conditions says so: {why}: {', '.join(names)}" for why, names in by_reason.items()
+        f"no conditions, unless --conditions says so: {why}: {', '.join(names)}"
+        for why, names in by_reason.items()
     ]
     return [name for name in columns if name in kept], notes
 
@@ -181,7 +212,9 @@ def _why_no_condition(name: str, cells: Sequence[str], yields: Sequence[float | 
     if is_result(name):
         return "results (--ee, --er, --dr and --rr score them)"
     filled = list(filter(None, cells))
-    marks = all(map(_MARKS.fullmatch, filled)) and any(re.search(r"([^–—−-])\1", cell) for cell in filled)
+    marks = all(map(_MARKS.fullmatch, filled)) and any(
+        re.search(r"([^–—−-])\1", cell) for cell in filled
+    )
     if filled and (marks or all(map(_JUDGEMENTS.fullmatch, filled))):
         return "marks of how well it went"
     if is_row_number(name, cells):
@@ -195,8 +228,12 @@ def _why_no_condition(name: str, cells: Sequence[str], yields: Sequence[float | 
     return _DIFFERS if len(cells) > 2 and len(set(cells)) == len(cells) else ""
 
 
-def warn_of_conditions(columns: Mapping[str, Sequence[str]], yields: Sequence[float | None]) -> list[str]:
-    """Warnings about conditions that may give the answer away: they follow the yield, or name the standard row."""
+def warn_of_conditions(
+    columns: Mapping[str, Sequence[str]], yields: Sequence[float | None]
+) -> list[str]:
+    """Warnings about conditions that may give the answer away: they follow the yield, or name the
+    standard row.
+    """
     warnings = []
     for name, cells in columns.items():
         pattern = _STANDARD if _DEVIATION.search(name) else _STANDARD_CONDITIONS

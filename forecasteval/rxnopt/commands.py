@@ -1,4 +1,6 @@
-"""The command line `rxnopt import|build|render|parse`: spreadsheet → tables → questions → prompts; replies → picks."""
+"""The command line `rxnopt import|build|render|parse`: spreadsheet → tables → questions → prompts;
+replies → picks.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,14 @@ from forecasteval.common.report import Column, make_table, print_report
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
-from .builder import Build, NoQuestionsError, build_questions, make_statistics, require_new, write_build
+from .builder import (
+    Build,
+    NoQuestionsError,
+    build_questions,
+    make_statistics,
+    require_new,
+    write_build,
+)
 from .datasets import dataset_name, require_question
 from .imports import Layout, import_file
 from .items import SELECTIVITIES, YIELDS
@@ -58,8 +67,8 @@ A line of REPLIES is {{"id": "TABLE_q1", "reply": "Answer: 2"}}, or a line that 
 def run(argv: Sequence[str], program: str) -> int:
     """Run `import`, `build`, `render` or `parse`; 0 if it did its work.
 
-    Raises InputError for what cannot be read, EvaluationError for what cannot be written, and SystemExit (argparse)
-    for bad usage.
+    Raises InputError for what cannot be read, EvaluationError for what cannot be written, and
+    SystemExit (argparse) for bad usage.
     """
     args = build_parser(program).parse_args(argv)
     args.run(args, program)
@@ -67,7 +76,9 @@ def run(argv: Sequence[str], program: str) -> int:
 
 
 def build_parser(program: str) -> argparse.ArgumentParser:
-    """The commands and their options; `program` is what stands before `rxnopt` on the command line."""
+    """The commands and their options; `program` is what stands before `rxnopt` on the command
+    line.
+    """
     what = "Make RxnOptBench questions from tables, prompts from questions, and predictions from replies."
     parser = Parser(prog=f"{program} rxnopt", **describe(program, what, _EXAMPLES[""], "done"))
     parser.add_argument("--version", action="version", version=f"{program} rxnopt {__version__}")
@@ -79,15 +90,29 @@ def build_parser(program: str) -> argparse.ArgumentParser:
         ("parse", "a prediction from raw replies", _parse_options, _run_parse),
     ):
         what = text[0].upper() + text[1:] + "."
-        command = commands.add_parser(name, help=text, **describe(program, what, _EXAMPLES[name], "done"))
+        command = commands.add_parser(
+            name, help=text, **describe(program, what, _EXAMPLES[name], "done")
+        )
         command.set_defaults(run=work)
         add_options(command.add_argument)
     return parser
 
 
 def _import_options(add: Add) -> None:
-    add("table", metavar="TABLE", type=Path, help="CSV, TSV or .xlsx of experiments, or an ORD dataset as .json")
-    add("-o", "--output", metavar="TABLES_DIR", type=Path, required=True, help="folder for the table files")
+    add(
+        "table",
+        metavar="TABLE",
+        type=Path,
+        help="CSV, TSV or .xlsx of experiments, or an ORD dataset as .json",
+    )
+    add(
+        "-o",
+        "--output",
+        metavar="TABLES_DIR",
+        type=Path,
+        required=True,
+        help="folder for the table files",
+    )
     add("--yield", dest="yield_ratio", metavar="COL", help="column of the yield")
     add("--isolated-yield", metavar="COL", help="column of the isolated yield, if there are two")
     for field in SELECTIVITIES:
@@ -98,8 +123,12 @@ def _import_options(add: Add) -> None:
 
 
 def _run_import(args: argparse.Namespace, program: str) -> None:
-    results = {field: getattr(args, field) for field in (*YIELDS, *SELECTIVITIES) if getattr(args, field)}
-    given = {option.name: getattr(args, option.name) for option in fields(Layout) if option.metadata}
+    results = {
+        field: getattr(args, field) for field in (*YIELDS, *SELECTIVITIES) if getattr(args, field)
+    }
+    given = {
+        option.name: getattr(args, option.name) for option in fields(Layout) if option.metadata
+    }
     tables, notes = import_file(args.table, Layout(results, **given))
     taken = [name for name in tables if os.path.lexists(args.output / name)]
     if taken:
@@ -112,18 +141,42 @@ def _run_import(args: argparse.Namespace, program: str) -> None:
 
 
 def _build_options(add: Add) -> None:
-    add("tables", metavar="TABLES_DIR", type=Path, help="folder of table files (JSON), read recursively")
-    add("-o", "--output", metavar="OUT_DIR", type=Path, required=True, help="folder to create; it must not exist")
+    add(
+        "tables",
+        metavar="TABLES_DIR",
+        type=Path,
+        help="folder of table files (JSON), read recursively",
+    )
+    add(
+        "-o",
+        "--output",
+        metavar="OUT_DIR",
+        type=Path,
+        required=True,
+        help="folder to create; it must not exist",
+    )
     add("--seed", metavar="N", type=int, default=0, help="seed of the order of options (0)")
-    add("--language", choices=LANGUAGES, default="en", help="language of the prompts and of report.md (en)")
+    add(
+        "--language",
+        choices=LANGUAGES,
+        default="en",
+        help="language of the prompts and of report.md (en)",
+    )
     for name, setting in SETTINGS.items():
         default = setting.default
         shown = ",".join(default) if isinstance(default, tuple) else str(default).lower()
-        add("--" + name.replace("_", "-"), dest=name, metavar="VALUE", help=f"{SETTING_HELP[name]} ({shown})")
+        add(
+            "--" + name.replace("_", "-"),
+            dest=name,
+            metavar="VALUE",
+            help=f"{SETTING_HELP[name]} ({shown})",
+        )
 
 
 def _run_build(args: argparse.Namespace, program: str) -> None:
-    given = {name: value for name, value in vars(args).items() if name in SETTINGS and value is not None}
+    given = {
+        name: value for name, value in vars(args).items() if name in SETTINGS and value is not None
+    }
     require_new(args.output)  # before the work, not only after it
     try:
         build = build_questions(args.tables, args.seed, **given)
@@ -132,15 +185,28 @@ def _run_build(args: argparse.Namespace, program: str) -> None:
         raise
     write_build(build, args.output, args.language, command_line(program))
     _warn_of(build, program)
-    rows = [*((dataset_name(kind), count) for kind, count in build.kinds.items()), ("total", len(build.questions))]
+    rows = [
+        *((dataset_name(kind), count) for kind, count in build.kinds.items()),
+        ("total", len(build.questions)),
+    ]
     columns = [Column("Dataset", itemgetter(0)), Column("Questions", itemgetter(1), "number")]
     print_report([make_table(columns, rows)])
-    print(f"\n{make_statistics(build)}\n{printable(args.output)} is written; report.md says what is in it.")
+    print(
+        f"\n{make_statistics(build)}\n{printable(args.output)} is written; report.md says what is in it."
+    )
 
 
 def _warn_of(build: Build, program: str) -> None:
-    for what, lines in (("not used", build.unused_tables), ("warning", build.conflicts), ("warning", build.warnings)):
-        more = [f"{len(lines) - SHOWN_WARNINGS} more, see report.md"] if len(lines) > SHOWN_WARNINGS else []
+    for what, lines in (
+        ("not used", build.unused_tables),
+        ("warning", build.conflicts),
+        ("warning", build.warnings),
+    ):
+        more = (
+            [f"{len(lines) - SHOWN_WARNINGS} more, see report.md"]
+            if len(lines) > SHOWN_WARNINGS
+            else []
+        )
         for line in [*lines[:SHOWN_WARNINGS], *more]:
             print(f"{program}: {what}: {printable(line)}", file=sys.stderr)
 
@@ -154,14 +220,34 @@ def _render_options(add: Add) -> None:
         default="en",
         help="language if there is no prompt_*.txt in the folder of DATASET (en)",
     )
-    add("--permutations", metavar="K", type=int, default=1, help="each question in K orders of its options (1)")
-    add("--shots", metavar="N", type=int, default=0, help="solved questions of other tables before each (0)")
-    add("-o", "--output", metavar="FILE", type=Path, help="JSONL file to write (default: the screen)")
+    add(
+        "--permutations",
+        metavar="K",
+        type=int,
+        default=1,
+        help="each question in K orders of its options (1)",
+    )
+    add(
+        "--shots",
+        metavar="N",
+        type=int,
+        default=0,
+        help="solved questions of other tables before each (0)",
+    )
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        help="JSONL file to write (default: the screen)",
+    )
 
 
 def _run_render(args: argparse.Namespace, program: str) -> None:
     if not 1 <= args.permutations <= 1000:
-        raise InputError("--permutations", "expected a number from 1 to 1000", str(args.permutations))
+        raise InputError(
+            "--permutations", "expected a number from 1 to 1000", str(args.permutations)
+        )
     if args.shots < 0:
         raise InputError("--shots", "expected a number from 0", str(args.shots))
     records = list(RecordFile(args.dataset))

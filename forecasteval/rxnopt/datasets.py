@@ -1,4 +1,6 @@
-"""Datasets and predictions: kinds of questions, ids, names of files; what must hold in all of them."""
+"""Datasets and predictions: kinds of questions, ids, names of files; what must hold in all of
+them.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,8 @@ def table_of(name: str) -> str:
 
 
 def find_twin(name: str) -> str:
-    """The id of the same question with references, or without; "" for a question that is no side of a pair.
+    """The id of the same question with references, or without; "" for a question that is no side of
+    a pair.
 
     >>> find_twin("t_q1_ref"), find_twin("t_q1_ref_control"), find_twin("t_q1")
     ('t_q1_ref_control', 't_q1_ref', '')
@@ -104,23 +107,27 @@ def rotation(number: int, orders: int, size: int) -> int:
 
 
 class AnswerKey(NamedTuple):
-    """The parts of a question for scoring: per option relative score and yield ratio, the indices of the best."""
+    """The parts of a question for scoring: per option relative score and yield ratio, the indices
+    of the best.
+    """
 
     kind: str
     condition: str  # that it asks about
     relative: list[float]
     ratios: list[float]
     answer: list[int]
-    uniform: tuple[float, float, float]  # what a blind guess expects: relative score, exact match, yield ratio
+    uniform: tuple[
+        float, float, float
+    ]  # what a blind guess expects: relative score, exact match, yield ratio
     digest: str
 
 
 class Questions:
     """The answer keys of datasets, by id in its order: of paths of files, or of their records.
 
-    `names` are the files' names. `sha256` is the checksum of a file, or of the checksums of several files, whatever
-    the order given; None if there is no file. Raises InputError for a dataset that contradicts itself, an id that is
-    used more than once, and if there is no question.
+    `names` are the files' names. `sha256` is the checksum of a file, or of the checksums of several
+    files, whatever the order given; None if there is no file. Raises InputError for a dataset that
+    contradicts itself, an id that is used more than once, and if there is no question.
     """
 
     _parts: Sequence[tuple[str, Iterable[Any]]]  # the place of records, and the records
@@ -134,7 +141,9 @@ class Questions:
         for place, record in self.records():
             key = read_question(record, place)
             if by_id.setdefault(name := str(record["id"]), key) is not key:
-                raise InputError(f"{place} (id {printable(name, 60)})", "the id is used more than once")
+                raise InputError(
+                    f"{place} (id {printable(name, 60)})", "the id is used more than once"
+                )
         self.names = sorted(file.path.name for file in files)
         if not by_id:
             raise InputError(", ".join(self.names) or "dataset", "expected questions", "none")
@@ -151,28 +160,49 @@ class Questions:
 
 
 def read_question(record: Any, place: str) -> AnswerKey:
-    """The answer key of a dataset's record; InputError if arrays, answer or scores contradict each other."""
+    """The answer key of a dataset's record; InputError if arrays, answer or scores contradict each
+    other.
+    """
     place = require_question(record, place)
     _check_meta(record, place)
-    kind, meta, answer, size = record["question_type"], record["meta"], record.get("answer"), len(record["options"])
+    kind, meta, answer, size = (
+        record["question_type"],
+        record["meta"],
+        record.get("answer"),
+        len(record["options"]),
+    )
     yields, effective, relative = (meta[field] for field in _NUMBERS)
     best, most = max(effective), max(yields)
     exact = [index for index, value in enumerate(effective) if value == best]
     near = [index for index, value in enumerate(effective) if value >= best * (1 - 1e-9)]
     indices = [index for index in answer if type(index) is int] if isinstance(answer, list) else []
-    if not isinstance(answer, list) or len(indices) < len(answer) or sorted(indices) not in (exact, near):
-        raise InputError(place, f"'answer' must be {exact}, the options with the best score", as_text(answer)[:60])
+    if (
+        not isinstance(answer, list)
+        or len(indices) < len(answer)
+        or sorted(indices) not in (exact, near)
+    ):
+        raise InputError(
+            place,
+            f"'answer' must be {exact}, the options with the best score",
+            as_text(answer)[:60],
+        )
     ratios = [value / most for value in yields] if best > 0 else [1.0] * size
     relative = relative if best > 0 else [1.0] * size
     uniform = mean(relative), len(set(indices)) / size, mean(ratios)
     condition = as_text(record.get("target_key")) or ALL_CONDITIONS
-    return AnswerKey(kind, condition, relative, ratios, indices, uniform, f"{kind} {relative} {ratios} {answer}")
+    return AnswerKey(
+        kind, condition, relative, ratios, indices, uniform, f"{kind} {relative} {ratios} {answer}"
+    )
 
 
 def require_question(record: Any, place: str) -> str:
-    """The place of a record with its id; InputError unless id, type and options are what they must be."""
+    """The place of a record with its id; InputError unless id, type and options are what they must
+    be.
+    """
     if not isinstance(record, Mapping):
-        problem = record.problem if isinstance(record, BadRecord) else f"got {type(record).__name__}"
+        problem = (
+            record.problem if isinstance(record, BadRecord) else f"got {type(record).__name__}"
+        )
         raise InputError(place, f"expected an object: {problem}")
     place = f"{place} (id {printable(record.get('id'), 60)})"
     name, kind, options = (record.get(key) for key in ("id", "question_type", "options"))
@@ -187,7 +217,9 @@ def require_question(record: Any, place: str) -> str:
 
 
 def _check_meta(record: Mapping[str, Any], place: str) -> None:
-    """InputError unless no key is given twice, and meta has a value for each option, numbers that agree."""
+    """InputError unless no key is given twice, and meta has a value for each option, numbers that
+    agree.
+    """
     options, meta = record["options"], record.get("meta")
     if not isinstance(meta, Mapping):
         raise InputError(place, "'meta' must be an object")
@@ -195,20 +227,32 @@ def _check_meta(record: Mapping[str, Any], place: str) -> None:
         raise InputError(place, f"'{twice[0]}' is given twice with different values")
     for field in (*_NUMBERS, "scores", "option_source_entries"):
         values = meta.get(field)
-        if (field in meta or field in _NUMBERS) and (not isinstance(values, list) or len(values) != len(options)):
+        if (field in meta or field in _NUMBERS) and (
+            not isinstance(values, list) or len(values) != len(options)
+        ):
             got = f"{len(values)} values" if isinstance(values, list) else type(values).__name__
-            raise InputError(place, f"meta.{field} must hold one value for each of {len(options)} options", got)
+            raise InputError(
+                place, f"meta.{field} must hold one value for each of {len(options)} options", got
+            )
     for field in _NUMBERS:
         for value in meta[field]:
             if type(value) not in (int, float) or not 0 <= value <= 1e9:
-                raise InputError(place, f"meta.{field} must hold numbers from 0", printable(repr(value), 40))
+                raise InputError(
+                    place, f"meta.{field} must hold numbers from 0", printable(repr(value), 40)
+                )
     best = max(meta["effective_scores"])
-    for index, (amount, value, relative) in enumerate(zip(*(meta[field] for field in _NUMBERS), strict=True)):
+    for index, (amount, value, relative) in enumerate(
+        zip(*(meta[field] for field in _NUMBERS), strict=True)
+    ):
         if value > amount * (1 + 1e-6) + 1e-6:  # effective scores are yields times factors up to 1
-            expected = f"meta.effective_scores[{index}] disagrees with its yield ({amount:g} at most)"
+            expected = (
+                f"meta.effective_scores[{index}] disagrees with its yield ({amount:g} at most)"
+            )
             raise InputError(place, expected, f"{value}")
         if best > 0 and abs(value / best - relative) > 1.000001e-6:  # written with six decimals
-            expected = f"option_relative_scores[{index}] must be effective / best = {value / best:.6f}"
+            expected = (
+                f"option_relative_scores[{index}] must be effective / best = {value / best:.6f}"
+            )
             raise InputError(place, expected, str(relative))
 
 
@@ -216,14 +260,18 @@ def _check_meta(record: Mapping[str, Any], place: str) -> None:
 
 
 class Given(NamedTuple):
-    """The answers to a question: the number of orders of its options that it came in, and the answer in each."""
+    """The answers to a question: the number of orders of its options that it came in, and the
+    answer in each.
+    """
 
     orders: int
     by_order: dict[int, Any]
 
     def text(self, between: str) -> str:
         """All answers as one text."""
-        return between.join(raw if type(raw) is str else as_text(raw) for _, raw in sorted(self.by_order.items()))
+        return between.join(
+            raw if type(raw) is str else as_text(raw) for _, raw in sorted(self.by_order.items())
+        )
 
 
 class Choices:
@@ -254,7 +302,9 @@ class Choices:
 
 
 def read_prediction(path: Path) -> tuple[dict[str, Any], str]:
-    """(`{id: value}`, sha256) of a prediction file; InputError unless it is one JSON object without repeated keys."""
+    """(`{id: value}`, sha256) of a prediction file; InputError unless it is one JSON object without
+    repeated keys.
+    """
     where, raw = str(path), read_file(path)
     text = decode_utf8(raw, where)
     value = parse_json(text, where)
@@ -273,7 +323,9 @@ def _by_question(
 ) -> tuple[dict[str, Given], list[str]]:
     """(the answers to each question, ids that belong to no question)."""
     if not isinstance(predictions, Mapping):
-        raise InputError("prediction", "expected one object {id: option index}", type(predictions).__name__)
+        raise InputError(
+            "prediction", "expected one object {id: option index}", type(predictions).__name__
+        )
     if len({str(name) for name in predictions}) < len(predictions):
         raise InputError("prediction", "expected ids that differ as text")
     answers: dict[str, Given] = {}
@@ -287,6 +339,8 @@ def _by_question(
         known, by_order = answers.setdefault(base, Given(orders, {}))
         if known != orders:
             place = f"prediction: {printable(name, 60)}"
-            raise InputError(place, "expected one number of orders for a question", f"{known} and {orders}")
+            raise InputError(
+                place, "expected one number of orders for a question", f"{known} and {orders}"
+            )
         by_order[number] = value
     return answers, sorted(unknown)

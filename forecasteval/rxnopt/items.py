@@ -1,4 +1,6 @@
-"""Items, the `{"content", "SMILES"}` of conditions, reactants and products: read, compared, made experiments."""
+"""Items, the `{"content", "SMILES"}` of conditions, reactants and products: read, compared, made
+experiments.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _SMILES: Final = re.compile(
 )
 _INVISIBLE: Final = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
 _ENTITY: Final = re.compile(r"&(?:#[0-9]{1,6}|#x[0-9a-fA-F]{1,5}|[A-Za-z]{2,8});")
-_LOST_ESCAPE: Final = re.compile(r"\\u((?![dD][89a-fA-F])[0-9a-fA-F]{4})")  # 71\u201377: escaped twice
+_LOST_ESCAPE: Final = re.compile(
+    r"\\u((?![dD][89a-fA-F])[0-9a-fA-F]{4})"
+)  # 71\u201377: escaped twice
 _ABSENT: Final = frozenset({"", ABSENT, "–", "-", "−", "nan"})
 _SIGNS: Final = str.maketrans("−–—‒―‐‑º˚", "-------°°")
 _FOOTNOTE: Final = re.compile(r"(?:\[[a-z](?:,[a-z])*\]|\^[a-z]|[*†‡§¶])$")  # 1 [m]
@@ -61,7 +65,8 @@ def repair(text: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def is_smiles(text: str) -> bool:
-    """Whether `text` is written like a SMILES of six letters or more: its brackets and ring closures come in pairs.
+    """Whether `text` is written like a SMILES of six letters or more: its brackets and ring
+    closures come in pairs.
 
     >>> is_smiles("C1CCCCC1"), is_smiles("PPh3"), is_smiles("(COCl)2"), is_smiles("[bmim][PF6]"), is_smiles("O2/N2")
     (True, False, False, False, False)
@@ -76,7 +81,8 @@ def is_smiles(text: str) -> bool:
 
 @lru_cache(maxsize=100_000)
 def fold(text: str) -> str:
-    """`text` as it is compared: NFKC, one minus sign, no blanks, no footnote, no case unless case is chemistry.
+    """`text` as it is compared: NFKC, one minus sign, no blanks, no footnote, no case unless case
+    is chemistry.
 
     >>> fold("DMF ") == fold("dmf"), fold("−10 °C") == fold("-10°C"), fold("1 [m]") == fold("1")
     (True, True, True)
@@ -85,13 +91,19 @@ def fold(text: str) -> str:
     """
     text = text.translate(_SIGNS)
     if not text.isascii():  # "1ᵃ" carries a footnote, "Cu²⁺" a charge
-        text = "".join(c for c in text if not (c.isalpha() and unicodedata.decomposition(c).startswith("<super>")))
+        text = "".join(
+            c
+            for c in text
+            if not (c.isalpha() and unicodedata.decomposition(c).startswith("<super>"))
+        )
     text = re.sub(r"\s+", "", unicodedata.normalize("NFKC", text))
     return text if is_smiles(text) else _FOOTNOTE.sub("", text.casefold()) or text.casefold()
 
 
 def read_items(value: object) -> list[Item]:
-    """The items `{"content", "SMILES"}` of a condition, reactant or product; blanks, dashes and NaN are left out."""
+    """The items `{"content", "SMILES"}` of a condition, reactant or product; blanks, dashes and NaN
+    are left out.
+    """
     items: list[Item] = []
     for part in value if isinstance(value, list) else [value]:
         if isinstance(part, Mapping) and not {"content", "SMILES"}.isdisjoint(part):
@@ -106,10 +118,18 @@ def read_items(value: object) -> list[Item]:
 
 def item_text(value: object) -> str:
     """A JSON value as text: numbers as Python writes them, "" for null."""
-    return value if isinstance(value, str) else "" if value is None else number_text(value) or as_text(value)
+    return (
+        value
+        if isinstance(value, str)
+        else ""
+        if value is None
+        else number_text(value) or as_text(value)
+    )
 
 
 def compare_key(items: Sequence[Item], normalize: bool) -> tuple[str, ...]:
-    """The comparable form of a condition's value: the contents (the SMILES of an item without contents)."""
+    """The comparable form of a condition's value: the contents (the SMILES of an item without
+    contents).
+    """
     texts = [item["content"].strip() or item["SMILES"].strip() for item in items]
     return tuple(sorted(map(fold, texts))) if normalize else tuple(texts)

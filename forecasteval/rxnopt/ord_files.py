@@ -11,27 +11,53 @@ from forecasteval.common.records import number_text
 
 from .items import SELECTIVITIES, Conditions, Experiment, Item, item_text
 
-# reaction.proto: Reaction.inputs, conditions, setup, outcomes; names in camelCase, or as in the .proto file
+# reaction.proto: Reaction.inputs, conditions, setup, outcomes; names in camelCase, or as in the
+# .proto file
 _ROLES: Final = {"CATALYST": "catalysts", "REAGENT": "reagents", "SOLVENT": "solvents"}
 _BASES: Final = (
-    {"MOLE": "mol", "LITER": "L", "GRAM": "g", "CELSIUS": "°C", "KELVIN": "K", "FAHRENHEIT": "°F", "HOUR": "h"}
-    | {"MINUTE": "min", "SECOND": "s", "DAY": "d", "ATMOSPHERE": "atm", "TORR": "Torr", "PASCAL": "Pa"}
+    {
+        "MOLE": "mol",
+        "LITER": "L",
+        "GRAM": "g",
+        "CELSIUS": "°C",
+        "KELVIN": "K",
+        "FAHRENHEIT": "°F",
+        "HOUR": "h",
+    }
+    | {
+        "MINUTE": "min",
+        "SECOND": "s",
+        "DAY": "d",
+        "ATMOSPHERE": "atm",
+        "TORR": "Torr",
+        "PASCAL": "Pa",
+    }
     | {"METER": "m", "AMPERE": "A", "VOLT": "V"}
 )
 _PREFIXES: Final = {"": "", "KILO": "k", "MILLI": "m", "MICRO": "µ", "NANO": "n"}
-_UNITS: Final = {prefix + base: p + b for prefix, p in _PREFIXES.items() for base, b in _BASES.items()}
-_UNNAMED: Final = frozenset({"setpoint", "type", "value", "amount"})  # steps that say nothing: temperature.setpoint
+_UNITS: Final = {
+    prefix + base: p + b for prefix, p in _PREFIXES.items() for base, b in _BASES.items()
+}
+_UNNAMED: Final = frozenset(
+    {"setpoint", "type", "value", "amount"}
+)  # steps that say nothing: temperature.setpoint
 _NO_CONDITIONS: Final = frozenset({"components", "automationCode", "automation_code"})
 
 
 def read_reactions(value: object, where: str) -> list[Experiment]:
-    """The experiments of a dataset, or of one reaction, one for each outcome; InputError if it has none."""
-    if not isinstance(value, Mapping) or not ("reactions" in value or {"inputs", "outcomes"} <= value.keys()):
+    """The experiments of a dataset, or of one reaction, one for each outcome; InputError if it has
+    none.
+    """
+    if not isinstance(value, Mapping) or not (
+        "reactions" in value or {"inputs", "outcomes"} <= value.keys()
+    ):
         raise InputError(where, "expected a dataset of the Open Reaction Database", "other JSON")
     reactions = value.get("reactions", [value])
     if not isinstance(reactions, list) or not reactions:
         raise InputError(where, "expected reactions", "none")
-    return [e for number, reaction in enumerate(reactions, 1) for e in _read_reaction(reaction, number)]
+    return [
+        e for number, reaction in enumerate(reactions, 1) for e in _read_reaction(reaction, number)
+    ]
 
 
 def _read_reaction(reaction: Any, number: int) -> Iterator[Experiment]:
@@ -44,7 +70,11 @@ def _read_reaction(reaction: Any, number: int) -> Iterator[Experiment]:
     for part in ("conditions", "setup"):
         _add_conditions(_object(_get(reaction, part)), "", conditions)
     for outcome in _objects(reaction, "outcomes") or [{}]:
-        products = [part for part in _objects(outcome, "products") if _get(part, "isDesiredProduct") is not False]
+        products = [
+            part
+            for part in _objects(outcome, "products")
+            if _get(part, "isDesiredProduct") is not False
+        ]
         desired = [part for part in products if _get(part, "isDesiredProduct")] or products
         time = _quantity(_get(outcome, "reactionTime"))
         yield Experiment(
@@ -58,10 +88,17 @@ def _read_reaction(reaction: Any, number: int) -> Iterator[Experiment]:
         )
 
 
-def _add_component(component: Mapping[str, Any], reactants: list[Item], conditions: Conditions) -> None:
-    """A component among the reactants or under its role, with what may vary: its amount, and what was done to it."""
+def _add_component(
+    component: Mapping[str, Any], reactants: list[Item], conditions: Conditions
+) -> None:
+    """A component among the reactants or under its role, with what may vary: its amount, and what
+    was done to it.
+    """
     item, role = _item(component), item_text(_get(component, "reactionRole"))
-    amounts = [_quantity(part) or _words(_get(part, "type")) for part in _object(_get(component, "amount")).values()]
+    amounts = [
+        _quantity(part) or _words(_get(part, "type"))
+        for part in _object(_get(component, "amount")).values()
+    ]
     amount = next(filter(None, amounts), "")
     with_amount: Item = {**item, "content": f"{item['content']} ({amount})"} if amount else item
     if role == "REACTANT":
@@ -69,13 +106,17 @@ def _add_component(component: Mapping[str, Any], reactants: list[Item], conditio
         if amount:
             conditions.setdefault("amounts of reactants", []).append(with_amount)
     else:
-        conditions.setdefault(_ROLES.get(role) or _words(role) or "components", []).append(with_amount)
+        conditions.setdefault(_ROLES.get(role) or _words(role) or "components", []).append(
+            with_amount
+        )
     for key in ("preparations", "texture"):
         _add_conditions(_get(component, key), f"{item['content']} {key}", conditions)
 
 
 def _add_conditions(value: object, name: str, conditions: Conditions) -> None:
-    """All that a message states, by the path to it: pressure atmosphere, stirring rate rpm, vessel material."""
+    """All that a message states, by the path to it: pressure atmosphere, stirring rate rpm, vessel
+    material.
+    """
     if isinstance(value, list):
         for part in value:
             _add_conditions(part, name, conditions)
@@ -84,7 +125,11 @@ def _add_conditions(value: object, name: str, conditions: Conditions) -> None:
     else:
         for key, part in _object(value).items():
             if key not in _NO_CONDITIONS:
-                word = "" if key in _UNNAMED else re.sub("([A-Z])", r" \1", key).replace("_", " ").lower()
+                word = (
+                    ""
+                    if key in _UNNAMED
+                    else re.sub("([A-Z])", r" \1", key).replace("_", " ").lower()
+                )
                 _add_conditions(part, f"{name} {word}".strip(), conditions)
 
 
@@ -105,14 +150,21 @@ def _results(product: Mapping[str, Any]) -> dict[str, Any]:
 
 def _item(component: Mapping[str, Any]) -> Item:
     """A component by its name, or by its SMILES where it has none."""
-    named = {item_text(_get(i, "type")): item_text(_get(i, "value")) for i in _objects(component, "identifiers")}
+    named = {
+        item_text(_get(i, "type")): item_text(_get(i, "value"))
+        for i in _objects(component, "identifiers")
+    }
     smiles = named.get("SMILES", "")
-    content = named.get("NAME") or named.get("IUPAC_NAME") or smiles or next(iter(named.values()), "")
+    content = (
+        named.get("NAME") or named.get("IUPAC_NAME") or smiles or next(iter(named.values()), "")
+    )
     return {"content": content, "SMILES": smiles}
 
 
 def _quantity(amount: object) -> str:
-    """A value with its unit, or "": one of 0 without a unit is what protocol buffers write for nothing."""
+    """A value with its unit, or "": one of 0 without a unit is what protocol buffers write for
+    nothing.
+    """
     value, unit = _get(amount, "value"), item_text(_get(amount, "units"))
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not (value or unit):
         return ""
@@ -133,7 +185,9 @@ def _get(value: object, *names: str) -> Any:
     """The value at a path of fields, in either spelling; None if there is none."""
     for name in names:
         fields = _object(value)
-        value = fields.get(name, fields.get(re.sub("([A-Z])", lambda match: "_" + match[1].lower(), name)))
+        value = fields.get(
+            name, fields.get(re.sub("([A-Z])", lambda match: "_" + match[1].lower(), name))
+        )
     return value
 
 

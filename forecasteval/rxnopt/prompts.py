@@ -1,7 +1,8 @@
 """Prompts: templates with `{options}` and the fields of `input`, and a question put into one.
 
-The wording stands in `templates/prompt.txt.j2`, a Jinja template that makes the text of each template file; that file's
-own placeholders are filled literally, in one pass, so that nothing in a table is ever evaluated.
+The wording stands in `templates/prompt.txt.j2`, a Jinja template that makes the text of each
+template file; that file's own placeholders are filled literally, in one pass, so that nothing in a
+table is ever evaluated.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
 
 Record = Mapping[str, Any]  # a question of a dataset; only its id, type and options are checked
 LANGUAGES: Final = ("en", "zh")
-LABELS: Final = {"reagents": "试剂 (reagents)", "solvents": "溶剂 (solvents)"}  # seed, 样本展示; in Chinese prompts
+LABELS: Final = {
+    "reagents": "试剂 (reagents)",
+    "solvents": "溶剂 (solvents)",
+}  # seed, 样本展示; in Chinese prompts
 _CHINESE: Final = re.compile("[\u4e00-\u9fff]")
 _PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)\}")
 
@@ -38,23 +42,29 @@ def make_template(name: str, language: str = "en") -> str:
     return fill("prompt.txt.j2", language, single=single, reference=reference)
 
 
-def find_templates(questions: Iterable[Record], folder: Path, language: str = "en") -> dict[str, str]:
-    """The templates that questions use, by name: a file `prompt_NAME.txt` in `folder`, which its owner may have edited,
-    or else the built-in template."""
+def find_templates(
+    questions: Iterable[Record], folder: Path, language: str = "en"
+) -> dict[str, str]:
+    """The templates that questions use, by name: a file `prompt_NAME.txt` in `folder`, which its
+    owner may have edited, or else the built-in template."""
     templates = {}
     for name in sorted({template_of(question["question_type"]) for question in questions}):
         path = folder / f"prompt_{name}.txt"
         is_edited = path.is_file()
-        templates[name] = decode_utf8(read_file(path), str(path)) if is_edited else make_template(name, language)
+        templates[name] = (
+            decode_utf8(read_file(path), str(path)) if is_edited else make_template(name, language)
+        )
         if "{options}" not in templates[name]:
             raise InputError(str(path), "expected a template with {options}")
     return templates
 
 
 def render_question(question: Record, template: str) -> str:
-    """The prompt of a question: its `input` and `options`, never its meta or answer, put into the template literally.
+    """The prompt of a question: its `input` and `options`, never its meta or answer, put into the
+    template literally.
 
-    One pass over the template: text of a table that looks like a placeholder stays text, and stays on its line.
+    One pass over the template: text of a table that looks like a placeholder stays text, and stays
+    on its line.
     """
     given = question.get("input")
     given = given if isinstance(given, Mapping) else {}
@@ -64,19 +74,28 @@ def render_question(question: Record, template: str) -> str:
         "products": _item_lines(given.get("products")),
         "constant_conditions": condition_lines(given.get("constant_conditions"), labels),
         "fixed_conditions": condition_lines(given.get("fixed_conditions"), labels),
-        "reference_conditions": "\n\n".join(_reference_blocks(given.get("reference_conditions"), labels)),
-        "options": "\n\n".join(f"Option {i}:\n{condition_lines(o, labels)}" for i, o in enumerate(question["options"])),
+        "reference_conditions": "\n\n".join(
+            _reference_blocks(given.get("reference_conditions"), labels)
+        ),
+        "options": "\n\n".join(
+            f"Option {i}:\n{condition_lines(o, labels)}" for i, o in enumerate(question["options"])
+        ),
     }
     return _PLACEHOLDER.sub(lambda match: texts.get(match[1], match[0]), template)
 
 
 def render_prompts(
-    questions: Sequence[Record], templates: Mapping[str, str], orders: int = 1, shots: int = 0, only: str = ""
+    questions: Sequence[Record],
+    templates: Mapping[str, str],
+    orders: int = 1,
+    shots: int = 0,
+    only: str = "",
 ) -> Iterator[dict[str, str]]:
     """`{"id", "prompt"}` rows of questions, or of the question whose id is `only`.
 
-    Each comes in `orders` orders of its options, under the ids of `order_id`, and after `shots` questions of its type
-    from other tables with their answers. InputError if there are not so many tables.
+    Each comes in `orders` orders of its options, under the ids of `order_id`, and after `shots`
+    questions of its type from other tables with their answers. InputError if there are not so many
+    tables.
     """
     pools = group_by(questions, operator.itemgetter("question_type"))
     for question in questions:
@@ -91,16 +110,24 @@ def render_prompts(
         for number in range(1, orders + 1):
             first = rotation(number, orders, len(options))
             rotated = {**question, "options": [*options[first:], *options[:first]]}
-            yield {"id": order_id(name, number, orders), "prompt": before + render_question(rotated, template)}
+            yield {
+                "id": order_id(name, number, orders),
+                "prompt": before + render_question(rotated, template),
+            }
 
 
 def _choose_shots(name: str, pool: Sequence[Record], count: int) -> list[Record]:
-    """Questions of as many other tables, drawn by the id; a reference and its control get those of the same tables."""
+    """Questions of as many other tables, drawn by the id; a reference and its control get those of
+    the same tables.
+    """
     if not count:
         return []
     seed = hashlib.sha256(f"shots\0{name.removesuffix('_control')}".encode()).digest()
     by_table: dict[str, Record] = {}
-    for size in (min(len(pool), 50 * count), len(pool)):  # a few are enough, unless most are of one table
+    for size in (
+        min(len(pool), 50 * count),
+        len(pool),
+    ):  # a few are enough, unless most are of one table
         by_table = {}
         for question in random.Random(seed).sample(pool, size):
             table, answer = table_of(str(question["id"])), question.get("answer")
@@ -108,7 +135,9 @@ def _choose_shots(name: str, pool: Sequence[Record], count: int) -> list[Record]
                 by_table.setdefault(table, question)
             if len(by_table) == count:
                 return list(by_table.values())
-    raise InputError("--shots", f"expected answers to questions of {count} other tables", str(len(by_table)))
+    raise InputError(
+        "--shots", f"expected answers to questions of {count} other tables", str(len(by_table))
+    )
 
 
 def show_items(value: object) -> str:
@@ -116,7 +145,11 @@ def show_items(value: object) -> str:
     shown = []
     for item in read_items(value):
         content, smiles = (printable(" ".join(item[key].split())) for key in ("content", "SMILES"))
-        shown.append(f"{content} ({smiles})" if content and smiles and content != smiles else content or smiles)
+        shown.append(
+            f"{content} ({smiles})"
+            if content and smiles and content != smiles
+            else content or smiles
+        )
     return "; ".join(shown) or ABSENT
 
 
@@ -124,7 +157,10 @@ def condition_lines(conditions: object, labels: Mapping[str, str]) -> str:
     """`- key: value`, a line for each condition."""
     if not isinstance(conditions, Mapping) or not conditions:
         return f"- {ABSENT}"
-    return "\n".join(f"- {labels.get(k) or printable(k)}: {show_items(conditions[k])}" for k in sorted(conditions))
+    return "\n".join(
+        f"- {labels.get(k) or printable(k)}: {show_items(conditions[k])}"
+        for k in sorted(conditions)
+    )
 
 
 def _item_lines(value: object) -> str:
@@ -137,7 +173,11 @@ def _reference_blocks(references: object, labels: Mapping[str, str]) -> Iterator
         if isinstance(reference, Mapping):
             amount = reference.get("yield")
             amount = as_text(round(amount, 2) if isinstance(amount, float) else amount)
-            known = "".join(f", {field}={as_text(reference[field])}" for field in SELECTIVITIES if field in reference)
+            known = "".join(
+                f", {field}={as_text(reference[field])}"
+                for field in SELECTIVITIES
+                if field in reference
+            )
             conditions = condition_lines(reference.get("conditions"), labels)
             yield f"Reference {number} (yield={printable(amount)}%{printable(known)}):\n{conditions}"
 
@@ -146,12 +186,17 @@ def _reference_blocks(references: object, labels: Mapping[str, str]) -> Iterator
 
 
 def fill(name: str, language: str = "en", **values: Any) -> str:
-    """The text of a template with `values`, which are inserted literally: they are data, never templates.
+    """The text of a template with `values`, which are inserted literally: they are data, never
+    templates.
 
     `say(english, chinese)` chooses between two texts in a template.
     """
     say = operator.itemgetter(LANGUAGES.index(language))
-    return _environment().get_template(name).render(values, language=language, say=lambda *texts: say(texts))
+    return (
+        _environment()
+        .get_template(name)
+        .render(values, language=language, say=lambda *texts: say(texts))
+    )
 
 
 @lru_cache(maxsize=1)
@@ -171,7 +216,9 @@ def _environment() -> Environment:
 
 
 def code_cell(text: str) -> str:
-    """A code span in a cell of a Markdown table: on one line, and nothing in it ends the span or the cell."""
+    """A code span in a cell of a Markdown table: on one line, and nothing in it ends the span or
+    the cell.
+    """
     return "`" + printable(text).replace("`", "'").replace("|", "\\|") + "`"
 
 

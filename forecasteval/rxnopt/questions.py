@@ -17,7 +17,9 @@ from .items import Conditions, Item
 from .settings import Settings
 from .tables import Row, Table, Unused, shown_scores
 
-Counts = defaultdict[str, Counter[str]]  # how many rows, tables and questions, by what happened and by reason
+Counts = defaultdict[
+    str, Counter[str]
+]  # how many rows, tables and questions, by what happened and by reason
 
 
 class Input(TypedDict):
@@ -56,13 +58,17 @@ class Draft(NamedTuple):
 def make_questions(table: Table, settings: Settings, seed: int, counts: Counts) -> list[Question]:
     """The questions of a table, one for each condition that varies, then one for all of them.
 
-    Adds to `counts` what it does not make: "not_asked" (single_varying and all_varying questions that the table does
-    not give), "skipped" (questions without a `_ref` twin) and "capped" (questions that do not offer all their options,
-    and options left out).
+    Adds to `counts` what it does not make: "not_asked" (single_varying and all_varying questions
+    that the table does not give), "skipped" (questions without a `_ref` twin) and "capped"
+    (questions that do not offer all their options, and options left out).
     """
     questions: list[Question] = []
     for number, key in enumerate([*table.varying, None], 1):
-        options = balance(table.rows, table.varying, settings) if key is None else largest_group(table, key)
+        options = (
+            balance(table.rows, table.varying, settings)
+            if key is None
+            else largest_group(table, key)
+        )
         drafts: list[Draft] = []
         try:
             if len(options) < 2:
@@ -90,7 +96,8 @@ def _require_difference(rows: Sequence[Row]) -> None:
 
 
 def write_question(table: Table, draft: Draft, settings: Settings, seed: int) -> Question:
-    """The record of a question; its options are shuffled by a generator seeded from the seed and the id.
+    """The record of a question; its options are shuffled by a generator seeded from the seed and
+    the id.
 
     A control has the order of its twin: a model that always says 0 must not tell them apart.
     """
@@ -114,10 +121,14 @@ def write_question(table: Table, draft: Draft, settings: Settings, seed: int) ->
 
 def _given(table: Table, draft: Draft, settings: Settings) -> Input:
     """The input of a question, which prompts show besides its options."""
-    first = min(draft.options, key=lambda row: row.number)  # its spelling stands for all rows that agree
+    first = min(
+        draft.options, key=lambda row: row.number
+    )  # its spelling stands for all rows that agree
     given: Input = {
         "reactants": table.reactants,
-        "products": table.products[:1] if settings.input_products_mode == "main_only" else table.products,
+        "products": table.products[:1]
+        if settings.input_products_mode == "main_only"
+        else table.products,
         "constant_conditions": first.shown(table.constant),
     }
     if draft.key is not None:
@@ -142,7 +153,9 @@ def _meta(table: Table, order: Sequence[Row], references: Sequence[Row]) -> dict
         "best_entry_indices": sorted(row.number for row in order if row.effective == best),
         "global_best_yield": max(row.scores["yield"] for row in table.rows),
         "global_best_effective_score": table.best,
-        "global_best_entry_indices": [row.number for row in table.rows if row.effective == table.best],
+        "global_best_entry_indices": [
+            row.number for row in table.rows if row.effective == table.best
+        ],
         "total_entries_in_source_table": table.entries,
         "yields": [row.scores["yield"] for row in order],
         "effective_scores": effective,
@@ -158,7 +171,11 @@ def _meta(table: Table, order: Sequence[Row], references: Sequence[Row]) -> dict
 
 
 def _source_entry(row: Row) -> dict[str, Any]:
-    return {"row_index": row.number, "entry_idx": row.entry.get("entry_idx"), "rxn_id": row.entry.get("rxn_id")}
+    return {
+        "row_index": row.number,
+        "entry_idx": row.entry.get("entry_idx"),
+        "rxn_id": row.entry.get("rxn_id"),
+    }
 
 
 # --- Which rows are options, which are references ---
@@ -173,9 +190,11 @@ def largest_group(table: Table, key: str) -> list[Row]:
 
 
 def cap(rows: Sequence[Row], most: int) -> list[Row]:
-    """At most `most` rows: from the lowest effective score to the best in even steps, so that the best always stays.
+    """At most `most` rows: from the lowest effective score to the best in even steps, so that the
+    best always stays.
 
-    A prompt with every experiment of a large screening sheet has hundreds of thousands of characters.
+    A prompt with every experiment of a large screening sheet has hundreds of thousands of
+    characters.
     """
     if len(rows) <= most:
         return list(rows)
@@ -190,19 +209,29 @@ def _spread(rows: Sequence[Row], size: int) -> list[Row]:
 def balance(rows: list[Row], varying: Sequence[str], settings: Settings) -> list[Row]:
     """Rows for an all_varying question after BALANCE_ALL_VARYING_OPTIONS.
 
-    While a key's most and least frequent values stand above the ratio and more than BALANCE_MIN_OPTIONS rows remain,
-    the lowest (then last) row among those with a most frequent value of the most uneven key goes; the best never do.
+    While a key's most and least frequent values stand above the ratio and more than
+    BALANCE_MIN_OPTIONS rows remain, the lowest (then last) row among those with a most frequent
+    value of the most uneven key goes; the best never do.
     """
     if not settings.balance_all_varying_options:
         return rows
     best, kept = max(row.effective for row in rows), list(rows)
     counts = {key: Counter(row.values.get(key) for row in kept) for key in varying}
     while len(kept) > settings.balance_min_options:
-        spans = {key: (max(values.values()), min(values.values())) for key, values in counts.items()}
-        uneven = [key for key in varying if spans[key][0] > settings.balance_max_imbalance_ratio * spans[key][1]]
+        spans = {
+            key: (max(values.values()), min(values.values())) for key, values in counts.items()
+        }
+        uneven = [
+            key
+            for key in varying
+            if spans[key][0] > settings.balance_max_imbalance_ratio * spans[key][1]
+        ]
         uneven.sort(key=lambda key: (-spans[key][0] / spans[key][1], key))
         below = [row for row in kept if row.effective < best]
-        frequent = ([row for row in below if counts[key][row.values.get(key)] == spans[key][0]] for key in uneven)
+        frequent = (
+            [row for row in below if counts[key][row.values.get(key)] == spans[key][0]]
+            for key in uneven
+        )
         droppable = next(filter(None, frequent), None)
         if not droppable:
             break
@@ -213,11 +242,14 @@ def balance(rows: list[Row], varying: Sequence[str], settings: Settings) -> list
     return kept
 
 
-def choose_references(table: Table, options: Sequence[Row], all_varying: bool, settings: Settings) -> list[Row]:
+def choose_references(
+    table: Table, options: Sequence[Row], all_varying: bool, settings: Settings
+) -> list[Row]:
     """References from low to high, or else Unused.
 
-    From the lowest REFERENCE_LOW_MID_FRACTION of the candidates (all options; or, for a single_varying question, the
-    rows outside its options that are no better than its best), without the table's best, evenly spaced.
+    From the lowest REFERENCE_LOW_MID_FRACTION of the candidates (all options; or, for a
+    single_varying question, the rows outside its options that are no better than its best), without
+    the table's best, evenly spaced.
     """
     candidates, spare = list(options), settings.min_reference_remaining_effective_options
     if all_varying and len(options) < spare + settings.min_reference_options:
@@ -225,7 +257,9 @@ def choose_references(table: Table, options: Sequence[Row], all_varying: bool, s
     if not all_varying:
         inside = {row.number for row in options}
         local = max(row.effective for row in options)
-        candidates = [row for row in table.rows if row.number not in inside and row.effective <= local]
+        candidates = [
+            row for row in table.rows if row.number not in inside and row.effective <= local
+        ]
         if not candidates:
             raise Unused("no_reference_candidate")
     candidates.sort(key=lambda row: (row.effective, row.number))

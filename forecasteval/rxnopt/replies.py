@@ -24,8 +24,11 @@ _GLUED: Final = re.compile(r"\b(option|choice|index)(?=[0-9])", re.I)  # option2
 
 # --- Numbers ---
 
-# A free-standing integer: no part of a range, a decimal, a word, a formula like Pd(OAc)2 or a negative number.
-_INDEX: Final = re.compile(r"(?<![\w.,+/−–—)\]}-])(?<![0-9]:)[0-9]{1,6}(?![\w%°/−–—-]|[.,:][0-9])", re.ASCII)
+# A free-standing integer: no part of a range, a decimal, a word, a formula like Pd(OAc)2 or a
+# negative number.
+_INDEX: Final = re.compile(
+    r"(?<![\w.,+/−–—)\]}-])(?<![0-9]:)[0-9]{1,6}(?![\w%°/−–—-]|[.,:][0-9])", re.ASCII
+)
 _UNIT: Final = re.compile(  # 30 mA is no index, unless an option is named
     r"[ ]?(?:[°%μµ度Å]|(?:m?A|V|W|K|C|N|[kM]?Pa|degrees?|h|hrs?|hours?|min|minutes?|s|sec|seconds?|days?|weeks?"
     r"|m?L|m?mol|m?M|k?g|mg|eq|equiv[a-z]*|ppm|bar|atm|psi|rpm|nm|wt|vol)(?![a-z]))",
@@ -41,7 +44,10 @@ _LABEL: Final = re.compile(  # Reference 2, entries 3 and 4: numbers of somethin
 )
 _ORDINALS: Final = {
     word: number
-    for words in ("first second third fourth fifth sixth seventh eighth ninth tenth", "一 二 三 四 五 六 七 八 九 十")
+    for words in (
+        "first second third fourth fifth sixth seventh eighth ninth tenth",
+        "一 二 三 四 五 六 七 八 九 十",
+    )
     for number, word in enumerate(words.split(), 1)
 }
 _ORDINAL: Final = re.compile(
@@ -55,8 +61,12 @@ _ORDINAL: Final = re.compile(
 
 _SENTENCE_END: Final = re.compile(r"(?<=[。！？；])|(?<=[.;!?])\s+|\n")
 _KEYWORD: Final = re.compile(r"\b(?:option|choice|pick|choose|select)(?!s\b)|选", re.I)
-_MARKER: Final = re.compile(r"\b(?:answer|ans)\b|答案|(?:\b(?:result|index)\b|结果|答)\s?(?=[:=])", re.I)
-_STATED: Final = re.compile(r"^(?:[ :=是为]|is\b|would be\b){1,6}", re.I)  # between "answer" and what it is
+_MARKER: Final = re.compile(
+    r"\b(?:answer|ans)\b|答案|(?:\b(?:result|index)\b|结果|答)\s?(?=[:=])", re.I
+)
+_STATED: Final = re.compile(
+    r"^(?:[ :=是为]|is\b|would be\b){1,6}", re.I
+)  # between "answer" and what it is
 _REASON: Final = re.compile(r"\b(?:because|since|(?<!well )as(?! well)|due to)\b|因为|由于", re.I)
 _DENIED: Final = re.compile(
     r"\b(?:not|neither|nor|never|no(?!\.)|but|if|whether|avoid\w*|except\w*|exclud\w*|reject\w*|worst|worse|wrong"
@@ -66,7 +76,8 @@ _DENIED: Final = re.compile(
     r"|避免|剔除|淘汰|放弃|反对|除[了外选]|最差|最低|较差|次[之优佳]|如果|候选",
     re.I,
 )
-# In a sentence of several words, what makes an option the one that is chosen: "Option 2 fails" names one, and no more.
+# In a sentence of several words, what makes an option the one that is chosen: "Option 2 fails"
+# names one, and no more.
 _CHOSEN: Final = re.compile(
     r"\b(?:best|better|optim\w+|highest|greatest|maxim\w+|ideal|superior|go(?:ing)? (?:with|for)|choos\w+|chose"
     r"|pick\w*|select\w*|recommend\w*|prefer\w*|favou?r\w*|suggest\w*|conclu\w+|therefore|thus|hence|so|answer|like"
@@ -80,27 +91,43 @@ _REFUSAL: Final = re.compile(
     re.I,
 )
 # A line that is an option's number and nothing else: `3.` · `"3"` · `(3)` · `Option 0`
-_BARE: Final = re.compile(r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*[:#]?\s*)?[0-9]{1,6}[\s)\].。!,;:\"']*", re.I)
+_BARE: Final = re.compile(
+    r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*[:#]?\s*)?[0-9]{1,6}[\s)\].。!,;:\"']*", re.I
+)
 # … and with words behind it: `3: water` · `3) K3PO4` · `3 - because` · `Option 0 (water)`
-_LED: Final = re.compile(r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*#?)?[0-9]{1,6}(?:\s?[:(（]|\)\s|\s[-–—]\s).*", re.I)
+_LED: Final = re.compile(
+    r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*#?)?[0-9]{1,6}(?:\s?[:(（]|\)\s|\s[-–—]\s).*", re.I
+)
 # … or that ends so, behind other clauses: `After heating, option 1.`
 _NAMED: Final = re.compile(
-    r"(?:^|[,:;。.]\s?)(?:the )?(?:option|choice|选项|第)\s?#?\s?[0-9]{1,6}\s?(?:个?选项|个|项)?\W*\Z", re.I
+    r"(?:^|[,:;。.]\s?)(?:the )?(?:option|choice|选项|第)\s?#?\s?[0-9]{1,6}\s?(?:个?选项|个|项)?\W*\Z",
+    re.I,
 )
 _BOX: Final = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]{1,200})\}")
 _KEY: Final = re.compile(
-    r"(?:\w{1,20}[_ ])?(?:answer|option|index|choice|prediction|result)(?:[_ ](?:index|number|id))?", re.I
+    r"(?:\w{1,20}[_ ])?(?:answer|option|index|choice|prediction|result)(?:[_ ](?:index|number|id))?",
+    re.I,
 )
-_REPLY_FIELDS: Final = ("reply", "response", "output", "completion", "text", "content", "answer", "prediction")
+_REPLY_FIELDS: Final = (
+    "reply",
+    "response",
+    "output",
+    "completion",
+    "text",
+    "content",
+    "answer",
+    "prediction",
+)
 
 
 def parse_reply(reply: object) -> tuple[int | None, str]:
-    r"""(index, "" or that it was an ordinal) of a reply, or (None, "no index", "two different indices" or "refusal").
+    r"""(index, "" or that it was an ordinal) of a reply, or (None, "no index", "two different
+    indices" or "refusal").
 
-    What is stated as the answer counts: a box, a JSON object, what follows "Answer", a first or last line that is a
-    number; else the one line that begins with a number, or the one option that a text names and chooses. What stands
-    there must be one integer, up to the reason, and nothing may be denied. In doubt there is no index: a wrong one
-    would become a score.
+    What is stated as the answer counts: a box, a JSON object, what follows "Answer", a first or
+    last line that is a number; else the one line that begins with a number, or the one option that
+    a text names and chooses. What stands there must be one integer, up to the reason, and nothing
+    may be denied. In doubt there is no index: a wrong one would become a score.
 
     >>> parse_reply("Option 1 lacks a base.\nAnswer: 3"), parse_reply("Option 2 or Option 3")
     ((3, ''), (None, 'two different indices'))
@@ -132,7 +159,9 @@ def _index_of_ordinal(match: re.Match[str]) -> str:
 
 
 def _statements(text: str) -> list[str]:
-    """The stated answer; without one, the only line that begins with a number, or the whole text."""
+    """The stated answer; without one, the only line that begins with a number, or the whole
+    text.
+    """
     lines = [" ".join(line.split()) for line in text.split("\n") if line.strip()]
     (box, any_box), record = last_boxed(text), find_object(text)
     stated = [clean(content) for content in (box, *_BOX.findall(text))] if any_box else []
@@ -141,7 +170,10 @@ def _statements(text: str) -> list[str]:
     elif not stated:  # with their keys: "worst option: 3" is denied
         keyed = {key: as_text(value) for key, value in record.items() if _KEY.fullmatch(key)}
         stated = [f"{key.replace('_', ' ')}: {value}" for key, value in keyed.items()]
-    heads = [_head(line) if _KEYWORD.match(line) else _REASON.split(line, maxsplit=1)[0] for line in lines]
+    heads = [
+        _head(line) if _KEYWORD.match(line) else _REASON.split(line, maxsplit=1)[0]
+        for line in lines
+    ]
     ends = list(dict.fromkeys(heads[:1] + heads[-1:]))
     stated += filter(_BARE.fullmatch, ends)
     led = list(filter(_LED.fullmatch, heads))
@@ -154,17 +186,25 @@ def _statements(text: str) -> list[str]:
 
 
 def _marked(lines: list[str]) -> Iterator[str]:
-    """The text after "Answer", on its line or the next, unless its clause denies it: "the worst answer is 3"."""
+    """The text after "Answer", on its line or the next, unless its clause denies it: "the worst
+    answer is 3".
+    """
     for number, line in enumerate(lines):
         if marker := _MARKER.search(line):
             clause = re.split(r"[.,:;。]", line[: marker.start()])[-1]
             rest = _head(_STATED.sub("", line[marker.end() :]))
-            below = [row for row in lines[number + 1 : number + 2] if _BARE.fullmatch(row) or _KEYWORD.match(row)]
+            below = [
+                row
+                for row in lines[number + 1 : number + 2]
+                if _BARE.fullmatch(row) or _KEYWORD.match(row)
+            ]
             yield "" if _DENIED.search(clause) else rest or "".join(below)
 
 
 def _head(text: str) -> str:
-    """A statement without its reasons: `Option 0` of "Option 0. Option 1 lacks a base" and of "Option 0, because …"."""
+    """A statement without its reasons: `Option 0` of "Option 0. Option 1 lacks a base" and of
+    "Option 0, because …".
+    """
     text = _REASON.split(text, maxsplit=1)[0]
     sentence = re.split(r"[.。;]\s", text, maxsplit=1)[0]
     return sentence if _BARE.fullmatch(sentence) else text
@@ -188,16 +228,21 @@ def _indices(statement: str) -> set[int]:
 
 
 def _free_integers(text: str) -> set[int]:
-    """The integers that stand alone, without a unit unless an option is named: not the 30 of "30 mA"."""
+    """The integers that stand alone, without a unit unless an option is named: not the 30 of "30
+    mA".
+    """
     return {
         int(match[0])
         for match in _INDEX.finditer(text)
-        if not _UNIT.match(text, match.end()) or _OPTION.search(text, max(0, match.start() - 12), match.start())
+        if not _UNIT.match(text, match.end())
+        or _OPTION.search(text, max(0, match.start() - 12), match.start())
     }
 
 
 def parse_replies(records: Iterable[Any]) -> tuple[dict[str, int], list[str]]:
-    """(`{id: index}`, warnings) of records with an id and a reply; what cannot be read is left out and named."""
+    """(`{id: index}`, warnings) of records with an id and a reply; what cannot be read is left out
+    and named.
+    """
     indices: dict[str, int] = {}
     notes = RecordNotes()
     conflicting: set[str] = set()
@@ -206,7 +251,9 @@ def parse_replies(records: Iterable[Any]) -> tuple[dict[str, int], list[str]]:
         if name is None:
             notes["reply without id, not used"].append(f"record {number}")
             continue
-        reply = next((record[field] for field in _REPLY_FIELDS if record.get(field) is not None), None)
+        reply = next(
+            (record[field] for field in _REPLY_FIELDS if record.get(field) is not None), None
+        )
         for text in reply_texts(reply):  # all choices in a line of a batch's output
             index, note = parse_reply(text)
             if index is not None and indices.setdefault(str(name), index) != index:

@@ -1,4 +1,6 @@
-"""The views of a result: scores against a blind guess, references against controls, items, their page."""
+"""The views of a result: scores against a blind guess, references against controls, items, their
+page.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,17 @@ from forecasteval.common.charts import Chart
 from forecasteval.common.errors import printable
 from forecasteval.common.pages import Page, Records, Section, show_text
 from forecasteval.common.records import as_text
-from forecasteval.common.report import Bar, Column, Interval, Link, Report, Table, make_table, show_number, show_p
+from forecasteval.common.report import (
+    Bar,
+    Column,
+    Interval,
+    Link,
+    Report,
+    Table,
+    make_table,
+    show_number,
+    show_p,
+)
 
 from .datasets import METRICS, QUESTION_TYPES, Item, find_twin
 from .items import ABSENT
@@ -32,7 +44,9 @@ def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
 
 
 def make_overview(results: Mapping[str, Any]) -> Page:
-    """The scores by question type and overall, pairs with and without references, breakdowns with several parts."""
+    """The scores by question type and overall, pairs with and without references, breakdowns with
+    several parts.
+    """
     size = f"{results['n']} questions of {results['tables']} table{'s' * (results['tables'] != 1)}"
     figures = {
         "Relative score": (results[_RELATIVE], results["intervals"][_RELATIVE]),
@@ -43,11 +57,16 @@ def make_overview(results: Mapping[str, Any]) -> Page:
         "Illegal": results["illegal"],
     }
     answered = results["answered_only"][_RELATIVE]
-    remarks = [f"Missing and illegal answers score 0. Over answered questions only: {show_number(answered)}."]
+    remarks = [
+        f"Missing and illegal answers score 0. Over answered questions only: {show_number(answered)}."
+    ]
     if results["coerced"]:
         remarks.append(f"Read from text or fractions: {results['coerced']}.")
     remarks += [f"warning: {printable(warning)}" for warning in results["warnings"]]
-    sections = [Section("Scores", [_score_chart(results), "", *remarks]), *_list_pairs(results["pairs"])]
+    sections = [
+        Section("Scores", [_score_chart(results), "", *remarks]),
+        *_list_pairs(results["pairs"]),
+    ]
     sections += _list_parts("keys", "Condition asked about", results["by_target_key"])
     sections += _list_parts("options", "Options", results["by_option_count"])
     return pages.make_overview(results, size, figures, sections)
@@ -55,11 +74,16 @@ def make_overview(results: Mapping[str, Any]) -> Page:
 
 def _score_chart(results: Mapping[str, Any]) -> Chart:
     kinds = results["by_question_type"]
-    rows = [*((kind, kinds[kind]) for kind in QUESTION_TYPES if kind in kinds), ("Overall", results)]
+    rows = [
+        *((kind, kinds[kind]) for kind in QUESTION_TYPES if kind in kinds),
+        ("Overall", results),
+    ]
     columns = [
         Column("", lambda row: row[0]),
         Column("Relative", lambda row: row[1][_RELATIVE], "number"),
-        Column("relative score", lambda row: _mark(row[1], row[1]["uniform_guess"][_RELATIVE]), "mark"),
+        Column(
+            "relative score", lambda row: _mark(row[1], row[1]["uniform_guess"][_RELATIVE]), "mark"
+        ),
         Column("95% interval", lambda row: row[1]["intervals"][_RELATIVE], "number"),
         Column("Uniform", lambda row: row[1]["uniform_guess"][_RELATIVE], "number", spare=2),
         Column("Exact", lambda row: row[1][METRICS[1]], "number", spare=4),
@@ -99,11 +123,19 @@ def _list_pairs(pairs: Mapping[str, Any]) -> list[Section]:
         Column("Reference", lambda row: row[1]["reference_mean"], "number"),
         Column("Control", lambda row: row[1]["control_mean"], "number"),
         Column("Difference", lambda row: row[1]["mean_difference"], "number"),
-        Column("reference − control", lambda row: Interval(row[1]["mean_difference"], row[1]["interval"], 0.0), "mark"),
+        Column(
+            "reference − control",
+            lambda row: Interval(row[1]["mean_difference"], row[1]["interval"], 0.0),
+            "mark",
+        ),
         Column("95% interval", lambda row: row[1]["interval"], "number"),
         Column("p", lambda row: show_p(row[1]["p_value"]), "number"),
         Column("Pairs", lambda row: row[1]["pairs"], "number"),
-        Column("W/T/L", lambda row: "/".join(str(row[1][key]) for key in ("wins", "ties", "losses")), "number"),
+        Column(
+            "W/T/L",
+            lambda row: "/".join(str(row[1][key]) for key in ("wins", "ties", "losses")),
+            "number",
+        ),
     ]
     description = (
         "Score with references minus score of the same question without them, with 95% intervals; right of the line "
@@ -118,7 +150,8 @@ def _list_pairs(pairs: Mapping[str, Any]) -> list[Section]:
 
 
 def name_cause(item: Item) -> str:
-    """Why an item scores less than 1: "missing", "illegal", "option without yield", "not the best option"; or "right".
+    """Why an item scores less than 1: "missing", "illegal", "option without yield", "not the best
+    option"; or "right".
 
     >>> name_cause({"outcome": "scored", "exact": 0, "score": 0.25})
     'not the best option'
@@ -131,7 +164,9 @@ def name_cause(item: Item) -> str:
 
 
 def explain(item: Item, question: Mapping[str, Any] | None = None) -> str:
-    """The reason of an item's score in one sentence; with its question it has the effective scores."""
+    """The reason of an item's score in one sentence; with its question it has the effective
+    scores.
+    """
     if item["outcome"] != "scored":
         return "no answer" if item["outcome"] == "missing" else "no index of an option"
     read = item["read"]
@@ -141,7 +176,10 @@ def explain(item: Item, question: Mapping[str, Any] | None = None) -> str:
         return f"option {read} is the best"
     if not question:
         return f"option {read} has {item['score']:.3g} of the best effective score"
-    effective, best = question["meta"]["effective_scores"], " and ".join(map(str, question["answer"]))
+    effective, best = (
+        question["meta"]["effective_scores"],
+        " and ".join(map(str, question["answer"])),
+    )
     return f"option {read} has {effective[read]:g}, the best {best} has {max(effective):g}"
 
 
@@ -170,8 +208,12 @@ _ITEMS: Final = (
 def make_page(results: Mapping[str, Any], records: Iterable[Mapping[str, Any]] = ()) -> Page:
     """The page of a result of `RxnOptEvaluator`; `records` are the questions of its datasets."""
     items = results["items"]
-    causes = pages.list_causes((name_cause(item), (1 - item["score"]) / len(items)) for item in items)
-    return make_overview(results).with_sections(*causes, Section("Questions", [_list_questions(items, records)]))
+    causes = pages.list_causes(
+        (name_cause(item), (1 - item["score"]) / len(items)) for item in items
+    )
+    return make_overview(results).with_sections(
+        *causes, Section("Questions", [_list_questions(items, records)])
+    )
 
 
 def _list_questions(items: Sequence[Item], records: Iterable[Mapping[str, Any]]) -> Records:
@@ -194,13 +236,25 @@ def _list_questions(items: Sequence[Item], records: Iterable[Mapping[str, Any]])
         Column("Type", lambda item: item["question_type"].replace("_", " "), "choice"),
         Column("Outcome", name_cause, "choice"),
         Column("Score", lambda item: item["score"], "number", "high", digits=3),
-        Column("Question", lambda item: show_text(f"{item['id']} {_reaction(given(item))}", 160), "long"),
+        Column(
+            "Question",
+            lambda item: show_text(f"{item['id']} {_reaction(given(item))}", 160),
+            "long",
+        ),
         Column("Why", why, "long"),
         Column("Reaction", lambda item: _reaction(given(item)), "inside"),
-        Column("Constant", lambda item: _conditions(given(item).get("constant_conditions")), "inside"),
+        Column(
+            "Constant", lambda item: _conditions(given(item).get("constant_conditions")), "inside"
+        ),
         Column("Fixed", lambda item: _conditions(given(item).get("fixed_conditions")), "inside"),
-        Column("References", lambda item: _reference_table(given(item).get("reference_conditions")), "inside"),
-        Column("Options", lambda item: _option_table(questions.get(item["id"]), item["read"]), "inside"),
+        Column(
+            "References",
+            lambda item: _reference_table(given(item).get("reference_conditions")),
+            "inside",
+        ),
+        Column(
+            "Options", lambda item: _option_table(questions.get(item["id"]), item["read"]), "inside"
+        ),
         Column("Twin", lambda item: _show_twin(by_id.get(find_twin(item["id"])), keys), "inside"),
         Column("Answer", lambda item: show_text(item["answer"]), "inside"),
         Column("Score", lambda item: f"{show_number(item['score'])}: {why(item)}", "inside"),
@@ -208,7 +262,9 @@ def _list_questions(items: Sequence[Item], records: Iterable[Mapping[str, Any]])
         Column("Id", lambda item: show_text(item["id"]), "inside"),
     ]
     note = pages.count_rows(len(shown), len(items), "the lowest scores")
-    return pages.make_records("questions", "Questions", columns, shown, names, note, lambda item: item["exact"] < 1)
+    return pages.make_records(
+        "questions", "Questions", columns, shown, names, note, lambda item: item["exact"] < 1
+    )
 
 
 def _show_twin(twin: Item | None, keys: Mapping[str, str]) -> Link | str:
@@ -220,7 +276,11 @@ def _show_twin(twin: Item | None, keys: Mapping[str, str]) -> Link | str:
 
 
 def _reaction(given: Mapping[str, Any]) -> str:
-    return f"{show_items(given.get('reactants'))} → {show_items(given.get('products'))}" if given else ""
+    return (
+        f"{show_items(given.get('reactants'))} → {show_items(given.get('products'))}"
+        if given
+        else ""
+    )
 
 
 def _conditions(conditions: object) -> str:
@@ -234,10 +294,15 @@ def _one_line(conditions: object) -> str:
 def _option_table(question: Mapping[str, Any] | None, read: object) -> Table | None:
     if not question:
         return None
-    meta, words = question["meta"], {"picked": read if isinstance(read, list) else [read], "best": question["answer"]}
+    meta, words = (
+        question["meta"],
+        {"picked": read if isinstance(read, list) else [read], "best": question["answer"]},
+    )
     columns = [
         Column("Option", str, "number"),
-        Column("", lambda place: " ".join(word for word, places in words.items() if place in places)),
+        Column(
+            "", lambda place: " ".join(word for word, places in words.items() if place in places)
+        ),
         Column("Conditions", lambda place: _one_line(question["options"][place])),
         Column("relative", lambda place: Bar(meta["option_relative_scores"][place]), "mark"),
         Column("Relative", lambda place: meta["option_relative_scores"][place], "number", digits=3),

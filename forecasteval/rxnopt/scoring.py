@@ -1,7 +1,7 @@
 """Scoring: `{id: option index}` against the questions of one dataset or several.
 
-A pick earns its option's effective score / the best of the question; missing and illegal answers earn 0 and stay in
-every mean.
+A pick earns its option's effective score / the best of the question; missing and illegal answers
+earn 0 and stay in every mean.
 """
 
 from __future__ import annotations
@@ -21,7 +21,19 @@ from forecasteval.common.statistics import clustered_error, clustered_interval, 
 from forecasteval.common.version import __version__
 from forecasteval.common.wing import Evaluator, Files
 
-from .datasets import BASE_TYPES, METRICS, NAME, SIDES, AnswerKey, Choices, Given, Item, Questions, rotation, table_of
+from .datasets import (
+    BASE_TYPES,
+    METRICS,
+    NAME,
+    SIDES,
+    AnswerKey,
+    Choices,
+    Given,
+    Item,
+    Questions,
+    rotation,
+    table_of,
+)
 from .report import explain, make_page, report_blocks
 
 if TYPE_CHECKING:
@@ -38,8 +50,9 @@ Items = Sequence[Item]
 class RxnOptEvaluator(Evaluator):
     """Scores `{id: option index}` against datasets: paths of files, or their records.
 
-    An index is an integer from 0; "2" and 2.0 are read and counted as coerced, everything else is illegal. Missing
-    and illegal answers score 0 and stay in every mean. Raises InputError for a dataset that contradicts itself.
+    An index is an integer from 0; "2" and 2.0 are read and counted as coerced, everything else is
+    illegal. Missing and illegal answers score 0 and stay in every mean. Raises InputError for a
+    dataset that contradicts itself.
     """
 
     benchmark = NAME
@@ -54,20 +67,24 @@ class RxnOptEvaluator(Evaluator):
         return {"evaluator": f"{NAME} {__version__}", "missing": "zero"}
 
     def evaluate_all(self, predictions: Mapping[Any, Any]) -> Results:
-        """The results of `{id: option index}` against the datasets of the evaluator; the docs list every key.
+        """The results of `{id: option index}` against the datasets of the evaluator; the docs list
+        every key.
 
-        avg_relative_score is the mean of effective / best effective of the picked options, exact_match_accuracy that
-        of picks among the best, avg_yield_ratio that of yield / best yield, each in [0, 1] with Student's t interval,
-        clustered by table. Ids NAME@1/3 to NAME@3/3 answer a question in three orders of its options.
+        avg_relative_score is the mean of effective / best effective of the picked options,
+        exact_match_accuracy that of picks among the best, avg_yield_ratio that of yield / best
+        yield, each in [0, 1] with Student's t interval, clustered by table. Ids NAME@1/3 to
+        NAME@3/3 answer a question in three orders of its options.
         """
         if self._questions is None:
             raise InputError("RxnOptEvaluator", "expected datasets", "none")
         return self.evaluate(Choices(self._questions, predictions))
 
     def read(self, files: Files) -> Choices:
-        """The picks of a file for the questions of its datasets, or else of the evaluator's datasets.
+        """The picks of a file for the questions of its datasets, or else of the evaluator's
+        datasets.
 
-        Raises InputError for a file that is no `{id: option index}`, and where no id is one of the datasets.
+        Raises InputError for a file that is no `{id: option index}`, and where no id is one of the
+        datasets.
         """
         questions = Questions(files.datasets) if files.datasets else self._questions
         if questions is None:
@@ -76,7 +93,9 @@ class RxnOptEvaluator(Evaluator):
 
     def score(self, data: Choices) -> list[Item]:
         """An item per question."""
-        return [_score_item(name, key, data.given(name)) for name, key in data.questions.by_id.items()]
+        return [
+            _score_item(name, key, data.given(name)) for name, key in data.questions.by_id.items()
+        ]
 
     def summarise(self, scores: list[Item], data: Choices) -> dict[str, Any]:
         """Means over all questions and over parts of them."""
@@ -86,9 +105,15 @@ class RxnOptEvaluator(Evaluator):
             **({"dataset": ", ".join(data.questions.names) or None} if data.path else {}),
             **_summary(scores, keys),
             "unknown_ids": len(data.unknown),
-            "by_question_type": {kind: _summary(items, keys) for kind, items in sorted(by_type.items())},
-            "by_target_key": _break_down(group_by(scores, lambda item: keys[item["id"]].condition), keys),
-            "by_option_count": _break_down(group_by(scores, lambda item: _size_class(keys[item["id"]])), keys),
+            "by_question_type": {
+                kind: _summary(items, keys) for kind, items in sorted(by_type.items())
+            },
+            "by_target_key": _break_down(
+                group_by(scores, lambda item: keys[item["id"]].condition), keys
+            ),
+            "by_option_count": _break_down(
+                group_by(scores, lambda item: _size_class(keys[item["id"]])), keys
+            ),
             "pairs": _compare_pairs(scores),
             "warnings": _warnings(scores, data.unknown),
             "signature": {
@@ -119,7 +144,9 @@ def read_index(raw: object, size: int) -> tuple[int | None, str]:
 
 
 def _score_item(name: str, key: AnswerKey, given: Given) -> Item:
-    """The scores of a question: of an answer, or the mean over all orders of its options, 0 where one has none."""
+    """The scores of a question: of an answer, or the mean over all orders of its options, 0 where
+    one has none.
+    """
     size, orders = len(key.relative), given.orders
     read = {number: read_index(raw, size) for number, raw in sorted(given.by_order.items())}
     picked = [
@@ -146,7 +173,9 @@ def _score_item(name: str, key: AnswerKey, given: Given) -> Item:
 
 
 def _digest(items: Items, data: Choices) -> str:
-    """sha256 of questions, answers and outcomes; an answer counts whole, not as an item shows it."""
+    """sha256 of questions, answers and outcomes; an answer counts whole, not as an item shows
+    it.
+    """
     digest = hashlib.sha256()
     for item in items:
         name = item["id"]
@@ -177,10 +206,19 @@ def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, Any]:
         "n": len(items),
         "tables": len(set(tables)),
         **{metric: mean(values) for metric, values in columns.items()},
-        "intervals": {metric: clustered_interval(values, tables) for metric, values in columns.items()},
-        "standard_errors": {metric: _standard_error(values, tables) for metric, values in columns.items()},
-        "uniform_guess": {metric: mean(values) for metric, values in zip(METRICS, uniform, strict=True)},
-        "answered_only": {"n": len(answered), **{metric: mean(v) for metric, v in _columns(answered).items()}},
+        "intervals": {
+            metric: clustered_interval(values, tables) for metric, values in columns.items()
+        },
+        "standard_errors": {
+            metric: _standard_error(values, tables) for metric, values in columns.items()
+        },
+        "uniform_guess": {
+            metric: mean(values) for metric, values in zip(METRICS, uniform, strict=True)
+        },
+        "answered_only": {
+            "n": len(answered),
+            **{metric: mean(v) for metric, v in _columns(answered).items()},
+        },
         "missing": sum(item["outcome"] == "missing" for item in items),
         "illegal": sum(item["outcome"] == "illegal" for item in items),
         "coerced": sum(_COERCED in item["note"] for item in items),
@@ -189,17 +227,25 @@ def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, Any]:
 
 def _columns(items: Items) -> dict[str, list[float]]:
     """The values whose means are the METRICS."""
-    values = [i["score"] for i in items], [i["exact"] for i in items], [i["yield_ratio"] for i in items]
+    values = (
+        [i["score"] for i in items],
+        [i["exact"] for i in items],
+        [i["yield_ratio"] for i in items],
+    )
     return dict(zip(METRICS, values, strict=True))
 
 
 def _standard_error(values: Sequence[float], tables: Sequence[str]) -> float | None:
-    """None for fewer than two tables; 0 for equal values, where `clustered_error` says that nothing measures it."""
+    """None for fewer than two tables; 0 for equal values, where `clustered_error` says that nothing
+    measures it.
+    """
     error = clustered_error(values, tables)
     return error[0] if error else 0.0 if len(set(tables)) > 1 else None
 
 
-def _break_down(parts: Mapping[str, Items], keys: Mapping[str, AnswerKey]) -> dict[str, dict[str, Any]]:
+def _break_down(
+    parts: Mapping[str, Items], keys: Mapping[str, AnswerKey]
+) -> dict[str, dict[str, Any]]:
     """n, avg_relative_score and what a uniform guess gets, for each part of the questions."""
     return {
         part: {
@@ -225,19 +271,25 @@ def _of_side(items: Items, end: str) -> list[Item]:
 
 
 def _compare_pairs(items: Items) -> dict[str, Any]:
-    """References against their controls, for all questions and for both kinds apart; questions pair up by id.
+    """References against their controls, for all questions and for both kinds apart; questions pair
+    up by id.
 
     The difference is reference − control, with t interval and p-value, both clustered by table.
     """
     compared = {}
     for kind in ("overall", *BASE_TYPES):
-        members = [item for item in items if kind == "overall" or item["question_type"].startswith(kind)]
+        members = [
+            item for item in items if kind == "overall" or item["question_type"].startswith(kind)
+        ]
         with_, without = (
             {item["id"].removesuffix(suffix): item["score"] for item in _of_side(members, end)}
             for end, suffix in SIDES.items()
         )
         both = sorted(with_.keys() & without.keys())
-        differences, tables = [with_[name] - without[name] for name in both], [table_of(name) for name in both]
+        differences, tables = (
+            [with_[name] - without[name] for name in both],
+            [table_of(name) for name in both],
+        )
         difference, error = mean(differences), clustered_error(differences, tables)
         compared[kind] = {
             "pairs": len(both),

@@ -17,7 +17,9 @@ _BLACKLIST: Final = "indeterminate_mol_idt description indeterminate_description
 
 
 def _setting(default: Any, text: str, allowed: tuple[Any, ...] = ()) -> Any:
-    """A setting with its help; `allowed` are words or a range, where the type of the default does not say enough."""
+    """A setting with its help; `allowed` are words or a range, where the type of the default does
+    not say enough.
+    """
     if isinstance(default, (int, float)) and not allowed:
         allowed = ("true", "false") if isinstance(default, bool) else (1, 1e9)
     return field(default=default, metadata={"help": text, "allowed": allowed})
@@ -25,25 +27,38 @@ def _setting(default: Any, text: str, allowed: tuple[Any, ...] = ()) -> Any:
 
 @dataclass(frozen=True)
 class Settings:
-    """The builder's settings (seed, section 10, and the last two); on the command line with hyphens."""
+    """The builder's settings (seed, section 10, and the last two); on the command line with
+    hyphens.
+    """
 
     year_filter: int | tuple[int, ...] | None = _setting(
         None, "none, N (published in N or later), or a list of years: 2019,2021 or [2019]"
     )
-    condition_keys: tuple[str, ...] | None = _setting(None, "none (all keys that occur) or the list of keys to use")
-    condition_require: str = _setting("content", "required of every item of a row: content, smiles or none", _REQUIRED)
+    condition_keys: tuple[str, ...] | None = _setting(
+        None, "none (all keys that occur) or the list of keys to use"
+    )
+    condition_require: str = _setting(
+        "content", "required of every item of a row: content, smiles or none", _REQUIRED
+    )
     smiles_exempt_keys: tuple[str, ...] = _setting(
         ("solvents",), "keys whose items need no SMILES with --condition-require smiles"
     )
     reactant_product_require: str = _setting(
         "smiles", "required of every reactant and product: smiles, content or none", _REQUIRED
     )
-    input_products_mode: str = _setting("main_only", "products shown: main_only or all", ("main_only", "all"))
-    yield_field_priority: tuple[str, ...] = _setting(
-        ("isolated_yield", "yield_ratio"), "result fields that hold the yield, the first readable one counts"
+    input_products_mode: str = _setting(
+        "main_only", "products shown: main_only or all", ("main_only", "all")
     )
-    expand_current_conditions: bool = _setting(True, "lift the keys inside current_conditions (true or false)")
-    condition_keys_blacklist: tuple[str, ...] = _setting(tuple(_BLACKLIST.split()), "keys that are not conditions")
+    yield_field_priority: tuple[str, ...] = _setting(
+        ("isolated_yield", "yield_ratio"),
+        "result fields that hold the yield, the first readable one counts",
+    )
+    expand_current_conditions: bool = _setting(
+        True, "lift the keys inside current_conditions (true or false)"
+    )
+    condition_keys_blacklist: tuple[str, ...] = _setting(
+        tuple(_BLACKLIST.split()), "keys that are not conditions"
+    )
     normalize_conditions: bool = _setting(
         True, "compare conditions regardless of width, blanks, case and order (true or false)"
     )
@@ -60,7 +75,9 @@ class Settings:
         5, "minimum of options of an all_varying question besides its references"
     )
     reference_low_mid_fraction: float = _setting(
-        0.6666666666666666, "share of the candidates, from the lowest up, that may be references, in (0, 1]", (1e-9, 1)
+        0.6666666666666666,
+        "share of the candidates, from the lowest up, that may be references, in (0, 1]",
+        (1e-9, 1),
     )
     max_options: int = _setting(
         20,
@@ -68,16 +85,22 @@ class Settings:
         (2, 1e9),
     )
     duplicates: str | None = _setting(
-        None, "rows with equal conditions: best, median or drop; none: as the table says, otherwise best", DUPLICATES
+        None,
+        "rows with equal conditions: best, median or drop; none: as the table says, otherwise best",
+        DUPLICATES,
     )
 
 
 SETTINGS: Final = {setting.name: setting for setting in fields(Settings)}
-SETTING_HELP: Final[Mapping[str, str]] = {name: setting.metadata["help"] for name, setting in SETTINGS.items()}
+SETTING_HELP: Final[Mapping[str, str]] = {
+    name: setting.metadata["help"] for name, setting in SETTINGS.items()
+}
 
 
 def make_settings(values: Mapping[str, Any]) -> Settings:
-    """Settings with `values`, typed or as text, in place of defaults; InputError names a bad one."""
+    """Settings with `values`, typed or as text, in place of defaults; InputError names a bad
+    one.
+    """
     if unknown := sorted(values.keys() - SETTINGS.keys()):
         raise InputError("settings", f"no setting {unknown[0]}")
     settings = Settings()
@@ -86,7 +109,9 @@ def make_settings(values: Mapping[str, Any]) -> Settings:
             settings = replace(settings, **{name: _read_setting(name, value)})
         except (ValueError, RecursionError):
             option = "--" + name.replace("_", "-")
-            raise InputError(option, f"expected {SETTING_HELP[name]}", printable(repr(value), 60)) from None
+            raise InputError(
+                option, f"expected {SETTING_HELP[name]}", printable(repr(value), 60)
+            ) from None
     if settings.max_reference_options < settings.min_reference_options:
         raise InputError("--max-reference-options", "must not be below --min-reference-options")
     return settings
@@ -118,7 +143,13 @@ def _read_words(value: Any) -> tuple[str, ...]:
     """A list, JSON text of a list, or words with commas between them."""
     if isinstance(value, str) and value.strip().startswith("["):
         value = json.loads(value)
-    parts = value.split(",") if isinstance(value, str) else value if isinstance(value, (list, tuple)) else [value]
+    parts = (
+        value.split(",")
+        if isinstance(value, str)
+        else value
+        if isinstance(value, (list, tuple))
+        else [value]
+    )
     return tuple(text for text in (str(part).strip() for part in parts) if text)
 
 

@@ -25,7 +25,9 @@ _NO_VALUE: Final = frozenset({"nan", "<na>", "#n/a"})  # what pandas and Excel w
 
 
 class Row(NamedTuple):
-    """A row: its place in the file, the cells by column, and the columns whose formula was saved without a value."""
+    """A row: its place in the file, the cells by column, and the columns whose formula was saved
+    without a value.
+    """
 
     place: str
     cells: dict[str, str]
@@ -33,7 +35,9 @@ class Row(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """The columns with a name, the rows down to the last that is not blank, and what was noticed."""
+    """The columns with a name, the rows down to the last that is not blank, and what was
+    noticed.
+    """
 
     header: list[str]
     rows: list[Row]
@@ -45,14 +49,18 @@ class Grid(NamedTuple):
 
     rows: list[tuple[str, list[str]]]
     notes: list[str]
-    unsaved: Mapping[tuple[str, int], str] = {}  # (place, column) -> the name of a cell whose formula has no value
+    unsaved: Mapping[
+        tuple[str, int], str
+    ] = {}  # (place, column) -> the name of a cell whose formula has no value
     other_sheets: Sequence[str] = ()  # that look like data
 
 
 def read_sheet(path: Path, name: str | None = None, columns: Sequence[str] = ()) -> Sheet:
-    """The rows of a CSV or TSV, or of the first sheet (or that of this name) of a workbook, which has `columns`.
+    """The rows of a CSV or TSV, or of the first sheet (or that of this name) of a workbook, which
+    has `columns`.
 
-    The delimiter is the most frequent of comma, semicolon and tab in the header. Raises InputError (line, column).
+    The delimiter is the most frequent of comma, semicolon and tab in the header. Raises InputError
+    (line, column).
     """
     where, raw = str(path), read_file(path)
     is_workbook = path.suffix.lower() in (".xlsx", ".xlsm")
@@ -71,10 +79,14 @@ def _make_sheet(grid: Grid, where: str, columns: Sequence[str]) -> Sheet:
     filled = [at for at, (_, cells) in enumerate(rows) if any(cells)]
     if len(filled) < 2:
         raise InputError(where, "expected a header and rows", "none")
-    # A title may stand above the header, which is the first row with all columns that the user named.
+    # A title may stand above the header, which is the first row with all columns that the user
+    # named.
     start = next((at for at in filled if set(columns) <= set(rows[at][1])), filled[0])
     above = [rows[at][0] for at in filled if at < start]
-    notes = [*grid.notes, *([f"above the header, not read: {grouped_names(above)}"] if above else [])]
+    notes = [
+        *grid.notes,
+        *([f"above the header, not read: {grouped_names(above)}"] if above else []),
+    ]
     (place, header), *rows = rows[start : filled[-1] + 1]
     if not header[0] and any(cells and cells[0] for _, cells in rows):
         header[0] = UNNAMED
@@ -83,7 +95,9 @@ def _make_sheet(grid: Grid, where: str, columns: Sequence[str]) -> Sheet:
         if header.count(name) > 1:
             raise InputError(f"{where}: {place}", f"the column {printable(name, 60)} occurs twice")
     if missing := [name for name in columns if name not in named]:
-        raise InputError(where, f"no column {printable(missing[0], 60)}", ", ".join(map(printable, named)))
+        raise InputError(
+            where, f"no column {printable(missing[0], 60)}", ", ".join(map(printable, named))
+        )
     read = []
     for place, cells in rows:
         if len(cells) == 1 and " " in cells[0]:  # a footnote below the table
@@ -92,8 +106,18 @@ def _make_sheet(grid: Grid, where: str, columns: Sequence[str]) -> Sheet:
             raise InputError(f"{where}: {place}", f"expected {len(header)} cells", str(len(cells)))
         if any(cell and not name for name, cell in zip(header, cells, strict=False)):
             raise InputError(f"{where}: {place}", "expected a name above every cell", "none")
-        formulas = {name: grid.unsaved[place, at] for name, at in named.items() if (place, at) in grid.unsaved}
-        read.append(Row(place, {name: cells[at] if any(cells) else "" for name, at in named.items()}, formulas))
+        formulas = {
+            name: grid.unsaved[place, at]
+            for name, at in named.items()
+            if (place, at) in grid.unsaved
+        }
+        read.append(
+            Row(
+                place,
+                {name: cells[at] if any(cells) else "" for name, at in named.items()},
+                formulas,
+            )
+        )
     return Sheet(list(named), read, notes)
 
 
@@ -112,7 +136,10 @@ def _read_text(raw: bytes, where: str) -> Grid:
     rows = [(f"line {line}", cells) for line, cells in csv_rows(text, where)]
     if csv_delimiter(text) != ",":
         cells = [cell.strip() for _, row in rows[1:] for cell in row]
-        commas, points = (any(re.fullmatch(rf"-?[0-9]+{m}[0-9]+\s?%?", cell) for cell in cells) for m in (",", "[.]"))
+        commas, points = (
+            any(re.fullmatch(rf"-?[0-9]+{m}[0-9]+\s?%?", cell) for cell in cells)
+            for m in (",", "[.]")
+        )
         if commas and not points:
             rows = [(place, list(map(_point, cells))) for place, cells in rows]
             notes.append("decimal commas are read as points")
@@ -120,14 +147,18 @@ def _read_text(raw: bytes, where: str) -> Grid:
 
 
 def _decode(raw: bytes, where: str) -> tuple[str, list[str]]:
-    """(text, notes): UTF-8, UTF-16 ("Unicode text" to Excel), GBK or cp1252, as Excel writes in China and the west."""
+    """(text, notes): UTF-8, UTF-16 ("Unicode text" to Excel), GBK or cp1252, as Excel writes in
+    China and the west.
+    """
     try:
         if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
             return raw.decode("utf-16"), []
         return decode_utf8(raw, where), []
     except (InputError, UnicodeDecodeError) as error:
         if b"\0" in raw:
-            raise InputError(where, "expected text or a workbook (.xlsx)", "another kind of file") from None
+            raise InputError(
+                where, "expected text or a workbook (.xlsx)", "another kind of file"
+            ) from None
         name = "GBK" if isinstance(error, InputError) and "GBK" in error.got else "cp1252"
         try:
             return raw.decode(name), [f"the file is not UTF-8 and is read as {name}"]
@@ -136,7 +167,9 @@ def _decode(raw: bytes, where: str) -> tuple[str, list[str]]:
 
 
 def _point(cell: str) -> str:
-    """A cell of numbers, signs and perhaps a word of results with points for its commas; not "1,4-dioxane"."""
+    """A cell of numbers, signs and perhaps a word of results with points for its commas; not
+    "1,4-dioxane".
+    """
     numeric = re.fullmatch(r"(?:[0-9\s.,:/%()<>≤≥~±+−–-]|ee|er|dr|rr|de)+[a-z]?", cell.strip())
     return re.sub(r"(?<=[0-9]),(?=[0-9])", ".", cell) if numeric else cell
 
@@ -148,24 +181,39 @@ def _read_workbook(raw: bytes, where: str, name: str | None) -> Grid:
     book = _open_workbook(raw, where, values=False)
     sheets = {sheet.title: sheet for sheet in book.worksheets}
     if not sheets or (name is not None and name not in sheets):
-        raise InputError(where, f"no sheet {printable(name, 60)}", ", ".join(map(printable, sheets)))
+        raise InputError(
+            where, f"no sheet {printable(name, 60)}", ", ".join(map(printable, sheets))
+        )
     first, *others = sheets
     title = name or first
     sheet = sheets[title]
     if sheet.max_row * sheet.max_column > MOST_CELLS:
-        raise InputError(where, f"expected at most {MOST_CELLS:,} cells", f"{sheet.max_row} × {sheet.max_column}")
+        raise InputError(
+            where, f"expected at most {MOST_CELLS:,} cells", f"{sheet.max_row} × {sheet.max_column}"
+        )
     formulas = [cell for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]
     if formulas:
         sheet = _open_workbook(raw, where, values=True)[title]
-    unsaved = {(f"row {c.row}", c.column - 1): c.coordinate for c in formulas if sheet[c.coordinate].value is None}
-    rows = [(f"row {number}", list(map(_workbook_cell, row))) for number, row in enumerate(sheet.iter_rows(), 1)]
+    unsaved = {
+        (f"row {c.row}", c.column - 1): c.coordinate
+        for c in formulas
+        if sheet[c.coordinate].value is None
+    }
+    rows = [
+        (f"row {number}", list(map(_workbook_cell, row)))
+        for number, row in enumerate(sheet.iter_rows(), 1)
+    ]
     for area in sheet.merged_cells.ranges:  # a merged cell stands for every row beside it
         value = rows[area.min_row - 1][1][area.min_col - 1]
         for _, cells in rows[area.min_row - 1 : area.max_row]:
             cells[area.min_col - 1] = value
     is_chosen = name is not None or not others
-    notes = [] if is_chosen else [f"the first of {len(sheets)} sheets is read: {printable(first, 60)}"]
-    return Grid(rows, notes, unsaved, [title for title in others if _looks_like_data(sheets[title])])
+    notes = (
+        [] if is_chosen else [f"the first of {len(sheets)} sheets is read: {printable(first, 60)}"]
+    )
+    return Grid(
+        rows, notes, unsaved, [title for title in others if _looks_like_data(sheets[title])]
+    )
 
 
 def _open_workbook(raw: bytes, where: str, values: bool) -> Any:
@@ -178,7 +226,9 @@ def _open_workbook(raw: bytes, where: str, values: bool) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what a workbook has besides cells
             book = None if too_large else openpyxl.load_workbook(io.BytesIO(raw), data_only=values)
-    except Exception as error:  # whatever a broken workbook makes openpyxl raise: KeyError, ParseError, …
+    except (
+        Exception
+    ) as error:  # whatever a broken workbook makes openpyxl raise: KeyError, ParseError, …
         raise InputError(where, "not a workbook (.xlsx)", printable(error, 80)) from None
     if too_large:
         raise InputError(where, f"expected at most {MOST_BYTES >> 20} MB, unpacked")
@@ -191,7 +241,9 @@ def _looks_like_data(sheet: Any) -> bool:
 
 
 def _workbook_cell(cell: Any) -> str:
-    """A cell as it is shown: 0.95 in a percent format is 95%, and 3:1, which Excel takes for a time, is 3:01."""
+    """A cell as it is shown: 0.95 in a percent format is 95%, and 3:1, which Excel takes for a
+    time, is 3:01.
+    """
     value = cell.value
     if isinstance(value, datetime.time):
         value = datetime.timedelta(hours=value.hour, minutes=value.minute)

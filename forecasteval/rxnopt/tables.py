@@ -1,4 +1,6 @@
-"""Tables: which of them give questions, which of their rows can be options, and the effective score of a row."""
+"""Tables: which of them give questions, which of their rows can be options, and the effective score
+of a row.
+"""
 
 from __future__ import annotations
 
@@ -10,33 +12,62 @@ from statistics import median
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import as_text, group_by, has_repeated_keys, number_text, repeated_keys
+from forecasteval.common.records import (
+    as_text,
+    group_by,
+    has_repeated_keys,
+    number_text,
+    repeated_keys,
+)
 
 from .cells import ROUND, is_empty, read_fraction, read_yield, show_fraction
 from .items import SELECTIVITIES, Conditions, Item, compare_key, fold, item_text, read_items
 from .settings import DUPLICATES, Settings
 
 CONFLICT: Final = 20.0  # points of the effective score
-FACTORS: Final = {"ee": "enantio_major_fraction", "dr": "dr_major_fraction", "rr": "rr_major_fraction"}
-Scores = dict[str, Any]  # "yield" in percent, the cells of SELECTIVITIES, the FACTORS read from them
+FACTORS: Final = {
+    "ee": "enantio_major_fraction",
+    "dr": "dr_major_fraction",
+    "rr": "rr_major_fraction",
+}
+Scores = dict[
+    str, Any
+]  # "yield" in percent, the cells of SELECTIVITIES, the FACTORS read from them
 
-REASONS: Final = {  # why a table gives no question, a row is no option, a question is not asked or has no references
+# why a table gives no question, a row is no option, a question is not asked or has no references
+REASONS: Final = {
     "unused": (
-        *("unreadable", "not_a_table", "filter_is_table", "filter_year", "filter_reactant_product_require"),
-        *("filter_same_reactants_products", "filter_condition_require", "fewer_than_two_readable_rows"),
+        *(
+            "unreadable",
+            "not_a_table",
+            "filter_is_table",
+            "filter_year",
+            "filter_reactant_product_require",
+        ),
+        *(
+            "filter_same_reactants_products",
+            "filter_condition_require",
+            "fewer_than_two_readable_rows",
+        ),
         *("no_varying_condition", "duplicate_table_id", "no_question"),
     ),
     "left_out": ("no_yield", "unreadable", "condition_require", "equal_conditions"),
     "not_asked": ("fewer_than_two_options", "all_options_tie"),
     "skipped": (
-        *("not_enough_effective_options", "not_enough_reference_candidates", "no_reference_candidate"),
+        *(
+            "not_enough_effective_options",
+            "not_enough_reference_candidates",
+            "no_reference_candidate",
+        ),
         *("no_non_top_score_group", "all_options_tie"),
     ),
 }
 
 
 class Unused(Exception):  # noqa: N818 - not an error: how tables, rows and questions leave the builder
-    """A table that gives no question, a row that is no option, a question not asked; `reason` is counted."""
+    """A table that gives no question, a row that is no option, a question not asked; `reason` is
+    counted.
+    """
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason)
@@ -44,7 +75,9 @@ class Unused(Exception):  # noqa: N818 - not an error: how tables, rows and ques
 
 
 class Row(NamedTuple):
-    """A row that can be an option: its place in the table, conditions as printed and as compared, results."""
+    """A row that can be an option: its place in the table, conditions as printed and as compared,
+    results.
+    """
 
     number: int  # in entries, from 0
     entry: Mapping[str, Any]
@@ -76,7 +109,9 @@ class Table(NamedTuple):
 
 
 def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) -> Table:
-    """The table of a file; raises Unused where it gives no question, and appends a warning for each bad cell."""
+    """The table of a file; raises Unused where it gives no question, and appends a warning for each
+    bad cell.
+    """
     if not isinstance(raw, Mapping) or not isinstance(raw.get("entries"), list):
         raise Unused("not_a_table", "expected an object with a list 'entries'")
     scale, duplicates = _require_usable(raw, settings)
@@ -96,7 +131,11 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
         warnings += [printable(f"{name}: entries[{at}]{shown}: {note}") for note in notes]
     rows, conflicts = _distinct(readable, duplicates, name)
     if len(rows if duplicates == "drop" else readable) < 2:
-        reason = "filter_condition_require" if left_out["condition_require"] else "fewer_than_two_readable_rows"
+        reason = (
+            "filter_condition_require"
+            if left_out["condition_require"]
+            else "fewer_than_two_readable_rows"
+        )
         raise Unused(reason, f"{len(rows)} of {len(entries)}")
     keys = sorted({key for row in rows for key in row.values})
     varying = [key for key in keys if len({row.values.get(key) for row in rows}) > 1]
@@ -104,7 +143,9 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
         raise Unused("no_varying_condition")
     file_name = name.rpartition("/")[2]
     return Table(
-        id=printable(item_text(raw.get("root_img_name")).strip() or file_name.removesuffix(".json")),
+        id=printable(
+            item_text(raw.get("root_img_name")).strip() or file_name.removesuffix(".json")
+        ),
         source_file=item_text(raw.get("source_file")) or file_name,
         doi=item_text(raw.get("doi")),
         entries=len(entries),
@@ -123,7 +164,9 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
 
 
 def _require_usable(raw: Mapping[str, Any], settings: Settings) -> tuple[str, str]:
-    """(scale of the yield, what to do with equal conditions) of a table that passes the filters, or else Unused."""
+    """(scale of the yield, what to do with equal conditions) of a table that passes the filters, or
+    else Unused.
+    """
     if twice := repeated_keys(raw):
         raise Unused("not_a_table", f"'{twice[0]}' is given twice with different values")
     if raw.get("is_table", True) is not True:
@@ -135,7 +178,9 @@ def _require_usable(raw: Mapping[str, Any], settings: Settings) -> tuple[str, st
         raise Unused("not_a_table", f"'yield_scale' must be percent or fraction, got {scale!r}")
     duplicates = settings.duplicates or raw.get("duplicates") or "best"
     if duplicates not in DUPLICATES:
-        raise Unused("not_a_table", f"'duplicates' must be {', '.join(DUPLICATES)}, got {duplicates!r}")
+        raise Unused(
+            "not_a_table", f"'duplicates' must be {', '.join(DUPLICATES)}, got {duplicates!r}"
+        )
     return scale, duplicates
 
 
@@ -149,50 +194,75 @@ def _passes_year(year: object, wanted: int | tuple[int, ...] | None) -> bool:
 
 
 def _read_reaction(
-    raw: Mapping[str, Any], entries: Iterable[Any], name: str, settings: Settings, warnings: list[str]
+    raw: Mapping[str, Any],
+    entries: Iterable[Any],
+    name: str,
+    settings: Settings,
+    warnings: list[str],
 ) -> tuple[list[Item], list[Item]]:
-    """(reactants, products), the main product first, of the table or (where it has none) of its rows.
+    """(reactants, products), the main product first, of the table or (where it has none) of its
+    rows.
 
     Raises Unused if rows differ in them, and if a molecule lacks what is required.
     """
     sides: dict[str, list[Item]] = {}
     for side in ("reactants", "products"):
         table = read_items(raw.get(side))
-        of_rows = [read_items(entry.get(side)) or table for entry in entries if isinstance(entry, Mapping)]
-        keys = {tuple(sorted(item["SMILES"].strip() or fold(item["content"]) for item in items)) for items in of_rows}
+        of_rows = [
+            read_items(entry.get(side)) or table for entry in entries if isinstance(entry, Mapping)
+        ]
+        keys = {
+            tuple(sorted(item["SMILES"].strip() or fold(item["content"]) for item in items))
+            for items in of_rows
+        }
         if len(keys) > 1:
             raise Unused("filter_same_reactants_products", f"{side} differ between rows")
         sides[side] = table or (of_rows[0] if of_rows else [])
     products = sides["products"]
     if main := item_text(raw.get("main_product_smiles")).strip():
-        place = next((at for at, item in enumerate(products) if item["SMILES"].strip() == main), None)
-        products.insert(0, {"content": "", "SMILES": main} if place is None else products.pop(place))
+        place = next(
+            (at for at, item in enumerate(products) if item["SMILES"].strip() == main), None
+        )
+        products.insert(
+            0, {"content": "", "SMILES": main} if place is None else products.pop(place)
+        )
         if place is None:
             warnings.append(printable(f"{name}: main_product_smiles is not one of the products"))
     required = settings.reactant_product_require
     for side, items in sides.items():
         if required != "none" and (not items or _lacks(items, required)):
             what = side.removesuffix("s")
-            detail = f"a {what} without {required.replace('smiles', 'SMILES')}" if items else f"no {what}"
+            detail = (
+                f"a {what} without {required.replace('smiles', 'SMILES')}"
+                if items
+                else f"no {what}"
+            )
             raise Unused("filter_reactant_product_require", detail)
     return sides["reactants"], products
 
 
 def _lacks(items: Iterable[Item], required: str) -> bool:
     """Whether an item lacks its content or its SMILES, as `required` says."""
-    return not all((item["SMILES"] if required == "smiles" else item["content"]).strip() for item in items)
+    return not all(
+        (item["SMILES"] if required == "smiles" else item["content"]).strip() for item in items
+    )
 
 
 # --- Rows ---
 
 
-def _read_row(entry: object, index: int, settings: Settings, fraction: bool, notes: list[str]) -> Row:
+def _read_row(
+    entry: object, index: int, settings: Settings, fraction: bool, notes: list[str]
+) -> Row:
     """The row of an entry; Unused if it is no option. Appends a note for each bad cell."""
     if not isinstance(entry, Mapping):
         raise Unused("unreadable", f"expected an object, got {type(entry).__name__}")
     if has_repeated_keys(entry):
         raise Unused("unreadable", "a key is given twice with different values")
-    parts = {field: {} if entry.get(field) is None else entry[field] for field in ("conditions", "results")}
+    parts = {
+        field: {} if entry.get(field) is None else entry[field]
+        for field in ("conditions", "results")
+    }
     for field, part in parts.items():
         if not isinstance(part, Mapping):
             raise Unused("unreadable", f"'{field}' must be an object")
@@ -203,8 +273,14 @@ def _read_row(entry: object, index: int, settings: Settings, fraction: bool, not
     kept = _read_conditions(parts["conditions"], settings)
     for key, items in kept.items():
         exempt = settings.condition_require == "smiles" and key in settings.smiles_exempt_keys
-        if settings.condition_require != "none" and not exempt and _lacks(items, settings.condition_require):
-            raise Unused("condition_require", f"{key}: an item without {settings.condition_require}")
+        if (
+            settings.condition_require != "none"
+            and not exempt
+            and _lacks(items, settings.condition_require)
+        ):
+            raise Unused(
+                "condition_require", f"{key}: an item without {settings.condition_require}"
+            )
     values = {key: compare_key(items, settings.normalize_conditions) for key, items in kept.items()}
     return Row(index, entry, kept, values, scores, effective)
 
@@ -232,7 +308,8 @@ def _read_conditions(raw: Mapping[str, Any], settings: Settings) -> Conditions:
 
 
 def _distinct(rows: Iterable[Row], duplicates: str, name: str) -> tuple[list[Row], list[str]]:
-    """(rows whose conditions differ, conflicts): of equal conditions the best row, their median, or none.
+    """(rows whose conditions differ, conflicts): of equal conditions the best row, their median, or
+    none.
 
     Repeats that agree are one row whatever `duplicates` says.
     """
@@ -242,7 +319,9 @@ def _distinct(rows: Iterable[Row], duplicates: str, name: str) -> tuple[list[Row
         if best.effective - low > CONFLICT:
             span = f"effective {low:g} to {best.effective:g}"
             places = ", ".join(str(row.number) for row in group)
-            conflicts.append(printable(f"{name}: entries[{places}]: equal conditions, {span} ({duplicates})"))
+            conflicts.append(
+                printable(f"{name}: entries[{places}]: equal conditions, {span} ({duplicates})")
+            )
         if best.effective == low or duplicates == "best":
             kept.append(best)
         elif duplicates == "median":
@@ -251,7 +330,9 @@ def _distinct(rows: Iterable[Row], duplicates: str, name: str) -> tuple[list[Row
 
 
 def _median_row(rows: Sequence[Row]) -> Row:
-    """The first of rows with equal conditions, with the median of each quantity; effective is made of those."""
+    """The first of rows with equal conditions, with the median of each quantity; effective is made
+    of those.
+    """
     scores = {**rows[0].scores, "yield": round(median(row.scores["yield"] for row in rows), ROUND)}
     for field, key in FACTORS.items():
         known = [row.scores[key] for row in rows if row.scores[key] is not None]
@@ -266,21 +347,37 @@ def _median_row(rows: Sequence[Row]) -> Row:
 def read_scores(
     results: Mapping[str, Any], settings: Settings, fraction: bool
 ) -> tuple[Scores | None, float, list[tuple[str, str]]]:
-    """(scores or None where there is no yield, effective score, notes as (field, text)) of a row's results."""
-    cells = {field: read_yield(results.get(field), fraction) for field in settings.yield_field_priority}
+    """(scores or None where there is no yield, effective score, notes as (field, text)) of a row's
+    results.
+    """
+    cells = {
+        field: read_yield(results.get(field), fraction) for field in settings.yield_field_priority
+    }
     yields = dict[str, float]()
-    for field, cell in cells.items():  # 80 (77) is two, but a field's cell without a bracket counts before it
+    for (
+        field,
+        cell,
+    ) in cells.items():  # 80 (77) is two, but a field's cell without a bracket counts before it
         if cell.value is not None and cell.isolated is not None:
             yields.setdefault("yield_ratio" if field == "isolated_yield" else field, cell.value)
             yields.setdefault("isolated_yield", cell.isolated)
-    yields |= {f: cell.value for f, cell in cells.items() if cell.value is not None and cell.isolated is None}
+    yields |= {
+        f: cell.value
+        for f, cell in cells.items()
+        if cell.value is not None and cell.isolated is None
+    }
     selectivity = {field: results.get(field) for field in SELECTIVITIES}
     for name, text in (pair for cell in cells.values() for pair in cell.selectivity):
         if is_empty(selectivity[name]):
             selectivity[name] = text
     read = {field: read_fraction(cell, field) for field, cell in selectivity.items()}
-    problems = [*((field, cell.note) for field, cell in cells.items()), *((f, note) for f, (_, note) in read.items())]
-    notes = [(f, f"{note}: {printable(as_text(results.get(f)), 40)!r}") for f, note in problems if note]
+    problems = [
+        *((field, cell.note) for field, cell in cells.items()),
+        *((f, note) for f, (_, note) in read.items()),
+    ]
+    notes = [
+        (f, f"{note}: {printable(as_text(results.get(f)), 40)!r}") for f, note in problems if note
+    ]
     amounts = [yields[field] for field in cells if field in yields]
     if not amounts:
         return None, 0.0, notes

@@ -1,4 +1,6 @@
-"""`prediction/systems.json`: what is told of systems is shown and kept; mistakes in it cost only it."""
+"""`prediction/systems.json`: what is told of systems is shown and kept; mistakes in it cost only
+it.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ def test_everything_is_kept_and_shown(root: Path) -> None:
     assert [first.split()[1], second.split()[1]] == ["Alpha", "d-b"]
     for value in ("ACME", "agent-1", "0.25", "tools on", "MIT", "yes", "search, code", "2026"):
         assert value in first
-    records = list(csv.DictReader(io.StringIO((root / "evaluation/leaderboard.csv").read_text("utf-8"))))
+    records = list(
+        csv.DictReader(io.StringIO((root / "evaluation/leaderboard.csv").read_text("utf-8")))
+    )
     assert [record["about_name"] for record in records] == ["Alpha", ""]
     assert (records[0]["about_cost"], records[0]["about_tools"]) == ("0.25", "search, code")
     assert (records[0]["name"], records[1]["about_organisation"]) == ("d-a", "Bravo")
@@ -90,7 +94,12 @@ def test_runs_and_datasets_of_one_system(tmp_path: Path) -> None:
     write(tmp_path, {"prediction/a.json": [q()]})
     tell(tmp_path, {"a": {"model": "m"}, "b": {"model": "n"}})
     found = {(row["dataset"], row["name"]): row["about"]["model"] for row in rows(tmp_path)}
-    assert found == {("d.json", "d-a"): "m", ("d.json", "d-b@x"): "n", ("e.json", "e_a"): "m", (None, "a"): "m"}
+    assert found == {
+        ("d.json", "d-a"): "m",
+        ("d.json", "d-b@x"): "n",
+        ("e.json", "e_a"): "m",
+        (None, "a"): "m",
+    }
 
 
 def test_systems_without_a_cost_are_named_beside_the_cheapest(tmp_path: Path) -> None:
@@ -98,18 +107,27 @@ def test_systems_without_a_cost_are_named_beside_the_cheapest(tmp_path: Path) ->
     tell(tmp_path, {"b": {"cost": 1}, "c": {"cost": 2}})
     text = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
     assert (
-        "not significantly worse than the leader: b. Without a known cost, and therefore not compared: 1 (a)." in text
+        "not significantly worse than the leader: b. Without a known cost, and therefore not compared: 1 (a)."
+        in text
     )
     tell(tmp_path, {"a": {"cost": 0.5}, "b": {"cost": 1}, "c": {"cost": 2}})
-    assert "Without a known cost" not in (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    assert "Without a known cost" not in (tmp_path / "evaluation/leaderboard.html").read_text(
+        "utf-8"
+    )
 
 
 def test_forecasters(tmp_path: Path) -> None:
     for name in ("dataset", "prediction"):
-        write(tmp_path, {f"{name}/prophet-sample.json": (ROOT / name / "prophet-sample.json").read_bytes()})
+        write(
+            tmp_path,
+            {f"{name}/prophet-sample.json": (ROOT / name / "prophet-sample.json").read_bytes()},
+        )
     done = tell(tmp_path, {"harbor-9b": {"organisation": "ACME", "name": "Harbour"}})
     assert done.code == 0
-    assert [row.get("about") for row in rows(tmp_path)][:2] == [{"organisation": "ACME", "name": "Harbour"}, None]
+    assert [row.get("about") for row in rows(tmp_path)][:2] == [
+        {"organisation": "ACME", "name": "Harbour"},
+        None,
+    ]
     assert "   1  Harbour " in done.out
     assert run(tmp_path, "nightly", "--verify").code == 0
 
@@ -119,14 +137,23 @@ def test_the_table_over_all_datasets_and_the_page(tmp_path: Path) -> None:
     folder_of(tmp_path, a="AAAA", b="AABB")
     write(tmp_path, {"dataset/e.json": [q(f"x{n}", answer=...) for n in range(4)]})
     for name, text in (("a", "AABA"), ("b", "BBAA")):
-        write(tmp_path, {f"prediction/e-{name}.json": {f"x{n}": letter for n, letter in enumerate(text)}})
+        write(
+            tmp_path,
+            {f"prediction/e-{name}.json": {f"x{n}": letter for n, letter in enumerate(text)}},
+        )
     plain = run(tmp_path, "nightly")
     assert ">Organisation<" not in (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
-    done = tell(tmp_path, {"a": {"organisation": "<b>ACME</b>", "cost": 0.5}, "b": {"organisation": "Bravo"}})
+    done = tell(
+        tmp_path,
+        {"a": {"organisation": "<b>ACME</b>", "cost": 0.5}, "b": {"organisation": "Bravo"}},
+    )
     assert done.out.count("Organisation") == 3
     assert "Organisation" not in plain.out
     (pooled,) = stored(tmp_path)["pooled"]
-    assert {row["name"]: row["about"]["organisation"] for row in pooled["rows"]} == {"a": "<b>ACME</b>", "b": "Bravo"}
+    assert {row["name"]: row["about"]["organisation"] for row in pooled["rows"]} == {
+        "a": "<b>ACME</b>",
+        "b": "Bravo",
+    }
     page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
     assert len(re.findall('data-kind="choice"[^>]*>Organisation<', page)) == 2
     assert len(re.findall('data-kind="number"[^>]*>Cost per question<', page)) == 2
@@ -221,7 +248,9 @@ def test_a_mistake_is_one_line_and_costs_no_score(root: Path, about: Any, told: 
 def test_nobody_is_shown_by_the_name_of_another(root: Path, shown: str) -> None:
     done = tell(root, {"a": {"name": shown, "model": "m"}, "b": {"name": "b"}})
     (line,) = failures(done)
-    assert line.startswith("systems.json: system a: 'name' must not be that of another system, got "), line
+    assert line.startswith(
+        "systems.json: system a: 'name' must not be that of another system, got "
+    ), line
     assert [row["about"] for row in rows(root)] == [{"model": "m"}, {"name": "b"}]
     before = snapshot(root)
     assert failures(run(root, "nightly")) == [line]
@@ -230,7 +259,11 @@ def test_nobody_is_shown_by_the_name_of_another(root: Path, shown: str) -> None:
 
 
 def test_mistakes_are_told_together_and_the_rest_counts(root: Path) -> None:
-    about = {"a": {"cost": -1, "model": 3, "organisation": "ACME"}, "b": 7, **{f"x{n}": n for n in range(5)}}
+    about = {
+        "a": {"cost": -1, "model": 3, "organisation": "ACME"},
+        "b": 7,
+        **{f"x{n}": n for n in range(5)},
+    }
     (line,) = failures(tell(root, about))
     assert line.split("; ") == [
         "systems.json: system a: 'cost' must be a number >= 0, got -1", "system a: 'model' must be text, got 3",
@@ -256,13 +289,22 @@ def test_what_is_no_file(root: Path, kind: str) -> None:
 
 def test_hostile_text(root: Path) -> None:
     evil = EVIL + "|<script>`[x](y)"
-    done = tell(root, {"a": {"name": evil, "organisation": evil, evil: evil, "=k\t=1+1": "=1+1"}, evil: {"cost": -1}})
+    done = tell(
+        root,
+        {
+            "a": {"name": evil, "organisation": evil, evil: evil, "=k\t=1+1": "=1+1"},
+            evil: {"cost": -1},
+        },
+    )
     assert done.code == 3
     text = (root / "evaluation/leaderboard.md").read_text("utf-8")
     table = (root / "evaluation/leaderboard.csv").read_text("utf-8")
     assert not RAW_CONTROL.search(done.out + done.err + text + table)
     assert "<script>" not in text
-    cells = text.splitlines()[4].replace(r"\|", "").count("|"), text.splitlines()[6].replace(r"\|", "").count("|")
+    cells = (
+        text.splitlines()[4].replace(r"\|", "").count("|"),
+        text.splitlines()[6].replace(r"\|", "").count("|"),
+    )
     assert cells[0] == cells[1]
     header, first, *_ = csv.reader(io.StringIO(table))
     assert len(header) == len(first)

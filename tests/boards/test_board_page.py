@@ -1,4 +1,6 @@
-"""The leaderboard's page: ties with the leader, links to pages that are there, the history and its breaks."""
+"""The leaderboard's page: ties with the leader, links to pages that are there, the history and its
+breaks.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +114,9 @@ def test_nightly_makes_the_pages_of_the_runs_if_asked(tmp_path: Path) -> None:
     assert (folder / "d-a.html").read_bytes() == page
 
 
-@each("name", ["250915-careful", "prophet-sample", "multiple_choice_single_varying_reference-random"])
+@each(
+    "name", ["250915-careful", "prophet-sample", "multiple_choice_single_varying_reference-random"]
+)
 def test_the_page_that_nightly_makes_is_that_of_the_run(tmp_path: Path, name: str) -> None:
     dataset = name.rpartition("-")[0] if name != "prophet-sample" else name
     for path in (f"dataset/{dataset}.json", f"prediction/{name}.json"):
@@ -132,7 +136,10 @@ def test_the_page_that_nightly_makes_is_that_of_the_run(tmp_path: Path, name: st
 def test_a_run_cannot_have_the_page_of_a_comparison(tmp_path: Path) -> None:
     write(tmp_path, {"prediction/compare.json": [q("q1")], "prediction/b.json": [q("q1")]})
     done = run(tmp_path, "nightly", "--html")
-    assert (done.code, done.err.count("no page could be made, or not under this name: 1 (compare)\n")) == (0, 1)
+    assert (
+        done.code,
+        done.err.count("no page could be made, or not under this name: 1 (compare)\n"),
+    ) == (0, 1)
     assert [row["name"] for row in rows(stored(tmp_path))] == ["b", "compare"]
     (tmp_path / "evaluation/b.html").unlink()
     (tmp_path / "evaluation/b.html").mkdir()  # cannot be written, and costs no score
@@ -155,10 +162,16 @@ def test_who_is_like_the_leader_is_said_once() -> None:
             for n in (1, 2, 3)
         ],
     }  # fmt: skip
-    page = make_page({"tables": [], "pooled": [table], "leaderboard": {"version": "1", "min_questions": 0}})
+    page = make_page(
+        {"tables": [], "pooled": [table], "leaderboard": {"version": "1", "min_questions": 0}}
+    )
     chart = page.charts()["pooled1"]
     assert behind(chart) == [0, 0, 1]
-    assert [row[1] for row in chart.table.rows] == ["System 1", "System 2", "System 3"]  # as systems.json has it
+    assert [row[1] for row in chart.table.rows] == [
+        "System 1",
+        "System 2",
+        "System 3",
+    ]  # as systems.json has it
 
 
 def test_failed_files_have_their_reasons(tmp_path: Path) -> None:
@@ -198,7 +211,10 @@ def test_history_follows_systems_over_datasets() -> None:
 
 def test_history_breaks_where_rules_change() -> None:
     changed = weeks()
-    changed["tables"][2]["signature"] = {**changed["tables"][2]["signature"], "rules": "official-2026"}
+    changed["tables"][2]["signature"] = {
+        **changed["tables"][2]["signature"],
+        "rules": "official-2026",
+    }
     page = make_page(changed)
     assert "broken where" in page.charts()["history1"].description
     whole, broken = (render(make_page(one)) for one in (weeks(), changed))
@@ -207,15 +223,26 @@ def test_history_breaks_where_rules_change() -> None:
 
 
 def test_history_follows_systems_over_the_nights_that_changed_a_score(tmp_path: Path) -> None:
-    write(tmp_path, {"dataset/d.json": [question(f"q{n}") for n in range(4)], "prediction/d-a.json": {"q0": "A"}})
+    write(
+        tmp_path,
+        {
+            "dataset/d.json": [question(f"q{n}") for n in range(4)],
+            "prediction/d-a.json": {"q0": "A"},
+        },
+    )
     write(tmp_path, {"prediction/d-b.json": {"q0": "A", "q1": "A"}})
     for answers in ({"q0": "A"}, {"q0": "A"}, {"q0": "B"}, None, {f"q{n}": "A" for n in range(4)}):
         (tmp_path / "prediction/d-a.json").unlink(missing_ok=True)
         write(tmp_path, {"prediction/d-a.json": answers} if answers else {})
         assert run(tmp_path, "nightly").code == 0
-    chart = make_page(stored(tmp_path), history=read_history(tmp_path / "evaluation")).charts()["nights1"]
+    chart = make_page(stored(tmp_path), history=read_history(tmp_path / "evaluation")).charts()[
+        "nights1"
+    ]
     assert chart.title == "FutureX, d.json: 4 nights"
-    assert chart.table.rows == [["a", "0.2500", "0.0000", "–", "1.0000"], ["b", "0.5000", "0.5000", "0.5000", "0.5000"]]
+    assert chart.table.rows == [
+        ["a", "0.2500", "0.0000", "–", "1.0000"],
+        ["b", "0.5000", "0.5000", "0.5000", "0.5000"],
+    ]
     assert "<h2>History</h2>" in (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
 
 
@@ -240,10 +267,18 @@ def test_nothing_to_rank() -> None:
 
 def test_the_table_over_all_datasets_comes_first(tmp_path: Path) -> None:
     for name, systems in (("w1", "ab"), ("w2", "bc")):
-        write(tmp_path, {f"dataset/{name}.json": [question(f"{name}{place}") for place in range(4)]})
+        write(
+            tmp_path, {f"dataset/{name}.json": [question(f"{name}{place}") for place in range(4)]}
+        )
         for place, who in enumerate(systems):
             answers = {f"{name}{n}": "AB"[n <= place] for n in range(4)}
-            write(tmp_path, {f"prediction/{name}-{who}.json": answers, f"prediction/{name}-{who}@2.json": answers})
+            write(
+                tmp_path,
+                {
+                    f"prediction/{name}-{who}.json": answers,
+                    f"prediction/{name}-{who}@2.json": answers,
+                },
+            )
     assert run(tmp_path, "nightly").code == 0
     page = make_page(stored(tmp_path))
     assert page.figures[:2] == [
@@ -252,8 +287,12 @@ def test_the_table_over_all_datasets_comes_first(tmp_path: Path) -> None:
     ]
     titles = [section.title for section in page.sections]
     assert titles[0] == "FutureX, all 2 datasets, 8 questions"
-    assert [section.title for section in page.sections if section.folded] == ["FutureX, w1.json, 4 questions"]
-    assert titles.index("FutureX, w2.json, 4 questions") < titles.index("FutureX, w1.json, 4 questions")
+    assert [section.title for section in page.sections if section.folded] == [
+        "FutureX, w1.json, 4 questions"
+    ]
+    assert titles.index("FutureX, w2.json, 4 questions") < titles.index(
+        "FutureX, w1.json, 4 questions"
+    )
     chart = page.charts()["pooled1"]
     assert [row[1] for row in chart.table.rows] == ["a", "b", "c"]
     assert "adjusted over all pairs" in chart.description
@@ -274,11 +313,17 @@ def test_runs_are_listed_and_linked_and_their_mean_is_not(tmp_path: Path) -> Non
         "a": Links([Link("1: 1.000", "d-a.html"), Link("2: 0.000", "d-a@2.html")]),
     }
     text = (tmp_path / "evaluation" / "leaderboard.html").read_text("utf-8")
-    assert [text.count(f'href="{name}.html"') for name in ("./d-a", "./d-a%402", "./d-b")] == [1, 1, 1]
+    assert [text.count(f'href="{name}.html"') for name in ("./d-a", "./d-a%402", "./d-b")] == [
+        1,
+        1,
+        1,
+    ]
 
 
 def test_the_page_of_a_season_is_small(tmp_path: Path) -> None:
-    """12 weeks of 50 questions and 20 systems take less than 300 kB: this is a third of the weeks and systems."""
+    """12 weeks of 50 questions and 20 systems take less than 300 kB: this is a third of the weeks
+    and systems.
+    """
     make_season(tmp_path, weeks=4, questions=16, systems=7, runs=3)
     assert run(tmp_path, "nightly", "--html").code == 0
     page = (tmp_path / "evaluation/leaderboard.html").read_bytes()

@@ -1,4 +1,6 @@
-"""The command line with a language model: key, cache, and a night, which is one run for all its files."""
+"""The command line with a language model: key, cache, and a night, which is one run for all its
+files.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,10 @@ def ask(root: Path, server: LlmServer, *words: str, key: str = KEY) -> Done:
 def folder(root: Path, files: int, each: int = 3) -> Path:
     """Files whose questions no other file holds."""
     for number in range(files):
-        rows = [question(rf"\boxed{{{1000 * number + n} then, after 90 now}}", f"q{n}") for n in range(each)]
+        rows = [
+            question(rf"\boxed{{{1000 * number + n} then, after 90 now}}", f"q{n}")
+            for n in range(each)
+        ]
         write(root, {f"prediction/p{number}.json": rows})
     return root
 
@@ -52,9 +57,15 @@ def test_a_file(server: LlmServer, tmp_path: Path) -> None:
 
 
 def test_commands_of_the_documents(server: LlmServer, tmp_path: Path) -> None:
-    """Every command with a model in README.md and docs/, about all numbers of the shipped samples."""
-    texts = [path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *ROOT.glob("docs/*.md")]]
-    commands = re.findall(r"^OPENAI_API_KEY=… python eval\.py (.*--llm .*)$", "\n".join(texts), re.M)
+    """Every command with a model in README.md and docs/, about all numbers of the shipped
+    samples.
+    """
+    texts = [
+        path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *ROOT.glob("docs/*.md")]
+    ]
+    commands = re.findall(
+        r"^OPENAI_API_KEY=… python eval\.py (.*--llm .*)$", "\n".join(texts), re.M
+    )
     assert commands
     for name in ("dataset", "prediction"):
         shutil.copytree(ROOT / name, tmp_path / name)
@@ -90,15 +101,22 @@ def test_help_says_that_true_names_are_sent(tmp_path: Path) -> None:
 
 
 def test_the_key_is_nowhere(
-    server: LlmServer, tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    server: LlmServer,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level("DEBUG")
     write(tmp_path, {"prediction/p.json": questions(2)})
     for status in (200, 400, 401, 500):
-        server.script = lambda request, status=status: honest(request) if status == 200 else error(status, KEY)
+        server.script = lambda request, status=status: (
+            honest(request) if status == 200 else error(status, KEY)
+        )
         done = ask(tmp_path, server, "-f", "p", "--save", "--items", "--html")
         assert KEY not in done.out + done.err + caplog.text + "".join(capfd.readouterr())
-    assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+    assert not [
+        path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()
+    ]
 
 
 # --- A night ---
@@ -106,7 +124,12 @@ def test_the_key_is_nowhere(
 
 @pytest.mark.parametrize(
     ("status", "requests", "kind", "first"),
-    [(401, 1, "key refused", 1), (402, 1, "no credit", 1), (404, 1, "no such model", 1), (503, 10, "status 503", 3)],
+    [
+        (401, 1, "key refused", 1),
+        (402, 1, "no credit", 1),
+        (404, 1, "no such model", 1),
+        (503, 10, "status 503", 3),
+    ],
 )
 def test_a_server_that_fails_ends_the_run_for_all_files(
     server: LlmServer, tmp_path: Path, status: int, requests: int, kind: str, first: int
@@ -115,11 +138,17 @@ def test_a_server_that_fails_ends_the_run_for_all_files(
     server.script = lambda request: error(status)
     done = ask(tmp_path, server, "nightly", "--workers", "1")
     assert len(server.requests) == requests
-    assert (done.code, counts(done), stored(tmp_path, "p0")["llm"]["failures"][kind]) == (3, (5, 0, 0), first)
+    assert (done.code, counts(done), stored(tmp_path, "p0")["llm"]["failures"][kind]) == (
+        3,
+        (5, 0, 0),
+        first,
+    )
     lines = done.err.splitlines()
     assert any(f"{kind}: questions {requests}, files " in line for line in lines)
     assert any(f"not sent: questions {15 - requests}, files " in line for line in lines)
-    assert lines[-1].startswith("eval.py: degraded results, which the next run makes again: 5 (p0.json, p1.json")
+    assert lines[-1].startswith(
+        "eval.py: degraded results, which the next run makes again: 5 (p0.json, p1.json"
+    )
     server.script = honest
     done = ask(tmp_path, server, "nightly")
     assert (done.code, done.err, counts(done)) == (0, "", (5, 0, 0))
@@ -137,7 +166,9 @@ def test_credit_that_runs_out(server: LlmServer, tmp_path: Path) -> None:
     assert len(server.requests) == 5 + 8
 
 
-def test_large_files_are_one_run_too(server: LlmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_files_are_one_run_too(
+    server: LlmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """They go to one process, which keeps the count of failures from file to file."""
     monkeypatch.setattr(tasks, "POOL_BYTES", 0)
     forkserver._forkserver._stop()  # type: ignore[attr-defined]  # one of an earlier test has other variables

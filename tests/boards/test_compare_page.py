@@ -1,4 +1,6 @@
-"""The page of a comparison: differences by level, the questions on which two systems differ, where it is written."""
+"""The page of a comparison: differences by level, the questions on which two systems differ, where
+it is written.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,13 @@ from html_page import check_page
 
 
 def pair() -> list[dict[str, object]]:
-    a = [q("q1"), q("q2", answer="B"), q("q3"), number("n1"), number("n2", answer=r"\boxed{95}", Std=10)]
+    a = [
+        q("q1"),
+        q("q2", answer="B"),
+        q("q3"),
+        number("n1"),
+        number("n2", answer=r"\boxed{95}", Std=10),
+    ]
     b = [q("q1", answer="B"), q("q2"), q("q3"), number("n1"), number("n2", answer=None, Std=10)]
     return [score(a, "a"), score(b, "b")]
 
@@ -37,7 +45,13 @@ def test_page_shows_both_answers_where_scores_differ() -> None:
     assert records.note.startswith("They differ on 3 of 5 questions, ")
     rows = {dict(row.details)["Id"]: row for row in records.rows}
     assert list(rows) == ["n2", "q1", "q2"]  # a question of level 4 adds more than one of level 1
-    assert rows["q1"].cells[:5] == ["1", "+0.0667", "1.0000", "0.0000", "A"]  # 0.1 / (0.1 + 0.4) / 3
+    assert rows["q1"].cells[:5] == [
+        "1",
+        "+0.0667",
+        "1.0000",
+        "0.0000",
+        "A",
+    ]  # 0.1 / (0.1 + 0.4) / 3
     assert rows["n2"].cells[6:8] == ["95", "(missing)"]
     moved = {row["id"]: f"{row['adds']:+.4f}" for row in compare(pair())["pairs"][0]["questions"]}
     assert {name: row.cells[1] for name, row in rows.items()} == moved
@@ -47,12 +61,23 @@ def test_page_shows_both_answers_where_scores_differ() -> None:
 
 
 def test_files_are_compared_with_their_whole_prompts_and_answers(tmp_path: Path) -> None:
-    """A result keeps the first line of a prompt and an excerpt of an answer: the rest is read from the files."""
+    """A result keeps the first line of a prompt and an excerpt of an answer: the rest is read from
+    the files.
+    """
     long = "because " * 100
     write(
-        tmp_path, {"prediction/a.json": [q("q1", prompt="One\nTwo A. x B. y", answer=rf"{long}\boxed{{A}}"), q("q2")]}
+        tmp_path,
+        {
+            "prediction/a.json": [
+                q("q1", prompt="One\nTwo A. x B. y", answer=rf"{long}\boxed{{A}}"),
+                q("q2"),
+            ]
+        },
     )
-    write(tmp_path, {"prediction/b.json": [q("q1", prompt="One\nTwo A. x B. y", answer=r"\boxed{B}"), q("q2")]})
+    write(
+        tmp_path,
+        {"prediction/b.json": [q("q1", prompt="One\nTwo A. x B. y", answer=r"\boxed{B}"), q("q2")]},
+    )
     assert run(tmp_path, "compare", "a", "b", "--html").code == 0
     parsed = check_page((tmp_path / "evaluation/compare.html").read_text(encoding="utf-8"))
     assert any("Two A. x B. y" in text for text in parsed.texts)
@@ -62,10 +87,14 @@ def test_files_are_compared_with_their_whole_prompts_and_answers(tmp_path: Path)
 
 def test_probabilities_have_no_answers_to_show() -> None:
     """Items of Prophet Arena hold neither a truth nor a reading, and no level counts."""
-    prediction, dataset = (ROOT / folder / "prophet-sample.json" for folder in ("prediction", "dataset"))
+    prediction, dataset = (
+        ROOT / folder / "prophet-sample.json" for folder in ("prediction", "dataset")
+    )
     results = ProphetArenaEvaluator(items=True, bootstrap=0).evaluate_file(prediction, [dataset])
     page = compare([results]).page()
-    records = [block for section in page.sections for block in section.blocks if isinstance(block, Records)]
+    records = [
+        block for section in page.sections for block in section.blocks if isinstance(block, Records)
+    ]
     titles = ["Adds", "A’s score", "B’s score", "Higher"]
     assert records
     assert all([column.title for column in block.columns] == titles for block in records)
@@ -74,21 +103,33 @@ def test_probabilities_have_no_answers_to_show() -> None:
 
 def test_long_names_of_a_dataset_stay_apart() -> None:
     rows = [q("q1"), q("q2")]
-    page = compare([score(rows, f"multiple_choice_all_varying-{name}") for name in ("first", "second")]).page()
-    assert page.charts()["differences"].table.rows[0][0] == "…all_varying-first − …ll_varying-second"
+    page = compare(
+        [score(rows, f"multiple_choice_all_varying-{name}") for name in ("first", "second")]
+    ).page()
+    assert (
+        page.charts()["differences"].table.rows[0][0] == "…all_varying-first − …ll_varying-second"
+    )
 
 
 def test_several_systems_have_a_section_per_pair() -> None:
     results = [*pair(), score([q("q1"), q("q2"), q("q3"), number("n1"), number("n2", Std=10)], "c")]
     page = compare(results).page()
-    assert [section.title for section in page.sections[1:]] == ["a − b", "a − c", "b − c", "By level"]
+    assert [section.title for section in page.sections[1:]] == [
+        "a − b",
+        "a − c",
+        "b − c",
+        "By level",
+    ]
     check_page(render(page))
 
 
 @pytest.mark.parametrize(
-    ("option", "written"), [(["--html"], "evaluation/compare.html"), (["--html=out.html"], "out.html")]
+    ("option", "written"),
+    [(["--html"], "evaluation/compare.html"), (["--html=out.html"], "out.html")],
 )
-def test_where_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: list[str], written: str) -> None:
+def test_where_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: list[str], written: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path, {"prediction/a.json": [q("q1")], "prediction/b.json": [q("q1", answer="B")]})
     plain = run(tmp_path, "compare", "a", "b")
@@ -101,7 +142,8 @@ def test_a_system_behind_the_option_is_not_overwritten(tmp_path: Path) -> None:
     write(tmp_path, {f"prediction/{name}.json": [q("q1")] for name in "abc"})
     before = (tmp_path / "prediction/a.json").read_bytes()
     assert_refused(
-        run(tmp_path, "compare", "--html", "prediction/a.json", "b", "c"), "expected a path that ends in .html"
+        run(tmp_path, "compare", "--html", "prediction/a.json", "b", "c"),
+        "expected a path that ends in .html",
     )
     assert (tmp_path / "prediction/a.json").read_bytes() == before
 

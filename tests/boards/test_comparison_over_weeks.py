@@ -26,7 +26,9 @@ def test_with_all_systems_it_says_what_the_leaderboard_says(season: Path) -> Non
     (table,) = stored(season)["pooled"]
     rows = {row["name"]: row for row in table["rows"]}
     leader, *others = [row["name"] for row in table["rows"] if row["rank"]]
-    found = run(season, "compare", leader, *[name for name in rows if name != leader], "--json").json
+    found = run(
+        season, "compare", leader, *[name for name in rows if name != leader], "--json"
+    ).json
     for system in found["systems"]:
         assert system == {key: rows[system["name"]][key] for key in system}
     gaps = {pair["b"]: pair for pair in found["pairs"] if pair["a"] == leader}
@@ -40,7 +42,9 @@ def test_names_of_files_stand_for_their_systems(season: Path) -> None:
     plain = run(season, "compare", "harbor-9b", "quillon-2")
     assert plain.out.startswith("Comparison over all weeks  FutureX, datasets 4, questions 80\n")
     assert run(season, "compare", "250901-harbor-9b", "quillon-2", "--all-weeks").out == plain.out
-    assert run(season, "compare", "250901-harbor-9b", "250901-quillon-2").out.startswith("Comparison on 20 questions")
+    assert run(season, "compare", "250901-harbor-9b", "250901-quillon-2").out.startswith(
+        "Comparison on 20 questions"
+    )
 
 
 def test_the_gate(season: Path) -> None:
@@ -48,7 +52,10 @@ def test_the_gate(season: Path) -> None:
     best, worst = rows[0], rows[-1]
     assert run(season, "compare", worst, best, "--fail-if-worse").code == 0
     done = run(season, "compare", best, worst, "--fail-if-worse")
-    assert (done.code, done.err.startswith(f"eval.py: worse than {best} at the level 0.05")) == (6, True)
+    assert (done.code, done.err.startswith(f"eval.py: worse than {best} at the level 0.05")) == (
+        6,
+        True,
+    )
 
 
 def test_shared_questions_are_counted(tmp_path: Path) -> None:
@@ -63,22 +70,48 @@ def test_shared_questions_are_counted(tmp_path: Path) -> None:
             write(tmp_path, {f"prediction/{week}-{name}.json": answers})
     (pair,) = run(tmp_path, "compare", "a", "b", "--json").json["pairs"]
     assert pair["levels"]["1"] == {"wins": 3, "ties": 4, "losses": 1}
-    assert [row["n"] for row in run(tmp_path, "compare", "a", "b", "--json").json["systems"]] == [12, 8]
+    assert [row["n"] for row in run(tmp_path, "compare", "a", "b", "--json").json["systems"]] == [
+        12,
+        8,
+    ]
 
 
 def test_what_cannot_be_compared(tmp_path: Path) -> None:
-    write(tmp_path, {f"dataset/{week}.json": [question(f"{week}{n}") for n in range(3)] for week in ("w1", "w2")})
+    write(
+        tmp_path,
+        {
+            f"dataset/{week}.json": [question(f"{week}{n}") for n in range(3)]
+            for week in ("w1", "w2")
+        },
+    )
     for name, week in (("a", "w1"), ("b", "w1"), ("c", "w2")):
-        write(tmp_path, {f"prediction/{week}-{name}.json": {f"{week}{n}": "AB"[n == 1] for n in range(3)}})
+        write(
+            tmp_path,
+            {f"prediction/{week}-{name}.json": {f"{week}{n}": "AB"[n == 1] for n in range(3)}},
+        )
     write(tmp_path, {"prediction/own.json": [q("x")]})
-    assert_refused(run(tmp_path, "compare", "a", "c"), "a, c", "connected by shared datasets", "none")
-    assert_refused(run(tmp_path, "compare", "a", "w1-a", "--all-weeks"), "expected two systems or more, got 1")
-    assert_refused(run(tmp_path, "compare", "a", "x", "--all-weeks"), "x: expected a system", "there is 3 (a, b, c)")
+    assert_refused(
+        run(tmp_path, "compare", "a", "c"), "a, c", "connected by shared datasets", "none"
+    )
+    assert_refused(
+        run(tmp_path, "compare", "a", "w1-a", "--all-weeks"), "expected two systems or more, got 1"
+    )
+    assert_refused(
+        run(tmp_path, "compare", "a", "x", "--all-weeks"),
+        "x: expected a system",
+        "there is 3 (a, b, c)",
+    )
     assert_refused(run(tmp_path, "compare", "a", "own", "--all-weeks"), "own: expected a system")
-    assert_refused(run(tmp_path, "compare", "a", "x"), "x: expected a system", "there is 3 (a, b, c)")
+    assert_refused(
+        run(tmp_path, "compare", "a", "x"), "x: expected a system", "there is 3 (a, b, c)"
+    )
     assert_refused(run(tmp_path, "compare", "w1-a", "x"), "no such file")
     assert_refused(run(tmp_path, "compare", "a", "b", "--html"), "--html", "--all-weeks")
-    assert_refused(run(tmp_path, "compare", "a", "b", "--all-weeks", "--dataset", "w1"), "--dataset", "--all-weeks")
+    assert_refused(
+        run(tmp_path, "compare", "a", "b", "--all-weeks", "--dataset", "w1"),
+        "--dataset",
+        "--all-weeks",
+    )
     write(tmp_path, {"prediction/w1-b.json": b"[{"})
     assert_refused(run(tmp_path, "compare", "a", "b"), "w1-b.json", "not JSON")
 

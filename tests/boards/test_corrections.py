@@ -20,7 +20,14 @@ TITLE = ["Question", "Dataset", "Changed", "Truth before", "Truth now"]
 
 def correct(root: Path, truths: Sequence[str], **changes: Any) -> None:
     """The dataset d with these truths."""
-    write(root, {"dataset/d.json": [question(f"q{n}", ground_truth=t, **changes) for n, t in enumerate(truths)]})
+    write(
+        root,
+        {
+            "dataset/d.json": [
+                question(f"q{n}", ground_truth=t, **changes) for n, t in enumerate(truths)
+            ]
+        },
+    )
 
 
 def corrected(root: Path) -> list[tuple[str, Record]]:
@@ -32,7 +39,11 @@ def corrected(root: Path) -> list[tuple[str, Record]]:
 
 def named(root: Path) -> list[tuple[str, ...]]:
     keys = ("id", "what", "before", "after")
-    return [tuple(entry[key] for key in keys) for _, part in corrected(root) for entry in part["questions"]]
+    return [
+        tuple(entry[key] for key in keys)
+        for _, part in corrected(root)
+        for entry in part["questions"]
+    ]
 
 
 @pytest.fixture
@@ -50,7 +61,9 @@ def test_a_corrected_truth_is_named_everywhere(tmp_path: Path, options: list[str
     correct(tmp_path, "AABA")
     done = run(tmp_path, "nightly", *options)
     truth = {"id": "q2", "what": "truth", "before": "A", "after": "B"}
-    assert corrected(tmp_path) == [("a", {"count": 1, "questions": [truth]})]  # once, not for every system
+    assert corrected(tmp_path) == [
+        ("a", {"count": 1, "questions": [truth]})
+    ]  # once, not for every system
     lines = [line.split() for line in done.out.splitlines()]
     at = lines.index(" ".join(TITLE).split())
     assert lines[at + 1] == ["q2", "d.json", "truth", "A", "B"]
@@ -139,7 +152,9 @@ def test_the_first_of_many_are_named(tmp_path: Path) -> None:
 
 
 def test_hostile_ids_and_truths_are_text(tmp_path: Path) -> None:
-    """Cut, too: a question of which the whole differs behind the cut has another truth all the same."""
+    """Cut, too: a question of which the whole differs behind the cut has another truth all the
+    same.
+    """
     texts = [EVIL, "<script>alert(1)</script>|`x`", "=1+1", "x" * 99_999]
 
     def records(end: str) -> list[Record]:
@@ -155,7 +170,9 @@ def test_hostile_ids_and_truths_are_text(tmp_path: Path) -> None:
     assert max(len(text) for q in part["questions"] for text in q.values()) <= 60
     page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
     markdown = (tmp_path / "evaluation/leaderboard.md").read_text("utf-8")
-    assert not RAW_CONTROL.search(done.out + markdown + page + (tmp_path / "evaluation/history.jsonl").read_text())
+    assert not RAW_CONTROL.search(
+        done.out + markdown + page + (tmp_path / "evaluation/history.jsonl").read_text()
+    )
     assert "<script>alert" not in page
     assert "<script>" not in markdown
 
@@ -170,7 +187,10 @@ def test_large_results_are_not_read(root: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_kept_result_of_other_questions_is_not_used(root: Path) -> None:
     """Such as one that was left behind, or is damaged."""
-    for text in ("{", (root / "evaluation/d-a.json").read_text("utf-8").replace("questions_sha256", "x")):
+    for text in (
+        "{",
+        (root / "evaluation/d-a.json").read_text("utf-8").replace("questions_sha256", "x"),
+    ):
         write(root, {"evaluation/.replaced/d-a.json": text, "evaluation/.replaced/d-b.json": text})
         before = json.loads((root / "dataset/d.json").read_bytes())
         before[0]["ground_truth"] = "B" if before[0]["ground_truth"] == "A" else "A"
@@ -181,12 +201,20 @@ def test_a_kept_result_of_other_questions_is_not_used(root: Path) -> None:
 
 
 def test_events_are_not_named(tmp_path: Path) -> None:
-    """Results of Prophet Arena hold neither items nor outcomes: nothing is kept of them, nothing read."""
+    """Results of Prophet Arena hold neither items nor outcomes: nothing is kept of them, nothing
+    read.
+    """
     name = "prophet-sample"
-    for path in [f"dataset/{name}.json", *(f"prediction/{p.name}" for p in (ROOT / "prediction").glob(f"{name}*"))]:
+    for path in [
+        f"dataset/{name}.json",
+        *(f"prediction/{p.name}" for p in (ROOT / "prediction").glob(f"{name}*")),
+    ]:
         write(tmp_path, {path: (ROOT / path).read_bytes()})
     run(tmp_path, "nightly")
-    write(tmp_path, {f"dataset/{name}.json": json.loads((tmp_path / f"dataset/{name}.json").read_bytes())[:-1]})
+    write(
+        tmp_path,
+        {f"dataset/{name}.json": json.loads((tmp_path / f"dataset/{name}.json").read_bytes())[:-1]},
+    )
     done = run(tmp_path, "nightly")
     assert "corrected questions or truths" in done.out
     assert corrected(tmp_path) == []
@@ -198,7 +226,14 @@ def test_a_corrected_question_leads_to_its_row_or_to_the_page_of_a_run(tmp_path:
             records = [question(f"{week}q{place}", ground_truth=truth) for place in range(4)]
             write(tmp_path, {f"dataset/{week}.json": records})
             for name in ("a", "b"):
-                write(tmp_path, {f"prediction/{week}-{name}.json": {f"{week}q{place}": "A" for place in range(4)}})
+                write(
+                    tmp_path,
+                    {
+                        f"prediction/{week}-{name}.json": {
+                            f"{week}q{place}": "A" for place in range(4)
+                        }
+                    },
+                )
 
     def links() -> set[str]:
         page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")

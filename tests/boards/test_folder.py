@@ -30,7 +30,19 @@ from boards_folders import (
     snapshot,
     stored,
 )
-from cli import EVIL, RAW_CONTROL, ROOT, Done, Record, assert_refused, number, q, question, run, write
+from cli import (
+    EVIL,
+    RAW_CONTROL,
+    ROOT,
+    Done,
+    Record,
+    assert_refused,
+    number,
+    q,
+    question,
+    run,
+    write,
+)
 from each import each
 from eval import FutureXEvaluator
 from forecasteval.boards import folder, tasks
@@ -42,7 +54,14 @@ from llm_server import LlmServer, error, honest
 
 @pytest.fixture(autouse=True)
 def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+    for name in (
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+        "http_proxy",
+        "HTTP_PROXY",
+        "all_proxy",
+        "ALL_PROXY",
+    ):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -58,7 +77,10 @@ def test_first_and_second_run(tmp_path: Path) -> None:
         ["d-best.json", "d-half.json", "d-worst.json", "own.json", *BOARD_FILES]
     )
     board = stored(tmp_path)
-    tables = {table["dataset"]: [(row["rank"], row["name"]) for row in table["rows"]] for table in board["tables"]}
+    tables = {
+        table["dataset"]: [(row["rank"], row["name"]) for row in table["rows"]]
+        for table in board["tables"]
+    }
     assert tables == {"d.json": [(1, "d-best"), (2, "d-half"), (3, "d-worst")], None: [(1, "own")]}
     for name in ("d-best", "d-half", "own"):
         assert stored(tmp_path, name) == run(tmp_path, "-f", name, "--json").json
@@ -104,7 +126,9 @@ def test_what_save_wrote_is_reused(tmp_path: Path) -> None:
     before = snapshot(tmp_path)
     run(tmp_path, "-f", "d-a", "--save")
     assert counts(run(tmp_path, "nightly")) == (0, 2, 0)
-    assert {name for name, stamp in snapshot(tmp_path).items() if stamp != before[name]} == {"d-a.json"}
+    assert {name for name, stamp in snapshot(tmp_path).items() if stamp != before[name]} == {
+        "d-a.json"
+    }
 
 
 def test_changed_prediction_is_scored_again_alone(tmp_path: Path) -> None:
@@ -130,7 +154,10 @@ def test_changed_dataset(tmp_path: Path) -> None:
     folder_of(tmp_path, a="AAAA", b="ABAB")
     write(tmp_path, {"prediction/own.json": [q()]})
     run(tmp_path, "nightly")
-    write(tmp_path, {"dataset/d.json": [question(f"q{place}", ground_truth="B") for place in range(4)]})
+    write(
+        tmp_path,
+        {"dataset/d.json": [question(f"q{place}", ground_truth="B") for place in range(4)]},
+    )
     assert counts(run(tmp_path, "nightly")) == (2, 1, 0)
     assert [row["overall_score"] for row in stored(tmp_path)["tables"][1]["rows"]] == [0.5, 0.0]
 
@@ -147,10 +174,19 @@ def test_other_files_under_the_same_name(tmp_path: Path, change: str) -> None:
         write(tmp_path, {"prediction/d-a.jsonl": [q()]})
         (tmp_path / "prediction/d-a.json").unlink()
     else:
-        write(tmp_path, {f"dataset/{'d-a' if change == 'longer name' else 'd'}.json": [question(ground_truth="B")]})
+        write(
+            tmp_path,
+            {
+                f"dataset/{'d-a' if change == 'longer name' else 'd'}.json": [
+                    question(ground_truth="B")
+                ]
+            },
+        )
     done = run(tmp_path, "nightly")
     if change == "dataset goes":  # its own questions may carry older truths
-        assert failures(done, 2) == ["d-a.json: expected its dataset, d.json, as before (or --force), got none"]
+        assert failures(done, 2) == [
+            "d-a.json: expected its dataset, d.json, as before (or --force), got none"
+        ]
         done = run(tmp_path, "nightly", "--force")
     assert counts(done) == (1, 0, 0)
     expected = run(tmp_path, "-f", "d-a", "--json").json
@@ -302,10 +338,14 @@ def test_deleted_file_is_made_anew(tmp_path: Path, name: str) -> None:
 
 
 def test_degraded_result_is_not_reused(tmp_path: Path) -> None:
-    write(tmp_path, {"prediction/a.json": [number(answer=r"\boxed{101 then, after 90 now}", Std=5)]})
+    write(
+        tmp_path, {"prediction/a.json": [number(answer=r"\boxed{101 then, after 90 now}", Std=5)]}
+    )
 
     def night(model: str | None = "m") -> tuple[int, int, bool, float]:
-        evaluator = FutureXEvaluator("key", server.url, model=model) if model else FutureXEvaluator()
+        evaluator = (
+            FutureXEvaluator("key", server.url, model=model) if model else FutureXEvaluator()
+        )
         board = evaluate(tmp_path, scorer(evaluator), evaluator.settings())
         row = rows(board)[0]
         return board["evaluated"], board["reused"], row["degraded"], row["overall_score"]
@@ -352,7 +392,14 @@ def break_folder(root: Path) -> dict[str, str]:
 
 def test_bad_files_cost_only_themselves(tmp_path: Path) -> None:
     folder_of(tmp_path, a="AAAA", b="ABAB")
-    write(tmp_path, {"prediction/.hidden.json": "{", "prediction/.d-c.json": {"q0": "A"}, "prediction/notes.txt": "{"})
+    write(
+        tmp_path,
+        {
+            "prediction/.hidden.json": "{",
+            "prediction/.d-c.json": {"q0": "A"},
+            "prediction/notes.txt": "{",
+        },
+    )
     expected = break_folder(tmp_path)
     (tmp_path / "prediction/linked.json").symlink_to("d-a.json")
     write(tmp_path, {"dataset/linked.json": [question(f"q{n}") for n in range(4)]})
@@ -367,9 +414,14 @@ def test_bad_files_cost_only_themselves(tmp_path: Path) -> None:
         assert len(line[0]) < 300
     assert counts(done) == (3, 0, len(expected))
     board = stored(tmp_path)
-    assert [[row["name"] for row in table["rows"]] for table in board["tables"]] == [["d-a", "d-b"], ["linked"]]
+    assert [[row["name"] for row in table["rows"]] for table in board["tables"]] == [
+        ["d-a", "d-b"],
+        ["linked"],
+    ]
     assert len(board["failed"]) == len(expected)
-    assert sorted(contents(tmp_path)) == sorted(["d-a.json", "d-b.json", "linked.json", *BOARD_FILES])
+    assert sorted(contents(tmp_path)) == sorted(
+        ["d-a.json", "d-b.json", "linked.json", *BOARD_FILES]
+    )
     assert not RAW_CONTROL.search((tmp_path / "evaluation/leaderboard.md").read_text("utf-8"))
     before = snapshot(tmp_path)
     again = run(tmp_path, "nightly")
@@ -379,7 +431,14 @@ def test_bad_files_cost_only_themselves(tmp_path: Path) -> None:
 
 def test_bad_dataset_costs_only_its_predictions(tmp_path: Path) -> None:
     folder_of(tmp_path, a="AAAA")
-    write(tmp_path, {"prediction/e-x.json": {"q0": "A"}, "dataset/e.json": "{", "prediction/g-x.json": {"q0": "A"}})
+    write(
+        tmp_path,
+        {
+            "prediction/e-x.json": {"q0": "A"},
+            "dataset/e.json": "{",
+            "prediction/g-x.json": {"q0": "A"},
+        },
+    )
     write(tmp_path, {"dataset/g.json": [question()], "dataset/g.jsonl": [question()]})
     lines = failures(run(tmp_path, "nightly"))
     assert [line.split(":")[0] for line in lines] == ["e-x.json", "g-x.json"]
@@ -411,7 +470,9 @@ def test_a_file_that_turns_bad_keeps_its_old_result(tmp_path: Path) -> None:
 
 def test_a_message_loses_the_root_and_nothing_else() -> None:
     """`n/` ends `evaluation/`, too."""
-    problem = InputError("n/evaluation/a.json", "expected the questions of n/dataset/a.json", "a folder")
+    problem = InputError(
+        "n/evaluation/a.json", "expected the questions of n/dataset/a.json", "a folder"
+    )
     message = "evaluation/a.json: expected the questions of dataset/a.json, got a folder"
     assert tasks.explain(problem, Path("n/prediction/a.json"), Path("n")) == message
 
@@ -431,7 +492,11 @@ def test_no_predictions(tmp_path: Path, folder: str) -> None:
         (tmp_path / "prediction").mkdir()
     elif folder == "a file":
         write(tmp_path, {"prediction": ""})
-    words = ["prediction: ", "--root"] if folder in ("none", "a file") else ["expected prediction files", "none"]
+    words = (
+        ["prediction: ", "--root"]
+        if folder in ("none", "a file")
+        else ["expected prediction files", "none"]
+    )
     assert_refused(run(tmp_path, "nightly"), *words)
     assert not (tmp_path / "evaluation/leaderboard.json").exists()
 
@@ -447,7 +512,9 @@ def test_results_go_elsewhere(tmp_path: Path) -> None:
     assert run(tmp_path, "compare", "d-a", "d-b", "--html", *option).code == 0
     (other / "d-a.json").unlink()
     assert run(tmp_path, "-f", "d-a", "--save", "--html", FORECASTEVAL_OUTPUT=str(other)).code == 0
-    assert {"d-a.json", "d-a.html", "compare.html", "leaderboard.json"} <= {path.name for path in other.iterdir()}
+    assert {"d-a.json", "d-a.html", "compare.html", "leaderboard.json"} <= {
+        path.name for path in other.iterdir()
+    }
     assert not (tmp_path / "evaluation").exists()
 
 
@@ -483,7 +550,9 @@ def test_strange_names_are_scored_and_reused(tmp_path: Path) -> None:
     assert snapshot(tmp_path) == before
 
 
-def test_an_internal_fault_is_told_and_is_exit_code_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_fault_is_told_and_is_exit_code_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder_of(tmp_path, a="AAAA", b="ABAB")
     evaluate_file = FutureXEvaluator.evaluate_file
 
@@ -532,7 +601,9 @@ def test_a_name_that_is_too_long_for_its_result_costs_only_itself(tmp_path: Path
 
 @each("kind", ["pipe", "device"])
 @each("command", [["nightly"], ["-f", "e-x"], ["compare", "e-x", "d-a"]])
-def test_a_dataset_that_would_be_read_for_ever(tmp_path: Path, kind: str, command: list[str]) -> None:
+def test_a_dataset_that_would_be_read_for_ever(
+    tmp_path: Path, kind: str, command: list[str]
+) -> None:
     folder_of(tmp_path, a="AAAA")
     write(tmp_path, {"prediction/e-x.json": {"q0": "A"}})
     if kind == "pipe":
@@ -550,23 +621,39 @@ def test_names_that_look_alike_are_told_apart(tmp_path: Path) -> None:
     names = ["caf\u00e9", "cafe\u0301", "run", "run\u00ad", "r\u2060un", "ｒｕｎ"]
     write(tmp_path, {f"prediction/{name}.json": [q()] for name in names})
     out = run(tmp_path, "nightly").out
-    for shown in ("caf\\xe9", "cafe\\u0301", " run ", "run\\xad", "r\\u2060un", "\\uff52\\uff55\\uff4e"):
+    for shown in (
+        "caf\\xe9",
+        "cafe\\u0301",
+        " run ",
+        "run\\xad",
+        "r\\u2060un",
+        "\\uff52\\uff55\\uff4e",
+    ):
         assert shown in out
 
 
 @each("name", ["futurex/numbers.py", "rxnopt/templates/report.md.j2", "../eval.py"])
 def test_an_edited_rule_reuses_no_result(tmp_path: Path, name: str) -> None:
     """A copy of the program, one file of which changes between two nights."""
-    shutil.copytree(ROOT / "forecasteval", tmp_path / "forecasteval", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "forecasteval",
+        tmp_path / "forecasteval",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     for file in ("eval.py", "pyproject.toml"):
         shutil.copy(ROOT / file, tmp_path)
     folder_of(tmp_path, a="AAAA")
 
     def night() -> str:
         command = [sys.executable, "-B", str(tmp_path / "eval.py"), "nightly"]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
+        return subprocess.run(
+            command, capture_output=True, text=True, check=True
+        ).stdout.splitlines()[-1]
 
-    assert [night(), night()] == ["1 files scored, 0 unchanged, 0 failed", "0 files scored, 1 unchanged, 0 failed"]
+    assert [night(), night()] == [
+        "1 files scored, 0 unchanged, 0 failed",
+        "0 files scored, 1 unchanged, 0 failed",
+    ]
     with (tmp_path / "forecasteval" / name).open("a", encoding="utf-8") as file:
         file.write("\n")
     assert night() == "1 files scored, 0 unchanged, 0 failed"
@@ -581,10 +668,15 @@ def test_an_edited_rule_reuses_no_result(tmp_path: Path, name: str) -> None:
         (["--llm", "x"], ["--llm", "OPENAI_API_KEY"]),
         (["--relative-sigma", "0"], ["relative_sigma", "positive", "got 0.0"]),
         (["--gamma", "2"], ["gamma: ", "got 2.0"]),
-        (["--rules", "official-2026", "--relative-sigma", "0.05"], ["relative_sigma", "official-2026"]),
+        (
+            ["--rules", "official-2026", "--relative-sigma", "0.05"],
+            ["relative_sigma", "official-2026"],
+        ),
     ],
 )
-def test_unusable_policies_touch_nothing(tmp_path: Path, options: list[str], words: list[str]) -> None:
+def test_unusable_policies_touch_nothing(
+    tmp_path: Path, options: list[str], words: list[str]
+) -> None:
     folder_of(tmp_path, a="AAAA", b="ABAB")
     assert run(tmp_path, "nightly").code == 0
     write(tmp_path, {"prediction/d-c.json": {"q0": "A"}})
@@ -598,7 +690,15 @@ def test_unusable_policies_touch_nothing(tmp_path: Path, options: list[str], wor
 
 
 def test_a_mistyped_root_is_not_made(tmp_path: Path, server: LlmServer) -> None:
-    done = run(tmp_path, "nightly", "--root", str(tmp_path / "nowhere"), "--llm", "m", OPENAI_BASE_URL=server.url)
+    done = run(
+        tmp_path,
+        "nightly",
+        "--root",
+        str(tmp_path / "nowhere"),
+        "--llm",
+        "m",
+        OPENAI_BASE_URL=server.url,
+    )
     assert_refused(done, "nowhere/prediction", "--root", "no such folder")
     assert not (tmp_path / "nowhere").exists()
 
@@ -637,12 +737,17 @@ def test_usage_errors(tmp_path: Path, options: list[str], words: list[str]) -> N
 
 
 def test_kill_at_any_moment_leaves_whole_files(tmp_path: Path) -> None:
-    """A run that rewrites everything is killed at random; what is there is whole, and the next run mends the rest."""
+    """A run that rewrites everything is killed at random; what is there is whole, and the next run
+    mends the rest.
+    """
     dataset = [question(f"q{n}") for n in range(40)]
     write(tmp_path, {"dataset/d.json": dataset})
     for name in range(30):
         rng = random.Random(name)
-        write(tmp_path, {f"prediction/d-{name:02}.json": {f"q{n}": rng.choice("AB") for n in range(40)}})
+        write(
+            tmp_path,
+            {f"prediction/d-{name:02}.json": {f"q{n}": rng.choice("AB") for n in range(40)}},
+        )
     run(tmp_path, "nightly")
     expected = contents(tmp_path)
     command = [sys.executable, str(ROOT / "eval.py"), "nightly", "--force", "--root", str(tmp_path)]
@@ -664,7 +769,11 @@ def test_kill_at_any_moment_leaves_whole_files(tmp_path: Path) -> None:
         killed += process.wait() == -signal.SIGKILL
         for path in folder.glob("*.json"):
             assert path.read_bytes() == expected[path.name]
-        assert not [path for path in folder.iterdir() if path.suffix in (".csv", ".md") and not path.stat().st_size]
+        assert not [
+            path
+            for path in folder.iterdir()
+            if path.suffix in (".csv", ".md") and not path.stat().st_size
+        ]
     assert killed >= 3
     done = run(tmp_path, "nightly")
     assert (done.code, done.err) == (0, "")
@@ -684,13 +793,17 @@ def test_full_disk_leaves_the_old_results(tmp_path: Path) -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (8000, 8000))
 
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", preexec_fn=limit, timeout=60, check=False)
+    done = subprocess.run(
+        command, capture_output=True, encoding="utf-8", preexec_fn=limit, timeout=60, check=False
+    )
     words = ["/big.json", "cannot be written", "too large"]
     assert_refused(Done(done.returncode, done.stdout, done.stderr), *words)
     assert contents(tmp_path) == before
 
 
-def test_write_fails_as_on_a_read_only_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_write_fails_as_on_a_read_only_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same for root, who may write anywhere: every writing fails, as EROFS does."""
     folder_of(tmp_path, a="AAAA")
     evaluate(tmp_path)
@@ -705,7 +818,9 @@ def test_write_fails_as_on_a_read_only_disk(tmp_path: Path, monkeypatch: pytest.
             write_atomic(path, text)
 
     monkeypatch.setattr(tasks, "write_atomic", refuse)
-    with pytest.raises(EvaluationError, match=r"/d-a\.json: cannot be written: Read-only file system$"):
+    with pytest.raises(
+        EvaluationError, match=r"/d-a\.json: cannot be written: Read-only file system$"
+    ):
         evaluate(tmp_path, force=True)
     assert snapshot(tmp_path) == before
 

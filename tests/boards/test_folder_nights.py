@@ -26,7 +26,9 @@ ANSWERS = {
     "w2-c@1": "BBBB",
 }
 NAMES = [*ANSWERS, "own", "prophet-sample"]
-QUESTIONS = {week: [question(f"{week}{n}", level=1 + 3 * (n % 2)) for n in range(4)] for week in ("w1", "w2")}
+QUESTIONS = {
+    week: [question(f"{week}{n}", level=1 + 3 * (n % 2)) for n in range(4)] for week in ("w1", "w2")
+}
 
 
 def add(root: Path, names: list[str]) -> None:
@@ -70,7 +72,9 @@ def at_once(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @settings(max_examples=5, deadline=None)
 @given(order=st.permutations(NAMES), cuts=st.sets(st.integers(1, len(NAMES) - 1), max_size=3))
-def test_nights_end_in_the_bytes_of_one_night(at_once: dict[str, str], order: list[str], cuts: set[int]) -> None:
+def test_nights_end_in_the_bytes_of_one_night(
+    at_once: dict[str, str], order: list[str], cuts: set[int]
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = make_root(folder, "root")
         for start, end in itertools.pairwise([0, *sorted(cuts), len(order)]):

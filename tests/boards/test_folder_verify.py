@@ -1,4 +1,6 @@
-"""`nightly --verify`: what was forged, damaged or is out of date is found, and nothing is written."""
+"""`nightly --verify`: what was forged, damaged or is out of date is found, and nothing is
+written.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,12 @@ def test_all_is_well(root: Path) -> None:
     done = verify(root)
     assert (done.code, done.err) == (0, "")
     assert done.out == "2 results come out as they are stored, 0 files differ, 0 failed\n"
-    assert verify(root, "--json").json == {"same": 2, "differences": {}, "unstored": [], "failed": []}
+    assert verify(root, "--json").json == {
+        "same": 2,
+        "differences": {},
+        "unstored": [],
+        "failed": [],
+    }
 
 
 def test_a_forged_score_is_found_though_its_checksum_is_right(root: Path) -> None:
@@ -62,9 +69,13 @@ def test_a_forged_answer_is_found(root: Path, part: str) -> None:
 
 
 def test_a_forged_leaderboard_is_found(root: Path) -> None:
-    forge(root, "leaderboard", lambda board: board["tables"][0]["rows"][1].update(overall_score=1.0))
+    forge(
+        root, "leaderboard", lambda board: board["tables"][0]["rows"][1].update(overall_score=1.0)
+    )
     lines = verify(root).out.splitlines()
-    assert "leaderboard.json: tables[0].rows[d-b].overall_score: 1.0 is stored, 0.5 comes out" in lines
+    assert (
+        "leaderboard.json: tables[0].rows[d-b].overall_score: 1.0 is stored, 0.5 comes out" in lines
+    )
     assert "leaderboard.md: it is not what leaderboard.json says" in lines
 
 
@@ -75,7 +86,10 @@ def test_a_forged_summary_is_found_before_it_is_used(root: Path) -> None:
     forge(root, ".ranking/d-b", improve)
     done = verify(root)
     assert done.code == 4
-    assert ".ranking/d-b.json: questions.1.scores[0]: 1.0 is stored, 0.0 comes out" in done.out.splitlines()
+    assert (
+        ".ranking/d-b.json: questions.1.scores[0]: 1.0 is stored, 0.0 comes out"
+        in done.out.splitlines()
+    )
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
@@ -95,7 +109,9 @@ def test_the_board_is_compared_though_files_failed_as_before_or_are_new(root: Pa
     write(root, {"prediction/d-new.json": {"q0": "A"}})
     done = verify(root)
     assert (done.code, done.out.splitlines()[0]) == (3, "not stored yet: 1 (d-new.json)")
-    forge(root, "leaderboard", lambda board: board["tables"][0]["rows"][1].update(overall_score=1.0))
+    forge(
+        root, "leaderboard", lambda board: board["tables"][0]["rows"][1].update(overall_score=1.0)
+    )
     assert verify(root).code == 4
 
 
@@ -104,7 +120,10 @@ def test_a_forged_text_is_found(root: Path, name: str) -> None:
     path = root / "evaluation" / name
     path.write_text(path.read_text("utf-8").replace("0.5", "0.9"), encoding="utf-8")
     done = verify(root)
-    assert (done.code, done.out.splitlines()[0]) == (4, f"{name}: it is not what leaderboard.json says")
+    assert (done.code, done.out.splitlines()[0]) == (
+        4,
+        f"{name}: it is not what leaderboard.json says",
+    )
 
 
 def test_damage_and_old_results_are_told(root: Path) -> None:
@@ -124,7 +143,9 @@ def test_damage_and_old_results_are_told(root: Path) -> None:
 def test_other_policies_are_told(root: Path) -> None:
     done = verify(root, "--relative-sigma", "0.1")
     assert done.code == 4
-    assert "d-a.json: signature.relative_sigma: null is stored, 0.1 comes out" in done.out.splitlines()
+    assert (
+        "d-a.json: signature.relative_sigma: null is stored, 0.1 comes out" in done.out.splitlines()
+    )
 
 
 def test_nothing_is_stored(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""A gate for CI: exit code 6 and one line for a score below a threshold, and for a candidate that is worse."""
+"""A gate for CI: exit code 6 and one line for a score below a threshold, and for a candidate that
+is worse.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def test_threshold(tmp_path: Path, threshold: str, code: int) -> None:
     folder_of(tmp_path, a="AABB")
     plain, done = run(tmp_path, "-f", "d-a"), run(tmp_path, "-f", "d-a", "--fail-under", threshold)
     assert (done.code, done.out) == (code, plain.out)
-    assert done.err == ("eval.py: below --fail-under " + f"{float(threshold)}: d-a (0.5000)\n" if code else "")
+    assert done.err == (
+        "eval.py: below --fail-under " + f"{float(threshold)}: d-a (0.5000)\n" if code else ""
+    )
 
 
 def test_any_file_below_fails_and_all_reports_stand(tmp_path: Path) -> None:
@@ -38,13 +42,17 @@ def test_any_file_below_fails_and_all_reports_stand(tmp_path: Path) -> None:
     done = run(tmp_path, *names, "--fail-under", "0.5", "--json")
     assert done.out == run(tmp_path, *names, "--json").out
     assert_gate(done, "below --fail-under 0.5: d-b (0.2500), d-c (0.0000)\n"[:-1])
-    both = run(tmp_path, "-f", "nobody", *names, "--fail-under", "0.5")  # which is not hidden behind a file that failed
+    both = run(
+        tmp_path, "-f", "nobody", *names, "--fail-under", "0.5"
+    )  # which is not hidden behind a file that failed
     assert (both.code, both.err.count("\n"), "nobody" in both.err) == (6, 2, True)
     assert run(tmp_path, "-f", "nobody", "-f", "d-a", "--fail-under", "0.5").code == 3
 
 
 def test_a_score_counts_as_it_is_printed_and_stored(tmp_path: Path) -> None:
-    """What --json says passes as threshold; 0.7 that comes out as 0.6999999999999998 is not below 0.7."""
+    """What --json says passes as threshold; 0.7 that comes out as 0.6999999999999998 is not below
+    0.7.
+    """
     score = run(ROOT, "--json").json["overall_score"]
     assert run(ROOT, "--fail-under", repr(score)).code == 0
     done = run(ROOT, "--fail-under", "0.296098696")
@@ -79,7 +87,9 @@ def test_one_forecaster_of_prophet_arena(tmp_path: Path) -> None:
     ]  # three events are too few for a rank
     assert 0 < brier < 1
     assert run(tmp_path, "-f", "p-a", "--fail-under", str(1 - brier - 0.001)).code == 0
-    assert_gate(run(tmp_path, "-f", "p-a", "--fail-under", str(1 - brier + 0.001)), f"p-a ({1 - brier:.4f})")
+    assert_gate(
+        run(tmp_path, "-f", "p-a", "--fail-under", str(1 - brier + 0.001)), f"p-a ({1 - brier:.4f})"
+    )
     done = run(ROOT, "-f", "prophet-sample", "--fail-under", "0.5")
     assert_refused(done, "--fail-under", "one forecaster", "12 in prophet-sample")
 
@@ -92,7 +102,9 @@ def test_no_level() -> None:
 
 def test_no_score() -> None:
     for value in ("nan", "inf", "x", "", "0,5"):
-        assert_refused(run(ROOT, f"--fail-under={value}"), "--fail-under", "expected a number", value or "''")
+        assert_refused(
+            run(ROOT, f"--fail-under={value}"), "--fail-under", "expected a number", value or "''"
+        )
     for value in ("-0.1", "1.1"):
         assert_refused(run(ROOT, f"--fail-under={value}"), "--fail-under", "[0, 1]", value)
 
@@ -116,32 +128,44 @@ def systems(root: Path) -> Path:
 def test_the_first_is_the_baseline(tmp_path: Path) -> None:
     systems(tmp_path)
     plain, done = run(tmp_path, "compare", "d-good", "d-bad"), compare(tmp_path, "d-good", "d-bad")
-    assert_gate(done, "worse than d-good at the level 0.05 (--fail-if-worse): d-bad (-0.5000, p 0.000")
+    assert_gate(
+        done, "worse than d-good at the level 0.05 (--fail-if-worse): d-bad (-0.5000, p 0.000"
+    )
     assert done.out == plain.out
-    assert compare(tmp_path, "d-bad", "d-good")._replace(out="") == Done(0, "", "")  # better, however significant
+    assert compare(tmp_path, "d-bad", "d-good")._replace(out="") == Done(
+        0, "", ""
+    )  # better, however significant
     assert compare(tmp_path, "d-good", "d-fair").code == 0  # lower, but not significantly
     assert compare(tmp_path, "d-good", "d-good").code == 0
 
 
 def test_level(tmp_path: Path) -> None:
-    """p < alpha fails, and nothing else: three losses and no win have p = 2/8 among all patterns of signs."""
+    """p < alpha fails, and nothing else: three losses and no win have p = 2/8 among all patterns of
+    signs.
+    """
     systems(tmp_path)
     (pair,) = run(tmp_path, "compare", "d-good", "d-fair", "--json").json["pairs"]
     assert pair["p"] == pytest.approx(0.25)
     for alpha, code in (("0.24", 0), ("0.25", 0), ("0.2500001", 6), ("1", 6)):
         assert compare(tmp_path, "d-good", "d-fair", options=("--alpha", alpha)).code == code
-    assert_refused(run(tmp_path, "compare", "d-good", "d-fair", "--alpha", "0.1"), "--alpha", "--fail-if-worse")
+    assert_refused(
+        run(tmp_path, "compare", "d-good", "d-fair", "--alpha", "0.1"), "--alpha", "--fail-if-worse"
+    )
 
 
 def test_a_gate_that_cannot_fail_says_so(tmp_path: Path) -> None:
     write(tmp_path, {"dataset/d.json": [q(f"q{n}", answer=...) for n in range(5)]})
-    write(tmp_path, {f"prediction/d-{name}.json": {f"q{n}": name for n in range(5)} for name in "AB"})
+    write(
+        tmp_path, {f"prediction/d-{name}.json": {f"q{n}": name for n in range(5)} for name in "AB"}
+    )
     done = compare(tmp_path, "d-A", "d-B")
     assert (done.code, done.err) == (
         0, "eval.py: --fail-if-worse shows nothing of d-B: it differs on 5 questions only\n"
     )  # fmt: skip
     assert compare(tmp_path, "d-A", "d-B", options=("--alpha", "0.07")).code == 6
-    assert_refused(compare(tmp_path, "d-A", "d-B", options=("--alpha", "0.00009")), "--alpha", "0.0001 or more")
+    assert_refused(
+        compare(tmp_path, "d-A", "d-B", options=("--alpha", "0.00009")), "--alpha", "0.0001 or more"
+    )
 
 
 def test_several_candidates_are_adjusted_for_their_number(tmp_path: Path) -> None:
@@ -152,7 +176,11 @@ def test_several_candidates_are_adjusted_for_their_number(tmp_path: Path) -> Non
     p = {pair["b"]: pair["p"] for pair in pairs if pair["a"] == "d-good"}
     low, high = p["d-bad"], p["d-worse"]
     assert low < high / 2
-    for alpha, found in ((high * 1.01, ["d-worse", "d-bad"]), (high * 0.99, ["d-bad"]), (low * 2.01, ["d-bad"])):
+    for alpha, found in (
+        (high * 1.01, ["d-worse", "d-bad"]),
+        (high * 0.99, ["d-bad"]),
+        (low * 2.01, ["d-bad"]),
+    ):
         done = compare(tmp_path, *names, options=("--alpha", str(alpha)))
         assert_gate(done, "worse than d-good")
         assert [name for name in names[1:] if f"{name} (-" in done.err] == found
@@ -160,7 +188,11 @@ def test_several_candidates_are_adjusted_for_their_number(tmp_path: Path) -> Non
 
 
 def test_forecasters_have_no_baseline() -> None:
-    assert_refused(run(ROOT, "compare", "prophet-sample", "--fail-if-worse"), "--fail-if-worse", "one system each")
+    assert_refused(
+        run(ROOT, "compare", "prophet-sample", "--fail-if-worse"),
+        "--fail-if-worse",
+        "one system each",
+    )
 
 
 def test_equally_good_systems_seldom_fail(tmp_path: Path) -> None:
@@ -168,7 +200,9 @@ def test_equally_good_systems_seldom_fail(tmp_path: Path) -> None:
     write(tmp_path, {"dataset/d.json": [q(f"q{n}", answer=...) for n in range(30)]})
     rng = random.Random(5)
     for name in range(25):
-        write(tmp_path, {f"prediction/d-{name}.json": {f"q{n}": rng.choice("AB") for n in range(30)}})
+        write(
+            tmp_path, {f"prediction/d-{name}.json": {f"q{n}": rng.choice("AB") for n in range(30)}}
+        )
     codes = [compare(tmp_path, f"d-{a}", f"d-{b}").code for a, b in pairwise(range(25))]
     assert codes.count(6) <= 4
     assert set(codes) <= {0, 6}
@@ -184,7 +218,9 @@ def test_the_actions_file_runs_as_it_stands(tmp_path: Path) -> None:
     commands = [line for step in job["steps"] for line in step.get("run", "").splitlines()]
     gates = [line.split()[2:] for line in commands if line.startswith("python eval.py")]
     assert len(gates) >= 3
-    assert [line for line in commands if not line.startswith(("python eval.py", "pip install -r"))] == []
+    assert [
+        line for line in commands if not line.startswith(("python eval.py", "pip install -r"))
+    ] == []
     folder = pages.copy_repository(tmp_path, "docs/ci.md")
     for words in gates:
         code, out, err = pages.run(folder, *words)
@@ -192,6 +228,8 @@ def test_the_actions_file_runs_as_it_stands(tmp_path: Path) -> None:
         assert out
     assert any("--fail-under" in words for words in gates)
     assert any("--fail-if-worse" in words for words in gates)
-    uploaded = [step["with"]["path"] for step in job["steps"] if "upload-artifact" in step.get("uses", "")]
+    uploaded = [
+        step["with"]["path"] for step in job["steps"] if "upload-artifact" in step.get("uses", "")
+    ]
     assert [(folder / path).exists() for path in uploaded] == [True]
     assert json.loads((folder / "evaluation/leaderboard.json").read_text("utf-8"))

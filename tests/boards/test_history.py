@@ -1,4 +1,6 @@
-"""`evaluation/history.jsonl`: a line for each system whose state changed, appended as a whole, never touched again."""
+"""`evaluation/history.jsonl`: a line for each system whose state changed, appended as a whole,
+never touched again.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,14 @@ def told(root: Path) -> list[tuple[int, str, str, float | None]]:
 
 def correct(root: Path, *truths: str) -> None:
     """The truths of the dataset d."""
-    write(root, {"dataset/d.json": [question(f"q{n}", ground_truth=truth) for n, truth in enumerate(truths)]})
+    write(
+        root,
+        {
+            "dataset/d.json": [
+                question(f"q{n}", ground_truth=truth) for n, truth in enumerate(truths)
+            ]
+        },
+    )
 
 
 def test_a_line_holds_what_the_board_says(tmp_path: Path) -> None:
@@ -77,7 +86,9 @@ def test_nothing_new_appends_nothing(tmp_path: Path) -> None:
         assert run(tmp_path, "nightly", *option, SOURCE_DATE_EPOCH="0").code == 0
         assert snapshot(tmp_path) == before
     assert run(tmp_path, "nightly", "--force", SOURCE_DATE_EPOCH="0").code == 0
-    assert contents(tmp_path) == {name: stamp[0] for name, stamp in before.items() if name[0] != "."}
+    assert contents(tmp_path) == {
+        name: stamp[0] for name, stamp in before.items() if name[0] != "."
+    }
 
 
 def test_it_is_back(tmp_path: Path) -> None:
@@ -113,8 +124,15 @@ def test_every_benchmark_has_its_lines(tmp_path: Path) -> None:
     board = stored(tmp_path)
     assert len(lines(tmp_path)) == sum(len(table["rows"]) for table in board["tables"])
     (best,) = [line for line in lines(tmp_path) if line["system"] == "harbor-9b"]
-    assert (best["dataset"], best["metric"], best["n"]) == ("prophet-sample.json", "adjusted_brier", 200)
-    assert best["score"] == next(table for table in board["tables"] if "n_events" in table)["rows"][0]["score"]
+    assert (best["dataset"], best["metric"], best["n"]) == (
+        "prophet-sample.json",
+        "adjusted_brier",
+        200,
+    )
+    assert (
+        best["score"]
+        == next(table for table in board["tables"] if "n_events" in table)["rows"][0]["score"]
+    )
     before = snapshot(tmp_path)
     run(tmp_path, "nightly")
     assert snapshot(tmp_path) == before
@@ -262,7 +280,9 @@ def test_what_is_read_can_be_written_again(tmp_path: Path) -> None:
 def test_an_empty_date_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "")
     before = time.time()
-    assert history.today() in {time.strftime("%Y-%m-%d", time.gmtime(at)) for at in (before, time.time())}
+    assert history.today() in {
+        time.strftime("%Y-%m-%d", time.gmtime(at)) for at in (before, time.time())
+    }
 
 
 def test_without_a_date_it_is_today(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,7 +297,9 @@ def test_without_a_date_it_is_today(monkeypatch: pytest.MonkeyPatch) -> None:
         time.tzset()
 
 
-def test_the_lock_is_held_while_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lock_is_held_while_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder_of(tmp_path, a="AAAA")
     codes = []
     append = folder.append_night
@@ -297,7 +319,10 @@ def test_latest_lines_stand_beside_those_before(tmp_path: Path) -> None:
     correct(tmp_path, "A", "A", "B", "A")
     run(tmp_path, "nightly")
     found = read_history(tmp_path / "evaluation")
-    scores = {key[2]: (before and before["score"], line["score"]) for key, (before, line) in found.latest.items()}
+    scores = {
+        key[2]: (before and before["score"], line["score"])
+        for key, (before, line) in found.latest.items()
+    }
     assert (found.night, scores) == (2, {"a": (1.0, 0.75), "b": (0.5, 0.75)})
 
 
@@ -315,7 +340,10 @@ def test_runs_of_one_system_are_one_line(tmp_path: Path) -> None:
     before = both["prediction_sha256"]
     folder_of(tmp_path, **{"a@2": "AABA"})  # the same score, by another file
     run(tmp_path, "nightly")
-    assert (lines(tmp_path)[-1]["score"], lines(tmp_path)[-1]["prediction_sha256"] != before) == (0.875, True)
+    assert (lines(tmp_path)[-1]["score"], lines(tmp_path)[-1]["prediction_sha256"] != before) == (
+        0.875,
+        True,
+    )
     taken = snapshot(tmp_path)
     run(tmp_path, "nightly")
     assert snapshot(tmp_path) == taken

@@ -17,7 +17,11 @@ from forecasteval.common.report import Table, format_text
 
 def night(root: Path, *options: str) -> list[Record]:
     """The changes that a run tells, which text and Markdown tell too."""
-    before = (root / "evaluation/leaderboard.md").read_text("utf-8") if (root / "evaluation").exists() else ""
+    before = (
+        (root / "evaluation/leaderboard.md").read_text("utf-8")
+        if (root / "evaluation").exists()
+        else ""
+    )
     changes: list[Record] = run(root, "nightly", "--json", *options).json["changes"]
     text = (root / "evaluation/leaderboard.md").read_text("utf-8")
     assert bool(changes) == ("## What changed last" in text and text != before)
@@ -25,7 +29,9 @@ def night(root: Path, *options: str) -> list[Record]:
 
 
 def short(changes: list[Record]) -> list[tuple[str, str, float | None, float | None, str]]:
-    return [(c["system"], c["kind"], c["before"], c["after"], " ".join(c["causes"])) for c in changes]
+    return [
+        (c["system"], c["kind"], c["before"], c["after"], " ".join(c["causes"])) for c in changes
+    ]
 
 
 @pytest.fixture
@@ -58,7 +64,14 @@ def test_new_gone_back(root: Path) -> None:
 
 
 def test_a_corrected_truth(root: Path) -> None:
-    write(root, {"dataset/d.json": [question(f"q{n}", ground_truth="B" if n == 3 else "A") for n in range(4)]})
+    write(
+        root,
+        {
+            "dataset/d.json": [
+                question(f"q{n}", ground_truth="B" if n == 3 else "A") for n in range(4)
+            ]
+        },
+    )
     done = run(root, "nightly")
     lines = [re.sub(" +", " ", line) for line in done.out.splitlines()]
     at = lines.index("Changed since the last run")
@@ -77,7 +90,10 @@ def test_a_corrected_truth(root: Path) -> None:
 def test_a_dataset_that_says_the_same_in_other_bytes(root: Path) -> None:
     records = json.loads((root / "dataset/d.json").read_bytes())
     write(root, {"dataset/d.json": json.dumps(records, indent=1)})
-    assert short(night(root)) == [("a", "changed", 1.0, 1.0, "dataset"), ("b", "changed", 0.5, 0.5, "dataset")]
+    assert short(night(root)) == [
+        ("a", "changed", 1.0, 1.0, "dataset"),
+        ("b", "changed", 0.5, 0.5, "dataset"),
+    ]
     assert "dataset rewritten, the same questions: results 2, scores moved 0" in changes_report(
         [{"system": name, "dataset": "d.json", "kind": "changed", "before": 1.0, "after": 1.0, "causes": ["dataset"]}
          for name in "ab"]
@@ -94,14 +110,22 @@ def test_another_run_is_no_other_prediction(root: Path) -> None:
     assert [c[-1] for c in short(night(root))] == ["runs"]
     (root / "prediction" / "d-b@2.json").write_text("[{", encoding="utf-8")
     done = run(root, "nightly", "--json")
-    assert (done.code, [change["causes"] for change in json.loads(done.out)["changes"]]) == (3, [["runs"]])
+    assert (done.code, [change["causes"] for change in json.loads(done.out)["changes"]]) == (
+        3,
+        [["runs"]],
+    )
 
 
 def test_rules_and_settings(root: Path) -> None:
-    assert [c["causes"] for c in night(root, "--rules", "official-2026")] == [["rules", "settings"]] * 2
+    assert [c["causes"] for c in night(root, "--rules", "official-2026")] == [
+        ["rules", "settings"]
+    ] * 2
     assert [c["causes"] for c in night(root)] == [["rules", "settings"]] * 2
     changes = night(root, "--min-questions", "5")
-    assert short(changes) == [("a", "changed", 1.0, None, "settings"), ("b", "changed", 0.5, None, "settings")]
+    assert short(changes) == [
+        ("a", "changed", 1.0, None, "settings"),
+        ("b", "changed", 0.5, None, "settings"),
+    ]
 
 
 def test_a_score_that_changed_with_the_version(tmp_path: Path) -> None:
@@ -134,7 +158,14 @@ def test_several_causes_are_all_named(root: Path) -> None:
 
 def test_many_moves_are_cut_the_largest_first() -> None:
     changes = [
-        {"system": f"s{n:02}", "dataset": "d", "kind": "changed", "before": 0.0, "after": n / 100, "causes": []}
+        {
+            "system": f"s{n:02}",
+            "dataset": "d",
+            "kind": "changed",
+            "before": 0.0,
+            "after": n / 100,
+            "causes": [],
+        }
         for n in range(MOVES + 6)
     ]
     report = changes_report(changes)
@@ -171,7 +202,14 @@ def test_hostile_names_are_text(root: Path) -> None:
 
 
 def test_no_score_is_no_move() -> None:
-    change = {"system": "x", "dataset": "", "kind": "changed", "before": None, "after": 1.0, "causes": ["model"]}
+    change = {
+        "system": "x",
+        "dataset": "",
+        "kind": "changed",
+        "before": None,
+        "after": 1.0,
+        "causes": ["model"],
+    }
     assert format_text(changes_report([change])).splitlines()[0] == (
         "the language model's server: results 1, scores moved 0"
     )

@@ -45,7 +45,9 @@ def test_every_name_has_a_system_and_loses_nothing(stem: str, dataset: str) -> N
     assert name.system
     ending = name.system + (f"@{name.run}" if name.run else "")
     assert stem.endswith(ending)
-    assert ending == stem or (belongs_to(stem, dataset) and len(stem) == len(dataset) + 1 + len(ending))
+    assert ending == stem or (
+        belongs_to(stem, dataset) and len(stem) == len(dataset) + 1 + len(ending)
+    )
 
 
 @given(NAMES, st.text(alphabet="ab1-_.", min_size=1, max_size=8))

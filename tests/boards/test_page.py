@@ -1,4 +1,6 @@
-"""Pages as files: one each, harmless whatever a stranger wrote, small, and the same bytes for the same results."""
+"""Pages as files: one each, harmless whatever a stranger wrote, small, and the same bytes for the
+same results.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,12 @@ def test_a_run_never_takes_the_name_of_another_page(tmp_path: Path, name: str) -
 def test_hostile_texts_are_text() -> None:
     parsed = check_page(render(hostile_results().page()))
     shown = "".join(parsed.texts)
-    for text in (*TEXTS[:8], "\\u202e\\u2066\\u200f evil \\u202c", "\\x1b[31m\\x00\\x07", "\\ud800 lone \\udfff"):
+    for text in (
+        *TEXTS[:8],
+        "\\u202e\\u2066\\u200f evil \\u202c",
+        "\\x1b[31m\\x00\\x07",
+        "\\ud800 lone \\udfff",
+    ):
         assert text in shown
     assert max(map(len, parsed.texts)) < 30_000  # 100,000 times x, cut
 
@@ -113,5 +120,7 @@ def test_is_current(tmp_path: Path) -> None:
 def test_what_makes_and_draws_pages_is_imported_only_for_them() -> None:
     heavy = "{n for n in sys.modules if n.endswith('page')} | {'jinja2', 'matplotlib'} & set(sys.modules)"
     code = f"import sys, eval, forecasteval.boards; print(*({heavy}))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert done.stdout == "\n"

@@ -1,4 +1,6 @@
-"""The table over all datasets: who is in it, what it says, and that nothing but the data changes it."""
+"""The table over all datasets: who is in it, what it says, and that nothing but the data changes
+it.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,10 @@ def test_a_complete_season_is_like_one_file() -> None:
             weeks.setdefault(who, []).extend(records)
     whole = {who: score(records, who) for who, records in weeks.items()}
     parts = [
-        {**score([r for r in records if r["id"].startswith(name)], f"{name}-{who}"), "dataset": f"{name}.json"}
+        {
+            **score([r for r in records if r["id"].startswith(name)], f"{name}-{who}"),
+            "dataset": f"{name}.json",
+        }
         for who, records in weeks.items()
         for name in ("w1", "w2")
     ]
@@ -77,7 +82,9 @@ def test_a_complete_season_is_like_one_file() -> None:
     for row in table["rows"]:
         assert row["overall_score"] == pytest.approx(whole[row["name"]]["overall_score"], abs=1e-12)
         low, high = whole[row["name"]]["overall_interval"]
-        assert row["overall_interval"][0] <= low + 1e-12 < high - 1e-12 <= row["overall_interval"][1]
+        assert (
+            row["overall_interval"][0] <= low + 1e-12 < high - 1e-12 <= row["overall_interval"][1]
+        )
         if not table["week_deviation"]:
             assert row["overall_interval"] == pytest.approx([low, high])
         assert row["own_score"] == pytest.approx(row["overall_score"])
@@ -108,7 +115,10 @@ def test_two_groups_have_a_table_each() -> None:
 
 
 def test_rule_sets_are_pooled_apart() -> None:
-    lax = [{**one, "signature": {**one["signature"], "relative_sigma": 0.1}} for one in week("w3", a="AB", b="BB")]
+    lax = [
+        {**one, "signature": {**one["signature"], "relative_sigma": 0.1}}
+        for one in week("w3", a="AB", b="BB")
+    ]
     (table,) = pooled(FIRST + SECOND + lax)
     assert len(table["datasets"]) == 2
     assert table["signature"]["relative_sigma"] is None
@@ -130,7 +140,9 @@ def test_two_files_of_one_system_on_a_dataset_stay_two() -> None:
 
 
 def test_a_question_of_two_weeks_counts_twice() -> None:
-    again = [{**one, "name": one["name"].replace("w1", "w2"), "dataset": "w2.json"} for one in FIRST]
+    again = [
+        {**one, "name": one["name"].replace("w1", "w2"), "dataset": "w2.json"} for one in FIRST
+    ]
     (table,) = pooled(FIRST + again)
     assert {row["n"] for row in table["rows"]} == {8}
 
@@ -149,7 +161,9 @@ def test_small_levels_are_left_out_by_their_number_in_all_weeks() -> None:
 
 
 def test_fixed_weights_keep_their_share() -> None:
-    """Under official-2026 a level without questions keeps its weight: all right is 0.1 of 1.0 here."""
+    """Under official-2026 a level without questions keeps its weight: all right is 0.1 of 1.0
+    here.
+    """
     results = [
         {**score([q(f"{dataset}{n}") for n in range(3)], f"{dataset}-{name}", rules="official-2026"),
          "dataset": f"{dataset}.json"}
@@ -159,7 +173,9 @@ def test_fixed_weights_keep_their_share() -> None:
     (table,) = pooled(results)
     share = results[0]["overall_score"]
     assert share < 1
-    assert [row[key] for row in table["rows"] for key in ("overall_score", "own_score")] == pytest.approx([share] * 4)
+    assert [
+        row[key] for row in table["rows"] for key in ("overall_score", "own_score")
+    ] == pytest.approx([share] * 4)
 
 
 def test_order_of_the_results_changes_no_byte() -> None:
@@ -219,8 +235,16 @@ def test_a_level_of_one_question_leaves_errors_unmeasured() -> None:
     assert whole["overall_interval"] is None
     first, second = table["rows"]
     assert first["overall_score"] == pytest.approx(whole["overall_score"])
-    assert (first["overall_interval"], first["p_best"], first["rank_interval"]) == (None, None, (1, 2))
-    assert (second["behind_interval"], second["p_leader"], second["tied_with_best"]) == (None, 1.0, True)
+    assert (first["overall_interval"], first["p_best"], first["rank_interval"]) == (
+        None,
+        None,
+        (1, 2),
+    )
+    assert (second["behind_interval"], second["p_leader"], second["tied_with_best"]) == (
+        None,
+        1.0,
+        True,
+    )
     format_text(board_report({**rank(results), "failed": []}))
 
 
@@ -238,7 +262,12 @@ def test_reports_begin_with_it() -> None:
         assert text.index("all 2 datasets, 8 questions") < text.index("w1.json")
     lines = list(csv.DictReader(io.StringIO(format_csv(board))))
     first = lines[0]
-    assert (first["metric"], first["dataset"], first["name"], first["datasets"]) == ("pooled", "2 datasets", "a", "1")
+    assert (first["metric"], first["dataset"], first["name"], first["datasets"]) == (
+        "pooled",
+        "2 datasets",
+        "a",
+        "1",
+    )
     assert float(first["own_score"]) == 0.75
     assert {line["metric"] for line in lines[3:]} == {"overall"}
     without = rank(FIRST)
@@ -246,9 +275,13 @@ def test_reports_begin_with_it() -> None:
 
 
 def test_names_are_text() -> None:
-    hostile = week("w1", **{"<b>|x\x1b[2J": "AA", "y": "AB"}) + week("w2", **{"<b>|x\x1b[2J": "AA", "y": "AB"})
+    hostile = week("w1", **{"<b>|x\x1b[2J": "AA", "y": "AB"}) + week(
+        "w2", **{"<b>|x\x1b[2J": "AA", "y": "AB"}
+    )
     board = {**rank(hostile), "failed": []}
-    assert "\x1b" not in format_text(board_report(board)) + format_csv(board) + format_markdown(board)
+    assert "\x1b" not in format_text(board_report(board)) + format_csv(board) + format_markdown(
+        board
+    )
     assert "<b>" not in format_markdown(board)
 
 
@@ -257,7 +290,14 @@ def test_a_night_stores_it_and_the_next_leaves_it(tmp_path: Path) -> None:
     for name, systems in (("w1", "ab"), ("w2", "bc")):
         write(root, {f"dataset/{name}.json": [question(f"{name}{place}") for place in range(4)]})
         for place, who in enumerate(systems):
-            write(root, {f"prediction/{name}-{who}.json": {f"{name}{n}": "AB"[n <= place] for n in range(4)}})
+            write(
+                root,
+                {
+                    f"prediction/{name}-{who}.json": {
+                        f"{name}{n}": "AB"[n <= place] for n in range(4)
+                    }
+                },
+            )
     assert counts(run(root, "nightly")) == (4, 0, 0)
     before = contents(root)
     (table,) = stored(root)["pooled"]
@@ -270,7 +310,10 @@ def test_a_night_stores_it_and_the_next_leaves_it(tmp_path: Path) -> None:
     forged = stored(root)
     forged["pooled"][0]["rows"][0]["overall_score"] = 0.125
     path.write_text(result_text(forged), encoding="utf-8")
-    assert "leaderboard.json: pooled[0].rows[a].overall_score: 0.125 is stored" in run(root, "nightly", "--verify").out
+    assert (
+        "leaderboard.json: pooled[0].rows[a].overall_score: 0.125 is stored"
+        in run(root, "nightly", "--verify").out
+    )
     assert run(root, "nightly", "--force").code == 0
     assert path.read_bytes() == before["leaderboard.json"]
 
@@ -306,12 +349,20 @@ def test_a_newcomer_is_provisional() -> None:
     ]  # fmt: skip
     new = table["rows"][2]
     assert new["overall_score"] > 0.9
-    assert {new[key] for key in ("rank_interval", "p_best", "behind", "behind_interval", "p_leader")} == {None}
+    assert {
+        new[key] for key in ("rank_interval", "p_best", "behind", "behind_interval", "p_leader")
+    } == {None}
     assert [row["rank_interval"][1] <= 2 for row in table["rows"][:2]] == [True, True]
-    assert (new["overall_interval"], table["signature"]["min_datasets"]) == (None, 4)  # its scores never vary
+    assert (new["overall_interval"], table["signature"]["min_datasets"]) == (
+        None,
+        4,
+    )  # its scores never vary
     board = {**rank(results), "failed": []}
     for text in (format_text(board_report(board)), format_markdown(board).replace("\\", "")):
-        assert "provisional: in fewer than 4 datasets, and therefore without rank (--min-datasets)." in text
+        assert (
+            "provisional: in fewer than 4 datasets, and therefore without rank (--min-datasets)."
+            in text
+        )
     (table,) = rank(results, min_datasets=2)["pooled"]
     assert [row["name"] for row in table["rows"]] == ["new", "old", "half"]
     (table,) = rank(results, min_datasets=9)["pooled"]
@@ -321,16 +372,20 @@ def test_a_newcomer_is_provisional() -> None:
 def test_blank_systems_change_no_row() -> None:
     systems = {"a": (0.6, "abcdefgh"), "b": (0.5, "acefgh"), "c": (0.3, "abdfgh")}
     (plain,) = pooled(season(systems))
-    blank = [{**one, "name": one["name"].replace("-a", f"-none{n}")}
-             for place in "abcdefgh" for n in range(5) for one in week(f"w{place}", a="B" * 12)]  # fmt: skip
+    blank = [
+        {**one, "name": one["name"].replace("-a", f"-none{n}")}
+        for place in "abcdefgh"
+        for n in range(5)
+        for one in week(f"w{place}", a="B" * 12)
+    ]
     (table,) = pooled(season(systems) + blank)
     kept = [row for row in table["rows"] if row["name"] in systems]
     ranks = [(row.pop("rank_interval")[0], row.pop("p_leader")) for row in kept]
     assert [(row.pop("rank_interval")[0], row.pop("p_leader")) for row in plain["rows"]] == ranks
     assert kept == plain["rows"]
-    assert {(row["overall_score"], row["overall_interval"], row["p_best"]) for row in table["rows"][3:]} == {
-        (0, None, 0)
-    }
+    assert {
+        (row["overall_score"], row["overall_interval"], row["p_best"]) for row in table["rows"][3:]
+    } == {(0, None, 0)}
 
 
 def test_min_datasets_of_a_night(tmp_path: Path) -> None:
@@ -345,4 +400,6 @@ def test_min_datasets_of_a_night(tmp_path: Path) -> None:
     assert run(tmp_path, "nightly", "--min-datasets", "1").code == 0
     assert None not in [row["rank"] for row in stored(tmp_path)["pooled"][0]["rows"]]
     assert run(tmp_path, "nightly", "--verify").code == 0
-    assert_refused(run(tmp_path, "nightly", "--min-datasets", "0"), "--min-datasets", "expected a number >= 1")
+    assert_refused(
+        run(tmp_path, "nightly", "--min-datasets", "0"), "--min-datasets", "expected a number >= 1"
+    )

@@ -1,4 +1,6 @@
-"""`rank`: order, ties, levels that are left out, and what a difference to the one above is worth."""
+"""`rank`: order, ties, levels that are left out, and what a difference to the one above is
+worth.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ from forecasteval.common.report import format_text
 
 def test_ties_share_a_rank() -> None:
     answers = {"c": "AAAB", "a": "AAAA", "d": "ABBB", "b": "BAAA"}
-    board = rank([system(name, *(letter == "A" for letter in text)) for name, text in answers.items()])
+    board = rank(
+        [system(name, *(letter == "A" for letter in text)) for name, text in answers.items()]
+    )
     assert [(row["rank"], row["name"], row["overall_score"]) for row in rows(board)] == [
         (1, "a", 1.0), (2, "b", 0.75), (2, "c", 0.75), (4, "d", 0.25),
     ]  # fmt: skip
@@ -31,10 +35,15 @@ def test_ties_share_a_rank() -> None:
 
 
 def test_ties_of_sums_that_differ_in_the_last_digit() -> None:
-    """0.1 + 0.2·0.5 and 0.3·(2/3) of one weight sum: equal on paper, not in every order of addition."""
+    """0.1 + 0.2·0.5 and 0.3·(2/3) of one weight sum: equal on paper, not in every order of
+    addition.
+    """
     levels = [(1, "A"), (2, "A"), (2, "B"), (3, "A"), (3, "A"), (3, "B")]
     first = [q(f"{n}", level=level, answer=answer) for n, (level, answer) in enumerate(levels)]
-    second = [q(f"{n}", level=level, answer="A" if level == 2 else "B") for n, (level, _) in enumerate(levels)]
+    second = [
+        q(f"{n}", level=level, answer="A" if level == 2 else "B")
+        for n, (level, _) in enumerate(levels)
+    ]
     second[0]["answer"] = "A"
     second[3]["answer"] = "A"
     a, b = score(first, "a"), score(second, "b")
@@ -46,7 +55,12 @@ def test_ties_of_sums_that_differ_in_the_last_digit() -> None:
 
 
 def test_a_row_says_it_all() -> None:
-    records = [q("q1"), q("q2", answer=""), q("q3", answer="I wonder"), number("q4", Std=4, answer="102")]
+    records = [
+        q("q1"),
+        q("q2", answer=""),
+        q("q3", answer="I wonder"),
+        number("q4", Std=4, answer="102"),
+    ]
     row = rows(rank([score(records, "a")]))[0]
     assert row["overall_score"] == pytest.approx((0.1 / 3 + 0.4 * 0.75) / 0.5)
     assert {key: row[key] for key in ("rank", "n", "missing", "unparsed", "degraded", "significant")} == {
@@ -71,20 +85,31 @@ def with_scores(name: str, scores: list[float]) -> Record:
 
 
 def test_significant_although_the_intervals_overlap() -> None:
-    """Every question is answered a little better: paired, that is beyond doubt; the intervals are wide and alike."""
+    """Every question is answered a little better: paired, that is beyond doubt; the intervals are
+    wide and alike.
+    """
     low = [n / 24 for n in range(20)]
     board = rank([with_scores("low", low), with_scores("high", [value + 0.1 for value in low])])
     above, below = rows(board)
     assert above["name"] == "high"
-    assert below["overall_interval"][1] > above["overall_score"] > below["overall_score"] > above["overall_interval"][0]
+    assert (
+        below["overall_interval"][1]
+        > above["overall_score"]
+        > below["overall_score"]
+        > above["overall_interval"][0]
+    )
     assert below["significant"] is True
     assert below["p_above"] == pytest.approx(1 / 10_001, rel=3)
     assert "≈" not in format_text(board_report(board))
 
 
 def test_not_significant_although_the_intervals_are_apart() -> None:
-    """One stratum decides the difference and its four questions all say so, but 2 / 2⁴ is the smallest p there is."""
-    board = rank([with_scores("high", [0.9, 0.91, 0.92, 0.93]), with_scores("low", [0.1, 0.11, 0.12, 0.13])])
+    """One stratum decides the difference and its four questions all say so, but 2 / 2⁴ is the
+    smallest p there is.
+    """
+    board = rank(
+        [with_scores("high", [0.9, 0.91, 0.92, 0.93]), with_scores("low", [0.1, 0.11, 0.12, 0.13])]
+    )
     above, below = rows(board)
     assert above["overall_interval"][0] > below["overall_interval"][1]
     assert below["p_above"] == 2 / 2**4
@@ -96,15 +121,24 @@ def test_not_significant_although_the_intervals_are_apart() -> None:
 
 def test_one_table_per_dataset_and_per_questions() -> None:
     a, b, c = system("a", True), system("b", True, False), system("c", False)
-    board = rank([{**a, "dataset": "x.json"}, {**b, "dataset": "y.json"}, {**c, "dataset": "x.json"}, c, b])
-    tables = [(table["dataset"], [row["name"] for row in table["rows"]]) for table in board["tables"]]
+    board = rank(
+        [{**a, "dataset": "x.json"}, {**b, "dataset": "y.json"}, {**c, "dataset": "x.json"}, c, b]
+    )
+    tables = [
+        (table["dataset"], [row["name"] for row in table["rows"]]) for table in board["tables"]
+    ]
     assert sorted(tables[:2], key=str) == [(None, ["b (5)"]), (None, ["c (4)"])]
     assert tables[2:] == [("x.json", ["a", "c"]), ("y.json", ["b"])]
 
 
 def test_order_of_the_results_changes_nothing() -> None:
-    results = [system(name, *(random.Random(name).random() < 0.5 for _ in range(20))) for name in "abcdef"]
-    boards = {json.dumps(rank(order)) for order in itertools.islice(itertools.permutations(results), 0, 720, 60)}
+    results = [
+        system(name, *(random.Random(name).random() < 0.5 for _ in range(20))) for name in "abcdef"
+    ]
+    boards = {
+        json.dumps(rank(order))
+        for order in itertools.islice(itertools.permutations(results), 0, 720, 60)
+    }
     assert len(boards) == 1
 
 
@@ -112,7 +146,9 @@ def test_order_of_the_questions_changes_no_score_and_no_p() -> None:
     def board(seed: int) -> list[Any]:
         results = []
         for name in "ab":
-            records = [q(f"{n}", answer=random.Random(f"{name}{n}").choice("AB")) for n in range(30)]
+            records = [
+                q(f"{n}", answer=random.Random(f"{name}{n}").choice("AB")) for n in range(30)
+            ]
             random.Random(seed).shuffle(records)
             results.append(score(records, name))
         return [(row["name"], row["overall_score"], row["p_above"]) for row in rows(rank(results))]
@@ -125,7 +161,12 @@ LEVELS: Final = {1: 3, 2: 4, 4: 5}  # questions by level
 
 def three_levels(name: str, right: Mapping[int, int]) -> Record:
     records = [
-        q(f"{level}-{place}", level=level, answer="A" if place < right[level] else "B", **TRUTH.get(level, {}))
+        q(
+            f"{level}-{place}",
+            level=level,
+            answer="A" if place < right[level] else "B",
+            **TRUTH.get(level, {}),
+        )
         for level, count in LEVELS.items()
         for place in range(count)
     ]
@@ -148,11 +189,15 @@ def test_min_questions_renormalises(least: int, overall: float, shown: str) -> N
     board = rank([three_levels("a", {1: 1, 2: 2, 4: 4})], least)
     row = rows(board)[0]
     assert row["overall_score"] == pytest.approx(overall)
-    assert [level for level, value in row["level_scores"].items() if not math.isnan(value)] == list(shown)
+    assert [level for level, value in row["level_scores"].items() if not math.isnan(value)] == list(
+        shown
+    )
     assert list(board["tables"][0]["weights"]) == list(shown)
     assert board["leaderboard"]["min_questions"] == least
     assert row["n"] == sum(board["tables"][0]["level_counts"][level] for level in shown)
-    cells = next(line for line in format_text(board_report(board)).splitlines() if " a  " in line).split()
+    cells = next(
+        line for line in format_text(board_report(board)).splitlines() if " a  " in line
+    ).split()
     assert cells.count("–") == 4 - len(shown) + 1 + (row["overall_interval"] is None)  # and p above
 
 
@@ -176,7 +221,9 @@ def test_no_level_counts() -> None:
 def test_missing_counts_zero_and_skip_is_refused() -> None:
     records = [q("q1"), q("q2", answer="")]
     assert column(rank([score(records, "a")]), "overall_score") == [0.5]
-    with pytest.raises(InputError, match=r"^a: missing answers must score 0: .*, got missing skip$"):
+    with pytest.raises(
+        InputError, match=r"^a: missing answers must score 0: .*, got missing skip$"
+    ):
         rank([score(records, "a", missing="skip")])
 
 

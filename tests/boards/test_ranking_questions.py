@@ -1,4 +1,6 @@
-"""How hard questions are: means, how many answered, item–rest correlations; on the page with every system's reading."""
+"""How hard questions are: means, how many answered, item–rest correlations; on the page with every
+system's reading.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def test_item_rest_is_the_correlation_with_the_score_of_the_other_questions() ->
     for place, row in enumerate(rows):
         right = [[int(text) for text in answers] for answers in ANSWERS.values()]
         rest = [statistics.mean(one[:place] + one[place + 1 :]) for one in right]
-        assert row["item_rest"] == pytest.approx(statistics.correlation([one[place] for one in right], rest))
+        assert row["item_rest"] == pytest.approx(
+            statistics.correlation([one[place] for one in right], rest)
+        )
     assert [row["worth_a_look"] for row in rows] == [False, False, False, False, True]
 
 
@@ -42,7 +46,10 @@ def test_levels_count_with_their_weights_in_the_rest() -> None:
     """With one question a level, the rest is the other level alone."""
     names, ones, fours = "abcde", "AABBA", "ABBBA"
     results = [
-        score([q("one", level=1, answer=one), q("four", level=4, answer=four), q("five", level=4)], name)
+        score(
+            [q("one", level=1, answer=one), q("four", level=4, answer=four), q("five", level=4)],
+            name,
+        )
         for name, one, four in zip(names, ones, fours, strict=True)
     ]
     one = next(row for row in questions(rank(results)) if row["id"] == "one")
@@ -59,9 +66,13 @@ def test_few_systems_and_equal_scores_have_no_correlation() -> None:
 
 def test_answers_that_were_not_read_are_not_counted() -> None:
     results = [
-        score([q("x", answer=answer), q("y")], name) for name, answer in zip("abc", ("A", None, "?"), strict=True)
+        score([q("x", answer=answer), q("y")], name)
+        for name, answer in zip("abc", ("A", None, "?"), strict=True)
     ]
-    assert [(row["answered"], row["systems"]) for row in questions(rank(results))] == [(1, 3), (3, 3)]
+    assert [(row["answered"], row["systems"]) for row in questions(rank(results))] == [
+        (1, 3),
+        (3, 3),
+    ]
 
 
 def test_the_order_of_results_changes_nothing() -> None:
@@ -78,7 +89,9 @@ def test_the_page_shows_the_hardest_first_and_what_every_run_read(tmp_path: Path
     parsed = check_page(text)
     assert ["A", "1.00", "2", "x, y@2"] in parsed.rows
     assert ["B", "0.00", "1", "y"] in parsed.rows
-    records = [block for block in make_page(stored(tmp_path)).blocks(Records) if block.name == "questions1"]
+    records = [
+        block for block in make_page(stored(tmp_path)).blocks(Records) if block.name == "questions1"
+    ]
     assert [row.cells[1:3] for row in records[0].rows] == [["0.500", "2 of 3"], ["1.000", "3 of 3"]]
     assert records[0].rows[0].key == "q1-hard"
 

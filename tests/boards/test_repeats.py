@@ -1,4 +1,6 @@
-"""Runs of one system are one row, one side of a comparison, and never averaged where they do not belong together."""
+"""Runs of one system are one row, one side of a comparison, and never averaged where they do not
+belong together.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def test_runs_are_one_row_with_their_mean() -> None:
     assert (a["name"], a["rank"], a["n"]) == ("d-a", 2, 5)
     assert a["overall_score"] == pytest.approx((3 + 3 + 1) / 15)
     means = [3 / 3, 1 / 3, 1 / 3, 0, 2 / 3]  # by question
-    half = 2.7764451051977987 * statistics.stdev(means) / math.sqrt(5)  # t at 0.975 with 4 degrees of freedom
+    half = (
+        2.7764451051977987 * statistics.stdev(means) / math.sqrt(5)
+    )  # t at 0.975 with 4 degrees of freedom
     assert a["overall_interval"] == pytest.approx((max(0, 7 / 15 - half), 7 / 15 + half))
     assert a["run_deviation"] == pytest.approx(statistics.stdev([0.6, 0.6, 0.2]))
     assert [(one["run"], one["score"]) for one in a["runs"]] == [("", 0.2), ("1", 0.6), ("2", 0.6)]
@@ -73,7 +77,9 @@ def test_the_error_is_the_one_clustered_by_question(scores: list[list[float]]) -
     results = []
     for place in range(3):
         lines = [
-            number(f"q{n}", ground_truth="100", Std=1, answer=f"{100 + math.sqrt(1 - row[place])!r}")
+            number(
+                f"q{n}", ground_truth="100", Std=1, answer=f"{100 + math.sqrt(1 - row[place])!r}"
+            )
             for n, row in enumerate(scores)
         ]
         results.append(score(lines, f"a@{place}"))
@@ -86,7 +92,9 @@ def test_the_error_is_the_one_clustered_by_question(scores: list[list[float]]) -
 
 
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
-    """The cheap version of tests/simulate_boards.py; taking three runs as independent answers fails here."""
+    """The cheap version of tests/simulate_boards.py; taking three runs as independent answers fails
+    here.
+    """
     clustered, independent = cover_repeats(400, 3)
     assert 0.92 < clustered < 0.98
     assert independent < 0.9
@@ -99,7 +107,9 @@ def test_order_of_the_runs_changes_nothing() -> None:
 
 
 def test_runs_that_differ_as_wholes_are_told() -> None:
-    """0.2 of the questions change in either direction: fine. All of them in one: no wobble of single answers."""
+    """0.2 of the questions change in either direction: fine. All of them in one: no wobble of
+    single answers.
+    """
     steady = [tuple((place + shift) % 5 > 0 for place in range(20)) for shift in (0, 1)]
     wholes = [(True,) * 18 + (False,) * 2, (False,) * 18 + (True,) * 2]
     for answers, told in ((steady, False), (wholes, True)):
@@ -109,9 +119,16 @@ def test_runs_that_differ_as_wholes_are_told() -> None:
 
 
 def test_runs_on_other_questions_are_never_averaged() -> None:
-    board = rank([system("a@1", True, False), system("a@2", True, True, True), system("a@3", False, False)])
-    assert board["remarks"] == ["a: its runs have different questions and are not averaged: a@1, a@3; a@2"]
-    assert [[row["name"] for row in table["rows"]] for table in board["tables"]] in ([["a"], ["a@2"]], [["a@2"], ["a"]])
+    board = rank(
+        [system("a@1", True, False), system("a@2", True, True, True), system("a@3", False, False)]
+    )
+    assert board["remarks"] == [
+        "a: its runs have different questions and are not averaged: a@1, a@3; a@2"
+    ]
+    assert [[row["name"] for row in table["rows"]] for table in board["tables"]] in (
+        [["a"], ["a@2"]],
+        [["a@2"], ["a"]],
+    )
     assert board["remarks"][0] in format_text(board_report(board))
     assert "are not averaged" in format_markdown({**board, "failed": []})
     assert board.page().sections[-1][:2] == ("Runs apart", board["remarks"])
@@ -119,9 +136,13 @@ def test_runs_on_other_questions_are_never_averaged() -> None:
 
 def test_runs_of_other_policies_are_refused() -> None:
     lines = [number(f"n{n}", answer="101") for n in range(3)]
-    results = [score(lines, name, relative_sigma=sigma) for name, sigma in (("a@1", None), ("a@2", 0.05))]
+    results = [
+        score(lines, name, relative_sigma=sigma) for name, sigma in (("a@1", None), ("a@2", 0.05))
+    ]
     for judge in (lambda: rank(results), lambda: compare([results, results[0]])):
-        with pytest.raises(InputError, match=r"^a@1, a@2: expected results of the same version and policies"):
+        with pytest.raises(
+            InputError, match=r"^a@1, a@2: expected results of the same version and policies"
+        ):
             judge()
 
 
@@ -150,12 +171,21 @@ def test_compare_pairs_the_means() -> None:
 
 
 def test_compare_refuses_runs_on_other_questions() -> None:
-    with pytest.raises(InputError, match=r"^a@1, a@2: expected the same questions, got only in a@2: q02"):
-        compare([[system("a@1", True, False), system("a@2", True, True, True)], system("b", True, False)])
+    with pytest.raises(
+        InputError, match=r"^a@1, a@2: expected the same questions, got only in a@2: q02"
+    ):
+        compare(
+            [
+                [system("a@1", True, False), system("a@2", True, True, True)],
+                system("b", True, False),
+            ]
+        )
 
 
 def test_compare_refuses_a_system_without_runs() -> None:
-    with pytest.raises(InputError, match=r"^compare: expected the results of a system's runs, got none$"):
+    with pytest.raises(
+        InputError, match=r"^compare: expected the results of a system's runs, got none$"
+    ):
         compare([[], system("b", True, False)])
 
 
@@ -185,8 +215,14 @@ def names_and_scores(done: Any) -> list[tuple[str, float]]:
 
 def test_compare_reads_all_runs_of_a_name(tmp_path: Path) -> None:
     root = folder_of(tmp_path, **{"a": "AAAA", "a@1": "AABB", "b": "ABBB"})
-    assert names_and_scores(run(root, "compare", "d-a", "d-b", "--json")) == [("d-a", 0.75), ("d-b", 0.25)]
-    assert names_and_scores(run(root, "compare", "d-a@1", "d-b", "--json")) == [("d-a@1", 0.5), ("d-b", 0.25)]
+    assert names_and_scores(run(root, "compare", "d-a", "d-b", "--json")) == [
+        ("d-a", 0.75),
+        ("d-b", 0.25),
+    ]
+    assert names_and_scores(run(root, "compare", "d-a@1", "d-b", "--json")) == [
+        ("d-a@1", 0.5),
+        ("d-b", 0.25),
+    ]
     assert names_and_scores(run(root, "compare", "d-a", "d-a@1", "d-a.json", "--json")) == [
         ("d-a", 0.75), ("d-a@1", 0.5), ("d-a (3)", 1.0),
     ]  # fmt: skip
@@ -204,7 +240,10 @@ def test_nightly_keeps_a_file_of_every_run_and_ranks_one_row(tmp_path: Path) -> 
     assert contents(root) == before
     assert run(root, "nightly", "--verify").code == 0
     table = stored(root)["tables"][0]
-    assert [(row["name"], row["overall_score"]) for row in table["rows"]] == [("d-a", 0.75), ("d-b", 0.25)]
+    assert [(row["name"], row["overall_score"]) for row in table["rows"]] == [
+        ("d-a", 0.75),
+        ("d-b", 0.25),
+    ]
     assert [one["file_sha256"] != "" for one in table["rows"][0]["runs"]] == [True, True]
 
 

@@ -26,7 +26,9 @@ HOSTILE: Final = [
 @pytest.fixture
 def hostile_board() -> Record:
     board = dict(rank([{**system(name, True, False), "name": name} for name in HOSTILE]))
-    board["failed"] = [{"file": name, "reason": f"expected {name}", "fault": False} for name in HOSTILE]
+    board["failed"] = [
+        {"file": name, "reason": f"expected {name}", "fault": False} for name in HOSTILE
+    ]
     return board
 
 
@@ -72,7 +74,11 @@ def test_html_and_screen_of_hostile_names(hostile_board: Record) -> None:
 
 def test_report_of_hostile_names_has_nothing_raw() -> None:
     evil = "\x1b[2J\u202e<b>|"
-    report = format_text(comparison_report(compare([score([q(evil)], evil), score([q(evil, answer="B")], "b" + evil)])))
+    report = format_text(
+        comparison_report(
+            compare([score([q(evil)], evil), score([q(evil, answer="B")], "b" + evil)])
+        )
+    )
     assert "\x1b" not in report
     assert "\u202e" not in report
     assert "\\x1b[2J" in report
@@ -109,7 +115,9 @@ def arena_board() -> Record:
 def test_forecasters_on_the_screen(arena_board: Record) -> None:
     lines = format_text(board_report(arena_board)).splitlines()
     assert "Leaderboard  Arena, week, 3 events, 1 warning" in lines
-    assert [line.split() for line in lines if line.startswith("   2")] == [["2", "b", "0.2500", "–", "2"]]
+    assert [line.split() for line in lines if line.startswith("   2")] == [
+        ["2", "b", "0.2500", "–", "2"]
+    ]
     assert not any("≈" in line for line in lines)
 
 
@@ -122,7 +130,12 @@ def test_forecasters_in_csv_beside_systems(arena_board: Record) -> None:
         "0.05", "0.15", "", "3", "", "", "signature: Arena 1",
     ]  # fmt: skip
     assert (second["low"], second["high"]) == ("", "")
-    assert (last["name"], last["metric"], last["level_1"], last["missing"]) == ("s", "overall", "0.5", "0")
+    assert (last["name"], last["metric"], last["level_1"], last["missing"]) == (
+        "s",
+        "overall",
+        "0.5",
+        "0",
+    )
 
 
 def test_forecasters_in_markdown(arena_board: Record) -> None:

@@ -25,13 +25,16 @@ from forecasteval.boards.significance import (
 from oracles import brute_force, naive_holm
 
 Strata = list[tuple[float, list[float]]]
-# Differences without rounding noise: sums of a few of them are exact, so that brute force counts the same ties.
+# Differences without rounding noise: sums of a few of them are exact, so that brute force counts
+# the same ties.
 EXACT: Final = st.integers(-8, 8).map(lambda value: value / 16)
 unit = st.floats(0, 1, width=16)
 
 
 strata_lists = st.lists(
-    st.tuples(st.sampled_from([0.1, 0.2, 0.3, 0.4]), st.lists(unit, min_size=2)), min_size=1, max_size=5
+    st.tuples(st.sampled_from([0.1, 0.2, 0.3, 0.4]), st.lists(unit, min_size=2)),
+    min_size=1,
+    max_size=5,
 )
 
 
@@ -68,7 +71,9 @@ def test_random_sign_flips_against_scipy(seed: int, shift: float) -> None:
 def test_p_is_never_zero_and_a_pattern_of_one_sign_is_the_rarest() -> None:
     assert sign_flip_test([[1.0] * 60]) == [1 / (1 + FLIPS)]
     assert sign_flip_test([[1.0] * EXACT_FLIPS]) == [2 / 2**EXACT_FLIPS]
-    assert 1 / (1 + FLIPS) <= sign_flip_test([[1.0] * (EXACT_FLIPS + 1)])[0] < 5 / FLIPS  # all signs: 2 / 2^14
+    assert (
+        1 / (1 + FLIPS) <= sign_flip_test([[1.0] * (EXACT_FLIPS + 1)])[0] < 5 / FLIPS
+    )  # all signs: 2 / 2^14
 
 
 @each("parts", [[], [0.0], [0.0] * 100])
@@ -82,7 +87,8 @@ def test_a_sum_of_zero_has_p_one() -> None:
 
 
 def test_rounding_hides_no_tie() -> None:
-    # 0.1 + 0.2 + 0.3 depends on the order in the 17th digit; all patterns but the two of one sign are smaller
+    # 0.1 + 0.2 + 0.3 depends on the order in the 17th digit; all patterns but the two of one sign
+    # are smaller
     assert sign_flip_test([[0.1, 0.2, 0.3]]) == [0.25]
     assert sign_flip_test([[0.1, 0.7, -0.8, 0.3, 0.3]]) == [brute_force([1.0, 7.0, -8.0, 3.0, 3.0])]
 
@@ -109,7 +115,9 @@ def test_blocks_change_no_p(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_seed_and_flips_count() -> None:
     row = np.random.default_rng(6).normal(0.2, 1, 50).tolist()
     assert sign_flip_test([row], seed=1) != sign_flip_test([row], seed=2)
-    assert sign_flip_test([row], flips=99)[0] * 100 == pytest.approx(round(sign_flip_test([row], flips=99)[0] * 100))
+    assert sign_flip_test([row], flips=99)[0] * 100 == pytest.approx(
+        round(sign_flip_test([row], flips=99)[0] * 100)
+    )
 
 
 def test_the_test_keeps_its_level() -> None:
@@ -117,14 +125,18 @@ def test_the_test_keeps_its_level() -> None:
     rng = np.random.default_rng(7)
     weights = np.repeat([0.1 / 11, 0.2 / 10, 0.3 / 9, 0.4 / 23], [11, 10, 9, 23])
     p_values = sign_flip_test((rng.normal(0, 1, (400, 53)) * weights).tolist(), flips=1000)
-    assert 8 <= sum(p < 0.05 for p in p_values) <= 36  # binomial(400, 0.05): each side less than 1 in 2,000
+    assert (
+        8 <= sum(p < 0.05 for p in p_values) <= 36
+    )  # binomial(400, 0.05): each side less than 1 in 2,000
     assert 0.45 < float(np.mean(p_values)) < 0.55
 
 
 # --- Skewness ---
 
 
-@given(st.lists(st.floats(-1, 1), min_size=4, max_size=30).filter(lambda values: np.std(values) > 1e-3))
+@given(
+    st.lists(st.floats(-1, 1), min_size=4, max_size=30).filter(lambda values: np.std(values) > 1e-3)
+)
 def test_skewness_of_one_stratum(values: list[float]) -> None:
     """Hall's transformation of scipy's t and skewness, where they do not pull too far apart."""
     oracle = stats.ttest_1samp(values, 0.0)
@@ -132,7 +144,9 @@ def test_skewness_of_one_stratum(values: list[float]) -> None:
     g = stats.skew(values) * math.sqrt((n - 1) / n) ** 3 / math.sqrt(n)
     assume(g * t > -2)
     transformed = t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6
-    assert skewness_test([(0.3, values)]) == pytest.approx(2 * stats.t.sf(abs(transformed), n - 1), rel=1e-6, abs=1e-12)
+    assert skewness_test([(0.3, values)]) == pytest.approx(
+        2 * stats.t.sf(abs(transformed), n - 1), rel=1e-6, abs=1e-12
+    )
 
 
 def test_skewness_of_strata_by_hand() -> None:
@@ -149,11 +163,15 @@ def test_skewness_of_strata_by_hand() -> None:
 @given(strata_lists)
 def test_skewness_of_the_other_direction(strata: Strata) -> None:
     turned = [(weight, [-value for value in values]) for weight, values in strata]
-    assert (skewness_test(turned) or 0.0) == pytest.approx(skewness_test(strata) or 0.0, rel=1e-9, abs=1e-12)
+    assert (skewness_test(turned) or 0.0) == pytest.approx(
+        skewness_test(strata) or 0.0, rel=1e-9, abs=1e-12
+    )
 
 
 def test_more_wins_are_no_weaker_case_but_for_a_little() -> None:
-    """Ten questions, wins and ties; without the bound nine wins would have p = 0.007, and seven of eight 0.15."""
+    """Ten questions, wins and ties; without the bound nine wins would have p = 0.007, and seven of
+    eight 0.15.
+    """
     wins = [[1.0] * count + [0.0] * (10 - count) for count in range(3, 11)]
     p_values = paired_test([[(1.0, values)] for values in wins], wins)
     assert all(later < p + 0.005 for p, later in pairwise(p_values))
@@ -170,7 +188,9 @@ def test_paired_test_keeps_its_level_where_flips_do_not() -> None:
     """Small gains on 95 % of the questions, and losses that outweigh them on 5 %."""
     rng = np.random.default_rng(9)
     sizes, weights = (11, 10, 9, 23), (0.1, 0.2, 0.3, 0.4)
-    many = [[np.where(rng.random(n) < 0.95, 0.05, -0.95).tolist() for n in sizes] for _ in range(400)]
+    many = [
+        [np.where(rng.random(n) < 0.95, 0.05, -0.95).tolist() for n in sizes] for _ in range(400)
+    ]
     strata = [list(zip(weights, one, strict=True)) for one in many]
     parts = [[w / len(values) * value for w, values in one for value in values] for one in strata]
     alone = sum(p < 0.05 for p in sign_flip_test(parts)) / 400
@@ -205,7 +225,9 @@ def test_holm_against_its_definition(p_values: list[float]) -> None:
 def test_detectable_difference_has_that_power(df: float, power: float) -> None:
     difference = detectable_difference((0.07, df), power)
     critical = stats.t.ppf(0.975, df)
-    reached = stats.nct.sf(critical, df, difference / 0.07) + stats.nct.cdf(-critical, df, difference / 0.07)
+    reached = stats.nct.sf(critical, df, difference / 0.07) + stats.nct.cdf(
+        -critical, df, difference / 0.07
+    )
     assert reached == pytest.approx(power, abs=0.03 if df < 10 else 0.015)
 
 

@@ -30,7 +30,9 @@ SCORE: Final = scorer(FutureXEvaluator())
 
 
 def changing(path: Path, changes: list[Any]) -> Any:
-    """A score function that changes the file after reading it, once for every entry of `changes`."""
+    """A score function that changes the file after reading it, once for every entry of
+    `changes`.
+    """
     calls: list[Path] = []
 
     def score(prediction: Path, dataset: Path | None) -> Mapping[str, Any]:
@@ -73,7 +75,10 @@ def test_changed_twice_is_refused(tmp_path: Path) -> None:
     score = changing(path, [[q("q1"), q("q2")], [q("q1")]])
     with pytest.raises(InputError) as told:
         score_unchanged(score, path, None)
-    assert str(told.value) == f"{path}: expected files that stay as they are, got a change while it was read, twice"
+    assert (
+        str(told.value)
+        == f"{path}: expected files that stay as they are, got a change while it was read, twice"
+    )
     assert len(score.calls) == 2
 
 
@@ -162,7 +167,9 @@ def test_lock_is_released_after_an_error(tmp_path: Path) -> None:
 
 def test_save_waits_for_the_lock(tmp_path: Path) -> None:
     with holder(tmp_path) as process:
-        saving = threading.Thread(target=save_results, args=({"name": "a", "overall_score": 1.0}, tmp_path))
+        saving = threading.Thread(
+            target=save_results, args=({"name": "a", "overall_score": 1.0}, tmp_path)
+        )
         saving.start()
         saving.join(0.2)
         assert saving.is_alive()
@@ -174,7 +181,9 @@ def test_save_waits_for_the_lock(tmp_path: Path) -> None:
 
 @each("kind", ["pipe", "link"])
 def test_a_strange_lock_hangs_nothing(tmp_path: Path, kind: str) -> None:
-    """It locks, or there is one clear line: filelock follows links in some versions and refuses them in others."""
+    """It locks, or there is one clear line: filelock follows links in some versions and refuses
+    them in others.
+    """
     path = tmp_path / ".lock"
     if kind == "pipe":
         os.mkfifo(path)
@@ -220,14 +229,18 @@ def test_lock_on_a_disk_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("filelock.FileLock._acquire", refuse)
     with (
-        pytest.raises(EvaluationError, match=r"\.lock: cannot be written: Read-only file system; --output DIR"),
+        pytest.raises(
+            EvaluationError, match=r"\.lock: cannot be written: Read-only file system; --output DIR"
+        ),
         lock_folder(tmp_path),
     ):
         pass
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
-def test_a_disk_without_locks_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+def test_a_disk_without_locks_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
     def refuse(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
@@ -239,7 +252,8 @@ def test_a_disk_without_locks_says_so(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @each("before", [True, False])
 def test_without_fcntl(tmp_path: Path, before: bool) -> None:
-    """As on Windows, whose own lock cannot be tried here: filelock finds another way, and stderr says what that means.
+    """As on Windows, whose own lock cannot be tried here: filelock finds another way, and stderr
+    says what that means.
 
     Also after a run that had fcntl, whose lock file is empty and stays.
     """
@@ -269,7 +283,9 @@ def test_a_name_is_saved_once_and_never_over_the_leaderboard(tmp_path: Path) -> 
     for name in ("a", "leaderboard"):
         with pytest.raises(InputError) as told:
             save_results({"name": name}, tmp_path / "evaluation", saved)
-        assert str(told.value) == f"{name}: would overwrite another result, got evaluation/{name}.json"
+        assert (
+            str(told.value) == f"{name}: would overwrite another result, got evaluation/{name}.json"
+        )
     save_results({"name": "a", "n": 2}, tmp_path / "evaluation")
     assert read_stored(tmp_path / "evaluation/a.json")[0] == {"name": "a", "n": 2}
 
@@ -277,7 +293,10 @@ def test_a_name_is_saved_once_and_never_over_the_leaderboard(tmp_path: Path) -> 
 @each("options", [["nightly"], ["-f", "d-a", "--save"]])
 def test_strays_are_swept(tmp_path: Path, options: list[str]) -> None:
     folder_of(tmp_path, a="AAAA")
-    gone = [".1-0123abcd.tmp", f".{os.getpid()}-00000000.tmp"]  # nobody writes there without the lock
+    gone = [
+        ".1-0123abcd.tmp",
+        f".{os.getpid()}-00000000.tmp",
+    ]  # nobody writes there without the lock
     kept = [".notes.tmp", "x.tmp", ".1.tmp", ".1-0123.tmp"]
     write(tmp_path, {f"evaluation/{name}": "{" for name in [*gone, *kept]})
     write(tmp_path, {"evaluation/.1-ab_d3f9z.tmp/7-1": "{"})  # of a run in processes

@@ -23,7 +23,14 @@ from forecasteval.futurex import results
 
 @pytest.mark.parametrize("size", [1, 7])
 def test_blocks_do_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    odd = [q("q1"), q("q1", answer="B"), q(...), q("q2", answer=...), number("q3", Std=2.5), q("q4", answer="\ud800 x")]
+    odd = [
+        q("q1"),
+        q("q1", answer="B"),
+        q(...),
+        q("q2", answer=...),
+        number("q3", Std=2.5),
+        q("q4", answer="\ud800 x"),
+    ]
     write(tmp_path, {"prediction/own.jsonl": [json.dumps(record) for record in odd * 9]})
     expected = run(tmp_path, "-f", "own", "--json")
     monkeypatch.setattr(results, "BLOCK", size)
@@ -54,14 +61,20 @@ class Reads:
         monkeypatch.setattr(folder, "read_stored", watch)
 
 
-def test_a_later_night_reads_no_result_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even to rank a new system with them, with the same bytes as if all were scored at once."""
+def test_a_later_night_reads_no_result_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even to rank a new system with them, with the same bytes as if all were scored at
+    once.
+    """
     folder_of(tmp_path, a="AAAA", b="ABAB")
     assert run(tmp_path, "nightly").code == 0
     folder_of(tmp_path, a="AAAA", b="ABAB", c="BBAA")
     reads = Reads(monkeypatch)
     assert counts(run(tmp_path, "nightly")) == (1, 2, 0)
-    assert not [name for name in reads.names if name in ("evaluation/d-a.json", "evaluation/d-b.json")]
+    assert not [
+        name for name in reads.names if name in ("evaluation/d-a.json", "evaluation/d-b.json")
+    ]
     boards = [contents(tmp_path)["leaderboard.json"]]
     assert run(tmp_path, "nightly", "--force").code == 0
     assert [contents(tmp_path)["leaderboard.json"]] == boards
@@ -149,7 +162,9 @@ RECORDS: Final = st.dictionaries(st.text(), VALUES, min_size=1, max_size=4)
 
 
 @given(RECORDS, st.lists(RECORDS | st.just({}), max_size=4), st.booleans(), st.booleans())
-def test_pieces_are_the_whole(record: Record, entries: list[Record], indented: bool, ascii_only: bool) -> None:
+def test_pieces_are_the_whole(
+    record: Record, entries: list[Record], indented: bool, ascii_only: bool
+) -> None:
     record["items"] = entries
     how: Any = {"indent": 1 if indented else None, "ascii_only": ascii_only}
     assert "".join(dump_pieces(record, **how)) == dump_json(record, **how)

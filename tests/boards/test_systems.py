@@ -1,4 +1,6 @@
-"""What is read of a result: scores by level in an order that all share, and who cannot be judged."""
+"""What is read of a result: scores by level in an order that all share, and who cannot be
+judged.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,13 @@ from forecasteval.boards.systems import (
 )
 from forecasteval.common.errors import InputError
 
-RECORDS = [q("b"), q("a", answer="B"), q("c", answer=""), number("d", Std=4, answer="102"), q("e", answer="Well")]
+RECORDS = [
+    q("b"),
+    q("a", answer="B"),
+    q("c", answer=""),
+    number("d", Std=4, answer="102"),
+    q("e", answer="Well"),
+]
 
 
 def test_levels_hold_scores_ids_and_outcomes() -> None:
@@ -50,16 +58,27 @@ def test_order_of_a_file_changes_nothing() -> None:
 
 def test_a_result_without_weights_has_one_level() -> None:
     items = [{"question": str(n), "id": n, "score": n / 2, "outcome": "ok"} for n in (2, 0, 1)]
-    result: Record = {"benchmark": "x", "items": items, "warnings": ["w"], "signature": {"questions_sha256": "0"}}
+    result: Record = {
+        "benchmark": "x",
+        "items": items,
+        "warnings": ["w"],
+        "signature": {"questions_sha256": "0"},
+    }
     read = read_system(result)
-    assert (read.weights, read.questions[""].scores, read.name) == ({"": 1.0}, [0, 0.5, 1], "system")
+    assert (read.weights, read.questions[""].scores, read.name) == (
+        {"": 1.0},
+        [0, 0.5, 1],
+        "system",
+    )
     assert (read.row["warnings"], read.row["degraded"], read.policy) == (1, False, {})
 
 
 def test_who_cannot_be_judged() -> None:
     whole = score(RECORDS, "x")
     items = whole.pop("items")
-    with pytest.raises(InputError, match=r"^x: expected a result with a score per question, got FutureX$"):
+    with pytest.raises(
+        InputError, match=r"^x: expected a result with a score per question, got FutureX$"
+    ):
         read_system(whole)
     skipped = {**whole, "items": items, "signature": {**whole["signature"], "missing": "skip"}}
     with pytest.raises(InputError, match=r"^y: missing answers must score 0: .* got missing skip$"):
@@ -86,7 +105,12 @@ def test_degraded(llm: Any, degraded: bool) -> None:
 
 
 def test_names_are_told_apart() -> None:
-    assert distinct_names([{"name": "a"}, {}, {"name": "a"}, {"name": 7}]) == ["a", "system 2", "a (3)", "7"]
+    assert distinct_names([{"name": "a"}, {}, {"name": "a"}, {"name": 7}]) == [
+        "a",
+        "system 2",
+        "a (3)",
+        "7",
+    ]
 
 
 def test_other_policies_are_named() -> None:
@@ -94,14 +118,18 @@ def test_other_policies_are_named() -> None:
     require_same_policy(a, b)
     newer = {**b.row["signature"], "evaluator": "FutureX 99", "llm_model": "m"}
     other = replace(b, row={**b.row, "signature": newer})
-    told = rf"^a, b: .*, got evaluator {a.policy['evaluator']} and FutureX 99; llm_model None and m$"
+    told = (
+        rf"^a, b: .*, got evaluator {a.policy['evaluator']} and FutureX 99; llm_model None and m$"
+    )
     with pytest.raises(InputError, match=told):
         require_same_policy(a, other)
 
 
 def test_parts_add_up_to_the_difference() -> None:
     a = read_system(score(RECORDS, "a"))
-    b = read_system(score([*RECORDS[:2], q("c"), number("d", Std=4, answer="104"), *RECORDS[4:]], "b"))
+    b = read_system(
+        score([*RECORDS[:2], q("c"), number("d", Std=4, answer="104"), *RECORDS[4:]], "b")
+    )
     (difference,) = measure_differences([(a, b)], ["1", "4"])
     assert difference.value == pytest.approx((0.1 * -1 / 4 + 0.4 * 0.75) / 0.5)
     assert math.fsum(difference.parts) == pytest.approx(difference.value)

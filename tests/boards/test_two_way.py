@@ -1,4 +1,6 @@
-"""The logistic two-way model against a general optimiser, strata and simulations, and what must not move it."""
+"""The logistic two-way model against a general optimiser, strata and simulations, and what must not
+move it.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +38,18 @@ Array = np.ndarray[Any, np.dtype[Any]]
 WEIGHTS = np.array([0.1, 0.2, 0.3, 0.4])
 
 
-def draw(seed: int, systems: int = 6, weeks: int = 5, size: int = 12, gaps: bool = True) -> tuple[Array, Array, Array]:
-    """Scores with gaps of whole weeks (the first system answers all), levels, and the week of each question."""
+def draw(
+    seed: int, systems: int = 6, weeks: int = 5, size: int = 12, gaps: bool = True
+) -> tuple[Array, Array, Array]:
+    """Scores with gaps of whole weeks (the first system answers all), levels, and the week of each
+    question.
+    """
     rng = np.random.default_rng(seed)
     week = np.repeat(np.arange(weeks), size)
     levels = rng.integers(0, 4, len(week))
-    scores = np.clip(rng.normal(0.5, 0.2, (systems, 1)) + rng.normal(0, 0.3, (systems, len(week))), 0, 1)
+    scores = np.clip(
+        rng.normal(0.5, 0.2, (systems, 1)) + rng.normal(0, 0.3, (systems, len(week))), 0, 1
+    )
     if gaps:
         left = rng.random((systems, weeks)) < 0.5
         left[np.arange(1, systems), rng.integers(0, weeks, systems - 1)] = False
@@ -61,10 +69,15 @@ def fit(scores: Array, levels: Array, week: Array, clusters: Array | None = None
 
 
 def optimise(scores: Array, levels: Array, week: Array, counts: Array) -> Array:
-    """p of every system on every question by a general optimiser, which counts each question `counts` times."""
+    """p of every system on every question by a general optimiser, which counts each question
+    `counts` times.
+    """
     cells, cell = np.unique(week * 4 + levels, return_inverse=True)
     ends = np.cumsum([len(scores), week.max() + 1, 4])
-    rows = [np.eye(size)[places] for size, places in ((week.max() + 1, week), (4, levels), (len(cells), cell))]
+    rows = [
+        np.eye(size)[places]
+        for size, places in ((week.max() + 1, week), (4, levels), (len(cells), cell))
+    ]
     effects = np.hstack(rows)
     precision = np.concatenate([np.full(ends[-1], 1 / 9), np.bincount(cell) / 1.5**2])
     weight = np.where(np.isnan(scores), 0, counts)
@@ -74,10 +87,14 @@ def optimise(scores: Array, levels: Array, week: Array, counts: Array) -> Array:
         eta = point[: len(scores), None] + effects @ point[len(scores) :]
         value = (weight * (np.logaddexp(0, eta) - y * eta)).sum() + (precision * point**2).sum() / 2
         slope = weight * (special.expit(eta) - y)
-        return value, np.concatenate([slope.sum(axis=1), slope.sum(axis=0) @ effects]) + precision * point
+        return value, np.concatenate(
+            [slope.sum(axis=1), slope.sum(axis=0) @ effects]
+        ) + precision * point
 
     start = np.zeros(len(scores) + effects.shape[1])
-    best = optimize.minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-10, "maxiter": 9000}).x
+    best = optimize.minimize(
+        loss, start, jac=True, method="BFGS", options={"gtol": 1e-10, "maxiter": 9000}
+    ).x
     return special.expit(best[: len(scores), None] + effects @ best[len(scores) :])  # type: ignore[no-any-return]
 
 
@@ -86,7 +103,9 @@ def test_scores_are_those_of_a_general_optimiser(seed: int) -> None:
     scores, levels, week = draw(seed)
     v = question_weights(levels)
     p = optimise(scores, levels, week, len(v) * v)
-    assert fit(scores, levels, week).scores == pytest.approx(np.where(np.isnan(scores), p, scores) @ v, abs=1e-6)
+    assert fit(scores, levels, week).scores == pytest.approx(
+        np.where(np.isnan(scores), p, scores) @ v, abs=1e-6
+    )
 
 
 def test_influence_is_how_a_score_moves_with_a_questions_weight() -> None:
@@ -98,7 +117,12 @@ def test_influence_is_how_a_score_moves_with_a_questions_weight() -> None:
     for question in range(len(v)):
         ends = []
         for step in (1e-4, -1e-4):
-            p = optimise(scores, levels, week, len(v) * v * np.where(np.arange(len(v)) == question, 1 + step, 1))
+            p = optimise(
+                scores,
+                levels,
+                week,
+                len(v) * v * np.where(np.arange(len(v)) == question, 1 + step, 1),
+            )
             ends.append(np.where(np.isnan(scores), p, scores) @ v)
         moves[:, question] = (ends[0] - ends[1]) / 2e-4
     p = optimise(scores, levels, week, len(v) * v)
@@ -109,7 +133,9 @@ def test_influence_is_how_a_score_moves_with_a_questions_weight() -> None:
 
 
 def test_shocks_are_carried_to_all_scores() -> None:
-    """`shocks` is Σ ω_t²·m·mᵀ, m being how all scores move if system t answers one week's questions a little better."""
+    """`shocks` is Σ ω_t²·m·mᵀ, m being how all scores move if system t answers one week's questions
+    a little better.
+    """
     scores, levels, week = draw(3, systems=4, weeks=4, size=400)
     shocks = np.random.default_rng(4).normal(0, 0.05, (4, 4))
     logits = np.linspace(-1, 1, 4)[:, None] + (np.linspace(-1, 0.5, 4) + shocks)[:, week]
@@ -119,11 +145,16 @@ def test_shocks_are_carried_to_all_scores() -> None:
     for system in range(4):
         for one in range(4):
             raised = logits + 1e-3 * ((np.arange(4)[:, None] == system) & (week == one))
-            moved = (fit(np.where(missed, np.nan, special.expit(raised)), levels, week).scores - base.scores) / 1e-3
+            moved = (
+                fit(np.where(missed, np.nan, special.expit(raised)), levels, week).scores
+                - base.scores
+            ) / 1e-3
             parts[system] += np.outer(moved, moved)
     variances = np.linalg.lstsq(parts.reshape(4, 16).T, base.shocks.ravel(), rcond=None)[0]
     assert (variances > 0).all()
-    assert base.shocks == pytest.approx(np.tensordot(variances, parts, 1), rel=0.05, abs=0.02 * base.shocks.max())
+    assert base.shocks == pytest.approx(
+        np.tensordot(variances, parts, 1), rel=0.05, abs=0.02 * base.shocks.max()
+    )
 
 
 def test_questions_of_a_cluster_count_as_one() -> None:
@@ -149,23 +180,31 @@ def strata(scores: Array, levels: Array) -> list[tuple[float, list[float]]]:
 
 @each("seed", range(3))
 def test_without_gaps_all_is_as_in_one_file(seed: int) -> None:
-    """In one week: scores, intervals, differences and their errors are those of the strata of all questions."""
+    """In one week: scores, intervals, differences and their errors are those of the strata of all
+    questions.
+    """
     scores, levels, week = draw(seed, gaps=False)
-    assert fit(scores, levels, week).scores == pytest.approx([stratified_mean(strata(row, levels)) for row in scores])
+    assert fit(scores, levels, week).scores == pytest.approx(
+        [stratified_mean(strata(row, levels)) for row in scores]
+    )
     found = fit(scores, levels, week * 0)
     assert math.isnan(found.shock_deviation)
     spread, differences = score_spread(found), difference_spread(found)
     for s, row in enumerate(scores):
         own = strata(row, levels)
         assert found.scores[s] == pytest.approx(stratified_mean(own), abs=1e-12)
-        assert (math.sqrt(spread.variance[s]), spread.freedom[s]) == pytest.approx(stratified_error(own))
+        assert (math.sqrt(spread.variance[s]), spread.freedom[s]) == pytest.approx(
+            stratified_error(own)
+        )
         low, high = stratified_interval(own, (-9, 9)) or (0, 0)
         assert half_widths(spread)[s] == pytest.approx((high - low) / 2)
     pairs = [(s, t) for s in range(len(scores)) for t in range(s)]
     expected = []
     for s, t in pairs:
         error, freedom = stratified_error(strata(scores[s] - scores[t], levels)) or (0, 0)
-        assert (math.sqrt(differences.variance[s, t]), differences.freedom[s, t]) == pytest.approx((error, freedom))
+        assert (math.sqrt(differences.variance[s, t]), differences.freedom[s, t]) == pytest.approx(
+            (error, freedom)
+        )
         expected.append(t_tail((found.scores[s] - found.scores[t]) / error, freedom))
     p = compare_pairs(found, differences)
     assert [p[s, t] for s, t in pairs] == pytest.approx(expected)
@@ -183,7 +222,10 @@ def test_blank_systems_move_nobody(seed: int) -> None:
     count = len(scores)
     assert np.array_equal(one.scores, other.scores[:count])
     assert not other.scores[count:].any()
-    before, after = difference_spread(one), [part[:count, :count] for part in difference_spread(other)]
+    before, after = (
+        difference_spread(one),
+        [part[:count, :count] for part in difference_spread(other)],
+    )
     for a, b in zip(before, after, strict=True):
         assert np.array_equal(a, b)
     chances = chances_of_best(other, 0, np.arange(count + 5))
@@ -217,7 +259,10 @@ def test_order_of_systems_and_questions_changes_nothing() -> None:
     scores, levels, week = draw(9)
     rng = np.random.default_rng(1)
     rows, columns = rng.permutation(len(scores)), rng.permutation(len(levels))
-    one, other = fit(scores, levels, week), fit(scores[rows][:, columns], levels[columns], 4 - week[columns])
+    one, other = (
+        fit(scores, levels, week),
+        fit(scores[rows][:, columns], levels[columns], 4 - week[columns]),
+    )
     assert other.scores == pytest.approx(one.scores[rows], abs=1e-12)
     assert score_spread(other).variance == pytest.approx(score_spread(one).variance[rows])
 
@@ -235,7 +280,9 @@ def test_equal_systems_share_everything() -> None:
 
 
 def test_where_nothing_varies_signs_decide() -> None:
-    """1 against 0 on five questions: no variance, and p is 2 / 2⁵, whatever the weeks of others say."""
+    """1 against 0 on five questions: no variance, and p is 2 / 2⁵, whatever the weeks of others
+    say.
+    """
     scores = np.array([[1.0] * 5, [0.0] * 5])
     found = fit_scores(scores, np.zeros(5, int), np.zeros(5, int), np.array([1.0]))
     assert compare_pairs(found, difference_spread(found))[0, 1] == 2 / 2**5
@@ -251,7 +298,16 @@ def test_where_nothing_varies_signs_decide() -> None:
 def test_chances_of_best_are_those_of_two_normals() -> None:
     rng = np.random.default_rng(3)
     parts = [rng.normal(0, 0.003, (2, 80))]
-    found = Fit(np.array([0.5, 0.48]), parts, np.array([[80, 80]]), True, np.ones(2, bool), np.eye(2) * 1e-4, 9.0, 0.1)
+    found = Fit(
+        np.array([0.5, 0.48]),
+        parts,
+        np.array([[80, 80]]),
+        True,
+        np.ones(2, bool),
+        np.eye(2) * 1e-4,
+        9.0,
+        0.1,
+    )
     error = math.sqrt(difference_spread(found).variance[0, 1])
     chances = chances_of_best(found, 7, np.arange(2))
     assert chances[0] == pytest.approx(stats.norm.cdf(0.02 / error), abs=0.015)
@@ -265,14 +321,18 @@ def test_rank_bounds_by_hand() -> None:
 
 
 def test_freedom_is_that_of_the_fewer_questions() -> None:
-    """One level, no shocks: n − 1 of a score, and of a difference that of the system that answered less."""
+    """One level, no shocks: n − 1 of a score, and of a difference that of the system that answered
+    less.
+    """
     scores, _, week = draw(4, gaps=False)
     scores[1, week > 0], scores[2, week > 1] = np.nan, np.nan  # 60, 12 and 24 questions
     found = fit_scores(scores, np.zeros(scores.shape[1], int), week, np.array([1.0]))
     found = found._replace(shocks=found.shocks * 0)
     assert score_spread(found).freedom[:3] == pytest.approx([59, 11, 23])
     freedom = difference_spread(found).freedom
-    assert [freedom[0, 1], freedom[1, 2], freedom[2, 0], freedom[0, 3]] == pytest.approx([11, 11, 23, 59])
+    assert [freedom[0, 1], freedom[1, 2], freedom[2, 0], freedom[0, 3]] == pytest.approx(
+        [11, 11, 23, 59]
+    )
 
 
 # --- Seasons ---
@@ -283,7 +343,9 @@ def test_the_size_of_shocks_is_measured(shock: float) -> None:
     rng = np.random.default_rng(2)
     found = [draw_season(rng, weeks=20, shock=shock) for _ in range(3)]
     sizes = [fit(one.scores, one.levels, one.weeks).shock_deviation for one in found]
-    assert np.mean(sizes) == pytest.approx(0.75 * shock, abs=0.1)  # of averages over questions of unlike difficulty
+    assert np.mean(sizes) == pytest.approx(
+        0.75 * shock, abs=0.1
+    )  # of averages over questions of unlike difficulty
 
 
 def test_what_the_model_is_for() -> None:
@@ -293,7 +355,9 @@ def test_what_the_model_is_for() -> None:
         assert found["intervals of differences hold"] >= 0.92, setting
         assert found["intervals of scores hold"] >= 0.92, setting
         assert found["a significant pair is wrong"] == 0, setting
-        assert found["pairs in the right order"] > found["the same by the plain score"] + 0.01, setting
+        assert found["pairs in the right order"] > found["the same by the plain score"] + 0.01, (
+            setting
+        )
         assert found["all ranks within Ranks"] >= 0.95, setting
 
 

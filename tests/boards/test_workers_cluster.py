@@ -1,4 +1,6 @@
-"""A real Dask scheduler and its workers on loopback: the same bytes, whoever dies, and nothing of what it says."""
+"""A real Dask scheduler and its workers on loopback: the same bytes, whoever dies, and nothing of
+what it says.
+"""
 
 from __future__ import annotations
 
@@ -66,8 +68,11 @@ class Cluster(NamedTuple):
 
 
 @contextlib.contextmanager
-def started(folder: Path, workers: int, package: Path = ROOT, schedulers: Path | None = None) -> Iterator[Cluster]:
-    """A scheduler on a free port and its workers, each with a nanny that starts it again; all are gone at the end.
+def started(
+    folder: Path, workers: int, package: Path = ROOT, schedulers: Path | None = None
+) -> Iterator[Cluster]:
+    """A scheduler on a free port and its workers, each with a nanny that starts it again; all are
+    gone at the end.
 
     `schedulers` is where the scheduler has the package, if that is not the workers'.
     """
@@ -77,9 +82,19 @@ def started(folder: Path, workers: int, package: Path = ROOT, schedulers: Path |
 
     def start(package: Path, *words: str) -> subprocess.Popen[bytes]:
         env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(package), str(folder / "module")])}
-        command = [sys.executable, "-m", "dask", *words, "--no-dashboard", "--scheduler-file", str(told)]
+        command = [
+            sys.executable,
+            "-m",
+            "dask",
+            *words,
+            "--no-dashboard",
+            "--scheduler-file",
+            str(told),
+        ]
         with log.open("ab") as file:
-            process = subprocess.Popen(command, env=env, stdout=file, stderr=file, cwd=folder, start_new_session=True)
+            process = subprocess.Popen(
+                command, env=env, stdout=file, stderr=file, cwd=folder, start_new_session=True
+            )
         running.append(process)
         return process
 
@@ -150,7 +165,10 @@ def test_killed_worker_loses_nothing(tmp_path: Path, two: Cluster, worker: Any) 
 
 @needs_dask
 def test_file_that_kills_its_workers_is_named(tmp_path: Path, two: Cluster, worker: Any) -> None:
-    write(tmp_path, {f"prediction/{name}.json": [q()] for name in ("a1", "always", "fault", "y1", "y2")})
+    write(
+        tmp_path,
+        {f"prediction/{name}.json": [q()] for name in ("a1", "always", "fault", "y1", "y2")},
+    )
     board = evaluate(tmp_path, worker, cluster=two.address)
     assert {entry["file"]: entry["reason"] for entry in board["failed"]} == {
         "always.json": "the process that scored it was killed (out of memory?)",
@@ -160,7 +178,9 @@ def test_file_that_kills_its_workers_is_named(tmp_path: Path, two: Cluster, work
 
 
 @needs_dask
-def test_other_files_are_not_scored(tmp_path: Path, two: Cluster, worker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_files_are_not_scored(
+    tmp_path: Path, two: Cluster, worker: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A folder of the same name that is not shared."""
     write(tmp_path, {"prediction/a.json": [q()]})
     monkeypatch.setattr(tasks, "_checksums", lambda task: {"prediction_sha256": "other"})
@@ -191,9 +211,14 @@ def test_result_that_was_written_elsewhere(tmp_path: Path, monkeypatch: pytest.M
 def test_ctrl_c_is_one_line(tmp_path: Path, two: Cluster) -> None:
     root = many(tmp_path / "root", "slow")
     write(tmp_path, {"cluster_worker.py": WORKER, "program.py": PROGRAM})
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests"), str(tmp_path)])}
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests"), str(tmp_path)]),
+    }
     command = [sys.executable, str(tmp_path / "program.py"), str(root), two.address]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+    )
     try:
         for _ in range(600):
             if (root / "prediction/.begun").exists() and (root / "evaluation/m5.json").exists():
@@ -214,7 +239,9 @@ def test_scheduler_that_goes_keeps_what_was_scored(tmp_path: Path, worker: Any) 
     with started(tmp_path / "cluster", 1) as cluster:
         (root / "prediction/.scheduler").write_text(str(cluster.scheduler))
         write(root, {"prediction/end.json": [q()]})
-        with pytest.raises(EvaluationError, match=r"^tcp://127\.0\.0\.1:\d+: the Dask scheduler has gone$"):
+        with pytest.raises(
+            EvaluationError, match=r"^tcp://127\.0\.0\.1:\d+: the Dask scheduler has gone$"
+        ):
             evaluate(root, worker, cluster=cluster.address)
     assert not (root / "evaluation/leaderboard.json").exists()
 
@@ -222,14 +249,20 @@ def test_scheduler_that_goes_keeps_what_was_scored(tmp_path: Path, worker: Any) 
 @needs_dask
 def test_worker_with_other_code_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "other"
-    shutil.copytree(ROOT / "forecasteval", other / "forecasteval", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "forecasteval", other / "forecasteval", ignore=shutil.ignore_patterns("__pycache__")
+    )
     shutil.copy(ROOT / "eval.py", other)
     with (other / "forecasteval/futurex/rules.py").open("a") as file:
         file.write("# another rule\n")
     write(tmp_path, {"prediction/a.json": [q()]})
     with started(tmp_path / "cluster", 1, other) as cluster:
         done = run(tmp_path, "nightly", "--cluster", cluster.address)
-    assert_refused(done, "eval.py: Dask worker tcp://127.0.0.1:", "expected the code_sha256 of the machine that asks")
+    assert_refused(
+        done,
+        "eval.py: Dask worker tcp://127.0.0.1:",
+        "expected the code_sha256 of the machine that asks",
+    )
     assert not (tmp_path / "evaluation/a.json").exists()
 
 
@@ -238,7 +271,10 @@ def test_a_scheduler_without_the_package_is_refused(tmp_path: Path) -> None:
     write(tmp_path, {"prediction/a.json": [q()]})
     with started(tmp_path / "cluster", 1, schedulers=tmp_path / "nowhere") as cluster:
         done = run(tmp_path, "nightly", "--cluster", cluster.address)
-    assert_refused(done, "the Dask scheduler or a worker cannot read the task: it needs this package, the same commit")
+    assert_refused(
+        done,
+        "the Dask scheduler or a worker cannot read the task: it needs this package, the same commit",
+    )
 
 
 @needs_dask
@@ -246,10 +282,15 @@ def test_a_cluster_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyP
     write(tmp_path, {"prediction/a.json": [q()]})
     monkeypatch.setattr(workers, "CONNECT_SECONDS", 0.5)
     monkeypatch.setattr(workers, "WORKER_SECONDS", 0.2)
-    assert_refused(run(tmp_path, "nightly", "--cluster", "tcp://127.0.0.1:1"), "127.0.0.1:1: no Dask scheduler answers")
+    assert_refused(
+        run(tmp_path, "nightly", "--cluster", "tcp://127.0.0.1:1"),
+        "127.0.0.1:1: no Dask scheduler answers",
+    )
     with started(tmp_path / "cluster", 0) as alone:
         outcomes = workers.run_on_cluster(abs, [1], alone.address)
-        with pytest.raises(EvaluationError, match="the Dask scheduler has no workers, or none with this package"):
+        with pytest.raises(
+            EvaluationError, match="the Dask scheduler has no workers, or none with this package"
+        ):
             next(outcomes)
 
 
@@ -272,7 +313,11 @@ def test_a_cluster_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyP
 )
 def test_no_address(tmp_path: Path, address: str) -> None:
     write(tmp_path, {"prediction/a.json": [q()]})
-    assert_refused(run(tmp_path, "nightly", "--cluster", address), "--cluster: expected tcp://HOST:PORT", repr(address))
+    assert_refused(
+        run(tmp_path, "nightly", "--cluster", address),
+        "--cluster: expected tcp://HOST:PORT",
+        repr(address),
+    )
 
 
 @needs_dask

@@ -30,7 +30,8 @@ def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 def send(connection, message, *place):
-    return die() if len(message) > 4096 else sent(connection, message, *place)  # it need not go through a pipe whole
+    # it need not go through a pipe whole
+    return die() if len(message) > 4096 else sent(connection, message, *place)
 
 sent = Connection.send_bytes
 
@@ -52,7 +53,9 @@ def score(path, dataset):
 
 @pytest.fixture
 def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A score function that a process can import, and that does to its process what a file's name says."""
+    """A score function that a process can import, and that does to its process what a file's name
+    says.
+    """
     monkeypatch.setattr(tasks, "POOL_BYTES", 0)
     return import_worker(tmp_path, monkeypatch, "worker_for_test", WORKER)
 
@@ -82,10 +85,16 @@ if __name__ == "__main__":
 def start(folder: Path, root: Path, count: int, **variables: str) -> subprocess.Popen[str]:
     """A program that evaluates `root` in `count` processes, as the leader of a process group."""
     write(folder, {"program.py": PROGRAM, "worker_for_test.py": WORKER})
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests"), str(folder)]), **variables}
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests"), str(folder)]),
+        **variables,
+    }
     command = [sys.executable, str(folder / "program.py"), str(root), str(count)]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=env, start_new_session=True)
+    return subprocess.Popen(
+        command, stdout=pipe, stderr=pipe, text=True, env=env, start_new_session=True
+    )
 
 
 def many(root: Path) -> Path:
@@ -114,28 +123,48 @@ def test_small_folders_start_no_process(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("victim", ["always", "once"])
 @pytest.mark.parametrize("count", [1, 2])
-def test_killed_process_costs_at_most_its_file(tmp_path: Path, worker: Any, victim: str, count: int) -> None:
+def test_killed_process_costs_at_most_its_file(
+    tmp_path: Path, worker: Any, victim: str, count: int
+) -> None:
     names = ["a1", "a2", "a3", "a4", victim, "y1", "y2", "fault"]
     write(tmp_path, {f"prediction/{name}.json": [q()] for name in names})
     board = evaluate(tmp_path, worker, processes=count)
     reasons = {entry["file"]: entry["reason"] for entry in board["failed"]}
     fault = {"fault.json": "internal fault, please report it: KeyError: 'fault'"}
     if victim == "always":
-        assert reasons == {"always.json": "the process that scored it was killed (out of memory?)", **fault}
+        assert reasons == {
+            "always.json": "the process that scored it was killed (out of memory?)",
+            **fault,
+        }
     else:  # it was innocent, or is well again
         assert reasons == fault
-    assert column(board, "name") == ["a1", "a2", "a3", "a4", *(["once"] if victim == "once" else []), "y1", "y2"]
+    assert column(board, "name") == [
+        "a1",
+        "a2",
+        "a3",
+        "a4",
+        *(["once"] if victim == "once" else []),
+        "y1",
+        "y2",
+    ]
     assert not list((tmp_path / "evaluation").glob("*.tmp"))
 
 
 def test_no_process_sends_a_long_message(tmp_path: Path, worker: Any) -> None:
-    """Killed while it sends one, it would leave half of it, and the run would wait for the rest for ever."""
-    write(tmp_path, {f"prediction/large{n}.json": [q(f"q{place}") for place in range(200)] for n in range(4)})
+    """Killed while it sends one, it would leave half of it, and the run would wait for the rest for
+    ever.
+    """
+    write(
+        tmp_path,
+        {f"prediction/large{n}.json": [q(f"q{place}") for place in range(200)] for n in range(4)},
+    )
     board = evaluate(tmp_path, worker, processes=2)
     assert (board["evaluated"], board["failed"]) == (4, [])
 
 
-def test_error_of_the_run_ends_the_processes(tmp_path: Path, worker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_of_the_run_ends_the_processes(
+    tmp_path: Path, worker: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: object) -> None:
         raise EvaluationError("disk full")
 
@@ -154,7 +183,9 @@ def worker_pids(root: Path) -> list[int]:
 def has_ended(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"  # where nobody buries it
+        return (
+            Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        )  # where nobody buries it
     except ProcessLookupError:
         return True
     except FileNotFoundError:  # it went between the lines, or there is no /proc
@@ -172,7 +203,9 @@ def test_no_process_stays_behind(tmp_path: Path, blow: str) -> None:
             os.killpg(process.pid, signal.SIGINT)
         else:
             process.kill()
-        out, err = process.communicate(timeout=60)  # the pipe ends with the last process that holds it
+        out, err = process.communicate(
+            timeout=60
+        )  # the pipe ends with the last process that holds it
         wait_until(lambda: all(map(has_ended, worker_pids(root))))
         assert out == ""
         if blow == "interrupted":
@@ -187,7 +220,9 @@ def test_no_process_stays_behind(tmp_path: Path, blow: str) -> None:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    """For as long as a loaded machine may need; a process that stays for its whole minute of sleep is too late."""
+    """For as long as a loaded machine may need; a process that stays for its whole minute of sleep
+    is too late.
+    """
     for _ in range(600):
         if condition():
             return
@@ -198,10 +233,14 @@ def wait_until(condition: Callable[[], bool]) -> None:
 def test_the_dataset_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small file of answers to a large dataset goes to a process, too."""
     folder_of(tmp_path, a="AAAA")
-    size = sum((tmp_path / name).stat().st_size for name in ("prediction/d-a.json", "dataset/d.json"))
+    size = sum(
+        (tmp_path / name).stat().st_size for name in ("prediction/d-a.json", "dataset/d.json")
+    )
     apart = []
     in_processes = tasks.run_in_processes
-    monkeypatch.setattr(tasks, "run_in_processes", lambda *given: apart.append(bound) or in_processes(*given))
+    monkeypatch.setattr(
+        tasks, "run_in_processes", lambda *given: apart.append(bound) or in_processes(*given)
+    )
     for bound in (size, size - 1):
         monkeypatch.setattr(tasks, "POOL_BYTES", bound)
         assert run(tmp_path, "nightly", "--force").code == 0
@@ -217,7 +256,10 @@ def test_the_dataset_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         (["--llm-policy", "always"], ["--llm-policy", "needs --llm"]),
         (["--no-cache"], ["--no-cache", "needs --llm"]),
         (["--jobs", "0"], ["--jobs: expected 1 or more, got 0"]),
-        (["--jobs", "2", "--cluster", "tcp://a:1"], ["--cluster", "cannot be combined, got --jobs"]),
+        (
+            ["--jobs", "2", "--cluster", "tcp://a:1"],
+            ["--cluster", "cannot be combined, got --jobs"],
+        ),
         (["--llm", "m", "--cluster", "tcp://a:1"], ["--llm: scores in one process", "--cluster"]),
         (["--llm", "m", "--jobs", "2"], ["--llm: scores in one process", "--jobs 2"]),
     ],

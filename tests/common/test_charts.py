@@ -1,4 +1,6 @@
-"""Charts as data, and `plot`, which draws one with matplotlib: axes, labels, names that are no formulas."""
+"""Charts as data, and `plot`, which draws one with matplotlib: axes, labels, names that are no
+formulas.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def test_an_axis_holds_its_values_between_few_ticks(values: list[float]) -> None
 
 
 def test_the_marks_of_a_column_share_an_axis() -> None:
-    axis = cell_axis([Interval(0.5, (0.31, 0.62)), Interval(None), Interval(0.4, None, 0.78), "text"])
+    axis = cell_axis(
+        [Interval(0.5, (0.31, 0.62)), Interval(None), Interval(0.4, None, 0.78), "text"]
+    )
     assert (axis.low, axis.high) == (0.3, 0.8)
     assert cell_axis([Bar(3.0), Bar(None), Bar(10.0)]).low == 0
 
@@ -54,7 +58,10 @@ def test_the_marks_of_a_column_share_an_axis() -> None:
 def test_a_line_breaks_where_there_is_no_value() -> None:
     axis = Axis("", (), 0, 2)
     panel = Panel("", [], axis, axis, height=100)
-    assert panel.path(Line("a", [(0, 0.0), (1, None), (1, 1.0), (2, 2.0)])) == "M0 100.0M500 50.0L1000 0.0"
+    assert (
+        panel.path(Line("a", [(0, 0.0), (1, None), (1, 1.0), (2, 2.0)]))
+        == "M0 100.0M500 50.0L1000 0.0"
+    )
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.floats(0.01, 0.3))
@@ -84,7 +91,10 @@ def _no_window() -> Iterator[None]:
 def test_plot_gives_axes_with_the_numbers_of_the_result() -> None:
     results = FutureXEvaluator().evaluate_all([q("q1"), q("q2", answer="B"), q("q3")])
     axes = results.plot()
-    assert [text.get_text() for text in axes.get_yticklabels()] == [*(f"Level {n}" for n in (1, 2, 3, 4)), "Overall"]
+    assert [text.get_text() for text in axes.get_yticklabels()] == [
+        *(f"Level {n}" for n in (1, 2, 3, 4)),
+        "Overall",
+    ]
     dots = [line.get_xdata()[0] for line in axes.lines if line.get_marker() in "oD"]
     assert dots == pytest.approx([2 / 3, 2 / 3])  # level 1 and overall
 
@@ -94,7 +104,9 @@ def test_plot_gives_axes_with_the_numbers_of_the_result() -> None:
 def test_plots_have_names_and_take_axes() -> None:
     from matplotlib import pyplot
 
-    comparison = compare([score([q("q1"), q("q2", answer="B")], "a"), score([q("q1"), q("q2")], "b")])
+    comparison = compare(
+        [score([q("q1"), q("q2", answer="B")], "a"), score([q("q1"), q("q2")], "b")]
+    )
     _, ax = pyplot.subplots()
     assert comparison.plot(ax=ax) is ax
     with pytest.raises(InputError, match="expected one of differences, levels, got 'nothing'"):
@@ -121,7 +133,11 @@ def test_every_form_is_drawn() -> None:
         "bars": Chart("bars", "T", "D", make_table(named("n"), [["a", Bar(3.0)]])),
     }  # fmt: skip
     assert plot(charts, "two").shape == (2,)
-    assert [text.get_text() for text in plot(charts, "matrix").texts] == ["1.000", "-0.500", "0.000"]
+    assert [text.get_text() for text in plot(charts, "matrix").texts] == [
+        "1.000",
+        "-0.500",
+        "0.000",
+    ]
     assert [bar.get_width() for bar in plot(charts, "bars").patches] == [3.0]
 
 

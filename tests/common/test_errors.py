@@ -62,7 +62,9 @@ def test_closed_streams(tmp_path: Path, closed: str) -> None:
     write(tmp_path, {"prediction/a.json": [q()], "prediction/bad.json": "{"})
     command = f'exec "$0" "$1" nightly --root "$2" {closed}'
     done = subprocess.run(
-        ["sh", "-c", command, sys.executable, str(ROOT / "eval.py"), str(tmp_path)], capture_output=True, text=True
+        ["sh", "-c", command, sys.executable, str(ROOT / "eval.py"), str(tmp_path)],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 3
     assert "Traceback" not in done.stderr

@@ -100,7 +100,14 @@ def test_write_atomic_in_a_read_only_folder(tmp_path: Path) -> None:
     ],
 )
 def test_find_dataset(tmp_path: Path, stem: str, found: str | None) -> None:
-    for name in ("2509.json", "250915.json", "250915-random.jsonl", "模型.json", "notes.txt", "README.md"):
+    for name in (
+        "2509.json",
+        "250915.json",
+        "250915-random.jsonl",
+        "模型.json",
+        "notes.txt",
+        "README.md",
+    ):
         (tmp_path / name).touch()
     path = find_dataset(Path("elsewhere") / f"{stem}.json", tmp_path)
     assert path == (tmp_path / found if found else None)
@@ -131,8 +138,14 @@ def test_find_file_names_the_nearest_and_no_hidden_file(tmp_path: Path) -> None:
     ("name", "told"),
     [
         ("p.json.gz", "a compressed file; unpack it first"),
-        *((f"p{suffix}", "a compressed file; unpack it first") for suffix in (".zip", ".bz2", ".xz", ".zst")),
-        *((f"p{suffix}", "a spreadsheet; save it as CSV with the columns id") for suffix in (".xlsx", ".xls", ".ods")),
+        *(
+            (f"p{suffix}", "a compressed file; unpack it first")
+            for suffix in (".zip", ".bz2", ".xz", ".zst")
+        ),
+        *(
+            (f"p{suffix}", "a spreadsheet; save it as CSV with the columns id")
+            for suffix in (".xlsx", ".xls", ".ods")
+        ),
         ("p.parquet", "a Parquet file; make a prediction of it first"),
         ("p.eval", "a log of inspect_ai; make a prediction of it first"),
     ],
@@ -152,13 +165,20 @@ def test_folders_and_pipes_are_named_as_what_they_are(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "q.json")
     with pytest.raises(InputError, match="expected a file, got a folder; name a file in it"):
         find_file("p", tmp_path)
-    with pytest.raises(InputError, match="got a pipe or device; write what it gives to a file first"):
+    with pytest.raises(
+        InputError, match="got a pipe or device; write what it gives to a file first"
+    ):
         find_file("q.json", tmp_path)
 
 
 @each(
     ("header", "found"),
-    [("id,answer", True), ("\ufeffid,answer", True), ("event_ticker,prediction", False), ("编号,答案", True)],
+    [
+        ("id,answer", True),
+        ("\ufeffid,answer", True),
+        ("event_ticker,prediction", False),
+        ("编号,答案", True),
+    ],
 )
 def test_a_csv_without_events_has_a_dataset(tmp_path: Path, header: str, found: bool) -> None:
     folder = tmp_path / "dataset"

@@ -1,6 +1,7 @@
 """The client: forms of replies, failures told apart, runs, the deadline, the key, the cache.
 
-Real HTTP on 127.0.0.1, by `llm_server`; at the end by `llmock` from PyPI, somebody else's idea of the OpenAI API.
+Real HTTP on 127.0.0.1, by `llm_server`; at the end by `llmock` from PyPI, somebody else's idea of
+the OpenAI API.
 """
 
 from __future__ import annotations
@@ -59,12 +60,18 @@ def server(server: LlmServer) -> LlmServer:
 
 def make(server: LlmServer | str, key: str = KEY, **options: Any) -> ModelClient:
     url = server if isinstance(server, str) else server.url
-    return ModelClient(key, url, **{"model": "m", "workers": 4, "cache": None, "deadline": 60.0, **options})
+    return ModelClient(
+        key, url, **{"model": "m", "workers": 4, "cache": None, "deadline": 60.0, **options}
+    )
 
 
 def read(client: ModelClient, *numbers: int) -> tuple[list[int | None], Usage]:
     values, usage = client.read(TASK, [{"n": number} for number in numbers])
-    assert usage["prompts"] == len(numbers) == usage["answered"] + usage["invalid"] + sum(usage["failures"].values())
+    assert (
+        usage["prompts"]
+        == len(numbers)
+        == usage["answered"] + usage["invalid"] + sum(usage["failures"].values())
+    )
     assert usage["answered"] == sum(value is not None for value in values)
     return values, usage
 
@@ -98,7 +105,9 @@ def test_request(server: LlmServer) -> None:
     }  # fmt: skip
 
 
-@given(st.dictionaries(st.text(max_size=5), st.text(st.characters(exclude_categories=()), max_size=20)))
+@given(
+    st.dictionaries(st.text(max_size=5), st.text(st.characters(exclude_categories=()), max_size=20))
+)
 def test_any_data_make_one_object_between_two_tags(data: dict[str, str]) -> None:
     prompt = build_prompt(data)
     assert prompt.encode().count(b"<") == 2
@@ -116,7 +125,9 @@ def test_any_data_make_one_object_between_two_tags(data: dict[str, str]) -> None
 def test_the_first_prompt_settles_the_form_of_replies(
     server: LlmServer, known: tuple[str, ...], forms: list[str]
 ) -> None:
-    server.script = lambda request: honest(request) if request.form in known else error(400, "response_format", {})
+    server.script = lambda request: (
+        honest(request) if request.form in known else error(400, "response_format", {})
+    )
     values, usage = read(make(server), 1, 2, 3)
     assert ([request.form for request in server.requests], values) == (forms, [2, 4, 6])
     assert usage["calls"] == 3
@@ -124,14 +135,18 @@ def test_the_first_prompt_settles_the_form_of_replies(
 
 def test_max_tokens_under_its_newer_name(server: LlmServer) -> None:
     """Models that want it refuse a temperature, too."""
-    reason = (
-        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
-    )
+    reason = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
     server.script = lambda request: (
-        error(400, reason) if {"max_tokens", "temperature"} & request.body.keys() else honest(request)
+        error(400, reason)
+        if {"max_tokens", "temperature"} & request.body.keys()
+        else honest(request)
     )
     assert read(make(server), 1, 2)[0] == [2, 4]
-    assert [request.body.get("max_completion_tokens") for request in server.requests] == [None, 2000, 2000]
+    assert [request.body.get("max_completion_tokens") for request in server.requests] == [
+        None,
+        2000,
+        2000,
+    ]
     assert {request.form for request in server.requests} == {"json_schema"}
     server.script, server.requests = lambda request: error(400, reason), []
     assert read(make(server), 1)[1]["failures"] == {"bad request": 1}
@@ -173,14 +188,18 @@ def test_reply(server: LlmServer, tmp_path: Path, name: str) -> None:
     values, usage = read(make(server, cache=cache, workers=1), 1, 2, 3)
     assert server.requests[-1].form == "json_schema"
     assert values == [2, 4 if outcome == "answered" else None, 6]
-    assert {outcome} == ({"answered"} if values[1] else {"invalid"} if usage["invalid"] else {*usage["failures"]})
+    assert {outcome} == (
+        {"answered"} if values[1] else {"invalid"} if usage["invalid"] else {*usage["failures"]}
+    )
     assert usage["degraded"] == (outcome not in OF_THE_MODEL)
     server.script, server.requests = honest, []
     assert read(make(server, cache=cache), 1, 2, 3)[0] == [2, 4, 6]
     assert sent(server) == ([] if values[1] else [2])  # Only valid replies are kept.
 
 
-@pytest.mark.parametrize("fault", [error(500, headers=AT_ONCE), error(429, headers=AT_ONCE), Reply(drop=True)])
+@pytest.mark.parametrize(
+    "fault", [error(500, headers=AT_ONCE), error(429, headers=AT_ONCE), Reply(drop=True)]
+)
 def test_the_sdk_tries_again(server: LlmServer, fault: Reply) -> None:
     server.script = lambda request: fault if request.number in (1, 3) else honest(request)
     values, usage = read(make(server), 1, 2)
@@ -190,10 +209,14 @@ def test_the_sdk_tries_again(server: LlmServer, fault: Reply) -> None:
 def test_redirects_are_not_followed(server: LlmServer) -> None:
     with LlmServer(honest) as other:
         location = {"location": f"{other.url}/chat/completions", **NO_RETRY}
-        server.script = lambda request: Reply(status=(301, 302, 303, 307, 308)[request.data["n"]], headers=location)
+        server.script = lambda request: Reply(
+            status=(301, 302, 303, 307, 308)[request.data["n"]], headers=location
+        )
         usage = read(make(server), *range(5))[1]
         assert other.requests == []
-    assert usage["failures"] == dict.fromkeys(("status 301", "status 302", "status 303", "status 307", "status 308"), 1)
+    assert usage["failures"] == dict.fromkeys(
+        ("status 301", "status 302", "status 303", "status 307", "status 308"), 1
+    )
 
 
 def test_the_reason_is_one_safe_line(server: LlmServer) -> None:
@@ -246,25 +269,38 @@ def test_ten_failures_in_a_row_end_the_run(server: LlmServer) -> None:
     assert (usage["failures"], usage["calls"]) == ({"status 500": 10, "not sent": 22}, 18)
     client = make(server)
     first, second = read(client, *range(14))[1], read(client, *range(14, 30))[1]
-    assert (first["failures"], second["failures"]) == ({"status 500": 6}, {"status 500": 4, "not sent": 12})
+    assert (first["failures"], second["failures"]) == (
+        {"status 500": 6},
+        {"status 500": 4, "not sent": 12},
+    )
 
 
 def test_what_does_not_end_a_run(server: LlmServer) -> None:
-    """Nine failures in a row; prompts that the server refuses for what they say; a model that says nothing."""
+    """Nine failures in a row; prompts that the server refuses for what they say; a model that says
+    nothing.
+    """
     server.script = lambda request: honest(request) if request.data["n"] % 10 == 9 else error(500)
     assert read(make(server), *range(40))[1]["failures"] == {"status 500": 36}
-    for reply, kind in ((error(400), "bad request"), (error(403), "forbidden"), (completion(""), "empty")):
+    for reply, kind in (
+        (error(400), "bad request"),
+        (error(403), "forbidden"),
+        (completion(""), "empty"),
+    ):
         server.script = but(range(30), reply)
         values, usage = read(make(server), *range(32))
         assert (values[30:], usage["failures"]) == ([60, 62], {kind: 30})
 
 
 def read_hastily(script: Script | None, deadline: float) -> list[dict[str, int]]:
-    """The failures of twelve prompts, and of one more in the same run; one retry of the SDK in place of five."""
+    """The failures of twelve prompts, and of one more in the same run; one retry of the SDK in
+    place of five.
+    """
     with LlmServer() as server, socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # Nobody listens there.
         server.script = script or honest
-        client = make(server if script else f"http://127.0.0.1:{taken.getsockname()[1]}/v1", deadline=deadline)
+        client = make(
+            server if script else f"http://127.0.0.1:{taken.getsockname()[1]}/v1", deadline=deadline
+        )
         client.server._client = client.server._client.with_options(max_retries=1)
         failures = [read(client, *range(12))[1]["failures"], read(client, 12)[1]["failures"]]
         assert 12 not in sent(server) or "deadline" not in failures[1]
@@ -278,7 +314,11 @@ CONNECTIONS: Final[dict[str, tuple[Script | None, float, list[dict[str, int]]]]]
     "nobody listens": (None, 60, [{"connection": 10, "not sent": 2}, {"not sent": 1}]),
     "the first call hangs": (but({0: HANGS}), 0.7, [{"deadline": 12}, {"deadline": 1}]),
     "a later call hangs": (but({2: HANGS}), 3.0, [{"deadline": 1}, {"deadline": 1}]),
-    "byte by byte": (but({2: completion("4")._replace(drip=0.2)}), 3.0, [{"deadline": 1}, {"deadline": 1}]),
+    "byte by byte": (
+        but({2: completion("4")._replace(drip=0.2)}),
+        3.0,
+        [{"deadline": 1}, {"deadline": 1}],
+    ),
 }
 
 
@@ -297,7 +337,9 @@ def test_a_call_that_hangs_ends_with_the_program(server: LlmServer) -> None:
         f"client = ModelClient('key', '{server.url}', 'm', 8, None, 0.3)\n"
         "print(client.read(Task('', {}, '', lambda data, reply: reply), [{}])[1]['failures'])"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=50)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=50
+    )
     assert (done.stdout, done.stderr) == ("{'deadline': 1}\n", "")
 
 
@@ -327,13 +369,18 @@ def test_an_address_that_cannot_be_used_or_shown(url: str) -> None:
 
 def test_an_address_that_is_none_fails_at_the_first_call() -> None:
     """The first README makes an evaluator with "your_api_base_url"."""
-    assert read(make("your_api_base_url"), 1, 2)[1]["failures"] == {"no http address": 1, "not sent": 1}
+    assert read(make("your_api_base_url"), 1, 2)[1]["failures"] == {
+        "no http address": 1,
+        "not sent": 1,
+    }
 
 
 def test_the_key_is_removed_from_what_a_server_says(server: LlmServer, tmp_path: Path) -> None:
     server.script = but({2: completion(f"key {KEY}"), 3: error(418, f"bad key {KEY}")})
     client = make(server, cache=tmp_path / "c.sqlite3")
-    values, usage = client.read(TASK._replace(parse=lambda data, reply: reply), [{"n": n} for n in (1, 2, 3)])
+    values, usage = client.read(
+        TASK._replace(parse=lambda data, reply: reply), [{"n": n} for n in (1, 2, 3)]
+    )
     assert (values, usage["reasons"]) == (["2", "key …", None], {"status 418": "bad key …"})
     assert KEY.encode() not in (tmp_path / "c.sqlite3").read_bytes()
 
@@ -362,13 +409,26 @@ def test_a_second_run_sends_nothing(server: LlmServer, cache: Path) -> None:
     assert client._end is None  # The deadline counts from the first call.
 
 
-@pytest.mark.parametrize("change", ["model", "server", "instructions", "version", "properties", "data"])
-def test_a_reply_is_kept_for_one_question_to_one_model(server: LlmServer, cache: Path, change: str) -> None:
+@pytest.mark.parametrize(
+    "change", ["model", "server", "instructions", "version", "properties", "data"]
+)
+def test_a_reply_is_kept_for_one_question_to_one_model(
+    server: LlmServer, cache: Path, change: str
+) -> None:
     client = make(
-        f"{server.url}/x" if change == "server" else server, cache=cache, model="o" if change == "model" else "m"
+        f"{server.url}/x" if change == "server" else server,
+        cache=cache,
+        model="o" if change == "model" else "m",
     )
-    changes = {"instructions": {"instructions": "?"}, "version": {"version": "2"}, "properties": {"properties": {}}}
-    client.read(TASK._replace(**changes.get(change, {})), [{"n": 1, **({"x": 0} if change == "data" else {})}])
+    changes = {
+        "instructions": {"instructions": "?"},
+        "version": {"version": "2"},
+        "properties": {"properties": {}},
+    }
+    client.read(
+        TASK._replace(**changes.get(change, {})),
+        [{"n": 1, **({"x": 0} if change == "data" else {})}],
+    )
     assert len(server.requests) == 1
 
 

@@ -1,4 +1,6 @@
-r"""Boxes, markup, literals and objects in what a model wrote; the benchmarks' own cases go through all of it too."""
+r"""Boxes, markup, literals and objects in what a model wrote; the benchmarks' own cases go through
+all of it too.
+"""
 
 from __future__ import annotations
 

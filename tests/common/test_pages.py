@@ -65,7 +65,16 @@ def test_texts_are_cut_so_that_they_fit_a_page() -> None:
 
 
 def test_addresses_are_short_and_differ() -> None:
-    ids = ["6873e6a7b3ade716ed3b2a82", "6873e6a7b3ade716ed3b2a83", "q1", "q1", "<b>", None, "a b", "6.85147E+23"]
+    ids = [
+        "6873e6a7b3ade716ed3b2a82",
+        "6873e6a7b3ade716ed3b2a83",
+        "q1",
+        "q1",
+        "<b>",
+        None,
+        "a b",
+        "6.85147E+23",
+    ]
     keys = make_keys(ids)
     assert keys[:4] == ["q-6873e6a7", "q-6873e6a7b3ade716ed3b2a83", "q-q1", keys[3]]
     assert len(set(keys)) == len(keys)

@@ -61,14 +61,23 @@ def test_dump_json(value: object, text: str) -> None:
 
 
 def test_dump_json_indented() -> None:
-    assert dump_json({"b": ["\n\x85"], "a": 1}, indent=1) == '{\n "a": 1,\n "b": [\n  "\\n\\u0085"\n ]\n}'
+    assert (
+        dump_json({"b": ["\n\x85"], "a": 1}, indent=1)
+        == '{\n "a": 1,\n "b": [\n  "\\n\\u0085"\n ]\n}'
+    )
 
 
-any_text = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from(["\ud800", "\x1b", "\x9b", "\u2028"]))
+any_text = st.text(
+    st.characters(exclude_categories=["Cs"]) | st.sampled_from(["\ud800", "\x1b", "\x9b", "\u2028"])
+)
 
 
 any_json = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | any_text,
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | any_text,
     lambda inner: st.lists(inner) | st.dictionaries(any_text, inner),
     max_leaves=10,
 )
@@ -92,7 +101,11 @@ def test_dump_json_round_trip(value: Any, indent: int | None) -> None:
         ("p.json", b'[{"id": 1}, 2]', [{"id": 1}, 2]),
         ("p.json", BOM + b"[1]", [1]),
         ("p.json", b'{"id": "x", "prediction": "A"}', [{"id": "x", "prediction": "A"}]),
-        ("p.json", b'{"x": "A", "y": [1]}', [{"id": "x", "prediction": "A"}, {"id": "y", "prediction": [1]}]),
+        (
+            "p.json",
+            b'{"x": "A", "y": [1]}',
+            [{"id": "x", "prediction": "A"}, {"id": "y", "prediction": [1]}],
+        ),
         ("p.json", b"[Infinity]", [float("inf")]),
         ("p.json", b"[" + b"7" * 5000 + b", 7]", ["7" * 5000, 7]),
         ("p.jsonl", b'{"id": 1}\n\n \n{"id": 2}', [{"id": 1}, {"id": 2}]),
@@ -163,7 +176,12 @@ def test_repeated_keys_go_along_to_another_process() -> None:
 
 @each(
     ("text", "found"),
-    [('{"a": {"b": 1}}', False), ('[1, {"a": [{"b": 1, "b": 2}]}]', True), ('{"a": 1, "a": 2}', True), ("7", False)],
+    [
+        ('{"a": {"b": 1}}', False),
+        ('[1, {"a": [{"b": 1, "b": 2}]}]', True),
+        ('{"a": 1, "a": 2}', True),
+        ("7", False),
+    ],
 )
 def test_repeated_keys_anywhere(text: str, found: bool) -> None:
     assert has_repeated_keys(parse_json(text, "here")) is found
@@ -181,7 +199,12 @@ ROW: Final = {"id": "a", "answer": "A"}
         ("p.json", {"model": "m", "predictions": [ROW, ROW]}, [ROW, ROW], ""),
         ("p.json", {"results": [ROW], "id": "run"}, [ROW], ""),
         ("p.json", {"data": [], "results": [ROW]}, [ROW], ""),
-        ("p.json", {"data": ["A"]}, [{"id": "data", "prediction": ["A"]}], ""),  # an answer to the question "data"
+        (
+            "p.json",
+            {"data": ["A"]},
+            [{"id": "data", "prediction": ["A"]}],
+            "",
+        ),  # an answer to the question "data"
         ("p.json", {"data": []}, [{"id": "data", "prediction": []}], ""),
         ("p.json", {"rows": [ROW]}, [{"id": "rows", "prediction": [ROW]}], ""),
         ("p.jsonl", [ROW, ROW], [ROW, ROW], "p.jsonl: read as one JSON list, despite its name"),
@@ -193,7 +216,12 @@ ROW: Final = {"id": "a", "answer": "A"}
             "p.jsonl: read as one JSON list, despite its name",
         ),
         ("p.jsonl", '{"data": [1], "id": 1}\n{"id": 2}\n', [{"data": [1], "id": 1}, {"id": 2}], ""),
-        ("p.jsonl", '{"data": [{}], "id": 1}\n{"id": 2}\n', [{"data": [{}], "id": 1}, {"id": 2}], ""),
+        (
+            "p.jsonl",
+            '{"data": [{}], "id": 1}\n{"id": 2}\n',
+            [{"data": [{}], "id": 1}, {"id": 2}],
+            "",
+        ),
         (
             "p.json",
             '{"id": 1}\n{"id": 2}\n',
@@ -230,7 +258,9 @@ def test_records_wherever_they_stand(
         assert file.sha256 == hashlib.sha256(mark + text.encode()).hexdigest()
 
 
-@each("text", ['{"id": 1', '{"id": 1}\x00', "7\n8\n", "[1]\n[2]\n", '{"id": 1} {"id": 2}', "{]\n{}\n"])
+@each(
+    "text", ['{"id": 1', '{"id": 1}\x00', "7\n8\n", "[1]\n[2]\n", '{"id": 1} {"id": 2}', "{]\n{}\n"]
+)
 def test_what_is_no_json_stays_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "p.json").write_text(text)
     with pytest.raises(InputError, match="not JSON"):

@@ -20,7 +20,9 @@ from forecasteval.common.report import (
 )
 
 
-def plain_table(header: list[str], rows: list[list[Any]], align: str, least: tuple[str, ...] = ()) -> Table:
+def plain_table(
+    header: list[str], rows: list[list[Any]], align: str, least: tuple[str, ...] = ()
+) -> Table:
     """A table of finished cells."""
     spare = {title: len(least) - place for place, title in enumerate(least)}
     kinds = {"<": "text", ">": "number"}
@@ -43,12 +45,22 @@ def test_table_is_aligned_with_chinese() -> None:
 
 def test_table_without_rows_and_without_spaces_at_the_end() -> None:
     assert format_text([plain_table(["a", "bb"], [], "<>")]) == "a  bb"
-    assert format_text([plain_table(["a", "b"], [["xxx", "yyy"], ["x", "y"]], "<<")]) == "a    b\nxxx  yyy\nx    y"
+    assert (
+        format_text([plain_table(["a", "b"], [["xxx", "yyy"], ["x", "y"]], "<<")])
+        == "a    b\nxxx  yyy\nx    y"
+    )
 
 
-@each(("width", "shown"), [(math.inf, "a b c d"), (80, "a b c d"), (29, "a b c"), (20, "a c"), (1, "a c")])
-def test_columns_without_room_go_the_least_important_first_and_are_named(width: float, shown: str) -> None:
-    table = plain_table(["a", "b", "c", "d"], [["x" * 8, "长" * 4, "z" * 8, "w" * 8]], "<<><", ("d", "b"))
+@each(
+    ("width", "shown"),
+    [(math.inf, "a b c d"), (80, "a b c d"), (29, "a b c"), (20, "a c"), (1, "a c")],
+)
+def test_columns_without_room_go_the_least_important_first_and_are_named(
+    width: float, shown: str
+) -> None:
+    table = plain_table(
+        ["a", "b", "c", "d"], [["x" * 8, "长" * 4, "z" * 8, "w" * 8]], "<<><", ("d", "b")
+    )
     lines = format_text([table], width).split("\n")
     assert lines[0].split() == shown.split()
     dropped = [title for title in "db" if title not in shown]
@@ -64,7 +76,9 @@ def test_columns_without_room_go_the_least_important_first_and_are_named(width: 
         (36, ["id  why", f"a   {'长' * 15}…", "(no room for: gap, n)"]),
     ],
 )
-def test_columns_without_a_value_go_first_and_a_last_text_is_cut(width: float, shown: list[str]) -> None:
+def test_columns_without_a_value_go_first_and_a_last_text_is_cut(
+    width: float, shown: list[str]
+) -> None:
     table = plain_table(["id", "gap", "n", "why"], [["a", "–", "1", "长" * 30]], "<<><", ("n",))
     assert format_text([table], width).split("\n") == shown
 

@@ -12,5 +12,13 @@ def test_checksums_of_questions() -> None:
 
 
 def test_the_ends_of_fields_count() -> None:
-    assert len({encode_fields(*fields) for fields in (["ab", "c"], ["a", "bc"], ["abc"], ["ab", "c", ""])}) == 4
+    assert (
+        len(
+            {
+                encode_fields(*fields)
+                for fields in (["ab", "c"], ["a", "bc"], ["abc"], ["ab", "c", ""])
+            }
+        )
+        == 4
+    )
     assert encode_fields("a", "\ud800") + encode_fields("b") == encode_fields("a", "\ud800", "b")

@@ -43,7 +43,9 @@ def test_t_quantile() -> None:
 def test_t_tail() -> None:
     ts = (0.0, 1e-12, 1e-6, 0.01, 0.5, 1.0, 1.7, 1.96, 2.5, 6.0, 50.0, 1e6)
     tails = [[t_tail(t, df) for t in ts] for df in DFS]
-    np.testing.assert_allclose(tails, 2 * stats.t.sf(ts, np.array(DFS)[:, None]), rtol=1e-7, atol=1e-300)
+    np.testing.assert_allclose(
+        tails, 2 * stats.t.sf(ts, np.array(DFS)[:, None]), rtol=1e-7, atol=1e-300
+    )
 
 
 @given(st.floats(0.5, 1e6), st.floats(0, 30))
@@ -56,12 +58,16 @@ def test_t_tail_anywhere(df: float, t: float) -> None:
 
 def interval_by_numpy(strata: Strata) -> tuple[float, float]:
     """Welch and Satterthwaite from the textbook, with numpy and scipy."""
-    used = [(weight, np.asarray(values, dtype=float)) for weight, values in strata if weight and values]
+    used = [
+        (weight, np.asarray(values, dtype=float)) for weight, values in strata if weight and values
+    ]
     weights = np.array([weight for weight, _ in used]) / sum(weight for weight, _ in used)
     sizes = np.array([len(values) for _, values in used])
     parts = weights**2 * np.array([values.var(ddof=1) for _, values in used]) / sizes
     df = parts.sum() ** 2 / (parts**2 / (sizes - 1)).sum()
-    low, high = stats.t.interval(0.95, df, weights @ [values.mean() for _, values in used], np.sqrt(parts.sum()))
+    low, high = stats.t.interval(
+        0.95, df, weights @ [values.mean() for _, values in used], np.sqrt(parts.sum())
+    )
     return max(0.0, float(low)), min(1.0, float(high))
 
 
@@ -69,18 +75,23 @@ unit = st.floats(0, 1, width=16)
 
 
 strata_lists = st.lists(
-    st.tuples(st.sampled_from([0.1, 0.2, 0.3, 0.4]), st.lists(unit, min_size=2)), min_size=1, max_size=5
+    st.tuples(st.sampled_from([0.1, 0.2, 0.3, 0.4]), st.lists(unit, min_size=2)),
+    min_size=1,
+    max_size=5,
 )
 
 
 @given(strata_lists)
 def test_interval_against_numpy(strata: Strata) -> None:
     assume(any(np.var(values) > 1e-12 for _, values in strata))
-    assert stratified_interval(strata) == pytest.approx(interval_by_numpy(strata), rel=1e-7, abs=1e-9)
+    assert stratified_interval(strata) == pytest.approx(
+        interval_by_numpy(strata), rel=1e-7, abs=1e-9
+    )
 
 
 def test_interval_of_a_known_sample() -> None:
-    # mean 0.5, s² = 1/3, n = 4, t(0.975, 3) = 3.18245 (printed tables): 0.5 ± 3.18245 * sqrt(1/12), clipped
+    # mean 0.5, s² = 1/3, n = 4, t(0.975, 3) = 3.18245 (printed tables): 0.5 ± 3.18245 * sqrt(1/12),
+    # clipped
     assert stratified_interval([(0.4, [0.0, 0.0, 1.0, 1.0])]) == (0.0, 1.0)
     wide = stratified_interval([(0.4, [0.0, 0.0, 1.0, 1.0])], bounds=(-9, 9))
     assert wide == pytest.approx((0.5 - 0.91869, 0.5 + 0.91869), abs=1e-5)
@@ -104,7 +115,9 @@ def test_no_interval(strata: Strata) -> None:
 
 
 @each("ignored", [(0.3, []), (0.0, [0.5]), (0.0, [0.0, 1.0])])
-def test_stratum_without_values_or_weight_counts_nothing(ignored: tuple[float, list[float]]) -> None:
+def test_stratum_without_values_or_weight_counts_nothing(
+    ignored: tuple[float, list[float]],
+) -> None:
     strata = [(0.1, [0.2, 0.5, 0.9]), (0.4, [0.0, 1.0, 1.0])]
     assert stratified_interval([*strata, ignored]) == stratified_interval(strata)
     assert stratified_mean([*strata, ignored]) == stratified_mean(strata)
@@ -117,7 +130,10 @@ def test_a_stratum_without_variance_still_weighs() -> None:
 
 @given(strata_lists, st.randoms(use_true_random=False))
 def test_order_changes_no_bit(strata: Strata, rng: random.Random) -> None:
-    shuffled = [(weight, rng.sample(values, len(values))) for weight, values in rng.sample(strata, len(strata))]
+    shuffled = [
+        (weight, rng.sample(values, len(values)))
+        for weight, values in rng.sample(strata, len(strata))
+    ]
     assert stratified_interval(shuffled) == stratified_interval(strata)
     assert stratified_mean(shuffled) == stratified_mean(strata)
 
@@ -150,16 +166,22 @@ def test_stratified_error_by_hand() -> None:
     error = stratified_error([(0.1, [0.0, 1.0]), (0.3, [0.0, 0.0, 3.0])])
     assert error is not None
     assert error[0] == pytest.approx(math.sqrt(1 / 64 + 9 / 16))
-    assert error[1] == pytest.approx((1 / 64 + 9 / 16) ** 2 / ((1 / 64) ** 2 / 1 + (9 / 16) ** 2 / 2))
+    assert error[1] == pytest.approx(
+        (1 / 64 + 9 / 16) ** 2 / ((1 / 64) ** 2 / 1 + (9 / 16) ** 2 / 2)
+    )
 
 
-@given(st.lists(st.floats(-1, 1), min_size=3, max_size=30).filter(lambda values: np.std(values) > 1e-6))
+@given(
+    st.lists(st.floats(-1, 1), min_size=3, max_size=30).filter(lambda values: np.std(values) > 1e-6)
+)
 def test_one_stratum_is_the_paired_t_test(values: list[float]) -> None:
     error = stratified_error([(0.4, values)])
     assert error is not None
     oracle = stats.ttest_1samp(values, 0.0)
     assert error == pytest.approx((stats.sem(values), len(values) - 1))
-    assert stratified_interval([(0.4, values)], (-9, 9)) == pytest.approx(tuple(oracle.confidence_interval()), rel=1e-6)
+    assert stratified_interval([(0.4, values)], (-9, 9)) == pytest.approx(
+        tuple(oracle.confidence_interval()), rel=1e-6
+    )
 
 
 @each(("shape", "df"), [("equal", None), ("welch", None)])
@@ -171,7 +193,9 @@ def test_two_strata_are_welch(shape: str, df: None) -> None:
     oracle = stats.ttest_ind(x, y, equal_var=False)
     assert error is not None
     assert error[1] == pytest.approx(oracle.df)
-    assert stratified_mean([(0.5, x.tolist()), (0.5, (-y).tolist())]) / error[0] == pytest.approx(oracle.statistic)
+    assert stratified_mean([(0.5, x.tolist()), (0.5, (-y).tolist())]) / error[0] == pytest.approx(
+        oracle.statistic
+    )
 
 
 @each("strata", [[], [(1.0, [0.5])], [(1.0, [1.0, 0.0]), (1.0, [0.3])], [(1.0, [0.3, 0.3])]])
@@ -211,6 +235,9 @@ def test_clusters_of_one_are_the_plain_error() -> None:
     values = [0.1, 0.5, 0.4, 0.9]
     assert clustered_error(values, range(4)) == (pytest.approx(stats.sem(values)), 3.0)
     low, high = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
-    assert clustered_interval(values, range(4), (-9.0, 9.0)) == (pytest.approx(low), pytest.approx(high))
+    assert clustered_interval(values, range(4), (-9.0, 9.0)) == (
+        pytest.approx(low),
+        pytest.approx(high),
+    )
     assert clustered_interval(values, range(4)) == (0.0, 1.0)
     assert clustered_interval(values, "aaaa") is None

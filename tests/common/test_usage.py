@@ -49,7 +49,9 @@ def test_as_a_module(tmp_path: Path, words: list[str]) -> None:
     write(tmp_path, {"prediction/p.json": [q()]})
     command = [sys.executable, "-W", "error", "-m", "forecasteval", *words, "--root", str(tmp_path)]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=env, timeout=60, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, env=env, timeout=60, check=False
+    )
     if words == ["-f", "p"]:
         assert (done.returncode, done.stderr, done.stdout[:10]) == (0, "", "FutureX  p")
     elif words == ["--help"]:

@@ -1,4 +1,6 @@
-"""What the command line does with benchmarks: which knows a file, which options reach whom, what a result says."""
+"""What the command line does with benchmarks: which knows a file, which options reach whom, what a
+result says.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,11 @@ class Recorder(Evaluator):
         return [0.5]
 
     def summarise(self, scores: list[float], data: Recorder) -> dict[str, Any]:
-        return {"score": scores[0], "warnings": ["of the scores"], "signature": {"data_sha256": "d"}}
+        return {
+            "score": scores[0],
+            "warnings": ["of the scores"],
+            "signature": {"data_sha256": "d"},
+        }
 
     def report(self, results: Mapping[str, Any], **options: Any) -> list[Any]:
         return [f"{results['score']} {options}"]
@@ -59,14 +65,18 @@ LLM_POLICY = Option("--llm-policy", "", ("unsure", "always"))
 def three() -> tuple[Recorder, Recorder, Recorder]:
     return (
         Recorder("Csv", ".csv", GAMMA, Option("--sort", "", scope="report")),
-        Recorder("Json", ".json", Option("--llm", ""), LLM_POLICY, Option("--no-cache", "", bool), ITEMS),
+        Recorder(
+            "Json", ".json", Option("--llm", ""), LLM_POLICY, Option("--no-cache", "", bool), ITEMS
+        ),
         Recorder("Whatever", ".json", LLM_POLICY, ITEMS),
     )
 
 
 @pytest.fixture(autouse=True)
 def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The files that are named below, in the current folder: who opens them looks first what they are."""
+    """The files that are named below, in the current folder: who opens them looks first what they
+    are.
+    """
     monkeypatch.chdir(tmp_path)
     for name in ("a.json", "b.json", "c.csv", "d", "e"):
         Path(name).touch()
@@ -82,7 +92,10 @@ def test_the_first_that_knows_a_file_scores_it_against_the_datasets_that_are_the
     assert scoring.score(Path("a.json"), Path("d"), (), (None, Path("e")))["benchmark"] == "Json"
     assert scoring.score(Path("b.json"), None)["benchmark"] == "Json"
     assert scoring.recognise(Path("c.csv"), None) is csv.wing
-    assert json.files == [Files([Path("a.json")], [Path("d"), Path("e")]), Files([Path("b.json")], [])]
+    assert json.files == [
+        Files([Path("a.json")], [Path("d"), Path("e")]),
+        Files([Path("b.json")], []),
+    ]
     assert (csv.files, whatever.files, csv.made) == ([], [], [])
 
 
@@ -129,7 +142,9 @@ def test_options_are_tried_for_those_that_have_a_use_for_them() -> None:
 
 
 def test_report_options_are_those_that_were_given() -> None:
-    assert scorer(three(), items=True, sort=None, llm="m", root=Path()).report_options("Json") == {"items": True}
+    assert scorer(three(), items=True, sort=None, llm="m", root=Path()).report_options("Json") == {
+        "items": True
+    }
     assert scorer(three(), sort="brier").report_options("Csv") == {"sort": "brier"}
     assert scorer(three()).report_options("Csv") == {}
 
@@ -138,13 +153,23 @@ def test_report_options_are_those_that_were_given() -> None:
     ("name", "options", "message"),
     [
         ("Csv", {"items": True}, "--items: needs a file of Json or Whatever, got Csv"),
-        ("Json", {"gammas": [1.0]}, "--gamma: needs a file of Csv, got Json"),  # given once per value
+        (
+            "Json",
+            {"gammas": [1.0]},
+            "--gamma: needs a file of Csv, got Json",
+        ),  # given once per value
         ("Whatever", {"no_cache": True}, "--no-cache: needs a file of Json, got Whatever"),
-        ("Csv", {"llm_policy": "always"}, "--llm-policy: needs a file of Json or Whatever, got Csv"),
+        (
+            "Csv",
+            {"llm_policy": "always"},
+            "--llm-policy: needs a file of Json or Whatever, got Csv",
+        ),
         ("Json", {"sort": "ece"}, "--sort: needs a file of Csv, got Json"),
     ],
 )
-def test_an_option_of_other_benchmarks_is_refused_by_its_flag(name: str, options: dict[str, Any], message: str) -> None:
+def test_an_option_of_other_benchmarks_is_refused_by_its_flag(
+    name: str, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(InputError) as caught:
         scorer(three(), **options).report_options(name)
     assert str(caught.value) == message

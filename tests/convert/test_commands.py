@@ -1,4 +1,6 @@
-"""The command `convert`: each sample becomes files that score; nothing is lost unseen, nothing is written over."""
+"""The command `convert`: each sample becomes files that score; nothing is lost unseen, nothing is
+written over.
+"""
 
 from __future__ import annotations
 
@@ -45,13 +47,18 @@ def test_samples_are_what_their_script_writes(tmp_path: Path) -> None:
         (["log.json"], {"x@1.json": BOXED, "x@2.json": SECOND_BOXED}),
     ],
 )
-def test_each_sample_becomes_predictions(arguments: list[str], files: object, tmp_path: Path) -> None:
+def test_each_sample_becomes_predictions(
+    arguments: list[str], files: object, tmp_path: Path
+) -> None:
     assert converted(tmp_path, SAMPLES / arguments[0], *arguments[1:]) == files
 
 
 def test_what_is_written_scores_as_the_answers_do(tmp_path: Path) -> None:
     """By eval.py, which finds the dataset by the name of the prediction."""
-    root = write(tmp_path, {"dataset/250915.json": (ROOT / "dataset/250915.json").read_bytes(), "a.json": ANSWERS})
+    root = write(
+        tmp_path,
+        {"dataset/250915.json": (ROOT / "dataset/250915.json").read_bytes(), "a.json": ANSWERS},
+    )
     assert convert(SAMPLES / "log.json", "-o", root / "prediction" / "250915-x.json").code == 0
     scores = {
         name: run(root, "-f", name, "--dataset", "250915", "--json").json["overall_score"]
@@ -66,11 +73,21 @@ def test_indices_of_rxnopt_are_converted_alike(tmp_path: Path) -> None:
     name = "multiple_choice_single_varying-random"
     indices = read_json(ROOT / "prediction" / f"{name}.json")
     table = "id,answer\n" + "".join(f"{key},{index}\n" for key, index in indices.items())
-    root = write(tmp_path, {"table.csv": table, "rows.json": [{"id": k, "prediction": i} for k, i in indices.items()]})
+    root = write(
+        tmp_path,
+        {"table.csv": table, "rows.json": [{"id": k, "prediction": i} for k, i in indices.items()]},
+    )
     wanted = run(ROOT, "-f", name, "--json").json
     for source in ("table.csv", "rows.json"):
         assert convert(root / source, "-o", root / "x.json", "--force").code == 0
-        found = run(ROOT, "-f", str(root / "x.json"), "--dataset", "multiple_choice_single_varying", "--json").json
+        found = run(
+            ROOT,
+            "-f",
+            str(root / "x.json"),
+            "--dataset",
+            "multiple_choice_single_varying",
+            "--json",
+        ).json
         assert found["avg_relative_score"] == wanted["avg_relative_score"]
         assert (found["missing"], found["illegal"]) == (wanted["missing"], wanted["illegal"])
 
@@ -95,26 +112,40 @@ def test_lists_under_the_name_of_jsonl_are_told(tmp_path: Path) -> None:
 
 
 def test_ids_given_twice(tmp_path: Path) -> None:
-    """One answer counts once; several are kept, with prompts by which FutureX may know them apart."""
+    """One answer counts once; several are kept, with prompts by which FutureX may know them
+    apart.
+    """
     rows = [{"id": "a", "answer": "1"}, {"id": "a", "answer": "1"}, {"id": "b", "answer": "2"}]
-    apart = [{"id": "q", "answer": "A", "prompt": "one"}, {"id": "q", "answer": "A", "prompt": "two"}]
+    apart = [
+        {"id": "q", "answer": "A", "prompt": "one"},
+        {"id": "q", "answer": "A", "prompt": "two"},
+    ]
     other = [*rows, {"id": "b", "answer": "3", "prompt": "B?"}]
     root = write(tmp_path, {"same.json": rows, "other.json": other, "apart.json": apart})
     assert converted(root, root / "same.json") == {"x.json": {"a": "1", "b": "2"}}
     done = convert(root / "other.json", "-o", root / "y.json")
     assert "  given twice, taken once: 1 (a)\n" in done.out
-    assert "  ids with several answers, all kept; a score counts them as missing: 1 (b)\n" in done.out
+    assert (
+        "  ids with several answers, all kept; a score counts them as missing: 1 (b)\n" in done.out
+    )
     assert read_json(root / "y.json") == [
         {"id": "a", "answer": "1"}, {"id": "b", "answer": "2"}, {"id": "b", "answer": "3", "prompt": "B?"},
     ]  # fmt: skip
     done = convert(root / "apart.json", "-o", root / "z.json")
-    assert "z.json: 2 answers\n  ids of several questions, kept with their prompts: 1 (q)\n" in done.out
+    assert (
+        "z.json: 2 answers\n  ids of several questions, kept with their prompts: 1 (q)\n"
+        in done.out
+    )
     assert read_json(root / "z.json") == apart
 
 
 def test_names_that_mean_something_else_as_keys_stay_ids(tmp_path: Path) -> None:
     """`{"id": …, "answer": …}` is a record, and `{"data": […]}` a list of them."""
-    rows = [{"id": "id", "answer": "A"}, {"id": "answer", "answer": "B"}, {"id": "data", "answer": "C"}]
+    rows = [
+        {"id": "id", "answer": "A"},
+        {"id": "answer", "answer": "B"},
+        {"id": "data", "answer": "C"},
+    ]
     assert converted(tmp_path, write(tmp_path, {"a.json": rows}) / "a.json") == {"x.json": rows}
 
 
@@ -126,7 +157,11 @@ def test_several_sources_are_runs_in_their_order(tmp_path: Path) -> None:
     rows = {n: [{"task_id": "a", "model_boxed_answer": n, "status": "completed"}] for n in "123"}
     root = write(tmp_path, {f"run_{n}/benchmark_results.jsonl": row for n, row in rows.items()})
     sources = [root / f"run_{n}" / "benchmark_results.jsonl" for n in "312"]
-    assert converted(root, *sources) == {"x@1.json": {"a": "3"}, "x@2.json": {"a": "1"}, "x@3.json": {"a": "2"}}
+    assert converted(root, *sources) == {
+        "x@1.json": {"a": "3"},
+        "x@2.json": {"a": "1"},
+        "x@3.json": {"a": "2"},
+    }
 
 
 def test_one_run_may_be_a_run_of_others(tmp_path: Path) -> None:
@@ -142,7 +177,9 @@ def test_a_run_without_answers_is_told_and_not_written(tmp_path: Path) -> None:
     root = write(tmp_path, {"log.json": log_of(samples, 2)})
     done = convert(root / "log.json", "-o", root / "new" / "x.json")
     assert "run 1: no answers, not written\n  left out, without an answer: 1 (a)\n" in done.out
-    assert os.listdir(root / "new") == ["x@2.json"]  # not x.json, whose score would be that of two runs
+    assert os.listdir(root / "new") == [
+        "x@2.json"
+    ]  # not x.json, whose score would be that of two runs
 
 
 def test_nothing_is_written_over_unasked(tmp_path: Path) -> None:
@@ -172,8 +209,14 @@ def test_runs_of_the_same_name_from_before_are_told(tmp_path: Path) -> None:
         ({"a.json": "["}, ["a.json", "not JSON: line 1"]),
         ({"a.json": "[]"}, ["a.json", "expected one column of ids"]),
         ({"a.json": "[1, 2]"}, ["a.json", "expected one column of ids"]),
-        ({"a.csv": "id,text\n1,2\n"}, ["a.csv", "expected one column of answers", "--answer, got id, text"]),
-        ({"a.jsonl": [{"id": "a", "answer": ""}]}, ["a.jsonl", "expected answers, got none (left out, without an"]),
+        (
+            {"a.csv": "id,text\n1,2\n"},
+            ["a.csv", "expected one column of answers", "--answer, got id, text"],
+        ),
+        (
+            {"a.jsonl": [{"id": "a", "answer": ""}]},
+            ["a.jsonl", "expected answers, got none (left out, without an"],
+        ),
         ({"a.bin": b"\x89PNG\r\n\x1a\n" + b"\xff" * 20}, ["a.bin", "not UTF-8"]),
     ],
 )
@@ -185,7 +228,9 @@ def test_what_is_no_source(files: dict[str, object], words: list[str], tmp_path:
 
 
 def test_a_source_that_is_not_there(tmp_path: Path) -> None:
-    assert_refused(convert(tmp_path / "no.eval", "-o", tmp_path / "x.json"), "no.eval", "cannot be read")
+    assert_refused(
+        convert(tmp_path / "no.eval", "-o", tmp_path / "x.json"), "no.eval", "cannot be read"
+    )
     assert_refused(convert(tmp_path, "-o", tmp_path / "x.json"), "expected a file, got a folder")
 
 
@@ -205,7 +250,9 @@ def test_a_source_given_twice(tmp_path: Path) -> None:
     """Its runs would count twice."""
     source = write(tmp_path, {"a.json": {"a": "A"}}) / "a.json"
     for other in (source, tmp_path / ".." / tmp_path.name / "a.json"):
-        assert_refused(convert(source, other, "-o", tmp_path / "x.json"), "a.json: expected each source once")
+        assert_refused(
+            convert(source, other, "-o", tmp_path / "x.json"), "a.json: expected each source once"
+        )
     assert os.listdir(tmp_path) == ["a.json"]
 
 

@@ -1,4 +1,6 @@
-"""`convert --dataset`: FutureX-Past in both editions as a dataset that scores, its numbers without sigma told."""
+"""`convert --dataset`: FutureX-Past in both editions as a dataset that scores, its numbers without
+sigma told.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ SECOND: list[dict[str, Any]] = [  # its second edition
     }
     for row in PAST
 ]  # fmt: skip
-QUESTIONS = [{key: value for key, value in {**row, "Std": None}.items() if key != "title"} for row in SECOND]
+QUESTIONS = [
+    {key: value for key, value in {**row, "Std": None}.items() if key != "title"} for row in SECOND
+]
 
 
 def as_csv(rows: list[dict[str, Any]]) -> str:
@@ -40,7 +44,12 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
     ],
 )  # fmt: skip
 def test_both_editions_in_every_format(name: str, content: object, tmp_path: Path) -> None:
-    done = convert("--dataset", write(tmp_path, {name: content}) / name, "-o", tmp_path / "dataset" / "past.json")
+    done = convert(
+        "--dataset",
+        write(tmp_path, {name: content}) / name,
+        "-o",
+        tmp_path / "dataset" / "past.json",
+    )
     assert done.code == 0, done.err
     assert read_json(tmp_path / "dataset" / "past.json") == QUESTIONS
 
@@ -68,35 +77,66 @@ def test_what_is_told_of_a_dataset(tmp_path: Path) -> None:
 def test_sigmas_and_named_columns_are_kept(tmp_path: Path) -> None:
     rows = [{**SECOND[1], "sigma": 0, "key": 7.0, "actual": 4130}, "no object"]
     source = write(tmp_path, {"a.jsonl": rows}) / "a.jsonl"
-    done = convert("--dataset", source, "--id", "key", "--answer", "actual", "-o", tmp_path / "x.json")
+    done = convert(
+        "--dataset", source, "--id", "key", "--answer", "actual", "-o", tmp_path / "x.json"
+    )
     assert "  left out, no object: 1 (record 2)\n" not in done.out
     assert "left out, no object: 1 (record 2 (not JSON" in done.out
     assert "  Std is 0: 1 (7)\n" in done.out
-    assert read_json(tmp_path / "x.json") == [{**QUESTIONS[1], "id": "7", "ground_truth": 4130, "Std": 0}]
+    assert read_json(tmp_path / "x.json") == [
+        {**QUESTIONS[1], "id": "7", "ground_truth": 4130, "Std": 0}
+    ]
 
 
 @each("column", ["id", "prompt", "level", "ground_truth"])
 def test_a_column_that_is_not_there(column: str, tmp_path: Path) -> None:
     rows = [{key: value for key, value in row.items() if key != column} for row in SECOND]
-    done = convert("--dataset", write(tmp_path, {"a.json": rows}) / "a.json", "-o", tmp_path / "x.json")
+    done = convert(
+        "--dataset", write(tmp_path, {"a.json": rows}) / "a.json", "-o", tmp_path / "x.json"
+    )
     assert_refused(done, f"a.json: expected a column {column}", "got")
 
 
 def test_one_source_and_no_file_in_the_way(tmp_path: Path) -> None:
-    root = write(tmp_path, {"a.json": SECOND, "b.json": SECOND, "x.json": "mine", "empty.json": "[]"})
-    assert_refused(convert("--dataset", root / "a.json", root / "b.json", "-o", root / "y.json"), "expected one source")
-    assert_refused(convert("--dataset", root / "a.json", "-o", root / "x.json"), "--force replaces it")
-    assert_refused(convert("--dataset", root / "empty.json", "-o", root / "y.json"), "expected a column id")
+    root = write(
+        tmp_path, {"a.json": SECOND, "b.json": SECOND, "x.json": "mine", "empty.json": "[]"}
+    )
+    assert_refused(
+        convert("--dataset", root / "a.json", root / "b.json", "-o", root / "y.json"),
+        "expected one source",
+    )
+    assert_refused(
+        convert("--dataset", root / "a.json", "-o", root / "x.json"), "--force replaces it"
+    )
+    assert_refused(
+        convert("--dataset", root / "empty.json", "-o", root / "y.json"), "expected a column id"
+    )
     assert (root / "x.json").read_text() == "mine"
 
 
 def test_from_past_questions_and_a_batch_to_a_score(tmp_path: Path) -> None:
-    """The whole way of a new user; the truth stands in both files and is not taken for an answer."""
-    replies = [{**row, "reply_text": text} for row, text in zip(PAST, (r"\\boxed{Yes}", r"\\boxed{9}"), strict=True)]
+    """The whole way of a new user; the truth stands in both files and is not taken for an
+    answer.
+    """
+    replies = [
+        {**row, "reply_text": text}
+        for row, text in zip(PAST, (r"\\boxed{Yes}", r"\\boxed{9}"), strict=True)
+    ]
     root = write(tmp_path, {"past.jsonl": PAST, "replies.jsonl": replies})
     steps = [
         ["--dataset", root / "past.jsonl", "-o", root / "dataset" / "past.json"],
-        ["--answer", "reply_text", root / "replies.jsonl", "-o", root / "prediction" / "past-me.json"],
+        [
+            "--answer",
+            "reply_text",
+            root / "replies.jsonl",
+            "-o",
+            root / "prediction" / "past-me.json",
+        ],
     ]
     assert [convert(*step).code for step in steps] == [0, 0]
-    assert run(root, "-f", "past-me", "--json").json["level_scores"] == {"1": 1.0, "2": None, "3": None, "4": 0.0}
+    assert run(root, "-f", "past-me", "--json").json["level_scores"] == {
+        "1": 1.0,
+        "2": None,
+        "3": None,
+        "4": 0.0,
+    }

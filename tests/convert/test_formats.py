@@ -36,7 +36,10 @@ ROWS = [{"id": "a", "answer": "A, B"}, {"id": "b", "answer": "1"}]
         ({"a.json": {"a": "A", "b": 2}}, {"a": "A", "b": 2}),
         ({"a.json": [{"id": "a", "prediction": ["A", "B"]}]}, {"a": ["A", "B"]}),
         ({"a.json": [{"Question_ID": 7, "Completion": "x"}]}, {"7": "x"}),
-        ({"a.json": [{"id": 7.0, "answer": "x"}, {"id": 7.5, "answer": "y"}]}, {"7": "x", "7.5": "y"}),
+        (
+            {"a.json": [{"id": 7.0, "answer": "x"}, {"id": 7.5, "answer": "y"}]},
+            {"7": "x", "7.5": "y"},
+        ),
         ({"a.csv": 'id,answer\na,"A, B"\nb,1\n'}, {"a": "A, B", "b": "1"}),
         ({"a.txt": b"\xef\xbb\xbfid;answer\r\na;A, B\r\nb;1\r\n"}, {"a": "A, B", "b": "1"}),
         ({"a.tsv": "answer\tid\nA, B\ta\n1\tb\n"}, {"a": "A, B", "b": "1"}),
@@ -45,7 +48,9 @@ ROWS = [{"id": "a", "answer": "A, B"}, {"id": "b", "answer": "1"}]
         ({"a.json": [{"id": "a", "answer": "  \\boxed{ A } "}]}, {"a": "  \\boxed{ A } "}),
     ],
 )
-def test_answers_are_kept_as_they_are_written(files: dict[str, Any], answers: object, tmp_path: Path) -> None:
+def test_answers_are_kept_as_they_are_written(
+    files: dict[str, Any], answers: object, tmp_path: Path
+) -> None:
     assert converted(tmp_path, write(tmp_path, files) / next(iter(files))) == {"x.json": answers}
 
 
@@ -63,7 +68,10 @@ def test_answers_are_kept_as_they_are_written(files: dict[str, Any], answers: ob
         ({"id": " ", "answer": "A"}, "left out, without an id: 1 (record 2)"),
         ('{"id": NaN, "answer": "A"}', "left out, without an id: 1 (record 2)"),
         ('{"id": -Infinity, "answer": "A"}', "left out, without an id: 1 (record 2)"),
-        ('{"id": "b", "answer": "A", "answer": "B"}', "left out, with a key that is given twice: 1 (b)"),
+        (
+            '{"id": "b", "answer": "A", "answer": "B"}',
+            "left out, with a key that is given twice: 1 (b)",
+        ),
         ('["id"]', "left out, no object: 1 (record 2)"),
         ("{", "left out, no object: 1 (record 2 (not JSON: column 1: Exp"),
         (
@@ -78,7 +86,9 @@ def test_answers_are_kept_as_they_are_written(files: dict[str, Any], answers: ob
         ({"id": "b", "answer": ["A", ["B"]]}, 'left out, neither text nor a number: 1 (b: ["B"])'),
     ],
 )
-def test_a_row_that_is_no_answer_is_left_out_and_told(row: object, told: str, tmp_path: Path) -> None:
+def test_a_row_that_is_no_answer_is_left_out_and_told(
+    row: object, told: str, tmp_path: Path
+) -> None:
     root = write(tmp_path, {"a.jsonl": [{"id": "a", "answer": "A"}, row]})
     done = convert(root / "a.jsonl", "-o", root / "x.json")
     assert f"x.json: 1 answer\n  {told}" in done.out
@@ -94,25 +104,50 @@ def test_a_row_that_is_no_answer_is_left_out_and_told(row: object, told: str, tm
             ["id", "answer", "prediction"],
             ["one column of answers", "or its name with --answer, got answer, prediction"],
         ),
-        (["id", "task_id", "answer"], ["one column of ids", "or its name with --id, got id, task_id"]),
+        (
+            ["id", "task_id", "answer"],
+            ["one column of ids", "or its name with --id, got id, task_id"],
+        ),
         (["id", "ground_truth"], ["one column of answers", "got id, ground_truth"]),
     ],
 )
 def test_what_is_not_clear_is_asked(keys: list[str], words: list[str], tmp_path: Path) -> None:
     """A column "answer" may hold the truth, beside the model's."""
-    root = write(tmp_path, {"a.json": [dict.fromkeys(keys, "x")], "a.csv": ",".join(keys) + "\nx\n"})
+    root = write(
+        tmp_path, {"a.json": [dict.fromkeys(keys, "x")], "a.csv": ",".join(keys) + "\nx\n"}
+    )
     for name in ("a.json", "a.csv"):
         assert_refused(convert(root / name, "-o", root / "x.json"), *words)
 
 
 def test_the_columns_that_are_named_count(tmp_path: Path) -> None:
-    row = {"id": "row 1", "task_id": "q", "answer": "the truth", "prediction": "mine", "model_boxed_answer": "no"}
-    root = write(tmp_path, {"a.json": [row], "a.csv": ",".join(row) + "\n" + ",".join(row.values()) + "\n"})
+    row = {
+        "id": "row 1",
+        "task_id": "q",
+        "answer": "the truth",
+        "prediction": "mine",
+        "model_boxed_answer": "no",
+    }
+    root = write(
+        tmp_path, {"a.json": [row], "a.csv": ",".join(row) + "\n" + ",".join(row.values()) + "\n"}
+    )
     for name in ("a.json", "a.csv"):
-        done = convert(root / name, "--id", "task_id", "--answer", "prediction", "-o", root / "x.json", "--force")
+        done = convert(
+            root / name,
+            "--id",
+            "task_id",
+            "--answer",
+            "prediction",
+            "-o",
+            root / "x.json",
+            "--force",
+        )
         assert "column of answers: prediction\n" in done.out
         assert (root / "x.json").read_text() == '{\n "q": "mine"\n}\n'
-    assert_refused(convert(root / "a.csv", "--id", "reply", "-o", root / "y.json"), "expected a column reply, got id,")
+    assert_refused(
+        convert(root / "a.csv", "--id", "reply", "-o", root / "y.json"),
+        "expected a column reply, got id,",
+    )
 
 
 def test_a_name_that_two_columns_have(tmp_path: Path) -> None:
@@ -143,7 +178,9 @@ PAST: dict[str, Any] = {
     "end-time": "",
     "prompt": "?",
 }
-TRUTHS = [{"id": name, "level": 1, "prompt": "?", "ground_truth": f"['{name.upper()}']"} for name in "abc"]
+TRUTHS = [
+    {"id": name, "level": 1, "prompt": "?", "ground_truth": f"['{name.upper()}']"} for name in "abc"
+]
 
 
 @each("column", ["raw_text", "generation"])
@@ -159,11 +196,18 @@ def test_an_answer_beside_replies_may_be_the_truth(column: str, tmp_path: Path) 
     """Also where the dataset is not there, and where nothing but the answer is left of it."""
     row = {"id": "a", "question": "?", "Answer": "A", "output_tokens": "7", "predicted": 0.9}
     root = write(
-        tmp_path, {"a.jsonl": [{**row, column: "I say B"}], "b.jsonl": [row], "c.jsonl": [{**row, "Level": 1}]}
+        tmp_path,
+        {
+            "a.jsonl": [{**row, column: "I say B"}],
+            "b.jsonl": [row],
+            "c.jsonl": [{**row, "Level": 1}],
+        },
     )
     words = "column Answer may be the truth beside", column, "--answer"
     assert_refused(convert(root / "a.jsonl", "-o", root / "x.json"), *words)
-    assert_refused(convert(root / "c.jsonl", "-o", root / "x.json"), "is the truth in a dataset with level")
+    assert_refused(
+        convert(root / "c.jsonl", "-o", root / "x.json"), "is the truth in a dataset with level"
+    )
     assert converted(root, root / "a.jsonl", "--answer", column) == {"x.json": {"a": "I say B"}}
     assert converted(root, root / "b.jsonl", "--force") == {"x.json": {"a": "A"}}
 
@@ -171,7 +215,9 @@ def test_an_answer_beside_replies_may_be_the_truth(column: str, tmp_path: Path) 
 def test_an_answer_beside_its_ground_truth_is_the_models(tmp_path: Path) -> None:
     """FutureX's own predictions repeat the questions."""
     rows = [{**question, "answer": "B"} for question in TRUTHS]
-    assert converted(tmp_path, write(tmp_path, {"a.json": rows}) / "a.json") == {"x.json": dict.fromkeys("abc", "B")}
+    assert converted(tmp_path, write(tmp_path, {"a.json": rows}) / "a.json") == {
+        "x.json": dict.fromkeys("abc", "B")
+    }
 
 
 @each("inside", [False, True])
@@ -179,7 +225,10 @@ def test_a_column_that_equals_the_truth_is_refused(inside: bool, tmp_path: Path)
     """The truths of the dataset that the prediction's name tells, or those of the file itself."""
     rows = [{"id": name, "response": rf"\boxed{{{name.upper()}}}", "mine": "C"} for name in "abc"]
     if inside:
-        rows = [{**row, "ground_truth": question["ground_truth"]} for row, question in zip(rows, TRUTHS, strict=True)]
+        rows = [
+            {**row, "ground_truth": question["ground_truth"]}
+            for row, question in zip(rows, TRUTHS, strict=True)
+        ]
     else:
         write(tmp_path, {"dataset/week.json": TRUTHS})
     source = write(tmp_path, {"a.json": rows}) / "a.json"
@@ -196,11 +245,17 @@ def test_a_column_that_equals_the_truth_is_refused(inside: bool, tmp_path: Path)
 
 
 def chat(content: object, **more: Any) -> dict[str, Any]:
-    return {"status_code": 200, "body": {"choices": [{"message": {"role": "assistant", "content": content}}]}, **more}
+    return {
+        "status_code": 200,
+        "body": {"choices": [{"message": {"role": "assistant", "content": content}}]},
+        **more,
+    }
 
 
 def test_openai_batches(tmp_path: Path) -> None:
-    """Chat completions and the Responses API; `id` is the batch's own, `custom_id` the question's."""
+    """Chat completions and the Responses API; `id` is the batch's own, `custom_id` the
+    question's.
+    """
     said = [{"type": "output_text", "text": "\\boxed{"}, {"type": "output_text", "text": "C}"}]
     output = [{"type": "reasoning", "summary": []}, {"type": "message", "content": said}]
     replies: list[tuple[str, Any]] = [
@@ -208,13 +263,27 @@ def test_openai_batches(tmp_path: Path) -> None:
         ("c", {"status_code": 200, "body": {"output": output}}), ("d", chat("no", status_code=500)),
         ("e", chat(None)), ("f", {"status_code": 200, "body": {"choices": []}}),
     ]  # fmt: skip
-    rows = [{"id": f"batch_req_{name}", "custom_id": name, "response": reply, "error": None} for name, reply in replies]
-    rows.append({"id": "batch_req_g", "custom_id": "g", "response": None, "error": {"code": "batch_expired"}})
+    rows = [
+        {"id": f"batch_req_{name}", "custom_id": name, "response": reply, "error": None}
+        for name, reply in replies
+    ]
+    rows.append(
+        {
+            "id": "batch_req_g",
+            "custom_id": "g",
+            "response": None,
+            "error": {"code": "batch_expired"},
+        }
+    )
     source = write(tmp_path, {"out.jsonl": rows}) / "out.jsonl"
     done = convert(source, "-o", tmp_path / "x.json")
     assert "out.jsonl: OpenAI batch output, 1 run\n" in done.out
     assert "  left out, failed: 2 (d, g)\n  left out, without an answer: 2 (e, f)\n" in done.out
-    assert json.loads((tmp_path / "x.json").read_text()) == {"a": "A", "b": "\\boxed{B}", "c": "\\boxed{C}"}
+    assert json.loads((tmp_path / "x.json").read_text()) == {
+        "a": "A",
+        "b": "\\boxed{B}",
+        "c": "\\boxed{C}",
+    }
 
 
 def test_choices_of_a_batch_are_runs(tmp_path: Path) -> None:
@@ -231,21 +300,41 @@ def test_choices_of_a_batch_are_runs(tmp_path: Path) -> None:
 @each(
     ("content", "words"),
     [
-        ([{"custom_id": "a", "result": {"type": "succeeded"}}], ["Anthropic", "custom_id and result.message.content"]),
+        (
+            [{"custom_id": "a", "result": {"type": "succeeded"}}],
+            ["Anthropic", "custom_id and result.message.content"],
+        ),
         ([{"key": "a", "response": {"candidates": []}}], ["Gemini", "key and response.candidates"]),
-        ([{"request": {}, "response": {"candidates": []}, "status": ""}], ["Gemini", "response.candidates"]),
-        ({"evalId": "e", "results": {"version": 3, "results": []}, "config": {}}, ["promptfoo", "response.output"]),
-        ([{"promptIdx": 0, "testIdx": 0, "vars": {}, "response": {}}], ["promptfoo", "vars and response.output"]),
-        ([{"doc_id": 0, "doc": {}, "target": "A", "resps": [["A"]], "filtered_resps": ["A"]}], ["lm-eval", "[0]"]),
+        (
+            [{"request": {}, "response": {"candidates": []}, "status": ""}],
+            ["Gemini", "response.candidates"],
+        ),
+        (
+            {"evalId": "e", "results": {"version": 3, "results": []}, "config": {}},
+            ["promptfoo", "response.output"],
+        ),
+        (
+            [{"promptIdx": 0, "testIdx": 0, "vars": {}, "response": {}}],
+            ["promptfoo", "vars and response.output"],
+        ),
+        (
+            [{"doc_id": 0, "doc": {}, "target": "A", "resps": [["A"]], "filtered_resps": ["A"]}],
+            ["lm-eval", "[0]"],
+        ),
         ({"score": 1, "metrics": {}, "htmls": ["<p>"], "convos": [[]]}, ["simple-evals", "convos"]),
-        ({"testCases": [{"name": "a", "actualOutput": "A"}]}, ["deepeval", "testCases[].actualOutput"]),
+        (
+            {"testCases": [{"name": "a", "actualOutput": "A"}]},
+            ["deepeval", "testCases[].actualOutput"],
+        ),
         (
             {"columns": ["id", "answer"], "index": [0], "data": [["a", "A"]]},
             ["pandas table", "records"],
         ),
     ],
 )
-def test_formats_that_are_known_and_not_read(content: object, words: list[str], tmp_path: Path) -> None:
+def test_formats_that_are_known_and_not_read(
+    content: object, words: list[str], tmp_path: Path
+) -> None:
     name = "a.jsonl" if isinstance(content, list) else "a.json"
     done = convert(write(tmp_path, {name: content}) / name, "-o", tmp_path / "x.json")
     assert_refused(done, *words, "cannot be read", "--id and --answer")
@@ -255,8 +344,13 @@ def test_a_list_by_column_is_no_list_of_answers(tmp_path: Path) -> None:
     """pandas' `orient="list"` and `orient="columns"` are objects whose keys are no ids."""
     content: dict[str, object] = {"task_id": ["a", "b"], "reply": ["A", "B"]}
     root = write(tmp_path, {"a.json": content, "b.json": {key: {"0": "a"} for key in content}})
-    for name, words in (("a.json", "a list where text or a number belongs: 2 (task_id"), ("b.json", "an object")):
-        assert_refused(convert(root / name, "-o", root / "x.json"), "expected answers, got none", words)
+    for name, words in (
+        ("a.json", "a list where text or a number belongs: 2 (task_id"),
+        ("b.json", "an object"),
+    ):
+        assert_refused(
+            convert(root / name, "-o", root / "x.json"), "expected answers, got none", words
+        )
 
 
 # --- Parquet ---
@@ -278,7 +372,8 @@ def test_parquet_is_read(tmp_path: Path) -> None:
     done = convert(source, "-o", tmp_path / "x.json")
     assert "answers.bin: Parquet, 1 run\n" in done.out
     assert (
-        "x.json: 2 answers\n  left out, without an answer: 1 (2)\n  left out, without an id: 1 (record 4)" in done.out
+        "x.json: 2 answers\n  left out, without an answer: 1 (2)\n  left out, without an id: 1 (record 4)"
+        in done.out
     )
     assert (tmp_path / "x.json").read_text() == '{\n "1": "A",\n "3": "B, C"\n}\n'
 
@@ -300,7 +395,9 @@ def test_parquet_that_is_none_or_too_long(tmp_path: Path, monkeypatch: pytest.Mo
     assert_refused(convert(root / "bad.parquet", "-o", root / "x.json"), "bad.parquet: not Parquet")
     monkeypatch.setattr(tables, "MAX_ROWS", 2)
     source = parquet(tmp_path / "a.parquet", {"id": ["a", "b", "c"], "answer": ["A", "B", "C"]})
-    assert_refused(convert(source, "-o", root / "x.json"), "expected 2 rows at most; split it, got 3")
+    assert_refused(
+        convert(source, "-o", root / "x.json"), "expected 2 rows at most; split it, got 3"
+    )
 
 
 def test_files_that_are_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,9 +405,15 @@ def test_files_that_are_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     root = write(tmp_path, {"a.csv": "id,answer\na,A\nb,B\n", "a.json": {"a": "A", "b": "B"}})
     monkeypatch.setattr(tables, "MAX_ROWS", 1)
     for name in ("a.csv", "a.json"):
-        assert_refused(convert(root / name, "-o", root / "x.json"), f"{name}: expected 1 rows at most; split it, got 2")
+        assert_refused(
+            convert(root / name, "-o", root / "x.json"),
+            f"{name}: expected 1 rows at most; split it, got 2",
+        )
     monkeypatch.setattr(tables, "MAX_BYTES", 10)
-    assert_refused(convert(root / "a.csv", "-o", root / "x.json"), "a.csv: expected 10 bytes at most; split it, got 18")
+    assert_refused(
+        convert(root / "a.csv", "-o", root / "x.json"),
+        "a.csv: expected 10 bytes at most; split it, got 18",
+    )
 
 
 @pytest.mark.extra("pyarrow")
@@ -319,15 +422,22 @@ def test_parquet_of_what_cannot_be_read(kind: str, tmp_path: Path) -> None:
     import pyarrow
 
     values = (
-        pyarrow.array([b"a", b"\xff"]) if kind == "binary" else pyarrow.array([1, 2**62], getattr(pyarrow, kind)("ms"))
+        pyarrow.array([b"a", b"\xff"])
+        if kind == "binary"
+        else pyarrow.array([1, 2**62], getattr(pyarrow, kind)("ms"))
     )
     source = parquet(tmp_path / "a.parquet", {"id": ["a", "b"], "answer": values})
-    assert_refused(convert(source, "-o", tmp_path / "x.json"), "a.parquet: not Parquet that can be read: ")
+    assert_refused(
+        convert(source, "-o", tmp_path / "x.json"), "a.parquet: not Parquet that can be read: "
+    )
 
 
 @pytest.mark.extra("pyarrow")
 def test_damaged_parquet_is_one_line(tmp_path: Path) -> None:
-    source = parquet(tmp_path / "a.parquet", {"id": list(map(str, range(50))), "answer": [["A"], ["B", "A"]] * 25})
+    source = parquet(
+        tmp_path / "a.parquet",
+        {"id": list(map(str, range(50))), "answer": [["A"], ["B", "A"]] * 25},
+    )
     whole, rng = source.read_bytes(), random.Random(7)
     for _ in range(300):
         torn = bytearray(whole)
@@ -354,13 +464,24 @@ def attempt(answer: str, **more: Any) -> dict[str, Any]:
 
 
 def row(*attempts: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"task_id": "q", "task_question": "Q?", "model_boxed_answer": "chosen", "attempts": [*attempts], **more}
+    return {
+        "task_id": "q",
+        "task_question": "Q?",
+        "model_boxed_answer": "chosen",
+        "attempts": [*attempts],
+        **more,
+    }
 
 
 def test_the_answer_of_a_row_that_has_attempts_is_not_taken(tmp_path: Path) -> None:
     """pass@k shows the right one of them, whichever it was."""
-    root = write(tmp_path, {"r.jsonl": [row(attempt("wrong", attempt_id=1), attempt("right", attempt_id=2))]})
-    assert converted(root, root / "r.jsonl") == {"x@1.json": {"q": "wrong"}, "x@2.json": {"q": "right"}}
+    root = write(
+        tmp_path, {"r.jsonl": [row(attempt("wrong", attempt_id=1), attempt("right", attempt_id=2))]}
+    )
+    assert converted(root, root / "r.jsonl") == {
+        "x@1.json": {"q": "wrong"},
+        "x@2.json": {"q": "right"},
+    }
 
 
 @each(
@@ -373,14 +494,18 @@ def test_the_answer_of_a_row_that_has_attempts_is_not_taken(tmp_path: Path) -> N
         ((True, 10**12), {"x@1.json": {"q": "a"}, "x@2.json": {"q": "b"}}),
     ],
 )
-def test_attempts_keep_numbers_that_are_some(numbers: tuple[Any, Any], answers: object, tmp_path: Path) -> None:
+def test_attempts_keep_numbers_that_are_some(
+    numbers: tuple[Any, Any], answers: object, tmp_path: Path
+) -> None:
     first, second = numbers
     rows = [row(attempt("a", attempt_id=first), attempt("b", attempt_id=second))]
     assert converted(tmp_path, write(tmp_path, {"r.jsonl": rows}) / "r.jsonl") == answers
 
 
 def test_retries_are_no_runs(tmp_path: Path) -> None:
-    """The official results number attempts and, within each, retries from 0: the last retry counts."""
+    """The official results number attempts and, within each, retries from 0: the last retry
+    counts.
+    """
     attempts = [
         attempt("late", attempt_number=1, retry_id=1), attempt("early", attempt_number=1, retry_id=0),
         attempt("second", attempt_number=2, retry_id=0),
@@ -396,14 +521,21 @@ def test_retries_are_no_runs(tmp_path: Path) -> None:
 @each("attempts", [{}, {"attempts": []}, {"attempts": None}, {"attempts": ["x"]}])
 def test_a_row_without_attempts_is_one_run(attempts: dict[str, Any], tmp_path: Path) -> None:
     rows = [{"task_id": "q", "model_boxed_answer": "A", "status": "success", **attempts}]
-    assert converted(tmp_path, write(tmp_path, {"r.jsonl": rows}) / "r.jsonl") == {"x.json": {"q": "A"}}
+    assert converted(tmp_path, write(tmp_path, {"r.jsonl": rows}) / "r.jsonl") == {
+        "x.json": {"q": "A"}
+    }
 
 
 def test_attempts_that_stopped_are_told(tmp_path: Path) -> None:
     """Later attempts are then of those questions only that were wrong before."""
-    root = write(tmp_path, {"r.jsonl": [miroflow_row("a", "1"), miroflow_row("b", "1", "2"), miroflow_row("c", "1")]})
+    root = write(
+        tmp_path,
+        {"r.jsonl": [miroflow_row("a", "1"), miroflow_row("b", "1", "2"), miroflow_row("c", "1")]},
+    )
     done = convert(root / "r.jsonl", "-o", root / "x.json")
-    assert "  rows have different numbers of attempts: if they stop at the first right one" in done.out
+    assert (
+        "  rows have different numbers of attempts: if they stop at the first right one" in done.out
+    )
     assert "x@2.json: 1 answer\n  left out, not in this run: 2 (a, c)\n" in done.out
 
 
@@ -427,4 +559,6 @@ def test_why_an_answer_is_none(tmp_path: Path) -> None:
 
 def test_a_key_that_is_named_is_taken_from_the_rows_themselves(tmp_path: Path) -> None:
     root = write(tmp_path, {"r.jsonl": [row(attempt("A"), model_response="I say A")]})
-    assert converted(root, root / "r.jsonl", "--answer", "model_response") == {"x.json": {"q": "I say A"}}
+    assert converted(root, root / "r.jsonl", "--answer", "model_response") == {
+        "x.json": {"q": "I say A"}
+    }

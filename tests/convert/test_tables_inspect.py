@@ -37,7 +37,10 @@ def save(request: pytest.FixtureRequest, tmp_path: Path) -> Save:
 
 @pytest.mark.extra("inspect_ai")
 def test_the_sample_log_in_both_formats(tmp_path: Path) -> None:
-    assert converted(tmp_path, SAMPLES / "log.eval") == {"x@1.json": BOXED, "x@2.json": SECOND_BOXED}
+    assert converted(tmp_path, SAMPLES / "log.eval") == {
+        "x@1.json": BOXED,
+        "x@2.json": SECOND_BOXED,
+    }
 
 
 @each("name", ["log.csv", "log.eval", "log.txt"])
@@ -54,16 +57,29 @@ def test_a_json_log_of_any_name(name: str, tmp_path: Path) -> None:
     ("more", "answer"),
     [
         ({}, "text"),
-        ({"output": {"completion": "attachment://x"}, "attachments": {"x": "a long text"}}, "a long text"),
+        (
+            {"output": {"completion": "attachment://x"}, "attachments": {"x": "a long text"}},
+            "a long text",
+        ),
         ({"scores": {"s": {"value": 1, "answer": "B"}}}, "text"),
         ({"scores": {"s": {"value": 0, "metadata": {KEY: 2}}}}, 2),
-        ({"scores": {"s": {"value": 0, "metadata": None}, "u": {"value": 0, "metadata": {KEY: 0}}}}, 0),
+        (
+            {
+                "scores": {
+                    "s": {"value": 0, "metadata": None},
+                    "u": {"value": 0, "metadata": {KEY: 0}},
+                }
+            },
+            0,
+        ),
         ({"error": FAILED, "scores": {"s": {"value": 1}}}, "text"),
         ({"error": None, "limit": {"type": "token", "limit": 10}}, "text"),
         ({"input": [{"role": "user", "content": "q"}]}, "text"),
     ],
 )
-def test_what_the_answer_is(more: dict[str, Any], answer: object, save: Save, tmp_path: Path) -> None:
+def test_what_the_answer_is(
+    more: dict[str, Any], answer: object, save: Save, tmp_path: Path
+) -> None:
     source = save(log_of([log_sample("q", 1, "text", **more)], 1))
     assert converted(tmp_path, source) == {"x.json": {"q": answer}}
 
@@ -73,7 +89,10 @@ def test_what_the_answer_is(more: dict[str, Any], answer: object, save: Save, tm
     [
         ({"error": FAILED}, "failed"),
         ({"error": FAILED, "scores": {}}, "failed"),
-        ({"invalidation": {"author": "me", "timestamp": "2025-09-14T08:00:00+00:00"}}, "invalidated"),
+        (
+            {"invalidation": {"author": "me", "timestamp": "2025-09-14T08:00:00+00:00"}},
+            "invalidated",
+        ),
         ({"scores": {"s": {"value": 0, "metadata": {KEY: None}}}}, "no index in the reply"),
         ({"output": {"choices": [], "completion": ""}}, "without an answer"),
         ({"output": {"completion": "attachment://x"}}, "without an answer"),
@@ -102,17 +121,25 @@ def test_ids_that_repeat_in_the_dataset_keep_their_prompts(save: Save, tmp_path:
 
 def test_one_answer_of_an_id_that_repeats_keeps_its_prompt(save: Save, tmp_path: Path) -> None:
     """The other question of that id failed; without the prompt the answer could be to either."""
-    samples = [log_sample("q", 1, "A", metadata={ID: "q"}), log_sample("q#2", 1, "", metadata={ID: "q"})]
+    samples = [
+        log_sample("q", 1, "A", metadata={ID: "q"}),
+        log_sample("q#2", 1, "", metadata={ID: "q"}),
+    ]
     row = {"id": "q", "answer": "A", "prompt": "What of q?"}
     assert converted(tmp_path, save(log_of(samples, 1))) == {"x.json": [row]}
 
 
 def test_a_log_that_did_not_finish(save: Save, tmp_path: Path) -> None:
     """Of two epochs of three samples, three samples were made."""
-    log = log_of([log_sample("a", 1, "A"), log_sample("b", 1, "B"), log_sample("a", 2, "A")], 3, "cancelled")
+    log = log_of(
+        [log_sample("a", 1, "A"), log_sample("b", 1, "B"), log_sample("a", 2, "A")], 3, "cancelled"
+    )
     log["eval"]["dataset"]["sample_ids"].append("c")
     done = convert(save(log), "-o", tmp_path / "x.json")
-    assert "  the evaluation did not finish: status cancelled\n  epochs in the log: 2 of 3\n" in done.out
+    assert (
+        "  the evaluation did not finish: status cancelled\n  epochs in the log: 2 of 3\n"
+        in done.out
+    )
     assert "x@1.json: 2 answers\n  left out, not in this run: 1 (c)\n" in done.out
     assert "x@2.json: 1 answer\n  left out, not in this run: 2 (b, c)\n" in done.out
 
@@ -120,7 +147,9 @@ def test_a_log_that_did_not_finish(save: Save, tmp_path: Path) -> None:
 @each("epoch", [None, "2", 0, -1, 10**9, True, 1.5])
 def test_an_epoch_that_is_none_is_the_first(epoch: object, tmp_path: Path) -> None:
     sample = {**log_sample("q", 1, "A"), "epoch": epoch}
-    assert converted(tmp_path, write(tmp_path, {"l.json": log_of([sample], 1)}) / "l.json") == {"x.json": {"q": "A"}}
+    assert converted(tmp_path, write(tmp_path, {"l.json": log_of([sample], 1)}) / "l.json") == {
+        "x.json": {"q": "A"}
+    }
 
 
 # --- Logs ---
@@ -128,14 +157,20 @@ def test_an_epoch_that_is_none_is_the_first(epoch: object, tmp_path: Path) -> No
 
 @each("log", [{"samples": None}, {"samples": []}, {"samples": {}}, {}])
 def test_a_log_without_samples(log: dict[str, Any], tmp_path: Path) -> None:
-    root = write(tmp_path, {"log.json": {"version": 2, "status": "success", "eval": {"task": "t"}, **log}})
-    assert_refused(convert(root / "log.json", "-o", root / "x.json"), "expected a log with samples, got none")
+    root = write(
+        tmp_path, {"log.json": {"version": 2, "status": "success", "eval": {"task": "t"}, **log}}
+    )
+    assert_refused(
+        convert(root / "log.json", "-o", root / "x.json"), "expected a log with samples, got none"
+    )
 
 
 @each("value", [[], 1, "x", None, {"a": 1}])
 def test_odd_values_anywhere_are_no_traceback(value: object, tmp_path: Path) -> None:
     """Each field of a log and of its sample in turn."""
-    good = log_of([log_sample("a", 1, "A"), log_sample("q", 1, "A", scores={"s": {"metadata": {}}})], 1)
+    good = log_of(
+        [log_sample("a", 1, "A"), log_sample("q", 1, "A", scores={"s": {"metadata": {}}})], 1
+    )
     for key in (*good["samples"][1], *good["eval"], "eval", "sample"):
         log = json.loads(json.dumps(good))
         target = log if key == "eval" else log["eval"] if key in log["eval"] else log["samples"][1]
@@ -143,20 +178,29 @@ def test_odd_values_anywhere_are_no_traceback(value: object, tmp_path: Path) -> 
             log["samples"][1] = value
         else:
             target[key] = value
-        done = convert(write(tmp_path, {"log.json": log}) / "log.json", "-o", tmp_path / "x.json", "--force")
+        done = convert(
+            write(tmp_path, {"log.json": log}) / "log.json", "-o", tmp_path / "x.json", "--force"
+        )
         assert (done.code, done.err) == (0, ""), key
 
 
 @pytest.mark.extra("inspect_ai")
 @each("name", ["header.json", f"samples/{EVIL}_epoch_1.json"])
 @each("content", [b"\xff", b"[", b"1", b"{}"])
-def test_what_inspect_ai_does_not_read_is_one_line(name: str, content: bytes, tmp_path: Path) -> None:
+def test_what_inspect_ai_does_not_read_is_one_line(
+    name: str, content: bytes, tmp_path: Path
+) -> None:
     zip_log(tmp_path / "a.eval", log_of([log_sample("a", 1, "A")], 1))
-    with zipfile.ZipFile(tmp_path / "a.eval") as log, zipfile.ZipFile(tmp_path / "b.eval", "w") as damaged:
+    with (
+        zipfile.ZipFile(tmp_path / "a.eval") as log,
+        zipfile.ZipFile(tmp_path / "b.eval", "w") as damaged,
+    ):
         members = {member: log.read(member) for member in log.namelist()}
         for member, raw in {**members, name: content}.items():
             damaged.writestr(member, raw)
-    assert_refused(convert(tmp_path / "b.eval", "-o", tmp_path / "x.json"), "b.eval: inspect_ai cannot read it")
+    assert_refused(
+        convert(tmp_path / "b.eval", "-o", tmp_path / "x.json"), "b.eval: inspect_ai cannot read it"
+    )
 
 
 @pytest.mark.extra("inspect_ai")
@@ -165,7 +209,9 @@ def test_a_zip_that_is_no_log(tmp_path: Path) -> None:
     with zipfile.ZipFile(root / "book.xlsx", "w") as archive:
         archive.writestr("xl/workbook.xml", "<x/>")
     for name in ("cut.eval", "book.xlsx"):
-        assert_refused(convert(root / name, "-o", root / "x.json"), f"{name}: inspect_ai cannot read it")
+        assert_refused(
+            convert(root / name, "-o", root / "x.json"), f"{name}: inspect_ai cannot read it"
+        )
 
 
 def test_a_log_without_inspect_ai(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,7 +133,14 @@ def parts(answer: Answer | None) -> tuple[str, tuple[str, ...], bool] | None:
 
 
 def test_the_short_way_reads_what_the_long_way_reads() -> None:
-    for text in (r"\boxed{A}", r"\boxed{ A }", r"\boxed{}", "\\boxed{\text{A}}", r"\boxed{A{B}", r"\boxed{A}}"):
+    for text in (
+        r"\boxed{A}",
+        r"\boxed{ A }",
+        r"\boxed{}",
+        "\\boxed{\text{A}}",
+        r"\boxed{A{B}",
+        r"\boxed{A}}",
+    ):
         content, boxed = last_boxed(text)
         assert parts(read_answer(text)) == ((content, (), boxed) if content else None), text
 

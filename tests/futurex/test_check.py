@@ -1,4 +1,6 @@
-"""`python eval.py check`: every kind of finding with its id, nothing on a clean dataset, linear in hostile text."""
+"""`python eval.py check`: every kind of finding with its id, nothing on a clean dataset, linear in
+hostile text.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,19 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cli import EVIL, PROMPT, RAW_CONTROL, ROOT, Record, assert_refused, question, raw, run, strict, write
+from cli import (
+    EVIL,
+    PROMPT,
+    RAW_CONTROL,
+    ROOT,
+    Record,
+    assert_refused,
+    question,
+    raw,
+    run,
+    strict,
+    write,
+)
 from each import each
 from forecasteval.common.report import format_text
 from forecasteval.common.results import check_results
@@ -24,7 +38,9 @@ PAST: Final = "Sep 16: 98\nSep 15: 100\nSep 14: 102"  # population s.d. √(8/3)
 
 
 def quantity(name: str = "q7", **changes: Any) -> Record:
-    return question(name, **{"level": 4, "prompt": "How many?", "ground_truth": "100", "Std": 3, **changes})
+    return question(
+        name, **{"level": 4, "prompt": "How many?", "ground_truth": "100", "Std": 3, **changes}
+    )
 
 
 def past(text: str, std: float, truth: str = "100") -> Record:
@@ -78,7 +94,9 @@ def test_finding(records: list[Any], kind: str, record: int, detail: str) -> Non
     assert found == check_dataset(records).findings  # and nothing else
     assert found[0].record == record
     at = records[record - 1]
-    assert found[0].id == (str(at["id"]) if isinstance(at, dict) and at.get("id") is not None else "")
+    assert found[0].id == (
+        str(at["id"]) if isinstance(at, dict) and at.get("id") is not None else ""
+    )
     assert detail in found[0].detail
 
 
@@ -134,7 +152,9 @@ def test_past_values_are_read(text: str, deviation: float) -> None:
 def test_past_values_in_the_unit_of_the_truth() -> None:
     text = "Sep 16: 31.5亿元\nSep 15: 29.5亿元"
     assert kinds(past(text, 1, truth="30亿元")) == []
-    assert kinds(past(text, 100_000_000, truth="30亿元")) == [("Std differs from the past values", "q7")]
+    assert kinds(past(text, 100_000_000, truth="30亿元")) == [
+        ("Std differs from the past values", "q7")
+    ]
 
 
 @given(st.lists(st.integers(-10_000, 10_000), min_size=2, max_size=12))
@@ -170,7 +190,9 @@ def test_nothing_to_compare_with(text: object) -> None:
 
 def test_mixed_formats_of_end_time() -> None:
     times = ["2025-09-15", "2025-09-16", "9/17/25", "2025-09-18", "Sep 19"]
-    found = check_dataset([question(f"q{n}", end_time=text) for n, text in enumerate(times)]).findings
+    found = check_dataset(
+        [question(f"q{n}", end_time=text) for n, text in enumerate(times)]
+    ).findings
     assert [(f.kind, f.id, f.record) for f in found] == [
         ("mixed date formats in 'end_time'", "q2", 3), ("mixed date formats in 'end_time'", "q4", 5),
     ]  # fmt: skip
@@ -179,7 +201,9 @@ def test_mixed_formats_of_end_time() -> None:
 
 def test_mixed_formats_of_past_values() -> None:
     slashes, months = "9/17/25: 98\n9/16/25: 102", "Sep 16: 98\nSep 15: 102"
-    records = [{**past(text, 2), "id": f"q{n}"} for n, text in enumerate([slashes, months, slashes])]
+    records = [
+        {**past(text, 2), "id": f"q{n}"} for n, text in enumerate([slashes, months, slashes])
+    ]
     assert kinds(*records) == [("mixed date formats in 'additional values'", "q1")]
 
 
@@ -189,7 +213,10 @@ def test_mixed_formats_within_one_question() -> None:
 
 
 def test_one_format_is_not_mixed() -> None:
-    records = [question(f"q{n}", end_time=text) for n, text in enumerate(["2025-09-15", "2025-10-05", "2026-1-1"])]
+    records = [
+        question(f"q{n}", end_time=text)
+        for n, text in enumerate(["2025-09-15", "2025-10-05", "2026-1-1"])
+    ]
     assert kinds(*records) == []
 
 
@@ -197,7 +224,16 @@ def test_one_format_is_not_mixed() -> None:
 
 
 def test_check_prints_ids_and_exits_with_4(tmp_path: Path) -> None:
-    write(tmp_path, {"dataset/d.json": [question("good"), question("bad", ground_truth="D"), quantity("num", Std=0)]})
+    write(
+        tmp_path,
+        {
+            "dataset/d.json": [
+                question("good"),
+                question("bad", ground_truth="D"),
+                quantity("num", Std=0),
+            ]
+        },
+    )
     done = run(tmp_path, "check", "d")
     assert (done.code, done.err) == (4, "")
     assert "3 records, 2 findings" in done.out
@@ -229,7 +265,9 @@ def test_lines_and_keys_that_cannot_be_used(tmp_path: Path) -> None:
     assert "not JSON" in found[0]["detail"]
     write(tmp_path, {"dataset/e.json": raw(level='4, "level": 3', Std="2")})
     found = strict(run(tmp_path, "check", "e", "--json").out)["findings"]
-    assert [(f["kind"], f["id"]) for f in found] == [("key given twice with different values", "q7")]
+    assert [(f["kind"], f["id"]) for f in found] == [
+        ("key given twice with different values", "q7")
+    ]
     assert found[0]["detail"] == "level"
 
 
@@ -272,8 +310,12 @@ def test_huge_past_values_take_linear_time(piece: str) -> None:
 
 
 def test_many_forms_of_dates_take_linear_time() -> None:
-    def make(size: int, attempt: int) -> Callable[[], object]:  # every end_time in a form of its own
-        forms = ("".join("-./:"[n >> shift & 3] + "1" for shift in range(0, 16, 2)) for n in range(size))
+    def make(
+        size: int, attempt: int
+    ) -> Callable[[], object]:  # every end_time in a form of its own
+        forms = (
+            "".join("-./:"[n >> shift & 3] + "1" for shift in range(0, 16, 2)) for n in range(size)
+        )
         records = [question(str(n), end_time=form) for n, form in enumerate(forms)]
         return lambda: check_dataset(records)
 
@@ -297,6 +339,8 @@ def test_no_dataset_raises(records: list[Any]) -> None:
 
 def test_order_of_the_questions_changes_no_kind() -> None:
     records = [record for case in FINDINGS.values() for record in case[0]]
-    records = [{**record, "id": f"q{n}"} for n, record in enumerate(records) if isinstance(record, dict)]
+    records = [
+        {**record, "id": f"q{n}"} for n, record in enumerate(records) if isinstance(record, dict)
+    ]
     shuffled = random.Random(1).sample(records, len(records))
     assert sorted(kinds(*records)) == sorted(kinds(*shuffled))

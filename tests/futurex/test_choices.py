@@ -63,7 +63,9 @@ def test_picks_in_a_box(options: Options, text: str, wanted: list[str]) -> None:
 def picks(*tokens: str) -> Picks:
     """Labels as they are, others with a question mark in front."""
     unknown = frozenset(token[1:] for token in tokens if token[0] == "?" and len(token) > 1)
-    return Picks(frozenset(token for token in tokens if token[1:] not in unknown or token == "?"), unknown)
+    return Picks(
+        frozenset(token for token in tokens if token[1:] not in unknown or token == "?"), unknown
+    )
 
 
 def test_labels_beyond_letters_are_taken_as_they_stand() -> None:
@@ -81,11 +83,16 @@ def test_single_choice_is_all_or_nothing() -> None:
 
 def test_unknown_picks_are_wrong_ones() -> None:
     assert score_picks(picks("A", "?zebra"), picks("A"), exact=False) == pytest.approx(2 / 3)
-    assert score_picks(picks("A", "?zebra"), picks("A", "?zebra"), exact=False) == 1.0  # a truth outside the options
+    assert (
+        score_picks(picks("A", "?zebra"), picks("A", "?zebra"), exact=False) == 1.0
+    )  # a truth outside the options
     assert score_picks(picks("?zebra"), picks("A"), exact=False) == 0.0
 
 
-@each(("matched", "picks", "truths", "score"), [(2, 2, 2, 1.0), (1, 2, 2, 0.5), (1, 1, 3, 0.5), (0, 4, 2, 0.0)])
+@each(
+    ("matched", "picks", "truths", "score"),
+    [(2, 2, 2, 1.0), (1, 2, 2, 0.5), (1, 1, 3, 0.5), (0, 4, 2, 0.0)],
+)
 def test_f1(matched: int, picks: int, truths: int, score: float) -> None:
     assert score_f1(matched, picks, truths) == score
 

@@ -1,4 +1,6 @@
-r"""The truths of a dataset, as models dress them: every form of a right answer scores 1, no refusal scores anything."""
+r"""The truths of a dataset, as models dress them: every form of a right answer scores 1, no refusal
+scores anything.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def _tex(text: str) -> str:
 
 
 def _lines(mark: str) -> Callable[[Sequence[str]], str]:
-    return lambda parts: "\n".join(mark.format(number) + part for number, part in enumerate(parts, 1))
+    return lambda parts: "\n".join(
+        mark.format(number) + part for number, part in enumerate(parts, 1)
+    )
 
 
 def _each(form: str) -> Callable[[Sequence[str]], str]:
@@ -36,8 +40,12 @@ FORMS: Final[dict[str, Callable[[Sequence[str]], str]]] = {
     "Chinese commas": "、".join,
     "lines": "\n".join,
     "br": "<br>".join,
-    "and": lambda parts: ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else parts[0],
-    "and between all": lambda parts: (", " if any(" and " in part for part in parts) else " and ").join(parts),
+    "and": lambda parts: (
+        ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else parts[0]
+    ),
+    "and between all": lambda parts: (
+        ", " if any(" and " in part for part in parts) else " and "
+    ).join(parts),
     "items": lambda parts: r"\begin{itemize}\item " + r" \item ".join(parts) + r"\end{itemize}",
     "text": lambda parts: rf"\text{{{_tex(', '.join(parts))}}}",
     "bold": _each("**{}**"),
@@ -67,7 +75,14 @@ REFUSALS: Final = (
         "['N/A']",
         "TBD",
     ),
-    *("None", "unknown", "Unsure.", "cannot predict", "I cannot predict the future.", "insufficient data"),
+    *(
+        "None",
+        "unknown",
+        "Unsure.",
+        "cannot predict",
+        "I cannot predict the future.",
+        "insufficient data",
+    ),
     *("无", "未知", "不知道", "无法预测"),
 )
 
@@ -83,8 +98,13 @@ def parts_of(question: Record) -> list[str]:
 
 
 def scores(answers: Sequence[str]) -> list[tuple[str, float, str]]:
-    rows = [{**question, "answer": answer} for question, answer in zip(QUESTIONS, answers, strict=True)]
-    return [(item["id"], item["score"], item["outcome"]) for item in FutureXEvaluator().evaluate_all(rows)["items"]]
+    rows = [
+        {**question, "answer": answer} for question, answer in zip(QUESTIONS, answers, strict=True)
+    ]
+    return [
+        (item["id"], item["score"], item["outcome"])
+        for item in FutureXEvaluator().evaluate_all(rows)["items"]
+    ]
 
 
 @each("form", FORMS.values())
@@ -96,4 +116,8 @@ def test_a_right_answer_in_any_dress(form: Callable[[Sequence[str]], str]) -> No
 @each("box", ["\\boxed{{{}}}", "{}"])
 @each("refusal", REFUSALS)
 def test_a_refusal_earns_nothing(refusal: str, box: str) -> None:
-    assert [row for row in scores([box.format(refusal)] * len(QUESTIONS)) if row[1:] != (0.0, "unparsed")] == []
+    assert [
+        row
+        for row in scores([box.format(refusal)] * len(QUESTIONS))
+        if row[1:] != (0.0, "unparsed")
+    ] == []

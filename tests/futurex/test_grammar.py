@@ -136,7 +136,9 @@ INTEGERS: Final = st.one_of(
     st.builds(lambda head, power, tail: head * 10**power + tail, *map(st.integers, (1, 0, 0), (999, 9, 99))),
 )  # fmt: skip
 DECIMALS: Final = st.builds(
-    lambda whole, decimals: f"{whole}.{decimals}", INTEGERS, st.from_regex(r"[0-9]{1,6}", fullmatch=True)
+    lambda whole, decimals: f"{whole}.{decimals}",
+    INTEGERS,
+    st.from_regex(r"[0-9]{1,6}", fullmatch=True),
 )
 thorough = settings(max_examples=200)
 
@@ -153,7 +155,10 @@ def value_of(text: str) -> Fraction:
 
 
 def assert_same(text: str, number: int | str | Fraction) -> None:
-    assert abs(value_of(text) - Fraction(number)) <= Fraction(1, 10**12) * abs(Fraction(number)), (text, number)
+    assert abs(value_of(text) - Fraction(number)) <= Fraction(1, 10**12) * abs(Fraction(number)), (
+        text,
+        number,
+    )
 
 
 @thorough
@@ -166,7 +171,9 @@ def assert_same(text: str, number: int | str | Fraction) -> None:
 def test_integers(number: int) -> None:
     text = written(number)
     assert_same(text, number)
-    assert_same(text.replace("二千", "两千").replace("二万", "两万").replace("二亿", "两亿"), number)
+    assert_same(
+        text.replace("二千", "两千").replace("二万", "两万").replace("二亿", "两亿"), number
+    )
     assert_same("负" + text, -number)
 
 
@@ -177,7 +184,11 @@ def test_decimals(number: str) -> None:
 
 
 @thorough
-@given(number=st.one_of(st.integers(0, 10_000).map(str), st.from_regex(r"[0-9]{1,3}\.[0-9]{1,4}", fullmatch=True)))
+@given(
+    number=st.one_of(
+        st.integers(0, 10_000).map(str), st.from_regex(r"[0-9]{1,3}\.[0-9]{1,4}", fullmatch=True)
+    )
+)
 def test_percentages(number: str) -> None:
     text = "百分之" + written(number)
     assert write_digits(text) == f"{write_digits(written(number))}%"
@@ -186,15 +197,22 @@ def test_percentages(number: str) -> None:
 
 @thorough
 @given(
-    number=st.integers(1, 9999), decimals=st.integers(0, 9), scale=st.sampled_from(["万", "亿", "万亿", "千万", "百万"])
+    number=st.integers(1, 9999),
+    decimals=st.integers(0, 9),
+    scale=st.sampled_from(["万", "亿", "万亿", "千万", "百万"]),
 )
 def test_decimals_in_a_scale(number: int, decimals: int, scale: str) -> None:
     factor = {"百万": 10**6, "千万": 10**7, "万": 10**4, "亿": 10**8, "万亿": 10**12}[scale]
-    assert_same(f"{written(number)}点{written(decimals)}{scale}", Fraction(f"{number}.{decimals}") * factor)
+    assert_same(
+        f"{written(number)}点{written(decimals)}{scale}", Fraction(f"{number}.{decimals}") * factor
+    )
 
 
 @thorough
-@given(number=INTEGERS.filter(lambda number: number > 10), unit=st.sampled_from(["元", "股", "点", "人", "家"]))
+@given(
+    number=INTEGERS.filter(lambda number: number > 10),
+    unit=st.sampled_from(["元", "股", "点", "人", "家"]),
+)
 def test_with_a_unit_in_a_sentence(number: int, unit: str) -> None:
     found = [quantity for quantity, _ in find_numbers(f"预计{written(number)}{unit}")]
     assert len(found) == 1
@@ -226,7 +244,20 @@ def test_ordinals_and_digits_stay(text: str) -> None:
     assert write_digits(text) == text
 
 
-@each("text", ["三体", "一票否决", "万里归途", "九号公司", "二十不惑", "十二生肖", "许二木", "百度", "千与千寻"])
+@each(
+    "text",
+    [
+        "三体",
+        "一票否决",
+        "万里归途",
+        "九号公司",
+        "二十不惑",
+        "十二生肖",
+        "许二木",
+        "百度",
+        "千与千寻",
+    ],
+)
 def test_names_are_no_numbers(text: str) -> None:
     assert parse_number(text) is None
     assert find_numbers(text) == []

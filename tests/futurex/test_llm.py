@@ -1,4 +1,6 @@
-"""What a language model decides: the numbers and names it gets, the replies that count, what hostile answers gain."""
+"""What a language model decides: the numbers and names it gets, the replies that count, what
+hostile answers gain.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,18 @@ from forecasteval.futurex.llm import (
 )
 from forecasteval.futurex.names import read_name
 from forecasteval.futurex.numbers import NumberTruth
-from llm_server import UNSURE, LlmServer, Reply, Request, answer, completion, error, honest, question, questions
+from llm_server import (
+    UNSURE,
+    LlmServer,
+    Reply,
+    Request,
+    answer,
+    completion,
+    error,
+    honest,
+    question,
+    questions,
+)
 
 LLM_CASES: Final = read_json(CASES / "llm.json")
 TRUTH: Final = "73519.25"  # in no injection
@@ -46,7 +59,9 @@ def evaluate(server: LlmServer, data: list[Record], **options: Any) -> Record:
     """The results of one run, whose counts must add up."""
     results = FutureXEvaluator("key", server.url, **options).evaluate_all(data)
     decided = sum(item["decided_by"] == "model" for item in results["items"])
-    assert decided == results["llm"]["answered"] + (results["llm_names"] or {"changed": 0})["changed"]
+    assert (
+        decided == results["llm"]["answered"] + (results["llm_names"] or {"changed": 0})["changed"]
+    )
     return results
 
 
@@ -66,7 +81,9 @@ for given in ((), (None, "http://127.0.0.1:9/v1"), ("your_api_key", "your_api_ba
     FutureXEvaluator(*given).evaluate_prediction("7", question)
     print("openai" in sys.modules, "sqlite3" in sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == ["False", "False", "False", "False", "True", "True"]
 
 
@@ -94,7 +111,13 @@ def test_signature(server: LlmServer) -> None:
         return [evaluator.settings()[key] for key in keys]
 
     assert pick(FutureXEvaluator()) == [None] * 5
-    assert pick(FutureXEvaluator("key", server.url, model="m-1")) == ["m-1", server.url, "unsure", 1, None]
+    assert pick(FutureXEvaluator("key", server.url, model="m-1")) == [
+        "m-1",
+        server.url,
+        "unsure",
+        1,
+        None,
+    ]
     named = FutureXEvaluator("key", server.url, model="m-1", llm_policy="always", llm_names=True)
     assert pick(named) == ["m-1", server.url, "always", 1, 1]
     for options, message in (
@@ -118,7 +141,12 @@ def test_counts_report_and_warnings(server: LlmServer) -> None:
         "prompts": 5, "answered": 2, "invalid": 1, "changed": 1, "failures": {"empty": 1, "forbidden": 1}, "calls": 5,
         "reasons": {"forbidden": "not\\x1b you"}, "degraded": True, "tokens": {"prompt": 400, "completion": 40},
     }  # fmt: skip
-    assert [item["decided_by"] for item in results["items"]] == ["grammar", "model", *["grammar"] * 3, "model"]
+    assert [item["decided_by"] for item in results["items"]] == [
+        "grammar",
+        "model",
+        *["grammar"] * 3,
+        "model",
+    ]
     assert results["items"][1]["read"] == "1000"
     assert results["warnings"] == [
         "the language model failed for 2 of 5 prompts about numbers: empty 1, forbidden 1",
@@ -132,7 +160,9 @@ def test_counts_report_and_warnings(server: LlmServer) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 8])
-def test_the_same_result_from_the_cache_and_in_any_order(server: LlmServer, tmp_path: Path, workers: int) -> None:
+def test_the_same_result_from_the_cache_and_in_any_order(
+    server: LlmServer, tmp_path: Path, workers: int
+) -> None:
     server.script = lambda request: judge(knows)(request)._replace(wait=0.01 * (request.number % 3))
     data = [*questions(9), ranking(["Harbour City", "New Quill"], "港城", "NQ"), *OTHERS]
     options: Record = {"llm_names": True, "cache": tmp_path / "c.sqlite3"}
@@ -141,7 +171,11 @@ def test_the_same_result_from_the_cache_and_in_any_order(server: LlmServer, tmp_
     second = evaluate(server, data[::-1], workers=workers, **options)
     assert second["items"] == first["items"][::-1]
     assert second["overall_score"] == first["overall_score"]
-    assert (len(server.requests), second["llm"]["calls"], second["llm_names"]["calls"]) == (count, 0, 0)
+    assert (len(server.requests), second["llm"]["calls"], second["llm_names"]["calls"]) == (
+        count,
+        0,
+        0,
+    )
 
 
 # --- Numbers: what is sent ---
@@ -151,16 +185,26 @@ def test_the_same_result_from_the_cache_and_in_any_order(server: LlmServer, tmp_
 def test_which_numbers_are_sent(server: LlmServer, policy: str) -> None:
     data = [question(row["answer"], row["why"]) for row in LLM_CASES["policy"]]
     data.append(question(box("90 then, after 101 now " + "x " * MAX_SPAN), "too long to be read"))
-    data += [asked(1, "A", UNSURE, prompt="Who?\nA. 90\nB. 101"), asked(3, "['Red', 'Blue']", UNSURE)]
+    data += [
+        asked(1, "A", UNSURE, prompt="Who?\nA. 90\nB. 101"),
+        asked(3, "['Red', 'Blue']", UNSURE),
+    ]
     results = evaluate(server, data, llm_policy=policy)
     assert results["llm"]["prompts"] == sum(row[policy] for row in LLM_CASES["policy"])
     sent = {request.span for request in server.requests}
-    assert sent == {read_answer(row["answer"]).cleaned for row in LLM_CASES["policy"] if row[policy]}
+    assert sent == {
+        read_answer(row["answer"]).cleaned for row in LLM_CASES["policy"] if row[policy]
+    }
 
 
 def test_what_is_sent_of_an_answer(server: LlmServer) -> None:
     given = r"\boxed{It was <b>90 万</b>, \"now\" 101 zorks " + "long " * 200 + "}"
-    data = [{**question(given, truth="8472.5亿元"), "prompt": "Turnover in hundreds of millions of yuan?"}]
+    data = [
+        {
+            **question(given, truth="8472.5亿元"),
+            "prompt": "Turnover in hundreds of millions of yuan?",
+        }
+    ]
     evaluate(server, data)
     (request,) = server.requests
     assert request.data["asked"] == "in hundreds of millions of yuan"
@@ -168,7 +212,10 @@ def test_what_is_sent_of_an_answer(server: LlmServer) -> None:
     assert request.span.startswith("It was <b>90 万</b>")
     assert len(request.span) == MAX_PROMPT_SPAN
     assert not any(digits in request.raw for digits in (b"8472", b"847", b"Std", b"<b>"))
-    truths = [NumberTruth(Quantity(value, 1e8, "元"), None, 5.0, "How many?") for value in (1.0, 73519.25, -4.0)]
+    truths = [
+        NumberTruth(Quantity(value, 1e8, "元"), None, 5.0, "How many?")
+        for value in (1.0, 73519.25, -4.0)
+    ]
     assert len({str(prompt_data(truth, "7 or 8")) for truth in truths}) == 1
 
 
@@ -192,14 +239,18 @@ def test_number_replies(row: Record) -> None:
 
 
 def written_numbers(span: str) -> set[float]:
-    """Every number that stands in a text with no digit beside it, read as generously as anyone may."""
+    """Every number that stands in a text with no digit beside it, read as generously as anyone
+    may.
+    """
     numbers: set[float] = set()
     for begin in range(len(span)):
         if begin and span[begin - 1] in "0123456789":
             continue
         for end in range(begin + 1, min(len(span), begin + 60) + 1):
             literal = span[begin:end]
-            if re.fullmatch(r"[0-9.][0-9.,']*(?:e[-+]?[0-9]+)?", literal, re.I) and not re.match("[0-9]", span[end:]):
+            if re.fullmatch(r"[0-9.][0-9.,']*(?:e[-+]?[0-9]+)?", literal, re.I) and not re.match(
+                "[0-9]", span[end:]
+            ):
                 for plain in (literal.replace(",", ""), literal.replace(".", "").replace(",", ".")):
                     try:
                         value = float(plain.replace("'", ""))
@@ -210,18 +261,33 @@ def written_numbers(span: str) -> set[float]:
 
 
 NUMERIC: Final = st.text("0123456789.,'-+−e %万亿abc\n", max_size=30)
-_LEAVES: Final = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(SCALES)
-JUNK: Final = _LEAVES | st.lists(_LEAVES, max_size=3) | st.dictionaries(st.text(max_size=5), _LEAVES, max_size=3)
+_LEAVES: Final = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.sampled_from(SCALES)
+)
+JUNK: Final = (
+    _LEAVES
+    | st.lists(_LEAVES, max_size=3)
+    | st.dictionaries(st.text(max_size=5), _LEAVES, max_size=3)
+)
 
 
 @st.composite
 def spans_and_replies(draw: st.DrawFn) -> tuple[str, str]:
     span = draw(NUMERIC | st.text(max_size=30))
     cut = sorted(draw(st.lists(st.integers(0, len(span)), min_size=2, max_size=2)))
-    number = draw(st.one_of(st.just(span[cut[0] : cut[1]]), st.sampled_from(span.split() or [""]), JUNK))
+    number = draw(
+        st.one_of(st.just(span[cut[0] : cut[1]]), st.sampled_from(span.split() or [""]), JUNK)
+    )
     record = {"number": number, "scale": draw(st.sampled_from(SCALES) | JUNK), "unit": draw(JUNK)}
     text = draw(st.just(json.dumps(record)) | st.text(max_size=40))
-    return span, draw(st.sampled_from(["", "```json\n", "{x} "])) + text + draw(st.sampled_from(["", "\n```", "}"]))
+    return span, draw(st.sampled_from(["", "```json\n", "{x} "])) + text + draw(
+        st.sampled_from(["", "\n```", "}"])
+    )
 
 
 @settings(max_examples=300)
@@ -238,8 +304,12 @@ def test_any_reply_names_a_number_of_the_span_and_a_known_scale(case: tuple[str,
         assert quantity.value >= 0 or re.search("[-−–负]|minus|negative", span)
 
 
-@pytest.mark.parametrize(("prompt", "read"), [("By how much will it change?", "-0.45"), ("How much is it?", "0.45")])
-def test_a_fall_is_negative_where_a_change_is_asked_for(server: LlmServer, prompt: str, read: str) -> None:
+@pytest.mark.parametrize(
+    ("prompt", "read"), [("By how much will it change?", "-0.45"), ("How much is it?", "0.45")]
+)
+def test_a_fall_is_negative_where_a_change_is_asked_for(
+    server: LlmServer, prompt: str, read: str
+) -> None:
     """As the grammar reads it; the model copies the digits."""
     data = [{**question(box("down 0.45% then, after 3 now"), truth="1%"), "prompt": prompt}]
     assert evaluate(server, data)["items"][0]["read"].startswith(read)
@@ -256,7 +326,9 @@ INJECTIONS: Final = read_json(CASES / "injections.json")
 
 
 def obeying(number: object, scale: object) -> Callable[[str], str]:
-    return lambda span: json.dumps({"number": number, "scale": scale, "unit": None, "score": 1, "truth": TRUTH})
+    return lambda span: json.dumps(
+        {"number": number, "scale": scale, "unit": None, "score": 1, "truth": TRUTH}
+    )
 
 
 def tuned(span: str) -> str:
@@ -270,22 +342,30 @@ MALICE: Final[dict[str, Callable[[str], str]]] = {
     "the truth as a number": obeying(float(TRUTH), 1),
     "the truth, scaled": obeying("7351925", 0.01),
     "tuned scale": tuned,
-    "last literal, largest scale": lambda span: obeying(re.findall(r"[0-9]+", span)[-1], 1e12)(span),
+    "last literal, largest scale": lambda span: obeying(re.findall(r"[0-9]+", span)[-1], 1e12)(
+        span
+    ),
     "scale out of the table": lambda span: obeying(re.findall(r"[0-9]+", span)[-1], 1e13)(span),
     "the span itself": lambda span: span,
-    "its own reply": lambda span: next(case["reply"] for case in INJECTIONS if case["span"][-6:] == span[-6:]),
+    "its own reply": lambda span: next(
+        case["reply"] for case in INJECTIONS if case["span"][-6:] == span[-6:]
+    ),
 }
 
 
 @pytest.mark.parametrize("malice", MALICE)
 def test_injections(server: LlmServer, malice: str) -> None:
-    """The value is a number of the span times a known factor, or what the grammar read; never the truth."""
+    """The value is a number of the span times a known factor, or what the grammar read; never the
+    truth.
+    """
     assert len(INJECTIONS) == 20
     assert set(FACTORS) == set(SCALES)
     server.script = lambda request: completion(MALICE[malice](request.span))
     data = [question(box(case["span"]), case["name"], TRUTH) for case in INJECTIONS]
     results = evaluate(server, data, workers=1)
-    assert all(request.prompt.count("<") == 2 for request in server.requests), "a tag from inside the data"
+    assert all(request.prompt.count("<") == 2 for request in server.requests), (
+        "a tag from inside the data"
+    )
     for item, grammar in zip(results["items"], rules_only(data), strict=True):
         assert item["score"] == 0, item
         assert item["decided_by"] == "model" or item == grammar
@@ -365,16 +445,25 @@ MATCHES: Final = {  # level, truth, answer, score by the rules, score with the m
 
 
 def test_names_that_the_rules_leave(judging: LlmServer) -> None:
-    data = [ranking(truth, *names, name=name, level=level) for name, (level, truth, names, _, _) in MATCHES.items()]
+    data = [
+        ranking(truth, *names, name=name, level=level)
+        for name, (level, truth, names, _, _) in MATCHES.items()
+    ]
     results = match(judging, *data)
-    assert [item["score"] for item in without(*data)[: len(data)]] == [case[3] for case in MATCHES.values()]
+    assert [item["score"] for item in without(*data)[: len(data)]] == [
+        case[3] for case in MATCHES.values()
+    ]
     for item, (_, _, _, before, after) in zip(results["items"], MATCHES.values(), strict=False):
         decided = "model" if after > before else "grammar"
         assert (item["score"], item["decided_by"]) == (pytest.approx(after), decided), item["id"]
 
 
-@pytest.mark.parametrize("decides", [lambda a, b: False, lambda a, b: True, lambda a, b: a == "Harbour City"])
-def test_a_model_never_lowers_a_score(judging: LlmServer, decides: Callable[[str, str], object]) -> None:
+@pytest.mark.parametrize(
+    "decides", [lambda a, b: False, lambda a, b: True, lambda a, b: a == "Harbour City"]
+)
+def test_a_model_never_lowers_a_score(
+    judging: LlmServer, decides: Callable[[str, str], object]
+) -> None:
     data = ranking(["Harbour City", "New Quill", "Red Kite"], "New Quill", "Red Kite", "Low Fen")
     judging.script = judge(decides)
     assert match(judging, data)["items"][0]["score"] >= without(data)[0]["score"]
@@ -387,15 +476,25 @@ def test_only_what_the_rules_leave_is_sent(judging: LlmServer) -> None:
         {**asked(1, "B", box("A"), prompt="Who?\nA. Harbour City\nB. Red Kite"), "id": "options"},
         {**asked(1, "Yes", box("No")), "id": "yes"},
         {**asked(3, "Harbour City, Red Kite", None), "id": "missing"},
-        {**asked(3, "Harbour City, Red Kite", "It is hard to say. I would go for 港城"), "id": "prose"},
+        {
+            **asked(3, "Harbour City, Red Kite", "It is hard to say. I would go for 港城"),
+            "id": "prose",
+        },
     )
-    true_pair, decoys = [("New Quill", "NQ")], [pair for pair in pairs(judging) if pair[0] != "New Quill"]
+    true_pair, decoys = (
+        [("New Quill", "NQ")],
+        [pair for pair in pairs(judging) if pair[0] != "New Quill"],
+    )
     assert [pair for pair in pairs(judging) if pair[0] == "New Quill"] == true_pair
     assert [name for _, name in decoys] == ["NQ"]
 
 
 def test_without_llm_names_no_truth_is_sent(judging: LlmServer) -> None:
-    data = [ranking(["Harbour City", "New Quill"], "港城", "NQ"), question(UNSURE, "n", truth=TRUTH), *OTHERS]
+    data = [
+        ranking(["Harbour City", "New Quill"], "港城", "NQ"),
+        question(UNSURE, "n", truth=TRUTH),
+        *OTHERS,
+    ]
     results = evaluate(judging, data, llm_policy="always")
     (request,) = judging.requests
     for truth in ("Harbour City", "New Quill", "Grey Heron", "Tin Lantern", "73519"):
@@ -403,7 +502,9 @@ def test_without_llm_names_no_truth_is_sent(judging: LlmServer) -> None:
     assert (results["llm_names"], results["signature"]["llm_names"]) == (None, None)
 
 
-@pytest.mark.parametrize("parts", [["x" * MAX_LENGTH], ["word"] * MAX_WORDS], ids=["80 characters", "12 words"])
+@pytest.mark.parametrize(
+    "parts", [["x" * MAX_LENGTH], ["word"] * MAX_WORDS], ids=["80 characters", "12 words"]
+)
 def test_long_names_are_never_sent(judging: LlmServer, parts: list[str]) -> None:
     name = " ".join(parts)
     match(judging, ranking(["Red Kite"], name))
@@ -414,14 +515,20 @@ def test_long_names_are_never_sent(judging: LlmServer, parts: list[str]) -> None
     assert pairs(judging)
     assert all(longer not in pair for pair in pairs(judging))
     judging.requests.clear()
-    evaluate(judging, [ranking(["Red Kite"], "港城"), ranking([longer], "赤鸢", name="true")], llm_names=True)
+    evaluate(
+        judging,
+        [ranking(["Red Kite"], "港城"), ranking([longer], "赤鸢", name="true")],
+        llm_names=True,
+    )
     assert judging.requests == []  # No decoy, neither.
 
 
 def test_a_list_of_hundreds_of_names_is_not_sent_whole(judging: LlmServer) -> None:
     """What a contestant wrote must not decide what its judge costs."""
     truth = [f"Harbour {letter}" for letter in "ABCD"]
-    results = match(judging, {**asked(3, repr(truth), box(", ".join(f"q{n}" for n in range(300)))), "id": "q"})
+    results = match(
+        judging, {**asked(3, repr(truth), box(", ".join(f"q{n}" for n in range(300)))), "id": "q"}
+    )
     assert counts(results, "pairs", "left_out") == (4 * 8, 292)
     assert len(judging.requests) == 5 * 8
 
@@ -434,7 +541,9 @@ def test_every_name_is_compared_with_a_name_of_another_question(judging: LlmServ
     for name in ("港城", "Low Fen"):
         (decoy,) = {a for a, b in pairs(judging) if b == name} - {"Harbour City", "Red Kite"}
         assert decoy in {"Grey Heron", "Low Tide", "Tin Lantern"}
-    assert counts(results, "pairs", "same", "refused", "left_out", "invalid", "changed", "calls") == (
+    assert counts(
+        results, "pairs", "same", "refused", "left_out", "invalid", "changed", "calls"
+    ) == (
         4,
         1,
         0,
@@ -445,11 +554,14 @@ def test_every_name_is_compared_with_a_name_of_another_question(judging: LlmServ
     )
     assert (
         "Language model, names: pairs sent 4, the same 1, names refused for their decoy 0, names left out 0, "
-        "replies refused by validation 0; scores changed 1; calls 6." in format_text(results.report())
+        "replies refused by validation 0; scores changed 1; calls 6."
+        in format_text(results.report())
     )
 
 
-def test_a_name_that_is_the_same_as_its_decoy_is_refused_for_its_question(judging: LlmServer) -> None:
+def test_a_name_that_is_the_same_as_its_decoy_is_refused_for_its_question(
+    judging: LlmServer,
+) -> None:
     """And for no other one."""
     judging.script = judge(lambda a, b: knows(a, b) or b == "Low Fen")
     other = ranking(["Red Kite"], "赤鸢", name="other")
@@ -472,7 +584,9 @@ def test_without_a_decoy_nothing_is_sent(judging: LlmServer) -> None:
 
 @each(
     ("name", "truth", "decoy"),
-    [  # Like the true name in script and length, so that "yes, if the other is in Chinese" does not set them apart.
+    # Like the true name in script and length, so that "yes, if the other is in Chinese" does not
+    # set them apart.
+    [
         ("Low Tide", ["港城"], "灰鹭"),
         ("Low Tide", ["Harbour City"], "Tin Lantern"),
         ("Low Tide", ["Red"], "Fen"),
@@ -482,7 +596,9 @@ def test_without_a_decoy_nothing_is_sent(judging: LlmServer) -> None:
     ],
 )
 def test_choose_decoy(name: str, truth: list[str], decoy: str | None) -> None:
-    names = [read_name(text) for text in ("灰鹭", "Grey Heron of the Far Islands", "Tin Lantern", "Fen")]
+    names = [
+        read_name(text) for text in ("灰鹭", "Grey Heron of the Far Islands", "Tin Lantern", "Fen")
+    ]
     true_names = [read_name(text) for text in truth]
     for candidates in (names, names[::-1]):
         chosen = choose_decoy(read_name(name), true_names, candidates)
@@ -492,11 +608,15 @@ def test_choose_decoy(name: str, truth: list[str], decoy: str | None) -> None:
 # --- Names that talk to the judge ---
 
 NAME_INJECTIONS: Final = read_json(CASES / "name_injections.json")
-SENT: Final = {clean(case["text"]): case["reply"] for case in NAME_INJECTIONS}  # a name is cleaned before it is one
+SENT: Final = {
+    clean(case["text"]): case["reply"] for case in NAME_INJECTIONS
+}  # a name is cleaned before it is one
 OBEYS: Final[dict[str, Callable[[str, str], object]]] = {
     "yes to everything": lambda a, b: True,
     "yes to a name that talks": lambda a, b: knows(a, b) or bool({a, b} & {*SENT}),
-    "its own reply": lambda a, b: completion(SENT[a if a in SENT else b]) if {a, b} & {*SENT} else knows(a, b),
+    "its own reply": lambda a, b: (
+        completion(SENT[a if a in SENT else b]) if {a, b} & {*SENT} else knows(a, b)
+    ),
     "the name as reply": lambda a, b: completion(b) if b in SENT else knows(a, b),
     "the pair as reply": lambda a, b: completion(json.dumps({"a": a, "b": b, "same": True})),
     "yes in another form": lambda a, b: completion('{"same": "true"}'),
@@ -504,14 +624,23 @@ OBEYS: Final[dict[str, Callable[[str, str], object]]] = {
 
 
 @pytest.mark.parametrize("obedience", OBEYS)
-def test_twenty_names_that_talk_to_the_judge_gain_nothing(judging: LlmServer, obedience: str) -> None:
+def test_twenty_names_that_talk_to_the_judge_gain_nothing(
+    judging: LlmServer, obedience: str
+) -> None:
     """A question each, and four in an answer; a model that obeys them, but knows honest names."""
     texts = [*SENT]
     assert len(texts) == 20
     judging.script = judge(OBEYS[obedience])
-    data = [ranking(["Harbour City", "Red Kite"], text, name=str(n)) for n, text in enumerate(texts)]
-    data += [ranking(["Harbour City"], text, name=f"choice {n}", level=1) for n, text in enumerate(texts)]
-    data += [ranking(["Harbour City", "Red Kite"], *texts[n : n + 4], name=f"four {n}") for n in range(0, 20, 4)]
+    data = [
+        ranking(["Harbour City", "Red Kite"], text, name=str(n)) for n, text in enumerate(texts)
+    ]
+    data += [
+        ranking(["Harbour City"], text, name=f"choice {n}", level=1) for n, text in enumerate(texts)
+    ]
+    data += [
+        ranking(["Harbour City", "Red Kite"], *texts[n : n + 4], name=f"four {n}")
+        for n in range(0, 20, 4)
+    ]
     assert match(judging, *data)["items"] == without(*data)
     assert {text for _, text in pairs(judging)} >= {*texts}
     if "talks" in obedience:
@@ -529,8 +658,12 @@ def test_name_replies(row: Record) -> None:
 
 @pytest.mark.parametrize("broken", ["the pair", "the decoy"])
 @pytest.mark.parametrize("fault", [error(500), completion("yes")], ids=["500", "invalid"])
-def test_a_pair_counts_only_with_both_replies(judging: LlmServer, broken: str, fault: Reply) -> None:
-    judging.script = judge(lambda a, b: knows(a, b) if (a == "Harbour City") == (broken == "the decoy") else fault)
+def test_a_pair_counts_only_with_both_replies(
+    judging: LlmServer, broken: str, fault: Reply
+) -> None:
+    judging.script = judge(
+        lambda a, b: knows(a, b) if (a == "Harbour City") == (broken == "the decoy") else fault
+    )
     results = match(judging, ranking(["Harbour City"], "港城"))
     assert results["items"][0]["score"] == 0
     assert (counts(results, "invalid"), results["llm_names"]["degraded"]) == (

@@ -62,7 +62,9 @@ def test_fold(text: str, wanted: str) -> None:
 
 def matched(truth: list[str], predicted: list[str]) -> int:
     """How many true names are found; what is left on both sides must add up."""
-    missed, free = match_names([read_name(text) for text in truth], [read_name(text) for text in predicted])
+    missed, free = match_names(
+        [read_name(text) for text in truth], [read_name(text) for text in predicted]
+    )
     assert len(truth) - len(missed) == len(predicted) - len(free)
     return len(truth) - len(missed)
 
@@ -78,7 +80,9 @@ def test_exact_matches_come_first() -> None:
 
 
 def test_as_many_as_possible_are_matched() -> None:
-    """The first true name fits both, the second only what the first would take: it has to give way."""
+    """The first true name fits both, the second only what the first would take: it has to give
+    way.
+    """
     predicted = ["Quill Falcon", "Red Falcon"]
     assert matched(["Falcon", "Old Quill Falcon"], predicted) == 2
     assert matched(["Falcon", "Old Quill Falcon"], predicted[::-1]) == 2

@@ -40,7 +40,9 @@ def test_question_scale(prompt: str) -> None:
     assert question_scale(prompt) == SCALES[prompt]
 
 
-def truth(value: float, scale: float | None, asked: float | None, sigma: float | None = 1.0) -> NumberTruth:
+def truth(
+    value: float, scale: float | None, asked: float | None, sigma: float | None = 1.0
+) -> NumberTruth:
     return NumberTruth(Quantity(value, scale, ""), asked, sigma)
 
 
@@ -98,7 +100,9 @@ def test_score_number(true: float, predicted: float, sigma: float | None, score:
         ("-0", True, "scored", 0.0, "0", ""),
     ],
 )
-def test_score_of_a_number(text: str, boxed: bool, outcome: str, score: float, read: str, note: str) -> None:
+def test_score_of_a_number(
+    text: str, boxed: bool, outcome: str, score: float, read: str, note: str
+) -> None:
     scored = truth(100, None, None, 10.0).score(Answer(text, (), boxed))
     assert (scored.outcome, scored.read, scored.note) == (outcome, read, note)
     assert scored.score == pytest.approx(score)

@@ -59,7 +59,9 @@ def test_choice_key(text: str, wanted: str) -> None:
 
 
 def options(*texts: str) -> Options:
-    prompt = "Which?" + "".join(f"\n{chr(65 + number)}. {text}" for number, text in enumerate(texts))
+    prompt = "Which?" + "".join(
+        f"\n{chr(65 + number)}. {text}" for number, text in enumerate(texts)
+    )
     return Options(label_set(len(texts)), prompt)
 
 
@@ -69,7 +71,7 @@ def test_index_of_options() -> None:
     assert options("Lower", "Same").width == 0
     assert options("Red", "Red", "Blue").index == {"blue": "C"}  # "Red" stands for neither
     index = options("No", "Yes").index
-    assert {"no", "false", "否", "不会", "nein", "нет"} == {key for key in index if index[key] == "A"} & {
-        *("no", "false", "否", "不会", "nein", "нет")
-    }
+    assert {"no", "false", "否", "不会", "nein", "нет"} == {
+        key for key in index if index[key] == "A"
+    } & {*("no", "false", "否", "不会", "nein", "нет")}
     assert {index[key] for key in ("yes", "true", "是的", "会", "sí", "はい")} == {"B"}

@@ -1,4 +1,6 @@
-"""Records as questions: kinds, truths, policies, what a record lacks; an answer of each kind as a score."""
+"""Records as questions: kinds, truths, policies, what a record lacks; an answer of each kind as a
+score.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,13 @@ from forecasteval.common.markup import MAX_SPAN
 from forecasteval.common.records import Record as Repeated
 from forecasteval.futurex.answers import Answer, read_answer
 from forecasteval.futurex.numbers import NumberTruth
-from forecasteval.futurex.questions import read_choice_truth, read_open_truth, read_question, read_record, score_answer
+from forecasteval.futurex.questions import (
+    read_choice_truth,
+    read_open_truth,
+    read_question,
+    read_record,
+    score_answer,
+)
 from forecasteval.futurex.rules import Rules
 from kinds import KINDS
 
@@ -31,7 +39,9 @@ def test_kind(name: str) -> None:
     read = read_record(KINDS[name], "d.json", 1, Rules())
     assert read.kind == KIND_OF[name]
     assert read.truth is not None
-    assert read.warning == ("Std is given but the truth is not a number" if name == "Std but names" else "")
+    assert read.warning == (
+        "Std is given but the truth is not a number" if name == "Std but names" else ""
+    )
 
 
 @each("name", KINDS)
@@ -65,7 +75,12 @@ def read_box(text: str) -> Answer:
 
 @each(
     ("truth", "std", "relative", "sigma"),
-    [("100", 3.0, 0.05, 3.0), ("100", None, 0.05, 5.0), ("0", None, 0.05, 0.01), ("100", None, None, None)],
+    [
+        ("100", 3.0, 0.05, 3.0),
+        ("100", None, 0.05, 5.0),
+        ("0", None, 0.05, 0.01),
+        ("100", None, None, None),
+    ],
 )
 def test_sigma(truth: str, std: float | None, relative: float | None, sigma: float | None) -> None:
     read = read_open_truth("", read_box(truth), std, Rules(relative_sigma=relative))
@@ -97,8 +112,14 @@ def test_truth_that_holds_nothing(truth: str) -> None:
 REFUSED: Final[dict[str, tuple[Any, str]]] = {
     "no object": (7, "d.json: record 3: expected an object: got int"),
     "level": (question(level=5), "d.json: record 3 (id q7): 'level' must be 1–4, got 5"),
-    "Std": (question(Std=-1), "d.json: record 3 (id q7): 'Std' must be a number >= 0 or null, got -1"),
-    "truth": (question(ground_truth=""), "d.json: record 3 (id q7): 'ground_truth' must state an answer, got ''"),
+    "Std": (
+        question(Std=-1),
+        "d.json: record 3 (id q7): 'Std' must be a number >= 0 or null, got -1",
+    ),
+    "truth": (
+        question(ground_truth=""),
+        "d.json: record 3 (id q7): 'ground_truth' must state an answer, got ''",
+    ),
     "kind of truth": (
         question(ground_truth={"a": 1}),
         "d.json: record 3 (id q7): 'ground_truth' must be text, a number or a list, got {'a': 1}",
@@ -120,9 +141,14 @@ def test_what_a_record_lacks(record: Any, told: str) -> None:
 @each("level", ["4", 4.0, 4])
 @each("std", ["2", 2, 2.0])
 def test_numbers_as_text_are_read(level: object, std: object) -> None:
-    read = read_record({**asked(4, 100), "level": level, "Std": std, "prompt": None}, "d.json", 1, Rules())
+    read = read_record(
+        {**asked(4, 100), "level": level, "Std": std, "prompt": None}, "d.json", 1, Rules()
+    )
     assert read == read_record(asked(4, "100", None, 2.0), "d.json", 1, Rules())
 
 
 def test_other_keys_given_twice_do_not_matter() -> None:
-    assert read_record(Repeated(question(), ["end_time"]), "d.json", 1, Rules()).kind == "single choice"
+    assert (
+        read_record(Repeated(question(), ["end_time"]), "d.json", 1, Rules()).kind
+        == "single choice"
+    )

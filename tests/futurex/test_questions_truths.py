@@ -1,4 +1,6 @@
-"""Ground truths as datasets write them: plain, boxed, a list; picks, names or a number; by which rules they score."""
+"""Ground truths as datasets write them: plain, boxed, a list; picks, names or a number; by which
+rules they score.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def choice(text: str, level: int = 2, prompt: str = "", rules: Rules = README) -
     return read_choice_truth(level, prompt, answer, rules)
 
 
-def open_truth(text: str, std: float | None = None, prompt: str = "", rules: Rules = README) -> Truth | None:
+def open_truth(
+    text: str, std: float | None = None, prompt: str = "", rules: Rules = README
+) -> Truth | None:
     answer = read_answer(text, boxed=True)
     assert answer is not None
     return read_open_truth(prompt, answer, std, rules)
@@ -41,7 +45,10 @@ def test_labels_however_they_are_written(text: str, prompt: str) -> None:
     assert truth.picks.labels == {"A", "C"}
 
 
-@each(("text", "wanted"), [("Yes", "Yes"), ("是", "Yes"), ("['No']", "No"), ("False", "No"), ("true", "Yes")])
+@each(
+    ("text", "wanted"),
+    [("Yes", "Yes"), ("是", "Yes"), ("['No']", "No"), ("False", "No"), ("true", "Yes")],
+)
 def test_yes_and_no(text: str, wanted: str) -> None:
     truth = choice(text)
     assert isinstance(truth, ChoiceTruth)
@@ -54,7 +61,10 @@ def test_other_texts_are_names() -> None:
     assert [name.text for name in truth.names] == ["Red Foxes", "Blue Owls"]
 
 
-@each("text", ["46,396.47", box("46,396.47"), "[46396.47]", "['46,396.47']", "46396.47 点", "46396.47."])
+@each(
+    "text",
+    ["46,396.47", box("46,396.47"), "[46396.47]", "['46,396.47']", "46396.47 点", "46396.47."],
+)
 def test_numbers_however_they_are_written(text: str) -> None:
     truth = open_truth(text)
     assert isinstance(truth, NumberTruth)
@@ -65,7 +75,11 @@ def test_numbers_however_they_are_written(text: str) -> None:
     ("text", "std", "kind"),
     [
         ("The close of Quill (QLL) be 42.5 yuan on September 23", 1.0, NumberTruth),
-        ("The close of Quill (QLL) be 42.5 yuan on September 23", None, RankingTruth),  # a text, not wholly a number
+        (
+            "The close of Quill (QLL) be 42.5 yuan on September 23",
+            None,
+            RankingTruth,
+        ),  # a text, not wholly a number
         ("7天", None, RankingTruth),
         ("7天", 1.0, RankingTruth),
         ("十五", None, NumberTruth),
@@ -78,7 +92,10 @@ def test_numbers_however_they_are_written(text: str) -> None:
 def test_a_number_is_one_as_a_whole_or_by_its_std(text: str, std: float | None, kind: type) -> None:
     assert isinstance(open_truth(text, std), kind)
     if kind is RankingTruth and std is not None:
-        assert read_question(4, "", text, std, Rules()).warning == "Std is given but the truth is not a number"
+        assert (
+            read_question(4, "", text, std, Rules()).warning
+            == "Std is given but the truth is not a number"
+        )
 
 
 @each(
@@ -106,7 +123,10 @@ def test_what_the_official_rules_make_of_a_truth() -> None:
         assert isinstance(one, ChoiceTruth)
         assert isinstance(two, ChoiceTruth)
         assert (one.exact, two.exact) == (True, False)
-    labels, names = open_truth("A, C", prompt=RATES, rules=OFFICIAL), open_truth("A, Red", prompt=RATES, rules=OFFICIAL)
+    labels, names = (
+        open_truth("A, C", prompt=RATES, rules=OFFICIAL),
+        open_truth("A, Red", prompt=RATES, rules=OFFICIAL),
+    )
     assert isinstance(labels, RankingTruth)
     assert isinstance(names, RankingTruth)
     assert (labels.ordered, names.ordered) == (False, True)

@@ -40,7 +40,9 @@ def test_score_ranking(predicted: str, score: float, matched: int) -> None:
 def test_an_alias_that_is_another_name_does_not_make_a_list_right() -> None:
     truth = tuple(map(read_name, ("Falcon", "Quill Falcon")))
     assert score_ranking(truth, truth)[0] == 1
-    assert score_ranking(truth, truth[::-1])[0] == 0.8  # each fits the other, but in the wrong place
+    assert (
+        score_ranking(truth, truth[::-1])[0] == 0.8
+    )  # each fits the other, but in the wrong place
 
 
 @each(
@@ -77,7 +79,12 @@ def test_score_of_names(level: int, text: str, score: float) -> None:
 
 
 def test_one_name_with_an_and_in_it() -> None:
-    assert NameTruth((read_name("Salt and Pepper"),), exact=True).score(Answer("Salt and Pepper", (), True)).score == 1
+    assert (
+        NameTruth((read_name("Salt and Pepper"),), exact=True)
+        .score(Answer("Salt and Pepper", (), True))
+        .score
+        == 1
+    )
 
 
 def test_names_without_a_box_must_look_like_names() -> None:
@@ -108,7 +115,10 @@ SPLITS: Final = {
     "a version": ("Claude 3.7, Red", ["Claude 3.7", "Red"]),
     "a title with a comma": ("1. Red, White\n2. Blue", ["Red, White", "Blue"]),
     "a title with a colon": ("300: Rise, Red", ["300: Rise", "Red"]),
-    "a label's look-alike where commas separate": ("1. Ocean 2. The Return, 2. Blue", ["Ocean 2. The Return", "Blue"]),
+    "a label's look-alike where commas separate": (
+        "1. Ocean 2. The Return, 2. Blue",
+        ["Ocean 2. The Return", "Blue"],
+    ),
     # _BULLET
     "dashes": ("- Red\n- Blue", ["Red", "Blue"]),
     "bullets": ("• Red\n• Blue", ["Red", "Blue"]),
@@ -156,7 +166,12 @@ ITEMS: Final = {
     "a leading and": ("Red, Blue, and Green", None, (), ["Red", "Blue", "Green"]),
     "enough without it": ("Red, Blue and Green", 2, (), ["Red", "Blue and Green"]),
     "a known name": ("Red, Blue and Green", None, ("blue and green",), ["Red", "Blue and Green"]),
-    "a known part": ("Red, Salt and Pepper and Blue", None, ("salt and pepper",), ["Red", "Salt and Pepper", "Blue"]),
+    "a known part": (
+        "Red, Salt and Pepper and Blue",
+        None,
+        ("salt and pepper",),
+        ["Red", "Salt and Pepper", "Blue"],
+    ),
     "two where two are asked for": ("Red and Blue", 2, (), ["Red", "Blue"]),
     "one where one is asked for": ("Red and Blue", 1, (), ["Red and Blue"]),
     "Chinese": ("甲、乙和丙", None, (), ["甲", "乙", "丙"]),
@@ -164,7 +179,9 @@ ITEMS: Final = {
 
 
 @each(("text", "count", "known", "wanted"), ITEMS.values())
-def test_read_items(text: str, count: int | None, known: tuple[str, ...], wanted: list[str]) -> None:
+def test_read_items(
+    text: str, count: int | None, known: tuple[str, ...], wanted: list[str]
+) -> None:
     names = read_items(Answer(text, (), True), "", count, frozenset(known))
     assert [name.text for name in names] == wanted
 

@@ -32,7 +32,9 @@ def test_the_head_names_what_was_scored() -> None:
 
 
 def test_the_table_has_a_row_per_level_and_overall() -> None:
-    (table,) = (block for block in report_blocks(result(q(), number(answer=""))) if isinstance(block, Table))
+    (table,) = (
+        block for block in report_blocks(result(q(), number(answer=""))) if isinstance(block, Table)
+    )
     assert [row[0] for row in table.rows] == ["Level 1", "Level 2", "Level 3", "Level 4", "Overall"]
     assert [row[1] for row in table.rows] == ["0.1", "0.2", "0.3", "0.4", ""]
     assert [row[2] for row in table.rows] == ["1.0000", "–", "–", "0.0000", "0.2000"]
@@ -42,14 +44,21 @@ def test_the_table_has_a_row_per_level_and_overall() -> None:
 @each(("missing", "told"), [("zero", "score 0"), ("skip", "are left out")])
 def test_the_policy_is_told(missing: str, told: str) -> None:
     results = FutureXEvaluator(missing=missing).evaluate_all([q(), q("b", answer="")])
-    assert f"Missing answers {told}. Over answered questions only: 1.0000." in lines(report_blocks(results))
+    assert f"Missing answers {told}. Over answered questions only: 1.0000." in lines(
+        report_blocks(results)
+    )
 
 
 def test_lines_that_stand_only_where_there_is_something_to_say() -> None:
-    plain, told = lines(report_blocks(result(q()))), lines(report_blocks(result(q(answer="A"), warnings=["odd"])))
+    plain, told = (
+        lines(report_blocks(result(q()))),
+        lines(report_blocks(result(q(answer="A"), warnings=["odd"]))),
+    )
     assert "Read without a box: 1." in told
     assert "warning: odd" in told
-    assert not [line for line in plain if line.startswith(("Read without", "warning", "Language model"))]
+    assert not [
+        line for line in plain if line.startswith(("Read without", "warning", "Language model"))
+    ]
 
 
 ASKED = {
@@ -147,7 +156,14 @@ def test_prompts_are_told_by_their_first_line(prompt: str, shown: str) -> None:
 
 @each(
     ("given", "std", "sigmas"),
-    [("103", 2, 1.5), ("97", 2, -1.5), ("100", None, None), ("100", 0, None), ("no number", 2, None), (None, 2, None)],
+    [
+        ("103", 2, 1.5),
+        ("97", 2, -1.5),
+        ("100", None, None),
+        ("100", 0, None),
+        ("no number", 2, None),
+        (None, 2, None),
+    ],
 )
 def test_sigmas_of_an_item(given: str | None, std: float | None, sigmas: float | None) -> None:
     [item] = evaluate(number("n", answer=given and rf"\boxed{{{given}}}", Std=std))["items"]
@@ -163,7 +179,11 @@ def test_a_row_opens_to_the_whole_question_and_answer() -> None:
     assert inside["Question"] == prompt
     assert "".join(inside["Answer"]) == long
     assert inside["Answer"].marked == "B"
-    assert (inside["Truth"], inside["Read"], inside["Score"]) == ("A", "B", "0.0000: B picked, A is right")
+    assert (inside["Truth"], inside["Read"], inside["Score"]) == (
+        "A",
+        "B",
+        "0.0000: B picked, A is right",
+    )
 
 
 def test_rows_of_files_are_read_when_the_page_is_made(tmp_path: Path) -> None:
@@ -201,7 +221,12 @@ def test_every_score_has_its_reason(row: dict[str, Any], cause: str, why: str) -
 
 
 def test_what_costs_most_comes_first_and_costs_add_up() -> None:
-    rows = [q("q1"), q("q2", answer=None), q("q3", level=2, answer="B"), number("n1", answer=r"\boxed{102}", Std=4)]
+    rows = [
+        q("q1"),
+        q("q2", answer=None),
+        q("q3", level=2, answer="B"),
+        number("n1", answer=r"\boxed{102}", Std=4),
+    ]
     results = evaluate(*rows)
     costs = [float(str(record.cells[2])) for record in records(results).rows]
     assert costs == sorted(costs, reverse=True)
@@ -218,12 +243,18 @@ def test_rows_with_the_same_id_say_so_and_have_their_own_addresses() -> None:
 
 def test_rows_without_an_id_or_with_a_list_as_id() -> None:
     found = records(evaluate(q(None), q(None), q([]), q([])))
-    assert [dict(row.details).get("Note") for row in found.rows] == [None, None, *["2 rows have this id"] * 2]
+    assert [dict(row.details).get("Note") for row in found.rows] == [
+        None,
+        None,
+        *["2 rows have this id"] * 2,
+    ]
 
 
 def test_numbers_are_counted_by_their_distance() -> None:
     given = [100, 100.4, 101, 102, 105, 110, 1e9, 98, 0]
-    results = evaluate(*(number(f"n{n}", answer=rf"\boxed{{{x:.10g}}}", Std=2) for n, x in enumerate(given)))
+    results = evaluate(
+        *(number(f"n{n}", answer=rf"\boxed{{{x:.10g}}}", Std=2) for n, x in enumerate(given))
+    )
     chart = results.page().charts()["sigmas"]
     assert [row[-1] for row in chart.table.rows] == ["1", "0", "1", "3", "1", "1", "2"]
     assert "9 numbers" in chart.description
@@ -237,7 +268,12 @@ def test_a_number_beyond_all_floats_is_in_the_outermost_bar() -> None:
 
 
 def test_the_page_has_the_numbers_of_the_report() -> None:
-    rows = [q("q1"), q("q2", answer=None), q("q3", answer="no idea"), number("n1", answer=r"\boxed{101}", Std=2)]
+    rows = [
+        q("q1"),
+        q("q2", answer=None),
+        q("q3", answer="no idea"),
+        number("n1", answer=r"\boxed{101}", Std=2),
+    ]
     results = evaluate(*rows)
     page = results.page()
     figures = {name: (value, remark) for name, value, remark in page.figures}
@@ -246,7 +282,12 @@ def test_the_page_has_the_numbers_of_the_report() -> None:
     table = page.charts()["scores"].table
     assert table in results.report()
     parsed = check_page(render(page))
-    assert sorted(row[3] for row in parsed.records) == ["missing", "partly right", "right", "unparsed"]
+    assert sorted(row[3] for row in parsed.records) == [
+        "missing",
+        "partly right",
+        "right",
+        "unparsed",
+    ]
 
 
 def test_skipped_answers_and_a_run_without_numbers() -> None:

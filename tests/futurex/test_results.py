@@ -75,7 +75,15 @@ def test_missing_answers_are_left_out_by_rule_only() -> None:
 
 
 @each(
-    "change", [{"id": "other"}, {"level": 2}, {"prompt": "Else?"}, {"ground_truth": "B"}, {"Std": 1.0}, {"answer": "B"}]
+    "change",
+    [
+        {"id": "other"},
+        {"level": 2},
+        {"prompt": "Else?"},
+        {"ground_truth": "B"},
+        {"Std": 1.0},
+        {"answer": "B"},
+    ],
 )
 def test_checksums_tell_apart_what_was_asked_and_answered(change: Record) -> None:
     plain, changed = score([q()]).checksums(), score([{**q(), **change}]).checksums()
@@ -86,5 +94,8 @@ def test_checksums_tell_apart_what_was_asked_and_answered(change: Record) -> Non
 def test_checksums_of_the_same() -> None:
     rows = [asked(3, "Red", box("Red")) | {"id": str(n)} for n in range(3)]
     assert score(rows).checksums() == score([dict(row, end_time="now") for row in rows]).checksums()
-    assert score(rows).checksums()["questions_sha256"] == score(rows[::-1]).checksums()["questions_sha256"]
+    assert (
+        score(rows).checksums()["questions_sha256"]
+        == score(rows[::-1]).checksums()["questions_sha256"]
+    )
     assert score(rows).checksums()["data_sha256"] != score(rows[::-1]).checksums()["data_sha256"]

@@ -31,7 +31,10 @@ def test_by_id_in_the_order_of_the_questions() -> None:
 
 def test_shared_ids_are_told_apart_by_their_prompts() -> None:
     questions = [ask("x", "Who?"), ask("x", "Where?")]
-    predictions = [{"id": "x", "prompt": "Where?", "answer": "there"}, {"id": "x", "prompt": "Who?", "answer": "he"}]
+    predictions = [
+        {"id": "x", "prompt": "Where?", "answer": "there"},
+        {"id": "x", "prompt": "Who?", "answer": "he"},
+    ]
     assert answers(questions, predictions) == (["he", "there"], [])
     assert answers(questions, [{"id": "x", "answer": "he"}]) == (
         [None, None],
@@ -73,7 +76,9 @@ def test_keys_given_twice_stay_known() -> None:
 
 def test_a_prediction_with_two_ids_costs_only_itself() -> None:
     two = Record({"id": "y", "answer": "A"}, ["id"])
-    assert answers([ask("x"), ask("y")], [{"id": "x", "answer": "A"}, {"id": "y", "answer": "B"}, two]) == (
+    assert answers(
+        [ask("x"), ask("y")], [{"id": "x", "answer": "A"}, {"id": "y", "answer": "B"}, two]
+    ) == (
         ["A", "B"],
         ["prediction with two ids, not used: 1 (record 3)"],
     )
@@ -117,16 +122,30 @@ def test_rows_that_lack_both_keys_are_named_and_all_of_them_are_an_error() -> No
     lacking = {"c": {"response": "A", "id": "c"}, "d": {"output": "A", "id": "d"}}
     for name, record in ({"a": {"answer": None}, "b": {"prediction": ""}} | lacking).items():
         keys.add(record, name)
-    assert keys.warnings("p.json", 4) == {"record with neither 'answer' nor 'prediction', missing": ["c", "d"]}
+    assert keys.warnings("p.json", 4) == {
+        "record with neither 'answer' nor 'prediction', missing": ["c", "d"]
+    }
     with pytest.raises(InputError) as error:
         keys.warnings("p.json", 2)
-    assert str(error.value) == "p.json: expected 'answer' or 'prediction' in the records, got 'response', 'output'"
+    assert (
+        str(error.value)
+        == "p.json: expected 'answer' or 'prediction' in the records, got 'response', 'output'"
+    )
 
 
 def test_keys_of_questions_are_no_candidates() -> None:
     keys = AnswerKeys()
     keys.add(
-        {"id": 1, "prompt": "?", "level": 1, "ground_truth": "A", "Std": 1, "end_time": "", "Description": ""}, "a"
+        {
+            "id": 1,
+            "prompt": "?",
+            "level": 1,
+            "ground_truth": "A",
+            "Std": 1,
+            "end_time": "",
+            "Description": "",
+        },
+        "a",
     )
     with pytest.raises(InputError, match=r"got neither$"):
         keys.warnings("p.json", 1)
@@ -145,7 +164,10 @@ def test_no_record_lacks_nothing() -> None:
 
 
 def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
-    with pytest.raises(InputError, match=r"p\.json: expected 'answer' or 'prediction' in the records, got 'response'"):
+    with pytest.raises(
+        InputError,
+        match=r"p\.json: expected 'answer' or 'prediction' in the records, got 'response'",
+    ):
         Join([ask("x"), ask("y")], [{"id": "x", "response": "A"}], "p.json")
 
 
@@ -158,7 +180,10 @@ def test_a_dataset_without_questions(tmp_path: Path) -> None:
 @each(
     ("rows", "told"),
     [
-        ([{"ID": "x", "answer": "A"}], "no 'id', but ID; `convert --id ID` makes predictions of them"),
+        (
+            [{"ID": "x", "answer": "A"}],
+            "no 'id', but ID; `convert --id ID` makes predictions of them",
+        ),
         ([{"answer": "A", "task_id": 1, "user_id": 2}], "no 'id', but task_id, user_id"),
         ([{"answer": "A", "text": "t"}], "no 'id', but answer, text"),
         ([7], "no 'id', but nothing"),

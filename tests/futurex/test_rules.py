@@ -1,4 +1,6 @@
-"""Rule sets: what each field changes, worked by hand; what goes with what; results of different ones stay apart."""
+"""Rule sets: what each field changes, worked by hand; what goes with what; results of different
+ones stay apart.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from forecasteval.futurex.rules import RULE_SETS, Rules
 from kinds import RATES
 
 NAMES: Final = ("readme", "official-2026", "paper")
-# level, truth, Std, answer, prompt; scores by readme and by official-2026; paper scores an answer as readme does
+# level, truth, Std, answer, prompt; scores by readme and by official-2026; paper scores an answer
+# as readme does
 WORKED: Final[dict[str, tuple[int, object, float | None, str, str, float, float]]] = {
     # by_truths: exact where one option is true, F1 where several are, whatever the level
     "level 1, one true, right": (1, "B", None, "B", RATES, 1, 1),
@@ -38,7 +41,15 @@ WORKED: Final[dict[str, tuple[int, object, float | None, str, str, float, float]
     "no Std": (4, "100", None, "102", "", 0, 0.84),
     "no Std, equal": (4, "100", None, "100.0", "", 1, 1),
     "negative truth": (3, "-100", None, "-102", "", 0, 0.84),
-    "in the truth's unit": (4, "2 million", None, "2.04 million", "", 0, 0.84),  # σ 0.1, off by 0.04
+    "in the truth's unit": (
+        4,
+        "2 million",
+        None,
+        "2.04 million",
+        "",
+        0,
+        0.84,
+    ),  # σ 0.1, off by 0.04
     "truth 0": (4, "0", None, "0.004", "", 0, 0.84),  # σ 0.01
     "truth 0, Std": (4, "0", 0.02, "0.004", "", 0.96, 0.84),
     # label_sets: option labels as the truth of level 3 or 4 score 1 in any order
@@ -60,7 +71,9 @@ WORKED: Final[dict[str, tuple[int, object, float | None, str, str, float, float]
 def test_worked_by_hand(name: str) -> None:
     level, truth, std, answer, prompt, readme, official = WORKED[name]
     row = asked(level, truth, box(answer), std, prompt)
-    scores = [FutureXEvaluator(rules=rules).evaluate_all([row])["items"][0]["score"] for rules in NAMES]
+    scores = [
+        FutureXEvaluator(rules=rules).evaluate_all([row])["items"][0]["score"] for rules in NAMES
+    ]
     assert scores == pytest.approx([readme, official, readme])
 
 
@@ -70,7 +83,10 @@ def test_every_field_is_worked_by_hand() -> None:
     assert RULE_SETS["readme"] == Rules()
     plain = Rules()._asdict()
     changed = [
-        field for rules in RULE_SETS.values() for field, value in rules._asdict().items() if value != plain[field]
+        field
+        for rules in RULE_SETS.values()
+        for field, value in rules._asdict().items()
+        if value != plain[field]
     ]
     assert {*changed} == {
         "missing", "renormalised", "relative_sigma", "std_counts", "by_truths", "lone_name", "label_sets",
@@ -84,7 +100,9 @@ ROWS: Final = [
 
 
 def test_missing_answers_and_levels_without_questions() -> None:
-    """Level 1: right, missing; level 4: 5 off (σ 10, or 5 by official-2026), missing, unparsed; no levels 2 and 3."""
+    """Level 1: right, missing; level 4: 5 off (σ 10, or 5 by official-2026), missing, unparsed; no
+    levels 2 and 3.
+    """
     readme, official, paper = (FutureXEvaluator(rules=name).evaluate_all(ROWS) for name in NAMES)
     assert readme["overall_score"] == pytest.approx((0.1 * 0.5 + 0.4 * 0.25) / 0.5)
     assert official["overall_score"] == pytest.approx(0.1 * 0.5 + 0.4 * 0)
@@ -109,7 +127,9 @@ def test_interval_is_of_the_score_that_is_shown() -> None:
     rows = [asked(1, "Yes", box(answer)) for answer in ("Yes", "No", "Yes", "Yes")]
     readme, official, _ = (FutureXEvaluator(rules=name).evaluate_all(rows) for name in NAMES)
     assert official["overall_score"] == pytest.approx(0.1 * readme["overall_score"])
-    assert official["overall_interval"] == pytest.approx([0.1 * bound for bound in readme["overall_interval"]])
+    assert official["overall_interval"] == pytest.approx(
+        [0.1 * bound for bound in readme["overall_interval"]]
+    )
     assert official["level_intervals"] == readme["level_intervals"]
 
 
@@ -129,11 +149,17 @@ def test_signature(name: str) -> None:
 @each(
     ("options", "word"),
     [
-        ({"rules": "official"}, "rules: must be one of readme, official-2026, paper, got 'official'"),
+        (
+            {"rules": "official"},
+            "rules: must be one of readme, official-2026, paper, got 'official'",
+        ),
         ({"rules": "paper", "missing": "zero"}, "missing: settled by the rule set paper"),
         ({"rules": "paper", "missing": "skip"}, "missing: settled"),
         ({"rules": "paper", "relative_sigma": 0.1}, "relative_sigma: settled"),
-        ({"rules": "official-2026", "missing": "skip"}, "missing: settled by the rule set official-2026"),
+        (
+            {"rules": "official-2026", "missing": "skip"},
+            "missing: settled by the rule set official-2026",
+        ),
         ({"rules": "official-2026", "relative_sigma": 0.1}, "relative_sigma: settled"),
     ],
 )
@@ -170,7 +196,9 @@ def test_unknown_rule_set_is_a_usage_error(tmp_path: Path) -> None:
 def test_command_line(tmp_path: Path, name: str) -> None:
     write(tmp_path, {"prediction/p.json": ROWS})
     results = run(tmp_path, "-f", "p", "--rules", name, "--json").json
-    assert results["overall_score"] == pytest.approx(FutureXEvaluator(rules=name).evaluate_all(ROWS)["overall_score"])
+    assert results["overall_score"] == pytest.approx(
+        FutureXEvaluator(rules=name).evaluate_all(ROWS)["overall_score"]
+    )
     assert results["signature"]["rules"] == name
     report = run(tmp_path, "-f", "p", "--rules", name).out
     assert f" rules:{name}" in report.splitlines()[-1]
@@ -199,7 +227,9 @@ def test_a_rule_set_that_leaves_missing_answers_out_cannot_be_ranked() -> None:
 
 
 def test_the_board_shows_the_scores_of_its_rule_set() -> None:
-    """Only level 4 has questions: official-2026 keeps the others' weights, and so must its leaderboard."""
+    """Only level 4 has questions: official-2026 keeps the others' weights, and so must its
+    leaderboard.
+    """
     for rules in ("readme", "official-2026"):
         results = scored("one", rules)
         (row,) = rank([results])["tables"][0]["rows"]
@@ -221,9 +251,14 @@ def test_another_rule_set_scores_a_folder_anew(tmp_path: Path) -> None:
 
 def test_compare_on_the_command_line_takes_a_rule_set(tmp_path: Path) -> None:
     rows = [asked(4, "100", "102") | {"id": str(n)} for n in range(3)]
-    write(tmp_path, {"prediction/a.json": rows, "prediction/b.json": [row | {"answer": "100"} for row in rows]})
+    write(
+        tmp_path,
+        {"prediction/a.json": rows, "prediction/b.json": [row | {"answer": "100"} for row in rows]},
+    )
     difference = {
-        rules: run(tmp_path, "compare", "a", "b", "--rules", rules, "--json").json["pairs"][0]["difference"]
+        rules: run(tmp_path, "compare", "a", "b", "--rules", rules, "--json").json["pairs"][0][
+            "difference"
+        ]
         for rules in ("readme", "official-2026")
     }
     # of the overall scores, which keep the weights of levels 1 to 3 by official-2026

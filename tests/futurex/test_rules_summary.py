@@ -10,7 +10,9 @@ import pytest
 from forecasteval.futurex.rules import summarise
 
 
-def scored(level: int, score: float | None, outcome: str = "scored", padded: bool = False) -> dict[str, Any]:
+def scored(
+    level: int, score: float | None, outcome: str = "scored", padded: bool = False
+) -> dict[str, Any]:
     return {"level": level, "score": score, "outcome": outcome, "padded": padded}
 
 
@@ -40,13 +42,19 @@ def test_levels_without_questions_count_as_nothing_where_weights_are_fixed() -> 
     close = [scored(4, score) for score in (0.4, 0.5, 0.6)]
     fixed, shared = summarise(close, renormalised=False), summarise(close)
     assert 0 < shared["overall_interval"][0] < 0.5
-    assert fixed["overall_interval"] == pytest.approx([bound * 0.4 for bound in shared["overall_interval"]])
+    assert fixed["overall_interval"] == pytest.approx(
+        [bound * 0.4 for bound in shared["overall_interval"]]
+    )
     assert fixed["level_intervals"] == shared["level_intervals"]
 
 
 def test_an_answer_that_is_left_out_is_counted_as_missing_and_in_no_mean() -> None:
     made = summarise([scored(2, 1.0), scored(2, None, "missing")])
-    assert (made["level_scores"][2], made["level_counts"][2], made["level_missing"][2]) == (1.0, 1, 1)
+    assert (made["level_scores"][2], made["level_counts"][2], made["level_missing"][2]) == (
+        1.0,
+        1,
+        1,
+    )
     assert made["overall_score"] == made["answered_only"] == 1.0
 
 

@@ -87,6 +87,8 @@ def test_the_word_behind_a_number() -> None:
         ("nothing", True, True, None, ""),
     ],
 )
-def test_read_number(text: str, in_sentence: bool, percent: bool, value: float | None, note: str) -> None:
+def test_read_number(
+    text: str, in_sentence: bool, percent: bool, value: float | None, note: str
+) -> None:
     quantity, told = read_number(text, in_sentence, percent)
     assert (quantity and quantity.value, told) == (value, note)

@@ -217,7 +217,24 @@ PROMPTS: Final = [
 ]  # fmt: skip
 NAME_PATTERNS: Final = (
     *("é", "e\u0301", "a/", "a: ", "A By "),
-    *("a", "a ", "甲 ", " ", "(a", "(a)", "a by ", "a - ", "@", ".", "《", "-", "a.", "İ", "[a] ", "【"),
+    *(
+        "a",
+        "a ",
+        "甲 ",
+        " ",
+        "(a",
+        "(a)",
+        "a by ",
+        "a - ",
+        "@",
+        ".",
+        "《",
+        "-",
+        "a.",
+        "İ",
+        "[a] ",
+        "【",
+    ),
 )
 
 
@@ -250,7 +267,13 @@ def test_truths_take_linear_time(pattern: str, level: int, std: float | None) ->
 def test_prompts_take_linear_time(pattern: str, level: int) -> None:
     def make(length: int, run: int) -> Callable[[], object]:
         truth = {1: "A", 2: "A, B", 3: "Red, Blue and Green", 4: "5"}[level]
-        row = asked(level, truth, None, 1.0 if level == 4 else None, repeated(pattern, f"run {run} ")(length))
+        row = asked(
+            level,
+            truth,
+            None,
+            1.0 if level == 4 else None,
+            repeated(pattern, f"run {run} ")(length),
+        )
         return lambda: EVALUATOR.evaluate_prediction(box("A, Red and Blue"), row)
 
     assert_linear(make, LONG)
@@ -260,6 +283,8 @@ def test_prompts_take_linear_time(pattern: str, level: int) -> None:
 def test_names_take_linear_time(pattern: str) -> None:
     def make(length: int, run: int) -> Callable[[], object]:
         long = repeated(pattern, after=f"{run}z")(length)
-        return lambda: [same_name(read_name(long), read_name(other)) for other in ("z", long[1:], "甲" + long)]
+        return lambda: [
+            same_name(read_name(long), read_name(other)) for other in ("z", long[1:], "甲" + long)
+        ]
 
     assert_linear(make, LONG)

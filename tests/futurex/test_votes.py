@@ -1,4 +1,6 @@
-"""The majority answer of several runs: who votes, what wins, ties, and that it is scored as any answer is."""
+"""The majority answer of several runs: who votes, what wins, ties, and that it is scored as any
+answer is.
+"""
 
 from __future__ import annotations
 
@@ -58,19 +60,37 @@ def found(results: Any, name: str) -> tuple[str, float, str]:
         ("one", ["", "I cannot say.", ""], ("", 0.0, "unparsed")),
         ("many", ["A, B", "A, C", "B, C"], ("A, B, C", 0.8, "scored")),  # two of three each
         ("many", ["A, B", "A, C", "A, D"], ("A", 2 / 3, "scored")),
-        ("many", ["A, B", "A, B, C", "", "I cannot say."], ("A, B", 1.0, "scored")),  # C has half, not more
+        (
+            "many",
+            ["A, B", "A, B, C", "", "I cannot say."],
+            ("A, B", 1.0, "scored"),
+        ),  # C has half, not more
         ("many", ["A, B", "C, D"], ("A, B", 1.0, "scored")),  # nobody has more than half
         ("number", ["90", "105", "104"], ("104", 0.84, "scored")),
         ("number", ["90", "106"], ("98", 0.96, "scored")),
-        ("number", ["105000000", "104 million", "0"], ("104", 0.84, "scored")),  # in the question's unit
+        (
+            "number",
+            ["105000000", "104 million", "0"],
+            ("104", 0.84, "scored"),
+        ),  # in the question's unit
         ("number", ["no idea", "105"], ("105", 0.75, "scored")),
         ("order", ["Ada, Bo, Cy", "Bo, Ada, Cy", "Ada, Cy, Bo"], ("Ada | Bo | Cy", 1.0, "scored")),
-        ("order", ["Bo, Ada", "Ada, Bo"], ("Bo | Ada", 0.8 * 2 / 3, "scored")),  # a tie: named first
-        ("order", ["Ada, Bo, Cy", "ADA, Bo, Di, Ed, Flo"], ("Ada | Bo | Cy", 1.0, "scored")),  # the lower median: 3
+        (
+            "order",
+            ["Bo, Ada", "Ada, Bo"],
+            ("Bo | Ada", 0.8 * 2 / 3, "scored"),
+        ),  # a tie: named first
+        (
+            "order",
+            ["Ada, Bo, Cy", "ADA, Bo, Di, Ed, Flo"],
+            ("Ada | Bo | Cy", 1.0, "scored"),
+        ),  # the lower median: 3
         ("names", ["Dune, Heat", "Alien, DUNE", "Alien, Jaws"], ("Dune | Alien", 1.0, "scored")),
     ],
 )
-def test_the_majority(tmp_path: Path, name: str, answers: list[str], expected: tuple[str, float, str]) -> None:
+def test_the_majority(
+    tmp_path: Path, name: str, answers: list[str], expected: tuple[str, float, str]
+) -> None:
     other = "many" if name == "one" else "one"  # a file needs some answer
     runs = [{name: text if text in PROSE else f"\\boxed{{{text}}}", other: "A"} for text in answers]
     runs = [{**one, name: ""} if not text else one for one, text in zip(runs, answers, strict=True)]
@@ -87,7 +107,9 @@ def test_runs_that_agree_are_one_run(tmp_path: Path) -> None:
         "names": "\\boxed{Dune}",
     }
     results = voted(tmp_path, answers, answers, answers)
-    alone = FutureXEvaluator().evaluate_file(tmp_path / "prediction" / "d-x@1.json", [tmp_path / "dataset" / "d.json"])
+    alone = FutureXEvaluator().evaluate_file(
+        tmp_path / "prediction" / "d-x@1.json", [tmp_path / "dataset" / "d.json"]
+    )
     for key in ("overall_score", "level_scores", "overall_interval", "missing_count"):
         assert results[key] == alone[key]
     assert [item["read"] for item in results["items"]] == [item["read"] for item in alone["items"]]
@@ -116,19 +138,31 @@ def test_missing_may_be_left_out(tmp_path: Path) -> None:
 
 def test_rows_of_files_that_hold_their_own_questions_are_matched(tmp_path: Path) -> None:
     """In any order, and twice the same question."""
-    rows = [{**one, "answer": answer} for one, answer in zip(QUESTIONS, ("A", "B", "100", "Ada", "Dune"), strict=True)]
+    rows = [
+        {**one, "answer": answer}
+        for one, answer in zip(QUESTIONS, ("A", "B", "100", "Ada", "Dune"), strict=True)
+    ]
     rows.append({**QUESTIONS[0], "answer": "B"})
     write(tmp_path, {"x@1.json": rows, "x@2.json": rows[::-1], "y@3.json": rows[1:]})
     paths = [tmp_path / "x@1.json", tmp_path / "x@2.json"]
     results = FutureXEvaluator().vote(Files(paths))
-    assert results["overall_score"] == results["vote"][0]["overall_score"] == results["vote"][1]["overall_score"]
+    assert (
+        results["overall_score"]
+        == results["vote"][0]["overall_score"]
+        == results["vote"][1]["overall_score"]
+    )
     message = r"y@3\.json: expected runs on the same questions and truths, got other ones than x@1"
     with pytest.raises(InputError, match=message):
         FutureXEvaluator().vote(Files([paths[0], tmp_path / "y@3.json"]))
 
 
-@given(st.lists(st.frozensets(st.sampled_from("ABCD"), min_size=1), min_size=1, max_size=6), st.booleans())
-def test_picks_do_not_depend_on_the_order_but_for_ties(votes: list[frozenset[str]], several: bool) -> None:
+@given(
+    st.lists(st.frozensets(st.sampled_from("ABCD"), min_size=1), min_size=1, max_size=6),
+    st.booleans(),
+)
+def test_picks_do_not_depend_on_the_order_but_for_ties(
+    votes: list[frozenset[str]], several: bool
+) -> None:
     chosen = vote_picks(votes, several)
     assert chosen
     assert chosen <= frozenset().union(*votes)
@@ -163,16 +197,25 @@ def test_a_name_stands_for_its_runs(tmp_path: Path) -> None:
     assert (done["name"], done["prediction"]) == ("d-x@vote", "d-x.json, d-x@1.json, d-x@2.json")
     assert found(done, "one") == ("B", 0.0, "scored")
     told = run(root, "-f", "d-x", "--vote", "--items").out
-    assert "Majority answers of 3 runs; the runs themselves, mean 0.0333, SD 0.0577:\n  d-x.json: 0.0000" in told
+    assert (
+        "Majority answers of 3 runs; the runs themselves, mean 0.0333, SD 0.0577:\n  d-x.json: 0.0000"
+        in told
+    )
     assert run(root, "-f", "d-x", "--vote", "--save").code == 0
-    assert json.loads((root / "evaluation" / "d-x@vote.json").read_text("utf-8"))["signature"]["vote"] == 3
+    assert (
+        json.loads((root / "evaluation" / "d-x@vote.json").read_text("utf-8"))["signature"]["vote"]
+        == 3
+    )
     assert "vote" not in run(root, "-f", "d-x").out
 
 
 @each(
     ("words", "message"),
     [
-        (["-f", "d-y", "--vote"], "d-y: expected several runs to vote, NAME@1, NAME@2, …, got one file"),
+        (
+            ["-f", "d-y", "--vote"],
+            "d-y: expected several runs to vote, NAME@1, NAME@2, …, got one file",
+        ),
         (["-f", "d-x@1", "--vote"], "d-x@1: expected several runs to vote"),
         (["-f", "none", "--vote"], "no such file"),
         (["-f", "d-x", "--vote", "--llm", "m"], "--vote: cannot be combined, got --llm"),
@@ -181,8 +224,20 @@ def test_a_name_stands_for_its_runs(tmp_path: Path) -> None:
 )
 def test_what_cannot_vote_is_told(tmp_path: Path, words: list[str], message: str) -> None:
     root = files(tmp_path)
-    question = {"id": "q", "question_type": "multiple_choice_all_varying", "options": [], "meta": {}}
-    write(root, {"dataset/c.json": [question], "prediction/c@1.json": {"q": 0}, "prediction/c@2.json": {"q": 0}})
+    question = {
+        "id": "q",
+        "question_type": "multiple_choice_all_varying",
+        "options": [],
+        "meta": {},
+    }
+    write(
+        root,
+        {
+            "dataset/c.json": [question],
+            "prediction/c@1.json": {"q": 0},
+            "prediction/c@2.json": {"q": 0},
+        },
+    )
     done = run(root, *words)
     assert done.code == 2
     assert message in done.err

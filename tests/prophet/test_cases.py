@@ -38,7 +38,9 @@ def outcome(given: Row) -> list[float]:
 def run_bradley_terry(given: Row, expected: Any) -> None:
     p = [list(pair) for pair in zip(given["alice"], given["bob"], strict=True)]
     alice, bob = bradley_terry(p).strength
-    assert alice > bob + 0.1 if expected == "alice > bob" else alice == pytest.approx(bob, abs=1e-12)
+    assert (
+        alice > bob + 0.1 if expected == "alice > bob" else alice == pytest.approx(bob, abs=1e-12)
+    )
 
 
 def run_bradley_terry_values(given: Row, expected: Any) -> None:
@@ -46,15 +48,21 @@ def run_bradley_terry_values(given: Row, expected: Any) -> None:
 
 
 def run_rank_correlation(given: Row, expected: Any) -> None:
-    for matrix, kind in zip(rank_agreement([given["a"], given["b"]]), ("spearman", "kendall"), strict=True):
-        assert matrix[0, 1] == pytest.approx(math.nan if expected[kind] is None else expected[kind], nan_ok=True)
+    for matrix, kind in zip(
+        rank_agreement([given["a"], given["b"]]), ("spearman", "kendall"), strict=True
+    ):
+        assert matrix[0, 1] == pytest.approx(
+            math.nan if expected[kind] is None else expected[kind], nan_ok=True
+        )
 
 
 def run_evaluate(given: Row, expected: Any) -> None:
     results = evaluate(given["forecasts"], given["problems"], **given["options"])
     for path, value in expected.items():
         if path == "excluded":
-            got: Any = [[entry["what"], entry["reason"], entry["count"]] for entry in results["excluded"]]
+            got: Any = [
+                [entry["what"], entry["reason"], entry["count"]] for entry in results["excluded"]
+            ]
             assert sorted(got) == sorted(value)
             continue
         got = results

@@ -1,4 +1,6 @@
-"""Prophet Arena through `eval.py`: recognised by its records, reported, stored, ranked beside other files."""
+"""Prophet Arena through `eval.py`: recognised by its records, reported, stored, ranked beside other
+files.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,18 @@ from forecasteval.boards.ranking import rank
 from forecasteval.prophet import ProphetArenaEvaluator
 
 PROBLEMS: Final[list[Record]] = [
-    {"problem_id": "e1", "options": ["Ada", "Bea", "Cy"], "correct_answer": "Ada", "end_date": "2025-09-18T00:00:00Z"},
-    {"problem_id": "e2", "options": ["Yes", "No"], "correct_answer": "No", "end_date": "2025-09-19T00:00:00Z"},
+    {
+        "problem_id": "e1",
+        "options": ["Ada", "Bea", "Cy"],
+        "correct_answer": "Ada",
+        "end_date": "2025-09-18T00:00:00Z",
+    },
+    {
+        "problem_id": "e2",
+        "options": ["Yes", "No"],
+        "correct_answer": "No",
+        "end_date": "2025-09-19T00:00:00Z",
+    },
 ]
 FORECASTS: Final[list[Record]] = [
     {"problem_id": name, "username": who, "timestamp": "2025-09-11T09:00:00Z", "prediction": p, "odds": odds}
@@ -33,11 +45,15 @@ FEW: Final = ("--min-events", "1")  # rank them all the same
 
 
 def folder(root: Path, suffix: str = "json") -> Path:
-    return write(root, {"dataset/arena.json": PROBLEMS, f"prediction/arena-week1.{suffix}": FORECASTS})
+    return write(
+        root, {"dataset/arena.json": PROBLEMS, f"prediction/arena-week1.{suffix}": FORECASTS}
+    )
 
 
 def read_results(root: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in (root / "evaluation").rglob("*") if path.is_file()}
+    return {
+        path.name: path.read_bytes() for path in (root / "evaluation").rglob("*") if path.is_file()
+    }
 
 
 def as_csv(rows: list[tuple[str, str, list[float]]]) -> str:
@@ -50,9 +66,24 @@ def as_csv(rows: list[tuple[str, str, list[float]]]) -> str:
     )  # fmt: skip
     for event, who, p in rows:
         market = {name: {"yes_ask": "52", "yes_bid": "48"} for name in "AB"}
-        said = {"probabilities": [{"market": name, "probability": x} for name, x in zip("AB", p, strict=True)]}
+        said = {
+            "probabilities": [
+                {"market": name, "probability": x} for name, x in zip("AB", p, strict=True)
+            ]
+        }
         outcome = str({"A": 1, "B": 0})  # a Python literal, as the original files have it
-        writer.writerow([event, who, "s", "Sports", "2025-09-18T00:00:00Z", json.dumps(market), outcome, str(said)])
+        writer.writerow(
+            [
+                event,
+                who,
+                "s",
+                "Sports",
+                "2025-09-18T00:00:00Z",
+                json.dumps(market),
+                outcome,
+                str(said),
+            ]
+        )
     return text.getvalue()
 
 
@@ -62,7 +93,11 @@ def test_file_is_recognised_and_scored_as_in_python(tmp_path: Path, suffix: str)
     printed = run(tmp_path, "-f", "arena-week1", *FEW, "--json").json
     results = ProphetArenaEvaluator(min_events=1).evaluate_all(FORECASTS, PROBLEMS)
     assert printed["forecasters"] == json.loads(json.dumps(results["forecasters"]))
-    assert (printed["benchmark"], printed["name"], printed["dataset"]) == ("Prophet Arena", "arena-week1", "arena.json")
+    assert (printed["benchmark"], printed["name"], printed["dataset"]) == (
+        "Prophet Arena",
+        "arena-week1",
+        "arena.json",
+    )
     assert printed["forecasters"]["good"]["brier"] == pytest.approx((0.14 / 3 + 0.01) / 2)
 
 
@@ -95,7 +130,10 @@ def test_gamma(tmp_path: Path) -> None:
         (["-f", "arena-week1", "--gamma", "1.5"], ["gamma", "must be a number in [0, 1]"]),
         (["-f", "arena-week1", "--min-events", "0"], ["min_events: must be an integer >= 1"]),
         (["-f", "plain", "--full"], ["--full: needs a file of Prophet Arena, got FutureX"]),
-        (["-f", "arena-week1", *FEW, "--missing", "skip"], ["--missing: needs a file of FutureX, got Prophet Arena"]),
+        (
+            ["-f", "arena-week1", *FEW, "--missing", "skip"],
+            ["--missing: needs a file of FutureX, got Prophet Arena"],
+        ),
         (["-f", "plain", "--sort", "log"], ["--sort: needs a file of Prophet Arena, got FutureX"]),
         (["-f", "lost"], ["expected a dataset of problems"]),
         (["-f", "broken.csv"], ["expected the columns", "none named event_ticker"]),
@@ -111,7 +149,12 @@ def test_refused(tmp_path: Path, options: list[str], words: list[str]) -> None:
 
 
 def test_csv_needs_no_dataset(tmp_path: Path) -> None:
-    rows = [("e1", "a", [0.9, 0.1]), ("e1", "b", [0.4, 0.6]), ("e2", "a", [0.8, 0.2]), ("e2", "b", [0.5, 0.5])]
+    rows = [
+        ("e1", "a", [0.9, 0.1]),
+        ("e1", "b", [0.4, 0.6]),
+        ("e2", "a", [0.8, 0.2]),
+        ("e2", "b", [0.5, 0.5]),
+    ]
     write(tmp_path, {"prediction/arena.csv": as_csv(rows).encode(), "dataset/arena.json": [q("x")]})
     printed = run(tmp_path, "-f", "arena", *FEW, "--json").json
     assert printed["dataset"] is None
@@ -126,25 +169,38 @@ def test_all_ranks_files_of_every_kind_and_reuses_them(tmp_path: Path) -> None:
     done = run(tmp_path, "nightly", *FEW)
     assert (done.code, done.err) == (0, "")
     board = json.loads((tmp_path / "evaluation/leaderboard.json").read_text("utf-8"))
-    names = [(table["benchmark"], [row["name"] for row in table["rows"]]) for table in board["tables"]]
+    names = [
+        (table["benchmark"], [row["name"] for row in table["rows"]]) for table in board["tables"]
+    ]
     assert names == [
         ("FutureX", ["plain"]), ("Prophet Arena", ["a", EVIL]), ("Prophet Arena", ["good", "poor"]),
     ]  # fmt: skip
-    table = list(csv.DictReader(io.StringIO((tmp_path / "evaluation/leaderboard.csv").read_text("utf-8"))))
+    table = list(
+        csv.DictReader(io.StringIO((tmp_path / "evaluation/leaderboard.csv").read_text("utf-8")))
+    )
     assert [row["rank"] for row in table] == ["1", "1", "2", "1", "2"]
-    assert [row["prediction"] for row in table] == ["plain.json", *["other.csv"] * 2, *["arena-week1.json"] * 2]
+    assert [row["prediction"] for row in table] == [
+        "plain.json",
+        *["other.csv"] * 2,
+        *["arena-week1.json"] * 2,
+    ]
     assert table[-1]["metric"] == "brier (lower is better)"
     for text in (done.out, (tmp_path / "evaluation/leaderboard.md").read_text("utf-8")):
         assert not RAW_CONTROL.search(text)
     before = read_results(tmp_path)
-    assert run(tmp_path, "nightly", *FEW).out.splitlines()[-1] == "0 files scored, 3 unchanged, 0 failed"
+    assert (
+        run(tmp_path, "nightly", *FEW).out.splitlines()[-1]
+        == "0 files scored, 3 unchanged, 0 failed"
+    )
     assert read_results(tmp_path) == before
     again = run(tmp_path, "nightly", *FEW, "--gamma", "0.5").out.splitlines()[-1]
     assert again == "2 files scored, 1 unchanged, 0 failed"
 
 
 def test_results_show_themselves_and_rank() -> None:
-    hostile = [{**forecast, "username": "<script>alert(1)</script>"} for forecast in FORECASTS[:2]] + FORECASTS[2:]
+    hostile = [
+        {**forecast, "username": "<script>alert(1)</script>"} for forecast in FORECASTS[:2]
+    ] + FORECASTS[2:]
     results: Any = ProphetArenaEvaluator(min_events=1).evaluate_all(hostile, PROBLEMS)
     page = results._repr_html_()
     assert "<table>" in page
@@ -159,6 +215,9 @@ def test_the_number_of_processors_changes_no_digit(tmp_path: Path) -> None:
     forecasts, problems = prophet_files(tmp_path, 20, 200)
     problems.rename(tmp_path / "dataset/arena.json")
     forecasts.rename(tmp_path / "prediction/arena-x.json")
-    results = [run_process(tmp_path, "-f", "arena-x", "--json", OMP_NUM_THREADS=threads) for threads in ("1", "2")]
+    results = [
+        run_process(tmp_path, "-f", "arena-x", "--json", OMP_NUM_THREADS=threads)
+        for threads in ("1", "2")
+    ]
     assert results[0].code == 0
     assert results[0].out == results[1].out

@@ -1,4 +1,6 @@
-"""Several files of one dataset, single scores, comparison and check of Prophet Arena, through the command line."""
+"""Several files of one dataset, single scores, comparison and check of Prophet Arena, through the
+command line.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def test_files_of_one_dataset_are_one_board(tmp_path: Path) -> None:
     write(tmp_path, FILES)
     printed = run(tmp_path, "-f", "week1-a", "-f", "week1-b", "--json", "--save").json
     assert (printed["name"], printed["prediction"]) == ("week1", "week1-a.json, week1-b.jsonl")
-    one = write(tmp_path / "one", {**FILES, "prediction/week1.json": rows("ada", 0.1) + rows("bob", 0.0)})
+    one = write(
+        tmp_path / "one", {**FILES, "prediction/week1.json": rows("ada", 0.1) + rows("bob", 0.0)}
+    )
     assert printed["forecasters"] == run(one, "-f", "week1", "--json").json["forecasters"]
     assert (tmp_path / "evaluation/week1.json").is_file()
     turned = run(tmp_path, "-f", "week1-b", "-f", "week1-a", "--json").json
@@ -54,7 +58,10 @@ def test_one_bad_file_costs_only_itself(tmp_path: Path) -> None:
     assert "week1-c.json: not JSON" in done.err
     board = json.loads(run(tmp_path, "nightly", "--json").out)
     assert [entry["file"] for entry in board["failed"]] == ["week1-c.json"]
-    assert [[row["name"] for row in table["rows"]] for table in board["tables"]] == [["plain"], ["bob", "ada"]]
+    assert [[row["name"] for row in table["rows"]] for table in board["tables"]] == [
+        ["plain"],
+        ["bob", "ada"],
+    ]
 
 
 def test_forecaster_in_two_files_is_refused(tmp_path: Path) -> None:
@@ -64,10 +71,12 @@ def test_forecaster_in_two_files_is_refused(tmp_path: Path) -> None:
     first, second = done.err.splitlines()
     assert done.code == 2
     assert re.search(
-        "week1-a.json: expected forecasters that are in no other file, got ada, who is also in .*week1-c.json$", first
+        "week1-a.json: expected forecasters that are in no other file, got ada, who is also in .*week1-c.json$",
+        first,
     )
     assert re.search(
-        "week1-c.json: expected forecasters that are in no other file, got ada, who is also in .*week1-a.json$", second
+        "week1-c.json: expected forecasters that are in no other file, got ada, who is also in .*week1-a.json$",
+        second,
     )
     other = write(tmp_path / "other", {"week1-a.json": rows("ada", 0.2)}) / "week1-a.json"
     assert (
@@ -92,13 +101,23 @@ def test_nightly_ranks_the_files_of_a_dataset_together_and_reuses_them(tmp_path:
     assert run(tmp_path, "nightly", "--json").json["reused"] == 1
     write(tmp_path, {"prediction/week1-c.json": rows("cid", 0.2)})
     again = run(tmp_path, "nightly", "--json").json
-    assert (again["evaluated"], [row["name"] for row in again["tables"][0]["rows"]]) == (1, ["bob", "ada", "cid"])
+    assert (again["evaluated"], [row["name"] for row in again["tables"][0]["rows"]]) == (
+        1,
+        ["bob", "ada", "cid"],
+    )
     write(tmp_path, {"prediction/week1-c.json": rows("cid", -0.3)})
     assert run(tmp_path, "nightly", "--json").json["evaluated"] == 1
 
 
 def test_forecaster_in_two_files_costs_only_these(tmp_path: Path) -> None:
-    write(tmp_path, {**FILES, "prediction/week1-c.json": rows("ada", 0.2), "prediction/week1-d.json": rows("dee", 0.2)})
+    write(
+        tmp_path,
+        {
+            **FILES,
+            "prediction/week1-c.json": rows("ada", 0.2),
+            "prediction/week1-d.json": rows("dee", 0.2),
+        },
+    )
     done = run(tmp_path, "nightly", "--json")
     night = json.loads(done.out)
     assert [row["name"] for row in night["tables"][0]["rows"]] == ["bob", "dee"]
@@ -120,7 +139,10 @@ def test_verify_scores_the_files_of_a_dataset_together(tmp_path: Path) -> None:
     done = run(tmp_path, "nightly", "--verify")
     assert (done.code, "week1.json: forecasters.ada.brier: 0.0 is stored" in done.out) == (4, True)
     stored.unlink()
-    assert "not stored yet: 1 (week1-a.json, week1-b.jsonl)" in run(tmp_path, "nightly", "--verify").out
+    assert (
+        "not stored yet: 1 (week1-a.json, week1-b.jsonl)"
+        in run(tmp_path, "nightly", "--verify").out
+    )
 
 
 def test_verify_beside_a_file_that_cannot_be_scored(tmp_path: Path) -> None:
@@ -159,7 +181,10 @@ def test_name_of_a_dataset_is_taken(tmp_path: Path) -> None:
     good = {"A": 1, "B": 0}
     write_csv(tmp_path / "prediction/week1.csv", [csv_row("E", "ada", {"A": 0.5, "B": 0.5}, good)])
     (failed,) = json.loads(run(tmp_path, "nightly", "--json").out)["failed"]
-    assert (failed["file"], failed["reason"].partition(":")[0]) == ("week1.csv", "expected another name")
+    assert (failed["file"], failed["reason"].partition(":")[0]) == (
+        "week1.csv",
+        "expected another name",
+    )
 
 
 def test_items(tmp_path: Path) -> None:
@@ -167,7 +192,9 @@ def test_items(tmp_path: Path) -> None:
     write(tmp_path, FILES)
     assert "items" not in run(tmp_path, "-f", "week1-a", "--json").json
     items = run(tmp_path, "-f", "week1-a", "--items", "--json").json["items"]
-    assert [(item["id"], item["forecaster"]) for item in items] == [(n, "ada") for n in sorted(map(str, range(12)))]
+    assert [(item["id"], item["forecaster"]) for item in items] == [
+        (n, "ada") for n in sorted(map(str, range(12)))
+    ]
     item = next(item for item in items if item["id"] == "4")  # 0.4 on the winner
     assert (item["brier"], item["score"], item["return_1"]) == pytest.approx((0.36, 0.64, 0.8))
     assert {"log", "spherical", "return_0", "return_0.5", "category", "time"} <= item.keys()
@@ -181,12 +208,21 @@ def test_compare(tmp_path: Path) -> None:
     compared = run(tmp_path, "compare", "week1-a", "week1-b", "week1-c", "--json").json
     assert [system["name"] for system in compared["systems"]] == ["ada", "bob", "cid"]
     assert (compared["n"], compared["left_out"]) == (9, 3)
-    expected = [1 - (p[0] - bool(n % 3)) ** 2 for n in range(3, 12) for p in [rows("ada", 0.1)[n]["prediction"]]]
+    expected = [
+        1 - (p[0] - bool(n % 3)) ** 2
+        for n in range(3, 12)
+        for p in [rows("ada", 0.1)[n]["prediction"]]
+    ]
     assert compared["systems"][0]["overall_score"] == pytest.approx(sum(expected) / 9)
     assert "3 more are left out" in run(tmp_path, "compare", "week1-a", "week1-c").out
     write(tmp_path, {"prediction/week1-few.json": rows("dee", 0.2, range(1))})
-    assert_refused(run(tmp_path, "compare", "week1-a", "week1-few"), "expected two events that all", "got 1")
-    write(tmp_path, {"prediction/week1-crowd.json": [row for n in range(51) for row in rows(f"m{n:02d}", 0.1)]})
+    assert_refused(
+        run(tmp_path, "compare", "week1-a", "week1-few"), "expected two events that all", "got 1"
+    )
+    write(
+        tmp_path,
+        {"prediction/week1-crowd.json": [row for n in range(51) for row in rows(f"m{n:02d}", 0.1)]},
+    )
     assert_refused(run(tmp_path, "compare", "week1-crowd"), "expected at most 50 systems", "got 51")
 
 

@@ -1,4 +1,6 @@
-"""The evaluator: known skill is found, nothing depends on order, any input gives a result or one line."""
+"""The evaluator: known skill is found, nothing depends on order, any input gives a result or one
+line.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,17 @@ import make_prophet_sample
 from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.prophet import ProphetArenaEvaluator
-from prophet_data import DATASET, GOOD, GOOD_PROBLEM, PREDICTION, ROOT, SAMPLE, Row, evaluate, sample_results
+from prophet_data import (
+    DATASET,
+    GOOD,
+    GOOD_PROBLEM,
+    PREDICTION,
+    ROOT,
+    SAMPLE,
+    Row,
+    evaluate,
+    sample_results,
+)
 
 
 def test_sample_files_are_those_of_the_generator() -> None:
@@ -30,16 +42,37 @@ def test_sample_files_are_those_of_the_generator() -> None:
     assert PREDICTION.read_text(encoding="utf-8") == make_prophet_sample.render(forecasts)
     sizes = [len(problem["options"]) for problem in problems]
     assert (len(problems), min(sizes), max(sizes)) == (200, 2, 30)
-    assert sum(len(problem["correct_answer"]) > 1 for problem in problems if not problem.get("exclusive", True)) >= 3
+    assert (
+        sum(
+            len(problem["correct_answer"]) > 1
+            for problem in problems
+            if not problem.get("exclusive", True)
+        )
+        >= 3
+    )
 
 
 def test_known_skill_is_found() -> None:
     rows = sample_results()["forecasters"]
-    for metric, sign in (("brier", 1), ("log", -1), ("spherical", -1), ("irt_ability", -1), ("weighted_brier", 1)):
+    for metric, sign in (
+        ("brier", 1),
+        ("log", -1),
+        ("spherical", -1),
+        ("irt_ability", -1),
+        ("weighted_brier", 1),
+    ):
         values = [sign * rows[name][metric] for name in make_prophet_sample.SKILLS]
         assert stats.spearmanr(range(12), values).statistic > 0.9, metric
     for name, row in rows.items():
-        for metric in ("brier", "log", "spherical", "return_0", "return_0.5", "return_1", "weighted_brier"):
+        for metric in (
+            "brier",
+            "log",
+            "spherical",
+            "return_0",
+            "return_0.5",
+            "return_1",
+            "weighted_brier",
+        ):
             low, high = row[f"{metric}_interval"]
             assert low <= row[metric] <= high, (name, metric)
     assert sample_results()["fits"]["irt"]["converged"]
@@ -47,7 +80,9 @@ def test_known_skill_is_found() -> None:
 
 
 def test_results_are_plain() -> None:
-    """Strict JSON that reads back as the same value: no NaN, no numpy type, no tuple, no number for a key."""
+    """Strict JSON that reads back as the same value: no NaN, no numpy type, no tuple, no number for
+    a key.
+    """
     assert json.loads(json.dumps(sample_results(), allow_nan=False)) == sample_results()
 
 
@@ -62,25 +97,38 @@ def test_results_are_means_of_scores() -> None:
         answers = problem["correct_answer"]
         answers = answers if isinstance(answers, list) else [answers]
         won = [float(option in answers) for option in problem["options"]]
-        brier.append(sum((p - o) ** 2 for p, o in zip(row["prediction"], won, strict=True)) / len(won))
+        brier.append(
+            sum((p - o) ** 2 for p, o in zip(row["prediction"], won, strict=True)) / len(won)
+        )
         weights.append(sample_results()["problems"][row["problem_id"]]["discrimination"])
         if problem.get("exclusive", True):
             at = won.index(1)
-            returns.append(row["prediction"][at] / sum(row["prediction"]) / min(0.995, max(0.005, row["odds"][at])))
+            returns.append(
+                row["prediction"][at]
+                / sum(row["prediction"])
+                / min(0.995, max(0.005, row["odds"][at]))
+            )
     got = sample_results()["forecasters"]["meridian-small"]
     assert got["brier"] == pytest.approx(np.mean(brier), rel=1e-12)
     assert got["weighted_brier"] == pytest.approx(np.average(brier, weights=weights), rel=1e-12)
-    assert got["return_1"] == pytest.approx(np.mean(returns), rel=1e-3)  # sums within 0.001 of 1 stay as they are
+    assert got["return_1"] == pytest.approx(
+        np.mean(returns), rel=1e-3
+    )  # sums within 0.001 of 1 stay as they are
     assert got["n_events"] == len(brier)
     assert got["n_priced"] == len(returns)
     assert sample_results()["return_curve"]["meridian-small"]["return_1"][-1] == pytest.approx(
         got["return_1"], rel=1e-12
     )
     by_category = [
-        (entry["forecasters"]["meridian-small"]["n_events"], entry["forecasters"]["meridian-small"]["brier"])
+        (
+            entry["forecasters"]["meridian-small"]["n_events"],
+            entry["forecasters"]["meridian-small"]["brier"],
+        )
         for entry in sample_results()["by_category"].values()
     ]
-    assert sum(n * mean for n, mean in by_category) / len(brier) == pytest.approx(got["brier"], rel=1e-12)
+    assert sum(n * mean for n, mean in by_category) / len(brier) == pytest.approx(
+        got["brier"], rel=1e-12
+    )
     ece = sum(
         b["n"] * abs(b["mean_probability"] - b["frequency"])
         for b in sample_results()["reliability"]["meridian-small"]
@@ -103,17 +151,30 @@ def test_input_order_changes_nothing() -> None:
 def test_option_order_changes_no_score() -> None:
     problems, forecasts = SAMPLE
     rng = random.Random(2)
-    orders = {p["problem_id"]: rng.sample(range(len(p["options"])), len(p["options"])) for p in problems}
-    turned = [{**p, "options": [p["options"][k] for k in orders[p["problem_id"]]]} for p in problems]
+    orders = {
+        p["problem_id"]: rng.sample(range(len(p["options"])), len(p["options"])) for p in problems
+    }
+    turned = [
+        {**p, "options": [p["options"][k] for k in orders[p["problem_id"]]]} for p in problems
+    ]
     rows = [
-        {**row, **{key: [row[key][k] for k in orders[row["problem_id"]]] for key in ("prediction", "odds", "bids")}}
+        {
+            **row,
+            **{
+                key: [row[key][k] for k in orders[row["problem_id"]]]
+                for key in ("prediction", "odds", "bids")
+            },
+        }
         for row in forecasts
     ]
     one, other = evaluate(forecasts, problems), evaluate(rows, turned)
     for name, row in one["forecasters"].items():
         for metric, value in row.items():
             if isinstance(value, float):
-                assert other["forecasters"][name][metric] == pytest.approx(value, abs=1e-6), (name, metric)
+                assert other["forecasters"][name][metric] == pytest.approx(value, abs=1e-6), (
+                    name,
+                    metric,
+                )
 
 
 def test_duplicated_events_change_no_mean() -> None:
@@ -127,12 +188,16 @@ def test_duplicated_events_change_no_mean() -> None:
 
 
 def test_shared_resamples() -> None:
-    """A twin has the same interval and beats its original in half of the resamples; more noise changes nobody else."""
+    """A twin has the same interval and beats its original in half of the resamples; more noise
+    changes nobody else.
+    """
     problems, forecasts = SAMPLE
     twin = [{**row, "username": "twin"} for row in forecasts if row["username"] == "harbor-9b"]
     alone, both = evaluate(forecasts, problems), evaluate(forecasts + twin, problems)
     rows = both["forecasters"]
-    assert rows["twin"]["brier_interval"] == pytest.approx(rows["harbor-9b"]["brier_interval"], rel=1e-12)
+    assert rows["twin"]["brier_interval"] == pytest.approx(
+        rows["harbor-9b"]["brier_interval"], rel=1e-12
+    )
     assert rows["twin"]["brier_rank"] == rows["harbor-9b"]["brier_rank"] == 1
     assert rows["twin"]["bradley_terry_rank"] == rows["harbor-9b"]["bradley_terry_rank"]
     assert rows["harbor-9b"]["brier_beats_next"] == 0.5
@@ -167,12 +232,20 @@ FIELD: Final = {
     }) | JUNK, max_size=4))  # fmt: skip
 def test_any_input_gives_a_result_or_one_line(forecasts: list[Any], problems: list[Any]) -> None:
     good = [{"problem_id": "y", "options": ["A", "B"], "correct_option_idx": 0}]
-    rows = [{"problem_id": "y", "username": name, "prediction": [0.5, 0.5]} for name in ("ada", "zoe")]
+    rows = [
+        {"problem_id": "y", "username": name, "prediction": [0.5, 0.5]} for name in ("ada", "zoe")
+    ]
     results = evaluate([*forecasts, *rows], [*problems, *good], bootstrap=5)
     assert json.loads(json.dumps(results, allow_nan=False)) == results
-    counted = sum(entry["count"] for entry in results["excluded"] if not entry["reason"].startswith("from "))
+    counted = sum(
+        entry["count"] for entry in results["excluded"] if not entry["reason"].startswith("from ")
+    )
     unused = sum(entry["count"] for entry in results["excluded"] if entry["what"] == "event")
-    unused -= sum(e["count"] for e in results["excluded"] if e["what"] == "event" and e["reason"].startswith("from "))
+    unused -= sum(
+        e["count"]
+        for e in results["excluded"]
+        if e["what"] == "event" and e["reason"].startswith("from ")
+    )
     assert results["n_forecasts"] + counted - unused == len(forecasts) + 2  # nothing goes missing
     if not results["forecasters"].keys() - {"ada", "zoe"} and results["n_forecasts"] == 2:
         with pytest.raises(InputError, match="expected forecasts that fit the problems"):
@@ -201,7 +274,10 @@ def test_bad_option(options: Row, message: str) -> None:
 
 
 BAD_CALLS: Final = {
-    "nothing": (lambda: evaluate([], [GOOD_PROBLEM]), "forecasts: expected forecasts that fit the problems, got none"),
+    "nothing": (
+        lambda: evaluate([], [GOOD_PROBLEM]),
+        "forecasts: expected forecasts that fit the problems, got none",
+    ),
     "nothing fits": (
         lambda: evaluate([{**GOOD[0], "problem_id": 8}, 5], [GOOD_PROBLEM]),
         "forecasts: expected forecasts that fit the problems, got no object: 1; unknown problem id: 1",
@@ -251,7 +327,9 @@ def test_bad_file(tmp_path: Path, name: str, content: bytes | None, message: str
     if content is not None:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError) as caught:
-        ProphetArenaEvaluator().evaluate_file(tmp_path / name, [] if name.endswith("csv") else [DATASET])
+        ProphetArenaEvaluator().evaluate_file(
+            tmp_path / name, [] if name.endswith("csv") else [DATASET]
+        )
     assert str(caught.value).removeprefix(f"{tmp_path}{os.sep}") == message
 
 
@@ -267,7 +345,9 @@ def test_several_datasets() -> None:
 
 
 def test_csv_with_a_dataset(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a CSV contains its events, got the dataset prophet-sample"):
+    with pytest.raises(
+        InputError, match="a CSV contains its events, got the dataset prophet-sample"
+    ):
         ProphetArenaEvaluator().evaluate_file(tmp_path / "x.csv", [DATASET])
 
 

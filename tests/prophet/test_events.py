@@ -14,8 +14,14 @@ BAD_PROBLEMS: Final = {
     "option as number": ({"options": ["7", 7]}, "an option is listed twice"),
     "winner unlisted": ({"correct_answer": "C"}, "a winner is not among the options"),
     "one winner unlisted": ({"correct_answer": ["A", "C"]}, "a winner is not among the options"),
-    "index out of range": ({"correct_answer": None, "correct_option_idx": 2}, "a winner is not among the options"),
-    "negative index": ({"correct_answer": None, "correct_option_idx": -1}, "a winner is not among the options"),
+    "index out of range": (
+        {"correct_answer": None, "correct_option_idx": 2},
+        "a winner is not among the options",
+    ),
+    "negative index": (
+        {"correct_answer": None, "correct_option_idx": -1},
+        "a winner is not among the options",
+    ),
     "unresolved": ({"correct_answer": None}, "no correct answer"),
     "disagree": ({"correct_option_idx": 1}, "'correct_answer' and 'correct_option_idx' disagree"),
     "exclusive": ({"exclusive": "no"}, "'exclusive' must be true or false"),
@@ -29,7 +35,9 @@ def test_bad_problem(change: Row, reason: str) -> None:
     other = {**GOOD_PROBLEM, "problem_id": 2}
     rows = [{**row, "problem_id": 2} for row in GOOD]
     bad = {**GOOD_PROBLEM, "problem_id": 3, **change}
-    results = evaluate(rows, [other, bad] if reason != "problem id used more than once" else [other, bad, bad])
+    results = evaluate(
+        rows, [other, bad] if reason != "problem id used more than once" else [other, bad, bad]
+    )
     (entry,) = results["excluded"]
     count = 2 if reason == "problem id used more than once" else 1
     assert (entry["what"], entry["reason"], entry["count"]) == ("event", reason, count)
@@ -39,5 +47,9 @@ def test_bad_problem(change: Row, reason: str) -> None:
 
 @each("date", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00"])
 def test_times_beyond_the_calendar_are_unknown(date: str) -> None:
-    results = evaluate([{**row, "odds": [0.5, 0.5]} for row in GOOD], [{**GOOD_PROBLEM, "end_date": date}])
-    assert any("closing time that is not an ISO 8601 time" in warning for warning in results["warnings"])
+    results = evaluate(
+        [{**row, "odds": [0.5, 0.5]} for row in GOOD], [{**GOOD_PROBLEM, "end_date": date}]
+    )
+    assert any(
+        "closing time that is not an ISO 8601 time" in warning for warning in results["warnings"]
+    )

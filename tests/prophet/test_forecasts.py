@@ -56,7 +56,10 @@ WARNINGS: Final = {
     "no time": ({"timestamp": "soon"}, NO_TIME),
     "no number": ({"timestamp": 5}, NO_TIME),
     "no day": ({"timestamp": "2025-02-30T00:00:00Z"}, NO_TIME),
-    "no zone": ({"timestamp": "2025-06-30T00:00:00"}, "timestamp without time zone, read as UTC: 1 (ada on 1)"),
+    "no zone": (
+        {"timestamp": "2025-06-30T00:00:00"},
+        "timestamp without time zone, read as UTC: 1 (ada on 1)",
+    ),
     "weight": ({"weight": 3}, "weight that is not its event's, ignored: 1 (ada on 1)"),
     "weight huge": ({"weight": 1e308}, "weight that is not its event's, ignored: 1 (ada on 1)"),
     "weight nan": ({"weight": math.nan}, "weight that is not its event's, ignored: 1 (ada on 1)"),
@@ -64,8 +67,14 @@ WARNINGS: Final = {
         {"odds": [0.5, 0.6]},
         "odds that no other forecaster confirms, not used: no price, no return: 1 (ada on 1)",
     ),
-    "odds zero": ({"odds": [0, 1]}, "odds are not a number in (0, 1] for every option, not used: 1 (ada on 1)"),
-    "odds above": ({"odds": [1.2, 0.5]}, "odds are not a number in (0, 1] for every option, not used: 1 (ada on 1)"),
+    "odds zero": (
+        {"odds": [0, 1]},
+        "odds are not a number in (0, 1] for every option, not used: 1 (ada on 1)",
+    ),
+    "odds above": (
+        {"odds": [1.2, 0.5]},
+        "odds are not a number in (0, 1] for every option, not used: 1 (ada on 1)",
+    ),
 }
 
 
@@ -79,9 +88,19 @@ def test_warning(change: Row, warning: str) -> None:
 @each("bids", [[0.5, None], [0.5], "x", [0.9, 0.9], [0.5, math.nan]])
 def test_bids_that_make_no_market_are_counted(bids: Any) -> None:
     problem = {"problem_id": 1, "options": ["a", "b"], "correct_answer": "a"}
-    rows = [{"problem_id": 1, "username": "ada", "prediction": [0.5, 0.5], "odds": [0.6, 0.5], "bids": bids}]
+    rows = [
+        {
+            "problem_id": 1,
+            "username": "ada",
+            "prediction": [0.5, 0.5],
+            "odds": [0.6, 0.5],
+            "bids": bids,
+        }
+    ]
     results = evaluate(rows, [problem])
-    assert any(warning.startswith("bids are not a number in [0, odds]") for warning in results["warnings"])
+    assert any(
+        warning.startswith("bids are not a number in [0, odds]") for warning in results["warnings"]
+    )
     assert results["baselines"]["market"]["brier"] == pytest.approx((5 / 11) ** 2)
 
 
@@ -89,12 +108,19 @@ def test_same_time_repeats_do_not_depend_on_order() -> None:
     problems = [{"problem_id": 1, "options": ["A", "B"], "correct_answer": "A"}]
     rows = [
         {"problem_id": 1, "username": "ada", "prediction": [p, 1 - p], "weight": w, "odds": q}
-        for p, w, q in [(0.1, 1, [0.3, 0.7]), (0.2, 2, None), (0.7, 0.3, [0.1, 0.2]), (0.1, 1, [0.31, 0.7])]
+        for p, w, q in [
+            (0.1, 1, [0.3, 0.7]),
+            (0.2, 2, None),
+            (0.7, 0.3, [0.1, 0.2]),
+            (0.1, 1, [0.31, 0.7]),
+        ]
     ]
     rows.append({**rows[0], "timestamp": "2025-01-02T00:00:00Z"})
     rows.append({**rows[2], "timestamp": "2025-01-02T00:00:00Z"})
     found = [evaluate(order, problems) for order in (rows, rows[::-1], [*rows[2:], *rows[:2]])]
-    assert found[0]["forecasters"]["ada"]["brier"] == pytest.approx(0.81)  # 0.1, of the larger weight
+    assert found[0]["forecasters"]["ada"]["brier"] == pytest.approx(
+        0.81
+    )  # 0.1, of the larger weight
     assert [(entry["reason"], entry["count"]) for entry in found[0]["excluded"]] == [
         ("a later one of its forecaster counts", 4),
         ("one of the same time counts", 1),

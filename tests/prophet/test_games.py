@@ -1,4 +1,6 @@
-"""Nobody rises on a board by anything but better forecasts: every game of tests/games.py, and `compare`."""
+"""Nobody rises on a board by anything but better forecasts: every game of tests/games.py, and
+`compare`.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,16 @@ def test_game_gains_nothing(name: str) -> None:
 
 def test_games_about_records_change_no_number() -> None:
     """Weights, odds and second forecasts leave every metric as it is."""
-    same = ("own weight where right", "own odds of 0.01", "no odds where wrong", "odds and weight that are no numbers")
+    same = (
+        "own weight where right",
+        "own odds of 0.01",
+        "no odds where wrong",
+        "odds and weight that are no numbers",
+    )
     for name in (*same, "a second, later forecast of the truth"):
-        before, after = (results["forecasters"] for results in games.play(games.GAMES[name], seed=2))
+        before, after = (
+            results["forecasters"] for results in games.play(games.GAMES[name], seed=2)
+        )
         assert after == before, name
 
 
@@ -31,6 +40,8 @@ def test_compare_weighs_as_the_board_does() -> None:
     stolen = [{**row, "weight": 9 if row["username"] == games.PLAYER else 1} for row in forecasts]
     for data in (forecasts, stolen):
         results = ProphetArenaEvaluator(items=True, bootstrap=0).evaluate_all(data, weighted)
-        scores = {system["name"]: system["overall_score"] for system in compare([results])["systems"]}
+        scores = {
+            system["name"]: system["overall_score"] for system in compare([results])["systems"]
+        }
         for name, row in results["forecasters"].items():
             assert scores[name] == pytest.approx(1 - row["brier"])

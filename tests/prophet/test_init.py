@@ -39,7 +39,9 @@ def test_everything_public_is_there() -> None:
         ("x.json", {"id": 1, "problem_id": 1}, {"id": 1, "level": 1}, False),
     ],
 )
-def test_whose_file_it_is(tmp_path: Path, name: str, record: Any, dataset: Any, expected: bool) -> None:
+def test_whose_file_it_is(
+    tmp_path: Path, name: str, record: Any, dataset: Any, expected: bool
+) -> None:
     path, questions = tmp_path / name, tmp_path / "dataset.json"
     path.write_text(json.dumps([record]), encoding="utf-8")
     questions.write_text(json.dumps([dataset]), encoding="utf-8")

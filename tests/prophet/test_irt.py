@@ -14,27 +14,49 @@ from forecasteval.common.errors import InputError
 from forecasteval.prophet.irt import Posterior, fit_irt
 
 
-def irt_data(forecasters: int, problems: int, seed: int, share: float = 1.0, binary: bool = False) -> tuple[Any, ...]:
+def irt_data(
+    forecasters: int, problems: int, seed: int, share: float = 1.0, binary: bool = False
+) -> tuple[Any, ...]:
     rng = np.random.default_rng(seed)
-    theta, a, b = rng.normal(size=forecasters), np.exp(rng.normal(0, 0.4, problems)), rng.normal(0, 1, problems)
-    i, j = (grid.reshape(-1) for grid in np.meshgrid(np.arange(forecasters), np.arange(problems), indexing="ij"))
+    theta, a, b = (
+        rng.normal(size=forecasters),
+        np.exp(rng.normal(0, 0.4, problems)),
+        rng.normal(0, 1, problems),
+    )
+    i, j = (
+        grid.reshape(-1)
+        for grid in np.meshgrid(np.arange(forecasters), np.arange(problems), indexing="ij")
+    )
     keep = rng.random(len(i)) < share
     keep[(i == j % forecasters) | (j == i % problems)] = True  # everyone and every problem is there
     i, j = i[keep], j[keep]
     pi = 1 / (1 + np.exp(-a[j] * (theta[i] - b[j])))
-    y = (rng.random(len(i)) < pi).astype(float) if binary else rng.beta(6 * pi + 0.1, 6 * (1 - pi) + 0.1)
+    y = (
+        (rng.random(len(i)) < pi).astype(float)
+        if binary
+        else rng.beta(6 * pi + 0.1, 6 * (1 - pi) + 0.1)
+    )
     return i, j, y, theta, a, b
 
 
-def log_posterior(x: np.ndarray, i: np.ndarray, j: np.ndarray, y: np.ndarray, f: int, n: int) -> float:
+def log_posterior(
+    x: np.ndarray, i: np.ndarray, j: np.ndarray, y: np.ndarray, f: int, n: int
+) -> float:
     """Written from the spec, apart from the module: with μ at its best."""
     theta, alpha, b = x[:f], x[f : f + n], x[f + n :]
     eta = np.exp(alpha[j]) * (theta[i] - b[j])
     fit = np.sum(y * -np.logaddexp(0, -eta) + (1 - y) * -np.logaddexp(0, eta))
-    return float(fit - np.sum(theta**2) / 2 - np.sum(alpha**2) / (2 * 0.25) - np.sum((b - b.mean()) ** 2) / (2 * 4))
+    return float(
+        fit
+        - np.sum(theta**2) / 2
+        - np.sum(alpha**2) / (2 * 0.25)
+        - np.sum((b - b.mean()) ** 2) / (2 * 4)
+    )
 
 
-def problem_terms(x: np.ndarray, i: np.ndarray, j: np.ndarray, y: np.ndarray, f: int, n: int) -> np.ndarray:
+def problem_terms(
+    x: np.ndarray, i: np.ndarray, j: np.ndarray, y: np.ndarray, f: int, n: int
+) -> np.ndarray:
     """The log-posterior's terms of each problem; those of the abilities' prior belong to none."""
     theta, alpha, b, mu = x[:f], x[f : f + n], x[f + n : -1], x[-1]
     eta = np.exp(alpha[j]) * (theta[i] - b[j])
@@ -52,31 +74,43 @@ def sandwich_errors(x: np.ndarray, *data: Any) -> np.ndarray:
     hessian = -np.array(
         [
             [
-                sum(np.sign(u * v) * total(x + u * r + v * c) for u in (-h, h) for v in (-h, h)) / (4 * h * h)
+                sum(np.sign(u * v) * total(x + u * r + v * c) for u in (-h, h) for v in (-h, h))
+                / (4 * h * h)
                 for c in unit
             ]
             for r in unit
         ]
     )
-    scores = np.array([(problem_terms(x + h * r, *data) - problem_terms(x - h * r, *data)) / (2 * h) for r in unit])
+    scores = np.array(
+        [
+            (problem_terms(x + h * r, *data) - problem_terms(x - h * r, *data)) / (2 * h)
+            for r in unit
+        ]
+    )
     moved = np.linalg.solve(hessian, scores)[:f]
     return np.asarray(np.sqrt(((moved - moved.mean(axis=0)) ** 2).sum(axis=1) * n / (n - 1)))
 
 
 @each(("f", "n"), [(5, 9), (9, 5), (6, 6)])
 def test_irt_is_the_posterior_mode(f: int, n: int) -> None:
-    """Against a general optimiser, and standard errors against a dense sandwich by finite differences."""
+    """Against a general optimiser, and standard errors against a dense sandwich by finite
+    differences.
+    """
     i, j, y, *_ = irt_data(f, n, seed=f, share=0.7)
     fit = fit_irt(i, j, y)
     x = np.concatenate([fit.ability, np.log(fit.discrimination), fit.difficulty])
     assert fit.converged
     assert abs(fit.ability.sum()) < 1e-7
-    best = optimize.minimize(lambda x: -log_posterior(x, i, j, y, f, n), np.zeros(len(x)), method="BFGS")
+    best = optimize.minimize(
+        lambda x: -log_posterior(x, i, j, y, f, n), np.zeros(len(x)), method="BFGS"
+    )
     assert log_posterior(x, i, j, y, f, n) >= -best.fun - 1e-9
     assert best.x[:f] == pytest.approx(fit.ability, abs=1e-3)
     assert fit.log_posterior == pytest.approx(log_posterior(x, i, j, y, f, n), rel=1e-12)
     eta = fit.discrimination[j] * (fit.ability[i] - fit.difficulty[j])
-    assert fit.log_likelihood == pytest.approx(float(np.sum(y * eta - np.logaddexp(0, eta))), rel=1e-12)
+    assert fit.log_likelihood == pytest.approx(
+        float(np.sum(y * eta - np.logaddexp(0, eta))), rel=1e-12
+    )
     full = np.append(x, fit.difficulty.mean())
     assert fit.ability_se == pytest.approx(sandwich_errors(full, i, j, y, f, n), rel=1e-4)
 
@@ -87,7 +121,9 @@ def test_irt_gradient_and_step_against_finite_differences() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(0, 0.3, 7 + 2 * 4 + 1)
     unit = np.eye(len(x)) * 1e-6
-    gradient = np.array([(sum(model.values(x + h)) - sum(model.values(x - h))) / 2e-6 for h in unit])
+    gradient = np.array(
+        [(sum(model.values(x + h)) - sum(model.values(x - h))) / 2e-6 for h in unit]
+    )
     assert model.gradient(x) == pytest.approx(gradient, abs=1e-6)
     hessian = np.array([(model.gradient(x + h) - model.gradient(x - h)) / 2e-6 for h in unit])
     step = model.curvature(x).solve(model.gradient(x))

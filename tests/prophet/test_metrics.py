@@ -14,7 +14,9 @@ from forecasteval.prophet.metrics import rank_agreement, shared_ranks
 
 
 def columns(size: int) -> st.SearchStrategy[list[list[int]]]:
-    return st.lists(st.lists(st.integers(0, 5), min_size=size, max_size=size), min_size=2, max_size=4)
+    return st.lists(
+        st.lists(st.integers(0, 5), min_size=size, max_size=size), min_size=2, max_size=4
+    )
 
 
 @given(st.integers(2, 12).flatmap(columns))
@@ -34,9 +36,13 @@ def test_rank_agreement_of_pairs_with_gaps() -> None:
     rho, tau = rank_agreement([a, b])
     both = [0, 1, 3, 5]
     assert rho[0, 1] == pytest.approx(stats.spearmanr(np.take(a, both), np.take(b, both)).statistic)
-    assert tau[0, 1] == pytest.approx(stats.kendalltau(np.take(a, both), np.take(b, both)).statistic)
+    assert tau[0, 1] == pytest.approx(
+        stats.kendalltau(np.take(a, both), np.take(b, both)).statistic
+    )
     many = np.random.default_rng(0).normal(size=(2, 700))  # more than one block of pairs
-    assert rank_agreement(many)[1][0, 1] == pytest.approx(stats.kendalltau(*many).statistic, abs=1e-12)
+    assert rank_agreement(many)[1][0, 1] == pytest.approx(
+        stats.kendalltau(*many).statistic, abs=1e-12
+    )
 
 
 def test_ranks_share() -> None:

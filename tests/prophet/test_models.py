@@ -1,4 +1,6 @@
-"""The models over all forecasters: adjusted scores, Bradley–Terry against a general optimiser, choix and EM; parts."""
+"""The models over all forecasters: adjusted scores, Bradley–Terry against a general optimiser,
+choix and EM; parts.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from prophet_data import GOOD, GOOD_PROBLEM, bradley_terry, evaluate
 
 @each("seed", range(40))
 def test_both_fits_converge_on_anything(seed: int) -> None:
-    """Few or many, sparse or full, contradictory, all 0 and 1: with priors there is always an end."""
+    """Few or many, sparse or full, contradictory, all 0 and 1: with priors there is always an
+    end.
+    """
     rng = np.random.default_rng(seed)
     i, j = np.nonzero(rng.random(rng.integers(1, 30, 2)) < (0.1, 0.5, 1)[seed % 3])
     i, j = (np.unique(numbers, return_inverse=True)[1] for numbers in (i, j))
@@ -40,7 +44,10 @@ def test_both_fits_converge_on_anything(seed: int) -> None:
 def test_disconnected_forecasters_are_named() -> None:
     problems = [{"problem_id": n, "options": ["A", "B"], "correct_answer": "A"} for n in range(4)]
     pairs = [(0, "ada"), (0, "bob"), (1, "bob"), (2, "cid"), (3, "dee"), (3, "cid"), (1, "eve")]
-    rows = [{"problem_id": n, "username": name, "prediction": [0.6 + n / 10, 0.4 - n / 10]} for n, name in pairs]
+    rows = [
+        {"problem_id": n, "username": name, "prediction": [0.6 + n / 10, 0.4 - n / 10]}
+        for n, name in pairs
+    ]
     results = evaluate(rows, problems)
     assert results["fits"]["irt"]["parts"] == [["ada", "bob", "eve"], ["cid", "dee"]]
     assert results["warnings"] == [
@@ -54,7 +61,9 @@ def test_disconnected_forecasters_are_named() -> None:
 
 
 def test_parts_are_those_of_the_events_that_the_fit_uses() -> None:
-    """Who meets in an event that Bradley–Terry leaves out is not compared there; who is not in it is no group."""
+    """Who meets in an event that Bradley–Terry leaves out is not compared there; who is not in it
+    is no group.
+    """
     pair = {"options": ["a", "b"], "correct_answer": "a"}
     problems = [{"problem_id": n, **pair} for n in (0, 1, 2)]
     rows = [
@@ -76,7 +85,8 @@ def test_parts_are_those_of_the_events_that_the_fit_uses() -> None:
 def test_fit_that_has_not_converged_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of IRT too where there is no Bradley–Terry: nothing here is exclusive."""
     monkeypatch.setattr(
-        "forecasteval.prophet.models.fit_irt", lambda *data: fit_irt(*data)._replace(converged=False, iterations=7)
+        "forecasteval.prophet.models.fit_irt",
+        lambda *data: fit_irt(*data)._replace(converged=False, iterations=7),
     )
     results = evaluate(GOOD, [{**GOOD_PROBLEM, "correct_answer": ["A", "B"]}])
     assert results["warnings"] == [
@@ -125,7 +135,9 @@ def test_influence_is_that_of_one_more_copy() -> None:
     fit = fit_effects(i, j, y)
     for event in (0, 17, 299):
         own = j == event
-        more = fit_effects(np.append(i, i[own]), np.append(j, np.full(own.sum(), 300)), np.append(y, y[own]))
+        more = fit_effects(
+            np.append(i, i[own]), np.append(j, np.full(own.sum(), 300)), np.append(y, y[own])
+        )
         assert more.score - fit.score == pytest.approx(fit.influence[event], abs=2e-5)
 
 
@@ -157,19 +169,26 @@ def test_connected_parts_against_scipy(pairs: list[tuple[int, int]]) -> None:
 def pool_objective(t: np.ndarray, table: np.ndarray, prior: float) -> float:
     theta, present = np.exp(t), ~np.isnan(table)
     won = np.nan_to_num(table) @ theta
-    return float(np.sum(np.log(won) - np.log(present @ theta)) + prior * np.sum(t - np.log(theta.sum())))
+    return float(
+        np.sum(np.log(won) - np.log(present @ theta)) + prior * np.sum(t - np.log(theta.sum()))
+    )
 
 
 @each("prior", [0.5, 1, 3])
 @each("share", [0.3, 1.0])
 def test_bradley_terry_is_a_maximum(prior: float, share: float) -> None:
-    """Against a general optimiser of the objective as the spec writes it; lists (0.3) and matrix (1.0)."""
+    """Against a general optimiser of the objective as the spec writes it; lists (0.3) and matrix
+    (1.0).
+    """
     rng = np.random.default_rng(11)
     table = rng.uniform(0.02, 0.98, (30, 6)) * np.linspace(0.3, 1, 6)
     table[rng.random(table.shape) > share] = math.nan
     table = table[(~np.isnan(table)).any(axis=1)]
     best = optimize.minimize(
-        lambda t: -pool_objective(t, table, prior), np.zeros(6), method="BFGS", options={"gtol": 1e-7}
+        lambda t: -pool_objective(t, table, prior),
+        np.zeros(6),
+        method="BFGS",
+        options={"gtol": 1e-7},
     )
     fit = bradley_terry(table, prior)
     strength = np.exp(best.x)
@@ -234,14 +253,18 @@ def draw_pool(forecasters: int, events: int, share: float, seed: int) -> np.ndar
 
 
 @pytest.mark.parametrize("share", [0.4, 1.0])
-def test_optimum_does_not_depend_on_the_start(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_optimum_does_not_depend_on_the_start(
+    share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The prior of 1.0 had two optima, one strength 7.8 or 0.29, both "converged"."""
     table = draw_pool(30, 300, share, 4)
     found = [bradley_terry(table, 1).strength]
     minimise = optimize.minimize
     for seed in range(4):
         start = np.random.default_rng(seed).normal(0, 3, 30)
-        monkeypatch.setattr(optimize, "minimize", lambda f, x, start=start, **rest: minimise(f, start, **rest))
+        monkeypatch.setattr(
+            optimize, "minimize", lambda f, x, start=start, **rest: minimise(f, start, **rest)
+        )
         fit = bradley_terry(table, 1)
         assert fit.converged
         found.append(fit.strength)
@@ -263,7 +286,10 @@ BAD_CALLS: Final = {
         lambda: fit_bradley_terry([0, 2], [0, 0], [1, 0]),
         "fit_bradley_terry: forecasters and problems must be numbered from 0 without gaps",
     ),
-    "bt prior": (lambda: fit_bradley_terry([0], [0], [1], -1), "prior: must be a number >= 0, got -1"),
+    "bt prior": (
+        lambda: fit_bradley_terry([0], [0], [1], -1),
+        "prior: must be a number >= 0, got -1",
+    ),
 }
 
 

@@ -1,4 +1,6 @@
-"""The page of a Prophet Arena run: the ranking, calibration, returns and agreement, of whatever the result has."""
+"""The page of a Prophet Arena run: the ranking, calibration, returns and agreement, of whatever the
+result has.
+"""
 
 from __future__ import annotations
 
@@ -35,15 +37,24 @@ def test_charts_have_the_numbers_of_the_result(sample: Any) -> None:
     first = charts["ranking"].table.rows[0]
     assert (first[1], first[0], first[3]) == (best["name"], "1", f"{best['score']:.4f}")
     assert isinstance(first[4], Interval)
-    assert [row[1] for row in charts["ranking"].table.rows if row[4].group] == ["(market)", "(crowd)"]
-    assert "the mean forecast have no Adjusted Brier: they stand last" in charts["ranking"].description
+    assert [row[1] for row in charts["ranking"].table.rows if row[4].group] == [
+        "(market)",
+        "(crowd)",
+    ]
+    assert (
+        "the mean forecast have no Adjusted Brier: they stand last" in charts["ranking"].description
+    )
     assert len(charts["reliability"].panels) == 12
     bins = sample["reliability"][best["name"]]
-    assert [row[2] for row in charts["reliability"].table.rows[:10]] == [str(row["n"]) for row in bins]
+    assert [row[2] for row in charts["reliability"].table.rows[:10]] == [
+        str(row["n"]) for row in bins
+    ]
     assert [panel.title for panel in charts["returns"].panels] == ["γ = 0", "γ = 0.5", "γ = 1"]
     last = sample["return_curve"][best["name"]]["return_0"][-1]
     assert charts["returns"].table.rows[0][2] == f"{last:.4f}"
-    assert all(row[place + 1].value == 1 for place, row in enumerate(charts["agreement"].table.rows))
+    assert all(
+        row[place + 1].value == 1 for place, row in enumerate(charts["agreement"].table.rows)
+    )
     parsed = check_page(render(make_page(sample)))
     assert "墨子-72b" in parsed.texts
 
@@ -87,11 +98,15 @@ def test_causes_lead_to_the_events(sample: Any) -> None:
 
 
 def test_what_was_left_out_is_told(sample: Any) -> None:
-    [remarks] = [section for section in make_page(sample).sections if section.title.startswith("Fits")]
+    [remarks] = [
+        section for section in make_page(sample).sections if section.title.startswith("Fits")
+    ]
     lines = [str(line).partition(":")[0] for line in remarks.blocks]
     assert lines.count("excluded") == len(sample["excluded"])
     assert lines.count("warning") == len(sample["warnings"])
-    assert [line for line in lines if line.startswith("fit of")] == [f"fit of {name}" for name in sample["fits"]]
+    assert [line for line in lines if line.startswith("fit of")] == [
+        f"fit of {name}" for name in sample["fits"]
+    ]
     assert all(line in sample.report(full=True) for line in remarks.blocks)
 
 
@@ -119,7 +134,9 @@ def test_each_forecaster_has_its_costliest_events(sample: Any) -> None:
         for name, brier, *_ in dict(record.details)["Forecasts"].rows[2:]:
             briers[name][record.key] = float(brier)
     for name, cell in rows.items():
-        assert [briers[name][link.to] for link in cell.links] == sorted(briers[name].values(), reverse=True)[:5]
+        assert [briers[name][link.to] for link in cell.links] == sorted(
+            briers[name].values(), reverse=True
+        )[:5]
         assert cell.links[0].text.endswith(f"({briers[name][cell.links[0].to]:.2f})")
 
 
@@ -136,12 +153,21 @@ def test_events_open_to_every_forecast_with_market_and_crowd(sample: Any) -> Non
         "Jasper Falls",
     )
     table = inside["Forecasts"]
-    assert table.header == ["Forecaster", "Brier", "Return 0", "Port Lorne", "Jasper Falls ✓", "Draw"]
+    assert table.header == [
+        "Forecaster",
+        "Brier",
+        "Return 0",
+        "Port Lorne",
+        "Jasper Falls ✓",
+        "Draw",
+    ]
     shown = {line[0]: line[1:] for line in table.rows}
     assert list(shown)[:2] == ["(market)", "(crowd)"]
     p = [0.189, 0.369, 0.442]
     assert shown["harbor-9b"][2:] == [f"{value:.3g}" for value in p]
-    assert float(shown["harbor-9b"][0]) == pytest.approx((p[0] ** 2 + (1 - p[1]) ** 2 + p[2] ** 2) / 3, abs=1e-4)
+    assert float(shown["harbor-9b"][0]) == pytest.approx(
+        (p[0] ** 2 + (1 - p[1]) ** 2 + p[2] ** 2) / 3, abs=1e-4
+    )
     assert (shown["(market)"][0], shown["(crowd)"][0]) == (row.cells[2], row.cells[3])
     check_page(render(sample.page()))
 
@@ -149,7 +175,14 @@ def test_events_open_to_every_forecast_with_market_and_crowd(sample: Any) -> Non
 def test_very_many_options_show_the_likeliest_and_what_came_true() -> None:
     names = [f"o{n}" for n in range(30)]
     problems = [{"problem_id": "e", "title": "Who?", "options": names, "correct_answer": "o29"}]
-    forecasts = [{"problem_id": "e", "username": "f", "timestamp": None, "prediction": [0.5, *[0.5 / 29] * 29]}]
+    forecasts = [
+        {
+            "problem_id": "e",
+            "username": "f",
+            "timestamp": None,
+            "prediction": [0.5, *[0.5 / 29] * 29],
+        }
+    ]
     results = ProphetArenaEvaluator(bootstrap=0).evaluate_all(forecasts, problems)
     records = records_of(results.page(), "events")
     header = dict(records.rows[0].details)["Forecasts"].header
@@ -158,7 +191,10 @@ def test_very_many_options_show_the_likeliest_and_what_came_true() -> None:
 
 
 def test_forecasters_whose_names_begin_alike_have_a_diagram_each() -> None:
-    problems = [{"problem_id": n, "title": "Who?", "options": ["a", "b"], "correct_answer": "a"} for n in range(40)]
+    problems = [
+        {"problem_id": n, "title": "Who?", "options": ["a", "b"], "correct_answer": "a"}
+        for n in range(40)
+    ]
     names = [f"{'x' * 30}{n}" for n in range(3)]
     forecasts = [
         {"problem_id": n, "username": name, "timestamp": None, "prediction": [0.5, 0.5]}

@@ -27,7 +27,9 @@ def test_report_sorts() -> None:
 
 
 def test_report_of_little_and_hostile_data() -> None:
-    """No price, no category, one forecaster; names that would move the cursor stay on their line."""
+    """No price, no category, one forecaster; names that would move the cursor stay on their
+    line.
+    """
     rows = [{**GOOD[0], "username": "\x1b[2Jada\n\u202e"}]
     report = format_text(report_blocks(evaluate(rows, [GOOD_PROBLEM], min_events=2)))
     assert "\\x1b[2Jada\\n\\u202e" in report

@@ -23,7 +23,13 @@ def test_thousands_of_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_weights_count_in_the_crowd() -> None:
     problems = [
-        {**GOOD_PROBLEM, "problem_id": n, "options": ["a", "b"], "correct_answer": "a", "weight": weight}
+        {
+            **GOOD_PROBLEM,
+            "problem_id": n,
+            "options": ["a", "b"],
+            "correct_answer": "a",
+            "weight": weight,
+        }
         for n, weight in ((1, 9), (2, 1))
     ]
     rows = [
@@ -32,7 +38,9 @@ def test_weights_count_in_the_crowd() -> None:
     ]
     results = evaluate(rows, problems)
     assert results["forecasters"]["ada"]["brier"] == pytest.approx(0.9 * 0.01 + 0.1 * 0.81)
-    assert results["baselines"]["crowd"]["brier"] == pytest.approx(results["forecasters"]["ada"]["brier"])
+    assert results["baselines"]["crowd"]["brier"] == pytest.approx(
+        results["forecasters"]["ada"]["brier"]
+    )
 
 
 @each("gamma", [0, 0.5, 1])

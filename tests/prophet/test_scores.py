@@ -36,13 +36,22 @@ def normal(values: list[float]) -> np.ndarray:
 
 def expected_score(name: str, truth: np.ndarray, p: np.ndarray) -> float:
     """Σ truth_k · score of p when k wins, higher is better."""
-    score = [SCORES[name](p, np.eye(len(p))[k])[0] * (-1 if name == "brier" else 1) for k in range(len(p))]
+    score = [
+        SCORES[name](p, np.eye(len(p))[k])[0] * (-1 if name == "brier" else 1)
+        for k in range(len(p))
+    ]
     return float(truth @ score)
 
 
-@given(st.integers(2, 6).flatmap(lambda n: st.tuples(*[st.lists(st.floats(0.0, 1), min_size=n, max_size=n)] * 2)))
+@given(
+    st.integers(2, 6).flatmap(
+        lambda n: st.tuples(*[st.lists(st.floats(0.0, 1), min_size=n, max_size=n)] * 2)
+    )
+)
 def test_proper(pair: tuple[list[float], list[float]]) -> None:
-    """Nobody gains by saying anything but the truth; for log where every true probability is 0.03 or more."""
+    """Nobody gains by saying anything but the truth; for log where every true probability is 0.03
+    or more.
+    """
     if min(map(sum, pair)) < 0.01:
         return
     truth, p = map(normal, pair)
@@ -75,14 +84,18 @@ def test_no_feasible_stake_has_more_expected_utility(gamma: float) -> None:
             assert utility(stake, p, q, gamma) <= best + 1e-9
         # over logarithms of the stakes, where the simplex has no border to stop at
         found = optimize.minimize(
-            lambda z, p=p, q=q: -utility(np.exp(z - np.logaddexp.reduce(z)), p, q, gamma), np.zeros(n), method="BFGS"
+            lambda z, p=p, q=q: -utility(np.exp(z - np.logaddexp.reduce(z)), p, q, gamma),
+            np.zeros(n),
+            method="BFGS",
         )
         assert -found.fun <= best + 1e-9
         assert gamma == 0 or -found.fun >= best - 1e-5
 
 
 @given(SIMPLEX, st.randoms(use_true_random=False), st.floats(0, 1))
-def test_stakes_are_feasible_and_continuous(p: list[float], rng: random.Random, gamma: float) -> None:
+def test_stakes_are_feasible_and_continuous(
+    p: list[float], rng: random.Random, gamma: float
+) -> None:
     q = [rng.uniform(0.01, 0.9) for _ in p]
     stake = crra_stake(p, q, gamma)
     assert (stake >= 0).all()
@@ -95,7 +108,9 @@ def test_stakes_are_feasible_and_continuous(p: list[float], rng: random.Random, 
         assert crra_stake(p, q, tiny) == pytest.approx(crra_stake(p, q, 0), abs=1e-12)
 
 
-@given(st.lists(st.floats(0.005, 0.995), min_size=2, max_size=8), st.floats(0, 1), st.integers(0, 7))
+@given(
+    st.lists(st.floats(0.005, 0.995), min_size=2, max_size=8), st.floats(0, 1), st.integers(0, 7)
+)
 def test_the_market_earns_its_margin(q: list[float], gamma: float, winner: int) -> None:
     won = np.eye(len(q))[winner % len(q)]
     got = average_return(normal(q), q, won, gamma)[0]
@@ -122,14 +137,20 @@ def test_against_scikit_learn() -> None:
     p = rng.dirichlet(np.full(5, 2.0), 400) * 0.9 + 0.02  # above the floor
     winners = rng.integers(0, 5, 400)
     won, offsets = np.eye(5)[winners].reshape(-1), np.arange(0, 2001, 5)
-    assert -log_score(p, won, offsets).mean() == pytest.approx(log_loss(winners, p, labels=range(5)), rel=1e-12)
+    assert -log_score(p, won, offsets).mean() == pytest.approx(
+        log_loss(winners, p, labels=range(5)), rel=1e-12
+    )
     columns = [brier_score_loss(winners == k, p[:, k]) for k in range(5)]
     assert brier_score(p, won, offsets).mean() == pytest.approx(np.mean(columns), rel=1e-12)
 
 
 def test_calibration_by_hand() -> None:
     rng = np.random.default_rng(4)
-    p, o, w = rng.random(5000).round(2), (rng.random(5000) < 0.4).astype(float), rng.uniform(0.5, 2, 5000)
+    p, o, w = (
+        rng.random(5000).round(2),
+        (rng.random(5000) < 0.4).astype(float),
+        rng.uniform(0.5, 2, 5000),
+    )
     edges = np.linspace(0, 1, 11)[1:-1]
     which = np.digitize(p.round(6), edges.round(6))
     parts = [abs(np.average(p[which == b], weights=w[which == b]) - np.average(o[which == b], weights=w[which == b]))
@@ -165,7 +186,10 @@ BAD_CALLS: Final = {
         "crra_stake: every forecast must have a positive sum, got 0",
     ),
     "gamma": (lambda: crra_stake([1], [1], -0.1), "gamma: must be a number in [0, 1], got -0.1"),
-    "bins": (lambda: expected_calibration_error([1], [1], 0), "bins: must be an integer >= 1, got 0"),
+    "bins": (
+        lambda: expected_calibration_error([1], [1], 0),
+        "bins: must be an integer >= 1, got 0",
+    ),
 }
 
 

@@ -1,4 +1,6 @@
-"""What a board rests on: withheld numbers, rankings of unequal participation, differences, decomposition, groups."""
+"""What a board rests on: withheld numbers, rankings of unequal participation, differences,
+decomposition, groups.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,24 @@ from cli import run
 from forecasteval.common.report import format_text
 from forecasteval.prophet.models import fit_effects
 from forecasteval.prophet.report import report_blocks
-from prophet_data import DATASET, PREDICTION, Row, csv_row, evaluate, evaluate_csv, sample_results, write_csv
+from prophet_data import (
+    DATASET,
+    PREDICTION,
+    Row,
+    csv_row,
+    evaluate,
+    evaluate_csv,
+    sample_results,
+    write_csv,
+)
 
 PROBLEMS = [
-    {"problem_id": n, "options": ["A", "B"], "correct_answer": "A", "end_date": "2025-07-31T00:00:00Z"}
+    {
+        "problem_id": n,
+        "options": ["A", "B"],
+        "correct_answer": "A",
+        "end_date": "2025-07-31T00:00:00Z",
+    }
     for n in range(10)
 ]
 
@@ -26,16 +42,37 @@ def forecast(name: str, n: int, p: float, **more: object) -> Row:
 
 
 def test_nothing_is_sure_below_two_common_events() -> None:
-    """Neighbours who share one event, or whose only events are others, have no probability to beat each other."""
-    rows = [forecast("ada", 0, 0.9), forecast("bob", 0, 0.8), forecast("cid", 1, 0.7), forecast("cid", 2, 0.6)]
+    """Neighbours who share one event, or whose only events are others, have no probability to beat
+    each other.
+    """
+    rows = [
+        forecast("ada", 0, 0.9),
+        forecast("bob", 0, 0.8),
+        forecast("cid", 1, 0.7),
+        forecast("cid", 2, 0.6),
+    ]
     found = evaluate(rows, PROBLEMS)["forecasters"]
     for name in ("ada", "bob", "cid"):
-        for metric in ("brier", "log", "irt_ability", "bradley_terry", "adjusted_brier", "weighted_brier"):
+        for metric in (
+            "brier",
+            "log",
+            "irt_ability",
+            "bradley_terry",
+            "adjusted_brier",
+            "weighted_brier",
+        ):
             assert found[name][f"{metric}_beats_next"] is None
-    assert found["ada"]["brier_interval"] is found["ada"]["brier_best"] is found["ada"]["brier_rank_interval"] is None
+    assert (
+        found["ada"]["brier_interval"]
+        is found["ada"]["brier_best"]
+        is found["ada"]["brier_rank_interval"]
+        is None
+    )
     assert found["ada"]["irt_ability_interval"] is None
     assert found["cid"]["brier_interval"] is not None
-    both = evaluate([*rows, forecast("ada", 3, 0.9), forecast("bob", 3, 0.8)], PROBLEMS)["forecasters"]
+    both = evaluate([*rows, forecast("ada", 3, 0.9), forecast("bob", 3, 0.8)], PROBLEMS)[
+        "forecasters"
+    ]
     assert both["ada"]["brier_beats_next"] == 1.0
     met = evaluate([*rows, *(forecast("dee", n, 0.4) for n in range(3))], PROBLEMS)["forecasters"]
     assert met["ada"]["adjusted_brier_se"] is None  # not infinite
@@ -44,25 +81,43 @@ def test_nothing_is_sure_below_two_common_events() -> None:
 
 def test_min_events_and_coverage_on_the_command_line() -> None:
     everybody = run(PREDICTION.parent.parent, "-f", "prophet-sample", "--json").json["forecasters"]
-    few = run(PREDICTION.parent.parent, "-f", "prophet-sample", "--min-events", "150", "--json").json
-    assert few["provisional"].keys() == {name for name, row in everybody.items() if row["n_events"] < 150} != set()
+    few = run(
+        PREDICTION.parent.parent, "-f", "prophet-sample", "--min-events", "150", "--json"
+    ).json
+    assert (
+        few["provisional"].keys()
+        == {name for name, row in everybody.items() if row["n_events"] < 150}
+        != set()
+    )
     assert everybody["desk-analyst"]["coverage"] == 109 / 200
     assert " 109       55% " in run(PREDICTION.parent.parent, "-f", "prophet-sample").out
 
 
 def test_all_zero_forecast_does_not_win() -> None:
-    """Uniform where probabilities must sum to 1: log, spherical, return, Bradley–Terry; it keeps its Brier score."""
+    """Uniform where probabilities must sum to 1: log, spherical, return, Bradley–Terry; it keeps
+    its Brier score.
+    """
     odds = {"odds": [0.5, 0.6]}
     rows = [forecast("ada", n, 0.7 if n % 3 else 0.2, **odds) for n in range(9)]
-    zero = [{**forecast("bob", n, 0.7, **odds), "prediction": [0.7, 0.3] if n % 3 else [0, 0]} for n in range(9)]
-    even = [{**row, "prediction": [0.7, 0.3] if row["prediction"][0] else [0.5, 0.5]} for row in zero]
+    zero = [
+        {**forecast("bob", n, 0.7, **odds), "prediction": [0.7, 0.3] if n % 3 else [0, 0]}
+        for n in range(9)
+    ]
+    even = [
+        {**row, "prediction": [0.7, 0.3] if row["prediction"][0] else [0.5, 0.5]} for row in zero
+    ]
     one, other = (evaluate(rows + more, PROBLEMS) for more in (zero, even))
     for metric in ("log", "spherical", "return_0", "return_0.5", "return_1", "bradley_terry"):
-        assert one["forecasters"]["bob"][metric] == pytest.approx(other["forecasters"]["bob"][metric], rel=1e-6)
+        assert one["forecasters"]["bob"][metric] == pytest.approx(
+            other["forecasters"]["bob"][metric], rel=1e-6
+        )
     assert one["forecasters"]["bob"]["n_exclusive"] == 9
     assert one["forecasters"]["bob"]["brier"] == pytest.approx((6 * 0.09 + 3 * 0.5) / 9)
-    assert one["warnings"][-1].startswith("probabilities that sum to 0, counted as uniform for log") or any(
-        text.startswith("probabilities that sum to 0, counted as uniform for log") for text in one["warnings"]
+    assert one["warnings"][-1].startswith(
+        "probabilities that sum to 0, counted as uniform for log"
+    ) or any(
+        text.startswith("probabilities that sum to 0, counted as uniform for log")
+        for text in one["warnings"]
     )
 
 
@@ -85,7 +140,11 @@ def test_unequal_participation_ranks_by_the_adjusted_score() -> None:
 
 
 def test_same_count_of_other_events_is_unequal_participation() -> None:
-    rows = [forecast(name, n, 0.6) for name, first in (("ada", 0), ("bob", 2)) for n in range(first, first + 8)]
+    rows = [
+        forecast(name, n, 0.6)
+        for name, first in (("ada", 0), ("bob", 2))
+        for n in range(first, first + 8)
+    ]
     assert evaluate(rows, PROBLEMS)["ranked_by"]["metric"] == "adjusted_brier"
 
 
@@ -104,12 +163,21 @@ def test_difference_to_market_and_crowd_is_on_ones_own_events() -> None:
     rows = [forecast("ada", n, 0.6 + n / 30, odds=[0.1, 0.1]) for n in range(6)]
     rows += [forecast("bob", n, 0.3 + n / 30) for n in range(4, 10)]
     results = evaluate(
-        rows, [{**problem, "odds": [0.5, 0.5]} if n not in (6, 7) else problem for n, problem in enumerate(PROBLEMS)]
+        rows,
+        [
+            {**problem, "odds": [0.5, 0.5]} if n not in (6, 7) else problem
+            for n, problem in enumerate(PROBLEMS)
+        ],
     )
     ada = results["forecasters"]["ada"]
-    crowd = [(1 - p) ** 2 for p in (0.6, 0.6 + 1 / 30, 0.6 + 2 / 30, 0.7, *(0.45 + n / 30 for n in (4, 5)))]
+    crowd = [
+        (1 - p) ** 2
+        for p in (0.6, 0.6 + 1 / 30, 0.6 + 2 / 30, 0.7, *(0.45 + n / 30 for n in (4, 5)))
+    ]
     own = [(1 - (0.6 + n / 30)) ** 2 for n in range(6)]
-    assert ada["against"]["crowd"]["brier"]["difference"] == pytest.approx(np.mean(own) - np.mean(crowd))
+    assert ada["against"]["crowd"]["brier"]["difference"] == pytest.approx(
+        np.mean(own) - np.mean(crowd)
+    )
     assert ada["against"]["market"]["brier"]["difference"] == pytest.approx(np.mean(own) - 0.25)
     assert results["forecasters"]["bob"]["against"]["market"]["log"]["n"] == 4  # not 6 and 7
     gaps = [own[n] - crowd[n] for n in range(6)]
@@ -122,38 +190,63 @@ def test_difference_to_market_and_crowd_is_on_ones_own_events() -> None:
 
 def test_decomposition_adds_up_and_is_that_of_the_bins() -> None:
     for name, row in sample_results()["forecasters"].items():
-        parts, bins = row["decomposition"], [b for b in sample_results()["reliability"][name] if b["n"]]
-        total = parts["reliability"] - parts["resolution"] + parts["uncertainty"] + parts["within_bins"]
+        parts, bins = (
+            row["decomposition"],
+            [b for b in sample_results()["reliability"][name] if b["n"]],
+        )
+        total = (
+            parts["reliability"] - parts["resolution"] + parts["uncertainty"] + parts["within_bins"]
+        )
         assert total == pytest.approx(parts["mean_square"], abs=1e-12)
         n = sum(b["n"] for b in bins)
         rate = sum(b["n"] * b["frequency"] for b in bins) / n
         reliability = sum(b["n"] * (b["mean_probability"] - b["frequency"]) ** 2 for b in bins) / n
         resolution = sum(b["n"] * (b["frequency"] - rate) ** 2 for b in bins) / n
-        assert (parts["reliability"], parts["resolution"]) == pytest.approx((reliability, resolution), abs=1e-12)
+        assert (parts["reliability"], parts["resolution"]) == pytest.approx(
+            (reliability, resolution), abs=1e-12
+        )
         assert parts["uncertainty"] == pytest.approx(rate * (1 - rate))
     flat = evaluate([forecast("ada", n, 0.7) for n in range(10)], PROBLEMS)["forecasters"]["ada"]
     assert flat["decomposition"]["within_bins"] == pytest.approx(0, abs=1e-15)
-    assert flat["decomposition"]["mean_square"] == pytest.approx(flat["brier"])  # as every event has two options
+    assert flat["decomposition"]["mean_square"] == pytest.approx(
+        flat["brier"]
+    )  # as every event has two options
 
 
 def test_screen_shows_what_people_read() -> None:
-    """A board, agreement in one line; every table with `full`; of many forecasters the first thirty."""
-    short, full = format_text(report_blocks(sample_results())), format_text(report_blocks(sample_results(), full=True))
+    """A board, agreement in one line; every table with `full`; of many forecasters the first
+    thirty.
+    """
+    short, full = (
+        format_text(report_blocks(sample_results())),
+        format_text(report_blocks(sample_results(), full=True)),
+    )
     assert len(short.splitlines()) <= 30
     assert "Rank agreement of the metrics (Kendall): median" in short
-    for title in ("Rank agreement (Spearman)", "Difference to the market", "Brier by category", "Reliability"):
+    for title in (
+        "Rank agreement (Spearman)",
+        "Difference to the market",
+        "Brier by category",
+        "Reliability",
+    ):
         assert title in full
         assert title not in short
     many = evaluate(
-        [forecast(f"m{n:02d}", e, 0.5 + n / 100) for n in range(40) for e in range(2)], PROBLEMS, bootstrap=5
+        [forecast(f"m{n:02d}", e, 0.5 + n / 100) for n in range(40) for e in range(2)],
+        PROBLEMS,
+        bootstrap=5,
     )
-    assert "… the first 30 of 40 ranked and 0 provisional: --full" in format_text(report_blocks(many))
+    assert "… the first 30 of 40 ranked and 0 provisional: --full" in format_text(
+        report_blocks(many)
+    )
     assert "m00" not in format_text(report_blocks(many))
     assert "m00" in format_text(report_blocks(many, full=True))
 
 
 def test_rows_without_a_ticker_are_refused(tmp_path: Path) -> None:
-    """They became events of their own; the line of the file is named, cells of several lines counted."""
+    """They became events of their own; the line of the file is named, cells of several lines
+    counted.
+    """
     good, p = {"A": 1, "B": 0}, {"A": 0.5, "B": 0.5}
     rows = [
         csv_row("E1", "ada", p, good, category="of\ntwo lines"),
@@ -179,7 +272,9 @@ def test_forecasts_are_named_by_their_line(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(json.dumps([good, 5]), encoding="utf-8")
     for name, place in (("x.jsonl", "line 5"), ("x.json", "record 2")):
         results = ProphetArenaEvaluator(bootstrap=0).evaluate_file(tmp_path / name, [DATASET])
-        assert [entry["names"] for entry in results["excluded"] if entry["what"] == "forecast"] == [[place]]
+        assert [entry["names"] for entry in results["excluded"] if entry["what"] == "forecast"] == [
+            [place]
+        ]
 
 
 def test_adjusted_scores_are_those_of_the_model() -> None:

@@ -1,4 +1,6 @@
-"""The builder: invariants on random tables, anything at all as a table, and tables that give nothing."""
+"""The builder: invariants on random tables, anything at all as a table, and tables that give
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +26,52 @@ from forecasteval.rxnopt.datasets import template_of
 from forecasteval.rxnopt.items import read_items
 from forecasteval.rxnopt.prompts import make_template, render_question
 from make_rxnopt_samples import SEED, make_files, make_tables
-from rxnopt_tables import NAMES, RAW_CONTROL, ROOT, VALUES, Record, Row, build, by_id, check_build, simple, table, write
+from rxnopt_tables import (
+    NAMES,
+    RAW_CONTROL,
+    ROOT,
+    VALUES,
+    Record,
+    Row,
+    build,
+    by_id,
+    check_build,
+    simple,
+    table,
+    write,
+)
 
 
 @st.composite
 def random_tables(draw: st.DrawFn) -> list[Record]:
     cells = st.sampled_from(
-        ["0", "5", "12", "40", "40", "77", "93", "99", "trace", "<5", "40–50", "n.d.", "complex", "", "80(77)"]
+        [
+            "0",
+            "5",
+            "12",
+            "40",
+            "40",
+            "77",
+            "93",
+            "99",
+            "trace",
+            "<5",
+            "40–50",
+            "n.d.",
+            "complex",
+            "",
+            "80(77)",
+        ]
     )
     tables = []
     for number in range(draw(st.integers(1, 4))):
         keys = draw(
-            st.lists(st.sampled_from(["base", "solvents", "ligand", "Δt", "A"]), min_size=1, max_size=4, unique=True)
+            st.lists(
+                st.sampled_from(["base", "solvents", "ligand", "Δt", "A"]),
+                min_size=1,
+                max_size=4,
+                unique=True,
+            )
         )
         value = st.sampled_from(["a", "B", "b ", "c", "—", "{options}"])
         rows: list[Row] = [
@@ -67,9 +103,16 @@ def test_invariants(tables: list[Record], seed: int, balanced: bool, rng: random
         check_against_source(question, sources[question["meta"]["parent_table_id"]])
         check_pair(question, found)
     evaluator = RxnOptEvaluator(made.questions)
-    assert evaluator.evaluate_all({q["id"]: q["answer"][-1] for q in made.questions})["avg_relative_score"] == 1.0
+    assert (
+        evaluator.evaluate_all({q["id"]: q["answer"][-1] for q in made.questions})[
+            "avg_relative_score"
+        ]
+        == 1.0
+    )
     mixed = rng.sample(tables, len(tables))
-    assert build_files(build_questions(mixed, seed, balance_all_varying_options=balanced)) == build_files(made)
+    assert build_files(
+        build_questions(mixed, seed, balance_all_varying_options=balanced)
+    ) == build_files(made)
 
 
 def plain(conditions: Mapping[str, Any]) -> dict[str, str]:
@@ -79,7 +122,10 @@ def plain(conditions: Mapping[str, Any]) -> dict[str, str]:
 
 def check_against_source(question: Record, source: Record) -> None:
     given, meta = question["input"], question["meta"]
-    real = [plain({k: read_items(v) for k, v in entry["conditions"].items()}) for entry in source["entries"]]
+    real = [
+        plain({k: read_items(v) for k, v in entry["conditions"].items()})
+        for entry in source["entries"]
+    ]
     context = {**given["constant_conditions"], **given.get("fixed_conditions", {})}
     options = [plain({**context, **option}) for option in question["options"]]
     assert len(options) >= 2
@@ -106,9 +152,10 @@ def check_pair(question: Record, found: Mapping[str, Record]) -> None:
         control = found[question["id"] + "_control"]
         texts = [sorted(dump_json(option) for option in q["options"]) for q in (question, control)]
         assert texts[0] == texts[1]
-        assert {**control["input"], "reference_conditions": question["input"]["reference_conditions"]} == question[
-            "input"
-        ]
+        assert {
+            **control["input"],
+            "reference_conditions": question["input"]["reference_conditions"],
+        } == question["input"]
     altered = copy.deepcopy(question)
     altered["meta"], altered["answer"] = {"yields": ["LEAK"]}, [99]
     template = make_template(template_of(question["question_type"]))
@@ -124,10 +171,19 @@ ENTRIES: Final = st.fixed_dictionaries({
 })  # fmt: skip
 
 
-FIELDS: Final = ("root_img_name", "source_file", "doi", "year", "reactants", "products", "main_product_smiles")
+FIELDS: Final = (
+    "root_img_name",
+    "source_file",
+    "doi",
+    "year",
+    "reactants",
+    "products",
+    "main_product_smiles",
+)
 
 
-NAMELESS: Final = {  # its id is made of its place, by the builder and in the same way by who checks the build
+# its id is made of its place, by the builder and in the same way by who checks the build
+NAMELESS: Final = {
     **dict.fromkeys(FIELDS),
     "entries": [
         {"conditions": {}, "results": {"yield_ratio": "5"}},
@@ -138,7 +194,11 @@ NAMELESS: Final = {  # its id is made of its place, by the builder and in the sa
 
 @settings(max_examples=200)
 @example(NAMELESS)
-@given(st.fixed_dictionaries({**dict.fromkeys(FIELDS, VALUES), "entries": st.lists(ENTRIES | VALUES, max_size=8)}))
+@given(
+    st.fixed_dictionaries(
+        {**dict.fromkeys(FIELDS, VALUES), "entries": st.lists(ENTRIES | VALUES, max_size=8)}
+    )
+)
 def test_no_table_breaks_the_builder(hostile: Record) -> None:
     made = build(simple("good", [1, 2]), hostile, reactant_product_require="none")
     assert made.tables == 2 == made.used + len(made.unused_tables)
@@ -146,7 +206,9 @@ def test_no_table_breaks_the_builder(hostile: Record) -> None:
     for text in build_files(made).values():
         assert not RAW_CONTROL.search(text)
     for question in made.questions:
-        assert not RAW_CONTROL.search(render_question(question, make_template(template_of(question["question_type"]))))
+        assert not RAW_CONTROL.search(
+            render_question(question, make_template(template_of(question["question_type"])))
+        )
 
 
 def test_tables_without_any_question() -> None:
@@ -160,7 +222,9 @@ def test_tables_without_any_question() -> None:
 
 
 def test_an_unusable_table_does_not_evict_one_of_its_id() -> None:
-    built = build({**simple("d", [5, 5]), "source_file": "a"}, {**simple("d", [5, 50]), "source_file": "b"})
+    built = build(
+        {**simple("d", [5, 5]), "source_file": "a"}, {**simple("d", [5, 50]), "source_file": "b"}
+    )
     assert (built.used, built.counts["unused"]) == (1, {"no_question": 1})
 
 
@@ -174,8 +238,21 @@ def test_unreadable_files_are_counted(tmp_path: Path) -> None:
 def test_the_samples_have_every_kind_of_question_and_cell() -> None:
     made = build(*make_tables(), seed=SEED)
     assert min(made.kinds.values()) >= 10
-    cells = {str(v) for t in make_tables() for e in t["entries"] for v in e["results"].values() if v}
-    assert {"trace", "n.d.", "<5", "quant.", "55 c", "92(88)", "40–50", "nd", ">20:1", "l/b = 73:27"} <= cells
+    cells = {
+        str(v) for t in make_tables() for e in t["entries"] for v in e["results"].values() if v
+    }
+    assert {
+        "trace",
+        "n.d.",
+        "<5",
+        "quant.",
+        "55 c",
+        "92(88)",
+        "40–50",
+        "nd",
+        ">20:1",
+        "l/b = 73:27",
+    } <= cells
 
 
 def test_the_committed_samples_are_what_the_script_writes() -> None:
@@ -183,15 +260,21 @@ def test_the_committed_samples_are_what_the_script_writes() -> None:
     assert len(files) == 13 + 6 + 6
     for name, text in files.items():
         assert (ROOT / name).read_text(encoding="utf-8") == text, name
-    committed = {f"dataset/rxnopt-tables/{path.name}" for path in (ROOT / "dataset" / "rxnopt-tables").iterdir()}
+    committed = {
+        f"dataset/rxnopt-tables/{path.name}"
+        for path in (ROOT / "dataset" / "rxnopt-tables").iterdir()
+    }
     assert committed == {name for name in files if "rxnopt-tables" in name}
 
 
 def test_what_is_not_asked_is_counted_over_all_tables() -> None:
-    lonely: list[Row] = [({"base": f"b{n}", "ligand": f"l{n}"}, {"yield_ratio": n}) for n in range(3)]
+    lonely: list[Row] = [
+        ({"base": f"b{n}", "ligand": f"l{n}"}, {"yield_ratio": n}) for n in range(3)
+    ]
     equal: list[Row] = [({"base": f"b{n}"}, {"yield_ratio": 5}) for n in range(3)]
     made = build(table("a", equal), table("b", lonely), table("c", lonely))
-    # of a: base and all_varying tie; of b and c: no two rows differ in base alone, or in ligand alone
+    # of a: base and all_varying tie; of b and c: no two rows differ in base alone, or in ligand
+    # alone
     assert made.counts["not_asked"] == {"all_options_tie": 2, "fewer_than_two_options": 4}
 
 
@@ -215,17 +298,27 @@ def test_bytes_do_not_depend_on_the_hash_seed_or_on_file_names_order(tmp_path: P
         made = f"write_build(build_questions({str(tmp_path / name)!r}), Path({str(tmp_path / f'out-{name}')!r}))"
         code = f"{IMPORTS}; {made}"
         variables = {**os.environ, "PYTHONHASHSEED": hash_seed}
-        subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=ROOT, env=variables, check=True)
-        outputs.append({path.name: path.read_bytes() for path in (tmp_path / f"out-{name}").iterdir()})
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", code], cwd=ROOT, env=variables, check=True
+        )
+        outputs.append(
+            {path.name: path.read_bytes() for path in (tmp_path / f"out-{name}").iterdir()}
+        )
     assert outputs[0] == outputs[1]
 
 
 def test_the_report_counts_and_names_what_is_there() -> None:
     made = build(*make_tables(), seed=SEED)
     report = build_files(made)["report.md"]
-    found, skipped = sum(q["id"].endswith("_ref") for q in made.questions), made.counts["skipped"].total()
+    found, skipped = (
+        sum(q["id"].endswith("_ref") for q in made.questions),
+        made.counts["skipped"].total(),
+    )
     assert min(found, skipped) > 0
-    assert f"\n- references looked for: {found + skipped}, found {found}, skipped {skipped}\n" in report
+    assert (
+        f"\n- references looked for: {found + skipped}, found {found}, skipped {skipped}\n"
+        in report
+    )
     for kind, template in (
         ("all_varying", "all_varying"),
         ("all_varying_reference", "all_varying_reference"),

@@ -59,7 +59,9 @@ def test_what_is_doubtful_is_said(raw: object, field: str) -> None:
     assert read_yield(raw).note if field == "yield" else read_fraction(raw, field)[1]
 
 
-@each("raw", ["-", "—", "", "N/A", None, "n.d.", "trace", "27 c", "quant.", "3aa (85%)", "80(77)", 0])
+@each(
+    "raw", ["-", "—", "", "N/A", None, "n.d.", "trace", "27 c", "quant.", "3aa (85%)", "80(77)", 0]
+)
 def test_what_is_plain_is_not_warned_about(raw: object) -> None:
     assert read_yield(raw).note == ""
 
@@ -90,7 +92,10 @@ PIECES: Final = st.sampled_from([
 
 
 @settings(max_examples=500)
-@given(st.one_of(st.lists(PIECES, max_size=12).map("".join), st.text(), st.integers(), st.floats()), st.booleans())
+@given(
+    st.one_of(st.lists(PIECES, max_size=12).map("".join), st.text(), st.integers(), st.floats()),
+    st.booleans(),
+)
 def test_reading_never_raises_and_stays_in_bounds(raw: object, fraction: bool) -> None:
     cell = read_yield(raw, fraction)
     for value in (cell.value, cell.isolated):
@@ -100,7 +105,9 @@ def test_reading_never_raises_and_stays_in_bounds(raw: object, fraction: bool) -
         assert part is None or 0.2 <= part <= 1  # five components at least share a fifth
 
 
-@each("piece", [" ", "a,", "5-", "(", "3a (", "r", "95:", "[a", "<sup>", "5 or ", "option 5 ", "\\u"])
+@each(
+    "piece", [" ", "a,", "5-", "(", "3a (", "r", "95:", "[a", "<sup>", "5 or ", "option 5 ", "\\u"]
+)
 def test_reading_is_linear(piece: str) -> None:
     def make(length: int, run: int) -> Callable[[], object]:
         text = f"{run}{piece * (length // len(piece))}"

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from each import each
-from forecasteval.rxnopt.columns import correlation, header_roles, is_entry, is_result, is_row_number, split_cell
+from forecasteval.rxnopt.columns import (
+    correlation,
+    header_roles,
+    is_entry,
+    is_result,
+    is_row_number,
+    split_cell,
+)
 
 
 @each(
@@ -75,7 +82,9 @@ def test_correlation_against_numpy() -> None:
     cells, yields = ["1", "2.5", "-3", "4e1", "", "7%"], [3.0, 9.0, 1.0, 80.0, 50.0, None]
     expected = abs(np.corrcoef([1, 2.5, -3, 40], [3, 9, 1, 80])[0, 1])
     assert correlation(cells, yields) == pytest.approx(expected)
-    assert correlation(["4", "3", "2", "1"], [1.0, 2.0, 3.0, 4.0]) == pytest.approx(1)  # what is left of the reactant
+    assert correlation(["4", "3", "2", "1"], [1.0, 2.0, 3.0, 4.0]) == pytest.approx(
+        1
+    )  # what is left of the reactant
     assert correlation(["0,1", "0,2 %", "−0,3", "0,4"], [1.0, 2.0, -3.0, 4.0]) == pytest.approx(1)
     assert correlation(["1", "2", "3", "x"], [1.0, 2.0, 3.0, 4.0]) == 0
     assert correlation(["1", "2", "3", "3"], [1.0, 2.0, 3.0, 4.0]) == 0  # three values

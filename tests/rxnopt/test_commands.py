@@ -31,12 +31,16 @@ def run(*args: object) -> Done:
 
 
 def sheet(path: Path) -> Path:
-    """A screen of 4 bases in 3 solvents, as a chemist keeps it: in a workbook, with results in more than one column."""
+    """A screen of 4 bases in 3 solvents, as a chemist keeps it: in a workbook, with results in more
+    than one column.
+    """
     book = openpyxl.Workbook()
     book.active.append(["Entry", "base", "solvent", "yield (%)", "ee (%)", "conv."])
     rows = itertools.product(["K2CO3", "Cs2CO3", "Et3N", "DBU"], ["DMF", "THF", "EtOH"])
     for n, (base, solvent) in enumerate(rows):
-        book.active.append([n + 1, base, solvent, 17 * n % 101 + 1 / 3, "nd" if n == 3 else 90 + n % 5, 99])
+        book.active.append(
+            [n + 1, base, solvent, 17 * n % 101 + 1 / 3, "nd" if n == 3 else 90 + n % 5, 99]
+        )
     book.save(path)
     return path
 
@@ -45,7 +49,16 @@ def sheet(path: Path) -> Path:
 @each("orders", [1, 3])
 def test_from_a_spreadsheet_to_a_score(tmp_path: Path, orders: int) -> None:
     path = sheet(tmp_path / "x.xlsx")
-    options = ("--yield", "yield (%)", "--ee", "ee (%)", "--reactants-smiles", "CCBr", "--products-smiles", "CCO")
+    options = (
+        "--yield",
+        "yield (%)",
+        "--ee",
+        "ee (%)",
+        "--reactants-smiles",
+        "CCBr",
+        "--products-smiles",
+        "CCO",
+    )
     done = run("import", path, "-o", tmp_path / "tables", *options)
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines() == [
@@ -65,14 +78,22 @@ def test_from_a_spreadsheet_to_a_score(tmp_path: Path, orders: int) -> None:
         options_of = {q["id"]: q["options"] for q in json.loads(dataset.read_text("utf-8"))}
         for row in map(json.loads, prompts.read_text("utf-8").splitlines()):
             name = row["id"].partition("@")[0]
-            wanted = "\n".join(f"- {k}: {v[0]['content']}" for k, v in sorted(options_of[name][best[name]].items()))
+            wanted = "\n".join(
+                f"- {k}: {v[0]['content']}" for k, v in sorted(options_of[name][best[name]].items())
+            )
             blocks = row["prompt"].partition("## Options\n")[2].split("\n\n")
             (index,) = [n for n, block in enumerate(blocks) if block == f"Option {n}:\n{wanted}"]
-            replies.append(json.dumps({"id": row["id"], "reply": f"Option {index}\nOption {index + 1} is too weak."}))
+            replies.append(
+                json.dumps(
+                    {"id": row["id"], "reply": f"Option {index}\nOption {index + 1} is too weak."}
+                )
+            )
     write(tmp_path / "r.jsonl", "\n".join(replies))
     done = run("parse", tmp_path / "r.jsonl", "-o", tmp_path / "p.json")
     assert (done.code, done.out) == (0, f"{len(replies)} indices in {tmp_path}/p.json\n")
-    found = RxnOptEvaluator().evaluate_file(tmp_path / "p.json", find_datasets(str(tmp_path / "q"), tmp_path))
+    found = RxnOptEvaluator().evaluate_file(
+        tmp_path / "p.json", find_datasets(str(tmp_path / "q"), tmp_path)
+    )
     assert (found["n"], found["missing"], found["unknown_ids"]) == (len(replies) // orders, 0, 0)
     assert found["avg_relative_score"] == found["exact_match_accuracy"] == 1.0
 
@@ -90,7 +111,9 @@ def test_a_build_without_questions_says_what_it_could_not_read(tmp_path: Path) -
 
 
 def test_the_chinese_report(tmp_path: Path) -> None:
-    done = run("build", ROOT / "dataset" / "rxnopt-tables", "-o", tmp_path / "q", "--language", "zh")
+    done = run(
+        "build", ROOT / "dataset" / "rxnopt-tables", "-o", tmp_path / "q", "--language", "zh"
+    )
     assert done.code == 0, done.err
     report = (tmp_path / "q" / "report.md").read_text(encoding="utf-8")
     titles = [
@@ -122,7 +145,12 @@ def test_reasons_that_did_not_occur_are_listed(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     write(tmp_path / "tables" / "t.json", json.dumps(simple("t", [1, 2, 3])))
     out = run("build", tmp_path / "tables", "-o", tmp_path / "q").out
-    for reason in ("filter_year: 0", "unreadable: 0", "no_non_top_score_group: 0", "fewer_than_two_options: 0"):
+    for reason in (
+        "filter_year: 0",
+        "unreadable: 0",
+        "no_non_top_score_group: 0",
+        "fewer_than_two_options: 0",
+    ):
         assert f"  - {reason}\n" in out
 
 
@@ -140,24 +168,35 @@ def test_the_output_folder_is_whole(tmp_path: Path) -> None:
         assert f"\n## {number}. {title}\n" in report
     assert not [name for name in names if name != "report.md" and f"`{name}`" not in report]
     for kind in QUESTION_TYPES:
-        questions = json.loads((tmp_path / "q" / f"multiple_choice_{kind}.json").read_text(encoding="utf-8"))
+        questions = json.loads(
+            (tmp_path / "q" / f"multiple_choice_{kind}.json").read_text(encoding="utf-8")
+        )
         assert f"| `multiple_choice_{kind}.json` | `{kind}` | {len(questions)} |" in report
         example = tmp_path / "q" / f"example_prediction_multiple_choice_{kind}.json"
-        found = RxnOptEvaluator().evaluate_file(example, [tmp_path / "q" / f"multiple_choice_{kind}.json"])
+        found = RxnOptEvaluator().evaluate_file(
+            example, [tmp_path / "q" / f"multiple_choice_{kind}.json"]
+        )
         assert (found["n"], found["missing"], found["illegal"]) == (len(questions), 0, 0)
         assert f"### {kind}" in report
     assert "filter_is_table: 1" in report
-    assert "giese_photoredox.json: entries[9] (entry 10): yield_ratio: cannot be read as one yield: 'complex'" in report
+    assert (
+        "giese_photoredox.json: entries[9] (entry 10): yield_ratio: cannot be read as one yield: 'complex'"
+        in report
+    )
     again = run("build", ROOT / "dataset" / "rxnopt-tables", "-o", tmp_path / "q")
     assert (again.code, again.out) == (2, "")
     assert again.err == f"eval.py: {tmp_path}/q: the output folder must not exist yet\n"
 
 
 @each(("program", "line"), [("eval.py", "python eval.py"), ("forecasteval", "forecasteval")])
-def test_the_report_names_the_program_that_built_it(tmp_path: Path, program: str, line: str) -> None:
+def test_the_report_names_the_program_that_built_it(
+    tmp_path: Path, program: str, line: str
+) -> None:
     (tmp_path / "tables").mkdir()
     write(tmp_path / "tables/good.json", json.dumps(simple("good", [1, 2, 3])))
-    assert commands.run(["build", str(tmp_path / "tables"), "-o", str(tmp_path / "q")], program) == 0
+    assert (
+        commands.run(["build", str(tmp_path / "tables"), "-o", str(tmp_path / "q")], program) == 0
+    )
     report = (tmp_path / "q/report.md").read_text(encoding="utf-8")
     assert re.findall(r"^    (.*) rxnopt (?:render|parse) ", report, re.M) == [line, line]
     assert re.findall(r"^    (.*) -f multiple", report, re.M) == [line]
@@ -191,7 +230,10 @@ def test_bad_files_in_the_folder_do_not_cost_the_others(tmp_path: Path) -> None:
     write(folder / "e.json", "[" * 100_000)
     write(folder / "f.json", json.dumps(simple("good", [1, 2])))
     write(folder / "g.json", '{"entries": [], "entries": [1]}')
-    write(folder / "h.json", json.dumps({**simple("h", [1, 2]), "entries": [1, {"conditions": 3}, {"results": []}]}))
+    write(
+        folder / "h.json",
+        json.dumps({**simple("h", [1, 2]), "entries": [1, {"conditions": 3}, {"results": []}]}),
+    )
     write(folder / "notes.txt", "no table")
     done = run("build", folder, "-o", tmp_path / "q")
     assert done.code == 0
@@ -220,7 +262,9 @@ def test_hostile_tables_are_safe_on_the_screen_and_in_the_report(tmp_path: Path)
         entry["conditions"][evil] = [{"content": f"{evil} {entry['entry_idx']}", "SMILES": evil}]
     (tmp_path / "tables").mkdir()
     write(tmp_path / "tables" / "x.json", json.dumps(made))
-    done = run("build", tmp_path / "tables", "-o", tmp_path / "q", "--condition-keys-blacklist", "`|,x")
+    done = run(
+        "build", tmp_path / "tables", "-o", tmp_path / "q", "--condition-keys-blacklist", "`|,x"
+    )
     assert done.code == 0, done.err
     assert {path.name for path in tmp_path.iterdir()} == {"tables", "q"}
     for path in (tmp_path / "q").iterdir():
@@ -256,9 +300,13 @@ BAD_COMMANDS: Final[list[tuple[list[str], str]]] = [
 
 
 @pytest.mark.parametrize(
-    ("command", "message"), BAD_COMMANDS, ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else ""
+    ("command", "message"),
+    BAD_COMMANDS,
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
 )
-def test_bad_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], message: str) -> None:
+def test_bad_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], message: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     for folder in ("empty", "t", "taken"):
         Path(folder).mkdir()
@@ -288,7 +336,9 @@ def test_usage(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("command", ["", "import", "build", "render", "parse"])
-@pytest.mark.parametrize(("program", "line"), [("eval.py", "python eval.py"), ("forecasteval", "forecasteval")])
+@pytest.mark.parametrize(
+    ("program", "line"), [("eval.py", "python eval.py"), ("forecasteval", "forecasteval")]
+)
 def test_help_has_examples_that_parse(
     capsys: pytest.CaptureFixture[str], command: str, program: str, line: str
 ) -> None:
@@ -298,7 +348,11 @@ def test_help_has_examples_that_parse(
     shown = capsys.readouterr().out
     assert shown.startswith(f"usage: {program} rxnopt {command}".rstrip() + " [-h]")
     prefix = f"  {line} rxnopt {command}".rstrip() + " "
-    examples = [row.removeprefix(f"  {line} rxnopt ") for row in shown.splitlines() if row.startswith(prefix)]
+    examples = [
+        row.removeprefix(f"  {line} rxnopt ")
+        for row in shown.splitlines()
+        if row.startswith(prefix)
+    ]
     assert len(examples) >= (4 if not command else 1)
     for example in examples:
         assert parser.parse_args(example.split()).run
@@ -311,14 +365,18 @@ def test_render_uses_the_template_beside_the_dataset_and_one_id(tmp_path: Path) 
     done = run("render", path, "--id", "u_q2")
     (row,) = map(json.loads, done.out.splitlines())
     assert row["id"] == "u_q2"
-    assert re.fullmatch(r"Mine: Option 0:\n- base: base \d\n\nOption 1:\n- base: base \d\{unknown\}", row["prompt"])
+    assert re.fullmatch(
+        r"Mine: Option 0:\n- base: base \d\n\nOption 1:\n- base: base \d\{unknown\}", row["prompt"]
+    )
     chinese = run("render", path, "--id", "u_q1", "--language", "zh")
     assert "只输出一个数字" in json.loads(chinese.out)["prompt"]
 
 
 def test_rendering_needs_neither_meta_nor_answer(tmp_path: Path) -> None:
     questions = build(simple("t", [10, 20, 30])).questions
-    blind = [{key: q[key] for key in ("id", "question_type", "input", "options")} for q in questions]
+    blind = [
+        {key: q[key] for key in ("id", "question_type", "input", "options")} for q in questions
+    ]
     for name, rows in (("full", questions), ("blind", blind)):
         write(tmp_path / f"{name}.json", json.dumps(rows))
         assert run("render", tmp_path / f"{name}.json", "-o", tmp_path / f"{name}.jsonl").code == 0
@@ -338,5 +396,7 @@ def test_only_the_first_warnings_are_shown(tmp_path: Path) -> None:
 @pytest.mark.extra("openpyxl")
 def test_the_sheet_of_the_docs_is_the_one_that_is_shown() -> None:
     found = read_sheet(ROOT / "docs" / "experiments.xlsx")
-    header, *rows = next(table for table in read_tables(read("docs/rxnopt.md")) if table[0][0] == "Entry")
+    header, *rows = next(
+        table for table in read_tables(read("docs/rxnopt.md")) if table[0][0] == "Entry"
+    )
     assert (found.header, [list(row.cells.values()) for row in found.rows]) == (header, rows)

@@ -64,11 +64,16 @@ def test_other_bad_datasets(tmp_path: Path) -> None:
         RxnOptEvaluator([path])
 
 
-@each("field", ["yields", "effective_scores", "option_relative_scores", "scores", "option_source_entries"])
+@each(
+    "field",
+    ["yields", "effective_scores", "option_relative_scores", "scores", "option_source_entries"],
+)
 def test_every_array_of_meta_is_as_long_as_the_options(field: str) -> None:
     record = copy.deepcopy(by_id(build(simple("t", [1, 2])))["t_q1"])
     record["meta"][field] = record["meta"][field][:1]
-    with pytest.raises(InputError, match=f"meta.{field} must hold one value for each of 2 options, got 1 values"):
+    with pytest.raises(
+        InputError, match=f"meta.{field} must hold one value for each of 2 options, got 1 values"
+    ):
         RxnOptEvaluator([record])
 
 
@@ -79,8 +84,12 @@ def test_answers_are_integers(answer: list[Any]) -> None:
 
 
 @settings(max_examples=200)
-@given(st.sampled_from(["id", "question_type", "options", "answer", "meta"]), VALUES, VALUES, VALUES)
-def test_no_record_breaks_the_evaluator(field: str, value: object, scores: object, answer: object) -> None:
+@given(
+    st.sampled_from(["id", "question_type", "options", "answer", "meta"]), VALUES, VALUES, VALUES
+)
+def test_no_record_breaks_the_evaluator(
+    field: str, value: object, scores: object, answer: object
+) -> None:
     record = copy.deepcopy(by_id(build(simple("t", [1, 2])))["t_q1"])
     record["meta"]["scores"] = scores
     record[field] = value
@@ -95,7 +104,10 @@ def test_no_record_breaks_the_evaluator(field: str, value: object, scores: objec
 @each("place", ["question", "meta"])
 def test_keys_given_twice_are_refused(tmp_path: Path, place: str) -> None:
     text = json.dumps(DATA[:1])
-    old, new = {"question": ('"id":', '"answer": [7], "id":'), "meta": ('"yields":', '"yields": [1], "yields":')}[place]
+    old, new = {
+        "question": ('"id":', '"answer": [7], "id":'),
+        "meta": ('"yields":', '"yields": [1], "yields":'),
+    }[place]
     path = write(tmp_path / "d.json", text.replace(old, new))
     with pytest.raises(InputError, match=r"'(answer|yields)' is given twice with different values"):
         RxnOptEvaluator([path])

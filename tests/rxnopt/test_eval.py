@@ -38,7 +38,9 @@ QUESTIONS: Final = [choice("t_q1", 80, 40), choice("t_q2", 30, 60, 90), choice("
 def folder(root: Path, **predictions: Any) -> Path:
     """A dataset `rxn` and the predictions rxn-NAME."""
     write(root, {"dataset/rxn.json": QUESTIONS})
-    return write(root, {f"prediction/rxn-{name}.json": answers for name, answers in predictions.items()})
+    return write(
+        root, {f"prediction/rxn-{name}.json": answers for name, answers in predictions.items()}
+    )
 
 
 def test_file_is_told_by_its_dataset_and_scored_as_in_python(tmp_path: Path) -> None:
@@ -46,7 +48,15 @@ def test_file_is_told_by_its_dataset_and_scored_as_in_python(tmp_path: Path) -> 
     folder(tmp_path, a=answers)
     printed = run(tmp_path, "-f", "rxn-a", "--json").json
     results = RxnOptEvaluator(QUESTIONS).evaluate_all(answers)
-    for key in ("avg_relative_score", "exact_match_accuracy", "missing", "illegal", "coerced", "unknown_ids", "items"):
+    for key in (
+        "avg_relative_score",
+        "exact_match_accuracy",
+        "missing",
+        "illegal",
+        "coerced",
+        "unknown_ids",
+        "items",
+    ):
         assert printed[key] == json.loads(json.dumps(results[key])), key
     assert printed["avg_relative_score"] == pytest.approx((0.5 + 1 + 0) / 3)
     assert (printed["missing"], printed["coerced"], printed["unknown_ids"]) == (1, 1, 1)
@@ -58,7 +68,8 @@ def test_report_and_items(tmp_path: Path) -> None:
     done = run(tmp_path, "-f", "rxn-a", "--items")
     assert (done.code, done.err) == (0, "")
     rows = [line.split() for line in done.out.splitlines()]
-    # 1, illegal, missing; a uniform guess gets (0.75 + 2/3 + 0.55)/3; one table says nothing about another
+    # 1, illegal, missing; a uniform guess gets (0.75 + 2/3 + 0.55)/3; one table says nothing about
+    # another
     assert ["Overall", "0.3333", "–", "0.6556", "0.3333", "0.3333", "3", "1", "1"] in rows
     assert ["3", "questions", "of", "1", "table,", "dataset", "rxn.json"] in rows
     assert [row for row in rows if row[:1] in (["2"], ["3"])][1:] == [
@@ -75,7 +86,12 @@ def test_several_datasets_and_pairs(tmp_path: Path) -> None:
     write(tmp_path, {"prediction/r-x.json": {"t_q1_ref": 1, "t_q1_ref_control": 1}})
     printed = run(tmp_path, "-f", "r-x", "--dataset", "r", "--dataset", "c", "--json").json
     pair = printed["pairs"]["overall"]
-    assert (pair["pairs"], pair["reference_mean"], pair["control_mean"], pair["wins"]) == (1, 1, 0.5, 1)
+    assert (pair["pairs"], pair["reference_mean"], pair["control_mean"], pair["wins"]) == (
+        1,
+        1,
+        0.5,
+        1,
+    )
     assert printed["dataset"] == "c.json, r.json"
     one = run(tmp_path, "-f", "r-x", "--json").json  # r-x belongs to r
     assert (one["n"], one["unknown_ids"], one["pairs"]["overall"]["pairs"]) == (1, 1, 0)
@@ -85,24 +101,50 @@ def test_a_folder_of_datasets(tmp_path: Path) -> None:
     """`--dataset FOLDER` takes the files of a build, but for those without a question."""
     kinds = ("single_varying", "single_varying_reference", "single_varying_reference_control")
     for kind, end in zip(kinds, ("", "_ref", "_ref_control"), strict=True):
-        write(tmp_path, {f"built/multiple_choice_{kind}.json": [choice(f"t_q1{end}", 100, 50, kind=kind)]})
-    write(tmp_path, {"built/multiple_choice_all_varying.json": [], "built/example_prediction_x.json": {"t_q1": 0}})
+        write(
+            tmp_path,
+            {f"built/multiple_choice_{kind}.json": [choice(f"t_q1{end}", 100, 50, kind=kind)]},
+        )
+    write(
+        tmp_path,
+        {
+            "built/multiple_choice_all_varying.json": [],
+            "built/example_prediction_x.json": {"t_q1": 0},
+        },
+    )
     write(tmp_path, {"prediction/all.json": {"t_q1": 0, "t_q1_ref": 0, "t_q1_ref_control": 1}})
     printed = run(tmp_path, "-f", "all", "--dataset", str(tmp_path / "built"), "--json").json
     assert (printed["n"], printed["missing"], printed["pairs"]["overall"]["pairs"]) == (3, 0, 1)
     assert list(printed["by_question_type"]) == list(kinds)
     assert printed["dataset"].count("multiple_choice_") == 3
-    write(tmp_path, {"dataset/built/multiple_choice_all_varying.json": [choice("t_q1", 1, 2, kind="all_varying")]})
-    assert run(tmp_path, "-f", "all", "--dataset", "built", "--json").json["n"] == 1  # as other names, in dataset/
-    assert_refused(run(tmp_path, "-f", "all", "--dataset", str(tmp_path / "prediction")), "a folder; name a file in it")
+    write(
+        tmp_path,
+        {
+            "dataset/built/multiple_choice_all_varying.json": [
+                choice("t_q1", 1, 2, kind="all_varying")
+            ]
+        },
+    )
+    assert (
+        run(tmp_path, "-f", "all", "--dataset", "built", "--json").json["n"] == 1
+    )  # as other names, in dataset/
+    assert_refused(
+        run(tmp_path, "-f", "all", "--dataset", str(tmp_path / "prediction")),
+        "a folder; name a file in it",
+    )
 
 
 def test_nightly_leaves_out_answers_to_questions_of_another_folder(tmp_path: Path) -> None:
-    """What was parsed for a folder that `build` wrote begins like a dataset of dataset/, and no id is one of it."""
+    """What was parsed for a folder that `build` wrote begins like a dataset of dataset/, and no id
+    is one of it.
+    """
     folder(tmp_path, a={"t_q1": 0}, b={"experiments_q1": 0})
     done = run(tmp_path, "nightly")
     assert done.code == 0
-    assert "rxn-b.json: not scored: expected predictions for this dataset (or --dataset, or a name that" in done.err
+    assert (
+        "rxn-b.json: not scored: expected predictions for this dataset (or --dataset, or a name that"
+        in done.err
+    )
     assert "1 files scored, 0 unchanged, 0 failed" in done.out
     assert run(tmp_path, "nightly", "--verify").code == 0
 
@@ -114,8 +156,16 @@ def test_nightly_leaves_out_answers_to_questions_of_another_folder(tmp_path: Pat
         ("rxn-other", [], ["expected predictions for this dataset", "other ids"]),
         ("rxn-a", ["--missing", "skip"], ["--missing: needs a file of FutureX, got RxnOptBench"]),
         ("rxn-a", ["--sort", "brier"], ["--sort: needs a file of Prophet Arena, got RxnOptBench"]),
-        ("plain", ["--dataset", "plain", "--dataset", "rxn"], ["--dataset: several need RxnOptBench", "FutureX"]),
-        ("wrong-a", [], ["dataset/wrong.json: record 1 (id t_q1)", "option_relative_scores[1] must be", "0.5"]),
+        (
+            "plain",
+            ["--dataset", "plain", "--dataset", "rxn"],
+            ["--dataset: several need RxnOptBench", "FutureX"],
+        ),
+        (
+            "wrong-a",
+            [],
+            ["dataset/wrong.json: record 1 (id t_q1)", "option_relative_scores[1] must be", "0.5"],
+        ),
     ],
 )
 def test_refused(tmp_path: Path, name: str, options: list[str], words: list[str]) -> None:
@@ -128,12 +178,17 @@ def test_refused(tmp_path: Path, name: str, options: list[str], words: list[str]
 
 
 def test_nightly_ranks_and_reuses(tmp_path: Path) -> None:
-    folder(tmp_path, best={"t_q1": 0, "t_q2": 2, "t_q3": 1}, poor={"t_q1": 1, "t_q2": 0, "t_q3": True})
+    folder(
+        tmp_path, best={"t_q1": 0, "t_q2": 2, "t_q3": 1}, poor={"t_q1": 1, "t_q2": 0, "t_q3": True}
+    )
     write(tmp_path, {"prediction/plain.json": [q()]})
     assert run(tmp_path, "nightly").code == 0
     board = json.loads((tmp_path / "evaluation/leaderboard.json").read_text("utf-8"))
     (table,) = [table for table in board["tables"] if table["benchmark"] == "RxnOptBench"]
-    rows = [(row["rank"], row["name"], round(row["overall_score"], 4), row["unparsed"]) for row in table["rows"]]
+    rows = [
+        (row["rank"], row["name"], round(row["overall_score"], 4), row["unparsed"])
+        for row in table["rows"]
+    ]
     assert rows == [(1, "rxn-best", 1.0, 0), (2, "rxn-poor", round((0.5 + 1 / 3) / 3, 4), 1)]
     assert table["rows"][1]["p_above"] == 1.0  # three questions differ, but all of one table
     assert run(tmp_path, "nightly").out.splitlines()[-1] == "0 files scored, 3 unchanged, 0 failed"
@@ -142,17 +197,26 @@ def test_nightly_ranks_and_reuses(tmp_path: Path) -> None:
 def test_boards_judge_by_tables_as_the_report_does() -> None:
     questions = [choice(f"{table}_q{n}", 10, 60, 90 + n) for table in "stuvw" for n in (1, 2)]
     given = [{one["id"]: (n * k + n // 4) % 3 for n, one in enumerate(questions)} for k in (1, 2)]
-    results = [{"name": f"s{k}", **RxnOptEvaluator(questions).evaluate_all(one)} for k, one in enumerate(given)]
+    results = [
+        {"name": f"s{k}", **RxnOptEvaluator(questions).evaluate_all(one)}
+        for k, one in enumerate(given)
+    ]
     table = rank(results)["tables"][0]
     for row in table["rows"]:
         own = next(result for result in results if result["name"] == row["name"])
         assert row["overall_interval"] == pytest.approx(own["intervals"]["avg_relative_score"])
         assert row["overall_score"] == pytest.approx(own["avg_relative_score"])
     [pair] = compare(results)["pairs"]
-    gaps = [a["score"] - b["score"] for a, b in zip(*(result["items"] for result in results), strict=True)]
+    gaps = [
+        a["score"] - b["score"]
+        for a, b in zip(*(result["items"] for result in results), strict=True)
+    ]
     tables = [item["cluster"] for item in results[0]["items"]]
     assert pair["interval"] == pytest.approx(clustered_interval(gaps, tables, (-1.0, 1.0)))
-    sums = [sum(gap for gap, name in zip(gaps, tables, strict=True) if name == table) for table in "stuvw"]
+    sums = [
+        sum(gap for gap, name in zip(gaps, tables, strict=True) if name == table)
+        for table in "stuvw"
+    ]
     signs = np.array([*itertools.product((1, -1), repeat=5)]) @ sums
     assert pair["p"] >= np.mean(np.abs(signs) >= abs(sum(sums)) - 1e-12)
 

@@ -47,7 +47,12 @@ def test_import_makes_a_table_of_each_group(tmp_path: Path) -> None:
         "\n3,s2,CCBr,CCO,K2CO3,,0.1,95,y\n",
     )
     layout = Layout(
-        {"yield_ratio": "yield", "ee": "ee"}, ["halide"], ["product"], ["substrate"], ["note"], fraction=True
+        {"yield_ratio": "yield", "ee": "ee"},
+        ["halide"],
+        ["product"],
+        ["substrate"],
+        ["note"],
+        fraction=True,
     )
     tables, notes = import_file(path, layout)
     assert list(tables) == ["my_runs_1.json", "my_runs_2.json"]
@@ -59,7 +64,9 @@ def test_import_makes_a_table_of_each_group(tmp_path: Path) -> None:
     ]  # fmt: skip
     first = tables["my_runs_1.json"]
     assert first["reactants"] == [{"content": "Brc1ccccc1", "SMILES": "Brc1ccccc1"}]
-    assert tables["my_runs_2.json"]["products"] == [{"content": "CCO", "SMILES": ""}]  # a name, for all we know
+    assert tables["my_runs_2.json"]["products"] == [
+        {"content": "CCO", "SMILES": ""}
+    ]  # a name, for all we know
     assert first["entries"][1] == {
         "entry_idx": "2", "rxn_id": "0", "results": {"yield_ratio": "0.75", "ee": None},
         "conditions": {
@@ -78,7 +85,10 @@ def test_groups_are_shown_in_prompts(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "\n".join(rows) + "\n")
     tables, _ = read(path, group=["substrate"])
     made = by_id(build_questions(tables.values(), reactant_product_require="none"))
-    prompts = [render_question(made[name], make_template("single_varying")) for name in ("x_1_q1", "x_2_q1")]
+    prompts = [
+        render_question(made[name], make_template("single_varying"))
+        for name in ("x_1_q1", "x_2_q1")
+    ]
     assert ["- substrate: s1\n" in prompt for prompt in prompts] == [True, False]
     assert "- substrate: s2\n" in prompts[1]
     tables, _ = read(path, group=["substrate"], reactants=["substrate"])
@@ -88,7 +98,9 @@ def test_groups_are_shown_in_prompts(tmp_path: Path) -> None:
 
 def test_a_group_that_build_would_not_show_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "scale,base,yield\n1 g,a,1\n2 g,b,2\n")
-    with pytest.raises(InputError, match="the column scale must have another name: build leaves it out of prompts"):
+    with pytest.raises(
+        InputError, match="the column scale must have another name: build leaves it out of prompts"
+    ):
         read(path, group=["scale"])
     assert "warning: build leaves the condition scale out; give it another name" in read(path)[1]
 
@@ -96,9 +108,17 @@ def test_a_group_that_build_would_not_show_is_refused(tmp_path: Path) -> None:
 BAD: Final = [
     ("a,b\n1,2\n", Layout({"yield_ratio": "c"}), ": no column c, got a, b"),
     ("a,b\n1,2\n", Layout({"yield_ratio": "b"}, conditions=["x"]), ": no column x, got a, b"),
-    ("y\n1\n", Layout({"yield_ratio": "y"}), ": expected a column of conditions, got no others than the named columns"),
+    (
+        "y\n1\n",
+        Layout({"yield_ratio": "y"}),
+        ": expected a column of conditions, got no others than the named columns",
+    ),
     ("a,b\n1,2\n", Layout({"yield_ratio": "b", "ee": "b"}), ": the column b is named twice"),
-    ("a,b\n1,2\n", Layout({"yield_ratio": "b"}, drop=["a"], conditions=["a"]), ": the column a is named twice"),
+    (
+        "a,b\n1,2\n",
+        Layout({"yield_ratio": "b"}, drop=["a"], conditions=["a"]),
+        ": the column a is named twice",
+    ),
 ]
 
 
@@ -116,7 +136,9 @@ def test_bad_layouts(tmp_path: Path, text: str, layout: Layout, message: str) ->
 def test_results_row_numbers_and_what_follows_the_yield_are_no_conditions(tmp_path: Path) -> None:
     rows = [f"{n},{base},{n},{y},{y - 1},{y * 3 + n % 2}" for n, (base, y) in enumerate(
         zip("abcdefghij", [50, 20, 90, 30, 10, 70, 60, 80, 40, 5], strict=True))]  # fmt: skip
-    path = write(tmp_path / "x.csv", "Entry,base,plate,yield,Conv. (%),signal\n" + "\n".join(rows) + "\n")
+    path = write(
+        tmp_path / "x.csv", "Entry,base,plate,yield,Conv. (%),signal\n" + "\n".join(rows) + "\n"
+    )
     table, (_, found, *notes) = only(path), read(path)[1]
     assert conditions(table) == ["base"]
     assert found == "conditions: base"
@@ -125,7 +147,11 @@ def test_results_row_numbers_and_what_follows_the_yield_are_no_conditions(tmp_pa
         "no conditions, unless --conditions says so: results (--ee, --er, --dr and --rr score them): Conv. (%)",
         "no conditions, unless --conditions says so: columns that go with the yield (correlation above 0.95): signal",
     ]
-    assert conditions(only(path, conditions=["base", "signal", "plate"])) == ["base", "signal", "plate"]
+    assert conditions(only(path, conditions=["base", "signal", "plate"])) == [
+        "base",
+        "signal",
+        "plate",
+    ]
 
 
 def test_the_only_thing_that_varies_stays_a_condition(tmp_path: Path) -> None:
@@ -136,9 +162,16 @@ def test_the_only_thing_that_varies_stays_a_condition(tmp_path: Path) -> None:
 
 
 def test_names_of_experiments_and_marks_are_no_conditions(tmp_path: Path) -> None:
-    rows = ["vessel,well,mark,verdict,ligand,yield", "V7,A1,+++,good,L1,90", "V3,A2,-,poor,L2,5", "V9,A2,++,好,L3,60"]
+    rows = [
+        "vessel,well,mark,verdict,ligand,yield",
+        "V7,A1,+++,good,L1,90",
+        "V3,A2,-,poor,L2,5",
+        "V9,A2,++,好,L3,60",
+    ]
     path = write(tmp_path / "x.csv", "\n".join(rows) + "\n")
-    assert conditions(only(path)) == ["ligand"]  # it has another value in every row, too, and is what was screened
+    assert conditions(only(path)) == [
+        "ligand"
+    ]  # it has another value in every row, too, and is what was screened
     assert read(path)[1][1:4] == [
         "no conditions, unless --conditions says so: columns with another value in every row: vessel",
         "no conditions, unless --conditions says so: names of experiments: well",
@@ -149,22 +182,35 @@ def test_names_of_experiments_and_marks_are_no_conditions(tmp_path: Path) -> Non
 
 def test_standard_conditions_are_warned_about_in_any_column(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "Conditions,y\nstandard conditions,90\nno light,5\n")
-    assert any(note.startswith("warning: Conditions: 'standard conditions' says which") for note in read(path, "y")[1])
+    assert any(
+        note.startswith("warning: Conditions: 'standard conditions' says which")
+        for note in read(path, "y")[1]
+    )
 
 
 @each("standard", ["None", "none", "—", "", "no change", "Standard conditions", "无"])
 def test_the_standard_under_deviations_is_warned_about(tmp_path: Path, standard: str) -> None:
-    path = write(tmp_path / "x.csv", f"deviation from standard,y\n{standard},90\nno light,5\nDMF for THF,60\n")
-    (warning,) = [note for note in read(path, "y")[1] if note.startswith("warning: deviation from standard: ")]
+    path = write(
+        tmp_path / "x.csv",
+        f"deviation from standard,y\n{standard},90\nno light,5\nDMF for THF,60\n",
+    )
+    (warning,) = [
+        note for note in read(path, "y")[1] if note.startswith("warning: deviation from standard: ")
+    ]
     assert warning.endswith(
         " says which option is the standard, mostly the best one: write there what was used instead"
     )
 
 
 def test_a_column_that_announces_two_numbers_gives_both(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.csv", "base,yield (ee),conv. [yield]\na,88 (92),95 [60]\nb,n.d.,40\n")
+    path = write(
+        tmp_path / "x.csv", "base,yield (ee),conv. [yield]\na,88 (92),95 [60]\nb,n.d.,40\n"
+    )
     table = only(path, "yield (ee)")
-    assert [e["results"] for e in table["entries"]] == [{"ee": "92", "yield_ratio": "88"}, {"yield_ratio": "n.d."}]
+    assert [e["results"] for e in table["entries"]] == [
+        {"ee": "92", "yield_ratio": "88"},
+        {"yield_ratio": "n.d."},
+    ]
     assert [e["results"] for e in only(path, "conv. [yield]")["entries"]] == [
         {"yield_ratio": "60"},
     ]  # fmt: skip
@@ -205,7 +251,10 @@ def test_every_row_is_used_or_left_out_by_a_named_reason(tmp_path: Path) -> None
         "rows: 9, used 2, left out 7",
     ]
     path.write_text("base,yield\na,complex\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"expected rows with a yield, got left out: yield: .*'complex': 1 \(line 2\)"):
+    with pytest.raises(
+        InputError,
+        match=r"expected rows with a yield, got left out: yield: .*'complex': 1 \(line 2\)",
+    ):
         read(path)
 
 
@@ -214,7 +263,9 @@ def test_a_wrong_column_for_the_yield_gives_a_screen_of_lines(tmp_path: Path) ->
     path = write(tmp_path / "x.csv", "\n".join(["base,yield", "b0,5", *rows]) + "\n")
     left_out = [note for note in read(path)[1] if note.startswith("left out: ")]
     assert len(left_out) == 21
-    assert left_out[-1] == "left out: other cells: 29 (line 23, line 24, line 25, line 26, line 27, …)"
+    assert (
+        left_out[-1] == "left out: other cells: 29 (line 23, line 24, line 25, line 26, line 27, …)"
+    )
 
 
 NOTATION: Final = json.loads((CASES / "rxnopt_notation.json").read_text(encoding="utf-8"))
@@ -232,7 +283,9 @@ def test_every_notation_scores_in_a_sheet_as_in_a_table(tmp_path: Path) -> None:
         writer.writeheader()
         writer.writerows({"base": f"b{n}", **row} for n, row in enumerate(results))
     tables, _ = import_file(tmp_path / "x.csv", Layout({field: field for field in header}))
-    imported = {e["conditions"]["base"][0]["content"]: e["results"] for e in tables["x.json"]["entries"]}
+    imported = {
+        e["conditions"]["base"][0]["content"]: e["results"] for e in tables["x.json"]["entries"]
+    }
     for number, raw in enumerate(results):
         expected = read_scores(raw, Settings(), False)[:2]
         if expected[0] is None:
@@ -245,7 +298,9 @@ def test_every_notation_scores_in_a_sheet_as_in_a_table(tmp_path: Path) -> None:
 
 def test_yields_within_0_and_1_are_asked_about(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "base,yield\na,0.88\nb,n.d.\nc,1\n")
-    with pytest.raises(InputError, match="all yields are within 0 and 1: say --fraction if they are shares of 1"):
+    with pytest.raises(
+        InputError, match="all yields are within 0 and 1: say --fraction if they are shares of 1"
+    ):
         read(path)
     for fraction, scale in ((True, "fraction"), (False, "percent")):
         tables, _ = read(path, fraction=fraction)
@@ -258,9 +313,14 @@ def test_shares_under_ee_are_warned_about(tmp_path: Path) -> None:
     """0.91 is read as 0.91 %."""
     layout = Layout({"yield_ratio": "yield", "ee": "ee"})
     for ees, is_told in ((("0.91", "0.95"), True), (("0.91", "95"), False), (("0", ""), False)):
-        path = write(tmp_path / "x.csv", "base,yield,ee\n" + "".join(f"b{ee},50,{ee}\n" for ee in ees))
+        path = write(
+            tmp_path / "x.csv", "base,yield,ee\n" + "".join(f"b{ee},50,{ee}\n" for ee in ees)
+        )
         notes = import_file(path, layout)[1]
-        assert ("warning: all ee are within 0 and 1, and are read as percent: 2 (line 2, line 3)" in notes) == is_told
+        assert (
+            "warning: all ee are within 0 and 1, and are read as percent: 2 (line 2, line 3)"
+            in notes
+        ) == is_told
 
 
 @pytest.mark.extra("openpyxl")
@@ -269,17 +329,23 @@ def test_formulas_without_a_value_are_no_absent_yields(tmp_path: Path) -> None:
     for row in (["base", "yield"], ["K", 5], ["Na", "=4+4"]):
         book.active.append(row)
     book.save(tmp_path / "x.xlsx")
-    assert "left out: B3 holds a formula whose value was not saved: 1 (row 3)" in read(tmp_path / "x.xlsx")[1]
+    assert (
+        "left out: B3 holds a formula whose value was not saved: 1 (row 3)"
+        in read(tmp_path / "x.xlsx")[1]
+    )
     book.active["B2"] = "=5"
     book.save(tmp_path / "x.xlsx")
     with pytest.raises(
-        InputError, match="rows with a yield, got left out: B2, B3 hold formulas whose value was not saved"
+        InputError,
+        match="rows with a yield, got left out: B2, B3 hold formulas whose value was not saved",
     ):
         read(tmp_path / "x.xlsx")
 
 
 def test_escapes_and_marks_of_nothing_in_conditions(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.csv", "base\u200b,T,yield\xa0\nNaN,25 \\u00b0C,5\xa0\nK&lt;2,nan,6\u200b\n")
+    path = write(
+        tmp_path / "x.csv", "base\u200b,T,yield\xa0\nNaN,25 \\u00b0C,5\xa0\nK&lt;2,nan,6\u200b\n"
+    )
     entries = only(path)["entries"]
     assert [[[i["content"] for i in e["conditions"][key]] for key in ("base", "T")] for e in entries] == [
         [[], ["25 °C"]], [["K<2"], []],
@@ -291,9 +357,13 @@ def test_escapes_and_marks_of_nothing_in_conditions(tmp_path: Path) -> None:
 
 
 def screen() -> pd.DataFrame:
-    """A sheet like those of published screens: every combination, yields with all their decimals."""
+    """A sheet like those of published screens: every combination, yields with all their
+    decimals.
+    """
     drawn = random.Random(1)
-    rows = itertools.product(["PPh3", "XPhos", "PCy3"], ["K3PO4", "NaOH", "Et3N"], ["DMF", "THF"], [90, 105])
+    rows = itertools.product(
+        ["PPh3", "XPhos", "PCy3"], ["K3PO4", "NaOH", "Et3N"], ["DMF", "THF"], [90, 105]
+    )
     header = ["Ligand_SMILES", "Base", "Solvent", "Temp_C"]
     frame = pd.DataFrame(list(rows), columns=header)
     frame["yield"] = [100 * drawn.random() for _ in range(len(frame))]
@@ -312,7 +382,9 @@ def test_every_program_that_writes_a_sheet_gives_the_same_table(tmp_path: Path) 
     expected = [[*map(str, row[:4])] for row in frame.itertuples(index=False)]
     for path in sorted(tmp_path.iterdir()):
         entries = only(path)["entries"]
-        cells = [[items[0]["content"] for items in entry["conditions"].values()] for entry in entries]
+        cells = [
+            [items[0]["content"] for items in entry["conditions"].values()] for entry in entries
+        ]
         assert cells == expected, path.name
         yields = [float(entry["results"]["yield_ratio"]) for entry in entries]
         assert yields == pytest.approx(list(frame["yield"]), rel=1e-14), path.name
@@ -323,7 +395,9 @@ def test_no_row_of_a_screen_is_lost(tmp_path: Path) -> None:
     """Yields like 4.35920116829955 were dropped, and with them the best row."""
     frame = screen()
     frame.to_csv(tmp_path / "x.csv", index=False)
-    made = build_questions([only(tmp_path / "x.csv")], reactant_product_require="none", max_options=1000)
+    made = build_questions(
+        [only(tmp_path / "x.csv")], reactant_product_require="none", max_options=1000
+    )
     assert made.warnings == []
     (question,) = [q for q in made.questions if q["question_type"] == "all_varying"]
     assert len(question["options"]) == len(frame)
@@ -331,7 +405,12 @@ def test_no_row_of_a_screen_is_lost(tmp_path: Path) -> None:
 
 
 def test_reaction_smiles_give_reactants_and_products(tmp_path: Path) -> None:
-    rows = ["rxn,base,yield", "CCBr.[OH-]>[Na+]>CCO,a,5", "CCBr.[OH-]>[Na+]>CCO |f:0.1|,b,6", "CBr.O>>CO,a,7"]
+    rows = [
+        "rxn,base,yield",
+        "CCBr.[OH-]>[Na+]>CCO,a,5",
+        "CCBr.[OH-]>[Na+]>CCO |f:0.1|,b,6",
+        "CBr.O>>CO,a,7",
+    ]
     tables, notes = read(write(tmp_path / "x.csv", "\n".join(rows) + "\n"))
     assert [[item["SMILES"] for item in table["reactants"]] for table in tables.values()] == [
         ["CCBr", "[OH-]"], ["CBr", "O"],
@@ -344,13 +423,22 @@ def test_reaction_smiles_give_reactants_and_products(tmp_path: Path) -> None:
 
 def test_constants(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "base,yield\na,1\nb,2\n")
-    table = only(path, doi="10.1/x", year=2019, reactants_smiles=["CCBr", "O"], products_smiles=["CCO"])
+    table = only(
+        path, doi="10.1/x", year=2019, reactants_smiles=["CCBr", "O"], products_smiles=["CCO"]
+    )
     assert (table["doi"], table["year"], table["duplicates"]) == ("10.1/x", 2019, "median")
-    assert build_questions([table], year_filter=2019).used == 1  # as SMILES are required of both sides by default
+    assert (
+        build_questions([table], year_filter=2019).used == 1
+    )  # as SMILES are required of both sides by default
 
 
 def test_a_condition_is_a_smiles_only_where_its_column_says_so(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("ligand,ligand smiles,y\nC1CCCCC1P,C1CCCCC1P,5\n", encoding="utf-8")
+    (tmp_path / "t.csv").write_text(
+        "ligand,ligand smiles,y\nC1CCCCC1P,C1CCCCC1P,5\n", encoding="utf-8"
+    )
     tables, _ = import_file(tmp_path / "t.csv", Layout({"yield_ratio": "y"}))
     conditions = tables["t.json"]["entries"][0]["conditions"]
-    assert [conditions[name][0]["SMILES"] for name in ("ligand", "ligand smiles")] == ["", "C1CCCCC1P"]
+    assert [conditions[name][0]["SMILES"] for name in ("ligand", "ligand smiles")] == [
+        "",
+        "C1CCCCC1P",
+    ]

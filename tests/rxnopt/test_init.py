@@ -17,9 +17,13 @@ from rxnopt_tables import ROOT, write
 
 def test_datasets_are_told_apart() -> None:
     for name in sorted(path.name for path in (ROOT / "dataset").glob("*.json")):
-        assert is_mine(Path("x.json"), ROOT / "dataset" / name) == name.startswith("multiple_choice_")
+        assert is_mine(Path("x.json"), ROOT / "dataset" / name) == name.startswith(
+            "multiple_choice_"
+        )
     assert not is_mine(Path("x.json"), None)
-    assert not is_mine(Path("x.csv"), ROOT / "dataset" / "multiple_choice_all_varying.json")  # Prophet Arena's
+    assert not is_mine(
+        Path("x.csv"), ROOT / "dataset" / "multiple_choice_all_varying.json"
+    )  # Prophet Arena's
 
 
 def test_a_question_is_told_by_its_keys(tmp_path: Path) -> None:
@@ -43,12 +47,17 @@ def test_what_the_command_line_knows_of_the_benchmark() -> None:
 @each(
     ("module", "absent"),
     [
-        ("forecasteval.rxnopt", ["numpy", "jinja2", "csv", "forecasteval.rxnopt.scoring", "forecasteval.rxnopt.cells"]),
+        (
+            "forecasteval.rxnopt",
+            ["numpy", "jinja2", "csv", "forecasteval.rxnopt.scoring", "forecasteval.rxnopt.cells"],
+        ),
         ("forecasteval.rxnopt.scoring", ["numpy", "jinja2", "forecasteval.rxnopt.cells"]),
         ("forecasteval.rxnopt.commands", ["numpy", "jinja2"]),
     ],
 )
 def test_an_import_brings_nothing_heavy(module: str, absent: list[str]) -> None:
     code = f"import sys, {module}; print([name for name in {absent} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert done.stdout == "[]\n"

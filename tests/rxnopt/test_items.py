@@ -30,7 +30,10 @@ def test_footnotes_and_signs_are_no_other_value(one: str, other: str) -> None:
     assert compare_key(read_items(one), False) != compare_key(read_items(other), False)
 
 
-@each(("one", "other"), [("Cu²⁺", "Cu"), ("1a", "1"), ("[O]", ""), ("C1CCCCC1[n]", "C1CCCCC1"), ("10", "-10")])
+@each(
+    ("one", "other"),
+    [("Cu²⁺", "Cu"), ("1a", "1"), ("[O]", ""), ("C1CCCCC1[n]", "C1CCCCC1"), ("10", "-10")],
+)
 def test_what_is_no_footnote_stays(one: str, other: str) -> None:
     assert compare_key(read_items(one), True) != compare_key(read_items(other), True)
 

@@ -27,7 +27,9 @@ def component(role: str, name: str, smiles: str, **amount: Any) -> Record:
 
 def reaction(base: str, percent: float, **measured: Any) -> Record:
     """A reaction as the Open Reaction Database writes it (protobuf JSON of reaction.proto)."""
-    halide = component("REACTANT", "bromobenzene", "Brc1ccccc1", moles={"value": 0.1, "units": "MILLIMOLE"})
+    halide = component(
+        "REACTANT", "bromobenzene", "Brc1ccccc1", moles={"value": 0.1, "units": "MILLIMOLE"}
+    )
     ee = {"type": "SELECTIVITY", "selectivity": {"type": "EE"}, "percentage": {"value": 90}}
     return {
         "reactionId": f"ord-{base}",
@@ -56,7 +58,10 @@ DATASET = {"name": "screen", "reactions": [reaction("K2CO3", 43.5), reaction("Cs
 def snake(value: Any) -> Any:
     """The same with the names of the .proto file."""
     if isinstance(value, dict):
-        return {re.sub("([A-Z])", lambda m: "_" + m[1].lower(), key): snake(v) for key, v in value.items()}
+        return {
+            re.sub("([A-Z])", lambda m: "_" + m[1].lower(), key): snake(v)
+            for key, v in value.items()
+        }
     return [snake(v) for v in value] if isinstance(value, list) else value
 
 
@@ -65,7 +70,10 @@ def test_a_dataset_becomes_a_table(tmp_path: Path, spelled: Record) -> None:
     tables, notes = import_file(write(tmp_path / "ord.json", json.dumps(spelled)), Layout({}))
     ((_, table),) = tables.items()
     assert notes == ["rows: 2, used 2, left out 0"]
-    assert (table["doi"], table["reactants"]) == ("10.1/x", [{"content": "bromobenzene", "SMILES": "Brc1ccccc1"}])
+    assert (table["doi"], table["reactants"]) == (
+        "10.1/x",
+        [{"content": "bromobenzene", "SMILES": "Brc1ccccc1"}],
+    )
     assert table["products"] == [{"content": "Oc1ccccc1", "SMILES": "Oc1ccccc1"}]
     first = table["entries"][0]
     assert (first["entry_idx"], first["results"]) == ("ord-K2CO3", {"yield_ratio": 43.5, "ee": 90})
@@ -86,7 +94,12 @@ def test_every_condition_that_a_reaction_states_is_one(tmp_path: Path) -> None:
         made = reaction("K2CO3", atm)
         made["inputs"]["m2"]["additionOrder"] = 2
         made["inputs"]["m2"]["components"] += [
-            component("INTERNAL_STANDARD", "biphenyl", "c1ccc(cc1)-c1ccccc1", mass={"value": 5, "units": "MILLIGRAM"})
+            component(
+                "INTERNAL_STANDARD",
+                "biphenyl",
+                "c1ccc(cc1)-c1ccccc1",
+                mass={"value": 5, "units": "MILLIGRAM"},
+            )
         ]
         made["conditions"] |= {
             "pressure": {"setpoint": {"value": atm, "units": "ATMOSPHERE"}, "atmosphere": {"type": "HYDROGEN"}},
@@ -96,11 +109,16 @@ def test_every_condition_that_a_reaction_states_is_one(tmp_path: Path) -> None:
             "flow": {"type": "PLUG_FLOW_REACTOR", "tubing": {"type": "PFA"}},
             "reflux": True, "ph": 7, "details": "open to air",
         }  # fmt: skip
-        made["setup"] = {"vessel": {"type": "VIAL", "material": {"type": "GLASS"}, "volume": {"value": 4}}}
+        made["setup"] = {
+            "vessel": {"type": "VIAL", "material": {"type": "GLASS"}, "volume": {"value": 4}}
+        }
         reactions.append(snake(made) if atm == 10 else made)
     path = write(tmp_path / "ord.json", json.dumps({"reactions": reactions}))
     ((_, table),) = import_file(path, Layout({}))[0].items()
-    shown = [{key: [i["content"] for i in items] for key, items in e["conditions"].items()} for e in table["entries"]]
+    shown = [
+        {key: [i["content"] for i in items] for key, items in e["conditions"].items()}
+        for e in table["entries"]
+    ]
     assert [entry.pop("pressure") for entry in shown] == [["1 atm"], ["10 atm"], ["50 atm"]]
     assert shown[0] == shown[1] == shown[2]
     assert {key: values for key, values in shown[0].items() if values} == {
@@ -121,7 +139,10 @@ def test_every_outcome_of_a_reaction_is_an_experiment(tmp_path: Path) -> None:
     made["outcomes"][1]["reactionTime"]["value"] = 24
     made["outcomes"][1]["products"][1]["measurements"][1]["percentage"]["value"] = 60
     tables, _ = import_file(write(tmp_path / "ord.json", json.dumps(made)), Layout({}))
-    rows = [(e["conditions"]["time"][0]["content"], e["results"]["yield_ratio"]) for e in tables["ord.json"]["entries"]]
+    rows = [
+        (e["conditions"]["time"][0]["content"], e["results"]["yield_ratio"])
+        for e in tables["ord.json"]["entries"]
+    ]
     assert rows == [("12 h", 10), ("24 h", 60)]
 
 
@@ -161,7 +182,9 @@ def test_a_side_product_has_no_yield_and_what_is_no_reaction_is_counted(tmp_path
     side = reaction("Na2CO3", 99)
     for product in side["outcomes"][0]["products"]:
         product["isDesiredProduct"] = False
-    path = write(tmp_path / "x.json", json.dumps({"reactions": [*DATASET["reactions"], side, "torn"]}))
+    path = write(
+        tmp_path / "x.json", json.dumps({"reactions": [*DATASET["reactions"], side, "torn"]})
+    )
     notes = import_file(path, Layout({}))[1]
     assert "left out: no yield: 2 (reaction 3, reaction 4)" in notes
     assert "rows: 4, used 2, left out 2" in notes

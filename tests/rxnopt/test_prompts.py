@@ -14,7 +14,14 @@ from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.builder import make_report
 from forecasteval.rxnopt.datasets import QUESTION_TYPES, template_of
-from forecasteval.rxnopt.prompts import code_cell, fence, fill, make_template, render_prompts, render_question
+from forecasteval.rxnopt.prompts import (
+    code_cell,
+    fence,
+    fill,
+    make_template,
+    render_prompts,
+    render_question,
+)
 from rxnopt_tables import RAW_CONTROL, Row, build, by_id, simple, table, worked_example
 
 
@@ -40,14 +47,22 @@ def test_its_prompt() -> None:
 
 def test_references_show_what_is_scored() -> None:
     """A reference of 90 % yield and no ee is worse than one of 60 % and 99 % ee."""
-    results = [(90, "0", "3 : 1"), (60, "99[d]", "dr = 15:1"), (50, None, ""), *((n, 50, "1:1") for n in range(8))]
+    results = [
+        (90, "0", "3 : 1"),
+        (60, "99[d]", "dr = 15:1"),
+        (50, None, ""),
+        *((n, 50, "1:1") for n in range(8)),
+    ]
     rows: list[Row] = [
-        ({"base": f"b{n}"}, {"yield_ratio": y, "ee": ee, "dr": dr}) for n, (y, ee, dr) in enumerate(results)
+        ({"base": f"b{n}"}, {"yield_ratio": y, "ee": ee, "dr": dr})
+        for n, (y, ee, dr) in enumerate(results)
     ]
     made = table("t", rows)
 
     def shown(**chosen: Any) -> list[str]:
-        question = by_id(build(made, reference_low_mid_fraction=1, max_reference_options=9, **chosen))["t_q2_ref"]
+        question = by_id(
+            build(made, reference_low_mid_fraction=1, max_reference_options=9, **chosen)
+        )["t_q2_ref"]
         prompt = render_question(question, make_template("all_varying_reference"))
         return re.findall(r"Reference \d+ \((.*)\)", prompt)
 
@@ -62,7 +77,9 @@ def test_orders_rotate_the_options() -> None:
     assert [row["id"] for row in rows] == ["t_q2@1/3", "t_q2@2/3", "t_q2@3/3"]
     orders = [re.findall(r"base (\d)", row["prompt"]) for row in rows]
     assert orders == [orders[0], [*orders[0][1:], orders[0][0]], [orders[0][2], *orders[0][:2]]]
-    assert [row["id"] for row in render_prompts([question], {"all_varying": "{options}"})] == ["t_q2"]
+    assert [row["id"] for row in render_prompts([question], {"all_varying": "{options}"})] == [
+        "t_q2"
+    ]
 
 
 def test_shots_are_solved_questions_of_other_tables() -> None:
@@ -74,7 +91,9 @@ def test_shots_are_solved_questions_of_other_tables() -> None:
     for name, prompt in rows.items():
         *shots, own = prompt.split("\n\n---\n\n")
         assert own == plain[name]
-        ids = [next(i for i, text in plain.items() if shot.startswith(text.rstrip())) for shot in shots]
+        ids = [
+            next(i for i, text in plain.items() if shot.startswith(text.rstrip())) for shot in shots
+        ]
         for shot, other in zip(shots, ids, strict=True):
             assert shot.splitlines()[-1] == str(by_id(made)[other]["answer"][0])
         used[name] = shots
@@ -82,18 +101,29 @@ def test_shots_are_solved_questions_of_other_tables() -> None:
     assert used["t0_q4"] != used["t1_q4"]
     one = list(render_prompts(made.questions, templates, shots=2, only="t1_q4"))
     assert one == [{"id": "t1_q4", "prompt": rows["t1_q4"]}]
-    with pytest.raises(InputError, match="--shots: expected answers to questions of 4 other tables, got 3"):
+    with pytest.raises(
+        InputError, match="--shots: expected answers to questions of 4 other tables, got 3"
+    ):
         list(render_prompts(made.questions, templates, shots=4))
 
 
 def test_shots_come_from_other_tables_only() -> None:
-    made = build(*(simple(name, list(values)) for name, values in {"a": [1, 2], "b": [3, 4], "c": [5, 6]}.items()))
+    made = build(
+        *(
+            simple(name, list(values))
+            for name, values in {"a": [1, 2], "b": [3, 4], "c": [5, 6]}.items()
+        )
+    )
     templates = {"single_varying": "{options}", "all_varying": "{options}"}
     for row in render_prompts(made.questions, templates, shots=2):
         (own,) = [q for q in made.questions if q["id"] == row["id"]]
         assert row["prompt"].count("Option 0") == 3
         answers = [int(part.splitlines()[-1]) for part in row["prompt"].split("\n\n---\n\n")[:-1]]
-        others = [q for q in made.questions if q["question_type"] == own["question_type"] and q["id"] != own["id"]]
+        others = [
+            q
+            for q in made.questions
+            if q["question_type"] == own["question_type"] and q["id"] != own["id"]
+        ]
         assert sorted(answers) == sorted(q["answer"][0] for q in others)
 
 
@@ -107,7 +137,10 @@ def test_cells_cannot_break_a_template() -> None:
     for question in build(made).questions:
         prompt = render_question(question, make_template(template_of(question["question_type"])))
         assert prompt.count("\nOption ") == len(question["options"])
-        assert "{options} {reactants} $x ${x} \\1 %s {0} Option 9: - base: gold\\x1b[2J\\u202e" in prompt
+        assert (
+            "{options} {reactants} $x ${x} \\1 %s {0} Option 9: - base: gold\\x1b[2J\\u202e"
+            in prompt
+        )
         assert not RAW_CONTROL.search(prompt)
 
 
@@ -139,7 +172,9 @@ def test_a_value_that_is_missing_is_an_error() -> None:
         fill("statistics.md.j2")
 
 
-@given(st.lists(st.sampled_from(["`", "``", "|", "\n", "a", "# b", "\x1b"]), max_size=12).map("".join))
+@given(
+    st.lists(st.sampled_from(["`", "``", "|", "\n", "a", "# b", "\x1b"]), max_size=12).map("".join)
+)
 def test_nothing_ends_a_fence_or_a_cell(text: str) -> None:
     first, *inside, last = fence(text).split("\n")
     assert "\n".join(inside) == text

@@ -100,7 +100,13 @@ def test_choices_that_differ_and_requests_that_failed_are_no_picks() -> None:
 
     def line(name: str, *texts: str, status: int = 200) -> Record:
         choices = [{"message": {"content": text}} for text in texts]
-        return {"custom_id": name, "response": {"status_code": status, "body": {"choices": choices}}}
+        return {
+            "custom_id": name,
+            "response": {"status_code": status, "body": {"choices": choices}},
+        }
 
     rows = [line("a", "2", "3"), line("b", "2", "Option 2"), line("c", "2", status=400)]
-    assert parse_replies(rows) == ({"b": 2}, ["two different indices, left out: 1 (a)", "no index, left out: 1 (c)"])
+    assert parse_replies(rows) == (
+        {"b": 2},
+        ["two different indices, left out: 1 (a)", "no index, left out: 1 (c)"],
+    )

@@ -26,7 +26,9 @@ def test_a_report_of_a_hostile_file_is_safe() -> None:
 def test_a_report_says_what_was_read_from_text() -> None:
     found = RxnOptEvaluator(DATA).evaluate_all({"a": "1", "b": 2.0})
     assert "Read from text or fractions: 2." in format_text(found.report())
-    assert "Read from" not in format_text(RxnOptEvaluator(DATA).evaluate_all({"a": 1, "b": 2}).report())
+    assert "Read from" not in format_text(
+        RxnOptEvaluator(DATA).evaluate_all({"a": 1, "b": 2}).report()
+    )
 
 
 # --- The page ---
@@ -39,7 +41,9 @@ KINDS = ("single_varying_reference", "single_varying_reference_control")
 def results() -> Any:
     evaluator = RxnOptEvaluator([ROOT / f"dataset/multiple_choice_{kind}.json" for kind in KINDS])
     names = [item["id"] for item in evaluator.evaluate_all({})["items"]]
-    return evaluator.evaluate_all({**dict.fromkeys(names, 0), names[0]: "</script><b>", names[1]: 99})
+    return evaluator.evaluate_all(
+        {**dict.fromkeys(names, 0), names[0]: "</script><b>", names[1]: 99}
+    )
 
 
 def test_scores_stand_beside_the_uniform_guess(results: Any) -> None:
@@ -65,7 +69,13 @@ def test_groups_are_drawn_where_the_result_has_them(results: Any) -> None:
         {" 2": group, "10+": group},
     )
     charts = make_page(results).charts()
-    assert charts["keys"].table.rows[0] == ["<base>", Interval(0.5, None, 0.25), "0.5000", "0.2500", "3"]
+    assert charts["keys"].table.rows[0] == [
+        "<base>",
+        Interval(0.5, None, 0.25),
+        "0.5000",
+        "0.2500",
+        "3",
+    ]
     assert [row[0] for row in charts["options"].table.rows] == ["2", "10+"]
     results["by_target_key"] = {"solvent": group}  # nothing to compare
     assert "keys" not in make_page(results).charts()
@@ -82,7 +92,9 @@ def test_every_question_is_there(results: Any) -> None:
 
 def test_a_question_opens_to_its_options_its_pick_and_its_twin(results: Any) -> None:
     [records] = results.page().blocks(Records)
-    item = next(item for item in results["items"] if item["id"].endswith("_ref") and 0 < item["score"] < 1)
+    item = next(
+        item for item in results["items"] if item["id"].endswith("_ref") and 0 < item["score"] < 1
+    )
     record = next(row for row in records.rows if row.key == f"q-{item['id']}")
     inside = dict(record.details)
     assert " → " in str(inside["Reaction"])

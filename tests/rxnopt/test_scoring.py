@@ -67,7 +67,9 @@ def test_everything_a_prediction_can_do_is_counted() -> None:
     }  # fmt: skip
     assert found["uniform_guess"]["avg_relative_score"] == pytest.approx(2.5 / 3)
     assert found["uniform_guess"]["exact_match_accuracy"] == pytest.approx(2 / 3)
-    outcomes = {item["id"]: (item["outcome"], item["read"], item["answer"]) for item in found["items"]}
+    outcomes = {
+        item["id"]: (item["outcome"], item["read"], item["answer"]) for item in found["items"]
+    }
     assert outcomes["b"] == ("scored", 2, "2")
     assert outcomes["d"] == ("illegal", None, "true")
     assert outcomes["e"] == ("illegal", None, "")
@@ -97,17 +99,24 @@ def test_intervals_and_errors_against_scipy() -> None:
     low, high = stats.t.interval(0.95, 29, scores.mean(), stats.sem(scores))
     assert found["intervals"]["avg_relative_score"] == pytest.approx((low, high))
     assert found["standard_errors"]["avg_relative_score"] == pytest.approx(stats.sem(scores))
-    assert RxnOptEvaluator(data[:1]).evaluate_all({})["standard_errors"]["avg_relative_score"] is None
+    assert (
+        RxnOptEvaluator(data[:1]).evaluate_all({})["standard_errors"]["avg_relative_score"] is None
+    )
 
 
 @settings(max_examples=60)
 @given(st.data())
 def test_scoring_properties(data: st.DataObject) -> None:
     amounts = st.lists(st.integers(0, 100).map(float), min_size=2, max_size=6)
-    made = [question(f"q{n}", values) for n, values in enumerate(data.draw(st.lists(amounts, min_size=1, max_size=8)))]
+    made = [
+        question(f"q{n}", values)
+        for n, values in enumerate(data.draw(st.lists(amounts, min_size=1, max_size=8)))
+    ]
     prediction = {q["id"]: data.draw(st.integers(-1, 6)) for q in made if data.draw(st.booleans())}
     found = RxnOptEvaluator(made).evaluate_all(prediction)
-    mixed = RxnOptEvaluator(data.draw(st.permutations(made))).evaluate_all(dict(reversed(prediction.items())))
+    mixed = RxnOptEvaluator(data.draw(st.permutations(made))).evaluate_all(
+        dict(reversed(prediction.items()))
+    )
     assert dump_json(found) == dump_json(mixed)
     assert all(0 <= found[metric] <= 1 for metric in METRICS)
     perfect = RxnOptEvaluator(made).evaluate_all({q["id"]: q["answer"][0] for q in made})
@@ -120,7 +129,10 @@ def test_scoring_properties(data: st.DataObject) -> None:
             mean = math.fsum(run[metric] for run in runs) / len(runs)
             assert runs[0]["uniform_guess"][metric] == pytest.approx(mean)
     better = {**prediction, made[0]["id"]: made[0]["answer"][0]}
-    assert RxnOptEvaluator(made).evaluate_all(better)["avg_relative_score"] >= found["avg_relative_score"]
+    assert (
+        RxnOptEvaluator(made).evaluate_all(better)["avg_relative_score"]
+        >= found["avg_relative_score"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -202,7 +214,10 @@ def test_an_evaluator_without_datasets_says_so(tmp_path: Path) -> None:
     assert str(caught.value) == f"{path}: expected a dataset of RxnOptBench, got none"
     with pytest.raises(InputError, match="expected datasets, got none"):
         RxnOptEvaluator().evaluate_all({"a": 0})
-    assert RxnOptEvaluator().settings() == {"evaluator": f"RxnOptBench {__version__}", "missing": "zero"}
+    assert RxnOptEvaluator().settings() == {
+        "evaluator": f"RxnOptBench {__version__}",
+        "missing": "zero",
+    }
 
 
 # --- Tables, orders, parts ---
@@ -215,11 +230,17 @@ def test_errors_are_clustered_by_table_against_scipy() -> None:
             for end, kind in (("", "all_varying"), ("_ref", "all_varying_reference"))]  # fmt: skip
     prediction = {q["id"]: (int(q["id"][1]) + int(q["id"][4])) % 4 for q in data}
     found = RxnOptEvaluator(data).evaluate_all(prediction)
-    means = [np.mean([i["score"] for i in found["items"] if i["id"].startswith(f"t{t}_")]) for t in range(4)]
+    means = [
+        np.mean([i["score"] for i in found["items"] if i["id"].startswith(f"t{t}_")])
+        for t in range(4)
+    ]
     low, high = stats.t.interval(0.95, 3, np.mean(means), stats.sem(means))
     assert found["tables"] == 4
     assert found["standard_errors"]["avg_relative_score"] == pytest.approx(stats.sem(means))
-    assert found["intervals"]["avg_relative_score"] == (pytest.approx(max(0, low)), pytest.approx(min(1, high)))
+    assert found["intervals"]["avg_relative_score"] == (
+        pytest.approx(max(0, low)),
+        pytest.approx(min(1, high)),
+    )
     one = RxnOptEvaluator(data[:6]).evaluate_all(prediction)
     assert (one["tables"], one["intervals"]["avg_relative_score"], one["standard_errors"]["avg_relative_score"]) == (
         1, None, None,
@@ -229,18 +250,29 @@ def test_errors_are_clustered_by_table_against_scipy() -> None:
 def test_orders_are_averaged_and_mapped_back() -> None:
     data = [question("t_q1", [100.0, 50.0, 10.0]), question("u_q1", [40.0, 80.0])]
     evaluator = RxnOptEvaluator(data)
-    answers = {"t_q1@1/3": 0, "t_q1@2/3": 0, "t_q1@3/3": 0, "u_q1@1/3": 1, "u_q1@2/3": 1, "u_q1@3/3": 0}
+    answers = {
+        "t_q1@1/3": 0,
+        "t_q1@2/3": 0,
+        "t_q1@3/3": 0,
+        "u_q1@1/3": 1,
+        "u_q1@2/3": 1,
+        "u_q1@3/3": 0,
+    }
     found = evaluator.evaluate_all(answers)
     items = {item["id"]: item for item in found["items"]}
     assert items["t_q1"]["read"] == [0, 1, 2]
-    assert items["t_q1"]["score"] == pytest.approx(1.6 / 3)  # always the first: what a blind guess gets
+    assert items["t_q1"]["score"] == pytest.approx(
+        1.6 / 3
+    )  # always the first: what a blind guess gets
     assert items["t_q1"]["exact"] == pytest.approx(1 / 3)
     assert items["u_q1"]["read"] == [1, 1, 1]
     assert (found["missing"], found["unknown_ids"], found["coerced"]) == (0, 0, 0)
     del answers["t_q1@3/3"]
     answers["t_q1@2/3"] = 7
     found = evaluator.evaluate_all(answers)
-    assert found["items"][0]["score"] == pytest.approx(1 / 3)  # what is not answered stays in the mean
+    assert found["items"][0]["score"] == pytest.approx(
+        1 / 3
+    )  # what is not answered stays in the mean
     assert "answered in some orders only, 0 in the others: 1 (t_q1)" in found["warnings"]
     assert "no index of an option, scores 0: 1 (t_q1)" in found["warnings"]
     assert evaluator.evaluate_all({"t_q1@1/2": 9, "t_q1@2/2": None})["illegal"] == 1
@@ -248,7 +280,9 @@ def test_orders_are_averaged_and_mapped_back() -> None:
         with pytest.raises(InputError, match="expected one number of orders for a question, got"):
             evaluator.evaluate_all(mixed)
     assert evaluator.evaluate_all({"t_q1@4/3": 0, "x@1/2": 0})["unknown_ids"] == 2
-    assert "0, 1, 2" in format_text(evaluator.evaluate_all({f"t_q1@{n}/3": 0 for n in (1, 2, 3)}).report(items=True))
+    assert "0, 1, 2" in format_text(
+        evaluator.evaluate_all({f"t_q1@{n}/3": 0 for n in (1, 2, 3)}).report(items=True)
+    )
 
 
 def test_an_id_of_a_dataset_is_never_an_order() -> None:
@@ -257,11 +291,18 @@ def test_an_id_of_a_dataset_is_never_an_order() -> None:
 
 
 @given(st.integers(2, 12), st.integers(1, 30), st.data())
-def test_rendered_orders_mean_what_scoring_takes_them_for(size: int, orders: int, data: st.DataObject) -> None:
-    record = {**question("t_q1", [float(n + 1) for n in range(size)]), "options": [{"n": str(n)} for n in range(size)]}
+def test_rendered_orders_mean_what_scoring_takes_them_for(
+    size: int, orders: int, data: st.DataObject
+) -> None:
+    record = {
+        **question("t_q1", [float(n + 1) for n in range(size)]),
+        "options": [{"n": str(n)} for n in range(size)],
+    }
     picked = data.draw(st.lists(st.integers(0, size - 1), min_size=orders, max_size=orders))
     prediction = {}
-    for row, pick in zip(render_prompts([record], {"single_varying": "{options}"}, orders), picked, strict=True):
+    for row, pick in zip(
+        render_prompts([record], {"single_varying": "{options}"}, orders), picked, strict=True
+    ):
         shown = [int(n) for n in re.findall(r"- n: (\d+)", row["prompt"])]
         prediction[row["id"]] = shown.index(pick)
     item = RxnOptEvaluator([record]).evaluate_all(prediction)["items"][0]
@@ -269,10 +310,17 @@ def test_rendered_orders_mean_what_scoring_takes_them_for(size: int, orders: int
 
 
 def test_a_model_that_always_says_0_is_a_blind_guess_in_all_orders() -> None:
-    data = [question(f"t{n}_q1", [float((7 * n + 3 * i) % 11 + 1) for i in range(2 + n % 4)]) for n in range(20)]
-    rows = {f"{q['id']}@{k}/60": 0 for q in data for k in range(1, 61)}  # 60: a multiple of 2, 3, 4 and 5
+    data = [
+        question(f"t{n}_q1", [float((7 * n + 3 * i) % 11 + 1) for i in range(2 + n % 4)])
+        for n in range(20)
+    ]
+    rows = {
+        f"{q['id']}@{k}/60": 0 for q in data for k in range(1, 61)
+    }  # 60: a multiple of 2, 3, 4 and 5
     found = RxnOptEvaluator(data).evaluate_all(rows)
-    assert found["avg_relative_score"] == pytest.approx(found["uniform_guess"]["avg_relative_score"])
+    assert found["avg_relative_score"] == pytest.approx(
+        found["uniform_guess"]["avg_relative_score"]
+    )
 
 
 def test_parts_by_condition_and_by_number_of_options() -> None:
@@ -283,9 +331,14 @@ def test_parts_by_condition_and_by_number_of_options() -> None:
         question("t_q4", [float(n) for n in range(1, 31)], "all_varying"),
     ]
     found = RxnOptEvaluator(data).evaluate_all({"t_q1": 0, "t_q2": 5, "t_q3": 0})
-    parts = {key: (part["n"], part["avg_relative_score"]) for key, part in found["by_target_key"].items()}
+    parts = {
+        key: (part["n"], part["avg_relative_score"]) for key, part in found["by_target_key"].items()
+    }
     assert parts == {"(all that vary)": (2, 0.5), "base": (1, 0.5), "ligand": (1, 1.0)}
-    sizes = {key: (part["n"], part["avg_relative_score"]) for key, part in found["by_option_count"].items()}
+    sizes = {
+        key: (part["n"], part["avg_relative_score"])
+        for key, part in found["by_option_count"].items()
+    }
     assert sizes == {" 2": (2, 0.75), " 5–9": (1, 1.0), "over 20": (1, 0.0)}
     assert found["by_target_key"]["ligand"]["uniform_guess"] == 0.75
     text = format_text(found.report())
@@ -317,16 +370,24 @@ def test_pairs_against_scipy() -> None:
     assert (equal["ties"], equal["p_value"], equal["interval"]) == (12, None, None)
 
 
-@each(("answered", "warned"), [(["", "_control"], False), ([""], True), (["_control"], True), ([], False)])
+@each(
+    ("answered", "warned"),
+    [(["", "_control"], False), ([""], True), (["_control"], True), ([], False)],
+)
 def test_answers_to_one_side_only_are_warned_about(answered: list[str], warned: bool) -> None:
-    data = [question(f"t_q1_ref{end}", [1.0, 2.0], f"all_varying_reference{end}") for end in ("", "_control")]
+    data = [
+        question(f"t_q1_ref{end}", [1.0, 2.0], f"all_varying_reference{end}")
+        for end in ("", "_control")
+    ]
     found = RxnOptEvaluator(data).evaluate_all({f"t_q1_ref{end}": 0 for end in answered})
     text = "only one side of the pairs of references and controls was answered: their difference means nothing"
     assert found["warnings"] == ([text] if warned else [])
 
 
 def test_pairs_of_a_table_are_no_independent_pairs() -> None:
-    """Two tables of six equal pairs know as much as two pairs: scipy's t test over the tables' means."""
+    """Two tables of six equal pairs know as much as two pairs: scipy's t test over the tables'
+    means.
+    """
     data, prediction = [], {}
     for n in range(12):
         for end, suffix in (("_reference", "_ref"), ("_reference_control", "_ref_control")):

@@ -25,12 +25,18 @@ BAD_SETTINGS: Final = [
 def test_bad_settings(name: str, value: str) -> None:
     with pytest.raises(InputError) as caught:
         make_settings({name: value})
-    assert str(caught.value) == f"--{name.replace('_', '-')}: expected {SETTING_HELP[name]}, got {value!r}"
+    assert (
+        str(caught.value)
+        == f"--{name.replace('_', '-')}: expected {SETTING_HELP[name]}, got {value!r}"
+    )
 
 
 def test_settings_that_contradict_each_other_or_do_not_exist() -> None:
     for chosen, message in [
-        ({"min_reference_options": 6}, "--max-reference-options: must not be below --min-reference-options"),
+        (
+            {"min_reference_options": 6},
+            "--max-reference-options: must not be below --min-reference-options",
+        ),
         ({"colour": "red"}, "settings: no setting colour"),
     ]:
         with pytest.raises(InputError) as caught:

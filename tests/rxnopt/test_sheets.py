@@ -48,7 +48,10 @@ def test_bad_sheets(tmp_path: Path, text: str, message: str) -> None:
     assert str(caught.value) == f"{path}{message}"
 
 
-@each("text", ["a,y,,\n1,2,,\n", "\n\n,a,y\n,1,2\n", "a,y\n1,2\n\n , \n,,,\n", "a;y\n1;2\n", "a\ty\n1\t2\n"])
+@each(
+    "text",
+    ["a,y,,\n1,2,,\n", "\n\n,a,y\n,1,2\n", "a,y\n1,2\n\n , \n,,,\n", "a;y\n1;2\n", "a\ty\n1\t2\n"],
+)
 def test_blank_rows_and_columns_and_delimiters(tmp_path: Path, text: str) -> None:
     sheet = read_sheet(write(tmp_path / "t.csv", text))
     assert (sheet.header, cells(sheet), sheet.notes) == (["a", "y"], [{"a": "1", "y": "2"}], [])
@@ -68,13 +71,18 @@ def test_decimal_commas_only_where_all_numbers_have_them(tmp_path: Path) -> None
     assert sheet.notes == ["decimal commas are read as points"]
     points = read_sheet(write(tmp_path / "u.csv", text.replace("90", "90.5")))
     assert [row["yield"] for row in cells(points)] == ["87,5", "88,5 (82,25)", "90.5"]
-    assert cells(read_sheet(write(tmp_path / "v.csv", 'a,y\n"1,5",2\n'))) == [{"a": "1,5", "y": "2"}]
+    assert cells(read_sheet(write(tmp_path / "v.csv", 'a,y\n"1,5",2\n'))) == [
+        {"a": "1,5", "y": "2"}
+    ]
 
 
 def test_a_title_above_the_header(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "Table 1\n\na,y\n1,2\n")
     sheet = read_sheet(path, columns=["y"])
-    assert (cells(sheet), sheet.notes) == ([{"a": "1", "y": "2"}], ["above the header, not read: 1 (line 1)"])
+    assert (cells(sheet), sheet.notes) == (
+        [{"a": "1", "y": "2"}],
+        ["above the header, not read: 1 (line 1)"],
+    )
     with pytest.raises(InputError, match="no column z, got Table 1"):
         read_sheet(path, columns=["z"])
 
@@ -104,7 +112,14 @@ def save(path: Path, rows: list[list[object]], book: Any = None) -> Any:
 def test_a_workbook_is_read_as_it_is_shown(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
     ratio = datetime.timedelta(hours=95, minutes=5)
-    book = save(path, [["base", "y", "dr", "er"], ["K", 0.95, datetime.time(3, 1), ratio], [None, 80.0, "x", None]])
+    book = save(
+        path,
+        [
+            ["base", "y", "dr", "er"],
+            ["K", 0.95, datetime.time(3, 1), ratio],
+            [None, 80.0, "x", None],
+        ],
+    )
     book.active["B2"].number_format = "0.0%"
     book.active.merge_cells("A2:A3")
     book.create_sheet("notes").append(["a", "b"])
@@ -124,14 +139,20 @@ def test_a_workbook_is_read_as_it_is_shown(tmp_path: Path) -> None:
 def test_another_sheet_that_looks_like_data_is_named(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
     book = save(path, [["Read me"], ["first"]])
-    for title, rows in (("screen 1", [["base", "y"], ["K", 5]]), ("key", [["only one column"], ["x"]])):
+    for title, rows in (
+        ("screen 1", [["base", "y"], ["K", 5]]),
+        ("key", [["only one column"], ["x"]]),
+    ):
         sheet = book.create_sheet(title)
         for row in rows:
             sheet.append(row)
     book.save(path)
     with pytest.raises(InputError) as caught:
         read_sheet(path, columns=["y"])
-    assert str(caught.value) == f"{path}: no column y, got Read me; sheets that look like data: screen 1 (--sheet)"
+    assert (
+        str(caught.value)
+        == f"{path}: no column y, got Read me; sheets that look like data: screen 1 (--sheet)"
+    )
     assert cells(read_sheet(path, "screen 1", ["y"])) == [{"base": "K", "y": "5"}]
 
 
@@ -181,8 +202,13 @@ def zip_of(files: dict[str, str]) -> bytes:
 
 
 @settings(max_examples=100)
-@given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode), st.sampled_from([".csv", ".xlsx"]))
-def test_no_bytes_break_the_reader(tmp_path_factory: pytest.TempPathFactory, raw: bytes, suffix: str) -> None:
+@given(
+    st.binary(max_size=60) | st.text(max_size=60).map(str.encode),
+    st.sampled_from([".csv", ".xlsx"]),
+)
+def test_no_bytes_break_the_reader(
+    tmp_path_factory: pytest.TempPathFactory, raw: bytes, suffix: str
+) -> None:
     path = tmp_path_factory.getbasetemp() / f"any{suffix}"
     path.write_bytes(raw)
     try:

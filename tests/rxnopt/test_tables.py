@@ -43,14 +43,20 @@ def test_table_filters_and_reasons() -> None:
     }  # fmt: skip
     assert made.used + made.counts["unused"].total() == made.tables == 11
     assert "z.json: duplicate_table_id: good is in good.json" in made.unused_tables
-    assert "h.json: not_a_table: 'yield_scale' must be percent or fraction, got 'permille'" in made.unused_tables
+    assert (
+        "h.json: not_a_table: 'yield_scale' must be percent or fraction, got 'permille'"
+        in made.unused_tables
+    )
     assert made.warnings == [
         "e.json: entries[1] (entry 2): yield_ratio: cannot be read as one yield: 'complex'"
     ]  # fmt: skip
     assert build(good, *bad[1:3], reactant_product_require="none").used == 3
 
 
-@each(("wanted", "used"), [("none", 4), ("2015", 2), (2016, 1), ("2015,2020", 2), ("[2015]", 1), ([2020], 1)])
+@each(
+    ("wanted", "used"),
+    [("none", 4), ("2015", 2), (2016, 1), ("2015,2020", 2), ("[2015]", 1), ([2020], 1)],
+)
 def test_year_filter(wanted: object, used: int) -> None:
     years = {"a": 2015, "b": "2020", "c": None, "d": "in press"}
     tables = [simple(name, [1, 2], year=year) for name, year in years.items()]
@@ -63,12 +69,15 @@ def test_the_main_product_and_all_products() -> None:
     question = by_id(build(made))["t_q1"]
     assert question["input"]["products"] == [products[1]]
     assert question["meta"]["main_product_smiles"] == "CO"
-    assert by_id(build(made, input_products_mode="all"))["t_q1"]["input"]["products"] == products[::-1]
+    assert (
+        by_id(build(made, input_products_mode="all"))["t_q1"]["input"]["products"] == products[::-1]
+    )
 
 
 def test_a_fraction_scale_only_where_the_table_declares_it() -> None:
     percent, fraction = (
-        by_id(build(simple("t", [0.5, 1], **more)))["t_q1"] for more in ({}, {"yield_scale": "fraction"})
+        by_id(build(simple("t", [0.5, 1], **more)))["t_q1"]
+        for more in ({}, {"yield_scale": "fraction"})
     )
     assert (percent["meta"]["best_yield"], fraction["meta"]["best_yield"]) == (1, 100)
 
@@ -79,7 +88,14 @@ def test_rows_without_what_is_required_have_a_reason_of_their_own() -> None:
 
 
 def conflicting(**more: Any) -> Record:
-    cells = [("K", 10, 90), ("K", 60, 50), ("K", 32, None), ("Na", 20, None), ("Na", 20, None), ("Cs", 50, 0)]
+    cells = [
+        ("K", 10, 90),
+        ("K", 60, 50),
+        ("K", 32, None),
+        ("Na", 20, None),
+        ("Na", 20, None),
+        ("Cs", 50, 0),
+    ]
     return table("t", [({"base": b}, {"yield_ratio": y, "ee": ee}) for b, y, ee in cells], **more)
 
 
@@ -87,7 +103,9 @@ def test_duplicates_are_merged_as_asked_and_conflicts_are_named() -> None:
     def scores(**chosen: Any) -> dict[str, float]:
         question = by_id(made := build(conflicting(), **chosen))["t_q1"]
         assert made.counts["rows"]["used"] == len(question["options"])
-        assert made.counts["left_out"]["equal_conditions"] == len(conflicting()["entries"]) - len(question["options"])
+        assert made.counts["left_out"]["equal_conditions"] == len(conflicting()["entries"]) - len(
+            question["options"]
+        )
         assert len(made.conflicts) == 1
         names = [option["base"][0]["content"] for option in question["options"]]
         return dict(zip(names, question["meta"]["effective_scores"], strict=True))
@@ -97,8 +115,13 @@ def test_duplicates_are_merged_as_asked_and_conflicts_are_named() -> None:
     assert scores(duplicates="median") == {"K": 27.2, "Na": 20.0, "Cs": 25.0}
     assert scores(duplicates="drop") == {"Na": 20.0, "Cs": 25.0}
     made = build(conflicting(duplicates="median"))
-    assert made.conflicts == ["t.json: entries[0, 1, 2]: equal conditions, effective 9.5 to 45 (median)"]
-    assert "t.json: entries[0, 1, 2]: equal conditions, effective 9.5 to 45 (median)" in build_files(made)["report.md"]
+    assert made.conflicts == [
+        "t.json: entries[0, 1, 2]: equal conditions, effective 9.5 to 45 (median)"
+    ]
+    assert (
+        "t.json: entries[0, 1, 2]: equal conditions, effective 9.5 to 45 (median)"
+        in build_files(made)["report.md"]
+    )
     statistics = make_statistics(made)
     assert "equal_conditions: 3\n" in statistics
     assert "conditions whose results are more than 20 points apart: 1\n" in statistics
@@ -106,17 +129,28 @@ def test_duplicates_are_merged_as_asked_and_conflicts_are_named() -> None:
 
 def test_a_median_is_shown_as_it_is_scored() -> None:
     cells = [(10, "90"), (30, "95[b]")]
-    rows: list[Row] = [({"base": "K", "solvents": "THF"}, {"yield_ratio": y, "ee": ee}) for y, ee in cells]
-    rows += [({"base": "Na", "solvents": s}, {"yield_ratio": y}) for s, y in [("THF", 90), ("DMF", 95), ("EtOH", 80)]]
+    rows: list[Row] = [
+        ({"base": "K", "solvents": "THF"}, {"yield_ratio": y, "ee": ee}) for y, ee in cells
+    ]
+    rows += [
+        ({"base": "Na", "solvents": s}, {"yield_ratio": y})
+        for s, y in [("THF", 90), ("DMF", 95), ("EtOH", 80)]
+    ]
     rows += [({"base": "Cs", "solvents": "DMF"}, {"yield_ratio": 25})]
-    made = by_id(build(table("t", rows), duplicates="median", reference_low_mid_fraction=1))["t_q2_ref"]
-    shown = [{k: r[k] for k in r.keys() - {"conditions"}} for r in made["input"]["reference_conditions"]]
+    made = by_id(build(table("t", rows), duplicates="median", reference_low_mid_fraction=1))[
+        "t_q2_ref"
+    ]
+    shown = [
+        {k: r[k] for k in r.keys() - {"conditions"}} for r in made["input"]["reference_conditions"]
+    ]
     assert shown == [{"yield": 20.0, "ee": "92.5%"}, {"yield": 25.0}]
 
 
 def test_duplicates_of_a_table_are_a_known_word() -> None:
     made = build(simple("good", [1, 2]), simple("bad", [1, 2], duplicates="mean"))
-    assert made.unused_tables == ["bad.json: not_a_table: 'duplicates' must be best, median, drop, got 'mean'"]
+    assert made.unused_tables == [
+        "bad.json: not_a_table: 'duplicates' must be best, median, drop, got 'mean'"
+    ]
 
 
 def test_equal_conditions_keep_the_best_row_then_the_first() -> None:
@@ -125,10 +159,17 @@ def test_equal_conditions_keep_the_best_row_then_the_first() -> None:
         ({"base": "K"}, {"yield_ratio": 30}), ({"base": "Na"}, {"yield_ratio": 20}),
     ]  # fmt: skip
     question = by_id(build(table("t", rows)))["t_q1"]
-    assert sorted(entry["row_index"] for entry in question["meta"]["option_source_entries"]) == [1, 3]
+    assert sorted(entry["row_index"] for entry in question["meta"]["option_source_entries"]) == [
+        1,
+        3,
+    ]
     assert question["meta"]["total_entries_in_source_table"] == 4
     exact = by_id(build(table("t", rows), normalize_conditions="false"))["t_q1"]
-    assert sorted(entry["row_index"] for entry in exact["meta"]["option_source_entries"]) == [1, 2, 3]
+    assert sorted(entry["row_index"] for entry in exact["meta"]["option_source_entries"]) == [
+        1,
+        2,
+        3,
+    ]
 
 
 # --- Rows: effective scores, conditions that count, rows that cannot be used ---
@@ -155,7 +196,10 @@ def test_yield_priority_and_missing_rows() -> None:
     assert read_scores({"isolated_yield": "40", "yield_ratio": "46"}, first, False)[1] == 46.0
     assert read_scores({"yield_ratio": "80(77)"}, first, False)[1] == 80.0
     assert read_scores({"isolated_yield": "0", "yield_ratio": "46"}, Settings(), False)[1] == 0.0
-    assert read_scores({"isolated_yield": "complex", "yield_ratio": "46"}, Settings(), False)[1] == 46.0
+    assert (
+        read_scores({"isolated_yield": "complex", "yield_ratio": "46"}, Settings(), False)[1]
+        == 46.0
+    )
     scores, _, notes = read_scores({"isolated_yield": "complex", "ee": "120"}, Settings(), False)
     assert scores is None
     assert [field for field, _ in notes] == ["isolated_yield", "ee"]
@@ -164,7 +208,9 @@ def test_yield_priority_and_missing_rows() -> None:
 def test_absent_is_empty_is_a_dash() -> None:
     rows: list[Row] = [({"base": "K"}, {"yield_ratio": 10}), ({"base": "Na"}, {"yield_ratio": 20})]
     made = table("t", [*rows, *rows])
-    for entry, value in zip(made["entries"], [[], [{"content": "—", "SMILES": ""}], None, ""], strict=True):
+    for entry, value in zip(
+        made["entries"], [[], [{"content": "—", "SMILES": ""}], None, ""], strict=True
+    ):
         entry["conditions"]["additive"] = value
     del made["entries"][1]["conditions"]["additive"]
     question = by_id(build(made))["t_q1"]
@@ -179,36 +225,55 @@ def test_absent_is_empty_is_a_dash() -> None:
 def test_current_conditions_are_lifted() -> None:
     made = simple("t", [1, 2])
     for n, entry in enumerate(made["entries"]):
-        entry["conditions"] = {"current_conditions": {"Current": f"{n} mA", "scale": "1 g"}, "other_info": "x"}
+        entry["conditions"] = {
+            "current_conditions": {"Current": f"{n} mA", "scale": "1 g"},
+            "other_info": "x",
+        }
     assert by_id(build(made))["t_q1"]["target_key"] == "Current"
     for entry in made["entries"]:  # a key that stands beside the lifted one is the row's own word
         entry["conditions"]["Current"] = "5 mA"
     made["entries"][0]["conditions"]["base"] = "K"
     question = by_id(build(made))["t_q1"]
-    assert question["input"]["constant_conditions"] == {"Current": [{"content": "5 mA", "SMILES": ""}]}
+    assert question["input"]["constant_conditions"] == {
+        "Current": [{"content": "5 mA", "SMILES": ""}]
+    }
     for entry in made["entries"]:
         del entry["conditions"]["Current"]
     del made["entries"][0]["conditions"]["base"]
     with pytest.raises(InputError):  # text of the whole is compared then, and it does differ
-        build(made, expand_current_conditions="false", condition_keys_blacklist="current_conditions,other_info")
+        build(
+            made,
+            expand_current_conditions="false",
+            condition_keys_blacklist="current_conditions,other_info",
+        )
 
 
 def test_an_empty_field_does_not_hide_a_lifted_one() -> None:
     rows = table("t", [({}, {"yield_ratio": n}) for n in (10, 20)])
     for n, entry in enumerate(rows["entries"]):
-        entry["conditions"] = {"ligand": [], "current_conditions": {"ligand": [{"content": f"L{n}", "SMILES": ""}]}}
+        entry["conditions"] = {
+            "ligand": [],
+            "current_conditions": {"ligand": [{"content": f"L{n}", "SMILES": ""}]},
+        }
     (question,) = [q for q in build(rows).questions if q["id"] == "t_q1"]
     assert sorted(option["ligand"][0]["content"] for option in question["options"]) == ["L0", "L1"]
 
 
 def test_condition_keys_and_require() -> None:
-    rows: list[Row] = [({"base": f"b{n}", "solvents": f"s{n % 2}"}, {"yield_ratio": n}) for n in range(4)]
-    assert by_id(build(table("t", rows), condition_keys="solvents"))["t_q1"]["target_key"] == "solvents"
+    rows: list[Row] = [
+        ({"base": f"b{n}", "solvents": f"s{n % 2}"}, {"yield_ratio": n}) for n in range(4)
+    ]
+    assert (
+        by_id(build(table("t", rows), condition_keys="solvents"))["t_q1"]["target_key"]
+        == "solvents"
+    )
     made = table("t", rows)
     for entry in made["entries"][:3]:
         entry["conditions"]["base"][0]["SMILES"] = "O"
     found = build(made, condition_require="smiles")
-    assert found.warnings == ["t.json: entries[3] (entry 4): base: an item without smiles; row not used"]
+    assert found.warnings == [
+        "t.json: entries[3] (entry 4): base: an item without smiles; row not used"
+    ]
     assert len(by_id(found)["t_q3"]["options"]) == 3
 
 
@@ -218,10 +283,16 @@ def test_repeated_keys_anywhere_in_a_row_cost_that_row(tmp_path: Path) -> None:
     first = text.index('"yield_ratio": 10')
     write(tmp_path / "t.json", text[:first] + '"yield_ratio": 90, ' + text[first:])
     built = build_questions(tmp_path)
-    assert built.warnings == ["t.json: entries[0] (entry 1): a key is given twice with different values; row not used"]
+    assert built.warnings == [
+        "t.json: entries[0] (entry 1): a key is given twice with different values; row not used"
+    ]
     assert sorted(by_id(built)["t_q1"]["meta"]["yields"]) == [20, 30]
     raw = simple("t", [10, 20, 30])
-    raw["entries"][0]["conditions"]["current_conditions"] = RepeatedKeys({"ligand": "PPh3"}, ["ligand"])
+    raw["entries"][0]["conditions"]["current_conditions"] = RepeatedKeys(
+        {"ligand": "PPh3"}, ["ligand"]
+    )
     built = build(raw)
-    assert built.warnings == ["t.json: entries[0] (entry 1): a key is given twice with different values; row not used"]
+    assert built.warnings == [
+        "t.json: entries[0] (entry 1): a key is given twice with different values; row not used"
+    ]
     assert all(q["varying_keys"] == ["base"] for q in built.questions)
