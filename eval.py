@@ -37,23 +37,24 @@ if (
     )
 
 from forecasteval import futurex, prophet, rxnopt
-from forecasteval.boards import gate, store
-from forecasteval.boards.names import score_names
+from forecasteval.benchmark import ITEMS, add_options
 from forecasteval.common.errors import EvaluationError, InputError, printable, run_command
 from forecasteval.common.files import find_file
-from forecasteval.common.results import print_result
 from forecasteval.common.usage import Parser, describe, program_name
 from forecasteval.common.version import __version__
-from forecasteval.common.wing import ITEMS, Scorer, add_options
+from forecasteval.display.results import print_result
 from forecasteval.futurex.evaluator import FutureXEvaluator
+from forecasteval.nightly import store
+from forecasteval.ranking import gate
+from forecasteval.scoring import Scorer, score_names
 
 __all__ = ["FutureXEvaluator", "main"]
 
 DEFAULT_PREDICTION: Final = "250915-random"
-WINGS: Final = (
-    rxnopt.WING,
-    prophet.WING,
-    futurex.WING,
+BENCHMARKS: Final = (
+    rxnopt.BENCHMARK,
+    prophet.BENCHMARK,
+    futurex.BENCHMARK,
 )  # the benchmarks, in the order in which they claim a file
 HERE: Final = Path(__file__).resolve().parent
 ROOT: Final = (
@@ -103,14 +104,14 @@ def score(argv: Sequence[str]) -> int:
     add("--save", action="store_true", help="write evaluation/NAME.json")
     add("--html", action="store_true", help="write the page evaluation/NAME.html")
     gate.add_threshold(parser)
-    add_options(parser, reversed(WINGS), ranked=False)
+    add_options(parser, reversed(BENCHMARKS), ranked=False)
     return _score_files(parser.parse_args(argv))
 
 
 def _score_files(args: argparse.Namespace) -> int:
     """Score and report file by file; the exit code.
 
-    `score_names` finds each file and its dataset. `Scorer.score` recognises the benchmark, the first of `WINGS` that
+    `score_names` finds each file and its dataset. `Scorer.score` recognises the benchmark, the first of `BENCHMARKS` that
     claims the file, and has its evaluator make the result (`Evaluator.evaluate`): read the files, score every question,
     summarise the scores. The report is the result as lines and tables.
     """
@@ -133,9 +134,9 @@ def _score_files(args: argparse.Namespace) -> int:
             if args.save:
                 store.save_results(results, scorer.output, saved)
             if args.html:
-                from forecasteval.boards import page
+                from forecasteval.nightly import pages
 
-                page.write_run(results, scorer.output)
+                pages.write_run(results, scorer.output)
         except EvaluationError as error:
             fail(error)
             continue
@@ -150,7 +151,7 @@ def _score_files(args: argparse.Namespace) -> int:
 def _scorer(args: argparse.Namespace) -> Scorer:
     """The scorer for files of any benchmark with the options that were given."""
     output = getattr(args, "output", None) or os.environ.get(OUTPUT) or args.root / "evaluation"
-    return Scorer(WINGS, vars(args), Path(output))
+    return Scorer(BENCHMARKS, vars(args), Path(output))
 
 
 def _find_datasets(args: argparse.Namespace) -> list[Path]:
@@ -167,11 +168,11 @@ def _find_datasets(args: argparse.Namespace) -> list[Path]:
 
 def nightly(argv: Sequence[str]) -> int:
     """Score every new or changed file of prediction/ and write evaluation/ with the leaderboard."""
-    from forecasteval.boards import commands
+    from forecasteval.nightly import commands
 
     parser = _parser(nightly, _NIGHTLY, "scored", 3, 4, 5)
     commands.add_options(parser)
-    add_options(parser, reversed(WINGS), ranked=True)
+    add_options(parser, reversed(BENCHMARKS), ranked=True)
     args = parser.parse_args(argv)
     scorer = _scorer(args)
     if (args.root / "prediction").is_dir():  # otherwise the error is about the root
@@ -181,11 +182,11 @@ def nightly(argv: Sequence[str]) -> int:
 
 def compare(argv: Sequence[str]) -> int:
     """Test the differences of systems on the same questions, pair by pair."""
-    from forecasteval.boards import commands
+    from forecasteval.nightly import commands
 
     parser = _parser(compare, _COMPARE, "compared", 6)
     commands.add_comparison(parser)
-    add_options(parser, reversed(WINGS), ranked=True)
+    add_options(parser, reversed(BENCHMARKS), ranked=True)
     args = parser.parse_args(argv)
     return commands.compare(args, _scorer(args), _find_datasets(args), PROGRAM)
 

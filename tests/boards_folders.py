@@ -15,9 +15,9 @@ import pytest
 
 from cli import RAW_CONTROL, Done, Record, q, question, write
 from eval import FutureXEvaluator
-from forecasteval.boards.folder import evaluate_folder
-from forecasteval.boards.store import Score
-from forecasteval.boards.tasks import Options
+from forecasteval.nightly.run import evaluate_folder
+from forecasteval.nightly.store import Score
+from forecasteval.nightly.tasks import Options
 
 BOARD_FILES: Final = [
     "history.jsonl",

@@ -10,13 +10,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from forecasteval.benchmark import ITEMS, Benchmark, Evaluator, Files
 from forecasteval.common.errors import grouped_names
 from forecasteval.common.files import decode_utf8, hash_file, read_file
-from forecasteval.common.records import first_keys, parse_json
-from forecasteval.common.report import Report
-from forecasteval.common.results import hash_question, hash_questions
+from forecasteval.common.records import first_keys, hash_question, hash_questions, parse_json
 from forecasteval.common.statistics import mean
-from forecasteval.common.wing import ITEMS, Evaluator, Files, Wing
+from forecasteval.display.tables import Report
 
 
 def score_samples(samples: Sequence[float], value: float, scale: float) -> float:
@@ -101,4 +100,4 @@ def make_evaluator(output: Path) -> CrpsEvaluator:
     return CrpsEvaluator()
 
 
-WING = Wing("CRPS", is_mine, make_evaluator, (ITEMS,))
+BENCHMARK = Benchmark("CRPS", is_mine, make_evaluator, (ITEMS,))

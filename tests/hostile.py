@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from eval import FutureXEvaluator
-from forecasteval.common.results import Results
+from forecasteval.display.results import Results
 
 TEXTS: Final = (
     "</script><script>document.title='owned'</script>",

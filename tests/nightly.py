@@ -33,9 +33,9 @@ import numpy as np
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from forecasteval.boards.significance import sign_flip_test, skewness_test  # noqa: E402
 from forecasteval.common.statistics import stratified_error, stratified_mean, t_tail  # noqa: E402
 from forecasteval.futurex.rules import WEIGHTS  # noqa: E402
+from forecasteval.ranking.significance import sign_flip_test, skewness_test  # noqa: E402
 from season import correct_truth, make_season  # noqa: E402
 
 SEED: Final = 1

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 import make_prophet_sample
-from forecasteval.common.results import Results
+from forecasteval.display.results import Results
 from forecasteval.prophet import BradleyTerryFit, ProphetArenaEvaluator, fit_bradley_terry
 
 ROOT: Final = Path(__file__).resolve().parent.parent

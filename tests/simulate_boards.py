@@ -16,9 +16,11 @@ from scipy import special
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from forecasteval.boards.significance import paired_test
-from forecasteval.boards.systems import ALPHA
-from forecasteval.boards.two_way import (
+from forecasteval.common.statistics import stratified_interval
+from forecasteval.futurex.rules import WEIGHTS
+from forecasteval.ranking.significance import paired_test
+from forecasteval.ranking.systems import ALPHA
+from forecasteval.ranking.weeks import (
     adjust_pairs,
     compare_pairs,
     difference_spread,
@@ -27,8 +29,6 @@ from forecasteval.boards.two_way import (
     rank_bounds,
     score_spread,
 )
-from forecasteval.common.statistics import stratified_interval
-from forecasteval.futurex.rules import WEIGHTS
 
 Array = np.ndarray[Any, np.dtype[Any]]
 SIZES: Final = (11, 10, 9, 20)  # questions by level and week

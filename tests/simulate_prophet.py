@@ -23,9 +23,9 @@ from forecasteval.prophet import (
     estimates,
     irt,
     models,
+    ranks,
+    return_intervals,
     scores,
-    standings,
-    tilted,
 )
 
 F, OPTIONS = 8, 5
@@ -117,7 +117,9 @@ def tilted_ends(data: Draw, gamma: float, values: Any, against: bool) -> Ends:
     prices = q / np.repeat(np.add.reduceat(q, offsets[:-1]), np.diff(offsets))
     pay = [scores.crra_stake(p[inside], q, gamma, offsets) / q for p in data.p]
     ends = [
-        tilted.tilted_interval(pay[i] - pay[F] * against, prices, offsets, values[i].mean())
+        return_intervals.tilted_interval(
+            pay[i] - pay[F] * against, prices, offsets, values[i].mean()
+        )
         for i in range(F)
     ]
     low, high = np.array(ends).T
@@ -211,9 +213,9 @@ def intervals(repeats: int) -> list[Row]:
                 found.setdefault(f"{name} against the market", []).append((*ends, apart))
             brier = -table["brier"][:F]
             influence = (brier - brier.mean(axis=1, keepdims=True)).T / events
-            samples = standings.Draws(events, 500, seed).shifted(brier.mean(axis=1), influence)
+            samples = ranks.Draws(events, 500, seed).shifted(brier.mean(axis=1), influence)
             found.setdefault("rank by Brier", []).append(
-                (*standings.rank_intervals(samples), np.arange(1, F + 1))
+                (*ranks.rank_intervals(samples), np.arange(1, F + 1))
             )
         for name, hits in found.items():
             low, high, wanted = np.array(hits).transpose(1, 0, 2)
@@ -318,10 +320,8 @@ def best(repeats: int) -> list[Row]:
             table = skill + rng.beta(1, 3, (events, 1)) + rng.normal(0, 0.15, (events, count))
             means = table.mean(axis=0)
             influence = (table - means) / events
-            shrunk = standings.probability_best(
-                means, influence, np.full(count, events), 1000, seed
-            )
-            samples = standings.Draws(events, 1000, seed).shifted(means, influence)
+            shrunk = ranks.probability_best(means, influence, np.full(count, events), 1000, seed)
+            samples = ranks.Draws(events, 1000, seed).shifted(means, influence)
             plain = np.bincount(samples.argmax(axis=1), minlength=count) / 1000
             losses.append(
                 [-np.log(max(share[skill.argmax()], 1 / 1000)) for share in (shrunk, plain)]

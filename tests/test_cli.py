@@ -468,7 +468,7 @@ def test_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("forecasteval.common.files.score_unchanged", interrupt)
+    monkeypatch.setattr("forecasteval.scoring.score_unchanged", interrupt)
     done = run(example(tmp_path), "-f", "a")
     assert (done.code, done.out, done.err) == (130, "", "eval.py: interrupted\n")
 

@@ -18,12 +18,12 @@ import eval as program
 from cli import Done, assert_refused, run, strict, write
 from crps_wing import CrpsEvaluator, score_samples
 from forecasteval.boards.board_page import make_page
-from forecasteval.boards.two_way import fit_scores
-from forecasteval.common.pages import Records
+from forecasteval.display.pages import Records
+from forecasteval.ranking.weeks import fit_scores
 
 SKILLS = {"sharp": 1.0, "fair": 3.0, "vague": 9.0}
 WEEKS = ("w1", "w2", "w3")
-WINGS = program.WINGS
+BENCHMARKS = program.BENCHMARKS
 Folder = Callable[..., Path]
 
 
@@ -49,8 +49,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
     """
 
     def make(evaluator: type[CrpsEvaluator] = CrpsEvaluator) -> Path:
-        wing = crps_wing.WING._replace(evaluator=lambda output: evaluator())
-        monkeypatch.setattr(program, "WINGS", (wing, *WINGS))
+        wing = crps_wing.BENCHMARK._replace(evaluator=lambda output: evaluator())
+        monkeypatch.setattr(program, "BENCHMARKS", (wing, *BENCHMARKS))
         rng = random.Random(3)
         for week in WEEKS:
             questions = [

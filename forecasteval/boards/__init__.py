@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .comparison import compare
-    from .ranking import rank
+    from forecasteval.ranking.comparison import compare
+    from forecasteval.ranking.datasets import rank
 
 __all__ = ["compare", "rank"]
 
@@ -21,6 +21,6 @@ def __getattr__(
 ) -> Any:  # scoring a file needs neither, and they take a tenth of its start
     if name not in __all__:
         raise AttributeError(name)
-    from . import comparison, ranking
+    from forecasteval.ranking import comparison, datasets
 
-    return {"compare": comparison.compare, "rank": ranking.rank}[name]
+    return {"compare": comparison.compare, "rank": datasets.rank}[name]

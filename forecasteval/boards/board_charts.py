@@ -12,14 +12,14 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.charts import Axis, Chart, Line, Panel, number_axis
 from forecasteval.common.errors import grouped_names, printable
 from forecasteval.common.records import group_by, number_text
-from forecasteval.common.report import Column, make_table, show_interval, show_number
+from forecasteval.display.charts import Axis, Chart, Line, Panel, number_axis
+from forecasteval.display.tables import Column, make_table, show_interval, show_number
+from forecasteval.nightly.history import History
+from forecasteval.ranking.names import system_of_row
+from forecasteval.ranking.systems import read_scale
 
-from .history import History
-from .names import system_of_row
-from .systems import read_scale
 from .tables import is_tied
 
 Row = Mapping[str, Any]

@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval.common import pages
 from forecasteval.common.errors import grouped_names, printable
-from forecasteval.common.pages import MOST, Block, Page, Section
-from forecasteval.common.report import (
+from forecasteval.display import pages
+from forecasteval.display.pages import MOST, Block, Page, Section
+from forecasteval.display.tables import (
     Cell,
     Column,
     Link,
@@ -21,12 +21,14 @@ from forecasteval.common.report import (
     make_table,
     show_number,
 )
+from forecasteval.nightly.history import Change, History, changes_report, read_changes
+from forecasteval.nightly.store import BOARD, hash_text, read_stored
+from forecasteval.ranking.names import system_of_row
+from forecasteval.ranking.systems import ALPHA, file_rows
 
-from .about import name_systems
 from .board_charts import Names, draw_costs, draw_histories, draw_nights
-from .corrections import show_id
-from .history import Change, History, changes_report, read_changes
-from .names import system_of_row
+from .changes import show_id
+from .metadata import name_systems
 from .question_rows import (
     SHOWN,
     ReadItems,
@@ -37,8 +39,6 @@ from .question_rows import (
     show_hardest,
     show_questions,
 )
-from .store import BOARD, hash_text, read_stored
-from .systems import ALPHA, file_rows
 from .tables import (
     EVERYWHERE,
     INSIDE,
@@ -64,7 +64,7 @@ def write_board(board: Row, folder: Path, history: History | None, datasets: Pat
 
     Prompts are read from the files in the folder `datasets` that have the checksums of the board.
     """
-    from .page import is_current, write_page
+    from forecasteval.nightly.pages import is_current, write_page
 
     checksums = {row["name"]: row["file_sha256"] for row in file_rows(board)}
     linked = {

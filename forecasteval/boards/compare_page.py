@@ -10,10 +10,10 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final
 
-from forecasteval.common import pages
-from forecasteval.common.charts import Chart
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.pages import (
+from forecasteval.display import pages
+from forecasteval.display.charts import Chart
+from forecasteval.display.pages import (
     BYTES,
     MOST,
     Beside,
@@ -24,7 +24,8 @@ from forecasteval.common.pages import (
     Section,
     show_text,
 )
-from forecasteval.common.report import (
+from forecasteval.display.results import Item, Results
+from forecasteval.display.tables import (
     Column,
     Interval,
     Link,
@@ -33,9 +34,8 @@ from forecasteval.common.report import (
     show_interval,
     show_p,
 )
-from forecasteval.common.results import Item, Results
+from forecasteval.ranking.systems import question_key, read_scale
 
-from .systems import question_key, read_scale
 from .tables import DETECTABLE, POWER, pair_columns, system_table
 
 _SHOWN: Final = 45  # pairs whose questions a page shows

@@ -10,16 +10,16 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval.common import pages
 from forecasteval.common.errors import EvaluationError, printable
-from forecasteval.common.pages import TEXT, Records, show_text
 from forecasteval.common.records import RecordFile, as_text, group_by
-from forecasteval.common.report import Column, Link, Links, Table, make_table, show_number
+from forecasteval.display import pages
+from forecasteval.display.pages import TEXT, Records, show_text
+from forecasteval.display.tables import Column, Link, Links, Table, make_table, show_number
+from forecasteval.nightly.store import BOARD
+from forecasteval.ranking.names import system_of_row
+from forecasteval.ranking.systems import question_key, read_scale
 
 from .board_charts import Names
-from .names import system_of_row
-from .store import BOARD
-from .systems import question_key, read_scale
 
 Row = Mapping[str, Any]
 ReadItems = Callable[[str], Sequence[Row]]  # the items of a stored result by its name

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from forecasteval.common.errors import printable
-from forecasteval.common.report import Report, Table, format_signature, make_table
+from forecasteval.display.tables import Report, Table, format_signature, make_table
+from forecasteval.nightly.history import Change, changes_report
 
-from .about import about_keys, cell_text, list_tables
-from .history import Change, changes_report
+from .metadata import about_keys, cell_text, list_tables
 from .tables import (
     DETECTABLE,
     MOVES,

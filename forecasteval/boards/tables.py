@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
-from forecasteval.common.report import (
+from forecasteval.display.tables import (
     Column,
     Interval,
     Table,
@@ -23,9 +23,9 @@ from forecasteval.common.report import (
     show_number,
     show_p,
 )
+from forecasteval.ranking.systems import ALPHA
 
-from .about import about_columns, shown_names
-from .systems import ALPHA
+from .metadata import about_columns, shown_names
 
 Row = Mapping[str, Any]
 _UNSURE: Final = "≈"

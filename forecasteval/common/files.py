@@ -9,11 +9,11 @@ import itertools
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
-from .errors import ClashError, EvaluationError, InputError, printable
+from .errors import EvaluationError, InputError, printable
 
 T = TypeVar("T")
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
@@ -128,7 +128,7 @@ def read_file(path: Path) -> bytes:
         return path.read_bytes()
 
 
-def _stamp(path: Path) -> tuple[int, ...] | None:
+def stamp_of(path: Path) -> tuple[int, ...] | None:
     """A value that changes when the file does; None if there is no file."""
     try:
         status = path.stat()
@@ -141,7 +141,7 @@ def settled_stamp(path: Path) -> tuple[int, ...] | None:
     """The stamp of a file; None if it changed a moment ago, since it may change once more within
     the same time.
     """
-    stamp = _stamp(path)
+    stamp = stamp_of(path)
     return stamp if stamp and time.time() - stamp[0] / 1e9 > _SETTLED else None
 
 
@@ -314,57 +314,3 @@ def write_atomic(path: Path, content: str | bytes | Iterable[str]) -> None:
     finally:
         with contextlib.suppress(OSError):  # it is gone if all went well
             temporary.unlink()
-
-
-def set_of(path: Path, dataset: Path | None, together: Callable[[Path], bool]) -> Path | None:
-    """The dataset, if its predictions are scored together and `path` is among them: a CSV contains
-    its events.
-    """
-    return dataset if dataset and path.suffix != ".csv" and together(dataset) else None
-
-
-def score_together(
-    score: Callable[..., T], paths: Sequence[Path], dataset: Path | None
-) -> tuple[T | None, list[tuple[Path, EvaluationError]]]:
-    """The result of all files that can be scored, and the error of every other file."""
-    failed: list[tuple[Path, EvaluationError]]
-    try:
-        return score_unchanged(score, paths[0], dataset, paths[1:]), []
-    except ClashError as error:
-        failed = [(path, error.errors[str(path)]) for path in paths if str(path) in error.errors]
-    except EvaluationError as error:
-        alone = paths if len(paths) > 1 else ()
-        failed = [
-            failure for path in alone for failure in score_together(score, [path], dataset)[1]
-        ]
-        if not failed:
-            return None, [(paths[0], error)]
-    rest = [path for path in paths if path not in dict(failed)]
-    results, errors = score_together(score, rest, dataset) if rest else (None, [])
-    return results, failed + errors
-
-
-def score_unchanged(
-    score: Callable[..., T], path: Path, dataset: Path | None, others: Sequence[Path] = ()
-) -> T:
-    """`score(path, dataset)`, with `others` as a third argument, twice if a file changes while it
-    is read.
-
-    Raises InputError if a file changes again, and the errors of `score` for files that do not
-    change.
-    """
-    files = [path, *others, *filter(None, [dataset])]
-    error: EvaluationError | None = None
-    for _ in range(2):
-        before, error = list(map(_stamp, files)), None
-        try:
-            results = score(path, dataset, others) if others else score(path, dataset)
-        except EvaluationError as caught:
-            error = caught
-        if list(map(_stamp, files)) == before:
-            if error:
-                raise error
-            return results
-    raise error or InputError(
-        str(path), "expected files that stay as they are", "a change while it was read, twice"
-    )

@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import numbers
+import os
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -384,3 +385,51 @@ def dump_json(value: Any, indent: int | None = None, ascii_only: bool = False, *
     ):  # a NaN, or a mapping that is no dict: both are rare, and to look costs more
         text = encoder.encode(strict_value(value))
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def dump_pieces(
+    record: Mapping[str, Any], indent: int | None = None, ascii_only: bool = False
+) -> Iterator[str]:
+    """`dump_json(record, …)` piece by piece: the text of its "items" may need more memory than
+    there is.
+    """
+    items = record.get("items")
+    if not items:
+        yield dump_json(record, indent, ascii_only)
+        return
+    mark = os.urandom(16).hex()
+    before, after = dump_json({**record, "items": [mark]}, indent, ascii_only).split(f'"{mark}"')
+    newline = " " if indent is None else "\n" + " " * 2 * indent
+    yield before
+    for number, item in enumerate(items):
+        yield f",{newline}" * (number > 0) + _dump_item(item, indent, ascii_only)
+    yield after
+
+
+def _dump_item(item: Mapping[str, Any], indent: int | None, ascii_only: bool) -> str:
+    """`dump_json(item, …)`, indented as in a list in an object."""
+    outer = "" if indent is None else "\n" + " " * 2 * indent
+    if (
+        indent is None
+        or not item
+        or any(isinstance(value, (dict, list, tuple)) for value in item.values())
+    ):
+        return dump_json(item, indent, ascii_only).replace("\n", outer)
+    # The separator does what an indentation would, which Python writes ten times slower.
+    inner = outer + " " * indent
+    return f"{{{inner}{dump_json(item, None, ascii_only, separators=(f',{inner}', ': '))[1:-1]}{outer}}}"
+
+
+def encode_fields(*fields: str) -> bytes:
+    """Texts as bytes for a checksum, the end of each marked."""
+    return "\0".join([*fields, ""]).encode("utf-8", "surrogatepass")
+
+
+def hash_question(text: str) -> str:
+    """A short checksum of a question, by which the items of two results are paired."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def hash_questions(hashes: Iterable[str]) -> str:
+    """sha256 of all `hash_question`s, in any order: equal for results that can be compared."""
+    return hashlib.sha256(" ".join(sorted(hashes)).encode()).hexdigest()

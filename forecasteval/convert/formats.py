@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, RecordNotes, printable
-from forecasteval.common.markup import is_failed, reply_texts
 from forecasteval.common.records import WRAPPERS, BadRecord, as_text, number_text, repeated_keys
+from forecasteval.common.replies import is_failed, reply_texts
 
 from .tables import LOG_KEYS, QUESTION_ID, Table, at_path, epoch_of, read_table
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval.common.results import Results
-from forecasteval.common.wing import ITEMS, Evaluator, Option, Wing
+from forecasteval.benchmark import ITEMS, Benchmark, Evaluator, Option
+from forecasteval.display.results import Results
 
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS
 
@@ -58,4 +58,4 @@ def find_mistakes(path: Path) -> Results:
     return check_file(path)
 
 
-WING: Final = Wing(NAME, is_mine, make_evaluator, OPTIONS, find_mistakes)
+BENCHMARK: Final = Benchmark(NAME, is_mine, make_evaluator, OPTIONS, find_mistakes)

@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.markup import clean
 from forecasteval.common.records import BadRecord, RecordFile, repeated_keys
-from forecasteval.common.results import Finding, Results, check_results
 from forecasteval.common.statistics import mean
+from forecasteval.display.results import Finding, Results, check_results
 
 from .choices import ChoiceTruth
 from .grammar import parse_number

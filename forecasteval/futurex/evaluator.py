@@ -7,19 +7,19 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from forecasteval.benchmark import Evaluator, Files
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import is_null, number_text
-from forecasteval.common.results import Results
 from forecasteval.common.version import __version__
-from forecasteval.common.wing import Evaluator, Files
+from forecasteval.display.results import Results
 
+from .join import Rows, read_rows
 from .report import explain, make_page, report_blocks
 from .results import Scoring
-from .rows import Rows, read_rows
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS, WEIGHTS, summarise
 
 if TYPE_CHECKING:
-    from forecasteval.common.pages import Page
+    from forecasteval.display.pages import Page
 
     from .llm import ModelReader
 

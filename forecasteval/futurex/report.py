@@ -11,18 +11,18 @@ from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common import pages
-from forecasteval.common.charts import Chart
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import Page, Records, Section, show_text
 from forecasteval.common.records import as_text
-from forecasteval.common.report import Bar, Cell, Column, Interval, Report, make_table, show_number
+from forecasteval.display import pages
+from forecasteval.display.charts import Chart
+from forecasteval.display.pages import Page, Records, Section, show_text
+from forecasteval.display.tables import Bar, Cell, Column, Interval, Report, make_table, show_number
 
 from .answers import read_answer
+from .join import raw_answer
 from .numbers import NumberTruth
 from .questions import Truth, read_record
 from .results import Item
-from .rows import raw_answer
 from .rules import LEVELS, WEIGHTS, Rules
 
 _MATCHED: Final = re.compile(r"([0-9]+) of ([0-9]+) matched")

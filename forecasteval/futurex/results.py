@@ -8,13 +8,18 @@ from itertools import chain, islice
 from typing import Any, Final, NamedTuple, TypedDict
 
 from forecasteval.common.errors import InputError, RecordNotes
-from forecasteval.common.records import as_text, repeated_keys
-from forecasteval.common.results import encode_fields, hash_question, hash_questions
+from forecasteval.common.records import (
+    as_text,
+    encode_fields,
+    hash_question,
+    hash_questions,
+    repeated_keys,
+)
 
 from .answers import Answer, read_answer
+from .join import AnswerKeys, raw_answer
 from .numbers import NumberTruth
 from .questions import SHOWN, Truth, read_record, score_answer
-from .rows import AnswerKeys, raw_answer
 from .rules import Rules, Scored
 
 BLOCK: Final = 2048  # records that are scored together

@@ -26,20 +26,20 @@ from pathlib import Path
 from statistics import median, median_low
 from typing import Any, Final, TypeVar
 
+from forecasteval.benchmark import Files
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import join_checksums
 from forecasteval.common.records import RecordFile
-from forecasteval.common.report import Report, show_number
 from forecasteval.common.statistics import mean, variance
-from forecasteval.common.wing import Files
+from forecasteval.display.tables import Report, show_number
 
 from .choices import ChoiceTruth, Picks
+from .join import Rows
 from .numbers import NumberTruth, Reading
 from .questions import SHOWN, Truth
 from .rankings import RankingTruth
 from .report import report_blocks
 from .results import Answered, Item, Scoring, decide
-from .rows import Rows
 from .rules import MISSING, Rules, Scored, summarise, unparsed
 
 _NO_VOTE: Final = "no run's answer could be read"

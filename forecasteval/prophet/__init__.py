@@ -35,10 +35,10 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from forecasteval.benchmark import ITEMS, Benchmark, Option
 from forecasteval.common.files import holds_events
 from forecasteval.common.records import first_keys
-from forecasteval.common.results import Results
-from forecasteval.common.wing import ITEMS, Option, Wing
+from forecasteval.display.results import Results
 
 if TYPE_CHECKING:
     from .evaluator import ProphetArenaEvaluator
@@ -57,9 +57,9 @@ _MODULES: Final = {
         "log_score",
         "spherical_score",
     ),
-    "tilted": ("tilted_interval",),
+    "return_intervals": ("tilted_interval",),
 }
-__all__ = ["WING", *(name for names in _MODULES.values() for name in names)]
+__all__ = ["BENCHMARK", *(name for names in _MODULES.values() for name in names)]
 
 
 def __getattr__(name: str) -> Any:
@@ -126,4 +126,6 @@ OPTIONS: Final = (
     Option("--full", "show every forecaster and every table", bool, "report"),
     ITEMS._replace(scope="items"),
 )
-WING: Final = Wing("Prophet Arena", is_mine, make_evaluator, OPTIONS, find_mistakes, is_one_set)
+BENCHMARK: Final = Benchmark(
+    "Prophet Arena", is_mine, make_evaluator, OPTIONS, find_mistakes, is_one_set
+)

@@ -11,15 +11,15 @@ from typing import Any, Final, NotRequired, TypedDict
 
 import numpy as np
 
-from forecasteval.common.results import hash_question
+from forecasteval.common.records import hash_question
 
 from .arrays import Floats, plain_number, split_runs, weighted_means
 from .fields import Exclusion, format_time
 from .metrics import Matrix, agreement_tables
 from .models import Models
+from .ranks import Record
 from .score_table import Scored, sum_bins
 from .scores import calibration_errors
-from .standings import Record
 
 CURVE_POINTS: Final = 200  # of a return curve that the results keep
 

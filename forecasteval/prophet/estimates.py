@@ -13,9 +13,9 @@ import numpy as np
 from .arrays import Floats, Ints, split_runs, weighted_means
 from .forecasts import Forecasts
 from .models import BradleyTerryFit, Fitted, Models
+from .return_intervals import tilted_interval
 from .score_table import BASELINES, Scored
 from .scores import calibration_errors, crra_stake
-from .tilted import tilted_interval
 
 LEAST_CLUSTERS: Final = 2  # with fewer there is no measure of the error
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from forecasteval.benchmark import Evaluator, Files
 from forecasteval.common.errors import ClashError, InputError, printable
 from forecasteval.common.files import join_checksums
-from forecasteval.common.records import RecordFile, number_text
-from forecasteval.common.results import Results, hash_questions
+from forecasteval.common.records import RecordFile, hash_questions, number_text
 from forecasteval.common.version import __version__
-from forecasteval.common.wing import Evaluator, Files
+from forecasteval.display.results import Results
 
 from . import details
 from .csv_files import CsvFile
@@ -25,13 +25,13 @@ from .metrics import agreement_tables, make_metrics
 from .models import Models, fit_models
 from .page import KEPT, make_page
 from .prices import settle
+from .ranks import LEAST_EVENTS, LEAST_SHARE, Draws, add_ranks, choose_ranking, make_records
 from .report import explain, report_blocks
 from .score_table import BASELINES, Scored, score_forecasts, sum_bins, with_baselines
 from .scores import check_gamma
-from .standings import LEAST_EVENTS, LEAST_SHARE, Draws, add_ranks, choose_ranking, make_records
 
 if TYPE_CHECKING:
-    from forecasteval.common.pages import Page
+    from forecasteval.display.pages import Page
 
 NAME: Final = "Prophet Arena"
 GAMMAS: Final = (0.0, 0.5, 1.0)  # the seed's figure

@@ -11,7 +11,7 @@ import numpy as np
 
 from forecasteval.common.errors import printable
 from forecasteval.common.records import BadRecord, RecordFile, repeated_keys
-from forecasteval.common.results import Finding, Results, check_results
+from forecasteval.display.results import Finding, Results, check_results
 
 from .arrays import Bools, Floats, Ints, Names, positions, select_rows
 from .csv_files import CsvFile

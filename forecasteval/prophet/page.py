@@ -11,11 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from forecasteval.common import pages
-from forecasteval.common.charts import Axis, Chart, Line, Panel, number_axis
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import Page, Section, show_text
-from forecasteval.common.report import (
+from forecasteval.display import pages
+from forecasteval.display.charts import Axis, Chart, Line, Panel, number_axis
+from forecasteval.display.pages import Page, Section, show_text
+from forecasteval.display.tables import (
     Column,
     Link,
     Links,

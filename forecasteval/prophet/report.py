@@ -11,11 +11,11 @@ from itertools import combinations
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from forecasteval.common import pages
-from forecasteval.common.charts import Chart
 from forecasteval.common.errors import InputError, grouped_names, printable
-from forecasteval.common.pages import Block, Page, Section
-from forecasteval.common.report import (
+from forecasteval.display import pages
+from forecasteval.display.charts import Chart
+from forecasteval.display.pages import Block, Page, Section
+from forecasteval.display.tables import (
     Column,
     Interval,
     Report,
@@ -29,8 +29,8 @@ from forecasteval.common.report import (
 
 from .details import Category, ProphetResult
 from .metrics import Matrix, find_metric
+from .ranks import Record
 from .scores import LOG_FLOOR
-from .standings import Record
 
 _FULL_ONLY: Final = frozenset({"adjusted_brier", "spherical", "weighted_brier"})
 _BESIDE: Final = 5  # other metrics in a row of a page; a row that was opened has the rest

@@ -21,16 +21,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from forecasteval.benchmark import ITEMS, Benchmark
 from forecasteval.common.files import find_file
 from forecasteval.common.records import first_keys
-from forecasteval.common.wing import ITEMS, Wing
 
 from .datasets import NAME, QUESTION_TYPES, dataset_name
 
 if TYPE_CHECKING:
     from .scoring import RxnOptEvaluator
 
-__all__ = ["WING", "RxnOptEvaluator", "find_datasets"]
+__all__ = ["BENCHMARK", "RxnOptEvaluator", "find_datasets"]
 
 
 def is_mine(path: Path, dataset: Path | None) -> bool:
@@ -63,7 +63,7 @@ def make_evaluator(output: Path) -> RxnOptEvaluator:
     return RxnOptEvaluator()
 
 
-WING: Final = Wing(NAME, is_mine, make_evaluator, (ITEMS,))
+BENCHMARK: Final = Benchmark(NAME, is_mine, make_evaluator, (ITEMS,))
 
 
 def __getattr__(name: str) -> Any:

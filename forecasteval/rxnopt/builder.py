@@ -17,8 +17,8 @@ from forecasteval.common.files import decode_utf8, require_regular, write_atomic
 from forecasteval.common.records import dump_json, parse_json
 from forecasteval.common.version import __version__
 
+from .chemicals import item_text
 from .datasets import NAME, QUESTION_TYPES, TEMPLATES, dataset_name, template_of
-from .items import item_text
 from .prompts import fill, make_template, render_question
 from .questions import Counts, Question, make_questions
 from .settings import SETTING_HELP, Settings, make_settings

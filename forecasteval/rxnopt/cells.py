@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from forecasteval.common.records import number_text
 
-from .items import repair
+from .chemicals import repair
 
 MAX_CELL: Final = 200  # characters; no result of a table is longer
 ROUND: Final = 6  # decimals of effective and relative scores: [1.0, 0.587629] in the seed

@@ -15,7 +15,7 @@ from typing import Final
 from forecasteval.common.records import group_by
 
 from .cells import read_yield
-from .items import SELECTIVITIES
+from .chemicals import SELECTIVITIES
 
 LEAK: Final = (
     0.95  # correlation with the yield, of values or of ranks, above which a column is a result

@@ -16,9 +16,9 @@ from typing import Any, Final
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import write_atomic
 from forecasteval.common.records import RecordFile, dump_json
-from forecasteval.common.report import Column, make_table, print_report
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
+from forecasteval.display.tables import Column, make_table, print_report
 
 from .builder import (
     Build,
@@ -28,9 +28,9 @@ from .builder import (
     require_new,
     write_build,
 )
+from .chemicals import SELECTIVITIES, YIELDS
 from .datasets import dataset_name, require_question
 from .imports import Layout, import_file
-from .items import SELECTIVITIES, YIELDS
 from .prompts import LANGUAGES, find_templates, render_prompts
 from .replies import parse_replies
 from .settings import SETTING_HELP, SETTINGS

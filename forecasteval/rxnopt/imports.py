@@ -14,8 +14,8 @@ from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import as_text, dump_json, group_by, parse_json
 
 from .cells import read_yield
+from .chemicals import YIELDS, Experiment, Item, is_smiles, read_items
 from .columns import choose_conditions, header_roles, is_entry, split_cell, warn_of_conditions
-from .items import YIELDS, Experiment, Item, is_smiles, read_items
 from .ord_files import read_reactions
 from .settings import DUPLICATES, Settings
 from .sheets import UNNAMED, Row, Sheet, read_sheet

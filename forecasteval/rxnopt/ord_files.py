@@ -9,7 +9,7 @@ from typing import Any, Final
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import number_text
 
-from .items import SELECTIVITIES, Conditions, Experiment, Item, item_text
+from .chemicals import SELECTIVITIES, Conditions, Experiment, Item, item_text
 
 # reaction.proto: Reaction.inputs, conditions, setup, outcomes; names in camelCase, or as in the
 # .proto file

@@ -20,8 +20,8 @@ from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import as_text, group_by
 
+from .chemicals import ABSENT, SELECTIVITIES, read_items
 from .datasets import order_id, rotation, table_of, template_of
-from .items import ABSENT, SELECTIVITIES, read_items
 
 if TYPE_CHECKING:
     from jinja2 import Environment

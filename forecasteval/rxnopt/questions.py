@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, NotRequired, TypedDict
 from forecasteval.common.records import group_by
 
 from .cells import ROUND
+from .chemicals import Conditions, Item
 from .datasets import SIDES
-from .items import Conditions, Item
 from .settings import Settings
 from .tables import Row, Table, Unused, shown_scores
 

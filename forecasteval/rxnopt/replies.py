@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from forecasteval.common.errors import RecordNotes
-from forecasteval.common.markup import clean, find_object, last_boxed, reply_texts
+from forecasteval.common.markup import clean, find_object, last_boxed
 from forecasteval.common.records import as_text, number_text
+from forecasteval.common.replies import reply_texts
 
 NO_INDEX: Final = "no index"
 CONFLICT: Final = "two different indices"

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from forecasteval.common import pages
-from forecasteval.common.charts import Chart
 from forecasteval.common.errors import printable
-from forecasteval.common.pages import Page, Records, Section, show_text
 from forecasteval.common.records import as_text
-from forecasteval.common.report import (
+from forecasteval.display import pages
+from forecasteval.display.charts import Chart
+from forecasteval.display.pages import Page, Records, Section, show_text
+from forecasteval.display.tables import (
     Bar,
     Column,
     Interval,
@@ -24,8 +24,8 @@ from forecasteval.common.report import (
     show_p,
 )
 
+from .chemicals import ABSENT
 from .datasets import METRICS, QUESTION_TYPES, Item, find_twin
-from .items import ABSENT
 from .prompts import condition_lines, show_items
 
 MOST_PARTS: Final = 10  # rows of a breakdown

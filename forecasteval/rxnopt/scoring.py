@@ -14,12 +14,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from forecasteval.benchmark import Evaluator, Files
 from forecasteval.common.errors import InputError, RecordNotes
-from forecasteval.common.records import group_by
-from forecasteval.common.results import Results, encode_fields, hash_question, hash_questions
+from forecasteval.common.records import encode_fields, group_by, hash_question, hash_questions
 from forecasteval.common.statistics import clustered_error, clustered_interval, mean, t_tail
 from forecasteval.common.version import __version__
-from forecasteval.common.wing import Evaluator, Files
+from forecasteval.display.results import Results
 
 from .datasets import (
     BASE_TYPES,
@@ -37,7 +37,7 @@ from .datasets import (
 from .report import explain, make_page, report_blocks
 
 if TYPE_CHECKING:
-    from forecasteval.common.pages import Page
+    from forecasteval.display.pages import Page
 
 MAX_ANSWER: Final = 200  # characters that an item shows of an answer
 _COERCED: Final = "index written as text or with a fraction, read"

@@ -15,7 +15,7 @@ from forecasteval.common.errors import InputError, extra_package, grouped_names,
 from forecasteval.common.files import csv_delimiter, csv_rows, decode_utf8, read_file
 from forecasteval.common.records import number_text
 
-from .items import repair
+from .chemicals import repair
 
 UNNAMED: Final = "(unnamed)"  # the index that pandas' to_csv writes in front
 MOST_CELLS: Final = 5_000_000

@@ -21,7 +21,7 @@ from forecasteval.common.records import (
 )
 
 from .cells import ROUND, is_empty, read_fraction, read_yield, show_fraction
-from .items import SELECTIVITIES, Conditions, Item, compare_key, fold, item_text, read_items
+from .chemicals import SELECTIVITIES, Conditions, Item, compare_key, fold, item_text, read_items
 from .settings import DUPLICATES, Settings
 
 CONFLICT: Final = 20.0  # points of the effective score

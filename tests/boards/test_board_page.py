@@ -15,12 +15,12 @@ from cli import ROOT, q, question, run, write
 from each import each
 from forecasteval.boards import rank
 from forecasteval.boards.board_page import make_page
-from forecasteval.boards.history import read_history
-from forecasteval.boards.page import render
 from forecasteval.boards.report import board_report
-from forecasteval.boards.significance import holm, sign_flip_test
-from forecasteval.common.pages import Records
-from forecasteval.common.report import Interval, Link, Links, format_text
+from forecasteval.display.html import render
+from forecasteval.display.pages import Records
+from forecasteval.display.tables import Interval, Link, Links, format_text
+from forecasteval.nightly.history import read_history
+from forecasteval.ranking.significance import holm, sign_flip_test
 from html_page import check_page
 from season import make_season
 

@@ -11,9 +11,9 @@ import pytest
 from boards_folders import score
 from cli import ROOT, assert_refused, number, q, run, write
 from forecasteval.boards import compare
-from forecasteval.boards.page import render
-from forecasteval.common.pages import Beside, Records
 from forecasteval.common.statistics import stratified_interval
+from forecasteval.display.html import render
+from forecasteval.display.pages import Beside, Records
 from forecasteval.prophet import ProphetArenaEvaluator
 from html_page import check_page
 

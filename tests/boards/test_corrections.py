@@ -13,7 +13,8 @@ import pytest
 from boards_folders import evaluate, folder_of, stored
 from cli import EVIL, RAW_CONTROL, ROOT, Record, question, run, write
 from each import each
-from forecasteval.boards import corrections, folder
+from forecasteval.boards import changes
+from forecasteval.nightly import run as nightly_run
 
 TITLE = ["Question", "Dataset", "Changed", "Truth before", "Truth now"]
 
@@ -129,7 +130,7 @@ def test_an_interrupted_night_loses_nothing(tmp_path: Path, stage: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folder, stage, interrupt)
+        patch.setattr(nightly_run, stage, interrupt)
         with pytest.raises(KeyboardInterrupt):
             evaluate(tmp_path)
     assert stored(tmp_path, "d-a")["items"][1]["truth"] == "B"
@@ -178,7 +179,7 @@ def test_hostile_ids_and_truths_are_text(tmp_path: Path) -> None:
 
 
 def test_large_results_are_not_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corrections, "_LARGEST", 100)
+    monkeypatch.setattr(changes, "_LARGEST", 100)
     correct(root, "AABA")
     done = run(root, "nightly")
     assert "corrected questions or truths: results 2, scores moved 2" in done.out

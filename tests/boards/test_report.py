@@ -13,7 +13,7 @@ from boards_folders import rows, score, system
 from cli import EVIL, RAW_CONTROL, Record, q
 from forecasteval.boards import compare, rank
 from forecasteval.boards.report import board_report, comparison_report, format_csv, format_markdown
-from forecasteval.common.report import format_html, format_text
+from forecasteval.display.tables import format_html, format_text
 
 HOSTILE: Final = [
     "=cmd|'/c calc'!A1", "+1+1", "-2+3", "@SUM(A1)", "\t=1", " =1", "＝1", '"a",b', "|a|",

@@ -28,8 +28,8 @@ from cli import (
     write,
 )
 from each import each
-from forecasteval.common.report import format_text
-from forecasteval.common.results import check_results
+from forecasteval.display.results import check_results
+from forecasteval.display.tables import format_text
 from forecasteval.futurex.check import check_dataset
 from linear import assert_linear
 

@@ -20,7 +20,7 @@ from cli import CASES, ROOT, Record, asked, box, read_json
 from each import each
 from eval import FutureXEvaluator
 from forecasteval.common.markup import MAX_SPAN, clean
-from forecasteval.common.report import format_text
+from forecasteval.display.tables import format_text
 from forecasteval.futurex.answers import read_answer
 from forecasteval.futurex.grammar import Quantity
 from forecasteval.futurex.llm import (

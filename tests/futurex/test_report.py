@@ -10,9 +10,9 @@ import pytest
 from cli import EVIL, RAW_CONTROL, Record, number, q, question, write
 from each import each
 from eval import FutureXEvaluator
-from forecasteval.boards.page import render
-from forecasteval.common.pages import Records
-from forecasteval.common.report import Marked, Report, Table, format_text
+from forecasteval.display.html import render
+from forecasteval.display.pages import Records
+from forecasteval.display.tables import Marked, Report, Table, format_text
 from forecasteval.futurex.report import report_blocks
 from html_page import check_page
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from cli import Record, run, write
 from each import each
 from eval import FutureXEvaluator
+from forecasteval.benchmark import Files
 from forecasteval.common.errors import InputError
-from forecasteval.common.wing import Files
 from forecasteval.futurex.votes import vote_order, vote_picks
 
 CHOICES = "Who?\nA. Ada\nB. Bo\nC. Cy\nD. Di"

@@ -12,12 +12,7 @@ from scipy import stats
 from scipy.linalg import helmert
 
 from forecasteval.prophet.estimates import estimate_means
-from forecasteval.prophet.standings import (
-    Draws,
-    probability_best,
-    rank_intervals,
-    shrunk_covariance,
-)
+from forecasteval.prophet.ranks import Draws, probability_best, rank_intervals, shrunk_covariance
 from prophet_data import SAMPLE, evaluate
 
 

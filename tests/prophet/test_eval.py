@@ -15,8 +15,8 @@ import pytest
 from bench import prophet_files
 from cli import EVIL, RAW_CONTROL, Record, assert_refused, q, run, run_process, write
 from each import each
-from forecasteval.boards.ranking import rank
 from forecasteval.prophet import ProphetArenaEvaluator
+from forecasteval.ranking.datasets import rank
 
 PROBLEMS: Final[list[Record]] = [
     {

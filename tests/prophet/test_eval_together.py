@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from cli import RAW_CONTROL, Record, assert_refused, q, run, write
-from forecasteval.boards.store import result_text
+from forecasteval.nightly.store import result_text
 from prophet_data import csv_row, write_csv
 
 PROBLEMS: Final[list[Record]] = [

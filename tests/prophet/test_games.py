@@ -8,8 +8,8 @@ import pytest
 
 import games
 from each import each
-from forecasteval.boards.comparison import compare
 from forecasteval.prophet import ProphetArenaEvaluator
+from forecasteval.ranking.comparison import compare
 
 
 @each("name", games.GAMES)

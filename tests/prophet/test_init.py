@@ -45,15 +45,17 @@ def test_whose_file_it_is(
     path, questions = tmp_path / name, tmp_path / "dataset.json"
     path.write_text(json.dumps([record]), encoding="utf-8")
     questions.write_text(json.dumps([dataset]), encoding="utf-8")
-    assert prophet.WING.is_mine(path, questions if dataset else None) is expected
+    assert prophet.BENCHMARK.is_mine(path, questions if dataset else None) is expected
 
 
 def test_benchmark_makes_an_evaluator() -> None:
-    evaluator = prophet.WING.evaluator(Path())
+    evaluator = prophet.BENCHMARK.evaluator(Path())
     assert evaluator.settings()["gammas"] == [0, 0.5, 1]
     assert evaluator.settings()["evaluator"] == f"Prophet Arena {__version__}"
-    assert prophet.WING.evaluator(Path(), min_events=3).settings()["min_events"] == 3
-    results = prophet.WING.evaluator(Path(), gammas=(0.25,)).evaluate_file(PREDICTION, [DATASET])
-    assert results["benchmark"] == prophet.WING.name
+    assert prophet.BENCHMARK.evaluator(Path(), min_events=3).settings()["min_events"] == 3
+    results = prophet.BENCHMARK.evaluator(Path(), gammas=(0.25,)).evaluate_file(
+        PREDICTION, [DATASET]
+    )
+    assert results["benchmark"] == prophet.BENCHMARK.name
     assert results["signature"]["gammas"] == [0.25]
     assert any("Ranked by Log" in str(block) for block in results.report(sort="log"))

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from cli import ROOT
-from forecasteval.boards.page import render
-from forecasteval.common.pages import Records
-from forecasteval.common.report import Interval
+from forecasteval.display.html import render
+from forecasteval.display.pages import Records
+from forecasteval.display.tables import Interval
 from forecasteval.prophet import ProphetArenaEvaluator
 from forecasteval.prophet.page import make_page
 from html_page import check_page

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from forecasteval.common.errors import InputError
-from forecasteval.common.report import format_text
+from forecasteval.display.tables import format_text
 from forecasteval.prophet.report import report_blocks
 from prophet_data import GOOD, GOOD_PROBLEM, evaluate, sample_results
 

@@ -11,7 +11,7 @@ import pytest
 
 import forecasteval.rxnopt
 from each import each
-from forecasteval.rxnopt import WING, RxnOptEvaluator, is_mine
+from forecasteval.rxnopt import BENCHMARK, RxnOptEvaluator, is_mine
 from rxnopt_tables import ROOT, write
 
 
@@ -37,8 +37,11 @@ def test_a_question_is_told_by_its_keys(tmp_path: Path) -> None:
 
 
 def test_what_the_command_line_knows_of_the_benchmark() -> None:
-    assert (WING.name, [option.flag for option in WING.options]) == ("RxnOptBench", ["--items"])
-    assert isinstance(WING.evaluator(Path()), RxnOptEvaluator)
+    assert (BENCHMARK.name, [option.flag for option in BENCHMARK.options]) == (
+        "RxnOptBench",
+        ["--items"],
+    )
+    assert isinstance(BENCHMARK.evaluator(Path()), RxnOptEvaluator)
     assert forecasteval.rxnopt.RxnOptEvaluator is RxnOptEvaluator
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = forecasteval.rxnopt.nothing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from each import each
-from forecasteval.rxnopt.items import compare_key, read_items
+from forecasteval.rxnopt.chemicals import compare_key, read_items
 
 
 def test_comparison_of_conditions() -> None:

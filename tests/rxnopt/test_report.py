@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from cli import ROOT
-from forecasteval.boards.page import render
-from forecasteval.common.pages import Records
-from forecasteval.common.report import Interval, format_text
+from forecasteval.display.html import render
+from forecasteval.display.pages import Records
+from forecasteval.display.tables import Interval, format_text
 from forecasteval.rxnopt import RxnOptEvaluator
 from forecasteval.rxnopt.report import make_page, report_blocks
 from html_page import check_page

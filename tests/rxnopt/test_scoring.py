@@ -20,7 +20,7 @@ from forecasteval import __version__
 from forecasteval.common.errors import InputError
 from forecasteval.common.files import find_dataset
 from forecasteval.common.records import dump_json
-from forecasteval.common.report import format_text
+from forecasteval.display.tables import format_text
 from forecasteval.rxnopt import RxnOptEvaluator
 from forecasteval.rxnopt.datasets import METRICS, QUESTION_TYPES, dataset_name
 from forecasteval.rxnopt.prompts import render_prompts

@@ -1,0 +1,198 @@
+"""A benchmark as one value, `Benchmark`, and the code that all benchmarks share: options, files,
+results.
+"""
+
+from __future__ import annotations
+
+import gc
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from forecasteval.common.errors import InputError
+from forecasteval.display.results import Results
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+    from forecasteval.display.pages import Page
+    from forecasteval.display.tables import Report
+
+
+# --- Options ---
+
+
+class Option(NamedTuple):
+    """An option of the command line that belongs to a benchmark; None where it is not given.
+
+    kind: bool for a switch, a tuple of choices, or what converts the text. scope: "score" if scores
+    depend on it; "run" and "ranked" likewise, the first only where systems are not ranked and the
+    second only where they are; "report" if it only chooses what a report shows; "items" if it does
+    both. keyword: its name in Python, if it has another there.
+    """
+
+    flag: str
+    help: str
+    kind: Any = str
+    scope: str = "score"
+    metavar: str | None = None
+    repeatable: bool = False
+    keyword: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.keyword or self.flag.removeprefix("--").replace("-", "_")
+
+    def add_to(self, add: Callable[..., object]) -> None:
+        """Declare the option with the `add_argument` of argparse."""
+        words: dict[str, Any] = {"type": self.kind, "metavar": self.metavar}
+        if self.kind is bool:
+            words = {"action": "store_true"}
+        elif isinstance(self.kind, tuple):
+            words = {"choices": self.kind}
+        elif self.repeatable:
+            words["action"] = "append"
+        add(self.flag, dest=self.name, help=self.help, default=None, **words)
+
+
+ITEMS: Final = Option(
+    "--items", "show a line per question, or per forecast", bool, "report"
+)  # of any benchmark
+
+
+def add_options(parser: ArgumentParser, wings: Iterable[Benchmark], ranked: bool) -> None:
+    """The options of the benchmarks, a group each; `ranked`: for commands that rank systems, which
+    are scored alike.
+    """
+    scopes = ("score", "ranked") if ranked else ("score", "run", "report")
+    for wing in wings:
+        if options := [
+            option
+            for option in wing.options
+            if option.scope in scopes and option.flag != ITEMS.flag
+        ]:
+            group = parser.add_argument_group(wing.name)
+            for option in options:
+                option.add_to(group.add_argument)
+
+
+# --- Files in, results out ---
+
+
+class Files(NamedTuple):
+    """Prediction files that are scored together, and their datasets."""
+
+    predictions: Sequence[Path]
+    datasets: Sequence[Path] = ()
+
+
+class Evaluator(ABC):
+    """Scores files of one benchmark; what scores depend on besides the files is in `settings`.
+
+    A result is made by `read`, `score` and `summarise`, one after the other; `bounds` and
+    `higher_is_better` are of the "score" of its items.
+    """
+
+    benchmark: str
+    bounds: tuple[float, float] = (0.0, 1.0)
+    higher_is_better: bool = True
+    report: Callable[..., Report]  # a result, and options, as lines and tables
+    explain: Callable[[Any], str] | None = None  # the reason of an item's score in one sentence
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """The part of a signature that does not depend on the files: "evaluator" with its version,
+        policies.
+        """
+
+    @abstractmethod
+    def read(self, files: Files) -> Any:
+        """The data of files; InputError if they cannot be read.
+
+        When all of it has been used, two of its methods are called: `messages()` returns warnings
+        about the files, `checksums()` their checksums for the signature.
+        """
+
+    @abstractmethod
+    def score(self, data: Any) -> Any:
+        """The scores of the data."""
+
+    @abstractmethod
+    def summarise(self, scores: Any, data: Any) -> dict[str, Any]:
+        """The values of a result: "warnings", "signature" (checksums of the data), "items" where
+        there are any, …
+        """
+
+    def page(self, results: Mapping[str, Any], data: Any) -> Page:
+        """The page of a result; InputError if its benchmark has no pages."""
+        raise InputError(self.benchmark, "expected a benchmark whose results have pages")
+
+    def vote(self, files: Files) -> Results:
+        """The result of the majority answers of several runs."""
+        raise InputError(
+            "--vote", "expected a benchmark whose answers can be voted on", self.benchmark
+        )
+
+    def evaluate(self, data: Any, names: Mapping[str, Any] | None = None) -> Results:
+        """The result of data, with `names` in front."""
+        collecting = gc.isenabled()
+        # records make no cycles, and walking millions of them again and again costs a third of the
+        # time
+        gc.disable()
+        try:
+            values = self.summarise(self.score(data), data)
+        finally:
+            if collecting:
+                gc.enable()
+        values["warnings"] = [*data.messages(), *values["warnings"]]
+        values["signature"] = {**self.settings(), **values["signature"], **data.checksums()}
+        if (self.bounds, self.higher_is_better) != (
+            (0.0, 1.0),
+            True,
+        ):  # the scale of results without these keys
+            values |= {"score_bounds": self.bounds, "higher_is_better": self.higher_is_better}
+        values = {**(names or {}), "benchmark": self.benchmark, **values}
+        return Results(values, self.report, lambda results: self.page(results, data), self.explain)
+
+    def evaluate_file(
+        self,
+        path: str | Path,
+        datasets: str | Path | Sequence[str | Path] = (),
+        others: Sequence[Path] = (),
+    ) -> Results:
+        """The results of a prediction file, or with `others` of several files, against their
+        datasets.
+
+        Their name is that of the prediction, or of the dataset for several files. Raises InputError
+        if they cannot be scored.
+        """
+        several = [datasets] if isinstance(datasets, (str, Path)) else datasets
+        files = Files([Path(path), *others], [*map(Path, several)])
+        named = files.datasets if others and files.datasets else files.predictions
+        names = {
+            "name": named[0].stem,
+            "prediction": ", ".join(file.name for file in files.predictions),
+            "dataset": ", ".join(file.name for file in files.datasets) or None,
+        }
+        return self.evaluate(self.read(files), names)
+
+
+class Benchmark(NamedTuple):
+    """A benchmark to the command line, light enough to be imported by every command.
+
+    is_mine(prediction, dataset) says whether files belong to this benchmark. evaluator(output,
+    **options) makes an evaluator with the options that were given; `output` is the folder of
+    results. check(path) finds mistakes in a dataset; None: there is no check. one_set(dataset):
+    whether all predictions for a dataset are ranked together.
+    """
+
+    name: str
+    is_mine: Callable[[Path, Path | None], bool]
+    evaluator: Callable[..., Evaluator]
+    options: tuple[Option, ...] = ()
+    check: Callable[[Path], Results] | None = None
+    one_set: Callable[[Path], bool] | None = None
+
+
+# --- Whose file it is ---

@@ -1,0 +1,49 @@
+"""Replies of OpenAI's API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def is_failed(reply: Any) -> bool:
+    """Whether a reply belongs to a failed request."""
+    return isinstance(reply, Mapping) and reply.get("status_code", 200) != 200
+
+
+def reply_texts(reply: Any) -> list[Any]:
+    """The texts of a reply's choices, each with its content parts joined; any other value is its
+    only choice.
+
+    Reads `{"body": …}` of a batch, of which a failed request has no text, and the bodies of chat
+    completions (`choices[].message.content`) and of the Responses API (`output[].content[].text` of
+    its messages, not of its reasoning).
+    """
+    if is_failed(reply):
+        return [None]
+    body = reply.get("body", reply) if isinstance(reply, Mapping) else reply
+    if not isinstance(body, Mapping):
+        return [body]
+    if isinstance(choices := body.get("choices"), list):
+        messages: list[Any] = [
+            choice.get("message") for choice in choices if isinstance(choice, Mapping)
+        ]
+        return [
+            _join_parts(message.get("content"))
+            for message in messages
+            if isinstance(message, Mapping)
+        ] or [None]
+    if isinstance(output := body.get("output"), list):
+        messages = [
+            item for item in output if isinstance(item, Mapping) and item.get("type") == "message"
+        ]
+        return ["".join(str(_join_parts(message.get("content")) or "") for message in messages)]
+    return [body if body is reply else None]  # the body of an error
+
+
+def _join_parts(content: Any) -> Any:
+    """The joined text of a list of content parts; any other content unchanged."""
+    if not isinstance(content, list):
+        return content
+    texts = [part.get("text") for part in content if isinstance(part, Mapping)]
+    return "".join(text for text in texts if isinstance(text, str))

@@ -1,0 +1,1 @@
+"""What any result looks like: tables, results, pages, charts."""

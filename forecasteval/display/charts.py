@@ -1,0 +1,301 @@
+"""Charts as data: marks in the cells of a table, lines and dots on axes; and `plot`, which draws
+one with matplotlib.
+
+Pages draw the same values as SVG (`boards/svg.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from forecasteval.common.errors import InputError, extra_package, printable
+
+from .tables import Bar, Interval, Mark, Shade, Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Six colours that colour-blind readers can tell apart (after Okabe and Ito), dark enough for text
+# on white.
+COLOURS: Final = ("#0072b2", "#b84a00", "#00785a", "#9a3d7c", "#7a5c00", "#56649a")
+GREY: Final = "#757575"
+LABEL: Final = 40  # characters of a name in a chart
+_DOTTED: Final = 24  # points of a line that are drawn as dots, too
+_STEPS: Final = 5  # at most, between the ticks of an axis
+_FONTS: Final = (
+    "DejaVu Sans",
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "WenQuanYi Zen Hei",
+    "Microsoft YaHei",
+    "PingFang SC",
+)
+
+
+# --- Axes, lines, charts ---
+
+
+class Axis(NamedTuple):
+    """A linear axis from `low` to `high`; `ticks` are (value, text)."""
+
+    title: str = ""
+    ticks: Sequence[tuple[float, str]] = ()
+    low: float = 0.0
+    high: float = 1.0
+
+    def at(self, value: float) -> float:
+        """The place of a value: 0 at the lower end, 1 at the upper one."""
+        return (
+            min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+            if self.high > self.low
+            else 0.5
+        )
+
+
+def number_axis(title: str, values: Iterable[float | None]) -> Axis:
+    """An axis that holds the values, with ticks at multiples of 1, 2 or 5 times a power of ten.
+
+    >>> number_axis("score", [0.12, 0.48]).ticks
+    [(0.1, '0.1'), (0.2, '0.2'), (0.3, '0.3'), (0.4, '0.4'), (0.5, '0.5')]
+    """
+    known = [value for value in values if value is not None and math.isfinite(value)] or [0.0, 1.0]
+    low, high = min(known), max(known)
+    if high - low < 1e-9 * max(abs(low), abs(high), 0.1):  # ticks have 12 decimals
+        low, high = low - 0.5, high + 0.5
+    power = math.floor(math.log10(high - low)) - 1
+    step, digits = next(
+        (factor * 10.0**exponent, max(0, -exponent))
+        for exponent in range(power, power + 3)
+        for factor in (1, 2, 5)
+        if math.ceil(high / (factor * 10.0**exponent)) - math.floor(low / (factor * 10.0**exponent))
+        <= _STEPS
+    )
+    places = range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)
+    ticks = [(round(place * step, 12), f"{place * step:.{digits}f}") for place in places]
+    return Axis(title, ticks, ticks[0][0], ticks[-1][0])
+
+
+def cell_axis(cells: Iterable[object]) -> Axis:
+    """The axis that the marks of a column share."""
+    values: list[float | None] = []
+    for cell in cells:
+        if isinstance(cell, Interval):
+            values += [cell.value, *(cell.bounds or ()), cell.mark]
+        elif isinstance(cell, Bar):
+            values += [0.0, cell.value]
+    return number_axis("", values)
+
+
+class Line(NamedTuple):
+    """A named line through points (x, y), broken where y is None. `dots` are areas of the points
+    from 0 to 1.
+
+    Without `joined` only the dots are drawn. A `faint` line is grey until the pointer is on it.
+    """
+
+    name: str
+    points: Sequence[tuple[float, float | None]]
+    dots: Sequence[float] = ()
+    joined: bool = True
+    faint: bool = False
+
+    @property
+    def end(self) -> tuple[float, float] | None:
+        """The last point."""
+        return next(((x, y) for x, y in reversed(self.points) if y is not None), None)
+
+    def marks(self) -> list[tuple[float, float, float]]:
+        """(x, y, area) of the dots: the points of a short line that is not faint, and of a line
+        that has areas.
+        """
+        if not self.dots and (len(self.points) > _DOTTED or (self.faint and self.joined)):
+            return []
+        areas = self.dots or [0.0] * len(self.points)
+        return [
+            (x, y, area) for (x, y), area in zip(self.points, areas, strict=True) if y is not None
+        ]
+
+
+class Panel(NamedTuple):
+    """One pair of axes; `reference` are the ends of a dashed line; with `named` the lines have
+    labels.
+    """
+
+    title: str
+    lines: Sequence[Line]
+    x: Axis
+    y: Axis
+    reference: tuple[tuple[float, float], tuple[float, float]] | None = None
+    named: bool = True
+    height: int = 240  # CSS pixels
+
+    def path(self, line: Line) -> str:
+        """The line as the path of an SVG element that is 1000 wide."""
+        parts, command = [], "M"
+        for x, y in line.points:
+            if y is not None:
+                parts.append(
+                    f"{command}{1000 * self.x.at(x):.0f} {self.height * (1 - self.y.at(y)):.1f}"
+                )
+            command = "M" if y is None else "L"
+        return "".join(parts)
+
+    def labels(self, gap: float = 15.0) -> list[tuple[float, int]]:
+        """(place in pixels from the top, number of the line) of the names: near the ends of the
+        lines, `gap` apart.
+        """
+        lines = [
+            (line.end, number)
+            for number, line in enumerate(self.lines)
+            if self.named and not line.faint
+        ]
+        return spread(
+            sorted((self.height * (1 - self.y.at(end[1])), number) for end, number in lines if end),
+            gap,
+        )
+
+
+def spread(ends: Sequence[tuple[float, int]], gap: float) -> list[tuple[float, int]]:
+    """Places near the ends, in their order, `gap` apart at least."""
+    places: list[float] = []
+    for y, _ in ends:
+        places.append(max(y, places[-1] + gap) if places else y)
+    shift = sum(at - y for at, (y, _) in zip(places, ends, strict=True)) / max(1, len(ends))
+    return [(at - shift, number) for at, (_, number) in zip(places, ends, strict=True)]
+
+
+class Chart(NamedTuple):
+    """A chart: `panels` of lines or, without any, the marks in the cells of `table`, which always
+    has the numbers.
+
+    `name` is that of `plot(name)`; `description` says what is drawn and how to read it.
+    """
+
+    name: str
+    title: str
+    description: str
+    table: Table
+    panels: Sequence[Panel] = ()
+
+
+# --- With matplotlib ---
+
+
+def plot(charts: Mapping[str, Chart], name: str | None = None, ax: Any = None) -> Any:
+    """Draw a chart (the first, or `name`) with matplotlib: its Axes, or an array of them if it has
+    several panels.
+
+    On `ax` if given: one Axes, or as many as the chart has panels. Raises InputError for a name
+    that no chart has, and without matplotlib.
+    """
+    chart = charts.get(name if name is not None else next(iter(charts), ""))
+    if chart is None:
+        raise InputError(
+            "plot", f"expected one of {', '.join(charts) or 'no charts'}", printable(repr(name), 60)
+        )
+    with extra_package("matplotlib", "plot"):
+        from matplotlib import font_manager, pyplot, rc_context
+    import numpy as np
+
+    count, height = max(1, len(chart.panels)), 0.3 * len(chart.table.rows)
+    fonts = set(font_manager.get_font_names())  # names may be in any script
+    with rc_context({"font.family": [name for name in _FONTS if name in fonts]}):
+        if ax is None:
+            columns, lines = min(count, 4), -(-count // 4)
+            size = max(6.4, 3.2 * columns), 1 + max(3.2, 3.2 * lines if chart.panels else height)
+            figure, grid = pyplot.subplots(
+                lines, columns, squeeze=False, figsize=size, layout="constrained"
+            )
+            figure.suptitle(chart.title, parse_math=False)
+            for spare in grid.flat[count:]:
+                spare.set_visible(False)
+            ax = grid.flat[:count]
+        axes = np.ravel(ax)
+        if len(axes) != count:
+            raise InputError("plot", f"{chart.name} has {count} panels", f"{len(axes)} Axes")
+        for each, panel in zip(axes, chart.panels, strict=False):
+            _draw_panel(each, panel)
+        if not chart.panels:
+            _draw_marks(axes[0], chart.table)
+    return axes[0] if count == 1 else axes
+
+
+def _draw_panel(ax: Axes, panel: Panel) -> None:
+    for number, line in enumerate(panel.lines):
+        xs, ys = [x for x, _ in line.points], [math.nan if y is None else y for _, y in line.points]
+        colour = GREY if line.faint else COLOURS[number % len(COLOURS)]
+        ax.plot(
+            xs,
+            ys,
+            color=colour,
+            linestyle="-" if line.joined else "",
+            label=printable(line.name, LABEL),
+        )
+        if line.dots:
+            ax.scatter(xs, ys, s=[8 + 110 * dot for dot in line.dots], color=colour)
+        if panel.named and line.end and not line.faint:
+            label = ax.annotate(
+                printable(line.name, LABEL),
+                line.end,
+                (4, 0),
+                textcoords="offset points",
+                va="center",
+            )
+            label.set(color=colour, parse_math=False)
+    if panel.reference:
+        ax.plot(*zip(*panel.reference, strict=True), color=GREY, linestyle="--", zorder=0)
+    places, texts = (
+        [at for at, _ in panel.x.ticks],
+        [printable(text, LABEL) for _, text in panel.x.ticks],
+    )
+    ax.set_xticks(places, texts, parse_math=False)
+    ax.set_xlabel(panel.x.title, parse_math=False)
+    ax.set_ylabel(panel.y.title, parse_math=False)
+    ax.set_title(printable(panel.title, LABEL), parse_math=False)
+    _lay_grid(ax)
+
+
+def _draw_marks(ax: Axes, table: Table) -> None:
+    """The first column of marks, a row each, the first on top; a matrix if the marks are shades."""
+    rows: Sequence[Sequence[Any]] = table.rows
+    at = next(place for place, cell in enumerate(rows[0]) if isinstance(cell, Mark))
+    names = next((place for place, column in enumerate(table.columns) if column.side == "<"), 0)
+    for y, row in enumerate(rows):
+        for x, cell in enumerate(row[at:]):
+            if isinstance(cell, Shade) and cell.value is not None:
+                colour = COLOURS[cell.value < 0]
+                ax.barh(
+                    [y],
+                    [1],
+                    left=x - 0.5,
+                    height=1,
+                    color=colour,
+                    alpha=round(abs(cell.value), 2) * 0.75,
+                )
+                ax.text(x, y, str(cell), ha="center", va="center")
+        cell = row[at]
+        if isinstance(cell, Bar):
+            ax.barh([y], [cell.value or 0.0], color=COLOURS[0], height=0.6)
+        elif isinstance(cell, Interval) and cell.value is not None and math.isfinite(cell.value):
+            colour = COLOURS[cell.group % len(COLOURS)]
+            ax.plot(list(cell.bounds or [cell.value] * 2), [y, y], color=colour)
+            ax.plot([cell.value], [y], "D" if cell.group else "o", color=colour)
+        if isinstance(cell, Interval) and cell.mark is not None:
+            ax.plot([cell.mark], [y], "|", color=GREY, markersize=14)
+    ax.set_yticks(
+        range(len(rows)), [printable(str(row[names]), LABEL) for row in rows], parse_math=False
+    )
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    if isinstance(rows[0][at], Shade):
+        titles = [printable(title, LABEL) for title in table.header[at:]]
+        ax.set_xticks(range(len(titles)), titles, rotation=35, ha="right", parse_math=False)
+    else:
+        ax.set_xlabel(table.header[at], parse_math=False)
+        _lay_grid(ax)
+
+
+def _lay_grid(ax: Axes) -> None:
+    ax.set_axisbelow(True)
+    ax.grid(alpha=0.3)

@@ -1,0 +1,164 @@
+"""Results that show themselves, and as JSON; the mistakes that a check finds in a dataset;
+checksums of questions.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
+
+from forecasteval.common.errors import InputError, extra_package, printable
+from forecasteval.common.records import dump_pieces, group_by
+
+from .tables import Column, Report, format_html, make_table, print_report
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from .pages import Page
+
+
+class Item(TypedDict):
+    """One question as a result scored it; `question` is a checksum of the question.
+
+    A forecast of probabilities has neither a truth nor an answer in words, a table's question no
+    level and no prompt.
+    """
+
+    id: Any
+    question: str
+    outcome: str
+    score: float
+    level: NotRequired[int | None]
+    cluster: NotRequired[str]
+    forecaster: NotRequired[str]
+    prompt: NotRequired[str]
+    truth: NotRequired[str]
+    read: NotRequired[object]
+    answer: NotRequired[str]
+
+
+class Results(dict[str, Any]):
+    """Results as a plain dict that Jupyter shows as a report, with tables.
+
+    `blocks` makes the report of it, `page` what a page shows of it, with the charts; `explain`
+    gives the reason of an item's score in one sentence.
+    """
+
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        blocks: Callable[..., Report],
+        page: Callable[[Any], Page] | None = None,
+        explain: Callable[[Any], str] | None = None,
+    ) -> None:
+        super().__init__(values)
+        self._blocks, self._page, self._explain = blocks, page, explain
+
+    def report(self, **options: Any) -> Report:
+        """The lines and tables; `options` are those of the benchmark's `report_blocks`."""
+        return self._blocks(self, **options)
+
+    def page(self) -> Page:
+        """The contents of the page; InputError for results without a page."""
+        if self._page is None:
+            raise InputError(
+                str(self.get("benchmark", "results")), "expected results that have charts"
+            )
+        return self._page(self)
+
+    def plot(self, name: str | None = None, ax: Axes | None = None) -> Any:
+        """Draw the first chart of the page, or that of `name`, with matplotlib; its Axes (an array
+        if it has several).
+
+        Raises InputError for an unknown name, with the known names.
+        """
+        from .charts import plot
+
+        return plot(self.page().charts(), name, ax)
+
+    def to_frame(self) -> Any:
+        """The items as a pandas DataFrame, a row per question, with an "explanation" of its score
+        where there is one.
+
+        InputError without pandas, or for results without items.
+        """
+        with extra_package("pandas", "to_frame"):
+            import pandas  # type: ignore[import-untyped]
+        if "items" not in self:
+            how = " (items=True of the evaluator, --items of the command)" if self._explain else ""
+            raise InputError(
+                "to_frame", f"expected results with items{how}", str(self.get("benchmark"))
+            )
+        reasons = {"explanation": list(map(self._explain, self["items"]))} if self._explain else {}
+        return pandas.DataFrame(list(self["items"])).assign(**reasons)
+
+    def _repr_html_(self) -> str:
+        return format_html(self.report())
+
+
+# --- Results as JSON ---
+
+
+def print_result(values: Mapping[str, Any], report: Report, as_json: bool) -> None:
+    """Print a result as a line of strict JSON, or as its report."""
+    if as_json:
+        sys.stdout.writelines(dump_pieces(values, ascii_only=True))
+        print()
+    else:
+        print_report(report)
+
+
+# --- The mistakes in a dataset ---
+
+
+class Finding(NamedTuple):
+    """A mistake in a record of a dataset."""
+
+    kind: str
+    id: str
+    record: int
+    detail: str
+
+
+def check_results(
+    path: Path, sha256: str, records: int, findings: Sequence[Finding], notes: Sequence[str] = ()
+) -> Results:
+    """The findings of a dataset of `records` records, InputError if it has none; `notes` are
+    messages besides.
+    """
+    if not records:
+        raise InputError(str(path), "expected records", "none")
+    values = {
+        "dataset": path.name,
+        "dataset_sha256": sha256,
+        "count": records,
+        "findings": [finding._asdict() for finding in findings],
+        "notes": list(notes),
+    }
+    return Results(values, _report_findings)
+
+
+_FINDINGS: Final = (
+    Column("  Id", lambda finding: f"  {printable(finding['id'], 40)}"),
+    Column("Record", lambda finding: f"record {finding['record']}"),
+    Column("Detail", lambda finding: printable(finding["detail"])),
+)
+
+
+def _report_findings(results: Results) -> Report:
+    """The findings by kind, each with id and record."""
+    report: Report = [f"Dataset check  {printable(results['dataset'])}"]
+    report += [
+        f"{results['count']} records, {len(results['findings'])} findings",
+        *results["notes"],
+    ]
+    for kind, same in group_by(results["findings"], itemgetter("kind")).items():
+        report += ["", f"{kind}: {len(same)}", make_table(_FINDINGS, same)]
+    return report
+
+
+# --- Checksums ---

@@ -1,0 +1,304 @@
+"""Tables of cells, declared by their columns, and reports of lines and tables for terminals and
+notebooks.
+
+The same tables stand on pages (`display.pages`), are drawn by `plot` (`display.charts`), and make CSV
+and Markdown.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import shutil
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
+
+_CUT: Final = 30  # columns of a terminal that a text at the end of a row is cut to, at least
+
+
+# --- Cells: texts, and what pages draw or link; `str` of a cell is its text ---
+
+
+class Interval(NamedTuple):
+    """A dot and its interval, on one axis with the other cells of its column.
+
+    `mark` is an upright line, for example the score of a blind guess. Dots of group 1 are hollow.
+    """
+
+    value: float | None
+    bounds: Sequence[float] | None = None
+    mark: float | None = None
+    group: int = 0
+
+    def __str__(self) -> str:
+        return f"{show_number(self.value)} {show_interval(self.bounds)}"
+
+
+class Bar(NamedTuple):
+    """A bar from 0."""
+
+    value: float | None
+
+    def __str__(self) -> str:
+        return "–" if self.value is None else f"{self.value:.12g}"
+
+
+class Shade(NamedTuple):
+    """A number from −1 to 1 on a shade of one of two colours: a cell of a matrix."""
+
+    value: float | None
+
+    def __str__(self) -> str:
+        return show_number(self.value, 3)
+
+
+class Marked(NamedTuple):
+    """A text of which a part is marked."""
+
+    before: str
+    marked: str
+    after: str
+
+    def __str__(self) -> str:
+        return "".join(self)
+
+
+class Link(NamedTuple):
+    """A text that leads to a file beside the page, and to the anchor `to` of it, or with `file` ""
+    of this page.
+    """
+
+    text: str
+    file: str
+    to: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Links(NamedTuple):
+    """Several links in one cell; a link with neither file nor anchor is plain text."""
+
+    links: Sequence[Link]
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.links))
+
+
+Mark = Interval | Bar | Shade
+Cell = str | Marked | Link | Links | Mark
+
+
+# --- Tables ---
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its title, and the cell of a row.
+
+    kind: "number", "text", "choice" (few different texts, to be filtered by), "long" (a text that
+    gets most of the width), or "mark" (drawn on pages and by `plot`, left out of text). On pages a
+    "filter" is a choice without a column, and what is "inside" stands in a row that was opened.
+    best: what the first click sorts to the top, "high" or "low" numbers, or "" for texts from A on.
+    spare: on a narrow terminal the columns with the highest number go first, columns with 0 last.
+    """
+
+    title: str
+    cell: Callable[[Any], Any] = field(
+        compare=False
+    )  # a Cell, a number, None, or the two ends of an interval
+    kind: str = "text"
+    best: str = ""
+    spare: int = 0
+    digits: int = 4  # decimals of a float
+
+    @property
+    def side(self) -> str:
+        """Where cells stand in text: ">" for numbers, else "<"."""
+        return ">" if self.kind == "number" else "<"
+
+    def show(self, row: Any) -> Any:
+        """The cell of a row; numbers and intervals are text there."""
+        return show_value(self.cell(row), self.digits)
+
+
+class Table(NamedTuple):
+    """Rows of cells under their columns; made by `make_table`."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+
+    @property
+    def header(self) -> list[str]:
+        return [column.title for column in self.columns]
+
+    def texts(self) -> tuple[list[Column], list[list[str]]]:
+        """The columns that are text, and the rows of them."""
+        places = [place for place, column in enumerate(self.columns) if column.kind != "mark"]
+        return [self.columns[place] for place in places], [
+            [str(row[place]) for place in places] for row in self.rows
+        ]
+
+
+def make_cells(columns: Iterable[Column], row: Any) -> list[Cell]:
+    return [column.show(row) for column in columns]
+
+
+def make_table(columns: Sequence[Column], rows: Iterable[Any]) -> Table:
+    """A table with a row of cells for each of `rows`."""
+    return Table(columns, [make_cells(columns, row) for row in rows])
+
+
+def number_table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
+    """A table of finished rows: a text, then a number for each of the other titles."""
+    columns = [
+        Column(title, itemgetter(at), "number" if at else "text") for at, title in enumerate(titles)
+    ]
+    return make_table(columns, rows)
+
+
+# --- As text ---
+
+
+def display_width(text: str) -> int:
+    """Terminal columns of `text`: wide East Asian characters take two, combining marks none.
+
+    >>> display_width("abc"), display_width("万亿")
+    (3, 4)
+    """
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
+    return len(text) + wide - sum(unicodedata.combining(char) > 0 for char in text)
+
+
+Report = list["str | Table"]  # lines and tables, top to bottom
+
+
+def format_text(report: Report, width: float = math.inf) -> str:
+    """A report as a screen of `width` columns shows it; without a width tables are as wide as they
+    are.
+    """
+    return "\n".join(
+        block if isinstance(block, str) else _fit_table(block, width) for block in report
+    )
+
+
+def print_report(report: Report) -> None:
+    """Print a report; tables fit the width of a terminal, and stay whole in a file or a pipe."""
+    print(
+        format_text(report, shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf)
+    )
+
+
+def _fit_table(table: Table, width: float) -> str:
+    """The table as text. Columns for which there is no room are left out, and named below it.
+
+    Columns without any value go first, then those to spare, then from the right. Where the last
+    column is text, it is cut to the room that is left, 30 columns or more, and no further column
+    goes.
+    """
+    columns, rows = table.texts()
+    texts = [[column.title, *cells] for column, *cells in zip(columns, *rows, strict=True)]
+    widths = [max(map(display_width, column)) for column in texts]
+    empty = [{"", "–"}.issuperset(column[1:]) for column in texts]
+    kept, dropped = list(range(len(columns))), list[str]()
+    for place in sorted(kept, key=lambda place: (not empty[place], -columns[place].spare, -place)):
+        last, room = kept[-1], width - sum(widths[each] + 2 for each in kept[:-1])
+        if widths[last] > room >= _CUT and columns[last].side == "<" and not empty[place]:
+            widths[last] = int(room)
+        if widths[last] <= room or len(kept) < 3:
+            break
+        kept.remove(place)
+        dropped.append(columns[place].title)
+    lines = [
+        "  ".join(
+            _pad(cell, widths[place], columns[place].side)
+            for place, cell in zip(kept, cells, strict=True)
+        ).rstrip()
+        for cells in zip(*(texts[place] for place in kept), strict=True)
+    ]
+    return "\n".join([*lines, *([f"(no room for: {', '.join(dropped)})"] if dropped else [])])
+
+
+def _pad(text: str, width: int, side: str) -> str:
+    """The text, or its beginning and an ellipsis, on `width` columns of a terminal."""
+    if display_width(text) > width:
+        end = width
+        while display_width(text[:end]) >= width:
+            end -= 1
+        text = text[:end] + "…"
+    space = " " * (width - display_width(text))
+    return space + text if side == ">" else text + space
+
+
+def format_html(report: Report) -> str:
+    """A report as a notebook shows it; every text is escaped."""
+    parts = []
+    for block in report:
+        if isinstance(block, str):
+            parts.append(f"<div>{html.escape(block)}</div>" if block else "")
+            continue
+        columns, rows = block.texts()
+        header = _html_row("th", columns, [column.title for column in columns])
+        body = "".join(_html_row("td", columns, row) for row in rows)
+        parts.append(f"<table><thead>{header}</thead><tbody>{body}</tbody></table>")
+    return "\n".join(filter(None, parts))
+
+
+def _html_row(tag: str, columns: Iterable[Column], cells: Iterable[str]) -> str:
+    sides = ["right" if column.side == ">" else "left" for column in columns]
+    shown = [
+        f'<{tag} style="text-align: {side}">{html.escape(cell)}</{tag}>'
+        for side, cell in zip(sides, cells, strict=True)
+    ]
+    return f"<tr>{''.join(shown)}</tr>"
+
+
+def show_value(value: Any, digits: int = 4) -> Any:
+    """Numbers, None and intervals as text; a cell stays what it is."""
+    if value is None or isinstance(value, float):
+        return show_number(value, digits)
+    if type(value) in (list, tuple):
+        return show_interval(value)
+    return str(value) if isinstance(value, int) else value
+
+
+def show_number(value: float | None, digits: int = 4) -> str:
+    """`digits` decimals; – if there is no number."""
+    return "–" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+
+
+def show_p(value: float | None) -> str:
+    """A p-value; below half of the last digit its bound, as no test shows that a difference is
+    impossible.
+
+    >>> show_p(0.00004), show_p(0.25)
+    ('<0.0001', '0.2500')
+    """
+    shown = show_number(value)
+    return "<0.0001" if shown == "0.0000" else shown
+
+
+def show_interval(bounds: Sequence[float] | None) -> str:
+    return f"[{bounds[0]:.4f}, {bounds[1]:.4f}]" if bounds else "–"
+
+
+def format_signature(signature: Mapping[str, Any]) -> str:
+    """The signature on one line, checksums cut to 12 digits."""
+    parts = [str(signature["evaluator"])]
+    for key, value in signature.items():
+        if key == "code_sha256":  # in JSON only: it changes with every edit of ours
+            continue
+        if key.endswith("sha256"):
+            parts.append(f"{key.removesuffix('_sha256')}:{value[:12]}")
+        elif isinstance(value, (Mapping, list)):
+            values = value.values() if isinstance(value, Mapping) else value
+            parts.append(f"{key}:" + "/".join(f"{number:g}" for number in values))
+        elif key != "evaluator" and value is not None:
+            parts.append(f"{key}:{value}")
+    return "signature: " + " ".join(parts)

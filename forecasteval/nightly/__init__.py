@@ -1,0 +1,1 @@
+"""The nightly run over a folder: which files are scored, stored and ranked."""

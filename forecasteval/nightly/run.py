@@ -1,0 +1,411 @@
+"""The nightly run: every file of `prediction/` is scored if it is new, stored in `evaluation/` and
+ranked.
+
+Its verification scores everything once more: what does not come out as it is stored was damaged,
+forged or is out of date.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Final, TypedDict
+
+from forecasteval.boards.board_page import make_page, write_board
+from forecasteval.boards.changes import forget_replaced, keep_replaced
+from forecasteval.boards.metadata import Systems, add_about, read_systems, show_mistakes
+from forecasteval.boards.report import board_report, format_csv, format_markdown
+from forecasteval.common.errors import EvaluationError, InputError
+from forecasteval.common.files import hash_file, write_atomic
+from forecasteval.common.records import dump_json
+from forecasteval.display.results import Results
+from forecasteval.ranking.datasets import rank_results, ranking_settings
+from forecasteval.ranking.names import SYSTEMS_FILE
+from forecasteval.ranking.systems import (
+    NO_RESULT,
+    Forecasters,
+    System,
+    file_row,
+    file_rows,
+    to_record,
+)
+from forecasteval.scoring import Scorer
+
+from .history import Change, append_night, read_changes, read_history, today
+from .pages import is_current, name_missing
+from .store import (
+    BOARD,
+    hash_text,
+    lock_folder,
+    read_stored,
+    read_summary,
+    result_text,
+    store_result,
+    summary_path,
+    write_changed,
+)
+from .tasks import Failure, Options, Scored, Task, explain, failure, find_tasks, score_files
+
+DEFAULTS: Final = Options()
+Board = dict[str, Any]
+_BY_FILE: Final = itemgetter("file", "reason")
+_NO_SHAPE: Final = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+
+
+def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> Results:
+    """Score every file of `root/prediction`, store the results and the leaderboard in the folder
+    `scorer.output`.
+
+    A stored result is reused if its signature still holds: `scorer.settings(benchmark)`, the sha256
+    of its prediction and dataset, and its own, and with `pages` if its page stands beside it.
+    `scorer.score` must be picklable if there are `processes` or a `cluster`. The files of a dataset
+    for which `scorer.one_set` holds are one set of predictions, and have one result, of the
+    dataset's name. Returns the board: `rank` of all results, with `failed` (file, reason, fault),
+    `evaluated` and `reused` (counts), `ignored` (names), `llm_failures` (by kind, the files of
+    degraded results and how often) and `notes`. Raises LockedError if another run is at work, and
+    EvaluationError if nothing can be read or written.
+    """
+    date = today()
+    tasks, failures, ignored = find_tasks(
+        root, scorer.one_set
+    )  # first: a mistyped root is not made
+
+    def run_night(options: Options, *notes: str) -> tuple[_Night, Board, list[Change]]:
+        board, _ = read_stored(scorer.output / f"{BOARD}.json")
+        night = _Night(root, scorer, options, [*failures], [*notes])
+        with contextlib.suppress(*NO_RESULT):  # a leaderboard that this tool did not make
+            night.rows = {row["name"]: row for row in file_rows(board)}
+        night.score(night.plan(tasks))
+        board = night.rank({} if options.force else board)
+        return night, board, night.write_texts(board, date)
+
+    with lock_folder(scorer.output) as note:
+        notes = [note] if note else []
+        try:
+            night, board, changes = run_night(options, *notes)
+        except (
+            _NO_SHAPE
+        ):  # a stored file whose checksum is right has another form than this tool writes
+            if options.force:
+                raise
+            notes.append(
+                "a stored result or leaderboard has an unknown form: everything was scored again"
+            )
+            night, board, changes = run_night(options._replace(force=True), *notes)
+    counts = {
+        "evaluated": len(night.fresh),
+        "reused": len(night.checksums) - len(night.fresh),
+        "ignored": ignored,
+    }
+    messages = {"llm_failures": night.llm_failures, "notes": night.notes, "changes": changes}
+    return Results({**board, **counts, **messages}, board_report, make_page)
+
+
+# --- The run ---
+
+
+@dataclass
+class _Night:
+    """A run while it holds the lock of the folder of results."""
+
+    root: Path
+    scorer: Scorer
+    options: Options
+    failures: list[Failure]
+    notes: list[str]
+    rows: dict[str, Mapping[str, Any]] = field(
+        default_factory=dict
+    )  # of the files in the last leaderboard, by name
+    checksums: dict[str, str] = field(
+        default_factory=dict
+    )  # of the stored results that are ranked, by name
+    fresh: dict[str, System | Forecasters] = field(default_factory=dict)
+    llm_failures: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.folder = self.scorer.output
+
+    def plan(self, tasks: Sequence[Task]) -> list[Task]:
+        """The tasks whose stored result does not hold; notes the checksums of those that do."""
+        settings = cache(
+            lambda benchmark: json.loads(dump_json(self.scorer.settings(benchmark)))
+        )  # as stored
+        hash_dataset = cache(hash_file)
+        todo = []
+        for task in tasks:
+            path = self.folder / f"{task.name}.json"
+            try:
+                checksums = task.checksums(hash_dataset)
+                checksum = hash_file(path) if path.exists() else ""
+                row = (
+                    self._find_row(path, checksum) if checksum and not self.options.force else None
+                )
+                holds = row is not None and _holds(row, task, checksums, settings)
+            except EvaluationError as error:
+                self.failures.append(failure(task.prediction, explain(error, task.path, self.root)))
+                continue
+            if holds and (
+                not self.options.pages or is_current(path.with_suffix(".html"), checksum)
+            ):
+                self.checksums[task.name] = checksum
+            else:
+                todo.append(task)
+        return todo
+
+    def _find_row(self, path: Path, checksum: str) -> Mapping[str, Any] | None:
+        """The row of a stored result with this sha256; None if it is damaged."""
+        row = self.rows.get(path.stem)
+        if (
+            row is not None and row["file_sha256"] == checksum
+        ):  # as it was ranked: it need not be read through
+            return row
+        system = read_summary(path, checksum)
+        return file_row(system) if system else None
+
+    def score(self, tasks: Sequence[Task]) -> None:
+        """Score the tasks and store their results."""
+        with contextlib.closing(
+            score_files(self.scorer.score, tasks, self.root, self.folder, self.options)
+        ) as outcomes:
+            for task, (scored, failures, notes) in zip(tasks, outcomes, strict=True):
+                self.failures += failures
+                self.notes += notes
+                if not scored:
+                    continue
+                for kind, count in scored.llm_failures.items():
+                    self.llm_failures.setdefault(kind, {})[task.prediction] = count
+                path, name = self.folder / scored.path.name, scored.path.stem
+                keep_replaced(path, self.rows.get(name), scored.system)
+                self.checksums[name] = store_result(scored.path, path, scored.system)
+                self.fresh[name] = scored.system
+        if self.options.pages:
+            self.notes += name_missing(self.folder, self.checksums)
+
+    def rank(self, board: Board) -> Board:
+        """Write leaderboard.json unless `board` is just that already; the board."""
+        about = read_systems(self.root / "prediction")
+        failed = sorted(self.failures, key=_BY_FILE)
+        least = self.options.min_questions, self.options.min_datasets
+        inputs = hash_text(dump_json([ranking_settings(*least), self.checksums, failed, about]))
+        if board.get("inputs_sha256") == inputs:
+            return board
+        new = {
+            **rank_results([self._read(name) for name in sorted(self.checksums)], *least),
+            "inputs_sha256": inputs,
+        }
+        if mistakes := [*about.mistakes, *add_about(new, about)]:
+            failed.append(failure(SYSTEMS_FILE, show_mistakes(mistakes)))
+        new["failed"] = sorted(failed, key=_BY_FILE)
+        for row in file_rows(new):
+            row["file_sha256"] = self.checksums[row["name"]]
+        text = result_text(new)
+        write_atomic(self.folder / f"{BOARD}.json", text)
+        stored: Board = json.loads(text)
+        del stored["result_sha256"]
+        return stored
+
+    def _read(self, name: str) -> System | Forecasters:
+        path = self.folder / f"{name}.json"
+        system = self.fresh.get(name) or read_summary(path, self.checksums[name])
+        if not system:
+            raise EvaluationError(f"{path}: changed while the leaderboard was made; run again")
+        return system
+
+    def write_texts(self, board: Board, date: str) -> list[Change]:
+        """Append to the history, write leaderboard.csv, .md and .html unless they hold just that
+        already.
+
+        Returns what changed since the last run. A history that cannot be read costs only itself.
+        """
+        latest, changes, history = [], [], None
+        try:
+            before = read_history(self.folder)
+        except InputError as error:
+            self.notes.append(f"{error}; the history is not written")
+        else:
+            history = append_night(self.folder, before, board, date)
+            forget_replaced(self.folder)
+            latest = read_changes(history)
+            changes = latest if history is not before else []
+            self.notes += history.warnings
+        write_changed(self.folder / f"{BOARD}.csv", format_csv(board))
+        write_changed(self.folder / f"{BOARD}.md", format_markdown(board, latest))
+        write_board(board, self.folder, history, self.root / "dataset")
+        return changes
+
+
+def _holds(
+    row: Mapping[str, Any],
+    task: Task,
+    checksums: Mapping[str, str],
+    settings: Callable[[str], Mapping[str, Any]],
+) -> bool:
+    """Whether a stored result is still the one of its files and settings; not where a model or a
+    line failed.
+
+    Raises InputError if it had a dataset and there is none any more.
+    """
+    if row["prediction"] != task.prediction or row["degraded"] or "damaged_lines" in row:
+        return False
+    if row["dataset"] and not task.dataset:
+        raise InputError(
+            str(task.path),
+            f"expected its dataset, {row['dataset']}, as before (or --force)",
+            "none",
+        )
+    expected = {"dataset_sha256": None, **settings(row["benchmark"]), **checksums}
+    same = row["dataset"] == (task.dataset.name if task.dataset else None)
+    return same and all(row["signature"].get(key) == value for key, value in expected.items())
+
+
+# --- Verification ---
+
+_MAY_DIFFER: Final = (
+    "warnings",
+    "calls",
+    "tokens",
+    "reasons",
+    "file_sha256",
+    "degraded",
+)  # from run to run
+_SHOWN: Final = 6  # differences of a file
+_DAMAGED: Final = "it is damaged: no JSON, or not what its result_sha256 says"
+
+
+class Verification(TypedDict):
+    """How many results came out as they are stored; what differs, by file; what is not stored; what
+    failed.
+    """
+
+    same: int
+    differences: dict[str, list[str]]
+    unstored: list[str]
+    failed: list[Failure]
+
+
+def verify_folder(root: Path, scorer: Scorer, options: Options) -> Verification:
+    """Score every file of `root/prediction` and compare with `scorer.output`, the leaderboard too;
+    writes nothing.
+
+    Raises LockedError if another run is at work, and EvaluationError if nothing can be read.
+    """
+    folder = scorer.output
+    tasks, failed, _ = find_tasks(root, scorer.one_set)
+    if not folder.is_dir():
+        raise InputError(str(folder), "expected stored results", "none")
+    unstored: list[str] = []
+    compared: list[tuple[str, list[str]]] = []
+    systems: list[System | Forecasters] = []
+    with lock_folder(folder):
+        with contextlib.closing(
+            score_files(scorer.score, tasks, root, folder, options)
+        ) as outcomes:
+            for scored, failures, _ in outcomes:
+                failed += failures
+                if scored and not os.path.lexists(folder / scored.path.name):
+                    unstored.append(str(file_row(scored.system)["prediction"]))
+                elif scored:
+                    systems.append(scored.system)
+                    compared.append(_compare_result(folder / scored.path.name, scored))
+        same = sum(not messages for _, messages in compared)
+        board, _ = read_stored(folder / f"{BOARD}.json")
+        if all(
+            entry in board.get("failed", ()) for entry in failed
+        ):  # the leaderboard is without them
+            try:
+                compared += _compare_board(
+                    folder, board, systems, read_systems(root / "prediction")
+                )
+            except NO_RESULT:
+                compared.append((f"{BOARD}.json", ["it is damaged: no leaderboard"]))
+    failed.sort(key=_BY_FILE)
+    differences = {name: messages for name, messages in compared if messages}
+    return {
+        "same": same,
+        "differences": differences,
+        "unstored": sorted(unstored),
+        "failed": failed,
+    }
+
+
+def _compare_result(path: Path, scored: Scored) -> tuple[str, list[str]]:
+    """The differences in a stored result, or else in its summary for ranking, with the file's
+    name.
+    """
+    checksum = hash_file(path) if path.is_file() else ""
+    if checksum != hash_file(scored.path):
+        stored, _ = read_stored(path)
+        return path.name, _differences(stored, read_stored(scored.path)[0]) if stored else [
+            _DAMAGED
+        ]
+    summary, _ = read_stored(summary_path(path))
+    is_used = bool(summary) and summary.get("file_sha256") == checksum
+    new = json.loads(dump_json(to_record(scored.system)))
+    return f"{summary_path(path).parent.name}/{path.name}", _differences(
+        summary.get("system"), new
+    ) if is_used else []
+
+
+def _compare_board(
+    folder: Path, board: Mapping[str, Any], systems: list[System | Forecasters], about: Systems
+) -> list[tuple[str, list[str]]]:
+    """The differences in the three files of the leaderboard, by name."""
+    if not board:
+        return [(f"{BOARD}.json", [_DAMAGED])]
+    settings = board.get("leaderboard", {})
+    ranked = rank_results(systems, settings.get("min_questions", 0), settings.get("min_datasets"))
+    add_about(ranked, about)
+    pair = board, json.loads(dump_json(ranked))
+    stored, new = ({part: values.get(part) for part in ("pooled", "tables")} for values in pair)
+    compared = [(f"{BOARD}.json", _differences(stored, new))]
+    changes = []
+    with contextlib.suppress(
+        InputError
+    ):  # without a history the leaderboard says nothing of changes
+        changes = read_changes(read_history(folder))
+    for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board, changes))):
+        path = folder / f"{BOARD}.{suffix}"
+        if not (path.is_file() and path.read_bytes() == text.encode()):
+            compared.append((path.name, [f"it is not what {BOARD}.json says"]))
+    return compared
+
+
+def _differences(stored: Any, new: Any) -> list[str]:
+    """Where two JSON values differ, the first of many places."""
+    messages = list(_walk(stored, new, ""))
+    return (
+        messages
+        if len(messages) <= _SHOWN
+        else [*messages[: _SHOWN - 1], f"and {len(messages) - _SHOWN + 1} more"]
+    )
+
+
+def _walk(stored: Any, new: Any, where: str) -> Iterator[str]:
+    """A line for each place where two JSON values differ, from outside to inside."""
+    if isinstance(stored, dict) and isinstance(new, dict):
+        for key in sorted(
+            {*stored, *new} - {*_MAY_DIFFER}, key=lambda key: (key != "signature", key)
+        ):
+            yield from _walk(stored.get(key), new.get(key), f"{where}.{key}".lstrip("."))
+    elif isinstance(stored, list) and isinstance(new, list) and len(stored) == len(new):
+        for place, (a, b) in enumerate(zip(stored, new, strict=True)):
+            name = (
+                (a.get("id") or a.get("name")) if isinstance(a, dict) else None
+            )  # by which a reader finds it again
+            yield from _walk(a, b, f"{where}[{name if name and isinstance(name, str) else place}]")
+    elif stored != new:
+        yield f"{where}: {_show(stored)} is stored, {_show(new)} comes out"
+
+
+def _show(value: Any) -> str:
+    return (
+        f"{len(value)} entries"
+        if isinstance(value, (list, dict))
+        else json.dumps(value, ensure_ascii=False)[:60]
+    )

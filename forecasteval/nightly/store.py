@@ -1,0 +1,209 @@
+"""Stored results: the lock of their folder, writing with a checksum, reading only what is still
+whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import re
+import shutil
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from forecasteval.common.errors import EvaluationError, InputError, LockedError
+from forecasteval.common.files import hash_file, require_regular, write_atomic
+from forecasteval.common.records import dump_pieces
+from forecasteval.display.results import Results
+from forecasteval.ranking.systems import (
+    NO_RESULT,
+    Forecasters,
+    System,
+    from_record,
+    read_result,
+    to_record,
+)
+
+BOARD: Final = "leaderboard"  # the stem that no result may have
+
+Score = Callable[
+    ..., Results
+]  # of a prediction file and its dataset or None; others of the same set come third
+
+
+# --- Stored results ---
+
+
+def save_results(results: Mapping[str, Any], folder: Path, saved: set[str] | None = None) -> None:
+    """Write `folder/NAME.json`, atomically, once no other run writes there; the name is added to
+    `saved`.
+
+    Raises InputError for the name of the leaderboard, and for one that is in `saved` already.
+    """
+    name = results["name"]
+    if name == BOARD or (saved is not None and name in saved):
+        raise InputError(name, "would overwrite another result", f"{folder.name}/{name}.json")
+    with lock_folder(folder, wait=True):
+        write_atomic(folder / f"{name}.json", result_pieces(results))
+    if saved is not None:
+        saved.add(name)
+
+
+def store_result(written: Path, path: Path, system: System | Forecasters) -> str:
+    """Put a file that holds a result in its place, and beside it what ranking needs of it; the
+    sha256 of its bytes.
+
+    Raises EvaluationError if it cannot be written.
+    """
+    try:
+        written.replace(path)
+    except OSError as error:
+        raise EvaluationError(f"{path}: cannot be written: {error.strerror or error}") from None
+    checksum = hash_file(path)
+    _write_summary(path, system, checksum)
+    return checksum
+
+
+def write_changed(path: Path, text: str) -> None:
+    """Write a text unless the file holds just that already."""
+    if not (path.is_file() and path.read_bytes() == text.encode()):
+        write_atomic(path, text)
+
+
+def result_text(results: Mapping[str, Any]) -> str:
+    """The result with a checksum of itself, so that a damaged one is never taken for a score."""
+    return "".join(result_pieces(results))
+
+
+def result_pieces(results: Mapping[str, Any], indent: int | None = 1) -> Iterator[str]:
+    """`result_text`, piece by piece."""
+    yield from dump_pieces({**results, "result_sha256": hash_text(dump_pieces(results))}, indent)
+    yield "\n"
+
+
+def hash_text(pieces: Iterable[str]) -> str:
+    """sha256 of a text, or of its pieces, in UTF-8."""
+    digest = hashlib.sha256()
+    for piece in [pieces] if isinstance(pieces, str) else pieces:
+        digest.update(piece.encode())
+    return digest.hexdigest()
+
+
+def read_stored(path: Path) -> tuple[dict[str, Any], str]:
+    """A stored result, and the sha256 of its bytes; {} if it does not exist or is damaged.
+
+    Its `result_sha256` must be that of the rest.
+    """
+    with contextlib.suppress(
+        OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, InputError
+    ):
+        require_regular(path)
+        raw = path.read_bytes()
+        record = json.loads(raw)
+        if record.pop("result_sha256") == hash_text(dump_pieces(record)):
+            return record, hashlib.sha256(raw).hexdigest()
+    return {}, ""
+
+
+# --- What ranking needs of a stored result ---
+
+
+def summary_path(path: Path) -> Path:
+    """The file with what ranking needs of a stored result."""
+    return path.parent / ".ranking" / path.name
+
+
+def _write_summary(path: Path, system: System | Forecasters, checksum: str) -> None:
+    """Keep what ranking needs of a stored result, of this sha256, so that it need not be read whole
+    again.
+    """
+    summary = {"file_sha256": checksum, "system": to_record(system)}
+    with contextlib.suppress(EvaluationError):  # then it is read whole
+        write_atomic(summary_path(path), result_pieces(summary, None))
+
+
+def read_summary(path: Path, checksum: str) -> System | Forecasters | None:
+    """The summary for ranking of the stored result with this sha256; None if it does not exist or
+    is damaged.
+    """
+    summary, _ = read_stored(summary_path(path))
+    # What another version wrote, or was saved with options that a leaderboard does not take, is
+    # none.
+    with contextlib.suppress(*NO_RESULT):
+        if summary.get("file_sha256") == checksum:
+            return from_record(summary["system"])
+    stored, stored_checksum = read_stored(path)
+    with contextlib.suppress(*NO_RESULT):
+        if stored and stored_checksum == checksum:
+            system = read_result(stored)
+            _write_summary(path, system, checksum)
+            return system
+    return None
+
+
+# --- The lock ---
+
+_READ_ONLY: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
+_NO_LOCKS: Final = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP)
+
+# What `write_atomic` and the processes of a nightly run write into before it is whole.
+_TEMPORARY: Final = re.compile(r"\.[0-9]+-[0-9a-z_]{8}\.tmp")
+
+
+@contextlib.contextmanager
+def lock_folder(folder: Path, wait: bool = False) -> Iterator[str]:
+    """Hold `folder/.lock`, which the system releases when its holder dies, and sweep what a killed
+    holder left.
+
+    Without `fcntl` it is `.soft-lock`, whose existence is the lock: the empty `.lock`, which stays
+    when its holder has gone, would look like one that is held. Yields "", or a note that this file
+    system has no such locks. If another run holds the lock: wait for its end, or LockedError.
+    EvaluationError if the folder cannot be written.
+    """
+    path, note = folder / ".lock", ""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter(
+            "always"
+        )  # without flock (a system, a disk) filelock warns and finds another way
+        from filelock import FileLock, SoftFileLock, Timeout
+
+        if issubclass(FileLock, SoftFileLock):
+            path = folder / ".soft-lock"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(path)
+            lock.acquire(blocking=wait)
+        except Timeout:
+            raise LockedError(f"{folder}: another run uses this folder") from None
+        except (OSError, NotImplementedError) as error:
+            number = getattr(error, "errno", None)
+            problem = (
+                "this file system has no locks" if number in _NO_LOCKS else "cannot be written"
+            )
+            hint = "; --output DIR names another folder" if number in _READ_ONLY else ""
+            reason = getattr(error, "strerror", None) or error
+            where = getattr(error, "filename", None) or path
+            raise EvaluationError(f"{where}: {problem}: {reason}{hint}") from None
+    if any("soft" in str(warning.message).lower() for warning in caught):
+        note = f"{path}: this file system has no locks: if a run is killed, remove its lock by hand"
+    try:
+        _sweep(folder)
+        yield note
+    finally:
+        lock.release()
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the files that a killed run left; such names are only written by the run that has the
+    lock.
+    """
+    for stray in folder.glob(".*.tmp"):
+        if _TEMPORARY.fullmatch(stray.name):
+            with contextlib.suppress(OSError):
+                shutil.rmtree(
+                    stray, True
+                ) if stray.is_dir() and not stray.is_symlink() else stray.unlink()

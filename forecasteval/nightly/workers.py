@@ -1,0 +1,257 @@
+"""Where tasks are done: in processes that end with their parent, or on a Dask cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import pickle
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from forecasteval.common.errors import EvaluationError, InputError, printable
+from forecasteval.common.files import temporary_name, write_atomic
+from forecasteval.scoring import hash_code
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from distributed import Client
+
+# --- Processes: one that dies costs only its task, and none outlives the run ---
+
+_work: Callable[[Any], Any]  # of a process: the same for all its tasks
+_folder: Path
+
+
+def run_in_processes(
+    work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, folder: Path
+) -> Generator[Any, None, None]:
+    """`map(work, tasks)` by way of files in `folder`, with None for a task whose process was
+    killed.
+
+    Once a process has died, the remaining tasks run one by one, so that it is known which of them
+    kills its process.
+    """
+    from concurrent.futures.process import BrokenProcessPool
+
+    left, alone = list(tasks), False
+    while left:
+        try:
+            with contextlib.closing(
+                _map(work, left, 1 if alone else processes, folder)
+            ) as outcomes:
+                for outcome in outcomes:
+                    yield outcome
+                    left.pop(0)
+        except (BrokenProcessPool, MemoryError):
+            if alone:
+                yield None
+                left.pop(0)
+            alone = True
+
+
+def _map(
+    work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, folder: Path
+) -> Generator[Any, None, None]:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    context = get_context("spawn" if sys.platform == "win32" else "forkserver")
+    alive, parent = context.Pipe(
+        duplex=False
+    )  # the processes end when `parent` is closed, or has gone with its holder
+    executor = ProcessPoolExecutor(processes, context, _begin, (work, folder, alive))
+    try:
+        with _without_interrupts():
+            futures = [executor.submit(_do, task) for task in tasks]
+        for future in futures:
+            path = folder / future.result()
+            yield pickle.loads(path.read_bytes())
+            path.unlink()
+    finally:
+        parent.close()
+        executor.shutdown(cancel_futures=True)
+        alive.close()
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """A Ctrl-C waits until all processes have started; these inherit that they never see it: it is
+    for the parent.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(work: Callable[[Any], Any], folder: Path, alive: Connection) -> None:
+    global _work, _folder
+    _work, _folder = work, folder
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, args=(alive,), daemon=True).start()
+    with contextlib.suppress(
+        OSError
+    ):  # where memory runs out, Linux ends this process and not its parent
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def _end_with_parent(alive: Connection) -> None:
+    with contextlib.suppress(EOFError, OSError):
+        alive.recv_bytes()
+    os._exit(1)
+
+
+def _do(task: Any) -> str:
+    """Do a task, and leave its outcome in a file, whose name is returned.
+
+    A process that is killed while it sends a long message leaves half of it in the pipe, and the
+    parent would wait for the rest for ever. A name is sent whole or not at all.
+    """
+    path = temporary_name(_folder)
+    write_atomic(path, pickle.dumps(_work(task)))
+    return path.name
+
+
+# --- A Dask cluster: workers elsewhere that see the same folder and run the same code ---
+
+CONNECT_SECONDS: Final = 10  # in which a scheduler must answer
+POLL_SECONDS: Final = 1  # after which a wait looks whether there are still workers
+WORKER_SECONDS: Final = (
+    30  # in which a worker must be there: one that was killed starts again in two or three
+)
+
+_one_at_a_time = (
+    threading.Lock()
+)  # a worker may have threads; what silences warnings knows of one only
+
+
+def require_cluster(address: str) -> None:
+    """InputError if the address is none, or if the package is missing."""
+    try:
+        parts = urlsplit(address)
+        plain = address == f"tcp://{parts.netloc}" and "@" not in parts.netloc
+        usable = plain and parts.hostname and parts.port
+    except ValueError:  # a port that is none
+        usable = False
+    if not usable:
+        raise InputError("--cluster", "expected tcp://HOST:PORT", printable(repr(address), 60))
+    if find_spec("distributed") is None:
+        raise InputError("--cluster", "needs the package distributed: pip install distributed")
+
+
+def run_on_cluster(
+    work: Callable[[Any], Any], tasks: Sequence[Any], address: str
+) -> Generator[Any, None, None]:
+    """`map(work, tasks)` on a cluster; None for a task that kills its workers.
+
+    What a worker that died had to do or had done is done again by another. EvaluationError if there
+    is no scheduler, if it goes away, if there are no workers for `WORKER_SECONDS`, or if one of
+    them has other code.
+    """
+    with _connect(address) as client:
+        from distributed import KilledWorker, wait
+
+        client.wait_for_workers(1, timeout=WORKER_SECONDS)
+        submit = partial(client.submit, _do_alike, work, environment(), pure=False)
+        futures = [submit(task) for task in tasks]
+        for place, task in enumerate(tasks):
+            try:
+                yield _patiently(client, futures[place].result)
+            except KilledWorker:  # by this task, or by one that ran beside it: it runs again, alone
+                with client.as_current():
+                    _patiently(client, partial(wait, futures[place + 1 :]))
+                futures[place] = submit(task)
+                try:
+                    yield _patiently(client, futures[place].result)
+                except KilledWorker:
+                    yield None
+            futures[place].release()  # the cluster need not keep its outcome
+
+
+def _patiently(client: Client, wait: Callable[..., Any]) -> Any:
+    """The result of `wait`, however long it takes, as long as there are workers."""
+    while True:
+        try:
+            return wait(timeout=POLL_SECONDS)
+        except TimeoutError:
+            client.wait_for_workers(1, timeout=WORKER_SECONDS)
+
+
+@contextlib.contextmanager
+def _connect(address: str) -> Iterator[Client]:
+    """A client that does not talk to the user; whatever goes wrong with the cluster is an
+    EvaluationError.
+    """
+    from concurrent.futures import CancelledError
+
+    client = None
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # `_do_alike` finds versions that differ, if it matters
+            from distributed import Client
+
+            client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+            yield client
+    except EvaluationError:
+        raise
+    except (
+        OSError,
+        CancelledError,
+        RuntimeError,
+        ImportError,
+        AttributeError,
+        ValueError,
+    ) as error:
+        if client is None:
+            problem = "no Dask scheduler answers"
+        elif isinstance(error, TimeoutError):
+            problem = "the Dask scheduler has no workers, or none with this package"
+        elif isinstance(error, (OSError, CancelledError)):
+            problem = "the Dask scheduler has gone"
+        else:
+            problem = "the Dask scheduler or a worker cannot read the task: it needs this package, the same commit"
+        raise EvaluationError(f"{address}: {problem}") from None
+    finally:
+        if client:
+            with contextlib.suppress(OSError, CancelledError):
+                client.close(timeout=CONNECT_SECONDS)
+        logging.disable(logging.NOTSET)
+
+
+def environment() -> dict[str, str]:
+    """Versions that must be equal on all machines, so that scores are equal to the last digit."""
+    python = ".".join(map(str, sys.version_info[:2]))
+    return {
+        "code_sha256": hash_code(),
+        "python": python,
+        "numpy": version("numpy"),
+        "scipy": version("scipy"),
+    }
+
+
+def _do_alike(work: Callable[[Any], Any], expected: dict[str, str], task: Any) -> Any:
+    """Do a task on a worker that has what its client has."""
+    from distributed import get_worker
+
+    with _one_at_a_time:
+        for key, value in environment().items():
+            if value != expected[key]:
+                wanted = f"expected the {key} of the machine that asks, {expected[key][:12]}"
+                raise InputError(f"Dask worker {get_worker().address}", wanted, value[:12])
+        return work(task)

@@ -1,0 +1,1 @@
+"""Numbers of rankings and comparisons, without files or pages."""

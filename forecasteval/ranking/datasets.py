@@ -1,0 +1,384 @@
+"""Many results as tables: one per dataset, best first, each system tested against the one above it.
+
+Several runs of one system on one dataset are one system there, whose scores are its means by
+question.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Final
+
+from forecasteval.boards.board_page import make_page
+from forecasteval.boards.report import board_report
+from forecasteval.common.errors import printable
+from forecasteval.common.records import as_text
+from forecasteval.common.statistics import mean, stratified_interval, stratified_mean, variance
+from forecasteval.common.version import __version__
+from forecasteval.display.results import Results
+
+from .names import split_name, without_run
+from .pooled import pool_systems
+from .significance import FLIPS, holm, measure_differences
+from .systems import (
+    ALPHA,
+    DRAWS,
+    SEED,
+    FileRow,
+    Forecasters,
+    Questions,
+    System,
+    count_unread,
+    distinct_names,
+    question_key,
+    read_result,
+    require_same_policy,
+)
+
+_LEAST: Final = 5  # systems of which an item–rest correlation is computed
+_MOST: Final = 3000  # questions of a dataset
+_DIGITS: Final = 12  # further digits depend on the processor
+_TAIL: Final = 180  # characters of all runs' answers to a question that a page shows
+
+
+def rank(
+    results: Sequence[Mapping[str, Any]], min_questions: int = 0, min_datasets: int | None = None
+) -> Results:
+    """Rank systems: one table per dataset, best first, ties sharing a rank.
+
+    Results named `DATASET-SYSTEM@RUN` are runs of one system, whose mean is one row
+    (`combine_runs`). Where two systems or more answered several datasets, `pooled` holds a table
+    over all of them, in which those are ranked that answered `min_datasets` (`pool_systems`).
+    Levels with fewer than `min_questions` questions are left out (shown as –) and the weights
+    renormalised, as on the public leaderboard. Every system after the first carries the paired
+    difference of the one above minus itself and its p-value (`paired_test`, not adjusted for the
+    number of systems); from 0.05 on it is not significant. `p_leader` is that of the difference to
+    the first, with Holm's adjustment over all systems of the table. Raises InputError if a result
+    leaves missing answers out, and if results on the same questions were not scored by the same
+    version and policies.
+    """
+    names = distinct_names(results)
+    return rank_results(map(read_result, results, names), min_questions, min_datasets)
+
+
+def rank_results(
+    results: Iterable[System | Forecasters], min_questions: int = 0, min_datasets: int | None = None
+) -> Results:
+    """`rank` of what was read already."""
+    read = list(results)
+    systems, remarks = combine_all(result for result in read if isinstance(result, System))
+    groups: dict[tuple[str, str, str], list[System]] = defaultdict(list)
+    for system in systems:
+        group = groups[system.group]
+        group.append(system)
+        require_same_policy(group[0], system)
+    tables = [_rank_group(groups[group], min_questions) for group in sorted(groups)]
+    forecasters = [result for result in read if not isinstance(result, System)]
+    tables += sorted(
+        forecasters, key=lambda table: (table["benchmark"], str(table["dataset"]), table["name"])
+    )
+    pooled, unbounded = pool_systems(systems, min_questions, min_datasets)
+    settings = ranking_settings(min_questions, min_datasets)
+    values = {
+        "pooled": pooled,
+        "tables": tables,
+        "remarks": remarks + unbounded,
+        "leaderboard": settings,
+    }
+    return Results(values, board_report, make_page)
+
+
+def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, Any]:
+    """The settings of a board."""
+    least = {"min_questions": min_questions, "min_datasets": min_datasets}
+    return {"version": __version__, **least, "flips": FLIPS, "draws": DRAWS, "seed": SEED}
+
+
+def _rank_group(systems: Sequence[System], min_questions: int) -> dict[str, Any]:
+    """The table of systems that answered the same questions."""
+    counts = systems[0].counts
+    levels = [
+        level for level, count in counts.items() if count and (count >= min_questions or not level)
+    ]
+    scored = [(_row(system, counts, levels), system) for system in systems]
+    sign = systems[0].scale.sign
+    # Equal scores may differ in the 17th digit; without a level that counts there is no order but
+    # the names'.
+    scored.sort(
+        key=lambda pair: (
+            -sign * round(pair[0]["overall_score"], 12) if levels else 0,
+            pair[1].name,
+        )
+    )
+    rows, ordered = [row for row, _ in scored], [system for _, system in scored]
+    if levels:
+        _test_rows(rows, ordered, levels)
+    first = ordered[0]
+    benchmark, dataset, checksum = first.group
+    return {
+        "kind": "systems",
+        "benchmark": benchmark,
+        "dataset": dataset or None,
+        **first.scale.describe(),
+        "level_counts": counts,
+        "weights": {level: first.weights[level] for level in levels},
+        "signature": {
+            **first.policy,
+            "min_questions": min_questions or None,
+            "questions_sha256": checksum,
+        },
+        "questions": measure_questions(ordered, levels),
+        "rows": rows,
+    }
+
+
+def _row(system: System, counts: Mapping[str, int], levels: Sequence[str]) -> dict[str, Any]:
+    """The row of a system that is tested against no other yet."""
+    scores = {
+        level: mean(system.questions[level].scores) if level in levels else math.nan
+        for level in counts
+    }
+    return {
+        "rank": None,
+        "level_scores": scores,
+        "n": sum(counts[level] for level in levels),
+        **dict.fromkeys(("difference_above", "p_above", "significant", "p_leader")),
+        **describe_system(system, levels),
+    }
+
+
+def _test_rows(
+    rows: Sequence[dict[str, Any]], systems: Sequence[System], levels: Sequence[str]
+) -> None:
+    """Give the rows of systems, best first, their ranks and the tests against the system above and
+    the leader.
+    """
+    pairs = [*pairwise(systems), *((systems[0], other) for other in systems[1:])]
+    differences = measure_differences(pairs, levels)
+    above, behind = differences[: len(rows) - 1], differences[len(rows) - 1 :]
+    to_leader = holm([difference.p for difference in behind])
+    rows[0]["rank"] = 1
+    for place, (gap, p_leader) in enumerate(zip(above, to_leader, strict=True), 1):
+        rank = rows[place - 1]["rank"] if abs(gap.value) < 1e-12 else place + 1
+        tests = {
+            "difference_above": gap.value,
+            "p_above": gap.p,
+            "significant": gap.p < ALPHA,
+            "p_leader": p_leader,
+        }
+        rows[place].update(rank=rank, **tests)
+
+
+# --- Questions ---
+
+
+def measure_questions(systems: Sequence[System], levels: Sequence[str]) -> list[dict[str, Any]]:
+    """How systems did on each question, in the order of `System.questions`; nothing of more than
+    3,000 questions.
+
+    `mean` is the mean score over systems, `answered` the number of systems of which an answer was
+    read. `item_rest` is Pearson's correlation, over at least five systems, between the score of the
+    question and the overall score without the question (the corrected item–total correlation of
+    classical test theory); None if either does not vary. If it is negative, strong systems miss
+    what weak ones hit, and the question is `worth_a_look`: its truth may be wrong.
+    """
+    if sum(systems[0].counts[level] for level in levels) > _MOST:
+        return []
+    sums = [
+        {level: math.fsum(system.questions[level].scores) for level in levels} for system in systems
+    ]
+    rows: list[dict[str, Any]] = []
+    for level in levels:
+        columns = [system.questions[level] for system in systems]
+        for place, name in enumerate(columns[0].ids):
+            scores = [questions.scores[place] for questions in columns]
+            rests = [_rest(*entry, level) for entry in zip(systems, sums, scores, strict=True)]
+            correlation = _correlate(scores, rests)
+            row = {
+                "id": name,
+                "level": level or None,
+                "mean": mean(scores),
+                "systems": len(systems),
+            }
+            row["answered"] = sum(questions.answered[place] for questions in columns)
+            rows.append(
+                {
+                    **row,
+                    "item_rest": correlation,
+                    "worth_a_look": correlation is not None and correlation < 0,
+                }
+            )
+    return rows
+
+
+def _rest(system: System, sums: Mapping[str, float], score: float, left_out: str) -> float:
+    """The overall score of a system without a question of the level `left_out`."""
+    parts = []
+    for level, total in sums.items():
+        without = level == left_out
+        if count := system.counts[level] - without:
+            parts.append((system.weights[level], (total - score if without else total) / count))
+    weights = math.fsum(weight for weight, _ in parts)
+    return math.fsum(weight * part for weight, part in parts) / weights if parts else 0.0
+
+
+def _correlate(xs: Sequence[float], ys: Sequence[float]) -> float | None:
+    if len(xs) < _LEAST or max(xs) - min(xs) < 1e-9 or max(ys) - min(ys) < 1e-9:
+        return None
+    return round(statistics.correlation(xs, ys), _DIGITS) + 0.0
+
+
+# --- Several runs of a system ---
+
+
+def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
+    """The systems, with the runs of a system on a dataset combined; and a line for each whose runs
+    cannot be.
+
+    Runs that were asked other questions, or the same with other truths, stay apart.
+    """
+    named: dict[tuple[str, str, str], dict[str, list[System]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for system in systems:
+        benchmark, dataset, checksum = system.group
+        named[benchmark, dataset, without_run(system.name, dataset)][checksum].append(system)
+    combined: list[System] = []
+    remarks: list[str] = []
+    for (_, _, name), parts in named.items():
+        groups = sorted(sorted(run.name for run in runs) for runs in parts.values())
+        if len(groups) > 1:
+            listed = "; ".join(", ".join(map(printable, group)) for group in groups)
+            remarks.append(
+                f"{printable(name)}: its runs have different questions and are not averaged: {listed}"
+            )
+        combined += map(combine_runs, parts.values())
+    return combined, sorted(remarks)
+
+
+def combine_runs(runs: Sequence[System], name: str = "") -> System:
+    """Several runs of a system on the same questions as one system: every question scores the mean
+    of its runs' scores.
+
+    Its score is then the mean of the runs' scores, x̄ = Σ w·mean over questions of (Σ over the R
+    runs of xᵢᵣ) / R, and the interval that `stratified_interval` makes of the questions' means
+    counts both, which questions were asked and how a system's answers to one vary: s² of the means
+    estimates Var(E[x|question]) + E[Var(x|question)] / R (Miller, Adding error bars to evals,
+    2024). It is the cluster-robust error of all n·R scores, clustered by question (Liang & Zeger
+    1986; `clustered_error` of each level), as every run has a score for every question: 0 where it
+    lacks an answer. What moves a whole run at once, such as a bad night, is not in it:
+    `run_deviation` shows that. Outcomes are counted over all runs. Raises InputError for runs of
+    other policies. One run is returned as it is.
+    """
+    if len(runs) == 1:
+        return runs[0]
+    first, *rest = runs = sorted(runs, key=lambda run: run.name)
+    for run in rest:
+        require_same_policy(first, run)
+    signatures = [run.row["signature"] for run in runs]
+    row: FileRow = {
+        **first.row,
+        "name": name or without_run(first.name, first.group[1]),
+        "prediction": ", ".join(str(run.row["prediction"]) for run in runs),
+        "warnings": sum(run.row["warnings"] for run in runs),
+        "degraded": any(run.row["degraded"] for run in runs),
+        "signature": {
+            key: value
+            for key, value in signatures[0].items()
+            if all(signature.get(key) == value for signature in signatures)
+        },
+    }
+    questions = {
+        level: _mean_questions([run.questions[level] for run in runs]) for level in first.questions
+    }
+    return replace(first, row=row, questions=questions, runs=tuple(runs))
+
+
+def _mean_questions(runs: Sequence[Questions]) -> Questions:
+    return runs[0]._replace(
+        scores=[mean(scores) for scores in zip(*(run.scores for run in runs), strict=True)],
+        answered=[any(answered) for answered in zip(*(run.answered for run in runs), strict=True)],
+        outcomes=sum((run.outcomes for run in runs), Counter()),
+    )
+
+
+def describe_system(system: System, levels: Sequence[str]) -> dict[str, Any]:
+    """The values of a system's row, over `levels`.
+
+    Of several runs their scores, the standard deviation of these with R − 1, and whether they
+    differ as wholes: it is more than twice what runs would show that differ in nothing but how they
+    answer single questions.
+    """
+    strata, bounds = (
+        system.strata(levels),
+        (system.share * system.scale.low, system.share * system.scale.high),
+    )
+    row = {
+        "overall_score": stratified_mean(strata),
+        "overall_interval": stratified_interval(system.cluster(strata, levels), bounds),
+        **count_unread([system], levels),
+        **system.row,
+    }
+    if not system.runs:
+        return row
+    runs: list[dict[str, Any]] = [
+        {
+            **run.row,
+            "run": split_name(run.name, run.group[1]).run,
+            "score": stratified_mean(run.strata(levels)),
+            **count_unread([run], levels),
+        }
+        for run in system.runs
+    ]
+    deviation = math.sqrt(variance([run["score"] for run in runs]))
+    differ = deviation > 2 * _deviation_within(system, levels) + 1e-12
+    return {**row, "runs": runs, "run_deviation": deviation, "runs_differ": differ}
+
+
+def _deviation_within(system: System, levels: Sequence[str]) -> float:
+    """Standard deviation of a run's score on these questions, if its answers vary independently of
+    each other.
+
+    √ Σ (w/Σw)²·mean(s²ᵢ)/n with the variance s²ᵢ over the runs at question i.
+    """
+    strata = [run.strata(levels) for run in system.runs]
+    total = math.fsum(weight for weight, values in strata[0] if values)
+    parts = []
+    for level in zip(*strata, strict=True):
+        within = [variance(values) for values in zip(*(values for _, values in level), strict=True)]
+        parts += [(level[0][0] / total) ** 2 * mean(within) / len(within)] if within else []
+    return math.sqrt(math.fsum(parts))
+
+
+def mean_result(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The result of one run; of several what a page shows: each question's mean score, and what
+    every run said.
+    """
+    if len(runs) == 1:
+        return runs[0]
+    items = [
+        _mean_item(same)
+        for same in zip(*(sorted(run["items"], key=question_key) for run in runs), strict=True)
+    ]
+    return {**runs[0], "items": items}
+
+
+def _mean_item(same: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    scored = [item["outcome"] == "scored" for item in same]
+    read = [
+        as_text(item["read"]) if item["outcome"] == "scored" else f"({item['outcome']})"
+        for item in same
+    ]
+    answers = [str(item["answer"])[-_TAIL // len(same) :] for item in same]
+    return {
+        **same[0],
+        "score": mean([item["score"] for item in same]),
+        "read": " | ".join(read),
+        "answer": " | ".join(answers),
+        "outcome": "scored" if any(scored) else same[0]["outcome"],
+    }

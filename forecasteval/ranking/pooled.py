@@ -1,0 +1,328 @@
+"""All datasets of one rule set as one table, so that systems which answered different weeks can be
+ranked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from forecasteval.common.files import join_checksums
+from forecasteval.common.records import dump_json, group_by
+from forecasteval.common.statistics import mean, stratified_mean
+
+from .names import split_name
+from .significance import holm
+from .systems import ALPHA, DRAWS, SEED, Scale, System, count_unread
+
+if TYPE_CHECKING:
+    from .weeks import Array, Fit, Spread
+
+_DIGITS: Final = 12  # further digits depend on the processor
+_MOST: Final = 6  # datasets that a system needs at most to be ranked
+Group = tuple[str, str, str]
+Answered = dict[str, dict[Group, System]]  # by the system's name, and by dataset
+Interval = tuple[float, float] | None
+
+
+class Season(NamedTuple):
+    """Systems that are connected by datasets of one rule set, and their scores over all of
+    these.
+    """
+
+    answered: Answered
+    datasets: dict[Group, System]  # each with a system that answered it
+    counts: dict[str, int]  # questions by level
+    weights: dict[str, float]  # of the levels with enough questions
+    share: float  # of the weights that count, see System
+    scale: Scale
+    fit: Fit  # of scores that are scaled to [0, 1], times `share`
+    halves: Array  # of the scores' 95 % intervals; nan: nothing measures the error
+    gaps: Spread  # every system's score less every other's
+    gap_halves: Array  # of the 95 % intervals of these differences
+    p: Array  # of these differences, not adjusted
+
+    def describe(self) -> dict[str, Any]:
+        """The data of a table or a comparison over all datasets."""
+        datasets = [
+            {
+                "dataset": group[1],
+                "n": sum(system.counts[level] for level in self.weights),
+                "systems": sum(group in results for results in self.answered.values()),
+                "questions_sha256": group[2],
+            }
+            for group, system in self.datasets.items()
+        ]
+        first = next(iter(self.datasets.values()))
+        deviation = self.fit.shock_deviation
+        checksum = join_checksums([group[2] for group in self.datasets])
+        return {
+            "benchmark": first.group[0],
+            **self.scale.describe(),
+            "datasets": datasets,
+            "level_counts": self.counts,
+            "weights": self.weights,
+            "week_deviation": None if math.isnan(deviation) else round(deviation, _DIGITS),
+            "signature": {**first.policy, "questions_sha256": checksum},
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The score of every system, and what it is made of, in the order of their names."""
+        return [self._row(place, name) for place, name in enumerate(self.answered)]
+
+    def _row(self, place: int, name: str) -> dict[str, Any]:
+        (low, high, _), results = self.scale, self.answered[name].values()
+        worst = low if self.scale.higher_is_better else high
+        score = self.share * worst + self.scale.sign * self.scale.width * float(
+            self.fit.scores[place]
+        )
+        scores = {
+            level: [score for result in results for score in result.questions[level].scores]
+            for level in self.weights
+        }
+        strata = {
+            level: [self.share * score for score in values] for level, values in scores.items()
+        }
+        half, bounds = (
+            self.scale.width * float(self.halves[place]),
+            (self.share * low, self.share * high),
+        )
+        return {
+            "name": name,
+            "overall_score": score,
+            "overall_interval": _interval(score, half, bounds),
+            "own_score": stratified_mean(
+                [(self.weights[level], values) for level, values in strata.items()]
+            ),
+            "level_scores": {level: mean(values) for level, values in strata.items()},
+            "n": sum(map(len, strata.values())),
+            "datasets": len(results),
+            "n_runs": sum(max(1, len(result.runs)) for result in results),
+            **count_unread(results, [*self.weights]),
+            "warnings": sum(result.row["warnings"] for result in results),
+            "degraded": any(result.row["degraded"] for result in results),
+        }
+
+    def gap(self, better: int, other: int) -> tuple[float, Interval, float]:
+        """How much better a system is than another, by places: the difference, its 95 % interval, p
+        (not adjusted).
+        """
+        width, pair = self.scale.width, (better, other)
+        difference = width * float(self.gaps.value[pair].round(_DIGITS)) + 0.0
+        bounds = -self.share * width, self.share * width
+        interval = _interval(difference, width * float(self.gap_halves[pair]), bounds)
+        return difference, interval, float(self.p[pair])
+
+
+def _interval(centre: float, half: float, bounds: tuple[float, float]) -> Interval:
+    if math.isnan(half):
+        return None
+    return max(bounds[0], centre - round(half, _DIGITS)), min(
+        bounds[1], centre + round(half, _DIGITS)
+    )
+
+
+def pool_systems(
+    systems: Iterable[System], min_questions: int, min_datasets: int | None = None
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """A table for each rule set under which two datasets or more were answered by two systems or
+    more.
+
+    And a line for each that has none because its scores have no bounds, of which the model knows
+    nothing.
+
+    A score is what a system would have on all questions of all these datasets in one file
+    (`two_way.fit_scores`): all questions count as the score counts them, by level, and not every
+    week the same, so that a week of few questions weighs little. Systems that answered fewer than
+    `min_datasets` datasets are `provisional`: listed last, without rank; by default that is half of
+    the datasets, and at most 6. A question that two datasets hold counts twice, once a dataset;
+    files that bring their own questions, which may be those of another file with a word changed,
+    are no weeks, and are left out. Levels with fewer than `min_questions` questions in all are left
+    out. Systems that share no dataset with the rest, directly or through others, are `apart`: in a
+    table of their own, if they share two datasets with each other.
+    """
+    tables: list[dict[str, Any]] = []
+    remarks: list[str] = []
+    for system, parts in connect_systems(systems):
+        # One table says more than those of the datasets where it has several systems and several
+        # datasets.
+        pooled = [part for part in parts if len(part) > 1 and len(_datasets(part)) > 1]
+        if pooled and math.isinf(system.scale.width):
+            remarks.append(
+                f"{system.group[0]}: no table over all datasets, which needs scores with bounds"
+            )
+            continue
+        for part in pooled:
+            apart = sorted(name for other in parts if other is not part for name in other)
+            season = fit_season(part, min_questions)
+            tables += [_make_table(season, apart, min_questions, min_datasets)] if season else []
+    return tables, remarks
+
+
+# --- Systems that can be compared ---
+
+
+def connect_systems(systems: Iterable[System]) -> Iterator[tuple[System, list[Answered]]]:
+    """For each benchmark and rule set a system, and the groups that shared datasets connect, the
+    largest first.
+    """
+    of_datasets = (system for system in systems if system.group[1])
+    alike = group_by(of_datasets, lambda system: (system.group[0], dump_json(system.policy)))
+    for _, same in sorted(alike.items(), key=itemgetter(0)):
+        parts: list[tuple[set[Group], Answered]] = []
+        for name, results in _by_name(same).items():
+            datasets, members = {*results}, {name: results}
+            for part in [part for part in parts if not part[0].isdisjoint(results)]:
+                datasets |= part[0]
+                members |= part[1]
+                parts.remove(part)
+            parts.append((datasets, members))
+        connected = (dict(sorted(members.items())) for _, members in parts)
+        yield same[0], sorted(connected, key=lambda part: (-len(part), min(part)))
+
+
+def _datasets(answered: Answered) -> dict[Group, System]:
+    """The datasets that were answered, in order, each with a system that did."""
+    return dict(
+        sorted(
+            (pair for results in answered.values() for pair in results.items()), key=itemgetter(0)
+        )
+    )
+
+
+def _by_name(systems: Iterable[System]) -> Answered:
+    """Systems by the name that they have on every dataset; two that share it on one keep their
+    files' names.
+    """
+    named = [(split_name(system.name, system.group[1]).system, system) for system in systems]
+    taken = Counter((name, system.group) for name, system in named)
+    answered: Answered = defaultdict(dict)
+    for name, system in named:
+        answered[system.name if taken[name, system.group] > 1 else name][system.group] = system
+    return answered
+
+
+def fit_season(answered: Answered, min_questions: int) -> Season | None:
+    """The scores of connected systems; None if no level has `min_questions` questions."""
+    import numpy as np
+
+    from .weeks import compare_pairs, difference_spread, fit_scores, half_widths, score_spread
+
+    datasets = _datasets(answered)
+    first = next(iter(datasets.values()))
+    counts = {
+        level: sum(system.counts[level] for system in datasets.values()) for level in first.weights
+    }
+    levels = [
+        level for level, count in counts.items() if count and (count >= min_questions or not level)
+    ]
+    if not levels:
+        return None
+    sizes = np.array([[system.counts[level] for level in levels] for system in datasets.values()])
+    weeks = np.repeat(np.arange(len(datasets)), sizes.sum(axis=1))
+    strata = np.concatenate([np.repeat(np.arange(len(levels)), row) for row in sizes])
+    scores = np.full((len(answered), len(strata)), np.nan)
+    for row, results in zip(scores, answered.values(), strict=True):
+        for week, group in enumerate(datasets):
+            if group in results:
+                columns = [results[group].questions[level].scores for level in levels]
+                row[weeks == week] = [
+                    first.scale.to_unit(score) for column in columns for score in column
+                ]
+    named = [
+        name
+        for system in datasets.values()
+        for level in levels
+        for name in system.questions[level].clusters
+    ]
+    clusters = np.unique(named, return_inverse=True)[1] if named else None
+    weights = {level: first.weights[level] for level in levels}
+    share = first.share_of(counts)
+    fit = fit_scores(scores, strata, weeks, np.array([*weights.values()], float), clusters).scale(
+        share
+    )
+    fit = fit._replace(
+        scores=fit.scores.round(_DIGITS) + 0.0
+    )  # equal scores may differ in their last digits
+    halves = np.where(fit.varies, half_widths(score_spread(fit)), np.nan)
+    gaps = difference_spread(fit)
+    errors = fit, halves, gaps, half_widths(gaps), compare_pairs(fit, gaps)
+    return Season(answered, datasets, counts, weights, share, first.scale, *errors)
+
+
+# --- The table ---
+
+
+def _make_table(
+    season: Season, apart: list[str], min_questions: int, min_datasets: int | None
+) -> dict[str, Any]:
+    least = min_datasets or min(math.ceil(len(season.datasets) / 2), _MOST)
+    rows = season.rows()
+    sign = season.scale.sign
+    order = sorted(
+        range(len(rows)),
+        key=lambda place: (-sign * rows[place]["overall_score"], rows[place]["name"]),
+    )
+    ranked = [place for place in order if rows[place]["datasets"] >= least]
+    provisional = [
+        {**_UNRANKED, **rows[place]} for place in order if rows[place]["datasets"] < least
+    ]
+    table = season.describe()
+    settings = {
+        "min_questions": min_questions or None,
+        "min_datasets": least,
+        "draws": DRAWS,
+        "seed": SEED,
+    }
+    table["signature"] |= settings
+    listed = _rank(season, ranked, rows) if ranked else []
+    return {"kind": "pooled", **table, "apart": apart, "rows": listed + provisional}
+
+
+_UNRANKED: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("rank", "rank_interval", "p_best", "behind", "behind_interval", "p_leader")),
+    "provisional": True,
+    "tied_with_best": False,
+}
+
+
+def _rank(season: Season, ranked: list[int], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of the systems at the places `ranked`, best first, each tested against the leader.
+
+    `p_leader` has Holm's adjustment over the comparisons with the leader, `rank_interval` over all
+    pairs.
+    """
+    import numpy as np
+
+    from .weeks import adjust_pairs, chances_of_best, rank_bounds
+
+    places, by_name = np.array(ranked), np.sort(ranked)
+    pairs = np.ix_(places, places)
+    bounds = rank_bounds(season.gaps.value[pairs], adjust_pairs(season.p[pairs]), ALPHA)
+    chances = dict(
+        zip(by_name.tolist(), chances_of_best(season.fit, SEED, by_name).tolist(), strict=True)
+    )
+    gaps = [season.gap(ranked[0], place) for place in ranked]
+    adjusted = [None, *holm([p for _, _, p in gaps[1:]])]
+    listed: list[dict[str, Any]] = []
+    for number, (place, ranks, gap, p) in enumerate(
+        zip(ranked, bounds, gaps, adjusted, strict=True), 1
+    ):
+        row = {
+            **_UNRANKED,
+            **rows[place],
+            "rank": number,
+            "provisional": False,
+            "rank_interval": ranks,
+        }
+        row["p_best"] = None if math.isnan(chances[place]) else chances[place]
+        row["tied_with_best"] = p is None or p >= ALPHA
+        if p is not None:
+            row.update(behind=gap[0], behind_interval=gap[1], p_leader=round(p, _DIGITS))
+        if listed and row["overall_score"] == listed[-1]["overall_score"]:
+            row["rank"] = listed[-1]["rank"]
+        listed.append(row)
+    return listed

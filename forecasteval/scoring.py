@@ -1,0 +1,295 @@
+"""Names of files to results: which files, whose benchmark, which are scored together."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from forecasteval.benchmark import Benchmark, Evaluator, Files
+from forecasteval.common.errors import ClashError, EvaluationError, InputError
+from forecasteval.common.files import (
+    SUFFIXES,
+    find_dataset,
+    find_file,
+    require_folder,
+    require_regular,
+    stamp_of,
+)
+from forecasteval.display.results import Results
+from forecasteval.ranking.names import SYSTEMS_FILE, without_run
+
+T = TypeVar("T")
+
+
+@cache
+def hash_code() -> str:
+    """sha256 of the code that scores: `eval.py` and every file of the package. An edited rule is
+    another evaluator.
+    """
+    package = Path(__file__).resolve().parent
+    digest = hashlib.sha256()
+    files = [
+        path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    ]
+    for path in [package.parent / "eval.py", *sorted(files)]:
+        digest.update(f"{path.relative_to(package.parent).as_posix()}\0".encode())
+        digest.update(path.read_bytes() if path.is_file() else b"")
+    return digest.hexdigest()
+
+
+class Scorer:
+    """Scores files of any benchmark by the options that were given (not None); can go to another
+    process.
+
+    `output` is the folder of results.
+    """
+
+    def __init__(
+        self, wings: Iterable[Benchmark], options: Mapping[str, Any], output: Path
+    ) -> None:
+        self.wings = {wing.name: wing for wing in wings}
+        self.given = {name: value for name, value in options.items() if value is not None}
+        self.output = output
+        self._evaluators: dict[str, Evaluator] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:  # without evaluators: another process makes them again
+        return Scorer, (tuple(self.wings.values()), self.given, self.output)
+
+    def recognise(self, path: Path, dataset: Path | None) -> Benchmark:
+        """The benchmark of a prediction file: the first that recognises it; InputError unless the
+        files are regular.
+        """
+        for file in filter(None, (path, dataset)):
+            require_regular(file)  # before it is opened: a pipe would wait for ever
+        return next(wing for wing in self.wings.values() if wing.is_mine(path, dataset))
+
+    def score(
+        self,
+        path: Path,
+        dataset: Path | None,
+        others: Sequence[Path] = (),
+        more: Sequence[Path | None] = (),
+    ) -> Results:
+        """The results of one prediction file, or with `others` of several; `more`: further
+        datasets.
+        """
+        datasets = [file for file in (dataset, *more) if file]
+        evaluator = self._evaluator(self.recognise(path, datasets[0] if datasets else None).name)
+        if others and "vote" in self.given:
+            results = evaluator.vote(Files([path, *others], datasets))
+        else:
+            results = evaluator.evaluate_file(path, datasets, others)
+        results["signature"]["code_sha256"] = hash_code()
+        return results
+
+    def one_set(self, dataset: Path) -> bool:
+        """Whether the prediction files of a dataset are scored together."""
+        return any(wing.one_set(dataset) for wing in self.wings.values() if wing.one_set)
+
+    def check(self, path: Path) -> Results:
+        """The mistakes in a dataset; InputError if its benchmark has no check."""
+        wing = self.recognise(path, path)
+        if not wing.check:
+            able = " or ".join(sorted(other.name for other in self.wings.values() if other.check))
+            raise InputError(
+                str(path),
+                f"expected a dataset of {able}, the only ones that are checked",
+                wing.name,
+            )
+        return wing.check(path)
+
+    def settings(self, name: str) -> dict[str, Any]:
+        """The part of a benchmark's signatures that does not depend on the files."""
+        return {**self._evaluator(name).settings(), "code_sha256": hash_code()}
+
+    def require_usable_options(self) -> None:
+        """InputError if an evaluator cannot be made of the options that were given for it."""
+        for name in self.wings:
+            if self._choose(name, "score", "run", "ranked"):
+                self._evaluator(name)
+
+    def report_options(self, name: str) -> dict[str, Any]:
+        """The options for a report of a benchmark; InputError for an option that only other
+        benchmarks have.
+        """
+        flags = {
+            option.name: option.flag for wing in self.wings.values() for option in wing.options
+        }
+        for given in (given for given in flags if given in self.given):
+            users = [
+                wing.name
+                for wing in self.wings.values()
+                if given in (option.name for option in wing.options)
+            ]
+            if name not in users:
+                raise InputError(
+                    flags[given], f"needs a file of {' or '.join(sorted(users))}", name
+                )
+        return self._choose(name, "report", "items")
+
+    def _choose(self, name: str, *scopes: str) -> dict[str, Any]:
+        """The options of a benchmark and these scopes that were given."""
+        names = [option.name for option in self.wings[name].options if option.scope in scopes]
+        return {given: self.given[given] for given in names if given in self.given}
+
+    def _evaluator(self, name: str) -> Evaluator:
+        if name not in self._evaluators:
+            options = self._choose(name, "score", "run", "ranked", "items")
+            self._evaluators[name] = self.wings[name].evaluator(self.output, **options)
+        return self._evaluators[name]
+
+
+def score_names(
+    scorer: Scorer,
+    root: Path,
+    names: Sequence[str],
+    datasets: Sequence[Path],
+    fail: Callable[[EvaluationError], None],
+) -> Iterator[Results]:
+    """A result per name, or per dataset whose files are scored together; `fail` gets the errors of
+    the others.
+
+    With the option of a vote, a name stands for all its runs, which have one result.
+    """
+    vote = "vote" in scorer.given
+    jobs: dict[object, tuple[list[Path], list[Path | None]]] = {}
+    for number, name in enumerate(names):
+        try:
+            paths = _find_files(name, root / "prediction", vote)
+            inputs: list[Path | None] = [*datasets] or [find_dataset(paths[0], root / "dataset")]
+            if vote:
+                scorer.report_options(
+                    scorer.recognise(paths[0], inputs[0]).name
+                )  # refuses it for other benchmarks
+            if vote and len(paths) < 2:
+                raise InputError(
+                    name, "expected several runs to vote, NAME@1, NAME@2, …", "one file"
+                )
+        except EvaluationError as error:
+            fail(error)
+            continue
+        one_set = set_of(paths[0], inputs[0], scorer.one_set) if len(inputs) == 1 else None
+        together, _ = jobs.setdefault(one_set or number, ([], inputs))
+        together += [
+            path for path in paths if path not in together
+        ]  # a file that is named twice counts once
+    for paths, (dataset, *more) in jobs.values():
+        results, errors = score_together(partial(scorer.score, more=more), paths, dataset)
+        for _, problem in errors:
+            fail(problem)
+        if vote and results is not None and len(paths) - len(errors) < 2:
+            fail(
+                InputError(
+                    paths[0].stem, "expected two runs or more that can be scored, to vote", "one"
+                )
+            )
+        elif results is not None:
+            yield results
+
+
+def _find_files(name: str, folder: Path, vote: bool) -> list[Path]:
+    if os.sep not in name and "/" not in name:
+        require_folder(folder)
+    paths = [find_file(run, folder) for run in (find_runs(name, folder) if vote else [name])]
+    for path in paths:
+        if path.name == SYSTEMS_FILE and path.resolve().parent == folder.resolve():
+            raise InputError(
+                str(path), "expected predictions", "metadata about systems; name another file"
+            )
+    return paths
+
+
+def find_runs(name: str, folder: Path) -> list[str]:
+    """The names of the files that `name`, or a path, stands for: `NAME` and all of `NAME@RUN`, in
+    order.
+
+    With an extension, or as `NAME@RUN`, it is that file alone; without such files it is itself,
+    whatever is wrong.
+    """
+    base = Path(name) if os.sep in name or "/" in name else folder / name
+    if base.suffix in SUFFIXES or without_run(base.name) != base.name:
+        return [name]
+    names: list[str] = []
+    with contextlib.suppress(OSError, ValueError):  # reading the file will say so
+        names = os.listdir(base.parent)
+    stems = {Path(other).stem for other in names if other.endswith(SUFFIXES) and other[0] != "."}
+    runs = {stem for stem in stems if stem != base.name and without_run(stem) == base.name}
+    return (
+        [os.path.join(base.parent, stem) for stem in sorted(runs | (stems & {base.name}))]
+        if runs
+        else [name]
+    )
+
+
+def group_runs(
+    results: Sequence[Results], runs: Sequence[Sequence[str]]
+) -> list[Results | list[Results]]:
+    """Results of files, those of one system's runs as a list.
+
+    Where files were scored together there are fewer results, of which each holds its systems
+    itself.
+    """
+    if len(results) != sum(map(len, runs)):
+        return [*results]
+    left = iter(results)
+    groups = [[next(left) for _ in names] for names in runs]
+    return [group[0] if len(group) == 1 else group for group in groups]
+
+
+def set_of(path: Path, dataset: Path | None, together: Callable[[Path], bool]) -> Path | None:
+    """The dataset, if its predictions are scored together and `path` is among them: a CSV contains
+    its events.
+    """
+    return dataset if dataset and path.suffix != ".csv" and together(dataset) else None
+
+
+def score_together(
+    score: Callable[..., T], paths: Sequence[Path], dataset: Path | None
+) -> tuple[T | None, list[tuple[Path, EvaluationError]]]:
+    """The result of all files that can be scored, and the error of every other file."""
+    failed: list[tuple[Path, EvaluationError]]
+    try:
+        return score_unchanged(score, paths[0], dataset, paths[1:]), []
+    except ClashError as error:
+        failed = [(path, error.errors[str(path)]) for path in paths if str(path) in error.errors]
+    except EvaluationError as error:
+        alone = paths if len(paths) > 1 else ()
+        failed = [
+            failure for path in alone for failure in score_together(score, [path], dataset)[1]
+        ]
+        if not failed:
+            return None, [(paths[0], error)]
+    rest = [path for path in paths if path not in dict(failed)]
+    results, errors = score_together(score, rest, dataset) if rest else (None, [])
+    return results, failed + errors
+
+
+def score_unchanged(
+    score: Callable[..., T], path: Path, dataset: Path | None, others: Sequence[Path] = ()
+) -> T:
+    """`score(path, dataset)`, with `others` as a third argument, twice if a file changes while it
+    is read.
+
+    Raises InputError if a file changes again, and the errors of `score` for files that do not
+    change.
+    """
+    files = [path, *others, *filter(None, [dataset])]
+    error: EvaluationError | None = None
+    for _ in range(2):
+        before, error = list(map(stamp_of, files)), None
+        try:
+            results = score(path, dataset, others) if others else score(path, dataset)
+        except EvaluationError as caught:
+            error = caught
+        if list(map(stamp_of, files)) == before:
+            if error:
+                raise error
+            return results
+    raise error or InputError(
+        str(path), "expected files that stay as they are", "a change while it was read, twice"
+    )

@@ -1,0 +1,317 @@
+"""`prediction/systems.json`: what is told of systems is shown and kept; mistakes in it cost only
+it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from boards_folders import contents, counts, failures, folder_of, snapshot, stored
+from cli import EVIL, RAW_CONTROL, ROOT, Done, assert_refused, q, run, write
+from forecasteval.boards.metadata import about_columns, read_systems, shown_names
+
+FULL: Final = {
+    "name": "Alpha", "organisation": "ACME", "framework": "agent-1", "model": "m", "cost": 0.25, "notes": "tools on",
+    "license": "MIT", "open": True, "tools": ["search", "code"], "year": 2026, "score": None,
+}  # fmt: skip
+
+
+ANY: Final = "text, a number, true, false, null or a list of these"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return folder_of(tmp_path, a="AAAA", b="AABB")
+
+
+def tell(root: Path, about: Any) -> Done:
+    write(root, {"prediction/systems.json": about})
+    return run(root, "nightly")
+
+
+def rows(root: Path) -> list[dict[str, Any]]:
+    return [row for table in stored(root)["tables"] for row in table["rows"]]
+
+
+def test_everything_is_kept_and_shown(root: Path) -> None:
+    done = tell(root, {"a": FULL, "b": {"organisation": "Bravo"}})
+    assert (done.code, done.err, counts(done)) == (0, "", (2, 0, 0))
+    assert [row.get("about") for row in rows(root)] == [FULL, {"organisation": "Bravo"}]
+    assert [row["name"] for row in rows(root)] == ["d-a", "d-b"]
+    header, first, second = done.out.splitlines()[2:5]
+    titles = [
+        "Organisation", "Framework", "Model", "Cost per question", "Remarks", "license", "open", "score", "tools",
+        "year",
+    ]  # fmt: skip
+    assert [title for title in titles if title in header.partition("Notes  ")[2]] == titles
+    assert [first.split()[1], second.split()[1]] == ["Alpha", "d-b"]
+    for value in ("ACME", "agent-1", "0.25", "tools on", "MIT", "yes", "search, code", "2026"):
+        assert value in first
+    records = list(
+        csv.DictReader(io.StringIO((root / "evaluation/leaderboard.csv").read_text("utf-8")))
+    )
+    assert [record["about_name"] for record in records] == ["Alpha", ""]
+    assert (records[0]["about_cost"], records[0]["about_tools"]) == ("0.25", "search, code")
+    assert (records[0]["name"], records[1]["about_organisation"]) == ("d-a", "Bravo")
+    assert "| Alpha |" in (root / "evaluation/leaderboard.md").read_text("utf-8")
+
+
+def test_only_columns_that_are_given(root: Path) -> None:
+    plain = run(root, "nightly").out
+    done = tell(root, {"a": {"model": "m"}})
+    header = next(line for line in done.out.splitlines() if line.startswith("Rank"))
+    assert header.split("Notes")[1].split() == ["Model"]
+    (root / "prediction/systems.json").unlink()
+    assert run(root, "nightly").out == plain.replace("2 files scored, 0 un", "0 files scored, 2 un")
+
+
+def test_a_change_of_it_scores_nothing_anew_and_is_no_history(root: Path) -> None:
+    run(root, "nightly")
+    before = contents(root)
+    assert counts(tell(root, {"a": FULL})) == (0, 2, 0)
+    after = contents(root)
+    changed = {name for name in after if after[name] != before[name]}
+    assert changed == {"leaderboard.json", "leaderboard.csv", "leaderboard.html", "leaderboard.md"}
+    taken = snapshot(root)
+    assert counts(run(root, "nightly")) == (0, 2, 0)
+    assert run(root, "nightly", "--verify").code == 0
+    assert snapshot(root) == taken
+    write(root, {"prediction/systems.json": {"a": {**FULL, "name": "Other"}}})
+    assert run(root, "nightly", "--verify").code == 4
+
+
+def test_runs_and_datasets_of_one_system(tmp_path: Path) -> None:
+    folder_of(tmp_path, **{"a@1": "AAAA", "a@2": "AAAB", "b@x": "AAAA"})
+    write(tmp_path, {"dataset/e.json": [q("x", answer=...)], "prediction/e_a.json": {"x": "A"}})
+    write(tmp_path, {"prediction/a.json": [q()]})
+    tell(tmp_path, {"a": {"model": "m"}, "b": {"model": "n"}})
+    found = {(row["dataset"], row["name"]): row["about"]["model"] for row in rows(tmp_path)}
+    assert found == {
+        ("d.json", "d-a"): "m",
+        ("d.json", "d-b@x"): "n",
+        ("e.json", "e_a"): "m",
+        (None, "a"): "m",
+    }
+
+
+def test_systems_without_a_cost_are_named_beside_the_cheapest(tmp_path: Path) -> None:
+    folder_of(tmp_path, **{"a": "AAAA", "b": "AAAB", "c": "ABBB"})
+    tell(tmp_path, {"b": {"cost": 1}, "c": {"cost": 2}})
+    text = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    assert (
+        "not significantly worse than the leader: b. Without a known cost, and therefore not compared: 1 (a)."
+        in text
+    )
+    tell(tmp_path, {"a": {"cost": 0.5}, "b": {"cost": 1}, "c": {"cost": 2}})
+    assert "Without a known cost" not in (tmp_path / "evaluation/leaderboard.html").read_text(
+        "utf-8"
+    )
+
+
+def test_forecasters(tmp_path: Path) -> None:
+    for name in ("dataset", "prediction"):
+        write(
+            tmp_path,
+            {f"{name}/prophet-sample.json": (ROOT / name / "prophet-sample.json").read_bytes()},
+        )
+    done = tell(tmp_path, {"harbor-9b": {"organisation": "ACME", "name": "Harbour"}})
+    assert done.code == 0
+    assert [row.get("about") for row in rows(tmp_path)][:2] == [
+        {"organisation": "ACME", "name": "Harbour"},
+        None,
+    ]
+    assert "   1  Harbour " in done.out
+    assert run(tmp_path, "nightly", "--verify").code == 0
+
+
+def test_the_table_over_all_datasets_and_the_page(tmp_path: Path) -> None:
+    """Both have the columns; on the page they are filters, and nothing there is markup."""
+    folder_of(tmp_path, a="AAAA", b="AABB")
+    write(tmp_path, {"dataset/e.json": [q(f"x{n}", answer=...) for n in range(4)]})
+    for name, text in (("a", "AABA"), ("b", "BBAA")):
+        write(
+            tmp_path,
+            {f"prediction/e-{name}.json": {f"x{n}": letter for n, letter in enumerate(text)}},
+        )
+    plain = run(tmp_path, "nightly")
+    assert ">Organisation<" not in (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    done = tell(
+        tmp_path,
+        {"a": {"organisation": "<b>ACME</b>", "cost": 0.5}, "b": {"organisation": "Bravo"}},
+    )
+    assert done.out.count("Organisation") == 3
+    assert "Organisation" not in plain.out
+    (pooled,) = stored(tmp_path)["pooled"]
+    assert {row["name"]: row["about"]["organisation"] for row in pooled["rows"]} == {
+        "a": "<b>ACME</b>",
+        "b": "Bravo",
+    }
+    page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    assert len(re.findall('data-kind="choice"[^>]*>Organisation<', page)) == 2
+    assert len(re.findall('data-kind="number"[^>]*>Cost per question<', page)) == 2
+    assert "<b>ACME" not in page
+    assert run(tmp_path, "nightly", "--verify").code == 0
+
+
+def test_a_system_without_a_result_is_told(root: Path) -> None:
+    done = tell(root, {"a": {}, "c": {"cost": 1}, "e": {"cost": 0}})
+    assert (done.code, done.err) == (0, "")  # cron mails what comes there
+    assert "systems.json: without a result: 2 (c, e)" in done.out.splitlines()
+    assert run(root, "nightly", "--json").json["without_result"] == ["c", "e"]
+
+
+def test_names_that_are_the_same() -> None:
+    systems = [("f", "X"), ("g", "X"), ("X", None), ("h", "Y")]
+    assert shown_names([{"name": file, **({"about": {"name": name}} if name else {})} for file, name in systems]) == [
+        "X (f)", "X (g)", "X", "Y",
+    ]  # fmt: skip
+
+
+def test_long_values_are_cut_in_a_cell_only(root: Path) -> None:
+    done = tell(root, {"a": {"notes": "x" * 300}})
+    assert "x" * 59 + "…" in done.out
+    assert "x" * 60 not in done.out
+    assert rows(root)[0]["about"]["notes"] == "x" * 300
+
+
+# --- It is no prediction ---
+
+
+def test_it_is_no_prediction(root: Path) -> None:
+    tell(root, {"a": FULL})
+    for name in ("systems", "systems.json", str(root / "prediction/systems.json")):
+        assert_refused(run(root, "-f", name), "systems.json", "expected predictions")
+        assert_refused(run(root, "compare", "d-a", name), "systems.json", "expected predictions")
+    assert not (root / "evaluation/systems.json").exists()
+    write(root, {"prediction/systems.jsonl": [q()]})  # which is one
+    assert counts(run(root, "nightly")) == (1, 2, 0)
+    write(root, {"runs/systems.json": [q()]})
+    assert run(root, "-f", str(root / "runs/systems.json")).code == 0
+
+
+def test_nothing_else_in_the_folder(tmp_path: Path) -> None:
+    write(tmp_path, {"prediction/systems.json": {"a": FULL}})
+    assert_refused(run(tmp_path, "nightly"), "expected prediction files", "none")
+
+
+# --- Mistakes ---
+
+
+@pytest.mark.parametrize(
+    ("about", "told"),
+    [
+        ("{", "not JSON: line 1 column 2"),
+        ("", "expected JSON, got an empty file"),
+        (b"\xff\xfe{\x00", "not UTF-8"),
+        ("[" * 99_999, "expected records, got JSON nested too deeply"),
+        ([], "expected an object of systems, got a list"),
+        ("3", "expected an object of systems, got 3"),
+        ({"a": []}, "system a: expected an object, got a list"),
+        ({"a": "x"}, "system a: expected an object, got 'x'"),
+        ({"a": {"cost": "1"}}, "system a: 'cost' must be a number >= 0, got '1'"),
+        ({"a": {"cost": -1}}, "system a: 'cost' must be a number >= 0, got -1"),
+        ({"a": {"cost": True}}, "system a: 'cost' must be a number >= 0, got True"),
+        ('{"a": {"cost": NaN}}', "system a: 'cost' must be a number >= 0, got nan"),
+        ('{"a": {"cost": 1' + "0" * 5000 + "}}", "system a: 'cost' must be a number >= 0, got '1000"),
+        ({"a": {"name": ""}}, "system a: 'name' must be text, got ''"),
+        ({"a": {"model": ["m"]}}, "system a: 'model' must be text, got a list"),
+        ({"a": {"own": {"x": 1}}}, f"system a: 'own' must be {ANY}, got an"),
+        ({"a": {"own": [[1]]}}, f"system a: 'own' must be {ANY}, got a list"),
+        ('{"a": {"own": Infinity}}', f"system a: 'own' must be {ANY}, got inf"),
+        ('{"a": {"cost": 1, "cost": 2}}', "system a: 'cost' is given twice"),
+        ('{"a": {"cost": 1}, "a": {"cost": 2}}', "system a: given twice"),
+        ({"a": {"": "x"}}, "system a: a key must be text, got ''"),
+        ({"a": {" ": None}}, "system a: a key must be text, got ' '"),
+        ({"": 1}, "system '': expected an object, got 1"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_one_line_and_costs_no_score(root: Path, about: Any, told: str) -> None:
+    done = tell(root, about)
+    (line,) = failures(done)
+    assert line.startswith(f"systems.json: {told}"), line
+    assert len(line) < 300
+    assert counts(done) == (2, 0, 1)
+    before = snapshot(root)
+    assert failures(run(root, "nightly")) == [line]
+    assert snapshot(root) == before
+
+
+@pytest.mark.parametrize("shown", ["b", "d-b", "B ", "\uff42", "\u200bb", "b\u3164", "b\ufe0f"])
+def test_nobody_is_shown_by_the_name_of_another(root: Path, shown: str) -> None:
+    done = tell(root, {"a": {"name": shown, "model": "m"}, "b": {"name": "b"}})
+    (line,) = failures(done)
+    assert line.startswith(
+        "systems.json: system a: 'name' must not be that of another system, got "
+    ), line
+    assert [row["about"] for row in rows(root)] == [{"model": "m"}, {"name": "b"}]
+    before = snapshot(root)
+    assert failures(run(root, "nightly")) == [line]
+    assert snapshot(root) == before
+    assert run(root, "nightly", "--verify").code == 0
+
+
+def test_mistakes_are_told_together_and_the_rest_counts(root: Path) -> None:
+    about = {
+        "a": {"cost": -1, "model": 3, "organisation": "ACME"},
+        "b": 7,
+        **{f"x{n}": n for n in range(5)},
+    }
+    (line,) = failures(tell(root, about))
+    assert line.split("; ") == [
+        "systems.json: system a: 'cost' must be a number >= 0, got -1", "system a: 'model' must be text, got 3",
+        "system b: expected an object, got 7", "system x0: expected an object, got 0",
+        "system x1: expected an object, got 1", "and 3 more",
+    ]  # fmt: skip
+    assert rows(root)[0]["about"] == {"organisation": "ACME"}
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link to nowhere"])
+def test_what_is_no_file(root: Path, kind: str) -> None:
+    path = root / "prediction/systems.json"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("nowhere")
+    (line,) = failures(run(root, "nightly"))
+    assert line.startswith("systems.json: ")
+    assert str(root) not in line
+
+
+def test_hostile_text(root: Path) -> None:
+    evil = EVIL + "|<script>`[x](y)"
+    done = tell(
+        root,
+        {
+            "a": {"name": evil, "organisation": evil, evil: evil, "=k\t=1+1": "=1+1"},
+            evil: {"cost": -1},
+        },
+    )
+    assert done.code == 3
+    text = (root / "evaluation/leaderboard.md").read_text("utf-8")
+    table = (root / "evaluation/leaderboard.csv").read_text("utf-8")
+    assert not RAW_CONTROL.search(done.out + done.err + text + table)
+    assert "<script>" not in text
+    cells = (
+        text.splitlines()[4].replace(r"\|", "").count("|"),
+        text.splitlines()[6].replace(r"\|", "").count("|"),
+    )
+    assert cells[0] == cells[1]
+    header, first, *_ = csv.reader(io.StringIO(table))
+    assert len(header) == len(first)
+    assert not [cell for cell in header + first if cell.startswith(("=", "\t="))]
+    assert json.loads((root / "evaluation/leaderboard.json").read_text("utf-8"))
+
+
+def test_no_column_for_what_nobody_has() -> None:
+    assert about_columns([{"about": {"name": "x"}}, {}]) == []
+    assert read_systems(Path("nowhere")).entries == {}

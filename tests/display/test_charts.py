@@ -1,0 +1,164 @@
+"""Charts as data, and `plot`, which draws one with matplotlib: axes, labels, names that are no
+formulas.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from operator import itemgetter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boards_folders import score
+from cli import q
+from eval import FutureXEvaluator
+from forecasteval.boards import compare, rank
+from forecasteval.common.errors import InputError
+from forecasteval.display.charts import (
+    Axis,
+    Chart,
+    Line,
+    Panel,
+    cell_axis,
+    number_axis,
+    plot,
+    spread,
+)
+from forecasteval.display.results import Results
+from forecasteval.display.tables import Bar, Column, Interval, Shade, make_table
+from hostile import TEXTS, hostile_results
+
+FLOATS = st.floats(-1e12, 1e12)
+
+
+@given(st.lists(FLOATS, min_size=1, max_size=9))
+def test_an_axis_holds_its_values_between_few_ticks(values: list[float]) -> None:
+    axis = number_axis("x", values)
+    assert 2 <= len(axis.ticks) <= 7
+    slack = 1e-9 * max(1.0, *map(abs, values))
+    assert axis.low <= min(values) + slack
+    assert axis.high >= max(values) - slack
+    assert [axis.at(axis.low), axis.at(axis.high)] == [0, 1]
+    assert len({text for _, text in axis.ticks}) == len(axis.ticks)
+
+
+def test_the_marks_of_a_column_share_an_axis() -> None:
+    axis = cell_axis(
+        [Interval(0.5, (0.31, 0.62)), Interval(None), Interval(0.4, None, 0.78), "text"]
+    )
+    assert (axis.low, axis.high) == (0.3, 0.8)
+    assert cell_axis([Bar(3.0), Bar(None), Bar(10.0)]).low == 0
+
+
+def test_a_line_breaks_where_there_is_no_value() -> None:
+    axis = Axis("", (), 0, 2)
+    panel = Panel("", [], axis, axis, height=100)
+    assert (
+        panel.path(Line("a", [(0, 0.0), (1, None), (1, 1.0), (2, 2.0)]))
+        == "M0 100.0M500 50.0L1000 0.0"
+    )
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.floats(0.01, 0.3))
+def test_names_beside_lines_are_apart_and_in_order(ends: list[float], gap: float) -> None:
+    places = [at for at, _ in spread(sorted((y, n) for n, y in enumerate(ends)), gap)]
+    assert all(after - before >= gap - 1e-9 for before, after in pairwise(places))
+    assert sum(places) == pytest.approx(sum(ends), abs=1e-6)
+
+
+# --- With matplotlib ---
+
+
+@pytest.fixture
+def _no_window() -> Iterator[None]:
+    import matplotlib
+    from matplotlib import pyplot
+
+    before = matplotlib.get_backend()
+    matplotlib.use("agg")
+    yield
+    pyplot.close("all")
+    matplotlib.use(before)
+
+
+@pytest.mark.extra("matplotlib")
+@pytest.mark.usefixtures("_no_window")
+def test_plot_gives_axes_with_the_numbers_of_the_result() -> None:
+    results = FutureXEvaluator().evaluate_all([q("q1"), q("q2", answer="B"), q("q3")])
+    axes = results.plot()
+    assert [text.get_text() for text in axes.get_yticklabels()] == [
+        *(f"Level {n}" for n in (1, 2, 3, 4)),
+        "Overall",
+    ]
+    dots = [line.get_xdata()[0] for line in axes.lines if line.get_marker() in "oD"]
+    assert dots == pytest.approx([2 / 3, 2 / 3])  # level 1 and overall
+
+
+@pytest.mark.extra("matplotlib")
+@pytest.mark.usefixtures("_no_window")
+def test_plots_have_names_and_take_axes() -> None:
+    from matplotlib import pyplot
+
+    comparison = compare(
+        [score([q("q1"), q("q2", answer="B")], "a"), score([q("q1"), q("q2")], "b")]
+    )
+    _, ax = pyplot.subplots()
+    assert comparison.plot(ax=ax) is ax
+    with pytest.raises(InputError, match="expected one of differences, levels, got 'nothing'"):
+        comparison.plot("nothing")
+    _, two = pyplot.subplots(1, 2)
+    with pytest.raises(InputError, match="levels has 1 panels, got 2 Axes"):
+        comparison.plot("levels", two)
+
+
+def named(*titles: str) -> list[Column]:
+    return [Column(title, itemgetter(place)) for place, title in enumerate(("", *titles))]
+
+
+@pytest.mark.extra("matplotlib")
+@pytest.mark.usefixtures("_no_window")
+def test_every_form_is_drawn() -> None:
+    axis, ends = Axis("x", [(0.0, "0"), (1.0, "$1$")]), ((0.0, 0.0), (1.0, 1.0))
+    lines = [Line("a", [(0.0, 0.5), (1.0, None)], [0.1, 0.2]), Line("b", [(0.0, 0.1)], faint=True)]
+    rows = [["a", Shade(1.0), Shade(None)], ["b", Shade(-0.5), Shade(0.0)]]
+    table = make_table(named("one", "two"), rows)
+    charts: dict[str, Any] = {
+        "two": Chart("two", "T", "D", table, [Panel("p", lines, axis, axis, mark) for mark in (ends, None)]),
+        "matrix": Chart("matrix", "T", "D", table),
+        "bars": Chart("bars", "T", "D", make_table(named("n"), [["a", Bar(3.0)]])),
+    }  # fmt: skip
+    assert plot(charts, "two").shape == (2,)
+    assert [text.get_text() for text in plot(charts, "matrix").texts] == [
+        "1.000",
+        "-0.500",
+        "0.000",
+    ]
+    assert [bar.get_width() for bar in plot(charts, "bars").patches] == [3.0]
+
+
+@pytest.mark.extra("matplotlib")
+@pytest.mark.usefixtures("_no_window")
+def test_a_board_and_results_without_a_page() -> None:
+    board = rank([score([q("q1")], "a"), score([q("q1", answer="B")], "b")])
+    assert [text.get_text() for text in board.plot().get_yticklabels()] == ["a", "b"]
+    with pytest.raises(InputError, match="expected results that have charts"):
+        Results({}, lambda results: []).plot()
+
+
+def test_without_matplotlib_a_line_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(InputError, match=r"needs matplotlib: pip install matplotlib"):
+        FutureXEvaluator().evaluate_all([q("q1")]).plot()
+
+
+@pytest.mark.extra("matplotlib")
+@pytest.mark.usefixtures("_no_window")
+@pytest.mark.filterwarnings("ignore:.*Glyph .* missing from font")
+def test_hostile_names_are_drawn() -> None:
+    board = rank([hostile_results(text) for text in TEXTS[:4]])
+    board.plot().figure.canvas.draw()

@@ -1,0 +1,94 @@
+"""Texts of strangers in cells, parts of them marked, tables that are cut."""
+
+from __future__ import annotations
+
+import html
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli import RAW_CONTROL
+from each import each
+from forecasteval.display.charts import Chart
+from forecasteval.display.pages import (
+    BYTES,
+    CUT,
+    MOST,
+    TEXT,
+    list_causes,
+    make_keys,
+    mark,
+    show_text,
+    text_limit,
+)
+from forecasteval.display.tables import Marked
+
+
+@each(
+    ("text", "shown"),
+    [
+        ("a\n\n \n b\tc", "a\n\n b c"),
+        ("\x1b[31m\u202e", "\\x1b[31m\\u202e"),
+        ("x" * 400, "x" * (CUT - 1) + "…"),
+        ("\ud800", "\\ud800"),
+    ],
+)  # fmt: skip
+def test_show_text(text: str, shown: str) -> None:
+    assert show_text(text) == shown
+
+
+@given(st.text(max_size=900), st.integers(0, 899), st.integers(1, 50))
+def test_a_marked_part_is_the_part(text: str, at: int, size: int) -> None:
+    part = text[at : at + size]
+    cell = mark(text, (at, at + len(part)) if part else None)
+    if part:
+        assert isinstance(cell, Marked)
+        assert cell.marked == show_text(part)
+    whole = cell if isinstance(cell, str) else cell.before + cell.marked + cell.after
+    assert not RAW_CONTROL.search(whole.replace("\n", ""))
+    assert len(whole) <= 18 * (CUT + 52)  # escapes are longer than what they stand for
+
+
+def test_what_stands_around_is_cut_not_the_part() -> None:
+    cell = mark("a" * 500 + "Yes" + "b" * 500, (500, 503))
+    assert isinstance(cell, Marked)
+    assert (cell.before[:2], cell.marked, cell.after[-1]) == ("…a", "Yes", "…")
+    assert len("".join(cell)) <= 1.5 * CUT + 5
+
+
+def test_texts_are_cut_so_that_they_fit_a_page() -> None:
+    assert text_limit(["short"] * MOST) == TEXT
+    texts = ["\u202e" * 4000, "&" * 4000, "长" * 4000] * 1000
+    limit = text_limit(texts)
+    assert CUT <= limit < 2 * BYTES / len(texts)
+    assert sum(len(html.escape(text[: limit // 6]).encode()) for text in texts) <= BYTES
+
+
+def test_addresses_are_short_and_differ() -> None:
+    ids = [
+        "6873e6a7b3ade716ed3b2a82",
+        "6873e6a7b3ade716ed3b2a83",
+        "q1",
+        "q1",
+        "<b>",
+        None,
+        "a b",
+        "6.85147E+23",
+    ]
+    keys = make_keys(ids)
+    assert keys[:4] == ["q-6873e6a7", "q-6873e6a7b3ade716ed3b2a83", "q-q1", keys[3]]
+    assert len(set(keys)) == len(keys)
+    assert all(key.replace("-", "").replace("_", "").isalnum() for key in keys)
+
+
+def test_causes_are_ordered_by_what_they_cost_and_lead_to_their_questions() -> None:
+    [section] = list_causes([("b c", 0.2), ("a", 0.1), ("b c", 0.05), ("right", 0.0)])
+    [chart] = section.blocks
+    assert list_causes([("right", 0.0)]) == []
+    assert list_causes([("a", 0.1)], what="Events")[0].blocks[0].table.header[-1] == "Events"
+    assert isinstance(chart, Chart)
+    assert [[str(cell) for cell in row] for row in chart.table.rows] == [
+        ["b c", "0.25", "0.2500", "2"],
+        ["a", "0.1", "0.1000", "1"],
+    ]
+    assert chart.table.rows[0][0].to == "outcome=b+c"

@@ -1,0 +1,95 @@
+"""Tables as text, aligned by what a terminal shows."""
+
+from __future__ import annotations
+
+import math
+from operator import itemgetter
+from typing import Any
+
+from each import each
+from forecasteval.display.tables import (
+    Bar,
+    Column,
+    Interval,
+    Link,
+    Table,
+    display_width,
+    format_html,
+    format_text,
+    make_table,
+)
+
+
+def plain_table(
+    header: list[str], rows: list[list[Any]], align: str, least: tuple[str, ...] = ()
+) -> Table:
+    """A table of finished cells."""
+    spare = {title: len(least) - place for place, title in enumerate(least)}
+    kinds = {"<": "text", ">": "number"}
+    columns = [
+        Column(title, itemgetter(place), kinds[side], spare=spare.get(title, 0))
+        for place, (title, side) in enumerate(zip(header, align, strict=True))
+    ]
+    return make_table(columns, rows)
+
+
+def test_table_is_aligned_with_chinese() -> None:
+    rows = [["甲乙丙", "1", "x"], ["ab", "22.5", "长名"], ["ｗ", "", "e\u0301"]]
+    assert format_text([plain_table(["名称", "n", "备"], rows, "<>>")]).splitlines() == [
+        "名称       n    备",
+        "甲乙丙     1     x",
+        "ab      22.5  长名",
+        "ｗ               e\u0301",
+    ]
+
+
+def test_table_without_rows_and_without_spaces_at_the_end() -> None:
+    assert format_text([plain_table(["a", "bb"], [], "<>")]) == "a  bb"
+    assert (
+        format_text([plain_table(["a", "b"], [["xxx", "yyy"], ["x", "y"]], "<<")])
+        == "a    b\nxxx  yyy\nx    y"
+    )
+
+
+@each(
+    ("width", "shown"),
+    [(math.inf, "a b c d"), (80, "a b c d"), (29, "a b c"), (20, "a c"), (1, "a c")],
+)
+def test_columns_without_room_go_the_least_important_first_and_are_named(
+    width: float, shown: str
+) -> None:
+    table = plain_table(
+        ["a", "b", "c", "d"], [["x" * 8, "长" * 4, "z" * 8, "w" * 8]], "<<><", ("d", "b")
+    )
+    lines = format_text([table], width).split("\n")
+    assert lines[0].split() == shown.split()
+    dropped = [title for title in "db" if title not in shown]
+    assert lines[2:] == ([f"(no room for: {', '.join(dropped)})"] if dropped else [])
+    assert width == 1 or max(map(display_width, lines[:2])) <= min(width, 99)
+
+
+@each(
+    ("width", "shown"),
+    [
+        (math.inf, ["id  gap  n  why", f"a   –    1  {'长' * 30}"]),
+        (60, ["id  n  why", f"a   1  {'长' * 26}…", "(no room for: gap)"]),
+        (36, ["id  why", f"a   {'长' * 15}…", "(no room for: gap, n)"]),
+    ],
+)
+def test_columns_without_a_value_go_first_and_a_last_text_is_cut(
+    width: float, shown: list[str]
+) -> None:
+    table = plain_table(["id", "gap", "n", "why"], [["a", "–", "1", "长" * 30]], "<<><", ("n",))
+    assert format_text([table], width).split("\n") == shown
+
+
+def test_marks_are_left_out_of_text_and_other_cells_are_their_text() -> None:
+    columns = [
+        Column("page", lambda row: Link(row["name"], "a.html")),
+        Column("drawn", lambda row: Interval(row["n"]), "mark"),
+        Column("n", lambda row: Bar(row["n"]), "number"),
+    ]
+    table = make_table(columns, [{"name": "<a>", "n": 2.0}, {"name": "b", "n": None}])
+    assert format_text([table]) == "page  n\n<a>   2\nb     –"
+    assert "drawn" not in format_html([table])
+    assert "&lt;a&gt;" in format_html([table])

@@ -1,0 +1,197 @@
+"""Questions and predictions joined by id."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli import write
+from each import each
+from eval import FutureXEvaluator
+from forecasteval.common.errors import InputError
+from forecasteval.common.records import Record, repeated_keys
+from forecasteval.futurex.join import AnswerKeys, Join, Rows, raw_answer, read_rows
+
+
+def ask(name: object, prompt: str = "Who?") -> dict[str, Any]:
+    return {"id": name, "prompt": prompt, "level": 1}
+
+
+def answers(questions: list[Any], predictions: list[Any]) -> tuple[list[Any], list[str]]:
+    rows = Join(questions, predictions, "p.json")
+    return [row["answer"] for row in rows], rows.messages()
+
+
+def test_by_id_in_the_order_of_the_questions() -> None:
+    predictions = [{"id": "2", "prediction": "B"}, {"id": 1, "prediction": "A"}]
+    assert answers([ask(1), ask("2"), ask("3")], predictions) == (["A", "B", None], [])
+
+
+def test_shared_ids_are_told_apart_by_their_prompts() -> None:
+    questions = [ask("x", "Who?"), ask("x", "Where?")]
+    predictions = [
+        {"id": "x", "prompt": "Where?", "answer": "there"},
+        {"id": "x", "prompt": "Who?", "answer": "he"},
+    ]
+    assert answers(questions, predictions) == (["he", "there"], [])
+    assert answers(questions, [{"id": "x", "answer": "he"}]) == (
+        [None, None],
+        ["ambiguous prediction, counted as missing: 2 (x, x)"],
+    )
+
+
+def test_two_answers_to_one_question() -> None:
+    same = [{"id": "x", "answer": "A"}, {"id": "x", "answer": "A"}]
+    assert answers([ask("x")], same) == (["A"], [])
+    other = [{"id": "x", "answer": "A"}, {"id": "x", "answer": "B"}, {"id": "y", "answer": "B"}]
+    assert answers([ask("x"), ask("y")], other) == (
+        [None, "B"],
+        ["ambiguous prediction, counted as missing: 1 (x)"],
+    )
+
+
+def test_what_is_not_used_is_named() -> None:
+    predictions = [{"id": "x", "answer": "A", "level": "1"}, {"id": "z"}, {"answer": "A"}, 7]
+    assert answers([ask("x")], predictions)[1] == [
+        "prediction without id, not used: 1 (record 3)",
+        "prediction that is not an object, not used: 1 (record 4)",
+        "record with neither 'answer' nor 'prediction', missing: 1 (z)",
+        "prediction without a question, not used: 1 (z)",
+    ]
+
+
+def test_the_fields_of_the_dataset_count() -> None:
+    note = "level of the file differs from the dataset, the dataset counts: 1 (x)"
+    assert answers([ask("x")], [{"id": "x", "answer": "A", "level": 2}]) == (["A"], [note])
+
+
+def test_keys_given_twice_stay_known() -> None:
+    (row,) = Join([ask("x")], [Record({"id": "x", "answer": "A"}, ["answer"])], "p.json")
+    assert repeated_keys(row) == ("answer",)
+    (row,) = Join([ask("x")], [Record({"id": "x", "answer": "A"}, ["prompt", "level"])], "p.json")
+    assert repeated_keys(row) == ()  # the dataset's count
+
+
+def test_a_prediction_with_two_ids_costs_only_itself() -> None:
+    two = Record({"id": "y", "answer": "A"}, ["id"])
+    assert answers(
+        [ask("x"), ask("y")], [{"id": "x", "answer": "A"}, {"id": "y", "answer": "B"}, two]
+    ) == (
+        ["A", "B"],
+        ["prediction with two ids, not used: 1 (record 3)"],
+    )
+
+
+def test_predictions_for_another_dataset() -> None:
+    with pytest.raises(InputError, match="expected predictions for this dataset, got other ids"):
+        Join([ask("x")], [{"id": "y"}], "p.json")
+
+
+@each(
+    ("record", "answer"),
+    [
+        ({"answer": "A", "prediction": "B"}, "A"),
+        ({"answer": None, "prediction": "B"}, "B"),
+        ({"answer": float("nan"), "prediction": 7}, 7),
+        ({"answer": ""}, ""),
+        ({}, None),
+    ],
+)
+def test_raw_answer(record: dict[str, Any], answer: object) -> None:
+    assert raw_answer(record) == answer
+
+
+def test_file_without_dataset_must_hold_questions(tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    path.write_text('[{"id": "q1", "prediction": "A"}]', encoding="utf-8")
+    with pytest.raises(InputError, match="neither"):
+        list(read_rows(path, None))
+    path.write_text('[{"level": 1}, {"id": "q1"}]', encoding="utf-8")
+    rows = read_rows(path, None)
+    assert [list(rows), list(rows.read_again() or ())] == [[{"level": 1}, {"id": "q1"}]] * 2
+    assert Rows(iter([]), "data").read_again() is None
+
+
+# --- Rows without answers ---
+
+
+def test_rows_that_lack_both_keys_are_named_and_all_of_them_are_an_error() -> None:
+    keys = AnswerKeys()
+    lacking = {"c": {"response": "A", "id": "c"}, "d": {"output": "A", "id": "d"}}
+    for name, record in ({"a": {"answer": None}, "b": {"prediction": ""}} | lacking).items():
+        keys.add(record, name)
+    assert keys.warnings("p.json", 4) == {
+        "record with neither 'answer' nor 'prediction', missing": ["c", "d"]
+    }
+    with pytest.raises(InputError) as error:
+        keys.warnings("p.json", 2)
+    assert (
+        str(error.value)
+        == "p.json: expected 'answer' or 'prediction' in the records, got 'response', 'output'"
+    )
+
+
+def test_keys_of_questions_are_no_candidates() -> None:
+    keys = AnswerKeys()
+    keys.add(
+        {
+            "id": 1,
+            "prompt": "?",
+            "level": 1,
+            "ground_truth": "A",
+            "Std": 1,
+            "end_time": "",
+            "Description": "",
+        },
+        "a",
+    )
+    with pytest.raises(InputError, match=r"got neither$"):
+        keys.warnings("p.json", 1)
+
+
+def test_the_commonest_keys_are_named_first() -> None:
+    keys = AnswerKeys()
+    for number in range(3):
+        keys.add({"rare": 1, "often": 1} if not number else {"often": 1}, str(number))
+    with pytest.raises(InputError, match=r"got 'often', 'rare'$"):
+        keys.warnings("p.json", 3)
+
+
+def test_no_record_lacks_nothing() -> None:
+    assert AnswerKeys().warnings("p.json", 0) == {}
+
+
+def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
+    with pytest.raises(
+        InputError,
+        match=r"p\.json: expected 'answer' or 'prediction' in the records, got 'response'",
+    ):
+        Join([ask("x"), ask("y")], [{"id": "x", "response": "A"}], "p.json")
+
+
+def test_a_dataset_without_questions(tmp_path: Path) -> None:
+    write(tmp_path, {"p.json": {"x": "A"}, "d.json": []})
+    with pytest.raises(InputError, match=r"d\.json: expected questions, got none"):
+        FutureXEvaluator().evaluate_file(tmp_path / "p.json", tmp_path / "d.json")
+
+
+@each(
+    ("rows", "told"),
+    [
+        (
+            [{"ID": "x", "answer": "A"}],
+            "no 'id', but ID; `convert --id ID` makes predictions of them",
+        ),
+        ([{"answer": "A", "task_id": 1, "user_id": 2}], "no 'id', but task_id, user_id"),
+        ([{"answer": "A", "text": "t"}], "no 'id', but answer, text"),
+        ([7], "no 'id', but nothing"),
+        ([{"id": "X", "answer": "A"}], "other ids: X, nearest x"),
+        ([{"id": "q", "answer": "A"}], "other ids: q; the dataset has x"),
+    ],
+)
+def test_ids_that_fit_nothing(rows: list[Any], told: str) -> None:
+    with pytest.raises(InputError) as error:
+        Join([ask("x")], rows, "p.json")
+    assert str(error.value) == f"p.json: expected predictions for this dataset, got {told}"

@@ -1,0 +1,365 @@
+"""`evaluation/history.jsonl`: a line for each system whose state changed, appended as a whole,
+never touched again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from boards_folders import contents, counts, evaluate, folder_of, snapshot, stored
+from cli import EVIL, RAW_CONTROL, ROOT, Record, assert_refused, q, question, run, write
+from each import each
+from forecasteval.common.errors import EvaluationError
+from forecasteval.common.records import dump_json
+from forecasteval.nightly import history
+from forecasteval.nightly import run as nightly_run
+from forecasteval.nightly.history import read_history
+
+DAY: Final = 86_400
+
+
+def lines(root: Path) -> list[Record]:
+    text = (root / "evaluation/history.jsonl").read_text(encoding="utf-8")
+    assert text.endswith("\n")
+    return [json.loads(line, parse_constant=pytest.fail) for line in text.splitlines()]
+
+
+def told(root: Path) -> list[tuple[int, str, str, float | None]]:
+    return [(line["night"], line["system"], line["dataset"], line["score"]) for line in lines(root)]
+
+
+def correct(root: Path, *truths: str) -> None:
+    """The truths of the dataset d."""
+    write(
+        root,
+        {
+            "dataset/d.json": [
+                question(f"q{n}", ground_truth=truth) for n, truth in enumerate(truths)
+            ]
+        },
+    )
+
+
+def test_a_line_holds_what_the_board_says(tmp_path: Path) -> None:
+    folder_of(tmp_path, a="AAAB")
+    run(tmp_path, "nightly", SOURCE_DATE_EPOCH=str(20_000 * DAY + DAY - 1))
+    (line,), row = lines(tmp_path), stored(tmp_path)["tables"][0]["rows"][0]
+    assert line == {
+        "night": 1, "date": "2024-10-04", "benchmark": "FutureX", "dataset": "d.json", "system": "a",
+        "prediction": "d-a.json", "metric": "overall", "score": 0.75, "interval": row["overall_interval"], "n": 4,
+        "degraded": False, "evaluator": row["signature"]["evaluator"], "rules": "readme",
+        "settings": {"missing": "zero", "weights": {"1": 0.1, "2": 0.2, "3": 0.3, "4": 0.4}},
+        **{key: row["signature"][key] for key in
+           ("questions_sha256", "dataset_sha256", "prediction_sha256", "code_sha256")},
+    }  # fmt: skip
+
+
+def test_only_what_changed_is_appended(tmp_path: Path) -> None:
+    folder_of(tmp_path, a="AAAA", b="AABB")
+    run(tmp_path, "nightly")
+    first = (tmp_path / "evaluation/history.jsonl").read_bytes()
+    folder_of(tmp_path, b="AAAB", c="AAAA")
+    (tmp_path / "prediction/d-a.json").unlink()
+    run(tmp_path, "nightly")
+    assert (tmp_path / "evaluation/history.jsonl").read_bytes().startswith(first)
+    assert told(tmp_path) == [
+        (1, "a", "d.json", 1.0), (1, "b", "d.json", 0.5),
+        (2, "a", "d.json", 1.0), (2, "b", "d.json", 0.75), (2, "c", "d.json", 1.0),
+    ]  # fmt: skip
+    assert [line.get("gone") for line in lines(tmp_path)] == [None, None, True, None, None]
+
+
+def test_nothing_new_appends_nothing(tmp_path: Path) -> None:
+    """Not on another day either, and not for what has gone."""
+    folder_of(tmp_path, a="AAAA", b="AABB")
+    run(tmp_path, "nightly")
+    (tmp_path / "prediction/d-a.json").unlink()
+    run(tmp_path, "nightly")
+    before = snapshot(tmp_path)
+    for option in ([], ["--verify"]):
+        assert run(tmp_path, "nightly", *option, SOURCE_DATE_EPOCH="0").code == 0
+        assert snapshot(tmp_path) == before
+    assert run(tmp_path, "nightly", "--force", SOURCE_DATE_EPOCH="0").code == 0
+    assert contents(tmp_path) == {
+        name: stamp[0] for name, stamp in before.items() if name[0] != "."
+    }
+
+
+def test_it_is_back(tmp_path: Path) -> None:
+    folder_of(tmp_path, a="AAAA", b="AABB")
+    raw = (tmp_path / "prediction/d-a.json").read_bytes()
+    run(tmp_path, "nightly")
+    (tmp_path / "prediction/d-a.json").unlink()
+    run(tmp_path, "nightly")
+    write(tmp_path, {"prediction/d-a.json": raw})
+    run(tmp_path, "nightly")
+    assert [(line["night"], line.get("gone")) for line in lines(tmp_path) if line["system"] == "a"] == [
+        (1, None), (2, True), (3, None),
+    ]  # fmt: skip
+
+
+def test_a_file_that_fails_has_not_gone(tmp_path: Path) -> None:
+    folder_of(tmp_path, a="AAAA", b="AABB")
+    run(tmp_path, "nightly")
+    before = (tmp_path / "evaluation/history.jsonl").read_bytes()
+    write(tmp_path, {"prediction/d-a.json": "{"})
+    assert run(tmp_path, "nightly").code == 3
+    folder_of(tmp_path, a="AAAA")
+    assert run(tmp_path, "nightly").code == 0
+    assert (tmp_path / "evaluation/history.jsonl").read_bytes() == before
+
+
+def test_every_benchmark_has_its_lines(tmp_path: Path) -> None:
+    for name in ("dataset", "prediction"):
+        (tmp_path / name).mkdir()
+        for path in (ROOT / name).glob("*.json"):
+            (tmp_path / name / path.name).write_bytes(path.read_bytes())
+    run(tmp_path, "nightly")
+    board = stored(tmp_path)
+    assert len(lines(tmp_path)) == sum(len(table["rows"]) for table in board["tables"])
+    (best,) = [line for line in lines(tmp_path) if line["system"] == "harbor-9b"]
+    assert (best["dataset"], best["metric"], best["n"]) == (
+        "prophet-sample.json",
+        "adjusted_brier",
+        200,
+    )
+    assert (
+        best["score"]
+        == next(table for table in board["tables"] if "n_events" in table)["rows"][0]["score"]
+    )
+    before = snapshot(tmp_path)
+    run(tmp_path, "nightly")
+    assert snapshot(tmp_path) == before
+
+
+def test_a_board_without_its_history_gets_it(tmp_path: Path) -> None:
+    """A run killed between the two, or the history of a version that kept none."""
+    folder_of(tmp_path, a="AAAA", b="AABB")
+    run(tmp_path, "nightly")
+    before = contents(tmp_path)
+    (tmp_path / "evaluation/history.jsonl").unlink()
+    assert counts(run(tmp_path, "nightly")) == (0, 2, 0)
+    assert contents(tmp_path) == before
+
+
+def test_a_full_disk_costs_no_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder_of(tmp_path, a="AAAA")
+    evaluate(tmp_path)
+    before = (tmp_path / "evaluation/history.jsonl").read_bytes()
+    folder_of(tmp_path, b="AABB")
+
+    def refuse(path: Path, content: str | bytes) -> None:
+        raise EvaluationError(f"{path}: cannot be written: No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(history, "write_atomic", refuse)
+        with pytest.raises(EvaluationError, match=r"history\.jsonl: cannot be written"):
+            evaluate(tmp_path)
+    assert (tmp_path / "evaluation/history.jsonl").read_bytes() == before
+    evaluate(tmp_path)
+    assert told(tmp_path) == [(1, "a", "d.json", 1.0), (2, "b", "d.json", 0.5)]
+
+
+# --- Damage ---
+
+DAMAGED: Final = {
+    "torn": b'{"night": 1, "sys', "no UTF-8": b"\xff\xfe\x00", "a list": b"[1]", "null": b"null", "deep": b"[" * 99_999,
+    "no keys": b"{}", "a huge number": b"9" * 5000,
+}  # fmt: skip
+
+
+def _with(**changes: Any) -> Callable[[Record], bytes]:
+    return lambda line: json.dumps({**line, **changes}).encode()
+
+
+FORGED: Final = {
+    "night text": _with(night="1"), "night true": _with(night=True), "score text": _with(score="1"),
+    "score nan": _with(score=float("nan")), "score huge": _with(score=10**400), "system a list": _with(system=["a"]),
+    "dataset null": _with(dataset=None), "settings null": _with(settings=None),
+    "prediction null": _with(prediction=None), "evaluator a number": _with(evaluator=1),
+    "night huge": _with(night=int("9" * 4300)), "night 0": _with(night=0),
+    "corrected a list": _with(corrected=["q1"]), "corrected null": _with(corrected=None),
+    "corrected a question a text": _with(corrected={"count": 1, "questions": ["q1"]}),
+    "corrected a truth a number": _with(
+        corrected={"count": 1, "questions": [{"id": "q1", "what": "truth", "before": 1, "after": "B"}]}
+    ),
+    "corrected count text": _with(corrected={"count": "1", "questions": []}),
+}  # fmt: skip
+
+
+PLACES: Final = ("first", "last", "last without its line feed")
+PLACED: Final = [(name, "last") for name in {**DAMAGED, **FORGED}] + [
+    ("torn", place) for place in PLACES if place != "last"
+]
+
+
+@each(("name", "place"), PLACED)
+def test_a_damaged_line_stays_with_a_warning(tmp_path: Path, name: str, place: str) -> None:
+    folder_of(tmp_path, a="AAAA", b="AABB")
+    run(tmp_path, "nightly")
+    path = tmp_path / "evaluation/history.jsonl"
+    raw = path.read_bytes()
+    bad = DAMAGED[name] if name in DAMAGED else FORGED[name](lines(tmp_path)[0])
+    end = b"" if place.endswith("line feed") else b"\n"
+    damaged = bad + b"\n" + raw if place == "first" else raw + bad + end
+    path.write_bytes(damaged)
+    told_line = f"damaged, left as they are: 1 (line {1 if place == 'first' else 3})"
+    done = run(tmp_path, "nightly")
+    assert (done.code, done.err.count("\n"), path.read_bytes()) == (0, 1, damaged)
+    assert f"history.jsonl: {told_line}" in done.err
+    folder_of(tmp_path, c="AAAA")
+    done = run(tmp_path, "nightly")
+    assert (done.code, counts(done)) == (0, (1, 2, 0))
+    assert path.read_bytes().startswith(damaged)
+    (added,) = path.read_bytes()[len(damaged) :].strip().splitlines()
+    assert (json.loads(added)["system"], json.loads(added)["night"]) == ("c", 2)
+    assert run(tmp_path, "nightly", "--verify").code == 0
+
+
+@each("kind", ["folder", "pipe", "loop"])
+def test_a_history_that_cannot_be_read_costs_only_itself(tmp_path: Path, kind: str) -> None:
+    folder_of(tmp_path, a="AAAA")
+    path = write(tmp_path, {"evaluation/x": ""}) / "evaluation/history.jsonl"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(path.name)
+    done = run(tmp_path, "nightly")
+    assert (done.code, counts(done), done.err.count("\n")) == (0, (1, 0, 0), 1)
+    assert "history.jsonl" in done.err
+    assert "the history is not written" in done.err
+    assert run(tmp_path, "nightly", "--verify").code == 0
+
+
+def test_hostile_names(tmp_path: Path) -> None:
+    folder_of(tmp_path, **{"a": "AAAA"})
+    write(
+        tmp_path,
+        {
+            f"prediction/d-{EVIL[:5]}.json": {"q0": "A"},
+            f"prediction/d-{os.fsdecode(b'x' + bytes([255]))}.json": {"q0": "A"},
+        },
+    )
+    run(tmp_path, "nightly")
+    before = snapshot(tmp_path)
+    assert not RAW_CONTROL.search(before["history.jsonl"][0].decode().replace("\n", ""))
+    assert {line["system"] for line in lines(tmp_path)} == {"a", EVIL[:5], "x\udcff"}
+    run(tmp_path, "nightly")
+    assert snapshot(tmp_path) == before
+
+
+@each("value", ["x", "1e99", "9" * 30, "-9" + "9" * 20])
+def test_a_date_that_is_none(tmp_path: Path, value: str) -> None:
+    folder_of(tmp_path, a="AAAA")
+    done = run(tmp_path, "nightly", SOURCE_DATE_EPOCH=value)
+    assert_refused(done, "SOURCE_DATE_EPOCH", "expected seconds since 1970")
+    assert not (tmp_path / "evaluation").exists()
+
+
+def test_what_is_read_can_be_written_again(tmp_path: Path) -> None:
+    """A line that is nested deeper is damaged; how deep that is depends on Python's version."""
+    folder_of(tmp_path, a="AAAA")
+    run(tmp_path, "nightly")
+    (line,) = lines(tmp_path)
+    path = tmp_path / "evaluation/history.jsonl"
+    for depth in range(50, 2000, 50):
+        flat = json.dumps({**line, "settings": {"a": "NESTED"}}).encode()
+        path.write_bytes(flat.replace(b'"NESTED"', b"[" * depth + b"]" * depth))
+        for found in read_history(path.parent).last.values():
+            dump_json(found)
+
+
+def test_an_empty_date_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "")
+    before = time.time()
+    assert history.today() in {
+        time.strftime("%Y-%m-%d", time.gmtime(at)) for at in (before, time.time())
+    }
+
+
+def test_without_a_date_it_is_today(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    monkeypatch.setattr(history.time, "time", lambda: 20_000 * DAY + DAY - 1.0)
+    try:
+        monkeypatch.setenv("TZ", "Pacific/Kiritimati")  # where it is the next day already
+        time.tzset()
+        assert history.today() == "2024-10-04"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_the_lock_is_held_while_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder_of(tmp_path, a="AAAA")
+    codes = []
+    append = nightly_run.append_night
+
+    def watch(*given: Any) -> Any:
+        codes.append(run(tmp_path, "nightly").code)
+        return append(*given)
+
+    monkeypatch.setattr(nightly_run, "append_night", watch)
+    evaluate(tmp_path)
+    assert codes == [5]
+
+
+def test_latest_lines_stand_beside_those_before(tmp_path: Path) -> None:
+    folder_of(tmp_path, a="AAAA", b="AABB")
+    run(tmp_path, "nightly")
+    correct(tmp_path, "A", "A", "B", "A")
+    run(tmp_path, "nightly")
+    found = read_history(tmp_path / "evaluation")
+    scores = {
+        key[2]: (before and before["score"], line["score"])
+        for key, (before, line) in found.latest.items()
+    }
+    assert (found.night, scores) == (2, {"a": (1.0, 0.75), "b": (0.5, 0.75)})
+
+
+def test_runs_of_one_system_are_one_line(tmp_path: Path) -> None:
+    folder_of(tmp_path, **{"a@1": "AAAA", "b": "AABB"})
+    run(tmp_path, "nightly")
+    folder_of(tmp_path, **{"a@2": "AAAB"})
+    run(tmp_path, "nightly")
+    alone, _, both = lines(tmp_path)
+    assert [(line["system"], line["score"], line.get("runs")) for line in (alone, both)] == [
+        ("a", 1.0, None), ("a", 0.875, 2),
+    ]  # fmt: skip
+    assert both["prediction"] == "d-a@1.json, d-a@2.json"
+    assert both["prediction_sha256"] != alone["prediction_sha256"]
+    before = both["prediction_sha256"]
+    folder_of(tmp_path, **{"a@2": "AABA"})  # the same score, by another file
+    run(tmp_path, "nightly")
+    assert (lines(tmp_path)[-1]["score"], lines(tmp_path)[-1]["prediction_sha256"] != before) == (
+        0.875,
+        True,
+    )
+    taken = snapshot(tmp_path)
+    run(tmp_path, "nightly")
+    assert snapshot(tmp_path) == taken
+    (tmp_path / "prediction/d-a@1.json").write_text("{", encoding="utf-8")
+    (tmp_path / "prediction/d-a@2.json").write_text("{", encoding="utf-8")
+    run(tmp_path, "nightly")
+    assert (tmp_path / "evaluation/history.jsonl").read_bytes() == taken["history.jsonl"][0]
+
+
+def test_runs_that_were_asked_other_questions_have_lines_of_their_own(tmp_path: Path) -> None:
+    """Whichever of them comes first in the board."""
+    write(tmp_path, {"prediction/x@1.json": [q("a")], "prediction/x@2.json": [q("b", answer="B")]})
+    run(tmp_path, "nightly")
+    assert told(tmp_path) == [(1, "x (x@1)", "", 1.0), (1, "x (x@2)", "", 0.0)]
+    for name in ("c", "d", "e"):
+        write(tmp_path, {"prediction/x@1.json": [q(name)]})
+        run(tmp_path, "nightly")
+    assert [line[1] for line in told(tmp_path)[2:]] == ["x (x@1)"] * 3

@@ -1,0 +1,325 @@
+"""Files that change while they are read, the lock, strays and disks that fail."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from boards_folders import column, contents, counts, evaluate, folder_of, scorer, snapshot, stored
+from cli import ROOT, assert_refused, q, question, run, write
+from each import each
+from eval import FutureXEvaluator
+from forecasteval.common.errors import EvaluationError, InputError, LockedError
+from forecasteval.nightly.store import lock_folder, read_stored, save_results
+from forecasteval.scoring import score_unchanged
+
+SCORE: Final = scorer(FutureXEvaluator())
+
+
+# --- Files that change while they are read ---
+
+
+def changing(path: Path, changes: list[Any]) -> Any:
+    """A score function that changes the file after reading it, once for every entry of
+    `changes`.
+    """
+    calls: list[Path] = []
+
+    def score(prediction: Path, dataset: Path | None) -> Mapping[str, Any]:
+        calls.append(prediction)
+        todo = changes[len(calls) - 1] if len(calls) <= len(changes) else None
+        if todo == "gone first":
+            path.unlink()
+        results = SCORE(prediction, dataset)
+        if isinstance(todo, list):
+            write(path.parent, {path.name: todo})
+        elif todo == "gone":
+            path.unlink()
+        elif todo == "replaced":
+            status = path.stat()
+            path.rename(path.with_suffix(".old"))
+            path.write_bytes(path.with_suffix(".old").read_bytes())
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        elif todo == "touched":
+            os.utime(path, (1, 1))
+        return results
+
+    score.calls = calls  # type: ignore[attr-defined]
+    return score
+
+
+@each("change", [[q("q1"), q("q2")], "replaced", "touched"])
+@each("which", ["prediction", "dataset"])
+def test_changed_once_is_read_again(tmp_path: Path, change: Any, which: str) -> None:
+    write(tmp_path, {"p.json": [q("q1")], "d.json": [question("q1")]})
+    watched = tmp_path / ("p.json" if which == "prediction" else "d.json")
+    score = changing(watched, [change])
+    results = score_unchanged(score, tmp_path / "p.json", tmp_path / "d.json")
+    assert len(score.calls) == 2
+    assert len(results["items"]) == (2 if isinstance(change, list) and which == "dataset" else 1)
+    assert results == SCORE(tmp_path / "p.json", tmp_path / "d.json")
+
+
+def test_changed_twice_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, {"p.json": [q("q1")]}) / "p.json"
+    score = changing(path, [[q("q1"), q("q2")], [q("q1")]])
+    with pytest.raises(InputError) as told:
+        score_unchanged(score, path, None)
+    assert (
+        str(told.value)
+        == f"{path}: expected files that stay as they are, got a change while it was read, twice"
+    )
+    assert len(score.calls) == 2
+
+
+def test_torn_while_it_was_written_is_read_again(tmp_path: Path) -> None:
+    path = write(tmp_path, {"p.json": '[{"id": '}) / "p.json"
+
+    def score(prediction: Path, dataset: Path | None) -> Mapping[str, Any]:
+        try:
+            return SCORE(prediction, dataset)
+        except EvaluationError:
+            write(tmp_path, {"p.json": [q()]})  # the writer goes on meanwhile
+            raise
+
+    assert score_unchanged(score, path, None)["overall_score"] == 1.0
+
+
+def test_a_bad_file_that_stays_is_read_once(tmp_path: Path) -> None:
+    path = write(tmp_path, {"p.json": "{"}) / "p.json"
+    score = changing(path, [])
+    with pytest.raises(InputError, match="not JSON"):
+        score_unchanged(score, path, None)
+    assert len(score.calls) == 1
+
+
+@each("moment", ["gone first", "gone"])
+def test_vanished_file_costs_only_itself(tmp_path: Path, moment: str) -> None:
+    folder_of(tmp_path, a="AAAA", b="ABAB")
+    evaluate(tmp_path)
+    old = contents(tmp_path)["d-a.json"]
+    folder_of(tmp_path, a="AAAB")
+    board = evaluate(tmp_path, changing(tmp_path / "prediction/d-a.json", [moment]))
+    assert [(entry["file"], entry["reason"]) for entry in board["failed"]] == [
+        ("d-a.json", "cannot be read: No such file or directory")
+    ]
+    assert column(board, "name") == ["d-b"]
+    assert contents(tmp_path)["d-a.json"] == old
+
+
+# --- The lock ---
+
+
+@contextlib.contextmanager
+def holder(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process that holds the lock of a folder."""
+    code = (
+        "import sys, time; from pathlib import Path; from forecasteval.nightly.store import lock_folder\n"
+        "with lock_folder(Path(sys.argv[1])):\n    print('held', flush=True); time.sleep(60)"
+    )
+    command = [sys.executable, "-c", code, str(folder)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stdout
+    try:
+        assert process.stdout.readline() == "held\n"
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def test_second_run_stops_at_once_and_a_killed_one_frees_the_lock(tmp_path: Path) -> None:
+    folder_of(tmp_path, a="AAAA")
+    run(tmp_path, "nightly")
+    folder_of(tmp_path, b="ABAB")
+    before = snapshot(tmp_path)
+    with holder(tmp_path / "evaluation") as process:
+        done = run(tmp_path, "nightly")
+        assert_refused(done, "another run uses this folder", "evaluation", code=5)
+        assert done.out == ""
+        assert snapshot(tmp_path) == before
+        assert run(tmp_path, "-f", "d-a").code == 0  # scoring one file needs no lock
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert counts(run(tmp_path, "nightly")) == (1, 1, 0)
+
+
+def test_lock_is_released_after_an_error(tmp_path: Path) -> None:
+    with pytest.raises(KeyError), lock_folder(tmp_path):
+        raise KeyError
+    with lock_folder(tmp_path), pytest.raises(LockedError) as told, lock_folder(tmp_path):
+        pass
+    assert told.value.exit_code == 5
+    with lock_folder(tmp_path):
+        pass
+
+
+def test_save_waits_for_the_lock(tmp_path: Path) -> None:
+    with holder(tmp_path) as process:
+        saving = threading.Thread(
+            target=save_results, args=({"name": "a", "overall_score": 1.0}, tmp_path)
+        )
+        saving.start()
+        saving.join(0.2)
+        assert saving.is_alive()
+        assert not (tmp_path / "a.json").exists()
+        process.kill()
+        saving.join(60)
+    assert read_stored(tmp_path / "a.json")[0] == {"name": "a", "overall_score": 1.0}
+
+
+@each("kind", ["pipe", "link"])
+def test_a_strange_lock_hangs_nothing(tmp_path: Path, kind: str) -> None:
+    """It locks, or there is one clear line: filelock follows links in some versions and refuses
+    them in others.
+    """
+    path = tmp_path / ".lock"
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("nowhere")
+    told = "another run uses this folder|cannot be written: Too many levels of symbolic links"
+    with pytest.raises(EvaluationError, match=told), lock_folder(tmp_path), lock_folder(tmp_path):
+        pass
+
+
+@each("kind", ["folder", "link to itself"])
+def test_a_lock_that_cannot_be(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / ".lock"
+    if kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(".lock")
+    with pytest.raises(EvaluationError) as told, lock_folder(tmp_path):
+        pass
+    reason = "Is a directory" if kind == "folder" else "Too many levels of symbolic links"
+    assert str(told.value) == f"{path}: cannot be written: {reason}"
+
+
+def test_lock_in_a_read_only_folder(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    if os.access(tmp_path, os.W_OK):
+        pytest.skip("root writes everywhere")
+    try:
+        with (
+            pytest.raises(EvaluationError, match=r"\.lock: cannot be written: Permission denied$"),
+            lock_folder(tmp_path),
+        ):
+            pass
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_lock_on_a_disk_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for root, who may write anywhere."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("filelock.FileLock._acquire", refuse)
+    with (
+        pytest.raises(
+            EvaluationError, match=r"\.lock: cannot be written: Read-only file system; --output DIR"
+        ),
+        lock_folder(tmp_path),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_disk_without_locks_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("filelock.FileLock._acquire", refuse)
+    told = f"this file system has no locks: {os.strerror(number)}$"
+    with pytest.raises(EvaluationError, match=told), lock_folder(tmp_path):
+        pass
+
+
+@each("before", [True, False])
+def test_without_fcntl(tmp_path: Path, before: bool) -> None:
+    """As on Windows, whose own lock cannot be tried here: filelock finds another way, and stderr
+    says what that means.
+
+    Also after a run that had fcntl, whose lock file is empty and stays.
+    """
+    folder_of(tmp_path, a="AAAA")
+    if before:
+        write(tmp_path, {"evaluation/.lock": ""})
+    code = (
+        "import sys; sys.modules['fcntl'] = None\n"
+        "from eval import main\n"
+        "print(*(main(['nightly', '--root', sys.argv[1]]) for _ in range(2)), file=sys.stderr)"
+    )
+    command = [sys.executable, "-W", "error", "-c", code, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=True)
+    told = "this file system has no locks: if a run is killed, remove its lock by hand"
+    assert done.stderr == f"eval.py: {tmp_path}/evaluation/.soft-lock: {told}\n0 0\n"
+    assert done.stdout.count("1 unchanged, 0 failed") == 1
+    assert stored(tmp_path, "d-a")["overall_score"] == 1
+
+
+# --- Saving ---
+
+
+def test_a_name_is_saved_once_and_never_over_the_leaderboard(tmp_path: Path) -> None:
+    saved: set[str] = set()
+    save_results({"name": "a"}, tmp_path / "evaluation", saved)
+    assert saved == {"a"}
+    for name in ("a", "leaderboard"):
+        with pytest.raises(InputError) as told:
+            save_results({"name": name}, tmp_path / "evaluation", saved)
+        assert (
+            str(told.value) == f"{name}: would overwrite another result, got evaluation/{name}.json"
+        )
+    save_results({"name": "a", "n": 2}, tmp_path / "evaluation")
+    assert read_stored(tmp_path / "evaluation/a.json")[0] == {"name": "a", "n": 2}
+
+
+@each("options", [["nightly"], ["-f", "d-a", "--save"]])
+def test_strays_are_swept(tmp_path: Path, options: list[str]) -> None:
+    folder_of(tmp_path, a="AAAA")
+    gone = [
+        ".1-0123abcd.tmp",
+        f".{os.getpid()}-00000000.tmp",
+    ]  # nobody writes there without the lock
+    kept = [".notes.tmp", "x.tmp", ".1.tmp", ".1-0123.tmp"]
+    write(tmp_path, {f"evaluation/{name}": "{" for name in [*gone, *kept]})
+    write(tmp_path, {"evaluation/.1-ab_d3f9z.tmp/7-1": "{"})  # of a run in processes
+    assert run(tmp_path, *options).code == 0
+    names = os.listdir(tmp_path / "evaluation")
+    assert sorted(name for name in names if name.endswith(".tmp")) == sorted(kept)
+
+
+@each("kind", ["a file", "read-only"])
+def test_folder_that_cannot_be_written(tmp_path: Path, kind: str) -> None:
+    folder_of(tmp_path, a="AAAA")
+    if kind == "a file":
+        write(tmp_path, {"evaluation": ""})
+        assert_refused(run(tmp_path, "nightly"), "evaluation", "cannot be written")
+        return
+    run(tmp_path, "nightly")
+    before = snapshot(tmp_path)
+    folder = tmp_path / "evaluation"
+    folder.chmod(0o500)
+    try:
+        if os.access(folder, os.W_OK):
+            pytest.skip("root writes everywhere")
+        assert_refused(run(tmp_path, "nightly", "--force"), "evaluation", "denied")
+        assert snapshot(tmp_path) == before
+    finally:
+        folder.chmod(0o700)

@@ -1,0 +1,170 @@
+"""Large files: results are written piece by piece, and a later night does not read them whole."""
+
+from __future__ import annotations
+
+import functools
+import json
+import operator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boards_folders import contents, counts, folder_of
+from cli import Record, number, q, run, write
+from each import each
+from forecasteval.common.records import dump_json, dump_pieces
+from forecasteval.futurex import results
+from forecasteval.nightly import run as nightly_run
+from forecasteval.nightly import store
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_blocks_do_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    odd = [
+        q("q1"),
+        q("q1", answer="B"),
+        q(...),
+        q("q2", answer=...),
+        number("q3", Std=2.5),
+        q("q4", answer="\ud800 x"),
+    ]
+    write(tmp_path, {"prediction/own.jsonl": [json.dumps(record) for record in odd * 9]})
+    expected = run(tmp_path, "-f", "own", "--json")
+    monkeypatch.setattr(results, "BLOCK", size)
+    assert run(tmp_path, "-f", "own", "--json") == expected
+
+
+@each("bad", ["{", '{"id": "x", "level": 9}', '"text"'])
+def test_a_mistake_far_down_leaves_nothing(tmp_path: Path, bad: str) -> None:
+    lines = [json.dumps(q(f"q{n}")) for n in range(2 * results.BLOCK)]
+    write(tmp_path, {"prediction/own.jsonl": [*lines, bad]})
+    done = run(tmp_path, "-f", "own", "--save")
+    assert (done.code, f"record {len(lines) + 1}" in done.err) == (2, True)
+    assert not list(tmp_path.glob("evaluation/*.json"))
+
+
+class Reads:
+    """The results that a run reads whole."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.names: list[str] = []
+        read_stored = store.read_stored
+
+        def watch(path: Path) -> Any:
+            self.names.append(path.relative_to(path.parents[1]).as_posix())
+            return read_stored(path)
+
+        monkeypatch.setattr(store, "read_stored", watch)
+        monkeypatch.setattr(nightly_run, "read_stored", watch)
+
+
+def test_a_later_night_reads_no_result_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even to rank a new system with them, with the same bytes as if all were scored at
+    once.
+    """
+    folder_of(tmp_path, a="AAAA", b="ABAB")
+    assert run(tmp_path, "nightly").code == 0
+    folder_of(tmp_path, a="AAAA", b="ABAB", c="BBAA")
+    reads = Reads(monkeypatch)
+    assert counts(run(tmp_path, "nightly")) == (1, 2, 0)
+    assert not [
+        name for name in reads.names if name in ("evaluation/d-a.json", "evaluation/d-b.json")
+    ]
+    boards = [contents(tmp_path)["leaderboard.json"]]
+    assert run(tmp_path, "nightly", "--force").code == 0
+    assert [contents(tmp_path)["leaderboard.json"]] == boards
+
+
+@each("damage", ["gone", "torn", "score", "other", "version", "bounds", "folder"])
+def test_a_summary_that_does_not_fit_is_made_anew(tmp_path: Path, damage: str) -> None:
+    """It counts only as long as it is whole and of just the result that is stored."""
+    folder_of(tmp_path, a="AAAA", b="ABAB")
+    assert run(tmp_path, "nightly").code == 0
+    expected = contents(tmp_path)
+    path = tmp_path / "evaluation/.ranking/d-a.json"
+    whole = path.read_bytes()
+    if damage == "gone":
+        path.unlink()
+    elif damage == "torn":
+        path.write_bytes(whole[:-9])
+    elif damage == "score":
+        path.write_bytes(whole.replace(b"1.0", b"0.0"))
+    elif damage == "other":
+        path.write_bytes((path.parent / "d-b.json").read_bytes())
+    elif damage == "folder":
+        path.unlink()
+        path.mkdir()
+    else:
+        summary = json.loads(whole)
+        del summary["result_sha256"]
+        summary["system"]["questions"]["1"]["scores"][0] = 7.0
+        if damage == "version":
+            summary["system"]["added_later"] = summary["system"].pop("row")
+        path.write_text(store.result_text(summary), encoding="utf-8")
+    (tmp_path / "evaluation/leaderboard.json").unlink()
+    assert counts(run(tmp_path, "nightly")) == (0, 2, 0)
+    assert contents(tmp_path) == expected
+    assert damage == "folder" or path.read_bytes() == whole
+
+
+@each(
+    ("name", "keys", "value"),
+    [
+        (".ranking/d-a", ("system", "row"), {}),
+        (".ranking/d-a", ("system", "row", "signature"), None),
+        (".ranking/d-a", ("system", "questions", "1", "ids"), 7),
+        (".ranking/d-a", ("system",), {"table": {"prediction": "d-a.json", "rows": 7}}),
+        ("d-a", ("signature", "questions_sha256"), []),
+        ("leaderboard", ("tables", 0, "rows"), None),
+    ],
+)
+def test_a_forged_file_of_another_form_costs_no_more_than_scoring(
+    tmp_path: Path, name: str, keys: tuple[Any, ...], value: object
+) -> None:
+    """Its checksum is right, so it would otherwise be used again night after night."""
+    folder_of(tmp_path, a="AAAA", b="ABAB")
+    assert run(tmp_path, "nightly").code == 0
+    expected = contents(tmp_path)
+    path = tmp_path / f"evaluation/{name}.json"
+    stored = json.loads(path.read_bytes())
+    del stored["result_sha256"]
+    *outer, key = keys
+    functools.reduce(operator.getitem, outer, stored)[key] = value
+    path.write_text(store.result_text(stored), encoding="utf-8")
+    if name != "leaderboard":
+        (tmp_path / "evaluation/leaderboard.json").unlink()
+    done = run(tmp_path, "nightly")
+    assert (counts(done), "everything was scored again" in done.err) == ((2, 0, 0), True)
+    assert contents(tmp_path) == expected
+
+
+def test_a_result_that_was_changed_is_scored_again(tmp_path: Path) -> None:
+    folder_of(tmp_path, a="AAAA")
+    assert run(tmp_path, "nightly").code == 0
+    path = tmp_path / "evaluation/d-a.json"
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b'"score": 1.0', b'"score": 0.5', 1))
+    assert counts(run(tmp_path, "nightly")) == (1, 0, 0)
+    assert path.read_bytes() == whole
+
+
+VALUES: Final = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+RECORDS: Final = st.dictionaries(st.text(), VALUES, min_size=1, max_size=4)
+
+
+@given(RECORDS, st.lists(RECORDS | st.just({}), max_size=4), st.booleans(), st.booleans())
+def test_pieces_are_the_whole(
+    record: Record, entries: list[Record], indented: bool, ascii_only: bool
+) -> None:
+    record["items"] = entries
+    how: Any = {"indent": 1 if indented else None, "ascii_only": ascii_only}
+    assert "".join(dump_pieces(record, **how)) == dump_json(record, **how)

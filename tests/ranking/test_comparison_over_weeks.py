@@ -1,0 +1,128 @@
+"""`compare` over all weeks: systems by their names, with the scores of the leaderboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from boards_folders import stored
+from cli import assert_refused, q, question, run, write
+from eval import FutureXEvaluator
+from forecasteval.common.errors import InputError
+from forecasteval.ranking.comparison import compare_over_weeks
+from season import make_season
+
+
+@pytest.fixture(scope="module")
+def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("season")
+    make_season(root, weeks=4, questions=20, systems=4, runs=2, seed=3)
+    return root
+
+
+def test_with_all_systems_it_says_what_the_leaderboard_says(season: Path) -> None:
+    assert run(season, "nightly").code == 0
+    (table,) = stored(season)["pooled"]
+    rows = {row["name"]: row for row in table["rows"]}
+    leader, *others = [row["name"] for row in table["rows"] if row["rank"]]
+    found = run(
+        season, "compare", leader, *[name for name in rows if name != leader], "--json"
+    ).json
+    for system in found["systems"]:
+        assert system == {key: rows[system["name"]][key] for key in system}
+    gaps = {pair["b"]: pair for pair in found["pairs"] if pair["a"] == leader}
+    for name in others:
+        assert gaps[name]["difference"] == rows[name]["behind"]
+        assert gaps[name]["interval"] == rows[name]["behind_interval"]
+    assert found["week_deviation"] == table["week_deviation"]
+
+
+def test_names_of_files_stand_for_their_systems(season: Path) -> None:
+    plain = run(season, "compare", "harbor-9b", "quillon-2")
+    assert plain.out.startswith("Comparison over all weeks  FutureX, datasets 4, questions 80\n")
+    assert run(season, "compare", "250901-harbor-9b", "quillon-2", "--all-weeks").out == plain.out
+    assert run(season, "compare", "250901-harbor-9b", "250901-quillon-2").out.startswith(
+        "Comparison on 20 questions"
+    )
+
+
+def test_the_gate(season: Path) -> None:
+    rows = [row["name"] for row in run(season, "nightly", "--json").json["pooled"][0]["rows"]]
+    best, worst = rows[0], rows[-1]
+    assert run(season, "compare", worst, best, "--fail-if-worse").code == 0
+    done = run(season, "compare", best, worst, "--fail-if-worse")
+    assert (done.code, done.err.startswith(f"eval.py: worse than {best} at the level 0.05")) == (
+        6,
+        True,
+    )
+
+
+def test_shared_questions_are_counted(tmp_path: Path) -> None:
+    for week, systems in (
+        ("w1", {"a": "AAAB", "b": "ABBA"}),
+        ("w2", {"a": "AAAA"}),
+        ("w3", {"a": "AAAA", "b": "AAAB"}),
+    ):
+        write(tmp_path, {f"dataset/{week}.json": [question(f"{week}{n}") for n in range(4)]})
+        for name, text in systems.items():
+            answers = {f"{week}{n}": letter for n, letter in enumerate(text)}
+            write(tmp_path, {f"prediction/{week}-{name}.json": answers})
+    (pair,) = run(tmp_path, "compare", "a", "b", "--json").json["pairs"]
+    assert pair["levels"]["1"] == {"wins": 3, "ties": 4, "losses": 1}
+    assert [row["n"] for row in run(tmp_path, "compare", "a", "b", "--json").json["systems"]] == [
+        12,
+        8,
+    ]
+
+
+def test_what_cannot_be_compared(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            f"dataset/{week}.json": [question(f"{week}{n}") for n in range(3)]
+            for week in ("w1", "w2")
+        },
+    )
+    for name, week in (("a", "w1"), ("b", "w1"), ("c", "w2")):
+        write(
+            tmp_path,
+            {f"prediction/{week}-{name}.json": {f"{week}{n}": "AB"[n == 1] for n in range(3)}},
+        )
+    write(tmp_path, {"prediction/own.json": [q("x")]})
+    assert_refused(
+        run(tmp_path, "compare", "a", "c"), "a, c", "connected by shared datasets", "none"
+    )
+    assert_refused(
+        run(tmp_path, "compare", "a", "w1-a", "--all-weeks"), "expected two systems or more, got 1"
+    )
+    assert_refused(
+        run(tmp_path, "compare", "a", "x", "--all-weeks"),
+        "x: expected a system",
+        "there is 3 (a, b, c)",
+    )
+    assert_refused(run(tmp_path, "compare", "a", "own", "--all-weeks"), "own: expected a system")
+    assert_refused(
+        run(tmp_path, "compare", "a", "x"), "x: expected a system", "there is 3 (a, b, c)"
+    )
+    assert_refused(run(tmp_path, "compare", "w1-a", "x"), "no such file")
+    assert_refused(run(tmp_path, "compare", "a", "b", "--html"), "--html", "--all-weeks")
+    assert_refused(
+        run(tmp_path, "compare", "a", "b", "--all-weeks", "--dataset", "w1"),
+        "--dataset",
+        "--all-weeks",
+    )
+    write(tmp_path, {"prediction/w1-b.json": b"[{"})
+    assert_refused(run(tmp_path, "compare", "a", "b"), "w1-b.json", "not JSON")
+
+
+def test_forecasters_are_no_systems_of_weeks() -> None:
+    result = FutureXEvaluator().evaluate_all([q("x")])
+    forecasts = {**result, "name": "week1-x", "ranking": [], "n_events": 3}
+    with pytest.raises(InputError, match="forecasters are compared within one dataset"):
+        compare_over_weeks([forecasts], ["x", "y"])
+
+
+def test_nothing_to_compare() -> None:
+    with pytest.raises(InputError, match="connected by shared datasets"):
+        compare_over_weeks([], ["a", "b"])

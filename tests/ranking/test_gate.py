@@ -1,0 +1,235 @@
+"""A gate for CI: exit code 6 and one line for a score below a threshold, and for a candidate that
+is worse.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import yaml
+
+import pages
+from boards_folders import folder_of
+from cli import ROOT, Done, assert_refused, q, run, write
+from each import each
+from forecasteval.ranking.gate import find_breach
+from prophet_data import GOOD, GOOD_PROBLEM
+
+
+def assert_gate(done: Done, *words: str) -> None:
+    """One line on stderr, and the whole report on stdout."""
+    assert_refused(done, *words, code=6)
+    assert done.err.count("\n") == 1
+
+
+@each(("threshold", "code"), [("0", 0), ("0.5", 0), ("0.50000001", 6), ("0.75", 6), ("1", 6)])
+def test_threshold(tmp_path: Path, threshold: str, code: int) -> None:
+    folder_of(tmp_path, a="AABB")
+    plain, done = run(tmp_path, "-f", "d-a"), run(tmp_path, "-f", "d-a", "--fail-under", threshold)
+    assert (done.code, done.out) == (code, plain.out)
+    assert done.err == (
+        "eval.py: below --fail-under " + f"{float(threshold)}: d-a (0.5000)\n" if code else ""
+    )
+
+
+def test_any_file_below_fails_and_all_reports_stand(tmp_path: Path) -> None:
+    folder_of(tmp_path, a="AAAA", b="ABBB", c="BBBB")
+    names = ["-f", "d-b", "-f", "d-a", "-f", "d-c"]
+    done = run(tmp_path, *names, "--fail-under", "0.5", "--json")
+    assert done.out == run(tmp_path, *names, "--json").out
+    assert_gate(done, "below --fail-under 0.5: d-b (0.2500), d-c (0.0000)\n"[:-1])
+    both = run(
+        tmp_path, "-f", "nobody", *names, "--fail-under", "0.5"
+    )  # which is not hidden behind a file that failed
+    assert (both.code, both.err.count("\n"), "nobody" in both.err) == (6, 2, True)
+    assert run(tmp_path, "-f", "nobody", "-f", "d-a", "--fail-under", "0.5").code == 3
+
+
+def test_a_score_counts_as_it_is_printed_and_stored(tmp_path: Path) -> None:
+    """What --json says passes as threshold; 0.7 that comes out as 0.6999999999999998 is not below
+    0.7.
+    """
+    score = run(ROOT, "--json").json["overall_score"]
+    assert run(ROOT, "--fail-under", repr(score)).code == 0
+    done = run(ROOT, "--fail-under", "0.296098696")
+    assert_gate(done, "250915-random (0.296098695854)")  # 0.2961 is not below 0.2961
+    assert 0.7 - 2e-16 < 0.7
+    assert find_breach({"name": "x", "overall_score": 0.7 - 2e-16}, 0.7) == []
+
+
+@each("score", [None, float("nan")])
+def test_no_score_fails_any_threshold(score: float | None) -> None:
+    assert find_breach({"name": "x", "overall_score": score}, 0.0) == ["x (no score)"]
+    assert find_breach({"name": "x", "overall_score": score}, None) == []
+
+
+def test_nothing_answered_with_missing_skip(tmp_path: Path) -> None:
+    write(tmp_path, {"prediction/a.json": [q(answer=None)]})
+    assert_gate(run(tmp_path, "-f", "a", "--missing", "skip", "--fail-under", "0"), "a (no score)")
+
+
+def test_overall_relative_score_of_rxnopt() -> None:
+    done = run(ROOT, "-f", "multiple_choice_all_varying-random", "--fail-under", "0.74")
+    assert_gate(done, "multiple_choice_all_varying-random (0.7332)")
+    assert run(ROOT, "-f", "multiple_choice_all_varying-random", "--fail-under", "0.73").code == 0
+
+
+def test_one_forecaster_of_prophet_arena(tmp_path: Path) -> None:
+    problems = [{**GOOD_PROBLEM, "problem_id": number} for number in range(3)]
+    forecasts = [{**GOOD[0], "problem_id": number, "prediction": [0.8, 0.2]} for number in range(3)]
+    write(tmp_path, {"dataset/p.json": problems, "prediction/p-a.json": forecasts})
+    brier = run(tmp_path, "-f", "p-a", "--json").json["provisional"]["ada"][
+        "brier"
+    ]  # three events are too few for a rank
+    assert 0 < brier < 1
+    assert run(tmp_path, "-f", "p-a", "--fail-under", str(1 - brier - 0.001)).code == 0
+    assert_gate(
+        run(tmp_path, "-f", "p-a", "--fail-under", str(1 - brier + 0.001)), f"p-a ({1 - brier:.4f})"
+    )
+    done = run(ROOT, "-f", "prophet-sample", "--fail-under", "0.5")
+    assert_refused(done, "--fail-under", "one forecaster", "12 in prophet-sample")
+
+
+def test_no_level() -> None:
+    words = ["compare", "250915-random", "250915-careful", "--fail-if-worse"]
+    for value in ("-0.1", "0", "1.1", "nan", "inf", "x", "", "0,5"):
+        assert_refused(run(ROOT, *words, f"--alpha={value}"), "--alpha", "(0, 1]", value or "''")
+
+
+def test_no_score() -> None:
+    for value in ("nan", "inf", "x", "", "0,5"):
+        assert_refused(
+            run(ROOT, f"--fail-under={value}"), "--fail-under", "expected a number", value or "''"
+        )
+    for value in ("-0.1", "1.1"):
+        assert_refused(run(ROOT, f"--fail-under={value}"), "--fail-under", "[0, 1]", value)
+
+
+# --- compare ---
+
+
+def compare(root: Path, *names: str, options: tuple[str, ...] = ()) -> Done:
+    return run(root, "compare", *names, "--fail-if-worse", *options)
+
+
+def systems(root: Path) -> Path:
+    """good is right in 30 of 40 questions; fair, worse and bad lose 3, 8 and 20 of those."""
+    write(root, {"dataset/d.json": [q(f"q{n}", answer=...) for n in range(40)]})
+    for name, right in (("good", 30), ("fair", 27), ("worse", 22), ("bad", 10)):
+        answers = {f"q{n}": "A" if n < right else "B" for n in range(40)}
+        write(root, {f"prediction/d-{name}.json": answers})
+    return root
+
+
+def test_the_first_is_the_baseline(tmp_path: Path) -> None:
+    systems(tmp_path)
+    plain, done = run(tmp_path, "compare", "d-good", "d-bad"), compare(tmp_path, "d-good", "d-bad")
+    assert_gate(
+        done, "worse than d-good at the level 0.05 (--fail-if-worse): d-bad (-0.5000, p 0.000"
+    )
+    assert done.out == plain.out
+    assert compare(tmp_path, "d-bad", "d-good")._replace(out="") == Done(
+        0, "", ""
+    )  # better, however significant
+    assert compare(tmp_path, "d-good", "d-fair").code == 0  # lower, but not significantly
+    assert compare(tmp_path, "d-good", "d-good").code == 0
+
+
+def test_level(tmp_path: Path) -> None:
+    """p < alpha fails, and nothing else: three losses and no win have p = 2/8 among all patterns of
+    signs.
+    """
+    systems(tmp_path)
+    (pair,) = run(tmp_path, "compare", "d-good", "d-fair", "--json").json["pairs"]
+    assert pair["p"] == pytest.approx(0.25)
+    for alpha, code in (("0.24", 0), ("0.25", 0), ("0.2500001", 6), ("1", 6)):
+        assert compare(tmp_path, "d-good", "d-fair", options=("--alpha", alpha)).code == code
+    assert_refused(
+        run(tmp_path, "compare", "d-good", "d-fair", "--alpha", "0.1"), "--alpha", "--fail-if-worse"
+    )
+
+
+def test_a_gate_that_cannot_fail_says_so(tmp_path: Path) -> None:
+    write(tmp_path, {"dataset/d.json": [q(f"q{n}", answer=...) for n in range(5)]})
+    write(
+        tmp_path, {f"prediction/d-{name}.json": {f"q{n}": name for n in range(5)} for name in "AB"}
+    )
+    done = compare(tmp_path, "d-A", "d-B")
+    assert (done.code, done.err) == (
+        0, "eval.py: --fail-if-worse shows nothing of d-B: it differs on 5 questions only\n"
+    )  # fmt: skip
+    assert compare(tmp_path, "d-A", "d-B", options=("--alpha", "0.07")).code == 6
+    assert_refused(
+        compare(tmp_path, "d-A", "d-B", options=("--alpha", "0.00009")), "--alpha", "0.0001 or more"
+    )
+
+
+def test_several_candidates_are_adjusted_for_their_number(tmp_path: Path) -> None:
+    """Holm over the candidates only: pairs of candidates are not asked about, and cost nothing."""
+    systems(tmp_path)
+    names = ("d-good", "d-worse", "d-bad")
+    pairs = run(tmp_path, "compare", *names, "--json").json["pairs"]
+    p = {pair["b"]: pair["p"] for pair in pairs if pair["a"] == "d-good"}
+    low, high = p["d-bad"], p["d-worse"]
+    assert low < high / 2
+    for alpha, found in (
+        (high * 1.01, ["d-worse", "d-bad"]),
+        (high * 0.99, ["d-bad"]),
+        (low * 2.01, ["d-bad"]),
+    ):
+        done = compare(tmp_path, *names, options=("--alpha", str(alpha)))
+        assert_gate(done, "worse than d-good")
+        assert [name for name in names[1:] if f"{name} (-" in done.err] == found
+    assert compare(tmp_path, *names, options=("--alpha", str(low * 1.99))).code == 0
+
+
+def test_forecasters_have_no_baseline() -> None:
+    assert_refused(
+        run(ROOT, "compare", "prophet-sample", "--fail-if-worse"),
+        "--fail-if-worse",
+        "one system each",
+    )
+
+
+def test_equally_good_systems_seldom_fail(tmp_path: Path) -> None:
+    """One direction of a two-sided test: about 2.5 % at the level 0.05."""
+    write(tmp_path, {"dataset/d.json": [q(f"q{n}", answer=...) for n in range(30)]})
+    rng = random.Random(5)
+    for name in range(25):
+        write(
+            tmp_path, {f"prediction/d-{name}.json": {f"q{n}": rng.choice("AB") for n in range(30)}}
+        )
+    codes = [compare(tmp_path, f"d-{a}", f"d-{b}").code for a, b in pairwise(range(25))]
+    assert codes.count(6) <= 4
+    assert set(codes) <= {0, 6}
+
+
+# --- The file for GitHub ---
+
+
+def test_the_actions_file_runs_as_it_stands(tmp_path: Path) -> None:
+    """Its commands on the data that ships; what installs and checks out is left to GitHub."""
+    text = (ROOT / "docs/github-actions.yml").read_text(encoding="utf-8")
+    job = yaml.safe_load(text)["jobs"]["score"]
+    commands = [line for step in job["steps"] for line in step.get("run", "").splitlines()]
+    gates = [line.split()[2:] for line in commands if line.startswith("python eval.py")]
+    assert len(gates) >= 3
+    assert [
+        line for line in commands if not line.startswith(("python eval.py", "pip install -r"))
+    ] == []
+    folder = pages.copy_repository(tmp_path, "docs/ci.md")
+    for words in gates:
+        code, out, err = pages.run(folder, *words)
+        assert (words, code, err) == (words, 0, "")
+        assert out
+    assert any("--fail-under" in words for words in gates)
+    assert any("--fail-if-worse" in words for words in gates)
+    uploaded = [
+        step["with"]["path"] for step in job["steps"] if "upload-artifact" in step.get("uses", "")
+    ]
+    assert [(folder / path).exists() for path in uploaded] == [True]
+    assert json.loads((folder / "evaluation/leaderboard.json").read_text("utf-8"))

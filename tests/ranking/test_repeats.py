@@ -1,0 +1,259 @@
+"""Runs of one system are one row, one side of a comparison, and never averaged where they do not
+belong together.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boards_folders import contents, counts, folder_of, rows, score, stored, system
+from cli import Record, number, q, run, write
+from each import each
+from forecasteval.boards import compare, rank
+from forecasteval.boards.report import board_report, format_csv, format_markdown
+from forecasteval.common.errors import InputError
+from forecasteval.common.statistics import clustered_error, stratified_error
+from forecasteval.display.tables import format_text
+from forecasteval.ranking.datasets import combine_runs
+from forecasteval.ranking.systems import read_system
+from forecasteval.scoring import find_runs
+from simulate_boards import cover_repeats
+
+Runs = dict[str, tuple[bool, ...]]
+FIRST, SECOND, OTHER = (
+    (True, True, False, False, True),
+    (True, False, True, False, True),
+    (True, False, False, False, False),
+)
+
+
+def board_of(answers: Runs) -> Any:
+    return rank([{**system(name, *right), "dataset": "d.json"} for name, right in answers.items()])
+
+
+def test_runs_are_one_row_with_their_mean() -> None:
+    board = board_of({"d-a@1": FIRST, "d-a@2": SECOND, "d-a": OTHER, "d-b": FIRST})
+    b, a = rows(board)
+    assert (a["name"], a["rank"], a["n"]) == ("d-a", 2, 5)
+    assert a["overall_score"] == pytest.approx((3 + 3 + 1) / 15)
+    means = [3 / 3, 1 / 3, 1 / 3, 0, 2 / 3]  # by question
+    half = (
+        2.7764451051977987 * statistics.stdev(means) / math.sqrt(5)
+    )  # t at 0.975 with 4 degrees of freedom
+    assert a["overall_interval"] == pytest.approx((max(0, 7 / 15 - half), 7 / 15 + half))
+    assert a["run_deviation"] == pytest.approx(statistics.stdev([0.6, 0.6, 0.2]))
+    assert [(one["run"], one["score"]) for one in a["runs"]] == [("", 0.2), ("1", 0.6), ("2", 0.6)]
+    assert "runs" not in b
+    assert a["difference_above"] == pytest.approx(0.6 - 7 / 15)
+
+
+def test_a_single_run_changes_nothing() -> None:
+    named, plain = (rows(board_of({name: FIRST, "d-b": OTHER})) for name in ("d-a@1", "d-a"))
+    for row in (*named, *plain):
+        del row["name"], row["signature"]
+    assert named == plain
+
+
+def test_missing_answers_of_a_run_keep_their_place() -> None:
+    full = score([q("q1"), q("q2")], "a@1")
+    holes = score([q("q1"), q("q2", answer="")], "a@2")
+    row = rows(rank([full, holes]))[0]
+    assert (row["overall_score"], row["missing"], row["n"]) == (0.75, 1, 2)
+    assert [one["missing"] for one in row["runs"]] == [0, 1]
+
+
+@given(st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=2, max_size=9))
+def test_the_error_is_the_one_clustered_by_question(scores: list[list[float]]) -> None:
+    """Of all n·R scores, by the formula for any clusters."""
+    results = []
+    for place in range(3):
+        lines = [
+            number(
+                f"q{n}", ground_truth="100", Std=1, answer=f"{100 + math.sqrt(1 - row[place])!r}"
+            )
+            for n, row in enumerate(scores)
+        ]
+        results.append(score(lines, f"a@{place}"))
+    runs = [read_system(result) for result in results]
+    level = next(level for level, columns in runs[0].questions.items() if columns.ids)
+    values = [value for one in runs for value in one.questions[level].scores]
+    expected = clustered_error(values, [*runs[0].questions[level].ids] * 3)
+    found = stratified_error(combine_runs(runs).strata([level]))
+    assert found == (pytest.approx(expected, rel=1e-6) if expected else None)
+
+
+def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
+    """The cheap version of tests/simulate_boards.py; taking three runs as independent answers fails
+    here.
+    """
+    clustered, independent = cover_repeats(400, 3)
+    assert 0.92 < clustered < 0.98
+    assert independent < 0.9
+
+
+def test_order_of_the_runs_changes_nothing() -> None:
+    results = [{**system(name, *right), "dataset": "d.json"} for name, right in
+               {"d-a@1": FIRST, "d-a@2": SECOND, "d-a": OTHER, "d-b": FIRST}.items()]  # fmt: skip
+    assert len({json.dumps(rank(order)) for order in itertools.permutations(results)}) == 1
+
+
+def test_runs_that_differ_as_wholes_are_told() -> None:
+    """0.2 of the questions change in either direction: fine. All of them in one: no wobble of
+    single answers.
+    """
+    steady = [tuple((place + shift) % 5 > 0 for place in range(20)) for shift in (0, 1)]
+    wholes = [(True,) * 18 + (False,) * 2, (False,) * 18 + (True,) * 2]
+    for answers, told in ((steady, False), (wholes, True)):
+        board = board_of({f"d-a@{place}": right for place, right in enumerate(answers)})
+        assert rows(board)[0]["runs_differ"] is told
+        assert ("differ as wholes" in format_text(board_report(board))) is told
+
+
+def test_runs_on_other_questions_are_never_averaged() -> None:
+    board = rank(
+        [system("a@1", True, False), system("a@2", True, True, True), system("a@3", False, False)]
+    )
+    assert board["remarks"] == [
+        "a: its runs have different questions and are not averaged: a@1, a@3; a@2"
+    ]
+    assert [[row["name"] for row in table["rows"]] for table in board["tables"]] in (
+        [["a"], ["a@2"]],
+        [["a@2"], ["a"]],
+    )
+    assert board["remarks"][0] in format_text(board_report(board))
+    assert "are not averaged" in format_markdown({**board, "failed": []})
+    assert board.page().sections[-1][:2] == ("Runs apart", board["remarks"])
+
+
+def test_runs_of_other_policies_are_refused() -> None:
+    lines = [number(f"n{n}", answer="101") for n in range(3)]
+    results = [
+        score(lines, name, relative_sigma=sigma) for name, sigma in (("a@1", None), ("a@2", 0.05))
+    ]
+    for judge in (lambda: rank(results), lambda: compare([results, results[0]])):
+        with pytest.raises(
+            InputError, match=r"^a@1, a@2: expected results of the same version and policies"
+        ):
+            judge()
+
+
+def test_reports_have_columns_for_runs_only_where_there_are_some() -> None:
+    repeated = board_of({"d-a@1": FIRST, "d-a@2": SECOND, "d-b": FIRST})
+    single = board_of({"d-a@1": FIRST, "d-b": FIRST})
+    for board, shown in ((repeated, True), (single, False)):
+        for text in (format_text(board_report(board)), format_markdown({**board, "failed": []})):
+            assert ("Run SD" in text) is shown
+        assert ("run_deviation" in format_csv(board)) is shown
+    line = next(line for line in format_csv(repeated).splitlines() if ",d-a," in line)
+    assert ",2,0.0," in line
+
+
+# --- Comparison ---
+
+
+def test_compare_pairs_the_means() -> None:
+    a = [system("d-a@1", *FIRST), system("d-a@2", *SECOND)]
+    found = compare([a, system("d-b", *OTHER)])
+    assert [one["name"] for one in found["systems"]] == ["d-a", "d-b"]
+    assert found["pairs"][0]["difference"] == pytest.approx(0.6 - 0.2)
+    assert found["pairs"][0]["levels"]["1"] == {"wins": 3, "ties": 2, "losses": 0}
+    assert len(found["systems"][0]["runs"]) == 2
+    assert "Run SD" in format_text(found.report())
+
+
+def test_compare_refuses_runs_on_other_questions() -> None:
+    with pytest.raises(
+        InputError, match=r"^a@1, a@2: expected the same questions, got only in a@2: q02"
+    ):
+        compare(
+            [
+                [system("a@1", True, False), system("a@2", True, True, True)],
+                system("b", True, False),
+            ]
+        )
+
+
+def test_compare_refuses_a_system_without_runs() -> None:
+    with pytest.raises(
+        InputError, match=r"^compare: expected the results of a system's runs, got none$"
+    ):
+        compare([[], system("b", True, False)])
+
+
+@each(
+    ("name", "found"),
+    [
+        ("d-a", ["d-a", "d-a@1", "d-a@2"]),
+        ("d-a@1", ["d-a@1"]),
+        ("d-a@2", ["d-a@2"]),
+        ("d-b", ["d-b@1"]),
+        ("d-c", ["d-c"]),
+        ("d-a.json", ["d-a.json"]),
+        ("none", ["none"]),
+    ],
+)
+def test_find_runs(tmp_path: Path, name: str, found: list[str]) -> None:
+    for file in ("d-a.json", "d-a@1.jsonl", "d-a@2.json", "d-a@1@x.json", "d-ab@1.json", "d-b@1.json", "d-c.json",
+                 "d-c@1.txt", ".d-c@1.json", "d-c@.json"):  # fmt: skip
+        (tmp_path / file).touch()
+    assert [Path(one).name for one in find_runs(name, tmp_path)] == found
+    assert [Path(one).name for one in find_runs(str(tmp_path / name), Path("elsewhere"))] == found
+
+
+def names_and_scores(done: Any) -> list[tuple[str, float]]:
+    return [(one["name"], one["overall_score"]) for one in done.json["systems"]]
+
+
+def test_compare_reads_all_runs_of_a_name(tmp_path: Path) -> None:
+    root = folder_of(tmp_path, **{"a": "AAAA", "a@1": "AABB", "b": "ABBB"})
+    assert names_and_scores(run(root, "compare", "d-a", "d-b", "--json")) == [
+        ("d-a", 0.75),
+        ("d-b", 0.25),
+    ]
+    assert names_and_scores(run(root, "compare", "d-a@1", "d-b", "--json")) == [
+        ("d-a@1", 0.5),
+        ("d-b", 0.25),
+    ]
+    assert names_and_scores(run(root, "compare", "d-a", "d-a@1", "d-a.json", "--json")) == [
+        ("d-a", 0.75), ("d-a@1", 0.5), ("d-a (3)", 1.0),
+    ]  # fmt: skip
+
+
+# --- The nightly run ---
+
+
+def test_nightly_keeps_a_file_of_every_run_and_ranks_one_row(tmp_path: Path) -> None:
+    root = folder_of(tmp_path, **{"a@1": "AAAA", "a@2": "AABB", "b": "ABBB"})
+    assert counts(run(root, "nightly")) == (3, 0, 0)
+    assert {"d-a@1.json", "d-a@2.json"} <= contents(root).keys()
+    before = contents(root)
+    assert counts(run(root, "nightly")) == (0, 3, 0)
+    assert contents(root) == before
+    assert run(root, "nightly", "--verify").code == 0
+    table = stored(root)["tables"][0]
+    assert [(row["name"], row["overall_score"]) for row in table["rows"]] == [
+        ("d-a", 0.75),
+        ("d-b", 0.25),
+    ]
+    assert [one["file_sha256"] != "" for one in table["rows"][0]["runs"]] == [True, True]
+
+
+def test_a_run_more_is_scored_alone(tmp_path: Path) -> None:
+    root = folder_of(tmp_path, **{"a@1": "AAAA", "b": "ABBB"})
+    run(root, "nightly")
+    more: Record = {f"q{place}": "B" for place in range(4)}
+    write(root, {"prediction/d-a@2.json": more})
+    assert counts(run(root, "nightly")) == (1, 2, 0)
+    assert [row["overall_score"] for row in stored(root)["tables"][0]["rows"]] == [0.5, 0.25]
+    (root / "prediction" / "d-a@1.json").unlink()
+    assert counts(run(root, "nightly")) == (0, 2, 0)
+    assert [row["name"] for row in stored(root)["tables"][0]["rows"]] == ["d-b", "d-a@2"]

@@ -1,0 +1,136 @@
+"""What is read of a result: scores by level in an order that all share, and who cannot be
+judged.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from boards_folders import score, system
+from cli import Record, number, q
+from each import each
+from forecasteval.common.errors import InputError
+from forecasteval.ranking.significance import measure_differences
+from forecasteval.ranking.systems import (
+    System,
+    count_unread,
+    distinct_names,
+    model_failures,
+    read_result,
+    read_system,
+    require_same_policy,
+)
+
+RECORDS = [
+    q("b"),
+    q("a", answer="B"),
+    q("c", answer=""),
+    number("d", Std=4, answer="102"),
+    q("e", answer="Well"),
+]
+
+
+def test_levels_hold_scores_ids_and_outcomes() -> None:
+    read = read_system(score(RECORDS, "x"))
+    assert read.weights == {"1": 0.1, "2": 0.2, "3": 0.3, "4": 0.4}
+    scores = {level: sorted(columns.scores) for level, columns in read.questions.items()}
+    assert scores == {"1": [0, 0, 0, 1], "2": [], "3": [], "4": [0.75]}
+    assert sorted(read.questions["1"].ids) == ["a", "b", "c", "e"]
+    assert read.questions["4"].ids == ["d"]
+    assert count_unread([read], ["1", "4"])["missing"] == 1
+    assert count_unread([read], ["1"]) == {"missing": 1, "unparsed": 1}
+    assert read.strata(["4"]) == [(0.4, [0.75])]
+    assert read.group[:2] == ("FutureX", "")
+
+
+def test_order_of_a_file_changes_nothing() -> None:
+    twice = [*RECORDS, q("b", answer="B")]  # the same question, answered otherwise
+    for seed in range(4):
+        shuffled = random.Random(seed).sample(twice, len(twice))
+        one, other = (read_system(score(records, "x")) for records in (shuffled, twice))
+        assert one.questions == other.questions
+
+
+def test_a_result_without_weights_has_one_level() -> None:
+    items = [{"question": str(n), "id": n, "score": n / 2, "outcome": "ok"} for n in (2, 0, 1)]
+    result: Record = {
+        "benchmark": "x",
+        "items": items,
+        "warnings": ["w"],
+        "signature": {"questions_sha256": "0"},
+    }
+    read = read_system(result)
+    assert (read.weights, read.questions[""].scores, read.name) == (
+        {"": 1.0},
+        [0, 0.5, 1],
+        "system",
+    )
+    assert (read.row["warnings"], read.row["degraded"], read.policy) == (1, False, {})
+
+
+def test_who_cannot_be_judged() -> None:
+    whole = score(RECORDS, "x")
+    items = whole.pop("items")
+    with pytest.raises(
+        InputError, match=r"^x: expected a result with a score per question, got FutureX$"
+    ):
+        read_system(whole)
+    skipped = {**whole, "items": items, "signature": {**whole["signature"], "missing": "skip"}}
+    with pytest.raises(InputError, match=r"^y: missing answers must score 0: .* got missing skip$"):
+        read_system(skipped, "y")
+
+
+def test_a_ranking_is_a_table_by_itself() -> None:
+    result: Record = {
+        "name": "arena", "benchmark": "x", "n_events": 2, "warnings": [], "signature": {}, "prediction": "arena.csv",
+        "ranking": [{"rank": 1, "name": "a"}], "llm": {"degraded": True},
+    }  # fmt: skip
+    read = read_result(result)
+    assert read == {
+        "kind": "forecasters",
+        "name": "arena", "benchmark": "x", "dataset": None, "prediction": "arena.csv", "warnings": 0,
+        "degraded": True, "signature": {}, "rows": [{"rank": 1, "name": "a"}], "n_events": 2,
+    }  # fmt: skip
+    assert isinstance(read_result(score(RECORDS, "x")), System)
+
+
+@each(("llm", "degraded"), [(None, False), ({}, False), ({"degraded": 3}, True), ("m", False)])
+def test_degraded(llm: Any, degraded: bool) -> None:
+    assert (model_failures({"llm": llm}) is not None) is degraded
+
+
+def test_names_are_told_apart() -> None:
+    assert distinct_names([{"name": "a"}, {}, {"name": "a"}, {"name": 7}]) == [
+        "a",
+        "system 2",
+        "a (3)",
+        "7",
+    ]
+
+
+def test_other_policies_are_named() -> None:
+    a, b = (read_system(system(name, True)) for name in "ab")
+    require_same_policy(a, b)
+    newer = {**b.row["signature"], "evaluator": "FutureX 99", "llm_model": "m"}
+    other = replace(b, row={**b.row, "signature": newer})
+    told = (
+        rf"^a, b: .*, got evaluator {a.policy['evaluator']} and FutureX 99; llm_model None and m$"
+    )
+    with pytest.raises(InputError, match=told):
+        require_same_policy(a, other)
+
+
+def test_parts_add_up_to_the_difference() -> None:
+    a = read_system(score(RECORDS, "a"))
+    b = read_system(
+        score([*RECORDS[:2], q("c"), number("d", Std=4, answer="104"), *RECORDS[4:]], "b")
+    )
+    (difference,) = measure_differences([(a, b)], ["1", "4"])
+    assert difference.value == pytest.approx((0.1 * -1 / 4 + 0.4 * 0.75) / 0.5)
+    assert math.fsum(difference.parts) == pytest.approx(difference.value)
+    assert [len(values) for _, values in difference.strata] == [4, 1]
