@@ -11,8 +11,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from cli import ROOT
-from each import each
 
 
 def imported(code: str) -> Iterator[str]:
@@ -26,7 +27,7 @@ def imported(code: str) -> Iterator[str]:
             yield str(node.module)
 
 
-@each(
+@pytest.mark.parametrize(
     "code",
     ["import eval", "import os, eval", "def f():\n    from eval import main", "import eval as e"],
 )

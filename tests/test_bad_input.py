@@ -26,7 +26,6 @@ from cli import (
     warning,
     write,
 )
-from each import each
 
 HUGE: Final = "9" * 5000  # more digits than int() converts
 
@@ -45,7 +44,7 @@ LATIN: Final = json.dumps([q("café")], ensure_ascii=False)
 AT: Final = LATIN.index("é")
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "content", "words"),
     [
         pytest.param("p.json", '[{"id": 1},\n {"id" 2}]', ["p.json", "line 2", "column 8"], id="not JSON"),
@@ -116,8 +115,8 @@ RAW_REFUSED: Final = {
 }
 
 
-@each("level", LEVELS_REFUSED)
-@each("in_dataset", [True, False])
+@pytest.mark.parametrize("level", LEVELS_REFUSED)
+@pytest.mark.parametrize("in_dataset", [True, False])
 def test_refused_level(tmp_path: Path, level: object, in_dataset: bool) -> None:
     got = "None" if level is ... else repr(level)
     words = ["record 2", "q7", "'level'", "1–4", f"got {got}"]
@@ -129,7 +128,7 @@ def test_refused_level(tmp_path: Path, level: object, in_dataset: bool) -> None:
     )
 
 
-@each("std", STDS_REFUSED)
+@pytest.mark.parametrize("std", STDS_REFUSED)
 def test_refused_std(tmp_path: Path, std: object) -> None:
     write(tmp_path, {"prediction/p.json": [q("q1"), number(Std=std)]})
     assert_refused(
@@ -137,21 +136,21 @@ def test_refused_std(tmp_path: Path, std: object) -> None:
     )
 
 
-@each("truth", [..., None, "", "  ", r"\boxed{}", [], {}, True, "[]"])
-@each("level", [1, 4])
+@pytest.mark.parametrize("truth", [..., None, "", "  ", r"\boxed{}", [], {}, True, "[]"])
+@pytest.mark.parametrize("level", [1, 4])
 def test_refused_truth(tmp_path: Path, truth: object, level: int) -> None:
     write(tmp_path, {"prediction/p.json": [q("q1"), q(level=level, ground_truth=truth)]})
     assert_refused(run(tmp_path, "-f", "p"), "p.json", "record 2", "q7", "'ground_truth'", "got ")
 
 
-@each(("field", "content", "got"), RAW_REFUSED.values())
+@pytest.mark.parametrize(("field", "content", "got"), RAW_REFUSED.values())
 def test_refused_raw_json(tmp_path: Path, field: str, content: str, got: str) -> None:
     done = run(write(tmp_path, {"prediction/p.json": content}), "-f", "p")
     assert_refused(done, "p.json", "record 2", "q7", f"'{field}'")
     assert got in done.err.lower()
 
 
-@each("record", [7, "text", None, ["q7", "A"], True])
+@pytest.mark.parametrize("record", [7, "text", None, ["q7", "A"], True])
 def test_record_that_is_no_object(tmp_path: Path, record: object) -> None:
     write(tmp_path, {"prediction/p.json": [q(), record]})
     words = ["p.json", "record 2", "object", f"got {type(record).__name__}"]
@@ -160,7 +159,9 @@ def test_record_that_is_no_object(tmp_path: Path, record: object) -> None:
     assert_refused(run(tmp_path, "-f", "p"), "dataset/p.json", *words[1:])
 
 
-@each("record", [7, None, ["A"], {"prediction": "A"}, {"id": None, "prediction": "A"}])
+@pytest.mark.parametrize(
+    "record", [7, None, ["A"], {"prediction": "A"}, {"id": None, "prediction": "A"}]
+)
 def test_bad_prediction_row_never_fails_the_dataset(tmp_path: Path, record: object) -> None:
     questions = [question("q1"), question("q7")]
     write(
@@ -182,7 +183,7 @@ def test_record_without_id_is_named_and_scored(tmp_path: Path) -> None:
     assert "record 2" in warning(results, "without id")
 
 
-@each("level", ["4", 4.0, 4])
+@pytest.mark.parametrize("level", ["4", 4.0, 4])
 def test_accepted_level(tmp_path: Path, level: object) -> None:
     results = run(
         write(tmp_path, {"prediction/p.json": [number(level=level)]}), "-f", "p", "--json"
@@ -192,14 +193,18 @@ def test_accepted_level(tmp_path: Path, level: object) -> None:
     assert results["overall_score"] == 1.0
 
 
-@each(("std", "score"), [("4", 0.75), (4, 0.75), (4.0, 0.75), (0, 0.0), (None, 0.0)])
+@pytest.mark.parametrize(
+    ("std", "score"), [("4", 0.75), (4, 0.75), (4.0, 0.75), (0, 0.0), (None, 0.0)]
+)
 def test_accepted_std(tmp_path: Path, std: object, score: float) -> None:
     write(tmp_path, {"prediction/p.json": [number(Std=std, answer="102")]})
     assert run(tmp_path, "-f", "p", "--json").json["overall_score"] == pytest.approx(score)
 
 
-@each("encode", [lambda text: BOM + text, lambda text: text.replace(b"\n", b"\r\n")])
-@each("suffix", ["json", "jsonl"])
+@pytest.mark.parametrize(
+    "encode", [lambda text: BOM + text, lambda text: text.replace(b"\n", b"\r\n")]
+)
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
 def test_windows_files_are_read(
     tmp_path: Path, encode: Callable[[bytes], bytes], suffix: str
 ) -> None:
@@ -245,7 +250,7 @@ def file_with_answers(answer: str) -> str:
     return json.dumps(records).replace('"@"', answer)
 
 
-@each("answer", NEVER_FAILS.values())
+@pytest.mark.parametrize("answer", NEVER_FAILS.values())
 def test_bad_answer_never_fails_the_file(tmp_path: Path, answer: str) -> None:
     write(tmp_path, {"prediction/p.json": file_with_answers(answer)})
     done = run(tmp_path, "-f", "p", "--items", "--save")
@@ -284,7 +289,7 @@ def raw_record(name: str, answer: str) -> str:
     return json.dumps(number(name, answer="@")).replace('"@"', answer)
 
 
-@each("piece", [r"\boxed{", r"\boxed{}", "1,", "A ", "$", "("])
+@pytest.mark.parametrize("piece", [r"\boxed{", r"\boxed{}", "1,", "A ", "$", "("])
 def test_answer_of_a_megabyte(tmp_path: Path, piece: str) -> None:
     answer = piece * (1_000_000 // len(piece))
     results = run(
@@ -298,7 +303,7 @@ def test_answer_of_a_megabyte(tmp_path: Path, piece: str) -> None:
     assert len(item(results, "q7")["answer"]) <= 500
 
 
-@each("form", ["own", "rows", "map"])
+@pytest.mark.parametrize("form", ["own", "rows", "map"])
 def test_answer_given_twice_is_unparsed(tmp_path: Path, form: str) -> None:
     write(tmp_path, {"prediction/own.json": raw(answer='"100", "answer": "99"')})
     for name, content in {
@@ -329,7 +334,7 @@ def test_ids_used_twice_both_count_and_are_named(tmp_path: Path) -> None:
     assert "q8" not in warning(results, "more than once")
 
 
-@each("field", ["id", "prompt", "ground_truth", "answer"])
+@pytest.mark.parametrize("field", ["id", "prompt", "ground_truth", "answer"])
 def test_lone_surrogates(tmp_path: Path, field: str) -> None:
     record = q(**{field: "\ud800"}, level=3) if field != "id" else q("\ud800")
     root = write(tmp_path, {"prediction/p.json": [q("q1"), record]})

@@ -15,7 +15,6 @@ from typing import Any, Final
 import pytest
 
 from cli import Record, assert_refused, box, item, number, q, question, run, warning, write
-from each import each
 from eval import FutureXEvaluator
 
 DATASET: Final = [
@@ -48,9 +47,9 @@ def scores(results: Record) -> list[float]:
 # --- Answers under another key ---
 
 
-@each("key", ["response", "Answer", "predictions", "甲"])
-@each("dataset", [True, False])
-@each("name", ["d-x.json", "d-x.jsonl"])
+@pytest.mark.parametrize("key", ["response", "Answer", "predictions", "甲"])
+@pytest.mark.parametrize("dataset", [True, False])
+@pytest.mark.parametrize("name", ["d-x.json", "d-x.jsonl"])
 def test_answers_under_another_key_are_an_error_that_names_it(
     tmp_path: Path, key: str, dataset: bool, name: str
 ) -> None:
@@ -82,7 +81,7 @@ def test_in_python_it_is_the_same_error() -> None:
         FutureXEvaluator().evaluate_all(own("response"))
 
 
-@each("empty", [None, ""])
+@pytest.mark.parametrize("empty", [None, ""])
 def test_an_empty_answer_is_an_answer(tmp_path: Path, empty: object) -> None:
     """Nobody answered, but the key is there: a table of zeros is then what the file says."""
     results = run(
@@ -91,7 +90,7 @@ def test_an_empty_answer_is_an_answer(tmp_path: Path, empty: object) -> None:
     assert (results["missing_count"], results["overall_score"], results["warnings"]) == (3, 0, [])
 
 
-@each("dataset", [True, False])
+@pytest.mark.parametrize("dataset", [True, False])
 def test_some_rows_lack_both_keys(tmp_path: Path, dataset: bool) -> None:
     given = rows() if dataset else own("answer")
     given[1]["response"] = given[1].pop("answer")
@@ -110,9 +109,9 @@ def test_questions_that_a_file_leaves_out_lack_no_key(tmp_path: Path) -> None:
 # --- Answers that are objects ---
 
 
-@each("key", ["answer", "prediction"])
-@each("inner", ["answer", "prediction"])
-@each("dataset", [True, False])
+@pytest.mark.parametrize("key", ["answer", "prediction"])
+@pytest.mark.parametrize("inner", ["answer", "prediction"])
+@pytest.mark.parametrize("dataset", [True, False])
 def test_an_object_around_an_answer(tmp_path: Path, key: str, inner: str, dataset: bool) -> None:
     wrapped: list[Record] = [
         {**row, key: {inner: box(letter), "confidence": 0.8}}
@@ -123,7 +122,9 @@ def test_an_object_around_an_answer(tmp_path: Path, key: str, inner: str, datase
     assert warning(results, "answer is an object").endswith(": 3 (68bd01, 68bd02, 68bd03)")
 
 
-@each("value", [{"text": "A"}, {}, {"answer": {"answer": "A"}}, {"answer": None}])
+@pytest.mark.parametrize(
+    "value", [{"text": "A"}, {}, {"answer": {"answer": "A"}}, {"answer": None}]
+)
 def test_an_object_without_an_answer_is_unparsed(tmp_path: Path, value: object) -> None:
     given = [*rows()[:2], {"id": "68bd03", "answer": value}]
     results = run(folder(tmp_path, given), "-f", "d-x", "--json").json
@@ -142,7 +143,9 @@ def test_hostile_ids_are_shown_escaped_and_short(tmp_path: Path) -> None:
 # --- Wrappers, and names that lie ---
 
 
-@each("wrapped", [{"data": []}, {"rows": [{"id": "68bd01", "answer": "A"}]}, {"data": {"a": 1}}])
+@pytest.mark.parametrize(
+    "wrapped", [{"data": []}, {"rows": [{"id": "68bd01", "answer": "A"}]}, {"data": {"a": 1}}]
+)
 def test_other_wrappers_are_refused_not_scored_as_zero(tmp_path: Path, wrapped: object) -> None:
     assert_refused(run(folder(tmp_path, wrapped), "-f", "d-x"), "d-x.json")
 
@@ -199,7 +202,7 @@ def test_blanks_around_ids_do_not_matter(tmp_path: Path) -> None:
 # --- CSV ---
 
 
-@each("key", ["question_id", "ID", "编号"])
+@pytest.mark.parametrize("key", ["question_id", "ID", "编号"])
 def test_the_dataset_tells_whose_csv_it_is(tmp_path: Path, key: str) -> None:
     folder(tmp_path, table(rows(ids=key)), "d-x.csv")
     assert_refused(
@@ -222,8 +225,8 @@ def table(records: list[Record], delimiter: str = ",") -> str:
     return out.getvalue()
 
 
-@each("key", ["answer", "prediction"])
-@each("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("key", ["answer", "prediction"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_csv_of_ids_and_answers_is_joined_to_a_futurex_dataset(
     tmp_path: Path, key: str, mark: str
 ) -> None:
@@ -267,7 +270,7 @@ def test_a_csv_row_with_too_many_cells_has_no_answer(tmp_path: Path) -> None:
     assert warning(results, "damaged line, not used").endswith(": 1 (record 1)")
 
 
-@each(
+@pytest.mark.parametrize(
     "text",
     ["id,answer\n68bd01", "id,answer\n68bd01,A,B\n", 'id,answer\n68bd01,"A\n', "id,answer\n"],
 )

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from each import each
 from forecasteval.benchmark import ITEMS, Benchmark, Evaluator, Files, Option, add_options
 from forecasteval.common.errors import InputError
 from forecasteval.scoring import Scorer
@@ -150,7 +149,7 @@ def test_report_options_are_those_that_were_given() -> None:
     assert scorer(three()).report_options("Csv") == {}
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "options", "message"),
     [
         ("Csv", {"items": True}, "--items: needs a file of Json or Whatever, got Csv"),

@@ -28,7 +28,6 @@ from cli import (
     strict,
     write,
 )
-from each import each
 from forecasteval import __version__
 
 # --- The screen ---
@@ -52,7 +51,7 @@ def test_escape_sequences_never_reach_the_screen_raw(tmp_path: Path) -> None:
     assert "\\x1b[2J" in run(tmp_path, "-f", "p", "--items").out
 
 
-@each(
+@pytest.mark.parametrize(
     "record",
     [
         q(EVIL, level=9),
@@ -116,7 +115,7 @@ def test_report_shows_each_level_and_overall(tmp_path: Path) -> None:
     assert re.search(r"^signature: .*prediction:[0-9a-f]{12}", out, re.M)
 
 
-@each("encoding", ["ascii", "gbk"])
+@pytest.mark.parametrize("encoding", ["ascii", "gbk"])
 def test_terminal_without_utf8(tmp_path: Path, encoding: str) -> None:
     root = write(tmp_path, {"prediction/p.json": [q("né甲😀", answer=r"\boxed{é甲😀}")]})
     command = [sys.executable, str(ROOT / "eval.py"), "-f", "p", "--root", str(root)]
@@ -127,8 +126,8 @@ def test_terminal_without_utf8(tmp_path: Path, encoding: str) -> None:
     assert strict(done.stdout.decode(encoding))["items"][0]["id"] == "né甲😀"
 
 
-@each("unbuffered", ["", "1"])
-@each("option", ["--items", "--help"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("option", ["--items", "--help"])
 def test_closed_pipe_leaves_no_traceback(tmp_path: Path, option: str, unbuffered: str) -> None:
     write(tmp_path, {"prediction/p.json": [q(str(i)) for i in range(300)]})
     env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
@@ -145,7 +144,7 @@ def test_closed_pipe_leaves_no_traceback(tmp_path: Path, option: str, unbuffered
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
-@each("unbuffered", ["", "1"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_full_disk_behind_stdout_is_one_clear_line(tmp_path: Path, unbuffered: str) -> None:
     write(tmp_path, {"prediction/p.json": [q()]})
     command = [sys.executable, str(ROOT / "eval.py"), "-f", "p", "--root", str(tmp_path)]
@@ -162,7 +161,7 @@ def test_full_disk_behind_stdout_is_one_clear_line(tmp_path: Path, unbuffered: s
 # --- Options ---
 
 
-@each(
+@pytest.mark.parametrize(
     ("names", "code", "reports"),
     [("aa", 0, 2), ("ab", 0, 2), ("axb", 3, 2), ("xa", 3, 1), ("xy", 2, 0), ("x", 2, 0)],
 )
@@ -227,7 +226,7 @@ def test_save_under_the_longest_name(tmp_path: Path) -> None:
         assert_refused(done, "evaluation")
 
 
-@each("folder", ["evaluation", "."])
+@pytest.mark.parametrize("folder", ["evaluation", "."])
 def test_save_into_a_read_only_folder(tmp_path: Path, folder: str) -> None:
     write(tmp_path, {"prediction/p.json": [q()]})
     (tmp_path / folder).mkdir(exist_ok=True)
@@ -257,7 +256,7 @@ def test_missing_skip(tmp_path: Path) -> None:
     assert "left out" in run(tmp_path, "-f", "p", "--missing", "skip").out
 
 
-@each(("sigma", "score"), [(None, 0.0), ("0.04", 0.75)])
+@pytest.mark.parametrize(("sigma", "score"), [(None, 0.0), ("0.04", 0.75)])
 def test_relative_sigma(tmp_path: Path, sigma: str | None, score: float) -> None:
     write(tmp_path, {"prediction/p.json": [number(answer="102")]})
     results = run(
@@ -267,7 +266,7 @@ def test_relative_sigma(tmp_path: Path, sigma: str | None, score: float) -> None
     assert results["signature"]["relative_sigma"] == (float(sigma) if sigma else None)
 
 
-@each(
+@pytest.mark.parametrize(
     ("options", "word"),
     [
         (["--missing", "half"], "half"),
@@ -327,7 +326,7 @@ EXIT_CODES: Final = {
 }  # fmt: skip
 
 
-@each("command", COMMANDS)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_names_its_own_options_and_gives_examples(tmp_path: Path, command: str) -> None:
     done = run(tmp_path, *command.split(), "--help")
     assert (done.code, done.err) == (0, "")
@@ -349,19 +348,19 @@ def test_help_names_its_own_options_and_gives_examples(tmp_path: Path, command: 
     assert {*re.findall(r"--[a-z-]+", told)} == everybody | {*OPTIONS[command]}
 
 
-@each("command", COMMANDS)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_version(tmp_path: Path, command: str) -> None:
     done = run(tmp_path, *command.split(), "--version")
     assert (done.code, done.out, done.err) == (0, f"eval.py {__version__}\n", "")
 
 
-@each("option", ["--fil", "--js", "--min", "--relative"])
+@pytest.mark.parametrize("option", ["--fil", "--js", "--min", "--relative"])
 def test_options_are_written_out(tmp_path: Path, option: str) -> None:
     """Else a new option could change what an old command line means."""
     assert run(example(tmp_path), option, "a").code == 2
 
 
-@each(
+@pytest.mark.parametrize(
     ("words", "told"),
     [
         (["--item"], "did you mean --items?"),
@@ -379,7 +378,7 @@ def test_other_places_of_these_words_are_no_flags(
     assert_refused(done, told)
 
 
-@each(
+@pytest.mark.parametrize(
     ("word", "near"),
     [
         ("nigtly", "nightly;"), ("Compare", "compare;"), ("chek", "check;"), ("rxn", "rxnopt;"),
@@ -393,7 +392,7 @@ def test_a_typo_of_a_command_names_the_nearest(tmp_path: Path, word: str, near: 
     assert done.err.count("\n") == 1
 
 
-@each(
+@pytest.mark.parametrize(
     "words",
     [["nightly", "stray"], ["compare"], ["check"], ["check", "d", "e"], ["--json", "check"]],
 )
@@ -402,7 +401,9 @@ def test_wrong_number_of_names(tmp_path: Path, words: list[str]) -> None:
     assert files_below(tmp_path) == EXAMPLE
 
 
-@each("words", [["--gamma", "1"], ["--gamma", "0", "--gamma", "1"], ["--sort", "brier"]])
+@pytest.mark.parametrize(
+    "words", [["--gamma", "1"], ["--gamma", "0", "--gamma", "1"], ["--sort", "brier"]]
+)
 def test_option_of_another_benchmark_is_one_line(tmp_path: Path, words: list[str]) -> None:
     for more in ([], ["--json"], ["--save"]):
         done = run(example(tmp_path), "-f", "a", *words, *more)
@@ -494,7 +495,7 @@ def copy_program(folder: Path, checkout: bool) -> None:
         shutil.copy(ROOT / "pyproject.toml", folder)
 
 
-@each("checkout", [True, False])
+@pytest.mark.parametrize("checkout", [True, False])
 def test_data_lies_beside_a_checkout_else_in_the_current_folder(
     tmp_path: Path, checkout: bool
 ) -> None:

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from cli import PROMPT, assert_refused, number, q, question, run, warning, write
-from each import each
 
 # --- Names ---
 
 
-@each("name", ["p", "p.json", "./prediction/p", "prediction/p.json", "../{root}/prediction/p"])
+@pytest.mark.parametrize(
+    "name", ["p", "p.json", "./prediction/p", "prediction/p.json", "../{root}/prediction/p"]
+)
 def test_name_with_or_without_extension_or_a_path(tmp_path: Path, name: str) -> None:
     write(tmp_path, {"prediction/p.json": [q()]})
     assert (
@@ -26,8 +27,8 @@ def test_name_with_or_without_extension_or_a_path(tmp_path: Path, name: str) -> 
     )
 
 
-@each("stem", ["run.v2", "run-2025.10", "模型"])
-@each("suffix", ["json", "jsonl"])
+@pytest.mark.parametrize("stem", ["run.v2", "run-2025.10", "模型"])
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
 def test_name_that_holds_a_dot_or_chinese(tmp_path: Path, stem: str, suffix: str) -> None:
     write(tmp_path, {f"prediction/{stem}.{suffix}": [q()]})
     assert run(tmp_path, "-f", stem, "--json").json["prediction"] == f"{stem}.{suffix}"
@@ -40,7 +41,9 @@ def test_two_files_of_one_stem_are_told_apart_by_extension(tmp_path: Path) -> No
     assert run(tmp_path, "-f", "x.jsonl", "--json").json["items"][0]["id"] == "two"
 
 
-@each("name", ["250915-randon", "250915_random", "random.json", "./prediction/250915-randm"])
+@pytest.mark.parametrize(
+    "name", ["250915-randon", "250915_random", "random.json", "./prediction/250915-randm"]
+)
 def test_no_such_file_names_the_nearest(tmp_path: Path, name: str) -> None:
     write(tmp_path, {"prediction/250915-random.json": [q()], "prediction/notes.txt": ""})
     done = run(tmp_path, "-f", name, cwd=tmp_path)
@@ -48,7 +51,9 @@ def test_no_such_file_names_the_nearest(tmp_path: Path, name: str) -> None:
     assert "notes.txt" not in done.err
 
 
-@each("name", ["p", "/", ".", "./", "..", "", "prediction/", "x" * 300, "no/such/folder/x"])
+@pytest.mark.parametrize(
+    "name", ["p", "/", ".", "./", "..", "", "prediction/", "x" * 300, "no/such/folder/x"]
+)
 def test_hopeless_names(tmp_path: Path, name: str) -> None:
     (tmp_path / "prediction").mkdir()
     done = run(tmp_path, "-f", name, cwd=tmp_path)
@@ -63,7 +68,7 @@ def test_folder_in_place_of_a_file(tmp_path: Path) -> None:
 # --- Datasets ---
 
 
-@each("stem", ["250915x", "x-250915", "25091", "other"])
+@pytest.mark.parametrize("stem", ["250915x", "x-250915", "25091", "other"])
 def test_submission_without_dataset(tmp_path: Path, stem: str) -> None:
     write(tmp_path, {"dataset/250915.json": [question()]})
     for form in ({"q7": "A"}, [{"id": "q7", "prediction": "A"}]):
@@ -72,7 +77,7 @@ def test_submission_without_dataset(tmp_path: Path, stem: str) -> None:
         )
 
 
-@each("name", ["d", "d.jsonl", "./dataset/d", "dataset/d.jsonl"])
+@pytest.mark.parametrize("name", ["d", "d.jsonl", "./dataset/d", "dataset/d.jsonl"])
 def test_dataset_option_wins(tmp_path: Path, name: str) -> None:
     write(
         tmp_path, {"dataset/p.json": [question(ground_truth="B")], "dataset/d.jsonl": [question()]}
@@ -98,7 +103,7 @@ def test_two_datasets_of_one_stem(tmp_path: Path) -> None:
     assert run(tmp_path, "-f", "p", "--dataset", "p.jsonl", "--json").json["dataset"] == "p.jsonl"
 
 
-@each(
+@pytest.mark.parametrize(
     ("form", "suffix"),
     [("rows", "json"), ("rows", "jsonl"), ("own", "json"), ("own", "jsonl"), ("map", "json")],
 )
@@ -146,7 +151,7 @@ def test_no_prediction_has_a_question(tmp_path: Path) -> None:
     assert_refused(run(tmp_path, "-f", "p"), "p.json", "dataset")
 
 
-@each(
+@pytest.mark.parametrize(
     ("field", "value"),
     [("ground_truth", "101"), ("Std", 50), ("level", 3), ("prompt", "How many %?")],
 )

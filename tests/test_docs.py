@@ -18,7 +18,6 @@ import pytest
 import eval as program
 import forecasteval.prophet
 import pages
-from each import each
 from eval import FutureXEvaluator
 from forecasteval import __version__
 from forecasteval.common.llm import MAX_FAILURES
@@ -259,7 +258,7 @@ def sections(page: str) -> list[str]:
 SECTIONS: Final = list(zip(*map(sections, READMES), strict=True))
 
 
-@each(("english", "chinese"), SECTIONS)
+@pytest.mark.parametrize(("english", "chinese"), SECTIONS)
 def test_both_readmes_are_alike(english: str, chinese: str) -> None:
     """Code, outputs, tables, names, links and figures, section by section."""
     blocks = [[block._replace(text=pages.chinese_left_out(block.text)) for block in read_blocks(text)]
@@ -357,7 +356,7 @@ def read_examples() -> list[Example]:
 EXAMPLES: Final = read_examples()
 
 
-@each("example", EXAMPLES)
+@pytest.mark.parametrize("example", EXAMPLES)
 def test_answer_is_read_as_the_table_says(example: Example) -> None:
     has_options = example.level <= 2 and example.truth != "Yes"
     has_std = example.level == 4
@@ -401,7 +400,7 @@ def test_constants_are_the_ones_stated() -> None:
     assert f"max(p of the winner, {LOG_FLOOR})" in prophet
 
 
-@each(
+@pytest.mark.parametrize(
     ("truth", "answer", "shown"),
     [
         ("30 million yuan", r"\boxed{31.5 million dollars}", "`31.5 million dollars` and yuan"),
@@ -444,14 +443,16 @@ def write_rows(folder: Path, dataset: str, prediction: str) -> Path:
     return folder
 
 
-@each(("rows", "expected"), read_table("docs/formats.md", "Rows of the prediction"))
+@pytest.mark.parametrize(
+    ("rows", "expected"), read_table("docs/formats.md", "Rows of the prediction")
+)
 def test_odd_predictions_warn_as_stated(tmp_path: Path, rows: str, expected: str) -> None:
     lines = re.sub(r"\} (?=[{\"])", "}\n", rows.strip("`"))
     results = score(write_rows(tmp_path, json.dumps(QUESTION), lines), "-f", "d-x")
     assert [warning.rpartition(": ")[0] for warning in results["warnings"]] == [expected]
 
 
-@each(("row", "expected"), read_table("docs/formats.md", "Row of a dataset"))
+@pytest.mark.parametrize(("row", "expected"), read_table("docs/formats.md", "Row of a dataset"))
 def test_unusable_questions_are_refused_as_stated(tmp_path: Path, row: str, expected: str) -> None:
     folder = write_rows(tmp_path, row.strip("`"), '{"id": "q", "answer": "Yes"}')
     code, out, err = pages.run(folder, "-f", "d-x")
@@ -459,7 +460,7 @@ def test_unusable_questions_are_refused_as_stated(tmp_path: Path, row: str, expe
     assert f"d.jsonl: record 1 (id q): {expected.strip('`')}\n" in err
 
 
-@each(("reply", "expected"), read_table("docs/rxnopt.md", "Reply"))
+@pytest.mark.parametrize(("reply", "expected"), read_table("docs/rxnopt.md", "Reply"))
 def test_replies_are_read_as_stated(reply: str, expected: str) -> None:
     index, note = parse_reply(reply.strip("`"))
     assert (str(index) if index is not None else note) == expected
@@ -485,7 +486,7 @@ def shared_options(page: str, header: str) -> set[str]:
     return {"--help", *code_spans(below)} if "work as in" in below else set()
 
 
-@each(("page", "header", "command"), OPTION_TABLES)
+@pytest.mark.parametrize(("page", "header", "command"), OPTION_TABLES)
 def test_option_table_agrees_with_help(page: str, header: str, command: tuple[str, ...]) -> None:
     options = "\n" + help_of(*command).partition("\nexamples:\n")[0].partition("\n\n")[2]
     spans = [span for row in read_table(page, header) for span in code_spans(row[0])]
@@ -558,7 +559,7 @@ def test_key_table_agrees_with_results() -> None:
     assert items.partition(": ")[2].split(", ") == list(results["items"][0])
 
 
-@each(("benchmark", "name"), [
+@pytest.mark.parametrize(("benchmark", "name"), [
     ("Prophet Arena", "prophet-sample"), ("RxnOptBench", "multiple_choice_all_varying-random"),
 ])  # fmt: skip
 def test_key_tables_of_the_other_benchmarks(benchmark: str, name: str) -> None:
@@ -572,7 +573,7 @@ def test_key_table_of_pairs() -> None:
     assert keys_of("Key of `pairs`") == pair.keys()
 
 
-@each("evaluator", [FutureXEvaluator, ProphetArenaEvaluator])
+@pytest.mark.parametrize("evaluator", [FutureXEvaluator, ProphetArenaEvaluator])
 def test_argument_table_agrees_with_signature(evaluator: type) -> None:
     assert (
         keys_of(f"Argument of `{evaluator.__name__}`")
@@ -606,7 +607,7 @@ def test_counts_of_the_samples() -> None:
 # --- Names of files, links ---
 
 
-@each("page", [*PAGES, "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md"])
 def test_links_lead_somewhere(page: str) -> None:
     for link in pages.links(read(page)):
         if "://" in link:
@@ -617,7 +618,7 @@ def test_links_lead_somewhere(page: str) -> None:
         assert not anchor or anchor in pages.anchors(target.read_text(encoding="utf-8")), link
 
 
-@each("page", [*PAGES, "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md"])
 def test_files_named_on_a_page_exist(page: str) -> None:
     text = read(page)
     made = {block.file for name in PAGES for block in read_blocks(read(name))}

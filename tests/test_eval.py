@@ -19,7 +19,6 @@ from scipy import stats
 
 import make_samples
 from cli import CASES, GOLDEN, ROOT, Record, asked, box, read_json, run, run_process, shares, write
-from each import each
 from eval import FutureXEvaluator
 from forecasteval.common.errors import InputError
 from golden import REPORTS, report
@@ -258,7 +257,7 @@ def test_answered_only_is_nan_when_nothing_was_answered() -> None:
     assert math.isnan(results["answered_only"])
 
 
-@each(
+@pytest.mark.parametrize(
     ("truth", "std", "answer", "sigma", "score"),
     [
         ("100", None, "102.5", 0.05, 0.75),  # sigma 5
@@ -280,7 +279,9 @@ def test_relative_sigma(
     assert got == pytest.approx(score)
 
 
-@each("wrong", [{"missing": "drop"}, {"relative_sigma": 0.0}, {"relative_sigma": math.nan}])
+@pytest.mark.parametrize(
+    "wrong", [{"missing": "drop"}, {"relative_sigma": 0.0}, {"relative_sigma": math.nan}]
+)
 def test_unknown_policies_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         FutureXEvaluator(**wrong)
@@ -323,7 +324,7 @@ def test_interval_against_scipy() -> None:
     assert results["level_intervals"][2] is None
 
 
-@each(
+@pytest.mark.parametrize(
     ("scores", "some"),
     [
         ({1: [1.0]}, False),  # one question
@@ -346,7 +347,7 @@ def test_interval_is_none_where_there_is_none(scores: dict[int, list[float]], so
 # --- Golden files, reproducibility ---
 
 
-@each("name", REPORTS)
+@pytest.mark.parametrize("name", REPORTS)
 def test_golden_report(name: str) -> None:
     """If the difference is meant: `python tests/golden.py`."""
     golden = (GOLDEN / name).read_text(encoding="utf-8")
@@ -385,7 +386,7 @@ def test_hash_seeds_give_the_same_bytes(tmp_path: Path) -> None:
     assert done == run(ROOT, *names, "--json")
 
 
-@each("sample", ["250915-random", "250915-careful"])
+@pytest.mark.parametrize("sample", ["250915-random", "250915-careful"])
 def test_shuffled_questions_score_exactly_the_same(sample: str) -> None:
     rows = read_json(ROOT / "prediction" / f"{sample}.json")
     wanted = shares(FutureXEvaluator().evaluate_all(rows))

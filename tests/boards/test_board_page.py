@@ -12,7 +12,6 @@ import pytest
 
 from boards_folders import rows, stored, system
 from cli import ROOT, q, question, run, write
-from each import each
 from forecasteval.boards import rank
 from forecasteval.boards.board_page import make_page
 from forecasteval.boards.report import board_report
@@ -114,7 +113,7 @@ def test_nightly_makes_the_pages_of_the_runs_if_asked(tmp_path: Path) -> None:
     assert (folder / "d-a.html").read_bytes() == page
 
 
-@each(
+@pytest.mark.parametrize(
     "name", ["250915-careful", "prophet-sample", "multiple_choice_single_varying_reference-random"]
 )
 def test_the_page_that_nightly_makes_is_that_of_the_run(tmp_path: Path, name: str) -> None:

@@ -12,7 +12,6 @@ import pytest
 
 from boards_folders import evaluate, folder_of, stored
 from cli import EVIL, RAW_CONTROL, ROOT, Record, question, run, write
-from each import each
 from forecasteval.boards import changes
 from forecasteval.nightly import run as nightly_run
 
@@ -55,7 +54,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@each("options", [[], ["--force"]])
+@pytest.mark.parametrize("options", [[], ["--force"]])
 def test_a_corrected_truth_is_named_everywhere(tmp_path: Path, options: list[str]) -> None:
     folder_of(tmp_path, a="AAAA", b="AABB")
     run(tmp_path, "nightly")
@@ -119,7 +118,7 @@ def test_results_without_truths_name_the_questions(tmp_path: Path) -> None:
     assert named(tmp_path) == [(records[0]["id"], "question", "", "")]
 
 
-@each("stage", ["rank_results", "append_night"])
+@pytest.mark.parametrize("stage", ["rank_results", "append_night"])
 def test_an_interrupted_night_loses_nothing(tmp_path: Path, stage: str) -> None:
     """All results are stored, the history is not; in the next night nothing is left to score."""
     folder_of(tmp_path, a="AAAA", b="AABB")

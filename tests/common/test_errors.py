@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli import ROOT, q, write
-from each import each
 from forecasteval.common.errors import UNSAFE, EvaluationError, InputError, printable
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("plain 甲 é 😀", "plain 甲 é 😀"),
@@ -56,7 +55,7 @@ def test_input_error_is_one_safe_line() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell's way to close streams")
-@each("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams(tmp_path: Path, closed: str) -> None:
     """No traceback, and what would be printed gets into no file that is opened later."""
     write(tmp_path, {"prediction/a.json": [q()], "prediction/bad.json": "{"})

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from each import each
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import find_dataset, find_file, require_plain, write_atomic
 
@@ -77,7 +76,7 @@ def test_write_atomic_in_a_read_only_folder(tmp_path: Path) -> None:
 # --- Names ---
 
 
-@each(
+@pytest.mark.parametrize(
     ("stem", "found"),
     [
         ("250915", "250915.json"),
@@ -134,7 +133,7 @@ def test_find_file_names_the_nearest_and_no_hidden_file(tmp_path: Path) -> None:
         find_file("x", tmp_path / "none")
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "told"),
     [
         ("p.json.gz", "a compressed file; unpack it first"),
@@ -171,7 +170,7 @@ def test_folders_and_pipes_are_named_as_what_they_are(tmp_path: Path) -> None:
         find_file("q.json", tmp_path)
 
 
-@each(
+@pytest.mark.parametrize(
     ("header", "found"),
     [
         ("id,answer", True),

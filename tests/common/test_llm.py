@@ -25,7 +25,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli import ROOT
-from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.common.llm import MAX_FAILURES, ModelClient, Task, Usage, build_prompt
 from llm_server import AT_ONCE, NO_RETRY, LlmServer, Reply, Request, Script, completion, error
@@ -353,7 +352,7 @@ def test_a_key_that_cannot_be_sent(server: LlmServer, key: str) -> None:
     assert key.strip() not in str(refused.value) or not key.strip()
 
 
-@each(
+@pytest.mark.parametrize(
     "url",
     [
         "http://u:hunter2@host/v1", "u:hunter2@host/v1", "http://u:hunter2@[bad/v1", "http://host/v1?key=hunter2",

@@ -4,14 +4,14 @@ all of it too.
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from each import each
 from forecasteval.common.markup import clean, find_object, last_boxed, parse_literal
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "content", "boxed"),
     [
         ("no box", "no box", False),
@@ -29,7 +29,7 @@ def test_last_boxed(text: str, content: str, boxed: bool) -> None:
     assert last_boxed(text) == (content, boxed)
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "plain"),
     [
         ("**Red**", "Red"),
@@ -48,7 +48,7 @@ def test_clean(text: str, plain: str) -> None:
     assert clean(text) == plain
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "elements"),
     [
         ("['A', \"B\"]", ("A", "B")),
@@ -65,7 +65,7 @@ def test_parse_literal(text: str, elements: tuple[str, ...]) -> None:
     assert parse_literal(text) == elements
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "found"),
     [
         ('```json\n{"a": {"b": 1}}\n```', {"a": {"b": 1}}),

@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli import ROOT
-from each import each
 from forecasteval.common import files
 from forecasteval.common.errors import UNSAFE, InputError
 from forecasteval.common.records import (
@@ -39,7 +38,7 @@ BOM: Final = b"\xef\xbb\xbf"
 # --- Writing ---
 
 
-@each(
+@pytest.mark.parametrize(
     ("value", "text"),
     [
         (math.nan, "null"),
@@ -95,7 +94,7 @@ def test_dump_json_round_trip(value: Any, indent: int | None) -> None:
 # --- Reading ---
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "content", "records"),
     [
         ("p.json", b'[{"id": 1}, 2]', [{"id": 1}, 2]),
@@ -154,7 +153,7 @@ def test_a_key_given_twice_is_no_key_of_the_record() -> None:
     assert type(parse_json('{"id": 1, "id": 1}', "here")) is dict  # the same twice means the same
 
 
-@each(
+@pytest.mark.parametrize(
     ("content", "repeated"),
     [
         ("id,answer,answer\n1,Yes,No\n", ("answer",)),
@@ -174,7 +173,7 @@ def test_repeated_keys_go_along_to_another_process() -> None:
     assert (record, repeated_keys(record)) == ({"a": 2}, ("a",))
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "found"),
     [
         ('{"a": {"b": 1}}', False),
@@ -192,7 +191,7 @@ def test_repeated_keys_anywhere(text: str, found: bool) -> None:
 ROW: Final = {"id": "a", "answer": "A"}
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "content", "records", "warned"),
     [
         ("p.json", {"data": [ROW]}, [ROW], ""),
@@ -258,7 +257,7 @@ def test_records_wherever_they_stand(
         assert file.sha256 == hashlib.sha256(mark + text.encode()).hexdigest()
 
 
-@each(
+@pytest.mark.parametrize(
     "text", ['{"id": 1', '{"id": 1}\x00', "7\n8\n", "[1]\n[2]\n", '{"id": 1} {"id": 2}', "{]\n{}\n"]
 )
 def test_what_is_no_json_stays_none(tmp_path: Path, text: str) -> None:

@@ -12,7 +12,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from each import each
 from forecasteval.common.statistics import (
     cluster_values,
     clustered_error,
@@ -97,7 +96,7 @@ def test_interval_of_a_known_sample() -> None:
     assert wide == pytest.approx((0.5 - 0.91869, 0.5 + 0.91869), abs=1e-5)
 
 
-@each(
+@pytest.mark.parametrize(
     "strata",
     [
         pytest.param([], id="no strata"),
@@ -114,7 +113,7 @@ def test_no_interval(strata: Strata) -> None:
     assert stratified_interval(strata) is None
 
 
-@each("ignored", [(0.3, []), (0.0, [0.5]), (0.0, [0.0, 1.0])])
+@pytest.mark.parametrize("ignored", [(0.3, []), (0.0, [0.5]), (0.0, [0.0, 1.0])])
 def test_stratum_without_values_or_weight_counts_nothing(
     ignored: tuple[float, list[float]],
 ) -> None:
@@ -138,7 +137,7 @@ def test_order_changes_no_bit(strata: Strata, rng: random.Random) -> None:
     assert stratified_mean(shuffled) == stratified_mean(strata)
 
 
-@each(
+@pytest.mark.parametrize(
     ("strata", "expected"),
     [
         ([(0.1, [1.0]), (0.2, []), (0.4, [0.0, 0.5])], (0.1 * 1 + 0.4 * 0.25) / 0.5),
@@ -184,7 +183,7 @@ def test_one_stratum_is_the_paired_t_test(values: list[float]) -> None:
     )
 
 
-@each(("shape", "df"), [("equal", None), ("welch", None)])
+@pytest.mark.parametrize(("shape", "df"), [("equal", None), ("welch", None)])
 def test_two_strata_are_welch(shape: str, df: None) -> None:
     """Two strata of equal weight, one with its sign turned: Welch's test of two means, halved."""
     rng = np.random.default_rng(3)
@@ -198,7 +197,9 @@ def test_two_strata_are_welch(shape: str, df: None) -> None:
     )
 
 
-@each("strata", [[], [(1.0, [0.5])], [(1.0, [1.0, 0.0]), (1.0, [0.3])], [(1.0, [0.3, 0.3])]])
+@pytest.mark.parametrize(
+    "strata", [[], [(1.0, [0.5])], [(1.0, [1.0, 0.0]), (1.0, [0.3])], [(1.0, [0.3, 0.3])]]
+)
 def test_nothing_measures_the_error(strata: list[tuple[float, list[float]]]) -> None:
     assert stratified_error(strata) is None
 

@@ -7,12 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from cli import ROOT, q, write
-from each import each
 from forecasteval.common.usage import command_line, describe, program_name
 
 
-@each(
+@pytest.mark.parametrize(
     ("path", "name", "line"),
     [
         ("eval.py", "eval.py", "python eval.py"),
@@ -43,7 +44,7 @@ def test_describe() -> None:
     assert max(map(len, everything.splitlines())) <= 110
 
 
-@each("words", [["-f", "p"], ["-f", "nobody"], ["--help"]])
+@pytest.mark.parametrize("words", [["-f", "p"], ["-f", "nobody"], ["--help"]])
 def test_as_a_module(tmp_path: Path, words: list[str]) -> None:
     """`python -m forecasteval`, from another folder, is the same command under its own name."""
     write(tmp_path, {"prediction/p.json": [q()]})

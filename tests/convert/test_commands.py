@@ -9,9 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from cli import EVIL, ROOT, assert_refused, read_json, run, write
 from conversions import convert, converted
-from each import each
 from make_convert_samples import (
     BOXED,
     FERRIES,
@@ -37,7 +38,7 @@ def test_samples_are_what_their_script_writes(tmp_path: Path) -> None:
         assert path.read_bytes() == (SAMPLES / path.name).read_bytes(), path.name
 
 
-@each(
+@pytest.mark.parametrize(
     ("arguments", "files"),
     [
         (["benchmark_results.jsonl"], {"x@1.json": ANSWERS, "x@2.json": SECOND}),
@@ -202,7 +203,7 @@ def test_runs_of_the_same_name_from_before_are_told(tmp_path: Path) -> None:
 # --- Refusals ---
 
 
-@each(
+@pytest.mark.parametrize(
     ("files", "words"),
     [
         ({"a.json": ""}, ["a.json", "expected records, got an empty file"]),
@@ -239,7 +240,7 @@ def test_the_output_is_json(tmp_path: Path) -> None:
     assert_refused(done, "x.jsonl", "expected a name that ends with .json")
 
 
-@each("name", ["systems.json", "leaderboard.json"])
+@pytest.mark.parametrize("name", ["systems.json", "leaderboard.json"])
 def test_names_that_nightly_has_itself(name: str, tmp_path: Path) -> None:
     done = convert(SAMPLES / SUBMISSION, "-o", tmp_path / name)
     assert_refused(done, name, "expected another name")
@@ -256,7 +257,7 @@ def test_a_source_given_twice(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["a.json"]
 
 
-@each("source", ["log.eval", "log.json"])
+@pytest.mark.parametrize("source", ["log.eval", "log.json"])
 def test_columns_of_what_has_none(source: str, tmp_path: Path) -> None:
     done = convert(SAMPLES / source, "-o", tmp_path / "x.json", "--answer", "reply")
     assert_refused(done, "--id, --answer: expected a table or rows of JSON")
@@ -281,7 +282,9 @@ def test_nothing_raw_reaches_the_screen(tmp_path: Path) -> None:
         assert_refused(convert(root / name, "-o", root / "y.json"), "expected one column of ids")
 
 
-@each(("depth", "words"), [(900, "neither text nor a number"), (100_000, "nested too deeply")])
+@pytest.mark.parametrize(
+    ("depth", "words"), [(900, "neither text nor a number"), (100_000, "nested too deeply")]
+)
 def test_deep_nesting_is_refused(depth: int, words: str, tmp_path: Path) -> None:
     root = write(tmp_path, {"a.json": f'[{{"id": "a", "answer": {"[" * depth}1{"]" * depth}}}]'})
     assert_refused(convert(root / "a.json", "-o", root / "x.json"), words)

@@ -13,7 +13,6 @@ import pytest
 
 from cli import assert_refused, read_json, run, write
 from conversions import convert
-from each import each
 from make_convert_samples import PAST, SAMPLES
 
 SECOND: list[dict[str, Any]] = [  # its second edition
@@ -36,7 +35,7 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "content"),
     [
         ("a.jsonl", PAST), ("a.json", PAST), ("a.csv", as_csv(PAST)),
@@ -88,7 +87,7 @@ def test_sigmas_and_named_columns_are_kept(tmp_path: Path) -> None:
     ]
 
 
-@each("column", ["id", "prompt", "level", "ground_truth"])
+@pytest.mark.parametrize("column", ["id", "prompt", "level", "ground_truth"])
 def test_a_column_that_is_not_there(column: str, tmp_path: Path) -> None:
     rows = [{key: value for key, value in row.items() if key != column} for row in SECOND]
     done = convert(

@@ -14,14 +14,13 @@ import pytest
 
 from cli import assert_refused, write
 from conversions import convert, converted
-from each import each
 from forecasteval.convert import tables
 from make_convert_samples import NO_BOX, miroflow_row
 
 ROWS = [{"id": "a", "answer": "A, B"}, {"id": "b", "answer": "1"}]
 
 
-@each(
+@pytest.mark.parametrize(
     ("files", "answers"),
     [
         ({"a.json": ROWS}, {"a": "A, B", "b": "1"}),
@@ -97,7 +96,7 @@ def test_a_row_that_is_no_answer_is_left_out_and_told(
 # --- Which columns ---
 
 
-@each(
+@pytest.mark.parametrize(
     ("keys", "words"),
     [
         (
@@ -155,7 +154,7 @@ def test_a_name_that_two_columns_have(tmp_path: Path) -> None:
     assert_refused(convert(root / "a.csv", "-o", root / "x.json"), "got answer, answer")
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "words"),
     [
         ("id,answer\na,A\nb,A, B\n", ["a.csv: line 3", "expected 2 cells", "got 3"]),
@@ -183,7 +182,7 @@ TRUTHS = [
 ]
 
 
-@each("column", ["raw_text", "generation"])
+@pytest.mark.parametrize("column", ["raw_text", "generation"])
 def test_the_truth_of_futurex_past_is_no_answer(column: str, tmp_path: Path) -> None:
     """Its column `answer` is the truth, and a file of replies carries it along."""
     root = write(tmp_path, {"a.jsonl": [{**PAST, "level": 1, column: "I say B"}]})
@@ -191,7 +190,7 @@ def test_the_truth_of_futurex_past_is_no_answer(column: str, tmp_path: Path) -> 
     assert converted(root, root / "a.jsonl", "--answer", column) == {"x.json": {"a": "I say B"}}
 
 
-@each("column", ["model_output", "llm_prediction", "Generated Text", "pred"])
+@pytest.mark.parametrize("column", ["model_output", "llm_prediction", "Generated Text", "pred"])
 def test_an_answer_beside_replies_may_be_the_truth(column: str, tmp_path: Path) -> None:
     """Also where the dataset is not there, and where nothing but the answer is left of it."""
     row = {"id": "a", "question": "?", "Answer": "A", "output_tokens": "7", "predicted": 0.9}
@@ -220,7 +219,7 @@ def test_an_answer_beside_its_ground_truth_is_the_models(tmp_path: Path) -> None
     }
 
 
-@each("inside", [False, True])
+@pytest.mark.parametrize("inside", [False, True])
 def test_a_column_that_equals_the_truth_is_refused(inside: bool, tmp_path: Path) -> None:
     """The truths of the dataset that the prediction's name tells, or those of the file itself."""
     rows = [{"id": name, "response": rf"\boxed{{{name.upper()}}}", "mine": "C"} for name in "abc"]
@@ -297,7 +296,7 @@ def test_choices_of_a_batch_are_runs(tmp_path: Path) -> None:
     assert converted(tmp_path, source) == {"x@1.json": {"a": "A"}, "x@2.json": {"a": "B"}}
 
 
-@each(
+@pytest.mark.parametrize(
     ("content", "words"),
     [
         (
@@ -417,7 +416,7 @@ def test_files_that_are_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.extra("pyarrow")
-@each("kind", ["timestamp", "duration", "binary"])
+@pytest.mark.parametrize("kind", ["timestamp", "duration", "binary"])
 def test_parquet_of_what_cannot_be_read(kind: str, tmp_path: Path) -> None:
     import pyarrow
 
@@ -484,7 +483,7 @@ def test_the_answer_of_a_row_that_has_attempts_is_not_taken(tmp_path: Path) -> N
     }
 
 
-@each(
+@pytest.mark.parametrize(
     ("numbers", "answers"),
     [
         ((2, 1), {"x@1.json": {"q": "b"}, "x@2.json": {"q": "a"}}),
@@ -518,7 +517,9 @@ def test_retries_are_no_runs(tmp_path: Path) -> None:
     assert converted(tmp_path / "b", source) == {"x.json": {"q": "late"}}
 
 
-@each("attempts", [{}, {"attempts": []}, {"attempts": None}, {"attempts": ["x"]}])
+@pytest.mark.parametrize(
+    "attempts", [{}, {"attempts": []}, {"attempts": None}, {"attempts": ["x"]}]
+)
 def test_a_row_without_attempts_is_one_run(attempts: dict[str, Any], tmp_path: Path) -> None:
     rows = [{"task_id": "q", "model_boxed_answer": "A", "status": "success", **attempts}]
     assert converted(tmp_path, write(tmp_path, {"r.jsonl": rows}) / "r.jsonl") == {

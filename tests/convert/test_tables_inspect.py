@@ -13,7 +13,6 @@ import pytest
 
 from cli import EVIL, assert_refused, read_json, write
 from conversions import convert, converted
-from each import each
 from forecasteval.convert import formats, tables
 from make_convert_samples import BOXED, SAMPLES, SECOND_BOXED, log_of, log_sample, zip_log
 
@@ -43,7 +42,7 @@ def test_the_sample_log_in_both_formats(tmp_path: Path) -> None:
     }
 
 
-@each("name", ["log.csv", "log.eval", "log.txt"])
+@pytest.mark.parametrize("name", ["log.csv", "log.eval", "log.txt"])
 def test_a_json_log_of_any_name(name: str, tmp_path: Path) -> None:
     source = write(tmp_path, {name: json.dumps(log_of([log_sample("q", 1, "A")], 1))}) / name
     assert "inspect_ai log" in convert(source, "-o", tmp_path / "x.json").out
@@ -53,7 +52,7 @@ def test_a_json_log_of_any_name(name: str, tmp_path: Path) -> None:
 # --- Samples ---
 
 
-@each(
+@pytest.mark.parametrize(
     ("more", "answer"),
     [
         ({}, "text"),
@@ -84,7 +83,7 @@ def test_what_the_answer_is(
     assert converted(tmp_path, source) == {"x.json": {"q": answer}}
 
 
-@each(
+@pytest.mark.parametrize(
     ("more", "reason"),
     [
         ({"error": FAILED}, "failed"),
@@ -144,7 +143,7 @@ def test_a_log_that_did_not_finish(save: Save, tmp_path: Path) -> None:
     assert "x@2.json: 1 answer\n  left out, not in this run: 2 (b, c)\n" in done.out
 
 
-@each("epoch", [None, "2", 0, -1, 10**9, True, 1.5])
+@pytest.mark.parametrize("epoch", [None, "2", 0, -1, 10**9, True, 1.5])
 def test_an_epoch_that_is_none_is_the_first(epoch: object, tmp_path: Path) -> None:
     sample = {**log_sample("q", 1, "A"), "epoch": epoch}
     assert converted(tmp_path, write(tmp_path, {"l.json": log_of([sample], 1)}) / "l.json") == {
@@ -155,7 +154,7 @@ def test_an_epoch_that_is_none_is_the_first(epoch: object, tmp_path: Path) -> No
 # --- Logs ---
 
 
-@each("log", [{"samples": None}, {"samples": []}, {"samples": {}}, {}])
+@pytest.mark.parametrize("log", [{"samples": None}, {"samples": []}, {"samples": {}}, {}])
 def test_a_log_without_samples(log: dict[str, Any], tmp_path: Path) -> None:
     root = write(
         tmp_path, {"log.json": {"version": 2, "status": "success", "eval": {"task": "t"}, **log}}
@@ -165,7 +164,7 @@ def test_a_log_without_samples(log: dict[str, Any], tmp_path: Path) -> None:
     )
 
 
-@each("value", [[], 1, "x", None, {"a": 1}])
+@pytest.mark.parametrize("value", [[], 1, "x", None, {"a": 1}])
 def test_odd_values_anywhere_are_no_traceback(value: object, tmp_path: Path) -> None:
     """Each field of a log and of its sample in turn."""
     good = log_of(
@@ -185,8 +184,8 @@ def test_odd_values_anywhere_are_no_traceback(value: object, tmp_path: Path) -> 
 
 
 @pytest.mark.extra("inspect_ai")
-@each("name", ["header.json", f"samples/{EVIL}_epoch_1.json"])
-@each("content", [b"\xff", b"[", b"1", b"{}"])
+@pytest.mark.parametrize("name", ["header.json", f"samples/{EVIL}_epoch_1.json"])
+@pytest.mark.parametrize("content", [b"\xff", b"[", b"1", b"{}"])
 def test_what_inspect_ai_does_not_read_is_one_line(
     name: str, content: bytes, tmp_path: Path
 ) -> None:

@@ -9,8 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from cli import ROOT, assert_refused, q, run, run_process, write
-from each import each
 from eval import FutureXEvaluator
 from forecasteval.boards import compare, rank
 from forecasteval.boards.board_page import make_page
@@ -34,7 +35,9 @@ def page_of(root: Path, name: str) -> str:
     return (root / "evaluation" / f"{name}.html").read_text(encoding="utf-8")
 
 
-@each("name", ["250915-careful", "prophet-sample", "multiple_choice_single_varying-random"])
+@pytest.mark.parametrize(
+    "name", ["250915-careful", "prophet-sample", "multiple_choice_single_varying-random"]
+)
 def test_html_writes_a_page_beside_the_report(tmp_path: Path, name: str) -> None:
     write(tmp_path, DATA)
     plain = run(tmp_path, "-f", name)
@@ -63,7 +66,7 @@ def test_same_bytes_on_any_hash_seed(tmp_path: Path) -> None:
     assert not re.search(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T", pages[0])
 
 
-@each("name", RESERVED)
+@pytest.mark.parametrize("name", RESERVED)
 def test_a_run_never_takes_the_name_of_another_page(tmp_path: Path, name: str) -> None:
     write(tmp_path, {f"prediction/{name}.json": [q("q1")]})
     assert_refused(run(tmp_path, "-f", name, "--html"), "would overwrite another page")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import html
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cli import RAW_CONTROL
-from each import each
 from forecasteval.display.charts import Chart
 from forecasteval.display.pages import (
     BYTES,
@@ -24,7 +24,7 @@ from forecasteval.display.pages import (
 from forecasteval.display.tables import Marked
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("a\n\n \n b\tc", "a\n\n b c"),

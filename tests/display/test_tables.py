@@ -6,7 +6,8 @@ import math
 from operator import itemgetter
 from typing import Any
 
-from each import each
+import pytest
+
 from forecasteval.display.tables import (
     Bar,
     Column,
@@ -51,7 +52,7 @@ def test_table_without_rows_and_without_spaces_at_the_end() -> None:
     )
 
 
-@each(
+@pytest.mark.parametrize(
     ("width", "shown"),
     [(math.inf, "a b c d"), (80, "a b c d"), (29, "a b c"), (20, "a c"), (1, "a c")],
 )
@@ -68,7 +69,7 @@ def test_columns_without_room_go_the_least_important_first_and_are_named(
     assert width == 1 or max(map(display_width, lines[:2])) <= min(width, 99)
 
 
-@each(
+@pytest.mark.parametrize(
     ("width", "shown"),
     [
         (math.inf, ["id  gap  n  why", f"a   –    1  {'长' * 30}"]),

@@ -6,7 +6,6 @@ from typing import Final
 
 import pytest
 
-from each import each
 from forecasteval.common import markup
 from forecasteval.common.markup import clean, last_boxed
 from forecasteval.futurex.answers import Answer, question_words, read_answer
@@ -52,7 +51,7 @@ BOXES: Final = {
 }
 
 
-@each(("text", "content", "boxed"), BOXES.values())
+@pytest.mark.parametrize(("text", "content", "boxed"), BOXES.values())
 def test_last_boxed(text: str, content: str, boxed: bool) -> None:
     assert last_boxed(text) == (content, boxed)
 
@@ -100,7 +99,7 @@ CLEANED: Final = {
 }
 
 
-@each(("text", "wanted"), CLEANED.values())
+@pytest.mark.parametrize(("text", "wanted"), CLEANED.values())
 def test_clean(text: str, wanted: str) -> None:
     assert clean(text) == wanted
 
@@ -123,7 +122,7 @@ READ: Final = {
 }
 
 
-@each(("raw", "wanted"), READ.values())
+@pytest.mark.parametrize(("raw", "wanted"), READ.values())
 def test_read_answer(raw: object, wanted: Answer | None) -> None:
     assert parts(read_answer(raw)) == parts(wanted)
 

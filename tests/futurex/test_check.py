@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,7 +28,6 @@ from cli import (
     strict,
     write,
 )
-from each import each
 from forecasteval.display.results import check_results
 from forecasteval.display.tables import format_text
 from forecasteval.futurex.check import check_dataset
@@ -87,7 +87,7 @@ FINDINGS: Final = {
 }  # fmt: skip
 
 
-@each(("records", "kind", "record", "detail"), FINDINGS.values())
+@pytest.mark.parametrize(("records", "kind", "record", "detail"), FINDINGS.values())
 def test_finding(records: list[Any], kind: str, record: int, detail: str) -> None:
     found = [finding for finding in check_dataset(records).findings if finding.kind == kind]
     assert len(found) == 1, check_dataset(records).findings
@@ -142,7 +142,7 @@ FORMS: Final = {
 }
 
 
-@each(("text", "deviation"), FORMS.values())
+@pytest.mark.parametrize(("text", "deviation"), FORMS.values())
 def test_past_values_are_read(text: str, deviation: float) -> None:
     """The right Std is no finding, and a wrong one is: so the values were read."""
     assert kinds(past(text, deviation)) == []
@@ -169,18 +169,22 @@ def test_population_deviation_against_numpy(values: list[int]) -> None:
         ]
 
 
-@each(("std", "clean"), [(1.63, True), (1.6, True), (1.66, True), (1.7, False), (1.59, False)])
+@pytest.mark.parametrize(
+    ("std", "clean"), [(1.63, True), (1.6, True), (1.66, True), (1.7, False), (1.59, False)]
+)
 def test_rounding_and_two_percent(std: float, clean: bool) -> None:
     assert (kinds(past(PAST, std)) == []) == clean
 
 
-@each(("std", "clean"), [(2e-7, True), (3e-7, False), (1e-7, False)])
+@pytest.mark.parametrize(("std", "clean"), [(2e-7, True), (3e-7, False), (1e-7, False)])
 def test_tiny_std(std: float, clean: bool) -> None:
     text = "Sep 16: 0.0000008\nSep 15: 0.0000012"
     assert (kinds(past(text, std, truth="0.000001")) == []) == clean
 
 
-@each("text", ["", "no dates", "Sep 16: 98", "Sep 16: none\nSep 15: –", 17, ["Sep 16: 3"], None])
+@pytest.mark.parametrize(
+    "text", ["", "no dates", "Sep 16: 98", "Sep 16: none\nSep 15: –", 17, ["Sep 16: 3"], None]
+)
 def test_nothing_to_compare_with(text: object) -> None:
     assert kinds(quantity(**{"additional values": text})) == []
 
@@ -250,7 +254,7 @@ def test_check_prints_ids_and_exits_with_4(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["d.json", "dataset"]
 
 
-@each("name", ["d", "d.jsonl", "./dataset/d.jsonl"])
+@pytest.mark.parametrize("name", ["d", "d.jsonl", "./dataset/d.jsonl"])
 def test_clean_check_exits_with_0(tmp_path: Path, name: str) -> None:
     write(tmp_path, {"dataset/d.jsonl": [question()]})
     done = run(tmp_path, "check", name, cwd=tmp_path)
@@ -300,7 +304,7 @@ SEEDS: Final = ["\n", '"', " ", "\t", "Sep 16", "Sep 16\n", "Sep 16: ", "9/", "9
                 "\n9", "A", "2025年", "Sep 16,", "Sep 16 \n"]  # fmt: skip
 
 
-@each("piece", SEEDS)
+@pytest.mark.parametrize("piece", SEEDS)
 def test_huge_past_values_take_linear_time(piece: str) -> None:
     def make(size: int, attempt: int) -> Callable[[], object]:
         records = [past(f"{attempt} " + piece * (size // len(piece)), 2)]

@@ -6,7 +6,6 @@ from typing import Final
 
 import pytest
 
-from each import each
 from forecasteval.common.markup import parse_literal
 from forecasteval.futurex.answers import Answer
 from forecasteval.futurex.choices import ChoiceTruth, Picks, read_picks, score_f1, score_picks
@@ -55,7 +54,7 @@ PICKS: Final = {
 }
 
 
-@each(("options", "text", "wanted"), PICKS.values())
+@pytest.mark.parametrize(("options", "text", "wanted"), PICKS.values())
 def test_picks_in_a_box(options: Options, text: str, wanted: list[str]) -> None:
     assert read_picks(Answer(text, parse_literal(text), True), options) == picks(*wanted)
 
@@ -89,7 +88,7 @@ def test_unknown_picks_are_wrong_ones() -> None:
     assert score_picks(picks("?zebra"), picks("A"), exact=False) == 0.0
 
 
-@each(
+@pytest.mark.parametrize(
     ("matched", "picks", "truths", "score"),
     [(2, 2, 2, 1.0), (1, 2, 2, 0.5), (1, 1, 3, 0.5), (0, 4, 2, 0.0)],
 )
@@ -97,7 +96,7 @@ def test_f1(matched: int, picks: int, truths: int, score: float) -> None:
     assert score_f1(matched, picks, truths) == score
 
 
-@each(
+@pytest.mark.parametrize(
     ("level", "text", "boxed", "outcome", "score"),
     [
         (1, "A", True, "scored", 0.0),

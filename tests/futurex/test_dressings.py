@@ -8,8 +8,9 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Final
 
+import pytest
+
 from cli import ROOT, Record, read_json
-from each import each
 from eval import FutureXEvaluator
 from forecasteval.common.markup import last_boxed
 from forecasteval.futurex.choices import ChoiceTruth
@@ -107,14 +108,14 @@ def scores(answers: Sequence[str]) -> list[tuple[str, float, str]]:
     ]
 
 
-@each("form", FORMS.values())
+@pytest.mark.parametrize("form", FORMS.values())
 def test_a_right_answer_in_any_dress(form: Callable[[Sequence[str]], str]) -> None:
     answers = [f"\\boxed{{{form(parts_of(question))}}}" for question in QUESTIONS]
     assert [row for row, answer in zip(scores(answers), answers, strict=True) if row[1] != 1] == []
 
 
-@each("box", ["\\boxed{{{}}}", "{}"])
-@each("refusal", REFUSALS)
+@pytest.mark.parametrize("box", ["\\boxed{{{}}}", "{}"])
+@pytest.mark.parametrize("refusal", REFUSALS)
 def test_a_refusal_earns_nothing(refusal: str, box: str) -> None:
     assert [
         row

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from each import each
 from forecasteval.futurex import grammar
 from forecasteval.futurex.grammar import NUMERAL, Quantity, parse_number, scale_of, write_digits
 from forecasteval.futurex.sentences import find_numbers
@@ -65,7 +64,7 @@ NUMBERS: Final = {  # text: value, scale, unit
 }
 
 
-@each("text", NUMBERS)
+@pytest.mark.parametrize("text", NUMBERS)
 def test_number(text: str) -> None:
     value, scale, unit = NUMBERS[text]
     quantity = parse_number(text)
@@ -81,7 +80,7 @@ def test_the_short_way_reads_what_the_grammar_reads(monkeypatch: pytest.MonkeyPa
     assert [parse_number(text) for text in texts] == short
 
 
-@each(
+@pytest.mark.parametrize(
     "text",
     [
         "",
@@ -103,7 +102,7 @@ def test_no_number(text: str) -> None:
     assert parse_number(text) is None
 
 
-@each(
+@pytest.mark.parametrize(
     ("words", "factor"),
     [
         ("hundred million", 1e8),
@@ -228,7 +227,7 @@ def test_any_characters_are_written_without_a_fault(text: str) -> None:
     assert quantity is None or isinstance(quantity, Quantity)
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "number"),
     [
         ("一万二", 12_000), ("两千三", 2_300), ("三百五", 350), ("一亿二", 120_000_000), ("二〇二六", 2026),
@@ -239,12 +238,12 @@ def test_as_people_say_it(text: str, number: int) -> None:
     assert value_of(text) == pytest.approx(number)
 
 
-@each("text", ["第三名", "第十二", "1十", "2三"])
+@pytest.mark.parametrize("text", ["第三名", "第十二", "1十", "2三"])
 def test_ordinals_and_digits_stay(text: str) -> None:
     assert write_digits(text) == text
 
 
-@each(
+@pytest.mark.parametrize(
     "text",
     [
         "三体",

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from cli import write
-from each import each
 from eval import FutureXEvaluator
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import Record, repeated_keys
@@ -89,7 +88,7 @@ def test_predictions_for_another_dataset() -> None:
         Join([ask("x")], [{"id": "y"}], "p.json")
 
 
-@each(
+@pytest.mark.parametrize(
     ("record", "answer"),
     [
         ({"answer": "A", "prediction": "B"}, "A"),
@@ -177,7 +176,7 @@ def test_a_dataset_without_questions(tmp_path: Path) -> None:
         FutureXEvaluator().evaluate_file(tmp_path / "p.json", tmp_path / "d.json")
 
 
-@each(
+@pytest.mark.parametrize(
     ("rows", "told"),
     [
         (

@@ -17,7 +17,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cli import CASES, ROOT, Record, asked, box, read_json
-from each import each
 from eval import FutureXEvaluator
 from forecasteval.common.markup import MAX_SPAN, clean
 from forecasteval.display.tables import format_text
@@ -232,7 +231,7 @@ def test_cut_span() -> None:
 # --- Numbers: which replies count ---
 
 
-@each("row", LLM_CASES["numbers"])
+@pytest.mark.parametrize("row", LLM_CASES["numbers"])
 def test_number_replies(row: Record) -> None:
     wanted = row["wanted"] and Quantity(*row["wanted"])
     assert parse_number_reply({"span": "-12 or 31"}, row["reply"] * row.get("times", 1)) == wanted
@@ -582,7 +581,7 @@ def test_without_a_decoy_nothing_is_sent(judging: LlmServer) -> None:
     assert (results["items"][0]["score"], judging.requests) == (0, [])
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "truth", "decoy"),
     # Like the true name in script and length, so that "yes, if the other is in Chinese" does not
     # set them apart.
@@ -651,7 +650,7 @@ def test_twenty_names_that_talk_to_the_judge_gain_nothing(
 # --- Names: which replies count ---
 
 
-@each("row", LLM_CASES["names"])
+@pytest.mark.parametrize("row", LLM_CASES["names"])
 def test_name_replies(row: Record) -> None:
     assert parse_name_reply({}, row["reply"] * row.get("times", 1)) is row["wanted"]
 

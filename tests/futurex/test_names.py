@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from each import each
+import pytest
+
 from forecasteval.futurex.names import fold, match_names, read_name, same_name
 
 SAME: Final = {  # true name, predicted name
@@ -36,17 +37,17 @@ DIFFERENT: Final = {
 }
 
 
-@each(("true", "predicted"), SAME.values())
+@pytest.mark.parametrize(("true", "predicted"), SAME.values())
 def test_same_name(true: str, predicted: str) -> None:
     assert same_name(read_name(true), read_name(predicted))
 
 
-@each(("true", "predicted"), DIFFERENT.values())
+@pytest.mark.parametrize(("true", "predicted"), DIFFERENT.values())
 def test_different_names(true: str, predicted: str) -> None:
     assert not same_name(read_name(true), read_name(predicted))
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "wanted"),
     [
         ("  Straße ", "strasse"),

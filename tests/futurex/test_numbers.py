@@ -7,7 +7,6 @@ from typing import Final
 
 import pytest
 
-from each import each
 from forecasteval.futurex.answers import Answer
 from forecasteval.futurex.grammar import Quantity
 from forecasteval.futurex.numbers import NumberTruth, question_scale, readings, score_number
@@ -35,7 +34,7 @@ SCALES: Final = {
 }
 
 
-@each("prompt", SCALES)
+@pytest.mark.parametrize("prompt", SCALES)
 def test_question_scale(prompt: str) -> None:
     assert question_scale(prompt) == SCALES[prompt]
 
@@ -46,7 +45,7 @@ def truth(
     return NumberTruth(Quantity(value, scale, ""), asked, sigma)
 
 
-@each(
+@pytest.mark.parametrize(
     ("true", "prediction", "wanted"),
     [
         (truth(5, None, None), Quantity(7, None, ""), [(7, "")]),
@@ -67,7 +66,7 @@ def test_readings(true: NumberTruth, prediction: Quantity, wanted: list[tuple[fl
     assert [value for value, _ in got] == pytest.approx([value for value, _ in wanted])
 
 
-@each(
+@pytest.mark.parametrize(
     ("true", "predicted", "sigma", "score"),
     [
         (100, 100, 10, 1.0),
@@ -87,7 +86,7 @@ def test_score_number(true: float, predicted: float, sigma: float | None, score:
     assert score_number(true, predicted, sigma) == score
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "boxed", "outcome", "score", "read", "note"),
     [
         ("105", True, "scored", 0.75, "105", ""),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from each import each
+import pytest
+
 from forecasteval.futurex.options import (
     MAX_OPTIONS,
     Options,
@@ -28,7 +29,7 @@ PROMPTS: Final = {
 }
 
 
-@each(("prompt", "wanted"), PROMPTS.values())
+@pytest.mark.parametrize(("prompt", "wanted"), PROMPTS.values())
 def test_find_options(prompt: str, wanted: tuple[str, ...]) -> None:
     assert tuple(text.strip(" *") for text in find_options(prompt)) == wanted
     assert count_options(prompt) == len(wanted)
@@ -42,7 +43,7 @@ def test_labels_go_on_past_z() -> None:
     assert max(label_set(100)) == "~"
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "wanted"),
     [
         ("the outcome be Lower", "lower"),

@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from cli import asked, box, shares
-from each import each
 from eval import FutureXEvaluator
 from forecasteval.common.errors import InputError
 from forecasteval.common.markup import clean, last_boxed, parse_literal
@@ -233,7 +232,7 @@ def check_results(results: dict[str, Any]) -> None:
     dump_json(results)
 
 
-@each("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 @thorough
 @given(answer=ANY_TEXT)
 def test_any_text_scores_between_0_and_1(kind: str, answer: str) -> None:
@@ -254,7 +253,7 @@ def test_any_json_value_scores_between_0_and_1(kind: str, answer: object) -> Non
     check_results(EVALUATOR.evaluate_all([{**KINDS[kind], "answer": answer}]))
 
 
-@each("level", LEVELS)
+@pytest.mark.parametrize("level", LEVELS)
 @thorough
 @given(
     prompt=ANY_TEXT,
@@ -337,8 +336,8 @@ NAMES: Final = (
 )  # fmt: skip
 
 
-@each("kind", KINDS)
-@each("rules", RULE_SETS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rules", RULE_SETS)
 def test_truth_itself_is_a_perfect_answer(rules: str, kind: str) -> None:
     row = KINDS[kind]
     assert EVALUATORS[rules].evaluate_prediction(box(row["ground_truth"]), row) == 1
@@ -360,8 +359,8 @@ DRESSES: Final[dict[str, Callable[[str], str]]] = {
 }
 
 
-@each("dress", DRESSES)
-@each("kind", KINDS)
+@pytest.mark.parametrize("dress", DRESSES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_truth_in_any_dress_is_a_perfect_answer(kind: str, dress: str) -> None:
     row = KINDS[kind]
     if dress == "full width" and row["ground_truth"].startswith("["):

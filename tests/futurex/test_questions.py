@@ -9,7 +9,6 @@ from typing import Any, Final
 import pytest
 
 from cli import PROMPT, asked, box, question
-from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.common.markup import MAX_SPAN
 from forecasteval.common.records import Record as Repeated
@@ -34,7 +33,7 @@ KIND_OF: Final = {
 }  # fmt: skip
 
 
-@each("name", KINDS)
+@pytest.mark.parametrize("name", KINDS)
 def test_kind(name: str) -> None:
     read = read_record(KINDS[name], "d.json", 1, Rules())
     assert read.kind == KIND_OF[name]
@@ -44,7 +43,7 @@ def test_kind(name: str) -> None:
     )
 
 
-@each("name", KINDS)
+@pytest.mark.parametrize("name", KINDS)
 def test_truth_scores_1_and_an_answer_past_the_limit_is_unparsed(name: str) -> None:
     read = read_record(KINDS[name], "d.json", 1, Rules())
     assert score_answer(read, read_answer(box(KINDS[name]["ground_truth"]))).score == 1
@@ -73,7 +72,7 @@ def read_box(text: str) -> Answer:
     return answer
 
 
-@each(
+@pytest.mark.parametrize(
     ("truth", "std", "relative", "sigma"),
     [
         ("100", 3.0, 0.05, 3.0),
@@ -88,7 +87,7 @@ def test_sigma(truth: str, std: float | None, relative: float | None, sigma: flo
     assert read.sigma == sigma
 
 
-@each(
+@pytest.mark.parametrize(
     ("truth", "std", "number"),
     [
         ("2-1", None, False),
@@ -102,7 +101,7 @@ def test_result_of_a_match_is_no_number(truth: str, std: float | None, number: b
     assert isinstance(read_open_truth("", read_box(truth), std, Rules()), NumberTruth) is number
 
 
-@each("truth", [",", " , ", "[]", "[' ']"])
+@pytest.mark.parametrize("truth", [",", " , ", "[]", "[' ']"])
 def test_truth_that_holds_nothing(truth: str) -> None:
     answer = read_answer(truth)
     assert answer is not None
@@ -131,15 +130,15 @@ REFUSED: Final[dict[str, tuple[Any, str]]] = {
 }
 
 
-@each(("record", "told"), REFUSED.values())
+@pytest.mark.parametrize(("record", "told"), REFUSED.values())
 def test_what_a_record_lacks(record: Any, told: str) -> None:
     with pytest.raises(InputError) as error:
         read_record(record, "d.json", 3, Rules())
     assert str(error.value) == told
 
 
-@each("level", ["4", 4.0, 4])
-@each("std", ["2", 2, 2.0])
+@pytest.mark.parametrize("level", ["4", 4.0, 4])
+@pytest.mark.parametrize("std", ["2", 2, 2.0])
 def test_numbers_as_text_are_read(level: object, std: object) -> None:
     read = read_record(
         {**asked(4, 100), "level": level, "Std": std, "prompt": None}, "d.json", 1, Rules()

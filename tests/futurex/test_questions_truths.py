@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from typing import Final
 
+import pytest
+
 from cli import box
-from each import each
 from forecasteval.futurex.answers import read_answer
 from forecasteval.futurex.choices import ChoiceTruth, NameTruth
 from forecasteval.futurex.numbers import NumberTruth
@@ -34,8 +35,10 @@ def open_truth(
     return read_open_truth(prompt, answer, std, rules)
 
 
-@each("text", ["A, C", box("A, C"), "['A', 'C']", '["C", "A"]', "A和C", "AC", " A , C. "])
-@each("prompt", ["", RATES])
+@pytest.mark.parametrize(
+    "text", ["A, C", box("A, C"), "['A', 'C']", '["C", "A"]', "A和C", "AC", " A , C. "]
+)
+@pytest.mark.parametrize("prompt", ["", RATES])
 def test_labels_however_they_are_written(text: str, prompt: str) -> None:
     truth = choice(text, prompt=prompt)
     if text == "AC" and not prompt:
@@ -45,7 +48,7 @@ def test_labels_however_they_are_written(text: str, prompt: str) -> None:
     assert truth.picks.labels == {"A", "C"}
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "wanted"),
     [("Yes", "Yes"), ("是", "Yes"), ("['No']", "No"), ("False", "No"), ("true", "Yes")],
 )
@@ -61,7 +64,7 @@ def test_other_texts_are_names() -> None:
     assert [name.text for name in truth.names] == ["Red Foxes", "Blue Owls"]
 
 
-@each(
+@pytest.mark.parametrize(
     "text",
     ["46,396.47", box("46,396.47"), "[46396.47]", "['46,396.47']", "46396.47 点", "46396.47."],
 )
@@ -71,7 +74,7 @@ def test_numbers_however_they_are_written(text: str) -> None:
     assert truth.quantity.value == 46396.47
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "std", "kind"),
     [
         ("The close of Quill (QLL) be 42.5 yuan on September 23", 1.0, NumberTruth),
@@ -98,7 +101,7 @@ def test_a_number_is_one_as_a_whole_or_by_its_std(text: str, std: float | None, 
         )
 
 
-@each(
+@pytest.mark.parametrize(
     ("std", "rules", "sigma"),
     [
         (3.0, Rules(), 3.0),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from each import each
+import pytest
+
 from forecasteval.futurex.answers import Answer, read_answer
 from forecasteval.futurex.choices import NameTruth
 from forecasteval.futurex.names import read_name
@@ -21,7 +22,7 @@ TRUTH = tuple(map(read_name, ("Red", "Blue", "Green")))
 RANKING = RankingTruth(TRUTH)
 
 
-@each(
+@pytest.mark.parametrize(
     ("predicted", "score", "matched"),
     [
         ("Red Blue Green", 1.0, 3),
@@ -45,7 +46,7 @@ def test_an_alias_that_is_another_name_does_not_make_a_list_right() -> None:
     )  # each fits the other, but in the wrong place
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "boxed", "outcome", "score", "note"),
     [
         ("Red, Blue, Green", True, "scored", 1.0, ""),
@@ -61,7 +62,7 @@ def test_score_of_a_list(text: str, boxed: bool, outcome: str, score: float, not
     assert (scored.outcome, scored.score, scored.note) == (outcome, score, note)
 
 
-@each(
+@pytest.mark.parametrize(
     ("level", "text", "score"),
     [
         (2, "Red, Blue, Green", 1.0),
@@ -135,7 +136,7 @@ SPLITS: Final = {
 }
 
 
-@each(("text", "wanted"), SPLITS.values())
+@pytest.mark.parametrize(("text", "wanted"), SPLITS.values())
 def test_split_items(text: str, wanted: list[str]) -> None:
     assert split_items(text) == wanted
 
@@ -156,7 +157,7 @@ COUNTS: Final = {
 }
 
 
-@each("prompt", COUNTS)
+@pytest.mark.parametrize("prompt", COUNTS)
 def test_item_count(prompt: str) -> None:
     assert item_count(prompt) == COUNTS[prompt]
 
@@ -178,7 +179,7 @@ ITEMS: Final = {
 }
 
 
-@each(("text", "count", "known", "wanted"), ITEMS.values())
+@pytest.mark.parametrize(("text", "count", "known", "wanted"), ITEMS.values())
 def test_read_items(
     text: str, count: int | None, known: tuple[str, ...], wanted: list[str]
 ) -> None:
@@ -197,7 +198,7 @@ def test_elements_of_a_list_are_never_split() -> None:
     ]  # fmt: skip
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "names"),
     [
         ("Red, Blue", True),

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from cli import EVIL, RAW_CONTROL, Record, number, q, question, write
-from each import each
 from eval import FutureXEvaluator
 from forecasteval.display.html import render
 from forecasteval.display.pages import Records
@@ -41,7 +40,7 @@ def test_the_table_has_a_row_per_level_and_overall() -> None:
     assert [row[-3:] for row in table.rows[3:]] == [["1", "1", "0"], ["2", "1", "0"]]
 
 
-@each(("missing", "told"), [("zero", "score 0"), ("skip", "are left out")])
+@pytest.mark.parametrize(("missing", "told"), [("zero", "score 0"), ("skip", "are left out")])
 def test_the_policy_is_told(missing: str, told: str) -> None:
     results = FutureXEvaluator(missing=missing).evaluate_all([q(), q("b", answer="")])
     assert f"Missing answers {told}. Over answered questions only: 1.0000." in lines(
@@ -110,7 +109,7 @@ def answer(raw: object, **changes: object) -> Any:
     return details(evaluate(q("q1", answer=raw, **changes))).get("Answer", "")
 
 
-@each(
+@pytest.mark.parametrize(
     ("raw", "marked"),
     [
         (r"Not \boxed{B}. Rather \boxed{A}", "A"),
@@ -129,7 +128,7 @@ def test_what_counts_is_marked_in_its_box(raw: str, marked: str) -> None:
     assert (cell.before[-1], cell.marked, cell.after[0]) == ("{", marked, "}")
 
 
-@each("raw", ["A", "", None, ["A"], "no idea"])
+@pytest.mark.parametrize("raw", ["A", "", None, ["A"], "no idea"])
 def test_nothing_is_marked_without_a_box(raw: object) -> None:
     assert isinstance(answer(raw), str)
 
@@ -140,7 +139,7 @@ def test_the_item_of_a_long_answer_keeps_what_counts() -> None:
     assert r"\boxed{A}" in item["answer"]
 
 
-@each(
+@pytest.mark.parametrize(
     ("prompt", "shown"),
     [
         ('You can predict. The event to be predicted: "Who wins?\n A. x\nB. y', "Who wins?"),
@@ -154,7 +153,7 @@ def test_prompts_are_told_by_their_first_line(prompt: str, shown: str) -> None:
     assert item["prompt"] == shown
 
 
-@each(
+@pytest.mark.parametrize(
     ("given", "std", "sigmas"),
     [
         ("103", 2, 1.5),
@@ -194,7 +193,7 @@ def test_rows_of_files_are_read_when_the_page_is_made(tmp_path: Path) -> None:
     assert "".join(details(results)["Answer"]) == results["items"][0]["answer"]
 
 
-@each(
+@pytest.mark.parametrize(
     ("row", "cause", "why"),
     [
         (q("a"), "right", "A is right"),

@@ -7,7 +7,6 @@ from typing import Any, Final
 import pytest
 
 from cli import Record, asked, box, number, q, question
-from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import Record as Repeated
 from forecasteval.futurex import results
@@ -74,7 +73,7 @@ def test_missing_answers_are_left_out_by_rule_only() -> None:
     assert [item["score"] for item in score(rows, Rules(missing="skip")).items] == [None, 0]
 
 
-@each(
+@pytest.mark.parametrize(
     "change",
     [
         {"id": "other"},

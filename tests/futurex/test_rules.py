@@ -11,7 +11,6 @@ from typing import Any, Final
 import pytest
 
 from cli import Record, asked, assert_refused, box, q, question, run, write
-from each import each
 from eval import FutureXEvaluator
 from forecasteval.boards import compare, rank
 from forecasteval.common.errors import InputError
@@ -67,7 +66,7 @@ WORKED: Final[dict[str, tuple[int, object, float | None, str, str, float, float]
 }
 
 
-@each("name", WORKED)
+@pytest.mark.parametrize("name", WORKED)
 def test_worked_by_hand(name: str) -> None:
     level, truth, std, answer, prompt, readme, official = WORKED[name]
     row = asked(level, truth, box(answer), std, prompt)
@@ -136,7 +135,7 @@ def test_interval_is_of_the_score_that_is_shown() -> None:
 # --- What goes with what ---
 
 
-@each("name", NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_signature(name: str) -> None:
     signature = FutureXEvaluator(rules=name).evaluate_all(ROWS)["signature"]
     assert (signature["rules"], signature["missing"], signature["relative_sigma"]) == {
@@ -146,7 +145,7 @@ def test_signature(name: str) -> None:
     }[name]
 
 
-@each(
+@pytest.mark.parametrize(
     ("options", "word"),
     [
         (
@@ -175,7 +174,7 @@ def test_policies_go_with_readme() -> None:
     assert evaluator.rules == Rules(missing="skip", relative_sigma=0.05)
 
 
-@each(
+@pytest.mark.parametrize(
     "options",
     [
         ["--rules", "paper", "--missing", "zero"],
@@ -192,7 +191,7 @@ def test_unknown_rule_set_is_a_usage_error(tmp_path: Path) -> None:
     assert_refused(done, "readme", "official-2026", "paper")
 
 
-@each("name", NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_command_line(tmp_path: Path, name: str) -> None:
     write(tmp_path, {"prediction/p.json": ROWS})
     results = run(tmp_path, "-f", "p", "--rules", name, "--json").json

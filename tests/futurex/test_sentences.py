@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from each import each
+import pytest
+
 from forecasteval.futurex.sentences import find_numbers, read_number
 
 FOUND: Final = {
@@ -61,7 +62,7 @@ FOUND: Final = {
 }
 
 
-@each("text", FOUND)
+@pytest.mark.parametrize("text", FOUND)
 def test_find_numbers(text: str) -> None:
     assert [quantity.value for quantity, _ in find_numbers(text)] == FOUND[text]
 
@@ -72,7 +73,7 @@ def test_the_word_behind_a_number() -> None:
     ]  # fmt: skip
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "in_sentence", "percent", "value", "note"),
     [
         ("101", False, True, 101, ""),

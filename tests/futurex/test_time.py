@@ -8,7 +8,6 @@ from typing import Final
 import pytest
 
 from cli import asked, box
-from each import each
 from eval import FutureXEvaluator
 from forecasteval.common.errors import InputError
 from forecasteval.common.markup import MAX_SPAN
@@ -238,7 +237,9 @@ NAME_PATTERNS: Final = (
 )
 
 
-@each(("size", "kind", "text"), [pytest.param(*row, id=name) for name, *row in ANSWERS])
+@pytest.mark.parametrize(
+    ("size", "kind", "text"), [pytest.param(*row, id=name) for name, *row in ANSWERS]
+)
 def test_answers_take_linear_time(size: int, kind: str, text: Callable[[int], str]) -> None:
     def make(length: int, run: int) -> Callable[[], object]:
         answer = text(length if size > SPAN else length - 40)
@@ -247,7 +248,7 @@ def test_answers_take_linear_time(size: int, kind: str, text: Callable[[int], st
     assert_linear(make, size)
 
 
-@each(("pattern", "level", "std"), TRUTHS)
+@pytest.mark.parametrize(("pattern", "level", "std"), TRUTHS)
 def test_truths_take_linear_time(pattern: str, level: int, std: float | None) -> None:
     def make(length: int, run: int) -> Callable[[], object]:
         row = asked(level, repeated(pattern, after="5 Red")(length), None, std, f"run {run}")
@@ -263,7 +264,7 @@ def test_truths_take_linear_time(pattern: str, level: int, std: float | None) ->
     assert_linear(make, LONG)
 
 
-@each(("pattern", "level"), PROMPTS)
+@pytest.mark.parametrize(("pattern", "level"), PROMPTS)
 def test_prompts_take_linear_time(pattern: str, level: int) -> None:
     def make(length: int, run: int) -> Callable[[], object]:
         truth = {1: "A", 2: "A, B", 3: "Red, Blue and Green", 4: "5"}[level]
@@ -279,7 +280,7 @@ def test_prompts_take_linear_time(pattern: str, level: int) -> None:
     assert_linear(make, LONG)
 
 
-@each("pattern", NAME_PATTERNS)
+@pytest.mark.parametrize("pattern", NAME_PATTERNS)
 def test_names_take_linear_time(pattern: str) -> None:
     def make(length: int, run: int) -> Callable[[], object]:
         long = repeated(pattern, after=f"{run}z")(length)

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli import Record, run, write
-from each import each
 from eval import FutureXEvaluator
 from forecasteval.benchmark import Files
 from forecasteval.common.errors import InputError
@@ -49,7 +48,7 @@ def found(results: Any, name: str) -> tuple[str, float, str]:
     return item["read"], item["score"], item["outcome"]
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "answers", "expected"),
     [
         ("one", ["B", "A", "A"], ("A", 1.0, "scored")),
@@ -209,7 +208,7 @@ def test_a_name_stands_for_its_runs(tmp_path: Path) -> None:
     assert "vote" not in run(root, "-f", "d-x").out
 
 
-@each(
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (

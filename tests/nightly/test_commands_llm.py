@@ -13,7 +13,6 @@ import pytest
 
 from boards_folders import counts, stored
 from cli import ROOT, Done, run, write
-from each import each
 from forecasteval.nightly import tasks
 from llm_server import LlmServer, error, honest, question, questions
 
@@ -87,7 +86,7 @@ def test_a_key_that_cannot_be_sent_is_one_line(server: LlmServer, tmp_path: Path
     assert server.requests == []
 
 
-@each("command", [["-f", "p"], ["nightly"], ["compare", "p", "p"]])
+@pytest.mark.parametrize("command", [["-f", "p"], ["nightly"], ["compare", "p", "p"]])
 def test_names_need_a_model(tmp_path: Path, command: list[str]) -> None:
     """Else a reader takes a score for one in which names were matched."""
     write(tmp_path, {"prediction/p.json": questions(1)})

@@ -15,7 +15,6 @@ import pytest
 
 from boards_folders import contents, counts, evaluate, folder_of, snapshot, stored
 from cli import EVIL, RAW_CONTROL, ROOT, Record, assert_refused, q, question, run, write
-from each import each
 from forecasteval.common.errors import EvaluationError
 from forecasteval.common.records import dump_json
 from forecasteval.nightly import history
@@ -200,7 +199,7 @@ PLACED: Final = [(name, "last") for name in {**DAMAGED, **FORGED}] + [
 ]
 
 
-@each(("name", "place"), PLACED)
+@pytest.mark.parametrize(("name", "place"), PLACED)
 def test_a_damaged_line_stays_with_a_warning(tmp_path: Path, name: str, place: str) -> None:
     folder_of(tmp_path, a="AAAA", b="AABB")
     run(tmp_path, "nightly")
@@ -223,7 +222,7 @@ def test_a_damaged_line_stays_with_a_warning(tmp_path: Path, name: str, place: s
     assert run(tmp_path, "nightly", "--verify").code == 0
 
 
-@each("kind", ["folder", "pipe", "loop"])
+@pytest.mark.parametrize("kind", ["folder", "pipe", "loop"])
 def test_a_history_that_cannot_be_read_costs_only_itself(tmp_path: Path, kind: str) -> None:
     folder_of(tmp_path, a="AAAA")
     path = write(tmp_path, {"evaluation/x": ""}) / "evaluation/history.jsonl"
@@ -257,7 +256,7 @@ def test_hostile_names(tmp_path: Path) -> None:
     assert snapshot(tmp_path) == before
 
 
-@each("value", ["x", "1e99", "9" * 30, "-9" + "9" * 20])
+@pytest.mark.parametrize("value", ["x", "1e99", "9" * 30, "-9" + "9" * 20])
 def test_a_date_that_is_none(tmp_path: Path, value: str) -> None:
     folder_of(tmp_path, a="AAAA")
     done = run(tmp_path, "nightly", SOURCE_DATE_EPOCH=value)

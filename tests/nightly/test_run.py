@@ -43,7 +43,6 @@ from cli import (
     run,
     write,
 )
-from each import each
 from eval import FutureXEvaluator
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import write_atomic
@@ -163,7 +162,9 @@ def test_changed_dataset(tmp_path: Path) -> None:
     assert [row["overall_score"] for row in stored(tmp_path)["tables"][1]["rows"]] == [0.5, 0.0]
 
 
-@each("change", ["dataset appears", "longer name", "dataset goes", "prediction renamed"])
+@pytest.mark.parametrize(
+    "change", ["dataset appears", "longer name", "dataset goes", "prediction renamed"]
+)
 def test_other_files_under_the_same_name(tmp_path: Path, change: str) -> None:
     write(tmp_path, {"prediction/d-a.json": [q()]})
     if change != "dataset appears":
@@ -301,8 +302,8 @@ def damage(path: Path, change: Any) -> None:
         path.write_text(json.dumps(change(json.loads(raw))), encoding="utf-8")
 
 
-@each("board", [True, False])
-@each("change", RESULT_DAMAGES.values())
+@pytest.mark.parametrize("board", [True, False])
+@pytest.mark.parametrize("change", RESULT_DAMAGES.values())
 def test_damaged_result_is_made_anew(tmp_path: Path, change: Any, board: bool) -> None:
     if not board and change is RESULT_DAMAGES["another score"]:
         pytest.skip("nothing left tells")
@@ -317,7 +318,7 @@ def test_damaged_result_is_made_anew(tmp_path: Path, change: Any, board: bool) -
     assert contents(tmp_path) == before
 
 
-@each("change", BOARD_DAMAGES.values())
+@pytest.mark.parametrize("change", BOARD_DAMAGES.values())
 def test_damaged_board_is_made_anew_without_scoring(tmp_path: Path, change: Any) -> None:
     folder_of(tmp_path, a="AAAA", b="ABAB")
     evaluate(tmp_path)
@@ -328,7 +329,7 @@ def test_damaged_board_is_made_anew_without_scoring(tmp_path: Path, change: Any)
     assert contents(tmp_path) == before
 
 
-@each("name", ["d-a.json", *BOARD_FILES])
+@pytest.mark.parametrize("name", ["d-a.json", *BOARD_FILES])
 def test_deleted_file_is_made_anew(tmp_path: Path, name: str) -> None:
     folder_of(tmp_path, a="AAAA", b="ABAB")
     evaluate(tmp_path)
@@ -485,7 +486,7 @@ def test_all_files_bad(tmp_path: Path) -> None:
     assert counts(done) == (0, 0, 2)
 
 
-@each("folder", ["empty", "hidden only", "none", "a file"])
+@pytest.mark.parametrize("folder", ["empty", "hidden only", "none", "a file"])
 def test_no_predictions(tmp_path: Path, folder: str) -> None:
     if folder == "hidden only":
         write(tmp_path, {"prediction/.a.json": [q()]})
@@ -600,8 +601,8 @@ def test_a_name_that_is_too_long_for_its_result_costs_only_itself(tmp_path: Path
     assert counts(done) == (1, 0, 2)
 
 
-@each("kind", ["pipe", "device"])
-@each("command", [["nightly"], ["-f", "e-x"], ["compare", "e-x", "d-a"]])
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+@pytest.mark.parametrize("command", [["nightly"], ["-f", "e-x"], ["compare", "e-x", "d-a"]])
 def test_a_dataset_that_would_be_read_for_ever(
     tmp_path: Path, kind: str, command: list[str]
 ) -> None:
@@ -633,7 +634,9 @@ def test_names_that_look_alike_are_told_apart(tmp_path: Path) -> None:
         assert shown in out
 
 
-@each("name", ["futurex/numbers.py", "rxnopt/templates/report.md.j2", "../eval.py"])
+@pytest.mark.parametrize(
+    "name", ["futurex/numbers.py", "rxnopt/templates/report.md.j2", "../eval.py"]
+)
 def test_an_edited_rule_reuses_no_result(tmp_path: Path, name: str) -> None:
     """A copy of the program, one file of which changes between two nights."""
     shutil.copytree(
@@ -663,7 +666,7 @@ def test_an_edited_rule_reuses_no_result(tmp_path: Path, name: str) -> None:
 # --- Usage ---
 
 
-@each(
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         (["--llm", "x"], ["--llm", "OPENAI_API_KEY"]),
@@ -704,7 +707,7 @@ def test_a_mistyped_root_is_not_made(tmp_path: Path, server: LlmServer) -> None:
     assert not (tmp_path / "nowhere").exists()
 
 
-@each(
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         (["nightly", "--dataset", "d"], ["--dataset"]),

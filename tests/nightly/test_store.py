@@ -17,7 +17,6 @@ import pytest
 
 from boards_folders import column, contents, counts, evaluate, folder_of, scorer, snapshot, stored
 from cli import ROOT, assert_refused, q, question, run, write
-from each import each
 from eval import FutureXEvaluator
 from forecasteval.common.errors import EvaluationError, InputError, LockedError
 from forecasteval.nightly.store import lock_folder, read_stored, save_results
@@ -58,8 +57,8 @@ def changing(path: Path, changes: list[Any]) -> Any:
     return score
 
 
-@each("change", [[q("q1"), q("q2")], "replaced", "touched"])
-@each("which", ["prediction", "dataset"])
+@pytest.mark.parametrize("change", [[q("q1"), q("q2")], "replaced", "touched"])
+@pytest.mark.parametrize("which", ["prediction", "dataset"])
 def test_changed_once_is_read_again(tmp_path: Path, change: Any, which: str) -> None:
     write(tmp_path, {"p.json": [q("q1")], "d.json": [question("q1")]})
     watched = tmp_path / ("p.json" if which == "prediction" else "d.json")
@@ -103,7 +102,7 @@ def test_a_bad_file_that_stays_is_read_once(tmp_path: Path) -> None:
     assert len(score.calls) == 1
 
 
-@each("moment", ["gone first", "gone"])
+@pytest.mark.parametrize("moment", ["gone first", "gone"])
 def test_vanished_file_costs_only_itself(tmp_path: Path, moment: str) -> None:
     folder_of(tmp_path, a="AAAA", b="ABAB")
     evaluate(tmp_path)
@@ -179,7 +178,7 @@ def test_save_waits_for_the_lock(tmp_path: Path) -> None:
     assert read_stored(tmp_path / "a.json")[0] == {"name": "a", "overall_score": 1.0}
 
 
-@each("kind", ["pipe", "link"])
+@pytest.mark.parametrize("kind", ["pipe", "link"])
 def test_a_strange_lock_hangs_nothing(tmp_path: Path, kind: str) -> None:
     """It locks, or there is one clear line: filelock follows links in some versions and refuses
     them in others.
@@ -194,7 +193,7 @@ def test_a_strange_lock_hangs_nothing(tmp_path: Path, kind: str) -> None:
         pass
 
 
-@each("kind", ["folder", "link to itself"])
+@pytest.mark.parametrize("kind", ["folder", "link to itself"])
 def test_a_lock_that_cannot_be(tmp_path: Path, kind: str) -> None:
     path = tmp_path / ".lock"
     if kind == "folder":
@@ -250,7 +249,7 @@ def test_a_disk_without_locks_says_so(
         pass
 
 
-@each("before", [True, False])
+@pytest.mark.parametrize("before", [True, False])
 def test_without_fcntl(tmp_path: Path, before: bool) -> None:
     """As on Windows, whose own lock cannot be tried here: filelock finds another way, and stderr
     says what that means.
@@ -290,7 +289,7 @@ def test_a_name_is_saved_once_and_never_over_the_leaderboard(tmp_path: Path) -> 
     assert read_stored(tmp_path / "evaluation/a.json")[0] == {"name": "a", "n": 2}
 
 
-@each("options", [["nightly"], ["-f", "d-a", "--save"]])
+@pytest.mark.parametrize("options", [["nightly"], ["-f", "d-a", "--save"]])
 def test_strays_are_swept(tmp_path: Path, options: list[str]) -> None:
     folder_of(tmp_path, a="AAAA")
     gone = [
@@ -305,7 +304,7 @@ def test_strays_are_swept(tmp_path: Path, options: list[str]) -> None:
     assert sorted(name for name in names if name.endswith(".tmp")) == sorted(kept)
 
 
-@each("kind", ["a file", "read-only"])
+@pytest.mark.parametrize("kind", ["a file", "read-only"])
 def test_folder_that_cannot_be_written(tmp_path: Path, kind: str) -> None:
     folder_of(tmp_path, a="AAAA")
     if kind == "a file":

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from boards_folders import contents, counts, folder_of
 from cli import Record, number, q, run, write
-from each import each
 from forecasteval.common.records import dump_json, dump_pieces
 from forecasteval.futurex import results
 from forecasteval.nightly import run as nightly_run
@@ -37,7 +36,7 @@ def test_blocks_do_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, siz
     assert run(tmp_path, "-f", "own", "--json") == expected
 
 
-@each("bad", ["{", '{"id": "x", "level": 9}', '"text"'])
+@pytest.mark.parametrize("bad", ["{", '{"id": "x", "level": 9}', '"text"'])
 def test_a_mistake_far_down_leaves_nothing(tmp_path: Path, bad: str) -> None:
     lines = [json.dumps(q(f"q{n}")) for n in range(2 * results.BLOCK)]
     write(tmp_path, {"prediction/own.jsonl": [*lines, bad]})
@@ -80,7 +79,9 @@ def test_a_later_night_reads_no_result_whole(
     assert [contents(tmp_path)["leaderboard.json"]] == boards
 
 
-@each("damage", ["gone", "torn", "score", "other", "version", "bounds", "folder"])
+@pytest.mark.parametrize(
+    "damage", ["gone", "torn", "score", "other", "version", "bounds", "folder"]
+)
 def test_a_summary_that_does_not_fit_is_made_anew(tmp_path: Path, damage: str) -> None:
     """It counts only as long as it is whole and of just the result that is stored."""
     folder_of(tmp_path, a="AAAA", b="ABAB")
@@ -112,7 +113,7 @@ def test_a_summary_that_does_not_fit_is_made_anew(tmp_path: Path, damage: str) -
     assert damage == "folder" or path.read_bytes() == whole
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "keys", "value"),
     [
         (".ranking/d-a", ("system", "row"), {}),

@@ -21,7 +21,6 @@ import pytest
 
 from boards_folders import BOARD_FILES, column, contents, evaluate, import_worker, scorer
 from cli import ROOT, assert_refused, q, run, run_process, write
-from each import each
 from eval import FutureXEvaluator
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.nightly import tasks, workers
@@ -294,7 +293,7 @@ def test_a_cluster_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyP
             next(outcomes)
 
 
-@each(
+@pytest.mark.parametrize(
     "address",
     [
         "",

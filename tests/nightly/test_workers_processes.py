@@ -17,7 +17,6 @@ import pytest
 
 from boards_folders import BOARD_FILES, column, contents, evaluate, folder_of, import_worker
 from cli import ROOT, assert_refused, q, run, write
-from each import each
 from forecasteval.common.errors import EvaluationError
 from forecasteval.nightly import run as nightly_run
 from forecasteval.nightly import tasks
@@ -193,7 +192,7 @@ def has_ended(pid: int) -> bool:
         return Path("/proc/self").exists()
 
 
-@each("blow", ["parent killed", "interrupted"])
+@pytest.mark.parametrize("blow", ["parent killed", "interrupted"])
 def test_no_process_stays_behind(tmp_path: Path, blow: str) -> None:
     """The parent killed, or Ctrl-C, which a terminal sends to all processes of the group."""
     root = write(tmp_path / "root", {f"prediction/slow{n}.json": [q()] for n in range(4)})
@@ -248,7 +247,7 @@ def test_the_dataset_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert apart == [size - 1]
 
 
-@each(
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         (["--verify", "--force"], ["--verify", "--force"]),

@@ -11,7 +11,6 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from each import each
 from forecasteval.prophet.metrics import rank_agreement
 from forecasteval.prophet.scores import (
     average_return,
@@ -85,7 +84,7 @@ def test_table_is_whole() -> None:
     assert {case["metric"] for case in CASES} == {*SCORES, "stake", "return", "ece", *RUNNERS}
 
 
-@each("case", CASES)
+@pytest.mark.parametrize("case", CASES)
 def test_case(case: Row) -> None:
     metric, given, expected = case["metric"], case["input"], case["expected"]
     if metric in RUNNERS:

@@ -14,7 +14,6 @@ import pytest
 
 from bench import prophet_files
 from cli import EVIL, RAW_CONTROL, Record, assert_refused, q, run, run_process, write
-from each import each
 from forecasteval.prophet import ProphetArenaEvaluator
 from forecasteval.ranking.datasets import rank
 
@@ -87,7 +86,7 @@ def as_csv(rows: list[tuple[str, str, list[float]]]) -> str:
     return text.getvalue()
 
 
-@each("suffix", ["json", "jsonl"])
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
 def test_file_is_recognised_and_scored_as_in_python(tmp_path: Path, suffix: str) -> None:
     folder(tmp_path, suffix)
     printed = run(tmp_path, "-f", "arena-week1", *FEW, "--json").json
@@ -120,7 +119,7 @@ def test_gamma(tmp_path: Path) -> None:
     assert "return_0" not in printed["forecasters"]["good"]
 
 
-@each(
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         (

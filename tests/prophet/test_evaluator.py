@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import make_prophet_sample
-from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.prophet import ProphetArenaEvaluator
 from prophet_data import (
@@ -266,7 +265,7 @@ BAD_OPTIONS: Final = {
 }
 
 
-@each(("options", "message"), BAD_OPTIONS.values())
+@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS.values())
 def test_bad_option(options: Row, message: str) -> None:
     with pytest.raises(InputError) as caught:
         ProphetArenaEvaluator(**options)
@@ -285,7 +284,7 @@ BAD_CALLS: Final = {
 }
 
 
-@each(("call", "message"), BAD_CALLS.values())
+@pytest.mark.parametrize(("call", "message"), BAD_CALLS.values())
 def test_bad_call(call: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         call()
@@ -322,7 +321,7 @@ BAD_FILES: Final = {
 }  # fmt: skip
 
 
-@each(("name", "content", "message"), BAD_FILES.values())
+@pytest.mark.parametrize(("name", "content", "message"), BAD_FILES.values())
 def test_bad_file(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from each import each
+import pytest
+
 from prophet_data import GOOD, GOOD_PROBLEM, Row, evaluate
 
 BAD_PROBLEMS: Final = {
@@ -30,7 +31,7 @@ BAD_PROBLEMS: Final = {
 }
 
 
-@each(("change", "reason"), BAD_PROBLEMS.values())
+@pytest.mark.parametrize(("change", "reason"), BAD_PROBLEMS.values())
 def test_bad_problem(change: Row, reason: str) -> None:
     other = {**GOOD_PROBLEM, "problem_id": 2}
     rows = [{**row, "problem_id": 2} for row in GOOD]
@@ -45,7 +46,7 @@ def test_bad_problem(change: Row, reason: str) -> None:
     assert results["n_events"] == 1
 
 
-@each("date", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00"])
+@pytest.mark.parametrize("date", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00"])
 def test_times_beyond_the_calendar_are_unknown(date: str) -> None:
     results = evaluate(
         [{**row, "odds": [0.5, 0.5]} for row in GOOD], [{**GOOD_PROBLEM, "end_date": date}]

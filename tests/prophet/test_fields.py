@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
-from each import each
+import pytest
+
 from forecasteval.prophet.fields import parse_time
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("2025-02-07T03:40:25Z", (1738899625.0, True)),
@@ -24,6 +25,8 @@ def test_time(text: str, expected: tuple[float, bool]) -> None:
     assert parse_time(text) == expected
 
 
-@each("text", ["", "yesterday", "2025-13-01", "07/02/2025", "2025-02-07T25:00Z", "٢٠٢٥-٠٢-٠٧"])
+@pytest.mark.parametrize(
+    "text", ["", "yesterday", "2025-13-01", "07/02/2025", "2025-02-07T25:00Z", "٢٠٢٥-٠٢-٠٧"]
+)
 def test_no_time(text: str) -> None:
     assert math.isnan(parse_time(text)[0])

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import pytest
 
-from each import each
 from forecasteval.common.records import Record
 from prophet_data import GOOD, GOOD_PROBLEM, Row, evaluate
 
@@ -28,7 +27,7 @@ BAD_FORECASTS: Final = {
 }
 
 
-@each(("change", "reason"), BAD_FORECASTS.values())
+@pytest.mark.parametrize(("change", "reason"), BAD_FORECASTS.values())
 def test_bad_forecast(change: Row, reason: str) -> None:
     """Left out and counted; the others keep their scores."""
     results = evaluate([*GOOD, {**GOOD[0], "username": "eve", **change}], [GOOD_PROBLEM])
@@ -45,7 +44,7 @@ def test_field_that_is_given_twice() -> None:
     assert evaluate([*GOOD, Record(row, ["comment"])], [GOOD_PROBLEM])["excluded"] == []
 
 
-@each("key", ["\0unusable", "\0duplicate keys", "\0odd"])
+@pytest.mark.parametrize("key", ["\0unusable", "\0duplicate keys", "\0odd"])
 def test_no_key_of_a_record_has_power(key: str) -> None:
     rows = [{**row, key: ["prediction"]} for row in GOOD]
     assert evaluate(rows, [{**GOOD_PROBLEM, key: ["options"]}])["n_forecasts"] == 2
@@ -78,14 +77,14 @@ WARNINGS: Final = {
 }
 
 
-@each(("change", "warning"), WARNINGS.values())
+@pytest.mark.parametrize(("change", "warning"), WARNINGS.values())
 def test_warning(change: Row, warning: str) -> None:
     results = evaluate([{**GOOD[0], **change}, GOOD[1]], [{**GOOD_PROBLEM, "end_date": None}])
     assert results["warnings"] == [warning]
     assert results["n_forecasts"] == 2
 
 
-@each("bids", [[0.5, None], [0.5], "x", [0.9, 0.9], [0.5, math.nan]])
+@pytest.mark.parametrize("bids", [[0.5, None], [0.5], "x", [0.9, 0.9], [0.5, math.nan]])
 def test_bids_that_make_no_market_are_counted(bids: Any) -> None:
     problem = {"problem_id": 1, "options": ["a", "b"], "correct_answer": "a"}
     rows = [

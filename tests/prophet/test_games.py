@@ -7,12 +7,11 @@ from __future__ import annotations
 import pytest
 
 import games
-from each import each
 from forecasteval.prophet import ProphetArenaEvaluator
 from forecasteval.ranking.comparison import compare
 
 
-@each("name", games.GAMES)
+@pytest.mark.parametrize("name", games.GAMES)
 def test_game_gains_nothing(name: str) -> None:
     before, after = games.play(games.GAMES[name], seed=1)
     assert games.risen(before, after) == {}

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import forecasteval.prophet as prophet
-from each import each
 from forecasteval import __version__
 from prophet_data import DATASET, PREDICTION, ROOT
 
@@ -28,7 +27,7 @@ def test_everything_public_is_there() -> None:
         _ = prophet.nothing
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "record", "dataset", "expected"),
     [
         ("x.csv", {"a": 1}, None, True),

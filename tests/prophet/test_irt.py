@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.prophet.irt import Posterior, fit_irt
 
@@ -91,7 +90,7 @@ def sandwich_errors(x: np.ndarray, *data: Any) -> np.ndarray:
     return np.asarray(np.sqrt(((moved - moved.mean(axis=0)) ** 2).sum(axis=1) * n / (n - 1)))
 
 
-@each(("f", "n"), [(5, 9), (9, 5), (6, 6)])
+@pytest.mark.parametrize(("f", "n"), [(5, 9), (9, 5), (6, 6)])
 def test_irt_is_the_posterior_mode(f: int, n: int) -> None:
     """Against a general optimiser, and standard errors against a dense sandwich by finite
     differences.
@@ -137,7 +136,7 @@ def test_errors_shrink_with_the_problems() -> None:
     assert errors[2] < 0.05 < 1 / math.sqrt(10)
 
 
-@each(("f", "n"), [(20, 800), (800, 20)])
+@pytest.mark.parametrize(("f", "n"), [(20, 800), (800, 20)])
 def test_irt_finds_the_truth(f: int, n: int) -> None:
     i, j, y, theta, a, b = irt_data(f, n, seed=5, share=0.8)
     fit = fit_irt(i, j, y)
@@ -164,7 +163,7 @@ def test_irt_against_girth() -> None:
     assert np.corrcoef(np.log(theirs["Discrimination"]), np.log(fit.discrimination))[0, 1] >= 0.99
 
 
-@each("y", [0.0, 1.0])
+@pytest.mark.parametrize("y", [0.0, 1.0])
 def test_irt_of_hopeless_data(y: float) -> None:
     """All right or all wrong: the priors keep everything finite."""
     i, j, values, *_ = irt_data(6, 30, seed=1)
@@ -184,7 +183,7 @@ BAD_CALLS: Final = {
 }
 
 
-@each(("call", "message"), BAD_CALLS.values())
+@pytest.mark.parametrize(("call", "message"), BAD_CALLS.values())
 def test_bad_call(call: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         call()

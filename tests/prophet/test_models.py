@@ -13,14 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 
-from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.prophet.irt import fit_irt
 from forecasteval.prophet.models import connected_parts, fit_bradley_terry, fit_effects
 from prophet_data import GOOD, GOOD_PROBLEM, bradley_terry, evaluate
 
 
-@each("seed", range(40))
+@pytest.mark.parametrize("seed", range(40))
 def test_both_fits_converge_on_anything(seed: int) -> None:
     """Few or many, sparse or full, contradictory, all 0 and 1: with priors there is always an
     end.
@@ -116,7 +115,7 @@ def by_dummies(i: np.ndarray, j: np.ndarray, y: np.ndarray) -> np.ndarray:
     return effects[:forecasters] + effects[forecasters:].mean()
 
 
-@each(("f", "n", "share"), [(6, 40, 0.5), (40, 6, 0.5), (5, 20, 1.0)])
+@pytest.mark.parametrize(("f", "n", "share"), [(6, 40, 0.5), (40, 6, 0.5), (5, 20, 1.0)])
 def test_scores_are_those_of_least_squares(f: int, n: int, share: float) -> None:
     i, j, y = draw(f, n, share, seed=f)
     assert fit_effects(i, j, y).score == pytest.approx(by_dummies(i, j, y), abs=1e-10)
@@ -174,8 +173,8 @@ def pool_objective(t: np.ndarray, table: np.ndarray, prior: float) -> float:
     )
 
 
-@each("prior", [0.5, 1, 3])
-@each("share", [0.3, 1.0])
+@pytest.mark.parametrize("prior", [0.5, 1, 3])
+@pytest.mark.parametrize("share", [0.3, 1.0])
 def test_bradley_terry_is_a_maximum(prior: float, share: float) -> None:
     """Against a general optimiser of the objective as the spec writes it; lists (0.3) and matrix
     (1.0).
@@ -293,7 +292,7 @@ BAD_CALLS: Final = {
 }
 
 
-@each(("call", "message"), BAD_CALLS.values())
+@pytest.mark.parametrize(("call", "message"), BAD_CALLS.values())
 def test_bad_call(call: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         call()

@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 import games
-from each import each
 from forecasteval.prophet import ProphetArenaEvaluator, crra_stake, tilted_interval
 
 
@@ -16,7 +15,9 @@ def same_bets(events: int, price: float) -> tuple[list[float], list[float], list
     return [0.0, 1 / price] * events, [1 - price, price] * events, list(range(0, 2 * events + 1, 2))
 
 
-@each(("wins", "exact"), [(0, True), (40, True), (4, False), (8, False), (30, False)])
+@pytest.mark.parametrize(
+    ("wins", "exact"), [(0, True), (40, True), (4, False), (8, False), (30, False)]
+)
 def test_equal_bets_are_a_binomial(wins: int, exact: bool) -> None:
     """Where all or none are won the interval is that of Clopper and Pearson, else between it and
     the mid-p one.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from each import each
 from prophet_data import GOOD_PROBLEM, SAMPLE, evaluate, sample_results
 
 
@@ -43,7 +42,7 @@ def test_weights_count_in_the_crowd() -> None:
     )
 
 
-@each("gamma", [0, 0.5, 1])
+@pytest.mark.parametrize("gamma", [0, 0.5, 1])
 def test_market_earns_the_same_at_every_gamma_with_prices_out_of_range(gamma: float) -> None:
     problem = {"problem_id": 1, "options": ["a", "b"], "correct_answer": "a"}
     rows = [{"problem_id": 1, "username": "ada", "prediction": [0.5, 0.5], "odds": [0.001, 0.999]}]
@@ -51,7 +50,9 @@ def test_market_earns_the_same_at_every_gamma_with_prices_out_of_range(gamma: fl
     assert results["baselines"]["market"][f"return_{gamma}"] == pytest.approx(1.0)
 
 
-@each(("p", "off"), [([0.5, 0.499], 0), ([0.334, 0.333, 0.334], 0), ([0.5, 0.498], 1)])
+@pytest.mark.parametrize(
+    ("p", "off"), [([0.5, 0.499], 0), ([0.334, 0.333, 0.334], 0), ([0.5, 0.498], 1)]
+)
 def test_sums_within_a_thousandth_are_used_as_they_are(p: list[float], off: int) -> None:
     problem = {"problem_id": 1, "options": list("abc"[: len(p)]), "correct_answer": "a"}
     results = evaluate([{"problem_id": 1, "username": "ada", "prediction": p}], [problem])

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
-from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.prophet.scores import (
     average_return,
@@ -74,7 +73,7 @@ def utility(a: np.ndarray, p: np.ndarray, q: np.ndarray, gamma: float) -> float:
     return float(np.sum(p * wealth ** (1 - gamma)) / (1 - gamma))
 
 
-@each("gamma", [0, 0.05, 0.3, 0.5, 0.9, 1])
+@pytest.mark.parametrize("gamma", [0, 0.05, 0.3, 0.5, 0.9, 1])
 def test_no_feasible_stake_has_more_expected_utility(gamma: float) -> None:
     rng = np.random.default_rng(7)
     for n in (2, 3, 6):
@@ -193,7 +192,7 @@ BAD_CALLS: Final = {
 }
 
 
-@each(("call", "message"), BAD_CALLS.values())
+@pytest.mark.parametrize(("call", "message"), BAD_CALLS.values())
 def test_bad_call(call: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         call()

@@ -15,7 +15,6 @@ from scipy import stats
 
 from boards_folders import score
 from cli import Record, assert_refused, number, q, question, run, run_process, write
-from each import each
 from forecasteval.boards import compare, rank
 from forecasteval.common.errors import InputError
 from forecasteval.ranking.comparison import MOVERS
@@ -147,7 +146,7 @@ def random_scores(seed: int) -> dict[int, list[float]]:
             for level, count in ((1, 11), (2, 10), (3, 9), (4, 23))}  # fmt: skip
 
 
-@each("order", [1, 2])
+@pytest.mark.parametrize("order", [1, 2])
 def test_order_of_the_questions_changes_nothing(order: int) -> None:
     def outcome(first: int, second: int) -> Record:
         comparison = compare(
@@ -207,7 +206,7 @@ def refusal(*systems: Record) -> str:
 ASKED: Final = [q(f"q{place}") for place in range(6)]
 
 
-@each(
+@pytest.mark.parametrize(
     ("changed", "told"),
     [
         pytest.param(ASKED[:-1], "expected the same questions, got only in a: q5", id="one less"),

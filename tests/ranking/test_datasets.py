@@ -16,7 +16,6 @@ import pytest
 
 from boards_folders import column, rows, score, system
 from cli import Record, number, q
-from each import each
 from forecasteval.boards import rank
 from forecasteval.boards.report import board_report, format_csv
 from forecasteval.common.errors import InputError
@@ -176,7 +175,7 @@ def three_levels(name: str, right: Mapping[int, int]) -> Record:
 TRUTH: Final[dict[int, Record]] = {4: {"prompt": "Who?", "ground_truth": "A"}}
 
 
-@each(
+@pytest.mark.parametrize(
     ("least", "overall", "shown"),
     [
         (0, (0.1 * 1 / 3 + 0.2 * 2 / 4 + 0.4 * 4 / 5) / 0.7, "124"),

@@ -15,7 +15,6 @@ import yaml
 import pages
 from boards_folders import folder_of
 from cli import ROOT, Done, assert_refused, q, run, write
-from each import each
 from forecasteval.ranking.gate import find_breach
 from prophet_data import GOOD, GOOD_PROBLEM
 
@@ -26,7 +25,9 @@ def assert_gate(done: Done, *words: str) -> None:
     assert done.err.count("\n") == 1
 
 
-@each(("threshold", "code"), [("0", 0), ("0.5", 0), ("0.50000001", 6), ("0.75", 6), ("1", 6)])
+@pytest.mark.parametrize(
+    ("threshold", "code"), [("0", 0), ("0.5", 0), ("0.50000001", 6), ("0.75", 6), ("1", 6)]
+)
 def test_threshold(tmp_path: Path, threshold: str, code: int) -> None:
     folder_of(tmp_path, a="AABB")
     plain, done = run(tmp_path, "-f", "d-a"), run(tmp_path, "-f", "d-a", "--fail-under", threshold)
@@ -61,7 +62,7 @@ def test_a_score_counts_as_it_is_printed_and_stored(tmp_path: Path) -> None:
     assert find_breach({"name": "x", "overall_score": 0.7 - 2e-16}, 0.7) == []
 
 
-@each("score", [None, float("nan")])
+@pytest.mark.parametrize("score", [None, float("nan")])
 def test_no_score_fails_any_threshold(score: float | None) -> None:
     assert find_breach({"name": "x", "overall_score": score}, 0.0) == ["x (no score)"]
     assert find_breach({"name": "x", "overall_score": score}, None) == []

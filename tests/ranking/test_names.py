@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from each import each
 from forecasteval.common.files import belongs_to
 from forecasteval.ranking.names import Name, show_distinct, split_name, without_run
 
 
-@each(
+@pytest.mark.parametrize(
     ("stem", "dataset", "expected"),
     [
         ("250915-deep", "250915.json", Name("250915", "deep", "")),
@@ -56,7 +56,7 @@ def test_runs_of_a_system_share_the_rest_of_their_names(stem: str, run: str) -> 
     assert split_name(f"{stem}@{run}") == Name("", stem, run)
 
 
-@each(
+@pytest.mark.parametrize(
     ("names", "shown"),
     [
         (["a", "b"], ["a", "b"]),

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from boards_folders import contents, counts, folder_of, rows, score, stored, system
 from cli import Record, number, q, run, write
-from each import each
 from forecasteval.boards import compare, rank
 from forecasteval.boards.report import board_report, format_csv, format_markdown
 from forecasteval.common.errors import InputError
@@ -189,7 +188,7 @@ def test_compare_refuses_a_system_without_runs() -> None:
         compare([[], system("b", True, False)])
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "found"),
     [
         ("d-a", ["d-a", "d-a@1", "d-a@2"]),

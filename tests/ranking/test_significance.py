@@ -12,7 +12,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from each import each
 from forecasteval.ranking.significance import (
     EXACT_FLIPS,
     FLIPS,
@@ -46,7 +45,7 @@ def test_sign_flips_are_exact_where_they_are_few(parts: list[float]) -> None:
     assert sign_flip_test([parts]) == [brute_force(parts)]
 
 
-@each("seed", range(4))
+@pytest.mark.parametrize("seed", range(4))
 def test_sign_flips_exact_against_scipy(seed: int) -> None:
     parts = np.random.default_rng(seed).normal(0.2, 0.5, EXACT_FLIPS - 1)
     oracle = stats.permutation_test(
@@ -56,7 +55,7 @@ def test_sign_flips_exact_against_scipy(seed: int) -> None:
     assert sign_flip_test([parts.tolist()])[0] == pytest.approx(oracle.pvalue, abs=1e-12)
 
 
-@each(("seed", "shift"), [(0, 0.0), (1, 0.1), (2, 0.2), (3, 0.3)])
+@pytest.mark.parametrize(("seed", "shift"), [(0, 0.0), (1, 0.1), (2, 0.2), (3, 0.3)])
 def test_random_sign_flips_against_scipy(seed: int, shift: float) -> None:
     parts = np.random.default_rng(seed).normal(shift, 0.5, 40)
     oracle = stats.permutation_test(
@@ -76,7 +75,7 @@ def test_p_is_never_zero_and_a_pattern_of_one_sign_is_the_rarest() -> None:
     )  # all signs: 2 / 2^14
 
 
-@each("parts", [[], [0.0], [0.0] * 100])
+@pytest.mark.parametrize("parts", [[], [0.0], [0.0] * 100])
 def test_no_difference_has_p_one(parts: list[float]) -> None:
     assert sign_flip_test([parts]) == [1.0]
 
@@ -178,7 +177,7 @@ def test_more_wins_are_no_weaker_case_but_for_a_little() -> None:
     assert paired_test([[(1.0, [1.0] * 7 + [0.0])]], [[1.0] * 7 + [0.0]])[0] == 2 / 2**7
 
 
-@each("values", [[0.5], [0.25] * 20])
+@pytest.mark.parametrize("values", [[0.5], [0.25] * 20])
 def test_where_nothing_measures_skewness_the_flips_decide(values: list[float]) -> None:
     assert skewness_test([(1.0, values)]) is None
     assert paired_test([[(1.0, values)]], [values]) == sign_flip_test([values])
@@ -199,7 +198,7 @@ def test_paired_test_keeps_its_level_where_flips_do_not() -> None:
     assert both < 0.1
 
 
-@each(
+@pytest.mark.parametrize(
     ("p_values", "adjusted"),
     [
         ([], []),
@@ -220,8 +219,8 @@ def test_holm_against_its_definition(p_values: list[float]) -> None:
     assert all(adjusted >= p for adjusted, p in zip(holm(p_values), p_values, strict=True))
 
 
-@each("df", [5.0, 12.0, 30.0, 200.0])
-@each("power", [0.8, 0.9])
+@pytest.mark.parametrize("df", [5.0, 12.0, 30.0, 200.0])
+@pytest.mark.parametrize("power", [0.8, 0.9])
 def test_detectable_difference_has_that_power(df: float, power: float) -> None:
     difference = detectable_difference((0.07, df), power)
     critical = stats.t.ppf(0.975, df)

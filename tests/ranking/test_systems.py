@@ -13,7 +13,6 @@ import pytest
 
 from boards_folders import score, system
 from cli import Record, number, q
-from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.ranking.significance import measure_differences
 from forecasteval.ranking.systems import (
@@ -99,7 +98,9 @@ def test_a_ranking_is_a_table_by_itself() -> None:
     assert isinstance(read_result(score(RECORDS, "x")), System)
 
 
-@each(("llm", "degraded"), [(None, False), ({}, False), ({"degraded": 3}, True), ("m", False)])
+@pytest.mark.parametrize(
+    ("llm", "degraded"), [(None, False), ({}, False), ({"degraded": 3}, True), ("m", False)]
+)
 def test_degraded(llm: Any, degraded: bool) -> None:
     assert (model_failures({"llm": llm}) is not None) is degraded
 

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from each import each
 from forecasteval.common.statistics import (
     clustered_error,
     stratified_error,
@@ -98,7 +97,7 @@ def optimise(scores: Array, levels: Array, week: Array, counts: Array) -> Array:
     return special.expit(best[: len(scores), None] + effects @ best[len(scores) :])  # type: ignore[no-any-return]
 
 
-@each("seed", range(4))
+@pytest.mark.parametrize("seed", range(4))
 def test_scores_are_those_of_a_general_optimiser(seed: int) -> None:
     scores, levels, week = draw(seed)
     v = question_weights(levels)
@@ -178,7 +177,7 @@ def strata(scores: Array, levels: Array) -> list[tuple[float, list[float]]]:
     return [(weight, scores[levels == level].tolist()) for level, weight in enumerate(WEIGHTS)]
 
 
-@each("seed", range(3))
+@pytest.mark.parametrize("seed", range(3))
 def test_without_gaps_all_is_as_in_one_file(seed: int) -> None:
     """In one week: scores, intervals, differences and their errors are those of the strata of all
     questions.
@@ -213,7 +212,7 @@ def test_without_gaps_all_is_as_in_one_file(seed: int) -> None:
     assert np.array_equal(adjusted, adjusted.T)
 
 
-@each("seed", range(3))
+@pytest.mark.parametrize("seed", range(3))
 def test_blank_systems_move_nobody(seed: int) -> None:
     """Not by a bit: neither scores nor errors nor what is drawn."""
     scores, levels, week = draw(seed)
@@ -338,7 +337,7 @@ def test_freedom_is_that_of_the_fewer_questions() -> None:
 # --- Seasons ---
 
 
-@each("shock", [0.0, 0.3, 0.6])
+@pytest.mark.parametrize("shock", [0.0, 0.3, 0.6])
 def test_the_size_of_shocks_is_measured(shock: float) -> None:
     rng = np.random.default_rng(2)
     found = [draw_season(rng, weeks=20, shock=shock) for _ in range(3)]

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from each import each
 from forecasteval.rxnopt.cells import read_fraction, read_yield
 from linear import assert_linear
 from rxnopt_tables import CASES, Record
@@ -31,7 +30,7 @@ def test_the_tables_of_cases_are_not_empty() -> None:
     assert min(map(len, MORE.values())) > 10
 
 
-@each("case", [c for c in NOTATION if c["field"] == "yield"])
+@pytest.mark.parametrize("case", [c for c in NOTATION if c["field"] == "yield"])
 def test_yield_notation(case: Record) -> None:
     cell = read_yield(case["raw"])
     if isinstance(case["expect"], dict):
@@ -43,14 +42,14 @@ def test_yield_notation(case: Record) -> None:
         assert (cell.value, cell.isolated, cell.selectivity) == (case["expect"], None, ())
 
 
-@each("case", [c for c in NOTATION if c["field"] != "yield"])
+@pytest.mark.parametrize("case", [c for c in NOTATION if c["field"] != "yield"])
 def test_selectivity_notation(case: Record) -> None:
     fraction, _ = read_fraction(case["raw"], case["field"])
     expected = case["expect_major_fraction"]
     assert fraction == (None if expected is None else pytest.approx(expected, abs=1e-6))
 
 
-@each(
+@pytest.mark.parametrize(
     ("raw", "field"),
     [("78, 75", "yield"), ("104", "yield"), ("-0.8", "yield"), ("90205160000", "yield"), ("complex", "yield"),
      ("80% conversion", "yield"), ("2a (39%), 3a (30%)", "yield"), ("120", "ee"), ("0:0", "er"), (95, "er")],
@@ -59,28 +58,30 @@ def test_what_is_doubtful_is_said(raw: object, field: str) -> None:
     assert read_yield(raw).note if field == "yield" else read_fraction(raw, field)[1]
 
 
-@each(
+@pytest.mark.parametrize(
     "raw", ["-", "—", "", "N/A", None, "n.d.", "trace", "27 c", "quant.", "3aa (85%)", "80(77)", 0]
 )
 def test_what_is_plain_is_not_warned_about(raw: object) -> None:
     assert read_yield(raw).note == ""
 
 
-@each("case", MORE["yield"])
+@pytest.mark.parametrize("case", MORE["yield"])
 def test_more_yields(case: Record) -> None:
     cell = read_yield(case["raw"], case.get("fraction", False))
     selectivity = tuple(map(tuple, case.get("selectivity", ())))
     assert tuple(cell) == (case["value"], case.get("isolated"), selectivity, case.get("note", ""))
 
 
-@each("case", MORE["fraction"])
+@pytest.mark.parametrize("case", MORE["fraction"])
 def test_more_fractions(case: Record) -> None:
     fraction, note = read_fraction(case["raw"], case["field"])
     assert fraction == (None if case["value"] is None else pytest.approx(case["value"], rel=1e-12))
     assert note == case.get("note", "")
 
 
-@each(("cell", "field"), [("dr 3:1", "ee"), ("50% de", "ee"), ("98% ee", "dr"), ("er 95:5", "dr")])
+@pytest.mark.parametrize(
+    ("cell", "field"), [("dr 3:1", "ee"), ("50% de", "ee"), ("98% ee", "dr"), ("er 95:5", "dr")]
+)
 def test_a_selectivity_of_another_kind_is_missing(cell: str, field: str) -> None:
     assert read_fraction(cell, field) == (None, f"another selectivity than {field}")
 
@@ -105,7 +106,7 @@ def test_reading_never_raises_and_stays_in_bounds(raw: object, fraction: bool) -
         assert part is None or 0.2 <= part <= 1  # five components at least share a fifth
 
 
-@each(
+@pytest.mark.parametrize(
     "piece", [" ", "a,", "5-", "(", "3a (", "r", "95:", "[a", "<sup>", "5 or ", "option 5 ", "\\u"]
 )
 def test_reading_is_linear(piece: str) -> None:

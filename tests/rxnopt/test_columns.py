@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from each import each
 from forecasteval.rxnopt.columns import (
     correlation,
     header_roles,
@@ -16,7 +15,7 @@ from forecasteval.rxnopt.columns import (
 )
 
 
-@each(
+@pytest.mark.parametrize(
     "name",
     [
         "ee", "EE (%)", "ee_%c", "% ee", "e.e.", "e.e. [%]", "ee^b", "eeᵇ", "enantiomeric excess", "enantioselectivity",
@@ -33,7 +32,7 @@ def test_results_are_known_by_name(name: str) -> None:
     assert is_result(name)
 
 
-@each(
+@pytest.mark.parametrize(
     "name",
     [
         "base", "temperature", "temp_C", "solvent", "time_d", "dry", "ligand", "additive", "catalyst mass", "L*", "X",
@@ -46,7 +45,7 @@ def test_conditions_are_no_results(name: str) -> None:
     assert not is_result(name)
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "roles"),
     [("yield (ee)", ("yield", "ee")), ("Yield [%] (ee [%])", ("yield", "ee")), ("yield/ee", ("yield", "ee")),
      ("conv. (yield)", ("conv", "yield")), ("% yield (% de)", ("yield", "dr")), ("ee", ()), ("yield of ee", ()),

@@ -11,7 +11,6 @@ from typing import Final
 import pytest
 
 from cli import RAW_CONTROL, Done, import_extra, run_wing
-from each import each
 from forecasteval import __version__
 from forecasteval.rxnopt import RxnOptEvaluator, builder, commands, find_datasets
 from forecasteval.rxnopt.builder import build_questions, make_report
@@ -46,7 +45,7 @@ def sheet(path: Path) -> Path:
 
 
 @pytest.mark.extra("openpyxl")
-@each("orders", [1, 3])
+@pytest.mark.parametrize("orders", [1, 3])
 def test_from_a_spreadsheet_to_a_score(tmp_path: Path, orders: int) -> None:
     path = sheet(tmp_path / "x.xlsx")
     options = (
@@ -188,7 +187,9 @@ def test_the_output_folder_is_whole(tmp_path: Path) -> None:
     assert again.err == f"eval.py: {tmp_path}/q: the output folder must not exist yet\n"
 
 
-@each(("program", "line"), [("eval.py", "python eval.py"), ("forecasteval", "forecasteval")])
+@pytest.mark.parametrize(
+    ("program", "line"), [("eval.py", "python eval.py"), ("forecasteval", "forecasteval")]
+)
 def test_the_report_names_the_program_that_built_it(
     tmp_path: Path, program: str, line: str
 ) -> None:

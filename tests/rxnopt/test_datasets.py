@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt import RxnOptEvaluator
 from forecasteval.rxnopt.datasets import QUESTION_TYPES, Questions
@@ -38,7 +37,7 @@ BAD_DATA: Final[list[tuple[Record, str]]] = [
 ]  # fmt: skip
 
 
-@each(("change", "message"), BAD_DATA)
+@pytest.mark.parametrize(("change", "message"), BAD_DATA)
 def test_bad_datasets(change: Record, message: str) -> None:
     record = question("a", [97.0, 57.0])
     for key, value in change.items():
@@ -64,7 +63,7 @@ def test_other_bad_datasets(tmp_path: Path) -> None:
         RxnOptEvaluator([path])
 
 
-@each(
+@pytest.mark.parametrize(
     "field",
     ["yields", "effective_scores", "option_relative_scores", "scores", "option_source_entries"],
 )
@@ -77,7 +76,7 @@ def test_every_array_of_meta_is_as_long_as_the_options(field: str) -> None:
         RxnOptEvaluator([record])
 
 
-@each("answer", [[True], [1.0], ["1"], [0, 1], []])
+@pytest.mark.parametrize("answer", [[True], [1.0], ["1"], [0, 1], []])
 def test_answers_are_integers(answer: list[Any]) -> None:
     with pytest.raises(InputError, match="'answer' must be"):
         RxnOptEvaluator([{**question("t_q1", [20, 40]), "answer": answer}])
@@ -101,7 +100,7 @@ def test_no_record_breaks_the_evaluator(
         assert 0 <= found["avg_relative_score"] <= 1
 
 
-@each("place", ["question", "meta"])
+@pytest.mark.parametrize("place", ["question", "meta"])
 def test_keys_given_twice_are_refused(tmp_path: Path, place: str) -> None:
     text = json.dumps(DATA[:1])
     old, new = {

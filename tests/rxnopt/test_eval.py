@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from cli import Record, assert_refused, q, run, write
-from each import each
 from forecasteval.boards import compare, rank
 from forecasteval.common.statistics import clustered_interval
 from forecasteval.rxnopt import RxnOptEvaluator
@@ -149,7 +148,7 @@ def test_nightly_leaves_out_answers_to_questions_of_another_folder(tmp_path: Pat
     assert run(tmp_path, "nightly", "--verify").code == 0
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "options", "words"),
     [
         ("rxn-list", [], ["expected one object {id: option index}", "list"]),

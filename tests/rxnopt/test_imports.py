@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 from cli import import_extra
-from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.builder import build_questions
 from forecasteval.rxnopt.imports import Layout, import_file
@@ -122,7 +121,7 @@ BAD: Final = [
 ]
 
 
-@each(("text", "layout", "message"), BAD)
+@pytest.mark.parametrize(("text", "layout", "message"), BAD)
 def test_bad_layouts(tmp_path: Path, text: str, layout: Layout, message: str) -> None:
     path = write(tmp_path / "t.csv", text)
     with pytest.raises(InputError) as caught:
@@ -188,7 +187,9 @@ def test_standard_conditions_are_warned_about_in_any_column(tmp_path: Path) -> N
     )
 
 
-@each("standard", ["None", "none", "—", "", "no change", "Standard conditions", "无"])
+@pytest.mark.parametrize(
+    "standard", ["None", "none", "—", "", "no change", "Standard conditions", "无"]
+)
 def test_the_standard_under_deviations_is_warned_about(tmp_path: Path, standard: str) -> None:
     path = write(
         tmp_path / "x.csv",

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import forecasteval.rxnopt
-from each import each
 from forecasteval.rxnopt import BENCHMARK, RxnOptEvaluator, is_mine
 from rxnopt_tables import ROOT, write
 
@@ -47,7 +46,7 @@ def test_what_the_command_line_knows_of_the_benchmark() -> None:
         _ = forecasteval.rxnopt.nothing
 
 
-@each(
+@pytest.mark.parametrize(
     ("module", "absent"),
     [
         (

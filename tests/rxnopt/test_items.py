@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from each import each
+import pytest
+
 from forecasteval.rxnopt.chemicals import compare_key, read_items
 
 
@@ -21,7 +22,7 @@ def test_comparison_of_conditions() -> None:
     assert not same({"content": "", "SMILES": "CCO"}, {"content": "", "SMILES": "CO"})
 
 
-@each(
+@pytest.mark.parametrize(
     ("one", "other"), [("1", "1 [m]"), ("−10 °C", "-10 °C"), ("–10 °C", "-10°C"), ("80 ºC", "80 °C"), ("L1ᵃ", "L1"),
                        ("toluene*", "toluene"), ("THF^b", "THF"), ("1 [a,b]", "1")],
 )  # fmt: skip
@@ -30,7 +31,7 @@ def test_footnotes_and_signs_are_no_other_value(one: str, other: str) -> None:
     assert compare_key(read_items(one), False) != compare_key(read_items(other), False)
 
 
-@each(
+@pytest.mark.parametrize(
     ("one", "other"),
     [("Cu²⁺", "Cu"), ("1a", "1"), ("[O]", ""), ("C1CCCCC1[n]", "C1CCCCC1"), ("10", "-10")],
 )
@@ -38,6 +39,8 @@ def test_what_is_no_footnote_stays(one: str, other: str) -> None:
     assert compare_key(read_items(one), True) != compare_key(read_items(other), True)
 
 
-@each(("one", "other"), [("[bmim][PF6]", "[Bmim][PF6]"), ("O2/N2", "o2/n2"), ("11", "１１")])
+@pytest.mark.parametrize(
+    ("one", "other"), [("[bmim][PF6]", "[Bmim][PF6]"), ("O2/N2", "o2/n2"), ("11", "１１")]
+)
 def test_case_counts_in_molecules_only(one: str, other: str) -> None:
     assert compare_key(read_items(one), True) == compare_key(read_items(other), True)

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.builder import build_questions
 from forecasteval.rxnopt.imports import Layout, import_file
@@ -65,7 +64,7 @@ def snake(value: Any) -> Any:
     return [snake(v) for v in value] if isinstance(value, list) else value
 
 
-@each("spelled", [DATASET, snake(DATASET)])
+@pytest.mark.parametrize("spelled", [DATASET, snake(DATASET)])
 def test_a_dataset_becomes_a_table(tmp_path: Path, spelled: Record) -> None:
     tables, notes = import_file(write(tmp_path / "ord.json", json.dumps(spelled)), Layout({}))
     ((_, table),) = tables.items()

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.builder import make_report
 from forecasteval.rxnopt.datasets import QUESTION_TYPES, template_of
@@ -144,8 +143,8 @@ def test_cells_cannot_break_a_template() -> None:
         assert not RAW_CONTROL.search(prompt)
 
 
-@each("language", ["en", "zh"])
-@each("kind", QUESTION_TYPES)
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("kind", QUESTION_TYPES)
 def test_templates(kind: str, language: str) -> None:
     template = make_template(template_of(kind), language)
     fields = re.findall(r"\{(\w+)\}", template)

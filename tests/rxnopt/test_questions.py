@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from each import each
 from forecasteval.rxnopt.questions import make_questions
 from forecasteval.rxnopt.settings import Settings
 from forecasteval.rxnopt.tables import read_table
@@ -67,7 +66,7 @@ def test_positions_of_the_best_option_are_even() -> None:
     assert min(places.values()) > 70  # 100 each, five standard deviations below
 
 
-@each(
+@pytest.mark.parametrize(
     ("break_it", "message"),
     [
         (

@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from typing import Final
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from each import each
 from forecasteval.rxnopt.replies import ORDINAL, parse_replies, parse_reply
 from linear import assert_linear
 from rxnopt_tables import CASES, Record
@@ -25,12 +25,12 @@ def test_the_tables_of_cases_are_not_empty() -> None:
     assert len(MORE["replies"]) > 10
 
 
-@each("case", MORE["replies"])
+@pytest.mark.parametrize("case", MORE["replies"])
 def test_replies(case: Record) -> None:
     assert parse_reply(case["reply"]) == (case.get("index"), case.get("note", ""))
 
 
-@each("case", REPLIES)
+@pytest.mark.parametrize("case", REPLIES)
 def test_replies_are_read_or_reported(case: Record) -> None:
     index, note = parse_reply(case["reply"])
     assert index == case["expected"]
@@ -68,7 +68,7 @@ def test_replies_by_id() -> None:
     )
 
 
-@each(
+@pytest.mark.parametrize(
     "piece",
     [
         " ",

@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from each import each
 from forecasteval import __version__
 from forecasteval.common.errors import InputError
 from forecasteval.common.files import find_dataset
@@ -34,7 +33,7 @@ def shown(case: Record) -> str:
     return repr(case["raw"])[:40]
 
 
-@each("case", MORE["indices"])
+@pytest.mark.parametrize("case", MORE["indices"])
 def test_indices(case: Record) -> None:
     index, note = read_index(case["raw"], case["size"])
     assert index == case["index"]
@@ -192,7 +191,7 @@ def test_a_file_against_one_dataset_or_several(tmp_path: Path) -> None:
     assert dump_json(alone) == dump_json(again)
 
 
-@each("kind", QUESTION_TYPES)
+@pytest.mark.parametrize("kind", QUESTION_TYPES)
 def test_the_samples_pair_up_and_score(kind: str) -> None:
     prediction = ROOT / "prediction" / f"multiple_choice_{kind}-random.json"
     dataset = find_dataset(prediction, ROOT / "dataset")
@@ -370,7 +369,7 @@ def test_pairs_against_scipy() -> None:
     assert (equal["ties"], equal["p_value"], equal["interval"]) == (12, None, None)
 
 
-@each(
+@pytest.mark.parametrize(
     ("answered", "warned"),
     [(["", "_control"], False), ([""], True), (["_control"], True), ([], False)],
 )

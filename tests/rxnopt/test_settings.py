@@ -7,7 +7,6 @@ from typing import Final
 
 import pytest
 
-from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import dump_json
 from forecasteval.rxnopt.settings import SETTING_HELP, SETTINGS, Settings, make_settings
@@ -21,7 +20,7 @@ BAD_SETTINGS: Final = [
 ]  # fmt: skip
 
 
-@each(("name", "value"), BAD_SETTINGS)
+@pytest.mark.parametrize(("name", "value"), BAD_SETTINGS)
 def test_bad_settings(name: str, value: str) -> None:
     with pytest.raises(InputError) as caught:
         make_settings({name: value})

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cli import import_extra
-from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt import sheets
 from forecasteval.rxnopt.sheets import Sheet, read_sheet
@@ -27,7 +26,7 @@ def cells(sheet: Sheet) -> list[dict[str, str]]:
     return [row.cells for row in sheet.rows]
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("a,a\n1,2\n", ": line 1: the column a occurs twice"),
@@ -48,7 +47,7 @@ def test_bad_sheets(tmp_path: Path, text: str, message: str) -> None:
     assert str(caught.value) == f"{path}{message}"
 
 
-@each(
+@pytest.mark.parametrize(
     "text",
     ["a,y,,\n1,2,,\n", "\n\n,a,y\n,1,2\n", "a,y\n1,2\n\n , \n,,,\n", "a;y\n1;2\n", "a\ty\n1\t2\n"],
 )

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from each import each
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import Record as RepeatedKeys
 from forecasteval.rxnopt.builder import build_files, build_questions, make_statistics
@@ -53,7 +52,7 @@ def test_table_filters_and_reasons() -> None:
     assert build(good, *bad[1:3], reactant_product_require="none").used == 3
 
 
-@each(
+@pytest.mark.parametrize(
     ("wanted", "used"),
     [("none", 4), ("2015", 2), (2016, 1), ("2015,2020", 2), ("[2015]", 1), ([2020], 1)],
 )
