@@ -1,7 +1,7 @@
 """README.md, README.zh-CN.md and docs/ are run: commands, code, JSON, tables and names must be what
 the program does.
 
-`python tests/pages.py` writes the outputs that they show anew.
+`python tools/pages.py` writes the outputs that they show anew.
 """
 
 from __future__ import annotations

@@ -349,7 +349,7 @@ def test_interval_is_none_where_there_is_none(scores: dict[int, list[float]], so
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_golden_report(name: str) -> None:
-    """If the difference is meant: `python tests/golden.py`."""
+    """If the difference is meant: `python tools/golden.py`."""
     golden = (GOLDEN / name).read_text(encoding="utf-8")
     assert len(golden.splitlines()) > 10
     assert report(name) == golden

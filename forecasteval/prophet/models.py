@@ -143,7 +143,7 @@ def fit_bradley_terry(
     whole objective is concave in the shares (the log-likelihood of a mixture), so that there is one
     optimum, and without prior they are the weights of the best linear pool. With gaps in
     participation no prior makes that sure (-ln Σθ of an event is convex in θ): see
-    tests/simulate_prophet.py.
+    tools/simulate_prophet.py.
 
     forecaster, event: N integers from 0 without gaps; p_winner: the probability each gave the
     event's winner, in [0, 1]. Events whose winner no forecaster expected are left out (`used`).

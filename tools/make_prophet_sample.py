@@ -1,6 +1,6 @@
 """Write the Prophet Arena sample: 200 made-up events and the forecasts of 12 made-up forecasters.
 
-    python tests/make_prophet_sample.py
+    python tools/make_prophet_sample.py
 
 Writes `dataset/prophet-sample.json` and `prediction/prophet-sample.json`. Every event has true
 probabilities, from which its outcome is drawn; a forecaster sees their logarithms through noise,

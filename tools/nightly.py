@@ -1,7 +1,7 @@
 r"""What nightly runs and comparisons are worth, measured.
 
-    python tests/nightly.py                    everything (some minutes)
-    python tests/nightly.py --only tests       one of: runs, season, kills, changes, locks, tests
+    python tools/nightly.py                    everything (some minutes)
+    python tools/nightly.py --only tests       one of: runs, season, kills, changes, locks, tests
 
 runs: first and second `eval.py nightly` over 1,000 files of 52 questions. kills: SIGKILL at a
 random moment, then every stored file must be whole, and the next run must bring back the same

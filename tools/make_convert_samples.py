@@ -1,7 +1,7 @@
 """Write tests/samples/: a small file of every format that `convert` reads, answers to questions of
 dataset/250915.json.
 
-    python tests/make_convert_samples.py
+    python tools/make_convert_samples.py
 
 Invented like the dataset. The log of inspect_ai has the fields that its documentation names, and
 few others.
@@ -15,7 +15,7 @@ import zipfile
 from pathlib import Path
 from typing import Any, Final
 
-SAMPLES: Final = Path(__file__).resolve().parent / "samples"
+SAMPLES: Final = Path(__file__).resolve().parent.parent / "tests" / "samples"
 SUBMISSION: Final = "org-harbour-agent-lantern-model-quill7.jsonl"
 TUNNEL, STEWARD, FERRIES, INFLOW = (
     "6873e6a7b3ade716ed3b2a82", "6866c695c7aadd5fd56533c0", "68eaa8dcdb5c2c1e14a546d9", "68a8ea505488fcb17eb8f512",

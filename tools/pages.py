@@ -1,7 +1,7 @@
 r"""The READMEs and the pages of `docs/` as data: their blocks, commands, tables, links; and their
 commands run.
 
-python tests/pages.py        write the outputs that the pages show anew (read the difference before
+python tools/pages.py        write the outputs that the pages show anew (read the difference before
 committing it)
 
 A `bash` block holds commands, one a line; a `text` block directly below a block of one command is

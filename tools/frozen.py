@@ -1,10 +1,10 @@
 """Keeps what every command prints and writes, to prove that a change of the code changes no result.
 
-    python tests/frozen.py save OLD                       of this checkout
-    python tests/frozen.py save OLD --checkout DIR        of another one
-    python tests/frozen.py save NEW --more ROOT --tables DIR
-    python tests/frozen.py save NEW --only root0 --only convert         some parts: root0, root1, …, tables0, …, import
-    python tests/frozen.py compare OLD NEW                prints the files that differ; exit code 1 if any does
+    python tools/frozen.py save OLD                       of this checkout
+    python tools/frozen.py save OLD --checkout DIR        of another one
+    python tools/frozen.py save NEW --more ROOT --tables DIR
+    python tools/frozen.py save NEW --only root0 --only convert         some parts: root0, root1, …, tables0, …, import
+    python tools/frozen.py compare OLD NEW                prints the files that differ; exit code 1 if any does
 
 The commands of every benchmark run over the shipped samples and a short season; `--more` names a
 folder with dataset/ and prediction/ of your own, `--tables` one with reaction tables. Checksums of
@@ -153,7 +153,7 @@ def save(
         work = Path(place)
         recorder = Recorder(checkout, folder, work)
         season = work / "season-source"
-        made = [sys.executable, str(ROOT / "tests" / "season.py"), str(season)]
+        made = [sys.executable, str(ROOT / "tools" / "season.py"), str(season)]
         subprocess.run(
             [*made, "--weeks", "4", "--questions", "12", "--systems", "6", "--runs", "2"],
             check=True,

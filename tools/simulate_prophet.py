@@ -1,4 +1,4 @@
-"""How often intervals cover, and whether rankings find the truth: `python tests/simulate_prophet.py
+"""How often intervals cover, and whether rankings find the truth: `python tools/simulate_prophet.py
 [repeats]`.
 
 Forecasters of known skill forecast drawn events; what the wing reports is compared with what many

@@ -1,6 +1,6 @@
 """The golden reports: what `eval.py` prints about the shipped samples, byte for byte.
 
-python tests/golden.py        write them anew (read the difference before committing it)
+python tools/golden.py        write them anew (read the difference before committing it)
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def report(name: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
+    sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
     for target in map(GOLDEN.joinpath, REPORTS):
         target.write_text(report(target.name), encoding="utf-8", newline="\n")
         print(f"wrote {target.relative_to(ROOT)}")

@@ -1,8 +1,8 @@
 r"""A season of FutureX: weeks of questions, systems of known skill that miss some of them, several
 runs each.
 
-    python tests/season.py FOLDER                        12 weeks x 50 questions x 20 systems x up to 3 runs
-    python tests/season.py FOLDER --weeks 3 --questions 8 --systems 4 --runs 2
+    python tools/season.py FOLDER                        12 weeks x 50 questions x 20 systems x up to 3 runs
+    python tools/season.py FOLDER --weeks 3 --questions 8 --systems 4 --runs 2
 
 Writes dataset/, prediction/ (with systems.json) and skills.json: the same bytes for the same
 numbers and seed. A system answers a question right with probability logistic(skill - difficulty + a

@@ -1,7 +1,7 @@
 """Write the RxnOptBench samples: the tables, the datasets built from them, a random prediction for
 each.
 
-    python tests/make_rxnopt_samples.py
+    python tools/make_rxnopt_samples.py
 
 The tables are invented: the reactions are textbook ones and the trends are plausible, but no number
 was measured. They hold what printed tables hold: footnote letters, traces, bounds, ranges, ratios,

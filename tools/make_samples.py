@@ -1,6 +1,6 @@
 r"""Write the random baseline for the sample dataset.
 
-    python tests/make_samples.py
+    python tools/make_samples.py
 
 Reads ``dataset/250915.json`` and writes ``prediction/250915-random.json``: every row of the dataset
 with a random ``answer`` in a ``\boxed{...}``. Some names and numbers are drawn near the truth, so

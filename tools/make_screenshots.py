@@ -1,4 +1,4 @@
-"""The pictures of docs/pages.md, from the shipped samples: `python tests/make_screenshots.py`, with
+"""The pictures of docs/pages.md, from the shipped samples: `python tools/make_screenshots.py`, with
 Chromium.
 """
 
