@@ -14,7 +14,8 @@ import numpy as np
 
 import make_prophet_sample
 from forecasteval.display.results import Results
-from forecasteval.prophet import BradleyTerryFit, ProphetArenaEvaluator, fit_bradley_terry
+from forecasteval.prophet.evaluator import ProphetArenaEvaluator
+from forecasteval.prophet.models import BradleyTerryFit, fit_bradley_terry
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PREDICTION, DATASET = make_prophet_sample.PREDICTION, make_prophet_sample.DATASET

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from forecasteval.rxnopt import RxnOptEvaluator
 from forecasteval.rxnopt.builder import Build, _named_tables, build_questions
 from forecasteval.rxnopt.chemicals import compare_key, read_items
 from forecasteval.rxnopt.datasets import BASE_TYPES
 from forecasteval.rxnopt.questions import make_questions
+from forecasteval.rxnopt.scoring import RxnOptEvaluator
 from forecasteval.rxnopt.settings import Settings
 from forecasteval.rxnopt.tables import REASONS, Table, Unused, read_table
 

@@ -20,6 +20,7 @@ import forecasteval.prophet
 import pages
 from eval import FutureXEvaluator
 from forecasteval import __version__
+from forecasteval.boards import compare
 from forecasteval.common.llm import MAX_FAILURES
 from forecasteval.common.markup import MAX_SPAN
 from forecasteval.futurex.llm import MAX_LENGTH, MAX_WORDS
@@ -27,9 +28,8 @@ from forecasteval.futurex.options import MAX_OPTIONS
 from forecasteval.futurex.questions import SHOWN
 from forecasteval.futurex.rules import EQUAL, PARTIAL_RANKING, RULE_SETS, WEIGHTS, ZERO_SIGMA
 from forecasteval.nightly.tasks import POOL_BYTES
-from forecasteval.prophet import ProphetArenaEvaluator
+from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 from forecasteval.prophet.scores import BINS, LOG_FLOOR
-from forecasteval.ranking.comparison import compare
 from forecasteval.ranking.significance import FLIPS
 from forecasteval.rxnopt.replies import parse_reply
 from llm_server import LlmServer, honest

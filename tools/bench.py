@@ -35,8 +35,8 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from eval import FutureXEvaluator  # noqa: E402
-from forecasteval.rxnopt import RxnOptEvaluator  # noqa: E402
 from forecasteval.rxnopt.builder import build_files, build_questions  # noqa: E402
+from forecasteval.rxnopt.scoring import RxnOptEvaluator  # noqa: E402
 
 SEED: Final = 250915
 LEVEL_SHARES: Final = {1: 11, 2: 10, 3: 11, 4: 20}  # questions per level in dataset/250915.json

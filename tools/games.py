@@ -16,7 +16,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from forecasteval.prophet import ProphetArenaEvaluator
+from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 
 PLAYER: Final = "f4"
 FORECASTERS: Final = 7

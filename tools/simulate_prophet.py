@@ -18,15 +18,8 @@ from scipy import optimize, stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from forecasteval.prophet import (
-    ProphetArenaEvaluator,
-    estimates,
-    irt,
-    models,
-    ranks,
-    return_intervals,
-    scores,
-)
+from forecasteval.prophet import estimates, irt, models, ranks, return_intervals, scores
+from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 
 F, OPTIONS = 8, 5
 GAMMAS = (0.0, 0.5, 1.0)

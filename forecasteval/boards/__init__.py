@@ -1,8 +1,6 @@
-"""Results as tables: rankings, paired comparisons, stored results and the nightly run over a
-folder.
+"""How rankings and comparisons are shown: tables, text, pages, charts.
 
-This wing knows results (their items, signature or ranking), and no benchmark: the nightly run is
-handed the function that scores a file. `rank` and `compare` are what Python users need.
+`rank` and `compare` are what Python users need; the numbers come from `forecasteval.ranking`.
 """
 
 from __future__ import annotations
@@ -10,17 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from forecasteval.ranking.comparison import compare
-    from forecasteval.ranking.datasets import rank
+    from .api import compare, rank
 
 __all__ = ["compare", "rank"]
 
 
-def __getattr__(
-    name: str,
-) -> Any:  # scoring a file needs neither, and they take a tenth of its start
+def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(name)
-    from forecasteval.ranking import comparison, datasets
+    from . import api  # here: scoring a file needs it not, and it takes a tenth of its start
 
-    return {"compare": comparison.compare, "rank": datasets.rank}[name]
+    return getattr(api, name)

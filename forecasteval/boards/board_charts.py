@@ -16,7 +16,7 @@ from forecasteval.common.errors import grouped_names, printable
 from forecasteval.common.records import group_by, number_text
 from forecasteval.display.charts import Axis, Chart, Line, Panel, number_axis
 from forecasteval.display.tables import Column, make_table, show_interval, show_number
-from forecasteval.nightly.history import History
+from forecasteval.ranking.changes import History
 from forecasteval.ranking.names import system_of_row
 from forecasteval.ranking.systems import read_scale
 

@@ -6,10 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
+from forecasteval.boards.changes import changes_report
+from forecasteval.boards.question_rows import (
+    SHOWN,
+    ReadItems,
+    by_difficulty,
+    page_keys,
+    read_answers,
+    show_hardest,
+    show_questions,
+)
 from forecasteval.common.errors import grouped_names, printable
+from forecasteval.common.records import hash_text
 from forecasteval.display import pages
 from forecasteval.display.pages import MOST, Block, Page, Section
 from forecasteval.display.tables import (
@@ -21,24 +31,13 @@ from forecasteval.display.tables import (
     make_table,
     show_number,
 )
-from forecasteval.nightly.history import Change, History, changes_report, read_changes
-from forecasteval.nightly.store import BOARD, hash_text, read_stored
-from forecasteval.ranking.names import system_of_row
+from forecasteval.ranking.changes import Change, History, read_changes
+from forecasteval.ranking.names import BOARD, system_of_row
 from forecasteval.ranking.systems import ALPHA, file_rows
 
 from .board_charts import Names, draw_costs, draw_histories, draw_nights
 from .changes import show_id
 from .metadata import name_systems
-from .question_rows import (
-    SHOWN,
-    ReadItems,
-    by_difficulty,
-    page_keys,
-    read_answers,
-    read_dataset_prompts,
-    show_hardest,
-    show_questions,
-)
 from .tables import (
     EVERYWHERE,
     INSIDE,
@@ -58,38 +57,7 @@ _RANKS: Final = (
 _LEADERS: Final = 6  # tables whose leaders stand at the top
 
 
-def write_board(board: Row, folder: Path, history: History | None, datasets: Path) -> None:
-    """Write `folder/leaderboard.html` unless it shows just that already; it links the pages that
-    are there.
-
-    Prompts are read from the files in the folder `datasets` that have the checksums of the board.
-    """
-    from forecasteval.nightly.pages import is_current, write_page
-
-    checksums = {row["name"]: row["file_sha256"] for row in file_rows(board)}
-    linked = {
-        name
-        for name, checksum in checksums.items()
-        if is_current(folder / f"{name}.html", checksum)
-    }
-
-    def read_items(name: str) -> Sequence[Row]:
-        stored, checksum = read_stored(folder / f"{name}.json")
-        items: Sequence[Row] = stored["items"] if checksum == checksums[name] else ()
-        return items
-
-    def read_prompts(table: Row) -> Mapping[str, str]:
-        checksum = table["rows"][0]["signature"].get("dataset_sha256")
-        return (
-            read_dataset_prompts(datasets / table["dataset"], checksum) if table["dataset"] else {}
-        )
-
-    path = folder / f"{BOARD}.html"
-    if not is_current(path, _key(board, linked, history)):
-        write_page(make_page(board, linked, history, read_items, read_prompts), path)
-
-
-def _key(board: Row, linked: Collection[str], history: History | None) -> str:
+def page_key(board: Row, linked: Collection[str], history: History | None) -> str:
     """The data of a board's page."""
     nights = history.raw if history else b""
     return hash_text(
@@ -161,7 +129,7 @@ def make_page(
     )
     lead = "Systems on the same questions, best first. A row opens to its weeks and runs."
     figures = _figures(board, leaders, history, names)
-    return Page("Leaderboard", lead, figures, sections, signature, _key(board, linked, history))
+    return Page("Leaderboard", lead, figures, sections, signature, page_key(board, linked, history))
 
 
 def _weeks(tables: Sequence[Row], season: Row) -> list[Row]:

@@ -6,146 +6,29 @@ corrected.
 
 from __future__ import annotations
 
-import contextlib
-import shutil
-from collections.abc import Callable, Mapping
-from itertools import zip_longest
+from collections.abc import Callable, Sequence
+from functools import partial
 from operator import itemgetter
-from pathlib import Path
-from typing import Any, Final, TypedDict
+from typing import Final
 
-from forecasteval.common.errors import printable
-from forecasteval.common.files import read_file, write_atomic
+from forecasteval.common.errors import grouped_names, printable
 from forecasteval.common.records import as_text
-from forecasteval.display.tables import Cell, Column, Report, make_table
-from forecasteval.nightly.store import read_stored
-from forecasteval.ranking.systems import NO_RESULT, Forecasters, System
-
-_REPLACED: Final = (
-    ".replaced"  # the folder of results that are kept until the history has been written
-)
-_LARGEST: Final = 10_000_000  # bytes of a result whose truths are read
-_LISTED: Final = 20  # questions that a line names
-_CUT: Final = 60  # characters of an id or a truth
-_WHAT: Final = ("truth", "question", "new", "gone")
-
-
-class Correction(TypedDict):
-    """A question that changed: its "truth", something else of the "question", or it is "new" or
-    "gone".
-    """
-
-    id: str
-    what: str
-    before: str  # the truth, "" if it is unknown
-    after: str
-
-
-class Corrections(TypedDict):
-    """The first questions of a dataset that changed, and how many did."""
-
-    count: int
-    questions: list[Correction]
-
-
-NOTHING: Final[Corrections] = {"count": 0, "questions": []}
-
-
-def are_corrections(value: Any) -> bool:
-    """Whether a value read from a file is `Corrections`; KeyError or TypeError if it is nothing
-    like it.
-    """
-    return type(value["count"]) is int and all(
-        isinstance(each[key], str)
-        for each in value["questions"]
-        for key in Correction.__annotations__
-    )
-
-
-def keep_replaced(path: Path, row: Mapping[str, Any] | None, system: System | Forecasters) -> None:
-    """Keep a stored result that a system's new one replaces, if its row of the last board has other
-    questions.
-
-    It holds the truths until then; a result that an interrupted night has kept stays.
-    """
-    kept = path.parent / _REPLACED / path.name
-    with contextlib.suppress(OSError, *NO_RESULT):  # a row or a file that this tool did not make
-        if (
-            not row
-            or not isinstance(system, System)
-            or row["signature"]["questions_sha256"] == system.group[2]
-        ):
-            return
-        if path.stat().st_size <= _LARGEST and not kept.exists():
-            write_atomic(kept, read_file(path))
-
-
-def forget_replaced(folder: Path) -> None:
-    """Remove what `keep_replaced` has kept."""
-    shutil.rmtree(folder / _REPLACED, ignore_errors=True)
+from forecasteval.display.tables import Cell, Column, Report, make_table, show_number
+from forecasteval.ranking.changes import CUT, Change, Corrections, moved, why
+from forecasteval.ranking.names import show_distinct
 
 
 def show_id(name: object) -> str:
     """The id of a question, as corrections have it."""
-    return printable(as_text(name), _CUT)
-
-
-def find_corrections(
-    folder: Path, before: Mapping[str, Any], line: Mapping[str, Any]
-) -> Corrections | None:
-    """The questions that differ between the kept and the new result of a system, by its lines of
-    the history.
-
-    None if a result is unknown, too large, or without a result per question.
-    """
-    name = f"{Path(line['prediction'].split(', ')[0]).stem}.json"
-    old = _read_truths(folder / _REPLACED / name, before.get("questions_sha256"))
-    new = _read_truths(folder / name, line.get("questions_sha256")) if old else {}
-    if not new:
-        return None
-    changed: dict[str, tuple[list[str], list[str]]] = {}
-    for side, questions, others in ((0, old, new), (1, new, old)):
-        for (question, checksum), truth in questions.items():
-            if (question, checksum) not in others:
-                changed.setdefault(question, ([], []))[side].append(truth)
-    corrections: list[Correction] = []
-    for question, truths in changed.items():
-        for pair in zip_longest(*truths):
-            what = (
-                "new"
-                if pair[0] is None
-                else "gone"
-                if pair[1] is None
-                else _WHAT[pair[0] == pair[1]]
-            )
-            shown = [printable(text or "", _CUT) for text in (question, *pair)]
-            corrections.append(
-                {"id": shown[0], "what": what, "before": shown[1], "after": shown[2]}
-            )
-    corrections.sort(key=lambda each: (_WHAT.index(each["what"]), each["id"]))
-    return {"count": len(corrections), "questions": corrections[:_LISTED]} if corrections else None
-
-
-def _read_truths(path: Path, checksum: str | None) -> dict[tuple[str, str], str]:
-    """The truths of a stored result on the questions of this checksum, by id and checksum of the
-    question.
-    """
-    with contextlib.suppress(OSError, *NO_RESULT):
-        stored = read_stored(path)[0] if path.stat().st_size <= _LARGEST else {}
-        if stored["signature"]["questions_sha256"] == checksum:
-            return {
-                (as_text(item["id"]), str(item["question"])): str(item.get("truth", ""))
-                for item in stored["items"]
-            }
-    return {}
+    return printable(as_text(name), CUT)
 
 
 _CORRECTED: Final = (
     Column("Question", itemgetter("shown")),
-    Column("Dataset", lambda row: printable(row["dataset"], _CUT)),
-    Column("Changed", lambda row: printable(row["what"], _CUT)),
-    Column("Truth before", lambda row: printable(row["before"], _CUT) or "–"),
-    Column("Truth now", lambda row: printable(row["after"], _CUT) or "–"),
+    Column("Dataset", lambda row: printable(row["dataset"], CUT)),
+    Column("Changed", lambda row: printable(row["what"], CUT)),
+    Column("Truth before", lambda row: printable(row["before"], CUT) or "–"),
+    Column("Truth now", lambda row: printable(row["after"], CUT) or "–"),
 )
 
 
@@ -154,11 +37,63 @@ def corrections_report(
 ) -> Report:
     """The corrected questions of a dataset as a table; `show` makes the cell of an id."""
     rows = [
-        {**question, "dataset": dataset, "shown": show(printable(question["id"], _CUT))}
+        {**question, "dataset": dataset, "shown": show(printable(question["id"], CUT))}
         for question in corrected["questions"]
     ]
     more = corrected["count"] - len(rows)
     return [
         make_table(_CORRECTED, rows),
-        *([f"and {more} more of {printable(dataset, _CUT)}"] if more > 0 else []),
+        *([f"and {more} more of {printable(dataset, CUT)}"] if more > 0 else []),
     ]
+
+
+MOVES: Final = 20  # that a report shows
+
+
+_MOVED: Final = (
+    Column("Dataset", lambda change: printable(change["dataset"], 60)),
+    Column("Before", lambda change: show_number(change["before"]), "number"),
+    Column("Now", lambda change: show_number(change["after"]), "number"),
+    Column("Change", lambda change: f"{moved(change):+.4f}", "number"),
+    Column("Why", why),
+)
+
+
+def changes_report(
+    changes: Sequence[Change], show: Callable[[Change, str], Cell] = lambda change, name: name
+) -> Report:
+    """Who came and went; how many results changed, and why; the scores that moved furthest;
+    corrected questions.
+
+    `show` makes the cell of the id of a corrected question.
+    """
+    report: Report = []
+    for kind in ("new", "gone", "back"):
+        systems = [
+            f"{change['system']} on {change['dataset']}" if change["dataset"] else change["system"]
+            for change in changes
+            if change["kind"] == kind
+        ]
+        report += [f"{kind}: {grouped_names(systems)}"] if systems else []
+    reasons: dict[str, list[bool]] = {}
+    for change in changes:
+        if change["kind"] in ("changed", "back"):
+            reasons.setdefault(why(change), []).append(bool(moved(change)))
+    report += [
+        f"{reason}: results {len(each)}, scores moved {sum(each)}"
+        for reason, each in reasons.items()
+    ]
+    moves = sorted(filter(moved, changes), key=lambda change: -abs(moved(change)))
+    if moves:
+        names = show_distinct([change["system"] for change in moves[:MOVES]], 60)
+        rows = [{**change, "shown": name} for change, name in zip(moves, names, strict=False)]
+        report += ["", make_table([Column("System", itemgetter("shown")), *_MOVED], rows)]
+    if len(moves) > MOVES:
+        report += [f"and {len(moves) - MOVES} smaller ones: --json"]
+    for change in changes:
+        if "corrected" in change:
+            report += [
+                "",
+                *corrections_report(change["corrected"], change["dataset"], partial(show, change)),
+            ]
+    return report

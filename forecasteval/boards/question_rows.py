@@ -7,16 +7,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import itemgetter
-from pathlib import Path
 from typing import Any, Final
 
-from forecasteval.common.errors import EvaluationError, printable
-from forecasteval.common.records import RecordFile, as_text, group_by
+from forecasteval.common.errors import printable
+from forecasteval.common.records import as_text
 from forecasteval.display import pages
 from forecasteval.display.pages import TEXT, Records, show_text
 from forecasteval.display.tables import Column, Link, Links, Table, make_table, show_number
-from forecasteval.nightly.store import BOARD
-from forecasteval.ranking.names import system_of_row
+from forecasteval.ranking.names import BOARD, system_of_row
 from forecasteval.ranking.systems import question_key, read_scale
 
 from .board_charts import Names
@@ -197,18 +195,3 @@ def page_keys(ids: Sequence[object]) -> list[str]:
     keys = [pages.make_keys([each])[0] for each in ids]
     often = Counter(keys)
     return [key if often[key] == 1 else "" for key in keys]
-
-
-def read_dataset_prompts(path: Path, checksum: str | None) -> dict[str, str]:
-    """The prompts of a dataset by id, without those of ids that it has twice; {} if it is another
-    file by now.
-    """
-    file = RecordFile(path)
-    try:
-        records = [record for record in file if isinstance(record, Mapping) and "prompt" in record]
-    except EvaluationError:
-        return {}
-    if file.sha256 != checksum:
-        return {}
-    by_id = group_by(records, lambda record: as_text(record.get("id")))
-    return {name: str(same[0]["prompt"]) for name, same in by_id.items() if len(same) == 1}

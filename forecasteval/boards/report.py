@@ -10,9 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from forecasteval.boards.changes import changes_report
 from forecasteval.common.errors import printable
 from forecasteval.display.tables import Report, Table, format_signature, make_table
-from forecasteval.nightly.history import Change, changes_report
+from forecasteval.ranking.changes import Change
 
 from .metadata import about_keys, cell_text, list_tables
 from .tables import (

@@ -433,3 +433,11 @@ def hash_question(text: str) -> str:
 def hash_questions(hashes: Iterable[str]) -> str:
     """sha256 of all `hash_question`s, in any order: equal for results that can be compared."""
     return hashlib.sha256(" ".join(sorted(hashes)).encode()).hexdigest()
+
+
+def hash_text(pieces: Iterable[str]) -> str:
+    """sha256 of a text, or of its pieces, in UTF-8."""
+    digest = hashlib.sha256()
+    for piece in [pieces] if isinstance(pieces, str) else pieces:
+        digest.update(piece.encode())
+    return digest.hexdigest()

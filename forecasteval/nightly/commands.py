@@ -9,18 +9,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from forecasteval.boards import api
 from forecasteval.boards.report import board_report
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import SUFFIXES
 from forecasteval.display.results import print_result
 from forecasteval.display.tables import Report
-from forecasteval.ranking import comparison, gate
+from forecasteval.nightly.tasks import Options
+from forecasteval.ranking import gate
 from forecasteval.ranking.names import SYSTEMS_FILE, split_name, without_run
-from forecasteval.scoring import Scorer, find_runs, group_runs, score_names
+from forecasteval.scoring import Scorer, find_runs, find_tasks, group_runs, score_names
 
 from . import pages
 from .run import evaluate_folder, verify_folder
-from .tasks import Options, find_tasks
 from .workers import require_cluster
 
 
@@ -199,7 +200,7 @@ def compare(
         paths = [str(path) for of_system in files.values() for path in of_system]
         results = list(score_names(scorer, args.root, paths, [], _refuse))
         gate.require_baseline(args, results)
-        compared = comparison.compare_over_weeks(results, [*files])
+        compared = api.compare_over_weeks(results, [*files])
     else:
         runs = [find_runs(name, args.root / "prediction") for name in args.file]
         names = [name for of_system in runs for name in of_system]
@@ -209,7 +210,7 @@ def compare(
                 result["benchmark"]
             )  # an option that it has no use for is refused
         gate.require_baseline(args, results)
-        compared = comparison.compare(group_runs(results, runs))
+        compared = api.compare(group_runs(results, runs))
         if args.html is not None:
             pages.write_comparison(compared, scorer.output, args.html)
     print_result(compared, compared.report(), args.json)

@@ -14,24 +14,16 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from operator import itemgetter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple, NotRequired, TypedDict
+from typing import Any, Final
 
-from forecasteval.boards.changes import (
-    NOTHING,
-    Corrections,
-    are_corrections,
-    corrections_report,
-    find_corrections,
-)
-from forecasteval.common.errors import InputError, grouped_names, printable
+from forecasteval.common.errors import InputError, grouped_names
 from forecasteval.common.files import join_checksums, read_file, write_atomic
 from forecasteval.common.records import dump_json
-from forecasteval.display.tables import Cell, Column, Report, make_table, show_number
-from forecasteval.ranking.names import show_distinct, system_of_row
+from forecasteval.nightly.corrections import find_corrections
+from forecasteval.ranking.changes import NOTHING, History, Key, Line, are_corrections
+from forecasteval.ranking.names import system_of_row
 
 HISTORY: Final = "history.jsonl"
 _CHECKSUMS: Final = ("questions_sha256", "dataset_sha256", "prediction_sha256", "code_sha256")
@@ -42,24 +34,6 @@ _OF_THE_NIGHT: Final = (
 )  # what a line holds besides its system's state
 _HUGE: Final = 1e9  # no score is, nor nan, nor the number of a night
 _CLOCK: Final = "SOURCE_DATE_EPOCH"  # https://reproducible-builds.org/specs/source-date-epoch/
-
-Key = tuple[str, str, str]  # benchmark, dataset, system
-Line = dict[str, Any]
-
-
-class History(NamedTuple):
-    """The bytes of the file, and what is read of them.
-
-    `lines` are all that are whole; `last` holds the last of each system, `latest` those of the
-    highest night, each with the one before it.
-    """
-
-    raw: bytes
-    night: int
-    last: dict[Key, Line]
-    latest: dict[Key, tuple[Line | None, Line]]
-    lines: list[Line]
-    warnings: list[str]
 
 
 def today() -> str:
@@ -211,127 +185,3 @@ def _read_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> Line:
 
 
 # --- What the latest night changed ---
-
-MOVES: Final = 20  # that a report shows
-_CAUSES: Final = {  # by what differs between two lines of a system
-    "questions": ("corrected questions or truths", ("questions_sha256",)),
-    "dataset": ("dataset rewritten, the same questions", ("dataset_sha256",)),
-    "runs": ("other runs", ("runs",)),
-    "prediction": ("another prediction", ("prediction_sha256", "prediction")),
-    "version": ("another version", ("evaluator", "code_sha256")),
-    "rules": ("another rule set", ("rules",)),
-    "settings": ("other settings", ("settings", "metric")),
-    "model": ("the language model's server", ("degraded",)),
-}
-
-
-class Change(TypedDict):
-    """A system of a dataset that the latest night changed.
-
-    `kind` is new, gone, back (it was there before), or changed; `causes` names what else differs
-    from the line before.
-    """
-
-    benchmark: str
-    dataset: str
-    system: str
-    kind: str
-    before: float | None
-    after: float | None
-    causes: list[str]
-    corrected: NotRequired[Corrections]  # of the first system of a dataset
-
-
-def read_changes(history: History) -> list[Change]:
-    """The changes of the latest night of a history; none for the first night."""
-    return [_read_change(*lines) for lines in history.latest.values()] if history.night > 1 else []
-
-
-def _read_change(before: Line | None, line: Line) -> Change:
-    gone = bool(line.get("gone"))
-    kind = (
-        "gone" if gone else "new" if before is None else "back" if before.get("gone") else "changed"
-    )
-    change: Change = {
-        "benchmark": line["benchmark"],
-        "dataset": line["dataset"],
-        "system": line["system"],
-        "kind": kind,
-        "before": before["score"] if before else None,
-        "after": None if gone else line["score"],
-        "causes": [] if gone or before is None else _find_causes(before, line),
-    }
-    if "corrected" in line:
-        change["corrected"] = line["corrected"]
-    return change
-
-
-def _find_causes(before: Line, line: Line) -> list[str]:
-    causes = [
-        name
-        for name, (_, keys) in _CAUSES.items()
-        if any(before.get(key) != line.get(key) for key in keys)
-    ]
-    follows = {
-        "questions": "dataset",
-        "runs": "prediction",
-    }  # corrected questions are a rewritten dataset, too
-    return [name for name in causes if name not in map(follows.get, causes)]
-
-
-def _moved(change: Change) -> float:
-    """How far a score moved; 0 if it did not, or if there is none."""
-    before, after = change["before"], change["after"]
-    return 0.0 if before is None or after is None else round(after - before, 12)
-
-
-def _why(change: Change) -> str:
-    return ", ".join(_CAUSES[name][0] for name in change["causes"]) or "no known cause"
-
-
-_MOVED: Final = (
-    Column("Dataset", lambda change: printable(change["dataset"], 60)),
-    Column("Before", lambda change: show_number(change["before"]), "number"),
-    Column("Now", lambda change: show_number(change["after"]), "number"),
-    Column("Change", lambda change: f"{_moved(change):+.4f}", "number"),
-    Column("Why", _why),
-)
-
-
-def changes_report(
-    changes: Sequence[Change], show: Callable[[Change, str], Cell] = lambda change, name: name
-) -> Report:
-    """Who came and went; how many results changed, and why; the scores that moved furthest;
-    corrected questions.
-
-    `show` makes the cell of the id of a corrected question.
-    """
-    report: Report = []
-    for kind in ("new", "gone", "back"):
-        systems = [
-            f"{change['system']} on {change['dataset']}" if change["dataset"] else change["system"]
-            for change in changes
-            if change["kind"] == kind
-        ]
-        report += [f"{kind}: {grouped_names(systems)}"] if systems else []
-    moved: dict[str, list[bool]] = {}
-    for change in changes:
-        if change["kind"] in ("changed", "back"):
-            moved.setdefault(_why(change), []).append(bool(_moved(change)))
-    report += [
-        f"{why}: results {len(each)}, scores moved {sum(each)}" for why, each in moved.items()
-    ]
-    moves = sorted(filter(_moved, changes), key=lambda change: -abs(_moved(change)))
-    if moves:
-        names = show_distinct([change["system"] for change in moves[:MOVES]], 60)
-        rows = [{**change, "shown": name} for change, name in zip(moves, names, strict=False)]
-        report += ["", make_table([Column("System", itemgetter("shown")), *_MOVED], rows)]
-    if len(moves) > MOVES:
-        report += [f"and {len(moves) - MOVES} smaller ones: --json"]
-    for change in changes:
-        if "corrected" in change:
-            report += [
-                "",
-                *corrections_report(change["corrected"], change["dataset"], partial(show, change)),
-            ]
-    return report

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from forecasteval.common.errors import InputError, grouped_names, printable
+from forecasteval.boards.board_page import make_page, page_key
+from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import write_atomic
+from forecasteval.common.records import RecordFile, as_text, group_by, hash_text
 from forecasteval.display.html import render
 from forecasteval.display.pages import (
     Page,
@@ -16,7 +18,12 @@ from forecasteval.display.results import Results
 from forecasteval.display.tables import (
     Link,
 )
-from forecasteval.nightly.store import BOARD, hash_text, lock_folder, result_pieces
+from forecasteval.nightly.store import lock_folder, read_stored, result_pieces
+from forecasteval.ranking.changes import History
+from forecasteval.ranking.names import BOARD
+from forecasteval.ranking.systems import file_rows
+
+Row = Mapping[str, Any]
 
 _HEAD: Final = 1000  # characters in which the head of a page ends
 
@@ -87,3 +94,49 @@ def is_current(path: Path, key: str) -> bool:
             return f'<meta name="key" content="{key}"/>' in file.read(_HEAD)
     except (OSError, ValueError):  # a name that no file can have
         return False
+
+
+def write_board(board: Row, folder: Path, history: History | None, datasets: Path) -> None:
+    """Write `folder/leaderboard.html` unless it shows just that already; it links the pages that
+    are there.
+
+    Prompts are read from the files in the folder `datasets` that have the checksums of the board.
+    """
+    pass
+
+    checksums = {row["name"]: row["file_sha256"] for row in file_rows(board)}
+    linked = {
+        name
+        for name, checksum in checksums.items()
+        if is_current(folder / f"{name}.html", checksum)
+    }
+
+    def read_items(name: str) -> Sequence[Row]:
+        stored, checksum = read_stored(folder / f"{name}.json")
+        items: Sequence[Row] = stored["items"] if checksum == checksums[name] else ()
+        return items
+
+    def read_prompts(table: Row) -> Mapping[str, str]:
+        checksum = table["rows"][0]["signature"].get("dataset_sha256")
+        return (
+            read_dataset_prompts(datasets / table["dataset"], checksum) if table["dataset"] else {}
+        )
+
+    path = folder / f"{BOARD}.html"
+    if not is_current(path, page_key(board, linked, history)):
+        write_page(make_page(board, linked, history, read_items, read_prompts), path)
+
+
+def read_dataset_prompts(path: Path, checksum: str | None) -> dict[str, str]:
+    """The prompts of a dataset by id, without those of ids that it has twice; {} if it is another
+    file by now.
+    """
+    file = RecordFile(path)
+    try:
+        records = [record for record in file if isinstance(record, Mapping) and "prompt" in record]
+    except EvaluationError:
+        return {}
+    if file.sha256 != checksum:
+        return {}
+    by_id = group_by(records, lambda record: as_text(record.get("id")))
+    return {name: str(same[0]["prompt"]) for name, same in by_id.items() if len(same) == 1}

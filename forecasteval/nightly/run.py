@@ -17,31 +17,17 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
-from forecasteval.boards.board_page import make_page, write_board
-from forecasteval.boards.changes import forget_replaced, keep_replaced
+from forecasteval.boards.board_page import make_page
 from forecasteval.boards.metadata import Systems, add_about, read_systems, show_mistakes
 from forecasteval.boards.report import board_report, format_csv, format_markdown
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import hash_file, write_atomic
-from forecasteval.common.records import dump_json
+from forecasteval.common.records import dump_json, hash_text
 from forecasteval.display.results import Results
-from forecasteval.ranking.datasets import rank_results, ranking_settings
-from forecasteval.ranking.names import SYSTEMS_FILE
-from forecasteval.ranking.systems import (
-    NO_RESULT,
-    Forecasters,
-    System,
-    file_row,
-    file_rows,
-    to_record,
-)
-from forecasteval.scoring import Scorer
-
-from .history import Change, append_night, read_changes, read_history, today
-from .pages import is_current, name_missing
-from .store import (
-    BOARD,
-    hash_text,
+from forecasteval.nightly.corrections import forget_replaced, keep_replaced
+from forecasteval.nightly.history import append_night, read_history, today
+from forecasteval.nightly.pages import write_board
+from forecasteval.nightly.store import (
     lock_folder,
     read_stored,
     read_summary,
@@ -50,7 +36,21 @@ from .store import (
     summary_path,
     write_changed,
 )
-from .tasks import Failure, Options, Scored, Task, explain, failure, find_tasks, score_files
+from forecasteval.nightly.tasks import Options, Scored, score_files
+from forecasteval.ranking.changes import Change, read_changes
+from forecasteval.ranking.datasets import rank_results, ranking_settings
+from forecasteval.ranking.names import BOARD, SYSTEMS_FILE
+from forecasteval.ranking.systems import (
+    NO_RESULT,
+    Forecasters,
+    System,
+    file_row,
+    file_rows,
+    to_record,
+)
+from forecasteval.scoring import Failure, Scorer, Task, explain, failure, find_tasks
+
+from .pages import is_current, name_missing
 
 DEFAULTS: Final = Options()
 Board = dict[str, Any]

@@ -11,14 +11,15 @@ import json
 import re
 import shutil
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common.errors import EvaluationError, InputError, LockedError
 from forecasteval.common.files import hash_file, require_regular, write_atomic
-from forecasteval.common.records import dump_pieces
+from forecasteval.common.records import dump_pieces, hash_text
 from forecasteval.display.results import Results
+from forecasteval.ranking.names import BOARD
 from forecasteval.ranking.systems import (
     NO_RESULT,
     Forecasters,
@@ -27,8 +28,6 @@ from forecasteval.ranking.systems import (
     read_result,
     to_record,
 )
-
-BOARD: Final = "leaderboard"  # the stem that no result may have
 
 Score = Callable[
     ..., Results
@@ -83,14 +82,6 @@ def result_pieces(results: Mapping[str, Any], indent: int | None = 1) -> Iterato
     """`result_text`, piece by piece."""
     yield from dump_pieces({**results, "result_sha256": hash_text(dump_pieces(results))}, indent)
     yield "\n"
-
-
-def hash_text(pieces: Iterable[str]) -> str:
-    """sha256 of a text, or of its pieces, in UTF-8."""
-    digest = hashlib.sha256()
-    for piece in [pieces] if isinstance(pieces, str) else pieces:
-        digest.update(piece.encode())
-    return digest.hexdigest()
 
 
 def read_stored(path: Path) -> tuple[dict[str, Any], str]:

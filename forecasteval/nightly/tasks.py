@@ -5,36 +5,26 @@ itself.
 from __future__ import annotations
 
 import contextlib
-import os
-import re
 import shutil
 from collections.abc import Callable, Generator, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple, TypedDict
+from typing import Final, NamedTuple
 
 from forecasteval.common.errors import EvaluationError, InputError, OtherQuestionsError, printable
 from forecasteval.common.files import (
-    SUFFIXES,
-    find_dataset,
     hash_file,
-    join_checksums,
-    readable,
-    require_folder,
     temporary_name,
     write_atomic,
 )
-from forecasteval.common.records import group_by
-from forecasteval.ranking.names import SYSTEMS_FILE
+from forecasteval.nightly.store import Score, result_pieces
 from forecasteval.ranking.systems import Forecasters, System, model_failures, read_result
-from forecasteval.scoring import score_together, set_of
+from forecasteval.scoring import Failure, Task, explain, failure, score_together
 
 from .pages import write_stored
-from .store import BOARD, Score, result_pieces
 from .workers import run_in_processes, run_on_cluster
 
 POOL_BYTES: Final = 8_000_000  # of unscored files from which processes pay
-_LONGEST_NAME: Final = 255  # bytes that file systems allow
 
 
 class Options(NamedTuple):
@@ -48,52 +38,6 @@ class Options(NamedTuple):
     min_datasets: int | None = None
     processes: int = 0
     cluster: str | None = None
-
-
-class Task(NamedTuple):
-    """A prediction file to score, or to find scored already; `others` are scored together with
-    it.
-    """
-
-    path: Path
-    dataset: Path | None
-    others: tuple[Path, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The stem of its result: of several files that of their dataset."""
-        return self.dataset.stem if self.dataset and self.others else self.path.stem
-
-    @property
-    def prediction(self) -> str:
-        """The names of its files."""
-        return ", ".join(path.name for path in self.files)
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        return self.path, *self.others
-
-    def checksums(self, hash_dataset: Callable[[Path], str] = hash_file) -> dict[str, str]:
-        """The checksums of predictions and dataset, as a signature has them; InputError if one
-        cannot be read.
-        """
-        dataset = {"dataset_sha256": hash_dataset(self.dataset)} if self.dataset else {}
-        return {
-            "prediction_sha256": join_checksums([hash_file(path) for path in self.files]),
-            **dataset,
-        }
-
-
-class Failure(TypedDict):
-    """A file that could not be scored, and why; `fault` if that is this tool's fault."""
-
-    file: str
-    reason: str
-    fault: bool
-
-
-def failure(file: str, reason: str, fault: bool = False) -> Failure:
-    return {"file": file, "reason": reason, "fault": fault}
 
 
 class Scored(NamedTuple):
@@ -119,81 +63,7 @@ class Outcome(NamedTuple):
     notes: Sequence[str] = ()
 
 
-def explain(error: EvaluationError, path: Path, root: Path) -> str:
-    """An error's message about a file, without the names of the file and the root."""
-    begin = re.escape(f"{printable(root)}{os.sep}")
-    return re.sub(rf"(?<!\S){begin}", "", str(error).removeprefix(f"{printable(path)}: "))
-
-
 # --- Files ---
-
-
-def find_tasks(
-    root: Path, together: Callable[[Path], bool] = lambda dataset: False
-) -> tuple[list[Task], list[Failure], list[str]]:
-    """The tasks of `root/prediction`, the files that cannot be used, and the names of what is no
-    prediction file.
-
-    A task holds one file, or all files of a dataset that are scored `together`. Hidden files are
-    left out, and `SYSTEMS_FILE`. Raises InputError if there is no prediction file.
-    """
-    files, failures, ignored = _list_files(root / "prediction")
-    tasks: dict[Path, Task] = {}  # by the dataset, or by the file itself
-    one_set = cache(together)
-    for path in files:
-        try:
-            dataset = find_dataset(path, root / "dataset")
-        except EvaluationError as error:
-            failures.append(failure(path.name, explain(error, path, root)))
-            continue
-        key = set_of(path, dataset, one_set) or path
-        task = tasks.get(key)
-        tasks[key] = task._replace(others=(*task.others, path)) if task else Task(path, dataset)
-    taken = {task.name for task in tasks.values() if task.others}
-    usable = []
-    for task in tasks.values():
-        if task.name == BOARD:
-            problem = (
-                f"expected another name of the dataset: evaluation/{BOARD}.json is the leaderboard"
-            )
-            failures.append(failure(task.prediction, problem))
-        elif task.name in taken and not task.others:
-            problem = f"expected another name: evaluation/{task.name}.json is that of its dataset"
-            failures.append(failure(task.path.name, problem))
-        else:
-            usable.append(task)
-    return usable, failures, ignored
-
-
-def _list_files(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
-    """The prediction files by name, those whose names cannot be used, and the names of other
-    files.
-    """
-    require_folder(folder)
-    with readable(folder):
-        names = sorted(
-            name for name in os.listdir(folder) if name[0] != "." and name != SYSTEMS_FILE
-        )
-    by_stem = group_by(
-        (name for name in names if name.endswith(SUFFIXES)), lambda name: Path(name).stem
-    )
-    if not by_stem:
-        raise InputError(str(folder), "expected prediction files", "none")
-    files, failures = [], []
-    for stem, same in by_stem.items():
-        if stem == BOARD:
-            problem = f"expected another name: evaluation/{BOARD}.json is the leaderboard"
-        elif len(os.fsencode(f"{stem}.json")) > _LONGEST_NAME:
-            problem = (
-                f"expected a shorter name: that of its result has more than {_LONGEST_NAME} bytes"
-            )
-        elif len(same) > 1:
-            problem = f"expected one file with this stem, got {', '.join(same)}"
-        else:
-            files.append(folder / same[0])
-            continue
-        failures += [failure(name, problem) for name in same]
-    return files, failures, [name for name in names if not name.endswith(SUFFIXES)]
 
 
 # --- Scoring ---

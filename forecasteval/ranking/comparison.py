@@ -7,19 +7,15 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import chain, combinations
 from typing import Any, Final
 
-from forecasteval.boards.compare_page import make_page
-from forecasteval.boards.report import comparison_report, over_weeks_report
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import hash_questions
 from forecasteval.common.statistics import mean, stratified_error, stratified_interval, t_tail
 from forecasteval.common.version import __version__
-from forecasteval.display.results import Results
 
-from .datasets import combine_all, combine_runs, describe_system, mean_result
+from .datasets import combine_all, combine_runs, describe_system
 from .names import without_run
 from .pooled import Season, connect_systems, fit_season
 from .significance import FLIPS, Difference, detectable_difference, holm, measure_differences, tally
@@ -29,18 +25,12 @@ SYSTEMS: Final = 50  # that are compared at a time
 MOVERS: Final = 10  # questions that are shown to move a difference most
 
 
-def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) -> Results:
-    """Compare systems pairwise on the same questions.
+def group_results(
+    results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]],
+) -> tuple[list[list[Mapping[str, Any]]], int]:
+    """The results of each system's runs, and how many questions were left out of all.
 
-    For each pair A, B: the difference of the weighted scores (A − B) with a t interval on the
-    per-question differences (`stratified_error`), the p-value of `paired_test`, Holm's adjustment
-    over all pairs, the smallest difference that so many questions show with 80 % power, wins, ties
-    and losses of A by level, and the questions that move the difference most. Raises InputError for
-    fewer than two results, and for different questions or truths, naming how they differ.
-
-    A sequence of results in the place of one are runs of one system, which scores their mean
-    (`combine_runs`). A result of several forecasters is as many systems: their score is 1 - Brier,
-    on the events that all answered.
+    Forecasters of one result are a system each, on the questions that all answered.
     """
     groups = [[entry] if isinstance(entry, Mapping) else list(entry) for entry in results]
     if not all(groups):
@@ -53,6 +43,11 @@ def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) 
         raise InputError("compare", "expected two systems or more", str(len(groups)))
     if len(groups) > SYSTEMS:
         raise InputError("compare", f"expected at most {SYSTEMS} systems", str(len(groups)))
+    return groups, left_out
+
+
+def compare(groups: Sequence[Sequence[Mapping[str, Any]]], left_out: int) -> dict[str, Any]:
+    """The differences of systems, pair by pair; see `forecasteval.boards.compare`."""
     systems = _read_systems(groups)
     first = systems[0]
     counts = {level: count for level, count in first.counts.items() if count}
@@ -63,7 +58,7 @@ def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) 
         "seed": SEED,
         "questions_sha256": first.group[2],
     }
-    values = {
+    return {
         "dataset": groups[0][0].get("dataset"),
         **first.scale.describe(),
         "n": len(groups[0][0]["items"]),
@@ -73,9 +68,6 @@ def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) 
         "pairs": _compare_pairs(systems, levels),
         "signature": {**first.policy, **settings},
     }
-    return Results(
-        values, comparison_report, partial(make_page, [mean_result(runs) for runs in groups])
-    )
 
 
 # --- What is compared ---
@@ -248,7 +240,9 @@ def _movers(
 # --- Over all weeks ---
 
 
-def compare_over_weeks(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Results:
+def compare_over_weeks(
+    results: Sequence[Mapping[str, Any]], names: Sequence[str]
+) -> dict[str, Any]:
     """Compare systems on all datasets of `results` by one fit (`two_way.fit_scores`), which holds
     only these systems.
 
@@ -269,8 +263,7 @@ def compare_over_weeks(results: Sequence[Mapping[str, Any]], names: Sequence[str
         pairs.append({**pair, "levels": _tally(season, a, b)})
     for pair, adjusted in zip(pairs, holm([pair["p"] for pair in pairs]), strict=True):
         pair["p_holm"] = adjusted
-    values = {**season.describe(), "systems": [rows[name] for name in names], "pairs": pairs}
-    return Results(values, over_weeks_report)
+    return {**season.describe(), "systems": [rows[name] for name in names], "pairs": pairs}
 
 
 def _find_season(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Season:

@@ -14,13 +14,10 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
-from forecasteval.boards.board_page import make_page
-from forecasteval.boards.report import board_report
 from forecasteval.common.errors import printable
 from forecasteval.common.records import as_text
 from forecasteval.common.statistics import mean, stratified_interval, stratified_mean, variance
 from forecasteval.common.version import __version__
-from forecasteval.display.results import Results
 
 from .names import split_name, without_run
 from .pooled import pool_systems
@@ -48,27 +45,15 @@ _TAIL: Final = 180  # characters of all runs' answers to a question that a page 
 
 def rank(
     results: Sequence[Mapping[str, Any]], min_questions: int = 0, min_datasets: int | None = None
-) -> Results:
-    """Rank systems: one table per dataset, best first, ties sharing a rank.
-
-    Results named `DATASET-SYSTEM@RUN` are runs of one system, whose mean is one row
-    (`combine_runs`). Where two systems or more answered several datasets, `pooled` holds a table
-    over all of them, in which those are ranked that answered `min_datasets` (`pool_systems`).
-    Levels with fewer than `min_questions` questions are left out (shown as –) and the weights
-    renormalised, as on the public leaderboard. Every system after the first carries the paired
-    difference of the one above minus itself and its p-value (`paired_test`, not adjusted for the
-    number of systems); from 0.05 on it is not significant. `p_leader` is that of the difference to
-    the first, with Holm's adjustment over all systems of the table. Raises InputError if a result
-    leaves missing answers out, and if results on the same questions were not scored by the same
-    version and policies.
-    """
+) -> dict[str, Any]:
+    """The board of results; see `forecasteval.boards.rank`."""
     names = distinct_names(results)
     return rank_results(map(read_result, results, names), min_questions, min_datasets)
 
 
 def rank_results(
     results: Iterable[System | Forecasters], min_questions: int = 0, min_datasets: int | None = None
-) -> Results:
+) -> dict[str, Any]:
     """`rank` of what was read already."""
     read = list(results)
     systems, remarks = combine_all(result for result in read if isinstance(result, System))
@@ -84,13 +69,12 @@ def rank_results(
     )
     pooled, unbounded = pool_systems(systems, min_questions, min_datasets)
     settings = ranking_settings(min_questions, min_datasets)
-    values = {
+    return {
         "pooled": pooled,
         "tables": tables,
         "remarks": remarks + unbounded,
         "leaderboard": settings,
     }
-    return Results(values, board_report, make_page)
 
 
 def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, Any]:

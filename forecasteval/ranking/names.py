@@ -98,3 +98,6 @@ def show_distinct(names: Sequence[str], limit: int | None = None) -> list[str]:
 
 
 # --- The files that a command names ---
+
+
+BOARD: Final = "leaderboard"  # the stem that no result may have

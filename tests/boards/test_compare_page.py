@@ -14,7 +14,7 @@ from forecasteval.boards import compare
 from forecasteval.common.statistics import stratified_interval
 from forecasteval.display.html import render
 from forecasteval.display.pages import Beside, Records
-from forecasteval.prophet import ProphetArenaEvaluator
+from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 from html_page import check_page
 
 

@@ -11,8 +11,8 @@ import pytest
 from boards_folders import evaluate, folder_of, scorer, snapshot
 from cli import EVIL, RAW_CONTROL, Record, number, question, run, write
 from eval import FutureXEvaluator
+from forecasteval.boards.changes import MOVES, changes_report
 from forecasteval.display.tables import Table, format_text
-from forecasteval.nightly.history import MOVES, changes_report
 
 
 def night(root: Path, *options: str) -> list[Record]:

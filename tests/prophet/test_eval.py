@@ -14,8 +14,8 @@ import pytest
 
 from bench import prophet_files
 from cli import EVIL, RAW_CONTROL, Record, assert_refused, q, run, run_process, write
-from forecasteval.prophet import ProphetArenaEvaluator
-from forecasteval.ranking.datasets import rank
+from forecasteval.boards import rank
+from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 
 PROBLEMS: Final[list[Record]] = [
     {

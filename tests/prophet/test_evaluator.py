@@ -21,7 +21,7 @@ from scipy import stats
 
 import make_prophet_sample
 from forecasteval.common.errors import InputError
-from forecasteval.prophet import ProphetArenaEvaluator
+from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 from prophet_data import (
     DATASET,
     GOOD,

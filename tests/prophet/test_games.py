@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 import games
-from forecasteval.prophet import ProphetArenaEvaluator
-from forecasteval.ranking.comparison import compare
+from forecasteval.boards import compare
+from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 
 
 @pytest.mark.parametrize("name", games.GAMES)

@@ -15,7 +15,7 @@ from cli import ROOT
 from forecasteval.display.html import render
 from forecasteval.display.pages import Records
 from forecasteval.display.tables import Interval
-from forecasteval.prophet import ProphetArenaEvaluator
+from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 from forecasteval.prophet.page import make_page
 from html_page import check_page
 

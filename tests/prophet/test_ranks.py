@@ -260,7 +260,7 @@ def test_rows_without_a_ticker_are_refused(tmp_path: Path) -> None:
 
 
 def test_forecasts_are_named_by_their_line(tmp_path: Path) -> None:
-    from forecasteval.prophet import ProphetArenaEvaluator
+    from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 
     problems = json.loads(DATASET.read_text(encoding="utf-8"))
     good = {

@@ -7,7 +7,9 @@ import pytest
 from scipy import stats
 
 import games
-from forecasteval.prophet import ProphetArenaEvaluator, crra_stake, tilted_interval
+from forecasteval.prophet.evaluator import ProphetArenaEvaluator
+from forecasteval.prophet.return_intervals import tilted_interval
+from forecasteval.prophet.scores import crra_stake
 
 
 def same_bets(events: int, price: float) -> tuple[list[float], list[float], list[int]]:

@@ -9,8 +9,8 @@ import pytest
 from boards_folders import stored
 from cli import assert_refused, q, question, run, write
 from eval import FutureXEvaluator
+from forecasteval.boards.api import compare_over_weeks
 from forecasteval.common.errors import InputError
-from forecasteval.ranking.comparison import compare_over_weeks
 from season import make_season
 
 

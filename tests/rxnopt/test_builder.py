@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import dump_json
-from forecasteval.rxnopt import RxnOptEvaluator
 from forecasteval.rxnopt.builder import build_files, build_questions
 from forecasteval.rxnopt.chemicals import read_items
 from forecasteval.rxnopt.datasets import template_of
 from forecasteval.rxnopt.prompts import make_template, render_question
+from forecasteval.rxnopt.scoring import RxnOptEvaluator
 from make_rxnopt_samples import SEED, make_files, make_tables
 from rxnopt_tables import (
     NAMES,

@@ -12,9 +12,10 @@ import pytest
 
 from cli import RAW_CONTROL, Done, import_extra, run_wing
 from forecasteval import __version__
-from forecasteval.rxnopt import RxnOptEvaluator, builder, commands, find_datasets
+from forecasteval.rxnopt import builder, commands, find_datasets
 from forecasteval.rxnopt.builder import build_questions, make_report
 from forecasteval.rxnopt.datasets import QUESTION_TYPES
+from forecasteval.rxnopt.scoring import RxnOptEvaluator
 from forecasteval.rxnopt.settings import SETTINGS
 from forecasteval.rxnopt.sheets import read_sheet
 from make_rxnopt_samples import SEED

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forecasteval.common.errors import InputError
-from forecasteval.rxnopt import RxnOptEvaluator
 from forecasteval.rxnopt.datasets import QUESTION_TYPES, Questions
+from forecasteval.rxnopt.scoring import RxnOptEvaluator
 from rxnopt_tables import DATA, RAW_CONTROL, VALUES, Record, build, by_id, question, simple, write
 
 BAD_DATA: Final[list[tuple[Record, str]]] = [

@@ -13,7 +13,7 @@ import pytest
 from cli import Record, assert_refused, q, run, write
 from forecasteval.boards import compare, rank
 from forecasteval.common.statistics import clustered_interval
-from forecasteval.rxnopt import RxnOptEvaluator
+from forecasteval.rxnopt.scoring import RxnOptEvaluator
 
 KIND: Final = "single_varying"
 

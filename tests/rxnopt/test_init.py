@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import forecasteval.rxnopt
-from forecasteval.rxnopt import BENCHMARK, RxnOptEvaluator, is_mine
+from forecasteval.rxnopt import BENCHMARK, is_mine
+from forecasteval.rxnopt.scoring import RxnOptEvaluator
 from rxnopt_tables import ROOT, write
 
 

@@ -10,8 +10,8 @@ from cli import ROOT
 from forecasteval.display.html import render
 from forecasteval.display.pages import Records
 from forecasteval.display.tables import Interval, format_text
-from forecasteval.rxnopt import RxnOptEvaluator
 from forecasteval.rxnopt.report import make_page, report_blocks
+from forecasteval.rxnopt.scoring import RxnOptEvaluator
 from html_page import check_page
 from rxnopt_tables import DATA, question
 

@@ -20,10 +20,9 @@ from forecasteval.common.errors import InputError
 from forecasteval.common.files import find_dataset
 from forecasteval.common.records import dump_json
 from forecasteval.display.tables import format_text
-from forecasteval.rxnopt import RxnOptEvaluator
 from forecasteval.rxnopt.datasets import METRICS, QUESTION_TYPES, dataset_name
 from forecasteval.rxnopt.prompts import render_prompts
-from forecasteval.rxnopt.scoring import read_index
+from forecasteval.rxnopt.scoring import RxnOptEvaluator, read_index
 from rxnopt_tables import CASES, DATA, ROOT, Record, question, write
 
 MORE: Final = json.loads((CASES / "rxnopt_more.json").read_text(encoding="utf-8"))

@@ -12,7 +12,7 @@ import pytest
 
 from boards_folders import evaluate, folder_of, stored
 from cli import EVIL, RAW_CONTROL, ROOT, Record, question, run, write
-from forecasteval.boards import changes
+from forecasteval.nightly import corrections
 from forecasteval.nightly import run as nightly_run
 
 TITLE = ["Question", "Dataset", "Changed", "Truth before", "Truth now"]
@@ -178,7 +178,7 @@ def test_hostile_ids_and_truths_are_text(tmp_path: Path) -> None:
 
 
 def test_large_results_are_not_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changes, "_LARGEST", 100)
+    monkeypatch.setattr(corrections, "_LARGEST", 100)
     correct(root, "AABA")
     done = run(root, "nightly")
     assert "corrected questions or truths: results 2, scores moved 2" in done.out

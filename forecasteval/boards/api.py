@@ -1,0 +1,60 @@
+"""Rankings and comparisons with their views: what notebooks and commands call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from forecasteval.display.results import Results
+from forecasteval.ranking import comparison, datasets
+
+from . import board_page, compare_page, report
+
+
+def rank(
+    results: Sequence[Mapping[str, Any]], min_questions: int = 0, min_datasets: int | None = None
+) -> Results:
+    """Rank systems: one table per dataset, best first, ties sharing a rank.
+
+    Results named `DATASET-SYSTEM@RUN` are runs of one system, whose mean is one row
+    (`combine_runs`). Where two systems or more answered several datasets, `pooled` holds a table
+    over all of them, in which those are ranked that answered `min_datasets` (`pool_systems`).
+    Levels with fewer than `min_questions` questions are left out (shown as –) and the weights
+    renormalised, as on the public leaderboard. Every system after the first carries the paired
+    difference of the one above minus itself and its p-value (`paired_test`, not adjusted for the
+    number of systems); from 0.05 on it is not significant. `p_leader` is that of the difference to
+    the first, with Holm's adjustment over all systems of the table. Raises InputError if a result
+    leaves missing answers out, and if results on the same questions were not scored by the same
+    version and policies.
+    """
+    return view_board(datasets.rank(results, min_questions, min_datasets))
+
+
+def view_board(board: Mapping[str, Any]) -> Results:
+    """A board that shows itself as a report and as a page."""
+    return Results(board, report.board_report, board_page.make_page)
+
+
+def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) -> Results:
+    """Compare systems pairwise on the same questions.
+
+    For each pair A, B: the difference of the weighted scores (A − B) with a t interval on the
+    per-question differences (`stratified_error`), the p-value of `paired_test`, Holm's adjustment
+    over all pairs, the smallest difference that so many questions show with 80 % power, wins, ties
+    and losses of A by level, and the questions that move the difference most. Raises InputError for
+    fewer than two results, and for different questions or truths, naming how they differ.
+
+    A sequence of results in the place of one are runs of one system, which scores their mean
+    (`combine_runs`). A result of several forecasters is as many systems: their score is 1 - Brier,
+    on the events that all answered.
+    """
+    groups, left_out = comparison.group_results(results)
+    values = comparison.compare(groups, left_out)
+    runs = [datasets.mean_result(group) for group in groups]
+    return Results(values, report.comparison_report, partial(compare_page.make_page, runs))
+
+
+def compare_over_weeks(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Results:
+    """Compare systems over all datasets of `results` (`ranking.comparison.compare_over_weeks`)."""
+    return Results(comparison.compare_over_weeks(results, names), report.over_weeks_report)
