@@ -43,14 +43,13 @@ Conditions = dict[str, list[Item]]
 class Experiment(NamedTuple):
     """An experiment of an imported file; the reaction is what a table of them has in common."""
 
-    place: str  # in its file: "line 7", "row 7", "reaction 7"
+    place: str  # in its file: "line 7" or "row 7"
     entry: str
     reactants: list[Item]
     products: list[Item]
     conditions: Conditions
     results: dict[str, Any]
     group: tuple[str, ...] = ()
-    doi: str = ""
 
 
 def repair(text: str) -> str:

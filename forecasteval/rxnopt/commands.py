@@ -103,7 +103,7 @@ def _import_options(add: Add) -> None:
         "table",
         metavar="TABLE",
         type=Path,
-        help="CSV, TSV or .xlsx of experiments, or an ORD dataset as .json",
+        help="CSV, TSV or .xlsx of experiments",
     )
     add(
         "-o",

@@ -1,4 +1,4 @@
-"""Import: a file of experiments, CSV, Excel or Open Reaction Database, into table files."""
+"""Import: a sheet of experiments, CSV or Excel, into table files."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError, RecordNotes, grouped_names, printable
-from forecasteval.common.files import decode_utf8, read_file
-from forecasteval.common.records import as_text, dump_json, group_by, parse_json
+from forecasteval.common.records import as_text, dump_json, group_by
 
 from .cells import read_yield
 from .chemicals import YIELDS, Experiment, Item, is_smiles, read_items
 from .columns import choose_conditions, header_roles, is_entry, split_cell, warn_of_conditions
-from .ord_files import read_reactions
 from .settings import DUPLICATES, Settings
 from .sheets import UNNAMED, Row, Sheet, read_sheet
 from .tables import read_scores
@@ -87,13 +85,8 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
     A table holds the experiments that agree in reactants, products and group. Every row of the file
     is in a table, or left out under a reason that the notes name. Raises InputError (line, column).
     """
-    left_out, notes = RecordNotes(), list[str]()
-    if path.suffix.lower() == ".json":
-        experiments = read_reactions(
-            parse_json(decode_utf8(read_file(path), str(path)), str(path)), str(path)
-        )
-    else:
-        experiments, notes = _read_experiments(path, layout, left_out)
+    left_out = RecordNotes()
+    experiments, notes = _read_experiments(path, layout, left_out)
     total = len(experiments) + sum(map(len, left_out.values()))
     used, accounts = _with_yield(path, experiments, layout, left_out)
     if not used:
@@ -350,7 +343,7 @@ def _make_table(name: str, experiments: Sequence[Experiment], layout: Layout) ->
     return {
         "root_img_name": name,
         "source_file": f"{name}.json",
-        "doi": layout.doi or first.doi,
+        "doi": layout.doi,
         "year": layout.year,
         "is_table": True,
         "yield_scale": "fraction" if layout.fraction else "percent",
