@@ -242,7 +242,6 @@ other commands (each has a --help):
 _NIGHTLY: Final = """\
   {0} nightly                       score what has changed since the last run
   {0} nightly --min-questions 10    leave levels with fewer questions out of the ranking
-  {0} nightly --verify              score all again and compare with the stored results
   {0} nightly --root /data/futurex --json"""
 _COMPARE: Final = """\
   {0} compare 250915-careful 250915-random

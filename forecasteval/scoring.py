@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -25,26 +25,12 @@ from forecasteval.common.files import (
     stamp_of,
 )
 from forecasteval.common.records import group_by
+from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.display.results import Results
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, without_run
 
 T = TypeVar("T")
-
-
-@cache
-def hash_code() -> str:
-    """sha256 of the code that scores: `eval.py` and every file of the package. An edited rule is
-    another evaluator.
-    """
-    package = Path(__file__).resolve().parent
-    digest = hashlib.sha256()
-    files = [
-        path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts
-    ]
-    for path in [package.parent / "eval.py", *sorted(files)]:
-        digest.update(f"{path.relative_to(package.parent).as_posix()}\0".encode())
-        digest.update(path.read_bytes() if path.is_file() else b"")
-    return digest.hexdigest()
+_SHARED: Final = (PACKAGE / "common", PACKAGE / "benchmark.py", PACKAGE / "scoring.py")
 
 
 class Scorer:
@@ -84,13 +70,22 @@ class Scorer:
         datasets.
         """
         datasets = [file for file in (dataset, *more) if file]
-        evaluator = self._evaluator(self.recognise(path, datasets[0] if datasets else None).name)
+        name = self.recognise(path, datasets[0] if datasets else None).name
+        evaluator = self._evaluator(name)
         if others and "vote" in self.given:
             results = evaluator.vote(Files([path, *others], datasets))
         else:
             results = evaluator.evaluate_file(path, datasets, others)
-        results["signature"]["code_sha256"] = hash_code()
+        results["signature"]["code_sha256"] = self.hash_code(name)
         return results
+
+    def hash_code(self, name: str) -> str:
+        """sha256 of the code that a result of this benchmark depends on: its package, and what all
+        benchmarks share.
+        """
+        file = Path(str(sys.modules[self.wings[name].evaluator.__module__].__file__))
+        own = file.parent if file.name == "__init__.py" else file
+        return hash_code(own, *_SHARED)
 
     def one_set(self, dataset: Path) -> bool:
         """Whether the prediction files of a dataset are scored together."""
@@ -110,7 +105,7 @@ class Scorer:
 
     def settings(self, name: str) -> dict[str, Any]:
         """The part of a benchmark's signatures that does not depend on the files."""
-        return {**self._evaluator(name).settings(), "code_sha256": hash_code()}
+        return {**self._evaluator(name).settings(), "code_sha256": self.hash_code(name)}
 
     def require_usable_options(self) -> None:
         """InputError if an evaluator cannot be made of the options that were given for it."""

@@ -315,7 +315,7 @@ OPTIONS: Final = {
         *POLICIES,
     ),
     "nightly": (
-        "--force", "--html", "--jobs", "--cluster", "--verify", "--min-questions", "--min-datasets", *POLICIES,
+        "--force", "--html", "--jobs", "--cluster", "--min-questions", "--min-datasets", *POLICIES,
     ),
     "compare": ("--dataset", "--all-weeks", "--html", "--fail-if-worse", "--alpha", *POLICIES),
     "check": (),

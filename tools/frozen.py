@@ -103,7 +103,6 @@ class Recorder:
             self.run(f"{name}/compare/{first}-{second}.txt", "compare", first, second, *options)
         self.run(f"{name}/nightly.txt", "nightly", "--html", *options)
         self.run(f"{name}/nightly-again.txt", "nightly", "--json", *options)
-        self.run(f"{name}/verify.txt", "nightly", "--verify", *options)
         self.keep_folder(f"{name}/evaluation", root / "evaluation")
 
     def record_tables(self, name: str, tables: Path) -> None:

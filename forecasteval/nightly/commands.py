@@ -14,14 +14,13 @@ from forecasteval.boards.report import board_report
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import SUFFIXES
 from forecasteval.display.results import print_result
-from forecasteval.display.tables import Report
 from forecasteval.nightly.tasks import Options
 from forecasteval.ranking import gate
 from forecasteval.ranking.names import SYSTEMS_FILE, split_name, without_run
 from forecasteval.scoring import Scorer, find_runs, find_tasks, group_runs, score_names
 
 from . import pages
-from .run import evaluate_folder, verify_folder
+from .run import evaluate_folder
 from .workers import require_cluster
 
 
@@ -33,11 +32,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--html",
         action="store_true",
         help="also write the pages of the runs, which leaderboard.html links",
-    )
-    add(
-        "--verify",
-        action="store_true",
-        help="score everything again, write nothing, and report differences",
     )
     add(
         "--min-questions",
@@ -64,23 +58,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
-    """Score what is new, or verify what is stored; the exit code."""
+    """Score what is new; the exit code."""
     if args.min_questions < 0:
         raise InputError("--min-questions", "expected a number >= 0", str(args.min_questions))
     if args.min_datasets is not None and args.min_datasets < 1:
         raise InputError("--min-datasets", "expected a number >= 1", str(args.min_datasets))
-    if args.verify and (args.force or args.html or args.min_questions or args.min_datasets):
-        raise InputError(
-            "--verify", "cannot be combined", "--force, --html, --min-questions or --min-datasets"
-        )
     processes = _read_processes(args)
     if args.cluster:  # its workers are in other folders
         args.root, scorer.output = args.root.absolute(), scorer.output.absolute()
     options = Options(
         args.force, args.html, args.min_questions, args.min_datasets, processes, args.cluster
     )
-    if args.verify:
-        return _verify(args, scorer, program, options)
     board = evaluate_folder(args.root, scorer, options)
     failed = board["failed"]
     _warn(
@@ -134,30 +122,6 @@ def _list_model_failures(failures: Mapping[str, Mapping[str, int]]) -> list[str]
     if degraded := sorted({name for files in failures.values() for name in files}):
         lines.append(f"degraded results, which the next run makes again: {grouped_names(degraded)}")
     return lines
-
-
-def _verify(args: argparse.Namespace, scorer: Scorer, program: str, options: Options) -> int:
-    verification = verify_folder(args.root, scorer, options)
-    same, differences, failed = (
-        verification["same"],
-        verification["differences"],
-        verification["failed"],
-    )
-    _warn(program, map("{file}: {reason}".format_map, failed))
-    report: Report = [
-        f"{printable(name)}: {printable(line)}"
-        for name, lines in differences.items()
-        for line in lines
-    ]
-    if verification["unstored"]:
-        report.append(f"not stored yet: {grouped_names(verification['unstored'])}")
-    counts = f"{same} results come out as they are stored, {len(differences)} files differ, {len(failed)} failed"
-    print_result(verification, [*report, counts], args.json)
-    if any(entry["fault"] for entry in failed):
-        return 1
-    if differences:
-        return 4
-    return 0 if not failed else 3 if same else 2
 
 
 # --- compare ---

@@ -10,6 +10,7 @@ from forecasteval.boards.board_page import make_page, page_key
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import write_atomic
 from forecasteval.common.records import RecordFile, as_text, group_by, hash_text
+from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.display.html import render
 from forecasteval.display.pages import (
     Page,
@@ -26,6 +27,16 @@ from forecasteval.ranking.systems import file_rows
 Row = Mapping[str, Any]
 
 _HEAD: Final = 1000  # characters in which the head of a page ends
+
+
+def hash_view() -> str:
+    """The code, style and script of all pages; the parts of the benchmarks are in their results."""
+    return hash_code(PACKAGE / "display", PACKAGE / "boards")[:16]
+
+
+def run_key(checksum: str) -> str:
+    """The key of the page of a result of this sha256."""
+    return f"{checksum}-{hash_view()}"
 
 
 RESERVED: Final = (BOARD, "compare")  # stems of pages that are no run's
@@ -54,7 +65,8 @@ def write_stored(results: Results, folder: Path, checksum: str, beside_board: bo
     if name in RESERVED:
         raise InputError(name, "would overwrite another page", f"{folder.name}/{name}.html")
     links = [Link("Leaderboard", f"{BOARD}.html")] if beside_board else []
-    write_page(results.page()._replace(key=checksum, links=links), folder / f"{name}.html")
+    page = results.page()._replace(key=run_key(checksum), links=links)
+    write_page(page, folder / f"{name}.html")
 
 
 def name_missing(folder: Path, checksums: Mapping[str, str]) -> list[str]:
@@ -62,7 +74,7 @@ def name_missing(folder: Path, checksums: Mapping[str, str]) -> list[str]:
     names = [
         name
         for name, checksum in sorted(checksums.items())
-        if not is_current(folder / f"{name}.html", checksum)
+        if not is_current(folder / f"{name}.html", run_key(checksum))
     ]
     return (
         [f"no page could be made, or not under this name: {grouped_names(names)}"] if names else []
@@ -88,10 +100,10 @@ def write_comparison(results: Results, folder: Path, path: str | bool) -> None:
 
 
 def is_current(path: Path, key: str) -> bool:
-    """Whether a page is there, and shows what has this key."""
+    """Whether a page is there, and shows what has this key, or a key that begins so."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
-            return f'<meta name="key" content="{key}"/>' in file.read(_HEAD)
+            return f'<meta name="key" content="{key}' in file.read(_HEAD)
     except (OSError, ValueError):  # a name that no file can have
         return False
 
@@ -123,8 +135,10 @@ def write_board(board: Row, folder: Path, history: History | None, datasets: Pat
         )
 
     path = folder / f"{BOARD}.html"
-    if not is_current(path, page_key(board, linked, history)):
-        write_page(make_page(board, linked, history, read_items, read_prompts), path)
+    key = f"{page_key(board, linked, history)}-{hash_view()}"
+    if not is_current(path, key):
+        page = make_page(board, linked, history, read_items, read_prompts)
+        write_page(page._replace(key=key), path)
 
 
 def read_dataset_prompts(path: Path, checksum: str | None) -> dict[str, str]:

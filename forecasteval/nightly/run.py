@@ -1,28 +1,25 @@
 """The nightly run: every file of `prediction/` is scored if it is new, stored in `evaluation/` and
 ranked.
-
-Its verification scores everything once more: what does not come out as it is stored was damaged,
-forged or is out of date.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
 from forecasteval.boards.board_page import make_page
-from forecasteval.boards.metadata import Systems, add_about, read_systems, show_mistakes
+from forecasteval.boards.metadata import add_about, read_systems, show_mistakes
 from forecasteval.boards.report import board_report, format_csv, format_markdown
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import hash_file, write_atomic
 from forecasteval.common.records import dump_json, hash_text
+from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.display.results import Results
 from forecasteval.nightly.corrections import forget_replaced, keep_replaced
 from forecasteval.nightly.history import append_night, read_history, today
@@ -33,10 +30,9 @@ from forecasteval.nightly.store import (
     read_summary,
     result_text,
     store_result,
-    summary_path,
     write_changed,
 )
-from forecasteval.nightly.tasks import Options, Scored, score_files
+from forecasteval.nightly.tasks import Options, score_files
 from forecasteval.ranking.changes import Change, read_changes
 from forecasteval.ranking.datasets import rank_results, ranking_settings
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE
@@ -46,16 +42,14 @@ from forecasteval.ranking.systems import (
     System,
     file_row,
     file_rows,
-    to_record,
 )
 from forecasteval.scoring import Failure, Scorer, Task, explain, failure, find_tasks
 
-from .pages import is_current, name_missing
+from .pages import is_current, name_missing, run_key
 
 DEFAULTS: Final = Options()
 Board = dict[str, Any]
 _BY_FILE: Final = itemgetter("file", "reason")
-_NO_SHAPE: Final = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
 def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> Results:
@@ -76,28 +70,14 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
         root, scorer.one_set
     )  # first: a mistyped root is not made
 
-    def run_night(options: Options, *notes: str) -> tuple[_Night, Board, list[Change]]:
+    with lock_folder(scorer.output) as note:
         board, _ = read_stored(scorer.output / f"{BOARD}.json")
-        night = _Night(root, scorer, options, [*failures], [*notes])
+        night = _Night(root, scorer, options, [*failures], [note] if note else [])
         with contextlib.suppress(*NO_RESULT):  # a leaderboard that this tool did not make
             night.rows = {row["name"]: row for row in file_rows(board)}
         night.score(night.plan(tasks))
         board = night.rank({} if options.force else board)
-        return night, board, night.write_texts(board, date)
-
-    with lock_folder(scorer.output) as note:
-        notes = [note] if note else []
-        try:
-            night, board, changes = run_night(options, *notes)
-        except (
-            _NO_SHAPE
-        ):  # a stored file whose checksum is right has another form than this tool writes
-            if options.force:
-                raise
-            notes.append(
-                "a stored result or leaderboard has an unknown form: everything was scored again"
-            )
-            night, board, changes = run_night(options._replace(force=True), *notes)
+        changes = night.write_texts(board, date)
     counts = {
         "evaluated": len(night.fresh),
         "reused": len(night.checksums) - len(night.fresh),
@@ -151,7 +131,7 @@ class _Night:
                 self.failures.append(failure(task.prediction, explain(error, task.path, self.root)))
                 continue
             if holds and (
-                not self.options.pages or is_current(path.with_suffix(".html"), checksum)
+                not self.options.pages or is_current(path.with_suffix(".html"), run_key(checksum))
             ):
                 self.checksums[task.name] = checksum
             else:
@@ -192,7 +172,10 @@ class _Night:
         about = read_systems(self.root / "prediction")
         failed = sorted(self.failures, key=_BY_FILE)
         least = self.options.min_questions, self.options.min_datasets
-        inputs = hash_text(dump_json([ranking_settings(*least), self.checksums, failed, about]))
+        code = hash_code(PACKAGE / "ranking")  # an edited model makes another board
+        inputs = hash_text(
+            dump_json([code, ranking_settings(*least), self.checksums, failed, about])
+        )
         if board.get("inputs_sha256") == inputs:
             return board
         new = {
@@ -262,150 +245,3 @@ def _holds(
     expected = {"dataset_sha256": None, **settings(row["benchmark"]), **checksums}
     same = row["dataset"] == (task.dataset.name if task.dataset else None)
     return same and all(row["signature"].get(key) == value for key, value in expected.items())
-
-
-# --- Verification ---
-
-_MAY_DIFFER: Final = (
-    "warnings",
-    "calls",
-    "tokens",
-    "reasons",
-    "file_sha256",
-    "degraded",
-)  # from run to run
-_SHOWN: Final = 6  # differences of a file
-_DAMAGED: Final = "it is damaged: no JSON, or not what its result_sha256 says"
-
-
-class Verification(TypedDict):
-    """How many results came out as they are stored; what differs, by file; what is not stored; what
-    failed.
-    """
-
-    same: int
-    differences: dict[str, list[str]]
-    unstored: list[str]
-    failed: list[Failure]
-
-
-def verify_folder(root: Path, scorer: Scorer, options: Options) -> Verification:
-    """Score every file of `root/prediction` and compare with `scorer.output`, the leaderboard too;
-    writes nothing.
-
-    Raises LockedError if another run is at work, and EvaluationError if nothing can be read.
-    """
-    folder = scorer.output
-    tasks, failed, _ = find_tasks(root, scorer.one_set)
-    if not folder.is_dir():
-        raise InputError(str(folder), "expected stored results", "none")
-    unstored: list[str] = []
-    compared: list[tuple[str, list[str]]] = []
-    systems: list[System | Forecasters] = []
-    with lock_folder(folder):
-        with contextlib.closing(
-            score_files(scorer.score, tasks, root, folder, options)
-        ) as outcomes:
-            for scored, failures, _ in outcomes:
-                failed += failures
-                if scored and not os.path.lexists(folder / scored.path.name):
-                    unstored.append(str(file_row(scored.system)["prediction"]))
-                elif scored:
-                    systems.append(scored.system)
-                    compared.append(_compare_result(folder / scored.path.name, scored))
-        same = sum(not messages for _, messages in compared)
-        board, _ = read_stored(folder / f"{BOARD}.json")
-        if all(
-            entry in board.get("failed", ()) for entry in failed
-        ):  # the leaderboard is without them
-            try:
-                compared += _compare_board(
-                    folder, board, systems, read_systems(root / "prediction")
-                )
-            except NO_RESULT:
-                compared.append((f"{BOARD}.json", ["it is damaged: no leaderboard"]))
-    failed.sort(key=_BY_FILE)
-    differences = {name: messages for name, messages in compared if messages}
-    return {
-        "same": same,
-        "differences": differences,
-        "unstored": sorted(unstored),
-        "failed": failed,
-    }
-
-
-def _compare_result(path: Path, scored: Scored) -> tuple[str, list[str]]:
-    """The differences in a stored result, or else in its summary for ranking, with the file's
-    name.
-    """
-    checksum = hash_file(path) if path.is_file() else ""
-    if checksum != hash_file(scored.path):
-        stored, _ = read_stored(path)
-        return path.name, _differences(stored, read_stored(scored.path)[0]) if stored else [
-            _DAMAGED
-        ]
-    summary, _ = read_stored(summary_path(path))
-    is_used = bool(summary) and summary.get("file_sha256") == checksum
-    new = json.loads(dump_json(to_record(scored.system)))
-    return f"{summary_path(path).parent.name}/{path.name}", _differences(
-        summary.get("system"), new
-    ) if is_used else []
-
-
-def _compare_board(
-    folder: Path, board: Mapping[str, Any], systems: list[System | Forecasters], about: Systems
-) -> list[tuple[str, list[str]]]:
-    """The differences in the three files of the leaderboard, by name."""
-    if not board:
-        return [(f"{BOARD}.json", [_DAMAGED])]
-    settings = board.get("leaderboard", {})
-    ranked = rank_results(systems, settings.get("min_questions", 0), settings.get("min_datasets"))
-    add_about(ranked, about)
-    pair = board, json.loads(dump_json(ranked))
-    stored, new = ({part: values.get(part) for part in ("pooled", "tables")} for values in pair)
-    compared = [(f"{BOARD}.json", _differences(stored, new))]
-    changes = []
-    with contextlib.suppress(
-        InputError
-    ):  # without a history the leaderboard says nothing of changes
-        changes = read_changes(read_history(folder))
-    for suffix, text in (("csv", format_csv(board)), ("md", format_markdown(board, changes))):
-        path = folder / f"{BOARD}.{suffix}"
-        if not (path.is_file() and path.read_bytes() == text.encode()):
-            compared.append((path.name, [f"it is not what {BOARD}.json says"]))
-    return compared
-
-
-def _differences(stored: Any, new: Any) -> list[str]:
-    """Where two JSON values differ, the first of many places."""
-    messages = list(_walk(stored, new, ""))
-    return (
-        messages
-        if len(messages) <= _SHOWN
-        else [*messages[: _SHOWN - 1], f"and {len(messages) - _SHOWN + 1} more"]
-    )
-
-
-def _walk(stored: Any, new: Any, where: str) -> Iterator[str]:
-    """A line for each place where two JSON values differ, from outside to inside."""
-    if isinstance(stored, dict) and isinstance(new, dict):
-        for key in sorted(
-            {*stored, *new} - {*_MAY_DIFFER}, key=lambda key: (key != "signature", key)
-        ):
-            yield from _walk(stored.get(key), new.get(key), f"{where}.{key}".lstrip("."))
-    elif isinstance(stored, list) and isinstance(new, list) and len(stored) == len(new):
-        for place, (a, b) in enumerate(zip(stored, new, strict=True)):
-            name = (
-                (a.get("id") or a.get("name")) if isinstance(a, dict) else None
-            )  # by which a reader finds it again
-            yield from _walk(a, b, f"{where}[{name if name and isinstance(name, str) else place}]")
-    elif stored != new:
-        yield f"{where}: {_show(stored)} is stored, {_show(new)} comes out"
-
-
-def _show(value: Any) -> str:
-    return (
-        f"{len(value)} entries"
-        if isinstance(value, (list, dict))
-        else json.dumps(value, ensure_ascii=False)[:60]
-    )

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from forecasteval.common.errors import EvaluationError, InputError, printable
 from forecasteval.common.files import temporary_name, write_atomic
-from forecasteval.scoring import hash_code
+from forecasteval.common.version import PACKAGE, hash_code
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -238,7 +238,7 @@ def environment() -> dict[str, str]:
     """Versions that must be equal on all machines, so that scores are equal to the last digit."""
     python = ".".join(map(str, sys.version_info[:2]))
     return {
-        "code_sha256": hash_code(),
+        "code_sha256": hash_code(PACKAGE),
         "python": python,
         "numpy": version("numpy"),
         "scipy": version("scipy"),

@@ -81,4 +81,3 @@ def test_nights_end_in_the_bytes_of_one_night(
             add(root, order[start:end])
             assert run(root, "nightly").code == 0
         assert checksums(root) == at_once
-        assert run(root, "nightly", "--verify").code == 0

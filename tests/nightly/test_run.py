@@ -510,7 +510,6 @@ def test_results_go_elsewhere(tmp_path: Path) -> None:
     option = ["--output", str(other)]
     assert counts(run(tmp_path, "nightly", "--html", *option)) == (2, 0, 0)
     assert counts(run(tmp_path, "nightly", FORECASTEVAL_OUTPUT=str(other))) == (0, 2, 0)
-    assert run(tmp_path, "nightly", "--verify", *option).code == 0
     assert run(tmp_path, "compare", "d-a", "d-b", "--html", *option).code == 0
     (other / "d-a.json").unlink()
     assert run(tmp_path, "-f", "d-a", "--save", "--html", FORECASTEVAL_OUTPUT=str(other)).code == 0
@@ -632,35 +631,6 @@ def test_names_that_look_alike_are_told_apart(tmp_path: Path) -> None:
         "\\uff52\\uff55\\uff4e",
     ):
         assert shown in out
-
-
-@pytest.mark.parametrize(
-    "name", ["futurex/numbers.py", "rxnopt/templates/report.md.j2", "../eval.py"]
-)
-def test_an_edited_rule_reuses_no_result(tmp_path: Path, name: str) -> None:
-    """A copy of the program, one file of which changes between two nights."""
-    shutil.copytree(
-        ROOT / "forecasteval",
-        tmp_path / "forecasteval",
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
-    for file in ("eval.py", "pyproject.toml"):
-        shutil.copy(ROOT / file, tmp_path)
-    folder_of(tmp_path, a="AAAA")
-
-    def night() -> str:
-        command = [sys.executable, "-B", str(tmp_path / "eval.py"), "nightly"]
-        return subprocess.run(
-            command, capture_output=True, text=True, check=True
-        ).stdout.splitlines()[-1]
-
-    assert [night(), night()] == [
-        "1 files scored, 0 unchanged, 0 failed",
-        "0 files scored, 1 unchanged, 0 failed",
-    ]
-    with (tmp_path / "forecasteval" / name).open("a", encoding="utf-8") as file:
-        file.write("\n")
-    assert night() == "1 files scored, 0 unchanged, 0 failed"
 
 
 # --- Usage ---

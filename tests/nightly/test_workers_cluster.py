@@ -146,8 +146,6 @@ def test_same_bytes_and_words_as_here(tmp_path: Path, two: Cluster) -> None:
         assert (done.code, done.err) == (0, "")
         told.append((done.out, contents(tmp_path / name)))
     assert told[0] == told[1]
-    done = run(tmp_path / "here", "nightly", "--verify", "--cluster", two.address)
-    assert done.out == "9 results come out as they are stored, 0 files differ, 0 failed\n"
 
 
 @needs_dask

@@ -250,7 +250,6 @@ def test_the_dataset_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--verify", "--force"], ["--verify", "--force"]),
         (["--workers", "0", "--llm", "m"], ["--workers", "got 0"]),
         (["--workers", "2"], ["--workers", "needs --llm"]),
         (["--llm-policy", "always"], ["--llm-policy", "needs --llm"]),

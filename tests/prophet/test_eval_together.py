@@ -12,7 +12,6 @@ from typing import Any, Final
 import pytest
 
 from cli import RAW_CONTROL, Record, assert_refused, q, run, write
-from forecasteval.nightly.store import result_text
 from prophet_data import csv_row, write_csv
 
 PROBLEMS: Final[list[Record]] = [
@@ -124,35 +123,6 @@ def test_forecaster_in_two_files_costs_only_these(tmp_path: Path) -> None:
     reasons = {entry["file"]: entry["reason"].rpartition("/")[2] for entry in night["failed"]}
     assert reasons == {"week1-a.json": "week1-c.json", "week1-c.json": "week1-a.json"}
     assert done.code == 3
-
-
-def test_verify_scores_the_files_of_a_dataset_together(tmp_path: Path) -> None:
-    write(tmp_path, FILES)
-    assert run(tmp_path, "nightly").code == 0
-    well = {"same": 1, "differences": {}, "unstored": [], "failed": []}
-    assert run(tmp_path, "nightly", "--verify", "--json").json == well
-    stored = tmp_path / "evaluation/week1.json"
-    record = json.loads(stored.read_text(encoding="utf-8"))
-    del record["result_sha256"]
-    record["forecasters"]["ada"]["brier"] = 0.0
-    stored.write_text(result_text(record), encoding="utf-8")
-    done = run(tmp_path, "nightly", "--verify")
-    assert (done.code, "week1.json: forecasters.ada.brier: 0.0 is stored" in done.out) == (4, True)
-    stored.unlink()
-    assert (
-        "not stored yet: 1 (week1-a.json, week1-b.jsonl)"
-        in run(tmp_path, "nightly", "--verify").out
-    )
-
-
-def test_verify_beside_a_file_that_cannot_be_scored(tmp_path: Path) -> None:
-    """Of two files the other one has a result of its own name then."""
-    write(tmp_path, {**FILES, "prediction/week1-b.jsonl": "[1,"})
-    assert run(tmp_path, "nightly").code == 3
-    assert (tmp_path / "evaluation/week1-a.json").is_file()
-    found = json.loads(run(tmp_path, "nightly", "--verify", "--json").out)
-    assert (found["same"], found["differences"], found["unstored"]) == (1, {}, [])
-    assert [entry["file"] for entry in found["failed"]] == ["week1-b.jsonl"]
 
 
 def test_dataset_named_like_the_leaderboard(tmp_path: Path) -> None:

@@ -305,15 +305,10 @@ def test_a_night_stores_it_and_the_next_leaves_it(tmp_path: Path) -> None:
     assert [row["name"] for row in table["rows"]] == ["a", "b", "c"]
     assert counts(run(root, "nightly")) == (0, 4, 0)
     assert contents(root) == before
-    assert run(root, "nightly", "--verify").code == 0
     path = root / "evaluation" / "leaderboard.json"
     forged = stored(root)
     forged["pooled"][0]["rows"][0]["overall_score"] = 0.125
     path.write_text(result_text(forged), encoding="utf-8")
-    assert (
-        "leaderboard.json: pooled[0].rows[a].overall_score: 0.125 is stored"
-        in run(root, "nightly", "--verify").out
-    )
     assert run(root, "nightly", "--force").code == 0
     assert path.read_bytes() == before["leaderboard.json"]
 
@@ -399,7 +394,6 @@ def test_min_datasets_of_a_night(tmp_path: Path) -> None:
     assert "provisional" in (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
     assert run(tmp_path, "nightly", "--min-datasets", "1").code == 0
     assert None not in [row["rank"] for row in stored(tmp_path)["pooled"][0]["rows"]]
-    assert run(tmp_path, "nightly", "--verify").code == 0
     assert_refused(
         run(tmp_path, "nightly", "--min-datasets", "0"), "--min-datasets", "expected a number >= 1"
     )
