@@ -78,7 +78,8 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     _warn(program, board["notes"])
     counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"
     if board["ignored"]:
-        counts += f"; not read, because they are not {', '.join(SUFFIXES)}: {grouped_names(board['ignored'])}"
+        ignored = grouped_names(board["ignored"])
+        counts += f"; not read, because they are not {', '.join(SUFFIXES)}: {ignored}"
     report = board_report(board)
     if board["without_result"]:
         report.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")
@@ -116,7 +117,8 @@ def _warn(program: str, lines: Iterable[str]) -> None:
 def _list_model_failures(failures: Mapping[str, Mapping[str, int]]) -> list[str]:
     """A line per kind of failure of a language model, and what becomes of the results."""
     lines = [
-        f"the language model failed: {kind}: questions {sum(files.values())}, files {grouped_names(sorted(files))}"
+        f"the language model failed: {kind}: questions {sum(files.values())}, "
+        f"files {grouped_names(sorted(files))}"
         for kind, files in sorted(failures.items())
     ]
     if degraded := sorted({name for files in failures.values() for name in files}):

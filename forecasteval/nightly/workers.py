@@ -29,15 +29,11 @@ if TYPE_CHECKING:
 
 # --- Processes: one that dies costs only its task, and none outlives the run ---
 
-_work: Callable[[Any], Any]  # of a process: the same for all its tasks
-_folder: Path
-
 
 def run_in_processes(
     work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, folder: Path
 ) -> Generator[Any, None, None]:
-    """`map(work, tasks)` by way of files in `folder`, with None for a task whose process was
-    killed.
+    """`map(work, tasks)` by way of files in `folder`; None for a task whose process was killed.
 
     Once a process has died, the remaining tasks run one by one, so that it is known which of them
     kills its process.
@@ -47,9 +43,8 @@ def run_in_processes(
     left, alone = list(tasks), False
     while left:
         try:
-            with contextlib.closing(
-                _map(work, left, 1 if alone else processes, folder)
-            ) as outcomes:
+            count = 1 if alone else processes
+            with contextlib.closing(_map(work, left, count, folder)) as outcomes:
                 for outcome in outcomes:
                     yield outcome
                     left.pop(0)
@@ -67,13 +62,10 @@ def _map(
     from multiprocessing import get_context
 
     context = get_context("spawn" if sys.platform == "win32" else "forkserver")
-    alive, parent = context.Pipe(
-        duplex=False
-    )  # the processes end when `parent` is closed, or has gone with its holder
-    executor = ProcessPoolExecutor(processes, context, _begin, (work, folder, alive))
+    alive, parent = context.Pipe(duplex=False)  # processes end when `parent` is closed or dies
+    executor = ProcessPoolExecutor(processes, context, _begin, (alive,))
     try:
-        with _without_interrupts():
-            futures = [executor.submit(_do, task) for task in tasks]
+        futures = [executor.submit(_do, work, folder, task) for task in tasks]
         for future in futures:
             path = folder / future.result()
             yield pickle.loads(path.read_bytes())
@@ -84,30 +76,10 @@ def _map(
         alive.close()
 
 
-@contextlib.contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """A Ctrl-C waits until all processes have started; these inherit that they never see it: it is
-    for the parent.
-    """
-    if sys.platform == "win32":
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _begin(work: Callable[[Any], Any], folder: Path, alive: Connection) -> None:
-    global _work, _folder
-    _work, _folder = work, folder
+def _begin(alive: Connection) -> None:
+    """Begin a process that ends with its parent, and leaves Ctrl-C to it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, args=(alive,), daemon=True).start()
-    with contextlib.suppress(
-        OSError
-    ):  # where memory runs out, Linux ends this process and not its parent
-        Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def _end_with_parent(alive: Connection) -> None:
@@ -116,14 +88,14 @@ def _end_with_parent(alive: Connection) -> None:
     os._exit(1)
 
 
-def _do(task: Any) -> str:
+def _do(work: Callable[[Any], Any], folder: Path, task: Any) -> str:
     """Do a task, and leave its outcome in a file, whose name is returned.
 
     A process that is killed while it sends a long message leaves half of it in the pipe, and the
     parent would wait for the rest for ever. A name is sent whole or not at all.
     """
-    path = temporary_name(_folder)
-    write_atomic(path, pickle.dumps(_work(task)))
+    path = temporary_name(folder)
+    write_atomic(path, pickle.dumps(work(task)))
     return path.name
 
 
@@ -131,13 +103,7 @@ def _do(task: Any) -> str:
 
 CONNECT_SECONDS: Final = 10  # in which a scheduler must answer
 POLL_SECONDS: Final = 1  # after which a wait looks whether there are still workers
-WORKER_SECONDS: Final = (
-    30  # in which a worker must be there: one that was killed starts again in two or three
-)
-
-_one_at_a_time = (
-    threading.Lock()
-)  # a worker may have threads; what silences warnings knows of one only
+WORKER_SECONDS: Final = 30  # in which a worker must be there: a killed one starts again in two
 
 
 def require_cluster(address: str) -> None:
@@ -157,46 +123,43 @@ def require_cluster(address: str) -> None:
 def run_on_cluster(
     work: Callable[[Any], Any], tasks: Sequence[Any], address: str
 ) -> Generator[Any, None, None]:
-    """`map(work, tasks)` on a cluster; None for a task that kills its workers.
+    """`map(work, tasks)` on a cluster; None for a task that kills its workers twice.
 
-    What a worker that died had to do or had done is done again by another. EvaluationError if there
-    is no scheduler, if it goes away, if there are no workers for `WORKER_SECONDS`, or if one of
-    them has other code.
+    What a worker that died had to do is done by another. EvaluationError if there is no scheduler,
+    if it goes away, if there are no workers for `WORKER_SECONDS`, or if one has other code.
     """
     with _connect(address) as client:
-        from distributed import KilledWorker, wait
-
         client.wait_for_workers(1, timeout=WORKER_SECONDS)
-        submit = partial(client.submit, _do_alike, work, environment(), pure=False)
-        futures = [submit(task) for task in tasks]
+        do = partial(_do_alike, work, environment())
+        futures = client.map(do, tasks, pure=False)
         for place, task in enumerate(tasks):
-            try:
-                yield _patiently(client, futures[place].result)
-            except KilledWorker:  # by this task, or by one that ran beside it: it runs again, alone
-                with client.as_current():
-                    _patiently(client, partial(wait, futures[place + 1 :]))
-                futures[place] = submit(task)
-                try:
-                    yield _patiently(client, futures[place].result)
-                except KilledWorker:
-                    yield None
+            outcome = _wait(client, futures[place].result)
+            if outcome is None:  # it may be blamed for one that ran beside it: it runs again, alone
+                for other in futures[place + 1 :]:
+                    _wait(client, other.exception)
+                outcome = _wait(client, client.submit(do, task, pure=False).result)
+            yield outcome
             futures[place].release()  # the cluster need not keep its outcome
 
 
-def _patiently(client: Client, wait: Callable[..., Any]) -> Any:
-    """The result of `wait`, however long it takes, as long as there are workers."""
+def _wait(client: Client, ask: Callable[..., Any]) -> Any:
+    """What `ask` returns, None if the task killed its workers; however long it takes, as long as
+    there are workers.
+    """
+    from distributed import KilledWorker
+
     while True:
         try:
-            return wait(timeout=POLL_SECONDS)
+            return ask(timeout=POLL_SECONDS)
+        except KilledWorker:
+            return None
         except TimeoutError:
             client.wait_for_workers(1, timeout=WORKER_SECONDS)
 
 
 @contextlib.contextmanager
 def _connect(address: str) -> Iterator[Client]:
-    """A client that does not talk to the user; whatever goes wrong with the cluster is an
-    EvaluationError.
-    """
+    """A client that does not talk to the user; what goes wrong with the cluster is one line."""
     from concurrent.futures import CancelledError
 
     client = None
@@ -225,7 +188,7 @@ def _connect(address: str) -> Iterator[Client]:
         elif isinstance(error, (OSError, CancelledError)):
             problem = "the Dask scheduler has gone"
         else:
-            problem = "the Dask scheduler or a worker cannot read the task: it needs this package, the same commit"
+            problem = "a worker cannot read the task: it needs this package, the same commit"
         raise EvaluationError(f"{address}: {problem}") from None
     finally:
         if client:
@@ -235,23 +198,18 @@ def _connect(address: str) -> Iterator[Client]:
 
 
 def environment() -> dict[str, str]:
-    """Versions that must be equal on all machines, so that scores are equal to the last digit."""
+    """What must be equal on all machines, so that scores are equal to the last digit."""
     python = ".".join(map(str, sys.version_info[:2]))
-    return {
-        "code_sha256": hash_code(PACKAGE),
-        "python": python,
-        "numpy": version("numpy"),
-        "scipy": version("scipy"),
-    }
+    libraries = {name: version(name) for name in ("numpy", "scipy")}
+    return {"code_sha256": hash_code(PACKAGE), "python": python, **libraries}
 
 
 def _do_alike(work: Callable[[Any], Any], expected: dict[str, str], task: Any) -> Any:
     """Do a task on a worker that has what its client has."""
     from distributed import get_worker
 
-    with _one_at_a_time:
-        for key, value in environment().items():
-            if value != expected[key]:
-                wanted = f"expected the {key} of the machine that asks, {expected[key][:12]}"
-                raise InputError(f"Dask worker {get_worker().address}", wanted, value[:12])
-        return work(task)
+    for key, value in environment().items():
+        if value != expected[key]:
+            wanted = f"expected the {key} of the machine that asks, {expected[key][:12]}"
+            raise InputError(f"Dask worker {get_worker().address}", wanted, value[:12])
+    return work(task)
