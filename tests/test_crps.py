@@ -14,9 +14,9 @@ import pytest
 from scipy import stats
 
 import crps_wing
-import eval as program
 from cli import Done, assert_refused, run, strict, write
 from crps_wing import CrpsEvaluator, score_samples
+from forecasteval import cli as program
 from forecasteval.boards.board_page import make_page
 from forecasteval.display.pages import Records
 from forecasteval.ranking.weeks import fit_scores

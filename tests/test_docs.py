@@ -15,11 +15,11 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-import eval as program
 import forecasteval.prophet
 import pages
 from eval import FutureXEvaluator
 from forecasteval import __version__
+from forecasteval import cli as program
 from forecasteval.boards import compare
 from forecasteval.common.llm import MAX_FAILURES
 from forecasteval.common.markup import MAX_SPAN

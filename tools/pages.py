@@ -164,7 +164,7 @@ def copy_repository(folder: Path, page: str) -> Path:
 
 def run(folder: Path, *arguments: str, **variables: str) -> tuple[int, str, str]:
     """(exit code, stdout, stderr) of `python eval.py ARGUMENTS` in the copy `folder`."""
-    import eval as program
+    from forecasteval import cli as program
 
     out, err = io.StringIO(), io.StringIO()
     with (

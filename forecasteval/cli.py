@@ -1,0 +1,367 @@
+"""The commands: what happens to a file, command by command.
+
+`main` runs the command that the first word names, and without one `score`: `score_names` finds each
+file and its dataset, the first of `BENCHMARKS` that recognises the file makes the result, and its
+report is printed.
+
+Exit codes: 0 scored, 1 internal fault, 2 usage or unreadable input, 3 scored but some files failed,
+4 a check found something, 5 another run holds the lock, 6 a gate is not passed, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from forecasteval import futurex, prophet, rxnopt
+from forecasteval.benchmark import ITEMS, add_options
+from forecasteval.common.errors import (
+    EvaluationError,
+    InputError,
+    grouped_names,
+    printable,
+    run_command,
+)
+from forecasteval.common.files import SUFFIXES, find_file
+from forecasteval.common.usage import Parser, describe, program_name
+from forecasteval.common.version import __version__
+from forecasteval.display.results import Results, print_result
+from forecasteval.nightly import store
+from forecasteval.ranking import gate
+from forecasteval.ranking.names import split_name, without_run
+from forecasteval.scoring import Scorer, find_runs, find_tasks, group_runs, score_names
+
+DEFAULT_PREDICTION: Final = "250915-random"
+BENCHMARKS: Final = (  # in the order in which they claim a file
+    rxnopt.BENCHMARK,
+    prophet.BENCHMARK,
+    futurex.BENCHMARK,
+)
+CHECKOUT: Final = Path(__file__).resolve().parent.parent
+# Installed, the program works in the current folder.
+ROOT: Final = CHECKOUT if (CHECKOUT / "pyproject.toml").is_file() else Path()
+OUTPUT: Final = "FORECASTEVAL_OUTPUT"
+PROGRAM: Final = program_name(sys.argv[0])
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code is documented in the module's docstring."""
+    words = sys.argv[1:] if argv is None else list(argv)
+    # numpy adds in another order on each number of threads: the last digits would depend on the
+    # number of processors.
+    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return run_command(PROGRAM, partial(_dispatch, words))
+
+
+def _dispatch(words: Sequence[str]) -> int:
+    """Run the command that the first word names; without one, score."""
+    if not words or words[0].startswith("-"):
+        return score(words)
+    if words[0] in COMMANDS:
+        return COMMANDS[words[0]](words[1:])
+    import difflib  # here: it costs more than all the rest of the start-up
+
+    near = difflib.get_close_matches(words[0], COMMANDS, n=1) or COMMANDS
+    known = f"no such command; there is {', '.join(near)}; a file to score is named with -f"
+    raise InputError(printable(words[0] or "''", 60), known)
+
+
+# --- python eval.py -f NAME ---
+
+
+def score(argv: Sequence[str]) -> int:
+    """Score predictions: FutureX answers, Prophet Arena forecasts, RxnOptBench choices.
+
+    Find each file and its dataset, score it by its benchmark, print a report. Files of one dataset
+    that are one set of predictions have one report. A file that cannot be scored costs only itself.
+    """
+    parser = _parser(score, _SCORE, "scored", 3, 6)
+    add = parser.add_argument
+    file = f"file in prediction/, or a path; repeatable ({DEFAULT_PREDICTION})"
+    add("-f", "--file", metavar="NAME", action="append", help=file)
+    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (by the file's name)"
+    add("--dataset", metavar="NAME", action="append", help=dataset)
+    ITEMS.add_to(add)
+    add("--save", action="store_true", help="write evaluation/NAME.json")
+    add("--html", action="store_true", help="write the page evaluation/NAME.html")
+    gate.add_threshold(parser)
+    add_options(parser, reversed(BENCHMARKS), ranked=False)
+    return _score_files(parser.parse_args(argv))
+
+
+def _score_files(args: argparse.Namespace) -> int:
+    """Score and report file by file; the exit code."""
+    scorer = _scorer(args)
+    saved: set[str] = set()
+    breaches: list[str] = []
+    failures: list[EvaluationError] = []
+    shown = 0
+
+    def fail(error: EvaluationError) -> None:
+        failures.append(error)
+        print(f"{PROGRAM}: {error}", file=sys.stderr)
+
+    for results in score_names(
+        scorer, args.root, args.file or [DEFAULT_PREDICTION], _find_datasets(args), fail
+    ):
+        try:
+            report = results.report(**scorer.report_options(results["benchmark"]))
+            breaches += gate.find_breach(results, args.fail_under)
+            if args.save:
+                store.save_results(results, scorer.output, saved)
+            if args.html:
+                from forecasteval.nightly import pages
+
+                pages.write_run(results, scorer.output)
+        except EvaluationError as error:
+            fail(error)
+            continue
+        if shown and not args.json:
+            print()
+        print_result(results, report, args.json)
+        shown += 1
+    gate.require_none(breaches, args.fail_under)
+    return 0 if not failures else 3 if shown else 2
+
+
+def _scorer(args: argparse.Namespace) -> Scorer:
+    """The scorer for files of any benchmark with the options that were given."""
+    output = getattr(args, "output", None) or os.environ.get(OUTPUT) or args.root / "evaluation"
+    return Scorer(BENCHMARKS, vars(args), Path(output))
+
+
+def _find_datasets(args: argparse.Namespace) -> list[Path]:
+    """The files that --dataset names."""
+    return [
+        path
+        for name in args.dataset or ()
+        for path in rxnopt.find_datasets(name, args.root / "dataset")
+    ]
+
+
+# --- The other commands ---
+
+
+def nightly(argv: Sequence[str]) -> int:
+    """Score every new or changed file of prediction/ and write evaluation/ with the leaderboard."""
+    from forecasteval.nightly import commands
+
+    parser = _parser(nightly, _NIGHTLY, "scored", 3, 4, 5)
+    commands.add_options(parser)
+    add_options(parser, reversed(BENCHMARKS), ranked=True)
+    args = parser.parse_args(argv)
+    scorer = _scorer(args)
+    if (args.root / "prediction").is_dir():  # otherwise the error is about the root
+        scorer.require_usable_options()
+    return commands.nightly(args, scorer, PROGRAM)
+
+
+def compare(argv: Sequence[str]) -> int:
+    """Test the differences of systems on the same questions, pair by pair."""
+    parser = _parser(compare, _COMPARE, "compared", 6)
+    add = parser.add_argument
+    file = "file in prediction/, or a path, with all its runs NAME@RUN; two systems or more"
+    add("file", metavar="NAME", nargs="+", help=file)
+    parser.set_defaults(items=True)
+    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (by the files' names)"
+    add("--dataset", metavar="NAME", action="append", help=dataset)
+    weeks = "compare the systems over all datasets; the default if no NAME is a file"
+    add("--all-weeks", action="store_true", help=weeks)
+    add(
+        "--html",
+        metavar="PATH",
+        nargs="?",
+        const=True,
+        help="write a page (evaluation/compare.html)",
+    )
+    gate.add_comparison(parser)
+    add_options(parser, reversed(BENCHMARKS), ranked=True)
+    args = parser.parse_args(argv)
+    from forecasteval.nightly import pages
+
+    pages.require_usable(args.html)
+    scorer = _scorer(args)
+    if args.all_weeks or (not args.dataset and _are_systems(args.file, args.root)):
+        compared = _compare_weeks(args, scorer)
+    else:
+        compared = _compare_files(args, scorer)
+        if args.html is not None:
+            pages.write_comparison(compared, scorer.output, args.html)
+    print_result(compared, compared.report(), args.json)
+    for line in gate.require_not_worse(args, compared):
+        print(printable(f"{PROGRAM}: {line}"), file=sys.stderr)
+    return 0
+
+
+def _compare_files(args: argparse.Namespace, scorer: Scorer) -> Results:
+    """The comparison of the named files, each with all its runs."""
+    from forecasteval.boards import api
+
+    runs = [find_runs(name, args.root / "prediction") for name in args.file]
+    names = [name for of_system in runs for name in of_system]
+    results = list(score_names(scorer, args.root, names, _find_datasets(args), _refuse))
+    for result in results:  # an option that a benchmark has no use for is refused
+        scorer.report_options(result["benchmark"])
+    gate.require_baseline(args, results)
+    return api.compare(group_runs(results, runs))
+
+
+def _compare_weeks(args: argparse.Namespace, scorer: Scorer) -> Results:
+    """The comparison of the named systems over all datasets."""
+    from forecasteval.boards import api
+
+    for option, given in (("--dataset", args.dataset), ("--html", args.html is not None)):
+        if given:
+            over_weeks = "a comparison over all weeks (--all-weeks)"
+            raise InputError(option, "cannot be combined", over_weeks)
+    files = _find_systems(args.file, args.root)
+    paths = [str(path) for of_system in files.values() for path in of_system]
+    results = list(score_names(scorer, args.root, paths, [], _refuse))
+    gate.require_baseline(args, results)
+    return api.compare_over_weeks(results, [*files])
+
+
+def _refuse(error: EvaluationError) -> None:
+    raise error
+
+
+def _are_systems(names: Iterable[str], root: Path) -> bool:
+    """Whether a name is that of a system in `root/prediction`, and none that of a file there, or a
+    path.
+    """
+    folder = root / "prediction"
+    for name in names:
+        if "/" in name or os.sep in name or find_runs(name, folder) != [name]:
+            return False
+        if any((folder / f"{name}{end}").exists() for end in ("", *SUFFIXES)):
+            return False
+    return folder.is_dir() and not _list_systems(root)[0].keys().isdisjoint(names)
+
+
+def _find_systems(names: Sequence[str], root: Path) -> dict[str, list[Path]]:
+    """The files of each system that is named, by itself or by one of its files; InputError for one
+    that has none.
+    """
+    files, systems = _list_systems(root)
+    named: dict[str, list[Path]] = {}
+    for name in names:
+        system = name if name in files else systems.get(name, "")
+        if not system:
+            known = grouped_names(sorted(files)) if files else "none with a dataset"
+            raise InputError(
+                printable(name, 60),
+                "expected a system of prediction/",
+                f"another name; there is {known}",
+            )
+        named[system] = files[system]
+    if len(named) < 2:
+        raise InputError("compare", "expected two systems or more", str(len(named)))
+    return named
+
+
+def _list_systems(root: Path) -> tuple[dict[str, list[Path]], dict[str, str]]:
+    """The files of every system, and the system of each file's name, with and without its run."""
+    files: dict[str, list[Path]] = defaultdict(list)
+    systems: dict[str, str] = {}
+    for path, dataset, _ in find_tasks(root)[0]:
+        if dataset:
+            system = split_name(path.stem, dataset.name).system
+            files[system].append(path)
+            systems |= {path.stem: system, without_run(path.stem, dataset.name): system}
+    return files, systems
+
+
+def check(argv: Sequence[str]) -> int:
+    """Find mistakes in a dataset (FutureX, Prophet Arena) before anyone predicts on it."""
+    parser = _parser(check, _CHECK, "nothing found", 4)
+    parser.add_argument(
+        "dataset", metavar="DATASET", help="file in dataset/, or a path (or a CSV of Prophet Arena)"
+    )
+    args = parser.parse_args(argv)
+    results = _scorer(args).check(find_file(args.dataset, args.root / "dataset"))
+    print_result(results, results.report(), args.json)
+    return 4 if results["findings"] else 0
+
+
+def _rxnopt(argv: Sequence[str]) -> int:
+    from forecasteval.rxnopt import commands
+
+    return commands.run(argv, PROGRAM)
+
+
+def _convert(argv: Sequence[str]) -> int:
+    from forecasteval.convert import commands
+
+    return commands.run(argv, PROGRAM, futurex.find_mistakes)
+
+
+COMMANDS: Final = {
+    "nightly": nightly,
+    "compare": compare,
+    "check": check,
+    "rxnopt": _rxnopt,
+    "convert": _convert,
+}
+
+
+# --- Options and help ---
+
+_SCORE: Final = f"""\
+  {{0}}                              score prediction/{DEFAULT_PREDICTION}.json
+  {{0}} -f 250915-careful --items    also show how every answer was read
+  {{0}} -f my-run -f other-run       a report for each
+  {{0}} -f runs/x.jsonl --dataset 250915 --json
+  {{0}} -f my-run --fail-under 0.2   for CI: exit code 6 if the score is lower
+
+other commands (each has a --help):
+  {{0}} nightly             score new files in prediction/, write evaluation/leaderboard.md
+  {{0}} compare A B [...]   test the differences of systems on the same questions
+  {{0}} check DATASET       look for mistakes in a dataset
+  {{0}} rxnopt import|build|render|parse   make questions from tables of reactions,
+                                  write prompts, read replies
+  {{0}} convert SOURCE -o FILE   convert logs of inspect_ai, batches, MiroFlow, tables
+                                  to predictions"""
+_NIGHTLY: Final = """\
+  {0} nightly                       score what has changed since the last run
+  {0} nightly --min-questions 10    leave levels with fewer questions out of the ranking
+  {0} nightly --root /data/futurex --json"""
+_COMPARE: Final = """\
+  {0} compare 250915-careful 250915-random
+  {0} compare runs/a.json runs/b.json runs/c.json --dataset 250915 --json
+  {0} compare 250915-released 250915-candidate --fail-if-worse    for CI: exit code 6"""
+_CHECK: Final = """\
+  {0} check 250915
+  {0} check drafts/251001.json --json"""
+
+
+def _parser(
+    command: Callable[..., int], examples: str, done: str, *codes: int
+) -> argparse.ArgumentParser:
+    """A parser of a command, described by its docstring, with the options that all commands have.
+
+    The other parameters are those of `describe`.
+    """
+    texts = describe(PROGRAM, (command.__doc__ or "").partition("\n")[0], examples, done, *codes)
+    parser = Parser(prog=PROGRAM if command is score else f"{PROGRAM} {command.__name__}", **texts)
+    add = parser.add_argument
+    add(
+        "--json", action="store_true", help="print strict JSON, a line per result, and nothing else"
+    )
+    add(
+        "--root",
+        metavar="DIR",
+        type=Path,
+        default=ROOT,
+        help="folder of prediction/, dataset/ and evaluation/",
+    )
+    output = f"folder of results, in place of evaluation/ (or environment variable {OUTPUT})"
+    if command is not check:  # which writes nothing
+        add("--output", metavar="DIR", type=Path, help=output)
+    add("--version", action="version", version=f"{PROGRAM} {__version__}")
+    return parser
