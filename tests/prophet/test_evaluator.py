@@ -352,7 +352,7 @@ def test_csv_with_a_dataset(tmp_path: Path) -> None:
 
 def test_hash_seed_changes_nothing() -> None:
     code = (
-        "import sys, json; sys.path[:0] = [sys.argv[1], sys.argv[1] + '/tests']\n"
+        "import sys, json; sys.path[:0] = [sys.argv[1], sys.argv[1] + '/tools']\n"
         "import make_prophet_sample as m\n"
         "from forecasteval.prophet import ProphetArenaEvaluator\n"
         "print(json.dumps(ProphetArenaEvaluator(bootstrap=50).evaluate_file(m.PREDICTION, [m.DATASET])))"
