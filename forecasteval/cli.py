@@ -152,7 +152,7 @@ def nightly(argv: Sequence[str]) -> int:
     """Score every new or changed file of prediction/ and write evaluation/ with the leaderboard."""
     from forecasteval.nightly import commands
 
-    parser = _parser(nightly, _NIGHTLY, "scored", 3, 4, 5)
+    parser = _parser(nightly, _NIGHTLY, "scored", 3, 5)
     commands.add_options(parser)
     add_options(parser, reversed(BENCHMARKS), ranked=True)
     args = parser.parse_args(argv)
