@@ -122,10 +122,6 @@ def without_blocks(text: str) -> str:
     return re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
 
 
-def code_spans(text: str) -> list[str]:
-    return re.findall(r"`([^`\n]+)`", text)
-
-
 def links(text: str) -> list[str]:
     return re.findall(r"\]\(([^)]+)\)", without_blocks(text))
 

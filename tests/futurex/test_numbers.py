@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from forecasteval import FutureXEvaluator
 from forecasteval.futurex.answers import Answer
 from forecasteval.futurex.grammar import Quantity
 from forecasteval.futurex.numbers import NumberTruth, question_scale, readings, score_number
@@ -105,3 +106,12 @@ def test_score_of_a_number(
     scored = truth(100, None, None, 10.0).score(Answer(text, (), boxed))
     assert (scored.outcome, scored.read, scored.note) == (outcome, read, note)
     assert scored.score == pytest.approx(score)
+
+
+@pytest.mark.parametrize(
+    ("true", "answer"),
+    [("30 million yuan", r"\boxed{31.5 million dollars}"), ("30 kg", r"\boxed{31.5 tons}")],
+)
+def test_measures_are_not_converted(true: str, answer: str) -> None:
+    question = {"id": "x", "level": 4, "prompt": "", "ground_truth": true, "Std": 3.0}
+    assert FutureXEvaluator().evaluate_prediction(answer, question) == 0.75
