@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from forecasteval.common import forms
 from forecasteval.display.results import Results
 from forecasteval.ranking import comparison, datasets
+from forecasteval.ranking.systems import distinct_names, read_result
 
 from . import board_page, compare_page, report
 
@@ -28,7 +30,8 @@ def rank(
     leaves missing answers out, and if results on the same questions were not scored by the same
     version and policies.
     """
-    return view_board(datasets.rank(results, min_questions, min_datasets))
+    read = map(read_result, results, distinct_names(results))
+    return view_board(forms.to_record(datasets.rank_results(read, min_questions, min_datasets)))
 
 
 def view_board(board: Mapping[str, Any]) -> Results:
@@ -50,11 +53,12 @@ def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) 
     on the events that all answered.
     """
     groups, left_out = comparison.group_results(results)
-    values = comparison.compare(groups, left_out)
+    values = forms.to_record(comparison.compare(groups, left_out))
     runs = [datasets.mean_result(group) for group in groups]
     return Results(values, report.comparison_report, partial(compare_page.make_page, runs))
 
 
 def compare_over_weeks(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Results:
     """Compare systems over all datasets of `results` (`ranking.comparison.compare_over_weeks`)."""
-    return Results(comparison.compare_over_weeks(results, names), report.over_weeks_report)
+    values = forms.to_record(comparison.compare_over_weeks(results, names))
+    return Results(values, report.over_weeks_report)

@@ -31,9 +31,10 @@ from forecasteval.display.tables import (
     make_table,
     show_number,
 )
+from forecasteval.ranking.board import file_rows
 from forecasteval.ranking.changes import Change, History, read_changes
 from forecasteval.ranking.names import BOARD, system_of_row
-from forecasteval.ranking.systems import ALPHA, file_rows
+from forecasteval.ranking.systems import ALPHA
 
 from .board_charts import Names, draw_costs, draw_histories, draw_nights
 from .changes import show_id

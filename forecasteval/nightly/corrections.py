@@ -13,12 +13,13 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import read_file, write_atomic
+from forecasteval.common.forms import FormError, read_as
 from forecasteval.common.records import as_text
 from forecasteval.nightly.store import read_stored
 from forecasteval.ranking.changes import CUT, Correction, Corrections
-from forecasteval.ranking.systems import NO_RESULT, Forecasters, System
+from forecasteval.ranking.systems import ForecasterTable, System
 
 _REPLACED: Final = (
     ".replaced"  # the folder of results that are kept until the history has been written
@@ -34,20 +35,20 @@ _LISTED: Final = 20  # questions that a line names
 _WHAT: Final = ("truth", "question", "new", "gone")
 
 
-def keep_replaced(path: Path, row: Mapping[str, Any] | None, system: System | Forecasters) -> None:
+def keep_replaced(
+    path: Path, row: Mapping[str, Any] | None, system: System | ForecasterTable
+) -> None:
     """Keep a stored result that a system's new one replaces, if its row of the last board has other
     questions.
 
     It holds the truths until then; a result that an interrupted night has kept stays.
     """
     kept = path.parent / _REPLACED / path.name
-    with contextlib.suppress(OSError, *NO_RESULT):  # a row or a file that this tool did not make
-        if (
-            not row
-            or not isinstance(system, System)
-            or row["signature"]["questions_sha256"] == system.group[2]
-        ):
-            return
+    if not row or not isinstance(system, System):
+        return
+    if row["signature"].get("questions_sha256") == system.group[2]:
+        return
+    with contextlib.suppress(OSError, InputError):
         if path.stat().st_size <= _LARGEST and not kept.exists():
             write_atomic(kept, read_file(path))
 
@@ -97,11 +98,12 @@ def _read_truths(path: Path, checksum: str | None) -> dict[tuple[str, str], str]
     """The truths of a stored result on the questions of this checksum, by id and checksum of the
     question.
     """
-    with contextlib.suppress(OSError, *NO_RESULT):
+    with contextlib.suppress(OSError, FormError):  # not for those that another version wrote
         stored = read_stored(path)[0] if path.stat().st_size <= _LARGEST else {}
-        if stored["signature"]["questions_sha256"] == checksum:
+        signature = read_as(dict[str, Any], stored.get("signature"), path.name)
+        if signature.get("questions_sha256") == checksum:
             return {
-                (as_text(item["id"]), str(item["question"])): str(item.get("truth", ""))
-                for item in stored["items"]
+                (as_text(item.get("id")), str(item.get("question"))): str(item.get("truth", ""))
+                for item in read_as(list[dict[str, Any]], stored.get("items"), path.name)
             }
     return {}

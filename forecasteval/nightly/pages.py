@@ -20,9 +20,9 @@ from forecasteval.display.tables import (
     Link,
 )
 from forecasteval.nightly.store import lock_folder, read_stored, result_pieces
+from forecasteval.ranking.board import file_rows
 from forecasteval.ranking.changes import History
 from forecasteval.ranking.names import BOARD
-from forecasteval.ranking.systems import file_rows
 
 Row = Mapping[str, Any]
 

@@ -16,8 +16,10 @@ from typing import Any, Final
 from forecasteval.boards.board_page import make_page
 from forecasteval.boards.metadata import add_about, read_systems, show_mistakes
 from forecasteval.boards.report import board_report, format_csv, format_markdown
+from forecasteval.common import forms
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import hash_file, write_atomic
+from forecasteval.common.forms import FormError
 from forecasteval.common.records import dump_json, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.display.results import Results
@@ -33,15 +35,14 @@ from forecasteval.nightly.store import (
     write_changed,
 )
 from forecasteval.nightly.tasks import Options, score_files
+from forecasteval.ranking.board import file_rows, read_board
 from forecasteval.ranking.changes import Change, read_changes
 from forecasteval.ranking.datasets import rank_results, ranking_settings
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE
 from forecasteval.ranking.systems import (
-    NO_RESULT,
-    Forecasters,
+    ForecasterTable,
     System,
     file_row,
-    file_rows,
 )
 from forecasteval.scoring import Failure, Scorer, Task, explain, failure, find_tasks
 
@@ -73,8 +74,11 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
     with lock_folder(scorer.output) as note:
         board, _ = read_stored(scorer.output / f"{BOARD}.json")
         night = _Night(root, scorer, options, [*failures], [note] if note else [])
-        with contextlib.suppress(*NO_RESULT):  # a leaderboard that this tool did not make
+        try:
+            read_board(board)
             night.rows = {row["name"]: row for row in file_rows(board)}
+        except FormError:  # of another version
+            board = {}
         night.score(night.plan(tasks))
         board = night.rank({} if options.force else board)
         changes = night.write_texts(board, date)
@@ -105,7 +109,7 @@ class _Night:
     checksums: dict[str, str] = field(
         default_factory=dict
     )  # of the stored results that are ranked, by name
-    fresh: dict[str, System | Forecasters] = field(default_factory=dict)
+    fresh: dict[str, System | ForecasterTable] = field(default_factory=dict)
     llm_failures: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -146,7 +150,7 @@ class _Night:
         ):  # as it was ranked: it need not be read through
             return row
         system = read_summary(path, checksum)
-        return file_row(system) if system else None
+        return forms.to_record(file_row(system)) if system else None
 
     def score(self, tasks: Sequence[Task]) -> None:
         """Score the tasks and store their results."""
@@ -178,8 +182,9 @@ class _Night:
         )
         if board.get("inputs_sha256") == inputs:
             return board
-        new = {
-            **rank_results([self._read(name) for name in sorted(self.checksums)], *least),
+        systems = [self._read(name) for name in sorted(self.checksums)]
+        new: Board = {
+            **forms.to_record(rank_results(systems, *least)),
             "inputs_sha256": inputs,
         }
         if mistakes := [*about.mistakes, *add_about(new, about)]:
@@ -193,7 +198,7 @@ class _Night:
         del stored["result_sha256"]
         return stored
 
-    def _read(self, name: str) -> System | Forecasters:
+    def _read(self, name: str) -> System | ForecasterTable:
         path = self.folder / f"{name}.json"
         system = self.fresh.get(name) or read_summary(path, self.checksums[name])
         if not system:

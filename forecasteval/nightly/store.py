@@ -15,18 +15,19 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from forecasteval.common import forms
 from forecasteval.common.errors import EvaluationError, InputError, LockedError
 from forecasteval.common.files import hash_file, require_regular, write_atomic
+from forecasteval.common.forms import FormError
 from forecasteval.common.records import dump_pieces, hash_text
 from forecasteval.display.results import Results
+from forecasteval.ranking import systems
 from forecasteval.ranking.names import BOARD
 from forecasteval.ranking.systems import (
-    NO_RESULT,
-    Forecasters,
+    ForecasterTable,
+    Summary,
     System,
-    from_record,
     read_result,
-    to_record,
 )
 
 Score = Callable[
@@ -52,7 +53,7 @@ def save_results(results: Mapping[str, Any], folder: Path, saved: set[str] | Non
         saved.add(name)
 
 
-def store_result(written: Path, path: Path, system: System | Forecasters) -> str:
+def store_result(written: Path, path: Path, system: System | ForecasterTable) -> str:
     """Put a file that holds a result in its place, and beside it what ranking needs of it; the
     sha256 of its bytes.
 
@@ -108,27 +109,27 @@ def summary_path(path: Path) -> Path:
     return path.parent / ".ranking" / path.name
 
 
-def _write_summary(path: Path, system: System | Forecasters, checksum: str) -> None:
+def _write_summary(path: Path, system: System | ForecasterTable, checksum: str) -> None:
     """Keep what ranking needs of a stored result, of this sha256, so that it need not be read whole
     again.
     """
-    summary = {"file_sha256": checksum, "system": to_record(system)}
+    summary = forms.to_record(Summary(file_sha256=checksum, system=system))
     with contextlib.suppress(EvaluationError):  # then it is read whole
         write_atomic(summary_path(path), result_pieces(summary, None))
 
 
-def read_summary(path: Path, checksum: str) -> System | Forecasters | None:
+def read_summary(path: Path, checksum: str) -> System | ForecasterTable | None:
     """The summary for ranking of the stored result with this sha256; None if it does not exist or
     is damaged.
     """
-    summary, _ = read_stored(summary_path(path))
     # What another version wrote, or was saved with options that a leaderboard does not take, is
     # none.
-    with contextlib.suppress(*NO_RESULT):
-        if summary.get("file_sha256") == checksum:
-            return from_record(summary["system"])
+    with contextlib.suppress(FormError, InputError):
+        summary = systems.read_summary(read_stored(summary_path(path))[0])
+        if summary.file_sha256 == checksum:
+            return summary.system
     stored, stored_checksum = read_stored(path)
-    with contextlib.suppress(*NO_RESULT):
+    with contextlib.suppress(FormError, InputError):
         if stored and stored_checksum == checksum:
             system = read_result(stored)
             _write_summary(path, system, checksum)

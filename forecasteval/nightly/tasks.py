@@ -18,7 +18,7 @@ from forecasteval.common.files import (
     write_atomic,
 )
 from forecasteval.nightly.store import Score, result_pieces
-from forecasteval.ranking.systems import Forecasters, System, model_failures, read_result
+from forecasteval.ranking.systems import ForecasterTable, System, model_failures, read_result
 from forecasteval.scoring import Failure, Task, explain, failure, score_together
 
 from .pages import write_stored
@@ -47,7 +47,7 @@ class Scored(NamedTuple):
 
     # in a folder that is removed once all files have been scored: it is moved where it belongs
     path: Path
-    system: System | Forecasters
+    system: System | ForecasterTable
     llm_failures: Mapping[str, int]
 
 

@@ -15,11 +15,29 @@ from forecasteval.common.records import hash_questions
 from forecasteval.common.statistics import mean, stratified_error, stratified_interval, t_tail
 from forecasteval.common.version import __version__
 
+from .board import (
+    Comparison,
+    LevelDifference,
+    Mover,
+    Pair,
+    PairedDifference,
+    SeasonComparison,
+    Tally,
+)
 from .datasets import combine_all, combine_runs, describe_system
 from .names import without_run
 from .pooled import Season, connect_systems, fit_season
 from .significance import FLIPS, Difference, detectable_difference, holm, measure_differences, tally
-from .systems import SEED, System, distinct_names, read_result, read_system, require_same_policy
+from .systems import (
+    SEED,
+    ForecasterTable,
+    Level,
+    System,
+    distinct_names,
+    read_result,
+    read_system,
+    require_same_policy,
+)
 
 SYSTEMS: Final = 50  # that are compared at a time
 MOVERS: Final = 10  # questions that are shown to move a difference most
@@ -46,7 +64,7 @@ def group_results(
     return groups, left_out
 
 
-def compare(groups: Sequence[Sequence[Mapping[str, Any]]], left_out: int) -> dict[str, Any]:
+def compare(groups: Sequence[Sequence[Mapping[str, Any]]], left_out: int) -> Comparison:
     """The differences of systems, pair by pair; see `forecasteval.boards.compare`."""
     systems = _read_systems(groups)
     first = systems[0]
@@ -58,16 +76,16 @@ def compare(groups: Sequence[Sequence[Mapping[str, Any]]], left_out: int) -> dic
         "seed": SEED,
         "questions_sha256": first.group[2],
     }
-    return {
-        "dataset": groups[0][0].get("dataset"),
+    return Comparison(
         **first.scale.describe(),
-        "n": len(groups[0][0]["items"]),
-        "left_out": left_out,
-        "level_counts": counts,
-        "systems": [describe_system(system, levels) for system in systems],
-        "pairs": _compare_pairs(systems, levels),
-        "signature": {**first.policy, **settings},
-    }
+        dataset=groups[0][0].get("dataset"),
+        n=len(groups[0][0]["items"]),
+        left_out=left_out,
+        level_counts=counts,
+        systems=[describe_system(system, levels) for system in systems],
+        pairs=_compare_pairs(systems, levels),
+        signature={**first.policy, **settings},
+    )
 
 
 # --- What is compared ---
@@ -174,49 +192,47 @@ def _list_some(counts: Counter[tuple[str, str]]) -> str:
 # --- Pairs ---
 
 
-def _compare_pairs(systems: Sequence[System], levels: Sequence[str]) -> list[dict[str, Any]]:
+def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[PairedDifference]:
     pairs = list(combinations(systems, 2))
     differences = measure_differences(pairs, levels)
     adjusted = holm([difference.p for difference in differences])
     return [
-        {**_describe_pair(a, b, levels, difference), "p_holm": p}
+        _describe_pair(a, b, levels, difference, p)
         for (a, b), difference, p in zip(pairs, differences, adjusted, strict=True)
     ]
 
 
 def _describe_pair(
-    a: System, b: System, levels: Sequence[str], difference: Difference
-) -> dict[str, Any]:
+    a: System, b: System, levels: Sequence[Level], difference: Difference, p_holm: float
+) -> PairedDifference:
     most = a.share * a.scale.width  # of the difference of two scores
     error = stratified_error(difference.spread)
     least = detectable_difference(error) if error else None
     wins = [tally(values, a.scale.sign) for _, values in difference.strata]
     by_level = [
-        {
-            "difference": mean(values),
-            "interval": stratified_interval([(1.0, values)], (-most, most)),
-        }
+        LevelDifference(
+            difference=mean(values),
+            interval=stratified_interval([(1.0, values)], (-most, most)),
+        )
         for _, values in difference.spread
     ]
-    return {
-        "a": a.name,
-        "b": b.name,
-        "difference": difference.value,
-        "interval": stratified_interval(difference.spread, (-most, most)),
-        "p": difference.p,
-        "p_t": t_tail(difference.value / error[0], error[1]) if error else None,
-        "detectable": None
-        if least is None or least > a.scale.width
-        else least,  # no two scores differ by more
-        "levels": dict(zip(levels, wins, strict=True)),
-        "level_differences": dict(zip(levels, by_level, strict=True)),
-        "questions": _movers(a, b, levels, difference.parts),
-    }
+    return PairedDifference(
+        a=a.name,
+        b=b.name,
+        difference=difference.value,
+        interval=stratified_interval(difference.spread, (-most, most)),
+        p=difference.p,
+        p_holm=p_holm,
+        p_t=t_tail(difference.value / error[0], error[1]) if error else None,
+        # no two scores differ by more
+        detectable=None if least is None or least > a.scale.width else least,
+        levels=dict(zip(levels, wins, strict=True)),
+        level_differences=dict(zip(levels, by_level, strict=True)),
+        questions=_movers(a, b, levels, difference.parts),
+    )
 
 
-def _movers(
-    a: System, b: System, levels: Sequence[str], parts: Sequence[float]
-) -> list[dict[str, Any]]:
+def _movers(a: System, b: System, levels: Sequence[Level], parts: Sequence[float]) -> list[Mover]:
     """The questions that add most to a difference, the largest first."""
     questions = (
         (name, level, x, y)
@@ -228,13 +244,13 @@ def _movers(
             strict=True,
         )
     )
-    rows = [
-        {"id": name, "level": level or None, "a": x, "b": y, "adds": part}
+    movers = [
+        Mover(id=name, level=level or None, a=x, b=y, adds=part)
         for (name, level, x, y), part in zip(questions, parts, strict=True)
         if part
     ]
-    rows.sort(key=lambda row: (-abs(row["adds"]), str(row["id"])))
-    return rows[:MOVERS]
+    movers.sort(key=lambda mover: (-abs(mover.adds), str(mover.id)))
+    return movers[:MOVERS]
 
 
 # --- Over all weeks ---
@@ -242,7 +258,7 @@ def _movers(
 
 def compare_over_weeks(
     results: Sequence[Mapping[str, Any]], names: Sequence[str]
-) -> dict[str, Any]:
+) -> SeasonComparison:
     """Compare systems on all datasets of `results` by one fit (`two_way.fit_scores`), which holds
     only these systems.
 
@@ -252,18 +268,29 @@ def compare_over_weeks(
     of them through shared datasets.
     """
     season = _find_season(results, names)
-    rows = {row["name"]: row for row in season.rows()}
+    rows = {row.name: row for row in season.rows()}
     places = {name: place for place, name in enumerate(rows)}
-    pairs: list[dict[str, Any]] = []
-    for a, b in combinations(names, 2):
-        difference, interval, p = season.gap(places[a], places[b])
+    gaps = [season.gap(places[a], places[b]) for a, b in combinations(names, 2)]
+    adjusted = holm([p for _, _, p in gaps])
+    pairs: list[Pair] = []
+    for (a, b), gap, p_holm in zip(combinations(names, 2), gaps, adjusted, strict=True):
+        difference, interval, p = gap
         if season.scale.sign < 0:  # the better system has the lower score
             difference, interval = -difference, interval and (-interval[1], -interval[0])
-        pair = {"a": a, "b": b, "difference": difference, "interval": interval, "p": p}
-        pairs.append({**pair, "levels": _tally(season, a, b)})
-    for pair, adjusted in zip(pairs, holm([pair["p"] for pair in pairs]), strict=True):
-        pair["p_holm"] = adjusted
-    return {**season.describe(), "systems": [rows[name] for name in names], "pairs": pairs}
+        pairs.append(
+            Pair(
+                a=a,
+                b=b,
+                difference=difference,
+                interval=interval,
+                p=p,
+                p_holm=p_holm,
+                levels=_tally(season, a, b),
+            )
+        )
+    return SeasonComparison(
+        **vars(season.describe()), systems=[rows[name] for name in names], pairs=pairs
+    )
 
 
 def _find_season(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Season:
@@ -271,8 +298,8 @@ def _find_season(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> 
     systems = [result for result in read if isinstance(result, System)]
     if len(systems) < len(read):
         problem = "expected systems with a score per question; forecasters are compared within one dataset"
-        forecasters = next(result for result in read if not isinstance(result, System))
-        raise InputError("compare", problem, str(forecasters["name"]))
+        forecasters = next(result for result in read if isinstance(result, ForecasterTable))
+        raise InputError("compare", problem, forecasters.name)
     candidates = [
         (system, part)
         for system, parts in connect_systems(combine_all(systems)[0])
@@ -297,7 +324,7 @@ def _find_season(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> 
     return season
 
 
-def _tally(season: Season, a: str, b: str) -> dict[str, dict[str, int]]:
+def _tally(season: Season, a: str, b: str) -> dict[Level, Tally]:
     """Wins, ties and losses of A by level, on the questions that both answered."""
     of_a, of_b = season.answered[a], season.answered[b]
     shared = [(of_a[group].questions, of_b[group].questions) for group in of_a.keys() & of_b.keys()]

@@ -19,6 +19,7 @@ from forecasteval.common.records import as_text
 from forecasteval.common.statistics import mean, stratified_interval, stratified_mean, variance
 from forecasteval.common.version import __version__
 
+from .board import Board, Question, RunRow, ScoredRow, SystemRow, SystemTable, Table
 from .names import split_name, without_run
 from .pooled import pool_systems
 from .significance import FLIPS, holm, measure_differences
@@ -26,14 +27,12 @@ from .systems import (
     ALPHA,
     DRAWS,
     SEED,
-    FileRow,
-    Forecasters,
+    ForecasterTable,
+    Level,
     Questions,
     System,
     count_unread,
-    distinct_names,
     question_key,
-    read_result,
     require_same_policy,
 )
 
@@ -43,18 +42,12 @@ _DIGITS: Final = 12  # further digits depend on the processor
 _TAIL: Final = 180  # characters of all runs' answers to a question that a page shows
 
 
-def rank(
-    results: Sequence[Mapping[str, Any]], min_questions: int = 0, min_datasets: int | None = None
-) -> dict[str, Any]:
-    """The board of results; see `forecasteval.boards.rank`."""
-    names = distinct_names(results)
-    return rank_results(map(read_result, results, names), min_questions, min_datasets)
-
-
 def rank_results(
-    results: Iterable[System | Forecasters], min_questions: int = 0, min_datasets: int | None = None
-) -> dict[str, Any]:
-    """`rank` of what was read already."""
+    results: Iterable[System | ForecasterTable],
+    min_questions: int = 0,
+    min_datasets: int | None = None,
+) -> Board:
+    """The board of what was read of results; see `forecasteval.boards.rank`."""
     read = list(results)
     systems, remarks = combine_all(result for result in read if isinstance(result, System))
     groups: dict[tuple[str, str, str], list[System]] = defaultdict(list)
@@ -62,19 +55,16 @@ def rank_results(
         group = groups[system.group]
         group.append(system)
         require_same_policy(group[0], system)
-    tables = [_rank_group(groups[group], min_questions) for group in sorted(groups)]
-    forecasters = [result for result in read if not isinstance(result, System)]
-    tables += sorted(
-        forecasters, key=lambda table: (table["benchmark"], str(table["dataset"]), table["name"])
-    )
+    tables: list[Table] = [_rank_group(groups[group], min_questions) for group in sorted(groups)]
+    forecasters = [result for result in read if isinstance(result, ForecasterTable)]
+    forecasters.sort(key=lambda table: (table.benchmark, str(table.dataset), table.name))
     pooled, unbounded = pool_systems(systems, min_questions, min_datasets)
-    settings = ranking_settings(min_questions, min_datasets)
-    return {
-        "pooled": pooled,
-        "tables": tables,
-        "remarks": remarks + unbounded,
-        "leaderboard": settings,
-    }
+    return Board(
+        pooled=pooled,
+        tables=[*tables, *forecasters],
+        remarks=remarks + unbounded,
+        leaderboard=ranking_settings(min_questions, min_datasets),
+    )
 
 
 def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, Any]:
@@ -83,85 +73,91 @@ def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, 
     return {"version": __version__, **least, "flips": FLIPS, "draws": DRAWS, "seed": SEED}
 
 
-def _rank_group(systems: Sequence[System], min_questions: int) -> dict[str, Any]:
+def _rank_group(systems: Sequence[System], min_questions: int) -> SystemTable:
     """The table of systems that answered the same questions."""
     counts = systems[0].counts
     levels = [
         level for level, count in counts.items() if count and (count >= min_questions or not level)
     ]
-    scored = [(_row(system, counts, levels), system) for system in systems]
+    scored = [(describe_system(system, levels), system) for system in systems]
     sign = systems[0].scale.sign
     # Equal scores may differ in the 17th digit; without a level that counts there is no order but
     # the names'.
     scored.sort(
         key=lambda pair: (
-            -sign * round(pair[0]["overall_score"], 12) if levels else 0,
+            -sign * round(pair[0].overall_score, 12) if levels else 0,
             pair[1].name,
         )
     )
-    rows, ordered = [row for row, _ in scored], [system for _, system in scored]
-    if levels:
-        _test_rows(rows, ordered, levels)
-    first = ordered[0]
+    first = scored[0][1]
     benchmark, dataset, checksum = first.group
-    return {
-        "kind": "systems",
-        "benchmark": benchmark,
-        "dataset": dataset or None,
-        **first.scale.describe(),
-        "level_counts": counts,
-        "weights": {level: first.weights[level] for level in levels},
-        "signature": {
+    return SystemTable(
+        kind="systems",
+        benchmark=benchmark,
+        dataset=dataset or None,
+        score_bounds=first.score_bounds,
+        higher_is_better=first.higher_is_better,
+        level_counts=counts,
+        weights={level: first.weights[level] for level in levels},
+        signature={
             **first.policy,
             "min_questions": min_questions or None,
             "questions_sha256": checksum,
         },
-        "questions": measure_questions(ordered, levels),
-        "rows": rows,
-    }
+        questions=measure_questions([system for _, system in scored], levels),
+        rows=_rank_rows(scored, levels),
+    )
 
 
-def _row(system: System, counts: Mapping[str, int], levels: Sequence[str]) -> dict[str, Any]:
-    """The row of a system that is tested against no other yet."""
-    scores = {
-        level: mean(system.questions[level].scores) if level in levels else math.nan
-        for level in counts
-    }
-    return {
-        "rank": None,
-        "level_scores": scores,
-        "n": sum(counts[level] for level in levels),
-        **dict.fromkeys(("difference_above", "p_above", "significant", "p_leader")),
-        **describe_system(system, levels),
-    }
-
-
-def _test_rows(
-    rows: Sequence[dict[str, Any]], systems: Sequence[System], levels: Sequence[str]
-) -> None:
-    """Give the rows of systems, best first, their ranks and the tests against the system above and
-    the leader.
-    """
+def _rank_rows(
+    scored: Sequence[tuple[ScoredRow, System]], levels: Sequence[Level]
+) -> list[SystemRow]:
+    """The rows of systems, best first, with the tests against the system above and the leader."""
+    if not levels:
+        return [_make_row(row, system, levels, None) for row, system in scored]
+    systems = [system for _, system in scored]
     pairs = [*pairwise(systems), *((systems[0], other) for other in systems[1:])]
     differences = measure_differences(pairs, levels)
-    above, behind = differences[: len(rows) - 1], differences[len(rows) - 1 :]
+    above, behind = differences[: len(systems) - 1], differences[len(systems) - 1 :]
     to_leader = holm([difference.p for difference in behind])
-    rows[0]["rank"] = 1
+    rows = [_make_row(*scored[0], levels, 1)]
     for place, (gap, p_leader) in enumerate(zip(above, to_leader, strict=True), 1):
-        rank = rows[place - 1]["rank"] if abs(gap.value) < 1e-12 else place + 1
-        tests = {
-            "difference_above": gap.value,
-            "p_above": gap.p,
-            "significant": gap.p < ALPHA,
-            "p_leader": p_leader,
-        }
-        rows[place].update(rank=rank, **tests)
+        rank = rows[place - 1].rank if abs(gap.value) < 1e-12 else place + 1
+        rows.append(
+            replace(
+                _make_row(*scored[place], levels, rank),
+                difference_above=gap.value,
+                p_above=gap.p,
+                significant=gap.p < ALPHA,
+                p_leader=p_leader,
+            )
+        )
+    return rows
+
+
+def _make_row(
+    row: ScoredRow, system: System, levels: Sequence[Level], rank: int | None
+) -> SystemRow:
+    """The row of a system that is tested against no other."""
+    return SystemRow(
+        **vars(row),
+        rank=rank,
+        level_scores={
+            level: mean(questions.scores) if level in levels else math.nan
+            for level, questions in system.questions.items()
+        },
+        n=sum(system.counts[level] for level in levels),
+        difference_above=None,
+        p_above=None,
+        significant=None,
+        p_leader=None,
+    )
 
 
 # --- Questions ---
 
 
-def measure_questions(systems: Sequence[System], levels: Sequence[str]) -> list[dict[str, Any]]:
+def measure_questions(systems: Sequence[System], levels: Sequence[Level]) -> list[Question]:
     """How systems did on each question, in the order of `System.questions`; nothing of more than
     3,000 questions.
 
@@ -176,27 +172,23 @@ def measure_questions(systems: Sequence[System], levels: Sequence[str]) -> list[
     sums = [
         {level: math.fsum(system.questions[level].scores) for level in levels} for system in systems
     ]
-    rows: list[dict[str, Any]] = []
+    rows: list[Question] = []
     for level in levels:
         columns = [system.questions[level] for system in systems]
         for place, name in enumerate(columns[0].ids):
             scores = [questions.scores[place] for questions in columns]
             rests = [_rest(*entry, level) for entry in zip(systems, sums, scores, strict=True)]
             correlation = _correlate(scores, rests)
-            row = {
-                "id": name,
-                "level": level or None,
-                "mean": mean(scores),
-                "systems": len(systems),
-            }
-            row["answered"] = sum(questions.answered[place] for questions in columns)
-            rows.append(
-                {
-                    **row,
-                    "item_rest": correlation,
-                    "worth_a_look": correlation is not None and correlation < 0,
-                }
+            question = Question(
+                id=name,
+                level=level or None,
+                mean=mean(scores),
+                systems=len(systems),
+                answered=sum(questions.answered[place] for questions in columns),
+                item_rest=correlation,
+                worth_a_look=correlation is not None and correlation < 0,
             )
+            rows.append(question)
     return rows
 
 
@@ -264,19 +256,19 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
     first, *rest = runs = sorted(runs, key=lambda run: run.name)
     for run in rest:
         require_same_policy(first, run)
-    signatures = [run.row["signature"] for run in runs]
-    row: FileRow = {
-        **first.row,
-        "name": name or without_run(first.name, first.group[1]),
-        "prediction": ", ".join(str(run.row["prediction"]) for run in runs),
-        "warnings": sum(run.row["warnings"] for run in runs),
-        "degraded": any(run.row["degraded"] for run in runs),
-        "signature": {
+    signatures = [run.row.signature for run in runs]
+    row = replace(
+        first.row,
+        name=name or without_run(first.name, first.group[1]),
+        prediction=", ".join(str(run.row.prediction) for run in runs),
+        warnings=sum(run.row.warnings for run in runs),
+        degraded=any(run.row.degraded for run in runs),
+        signature={
             key: value
             for key, value in signatures[0].items()
             if all(signature.get(key) == value for signature in signatures)
         },
-    }
+    )
     questions = {
         level: _mean_questions([run.questions[level] for run in runs]) for level in first.questions
     }
@@ -284,14 +276,15 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
 
 
 def _mean_questions(runs: Sequence[Questions]) -> Questions:
-    return runs[0]._replace(
+    return replace(
+        runs[0],
         scores=[mean(scores) for scores in zip(*(run.scores for run in runs), strict=True)],
         answered=[any(answered) for answered in zip(*(run.answered for run in runs), strict=True)],
-        outcomes=sum((run.outcomes for run in runs), Counter()),
+        outcomes=sum((Counter(run.outcomes) for run in runs), Counter[str]()),
     )
 
 
-def describe_system(system: System, levels: Sequence[str]) -> dict[str, Any]:
+def describe_system(system: System, levels: Sequence[Level]) -> ScoredRow:
     """The values of a system's row, over `levels`.
 
     Of several runs their scores, the standard deviation of these with R − 1, and whether they
@@ -302,26 +295,26 @@ def describe_system(system: System, levels: Sequence[str]) -> dict[str, Any]:
         system.strata(levels),
         (system.share * system.scale.low, system.share * system.scale.high),
     )
-    row = {
-        "overall_score": stratified_mean(strata),
-        "overall_interval": stratified_interval(system.cluster(strata, levels), bounds),
-        **count_unread([system], levels),
-        **system.row,
-    }
+    row = ScoredRow(
+        **vars(system.row),
+        overall_score=stratified_mean(strata),
+        overall_interval=stratified_interval(system.cluster(strata, levels), bounds),
+        **count_unread([system], levels)._asdict(),
+    )
     if not system.runs:
         return row
-    runs: list[dict[str, Any]] = [
-        {
-            **run.row,
-            "run": split_name(run.name, run.group[1]).run,
-            "score": stratified_mean(run.strata(levels)),
-            **count_unread([run], levels),
-        }
+    runs = [
+        RunRow(
+            **vars(run.row),
+            run=split_name(run.name, run.group[1]).run,
+            score=stratified_mean(run.strata(levels)),
+            **count_unread([run], levels)._asdict(),
+        )
         for run in system.runs
     ]
-    deviation = math.sqrt(variance([run["score"] for run in runs]))
+    deviation = math.sqrt(variance([run.score for run in runs]))
     differ = deviation > 2 * _deviation_within(system, levels) + 1e-12
-    return {**row, "runs": runs, "run_deviation": deviation, "runs_differ": differ}
+    return replace(row, runs=runs, run_deviation=deviation, runs_differ=differ)
 
 
 def _deviation_within(system: System, levels: Sequence[str]) -> float:

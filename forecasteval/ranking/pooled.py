@@ -6,17 +6,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from forecasteval.common.files import join_checksums
 from forecasteval.common.records import dump_json, group_by
 from forecasteval.common.statistics import mean, stratified_mean
 
+from .board import PooledRow, PooledTable, SeasonRow, SeasonTable, Week
 from .names import split_name
 from .significance import holm
-from .systems import ALPHA, DRAWS, SEED, Scale, System, count_unread
+from .systems import ALPHA, DRAWS, SEED, Interval, Level, Scale, System, count_unread
 
 if TYPE_CHECKING:
     from .weeks import Array, Fit, Spread
@@ -25,7 +27,6 @@ _DIGITS: Final = 12  # further digits depend on the processor
 _MOST: Final = 6  # datasets that a system needs at most to be ranked
 Group = tuple[str, str, str]
 Answered = dict[str, dict[Group, System]]  # by the system's name, and by dataset
-Interval = tuple[float, float] | None
 
 
 class Season(NamedTuple):
@@ -35,8 +36,8 @@ class Season(NamedTuple):
 
     answered: Answered
     datasets: dict[Group, System]  # each with a system that answered it
-    counts: dict[str, int]  # questions by level
-    weights: dict[str, float]  # of the levels with enough questions
+    counts: dict[Level, int]  # questions by level
+    weights: dict[Level, float]  # of the levels with enough questions
     share: float  # of the weights that count, see System
     scale: Scale
     fit: Fit  # of scores that are scaled to [0, 1], times `share`
@@ -45,35 +46,35 @@ class Season(NamedTuple):
     gap_halves: Array  # of the 95 % intervals of these differences
     p: Array  # of these differences, not adjusted
 
-    def describe(self) -> dict[str, Any]:
-        """The data of a table or a comparison over all datasets."""
-        datasets = [
-            {
-                "dataset": group[1],
-                "n": sum(system.counts[level] for level in self.weights),
-                "systems": sum(group in results for results in self.answered.values()),
-                "questions_sha256": group[2],
-            }
+    def describe(self) -> SeasonTable:
+        """What a table or a comparison over all datasets has."""
+        weeks = [
+            Week(
+                dataset=group[1],
+                n=sum(system.counts[level] for level in self.weights),
+                systems=sum(group in results for results in self.answered.values()),
+                questions_sha256=group[2],
+            )
             for group, system in self.datasets.items()
         ]
         first = next(iter(self.datasets.values()))
         deviation = self.fit.shock_deviation
         checksum = join_checksums([group[2] for group in self.datasets])
-        return {
-            "benchmark": first.group[0],
+        return SeasonTable(
+            benchmark=first.group[0],
             **self.scale.describe(),
-            "datasets": datasets,
-            "level_counts": self.counts,
-            "weights": self.weights,
-            "week_deviation": None if math.isnan(deviation) else round(deviation, _DIGITS),
-            "signature": {**first.policy, "questions_sha256": checksum},
-        }
+            datasets=weeks,
+            level_counts=self.counts,
+            weights=self.weights,
+            week_deviation=None if math.isnan(deviation) else round(deviation, _DIGITS),
+            signature={**first.policy, "questions_sha256": checksum},
+        )
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[SeasonRow]:
         """The score of every system, and what it is made of, in the order of their names."""
         return [self._row(place, name) for place, name in enumerate(self.answered)]
 
-    def _row(self, place: int, name: str) -> dict[str, Any]:
+    def _row(self, place: int, name: str) -> SeasonRow:
         (low, high, _), results = self.scale, self.answered[name].values()
         worst = low if self.scale.higher_is_better else high
         score = self.share * worst + self.scale.sign * self.scale.width * float(
@@ -90,23 +91,23 @@ class Season(NamedTuple):
             self.scale.width * float(self.halves[place]),
             (self.share * low, self.share * high),
         )
-        return {
-            "name": name,
-            "overall_score": score,
-            "overall_interval": _interval(score, half, bounds),
-            "own_score": stratified_mean(
+        return SeasonRow(
+            name=name,
+            overall_score=score,
+            overall_interval=_interval(score, half, bounds),
+            own_score=stratified_mean(
                 [(self.weights[level], values) for level, values in strata.items()]
             ),
-            "level_scores": {level: mean(values) for level, values in strata.items()},
-            "n": sum(map(len, strata.values())),
-            "datasets": len(results),
-            "n_runs": sum(max(1, len(result.runs)) for result in results),
-            **count_unread(results, [*self.weights]),
-            "warnings": sum(result.row["warnings"] for result in results),
-            "degraded": any(result.row["degraded"] for result in results),
-        }
+            level_scores={level: mean(values) for level, values in strata.items()},
+            n=sum(map(len, strata.values())),
+            datasets=len(results),
+            n_runs=sum(max(1, len(result.runs)) for result in results),
+            **count_unread(results, self.weights)._asdict(),
+            warnings=sum(result.row.warnings for result in results),
+            degraded=any(result.row.degraded for result in results),
+        )
 
-    def gap(self, better: int, other: int) -> tuple[float, Interval, float]:
+    def gap(self, better: int, other: int) -> tuple[float, Interval | None, float]:
         """How much better a system is than another, by places: the difference, its 95 % interval, p
         (not adjusted).
         """
@@ -117,7 +118,7 @@ class Season(NamedTuple):
         return difference, interval, float(self.p[pair])
 
 
-def _interval(centre: float, half: float, bounds: tuple[float, float]) -> Interval:
+def _interval(centre: float, half: float, bounds: tuple[float, float]) -> Interval | None:
     if math.isnan(half):
         return None
     return max(bounds[0], centre - round(half, _DIGITS)), min(
@@ -127,7 +128,7 @@ def _interval(centre: float, half: float, bounds: tuple[float, float]) -> Interv
 
 def pool_systems(
     systems: Iterable[System], min_questions: int, min_datasets: int | None = None
-) -> tuple[list[dict[str, Any]], list[str]]:
+) -> tuple[list[PooledTable], list[str]]:
     """A table for each rule set under which two datasets or more were answered by two systems or
     more.
 
@@ -144,7 +145,7 @@ def pool_systems(
     out. Systems that share no dataset with the rest, directly or through others, are `apart`: in a
     table of their own, if they share two datasets with each other.
     """
-    tables: list[dict[str, Any]] = []
+    tables: list[PooledTable] = []
     remarks: list[str] = []
     for system, parts in connect_systems(systems):
         # One table says more than those of the datasets where it has several systems and several
@@ -213,6 +214,7 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
 
     datasets = _datasets(answered)
     first = next(iter(datasets.values()))
+    scale = first.scale
     counts = {
         level: sum(system.counts[level] for system in datasets.values()) for level in first.weights
     }
@@ -230,7 +232,7 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
             if group in results:
                 columns = [results[group].questions[level].scores for level in levels]
                 row[weeks == week] = [
-                    first.scale.to_unit(score) for column in columns for score in column
+                    scale.to_unit(score) for column in columns for score in column
                 ]
     named = [
         name
@@ -250,7 +252,7 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
     halves = np.where(fit.varies, half_widths(score_spread(fit)), np.nan)
     gaps = difference_spread(fit)
     errors = fit, halves, gaps, half_widths(gaps), compare_pairs(fit, gaps)
-    return Season(answered, datasets, counts, weights, share, first.scale, *errors)
+    return Season(answered, datasets, counts, weights, share, scale, *errors)
 
 
 # --- The table ---
@@ -258,17 +260,19 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
 
 def _make_table(
     season: Season, apart: list[str], min_questions: int, min_datasets: int | None
-) -> dict[str, Any]:
+) -> PooledTable:
     least = min_datasets or min(math.ceil(len(season.datasets) / 2), _MOST)
     rows = season.rows()
     sign = season.scale.sign
     order = sorted(
         range(len(rows)),
-        key=lambda place: (-sign * rows[place]["overall_score"], rows[place]["name"]),
+        key=lambda place: (-sign * rows[place].overall_score, rows[place].name),
     )
-    ranked = [place for place in order if rows[place]["datasets"] >= least]
+    ranked = [place for place in order if rows[place].datasets >= least]
     provisional = [
-        {**_UNRANKED, **rows[place]} for place in order if rows[place]["datasets"] < least
+        PooledRow(**vars(rows[place]), provisional=True, tied_with_best=False)
+        for place in order
+        if rows[place].datasets < least
     ]
     table = season.describe()
     settings = {
@@ -277,19 +281,12 @@ def _make_table(
         "draws": DRAWS,
         "seed": SEED,
     }
-    table["signature"] |= settings
+    table = replace(table, signature={**table.signature, **settings})
     listed = _rank(season, ranked, rows) if ranked else []
-    return {"kind": "pooled", **table, "apart": apart, "rows": listed + provisional}
+    return PooledTable(**vars(table), kind="pooled", apart=apart, rows=listed + provisional)
 
 
-_UNRANKED: Final[Mapping[str, Any]] = {
-    **dict.fromkeys(("rank", "rank_interval", "p_best", "behind", "behind_interval", "p_leader")),
-    "provisional": True,
-    "tied_with_best": False,
-}
-
-
-def _rank(season: Season, ranked: list[int], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _rank(season: Season, ranked: list[int], rows: list[SeasonRow]) -> list[PooledRow]:
     """The rows of the systems at the places `ranked`, best first, each tested against the leader.
 
     `p_leader` has Holm's adjustment over the comparisons with the leader, `rank_interval` over all
@@ -307,22 +304,21 @@ def _rank(season: Season, ranked: list[int], rows: list[dict[str, Any]]) -> list
     )
     gaps = [season.gap(ranked[0], place) for place in ranked]
     adjusted = [None, *holm([p for _, _, p in gaps[1:]])]
-    listed: list[dict[str, Any]] = []
+    listed: list[PooledRow] = []
     for number, (place, ranks, gap, p) in enumerate(
         zip(ranked, bounds, gaps, adjusted, strict=True), 1
     ):
-        row = {
-            **_UNRANKED,
-            **rows[place],
-            "rank": number,
-            "provisional": False,
-            "rank_interval": ranks,
-        }
-        row["p_best"] = None if math.isnan(chances[place]) else chances[place]
-        row["tied_with_best"] = p is None or p >= ALPHA
+        score, above = rows[place].overall_score, listed[-1] if listed else None
+        row = PooledRow(
+            **vars(rows[place]),
+            provisional=False,
+            rank=above.rank if above and above.overall_score == score else number,
+            rank_interval=ranks,
+            p_best=None if math.isnan(chances[place]) else chances[place],
+            tied_with_best=p is None or p >= ALPHA,
+        )
         if p is not None:
-            row.update(behind=gap[0], behind_interval=gap[1], p_leader=round(p, _DIGITS))
-        if listed and row["overall_score"] == listed[-1]["overall_score"]:
-            row["rank"] = listed[-1]["rank"]
+            behind, interval, _ = gap
+            row = replace(row, behind=behind, behind_interval=interval, p_leader=round(p, _DIGITS))
         listed.append(row)
     return listed

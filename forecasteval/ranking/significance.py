@@ -18,6 +18,7 @@ from forecasteval.common.statistics import (
     t_tail,
 )
 
+from .board import Tally
 from .systems import SEED, Strata, System
 
 FLIPS: Final = 10_000
@@ -68,12 +69,12 @@ def measure_differences(
     return [difference._replace(p=p) for difference, p in zip(differences, tests, strict=True)]
 
 
-def tally(differences: Sequence[float], sign: int) -> dict[str, int]:
+def tally(differences: Sequence[float], sign: int) -> Tally:
     """Wins, ties and losses of the first of two systems, from the differences of their scores; see
     `Scale.sign`.
     """
     wins, losses = (sum(side * sign * value > 0 for value in differences) for side in (1, -1))
-    return {"wins": wins, "ties": len(differences) - wins - losses, "losses": losses}
+    return Tally(wins=wins, ties=len(differences) - wins - losses, losses=losses)
 
 
 def sign_flip_test(

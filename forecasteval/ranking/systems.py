@@ -7,14 +7,16 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import chain, product
 from operator import itemgetter
-from typing import Any, Final, NamedTuple, NotRequired, TypedDict
+from typing import Any, Final, Literal, NamedTuple
 
+from forecasteval.common import forms
 from forecasteval.common.errors import InputError
+from forecasteval.common.forms import FormError
 from forecasteval.common.records import dump_json
 from forecasteval.common.statistics import cluster_values
 
@@ -23,14 +25,9 @@ SEED: Final = 0  # of random signs and draws
 DRAWS: Final = 10_000  # of all scores together, for P(best)
 UNPARSED: Final = ("unparsed", "illegal")  # outcomes of answers that could not be read
 
-
-# What reading a result raises that no benchmark made like this.
-NO_RESULT: Final = (InputError, LookupError, TypeError, ValueError, AttributeError)
-
 Strata = list[tuple[float, list[float]]]  # a weight and values, level by level
-Forecasters = dict[
-    str, Any
-]  # a result that ranks the forecasters in it is a table of the board as it stands
+Interval = tuple[float, float]
+Level = str
 
 
 # --- Scales ---
@@ -68,68 +65,119 @@ class Scale(NamedTuple):
 
 
 def read_scale(values: Mapping[str, Any]) -> Scale:
-    """The scale that a result, a table or a comparison was described with (`Scale.describe`)."""
+    """The scale that a result was described with (`Scale.describe`)."""
     low, high = values.get("score_bounds", (0.0, 1.0))
     better = values.get("higher_is_better", True)
     return Scale(-math.inf if low is None else low, math.inf if high is None else high, better)
 
 
-# --- Systems ---
+@dataclass(frozen=True, kw_only=True)
+class Scaled:
+    """What has a scale, as JSON has it: `Scale.describe`; None for both of the usual one."""
+
+    score_bounds: tuple[float | None, float | None] | None = None
+    higher_is_better: bool | None = None
+
+    @property
+    def scale(self) -> Scale:
+        return read_scale(
+            {
+                key: value
+                for key in ("score_bounds", "higher_is_better")
+                if (value := getattr(self, key)) is not None
+            }
+        )
 
 
-class FileRow(TypedDict):
-    """The values of a file, or of several runs together, in a board, whatever the benchmark."""
+# --- Rows of files ---
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileRow:
+    """What a board says of a file, or of several runs together, whatever the benchmark."""
 
     name: str
     benchmark: str
     dataset: str | None
     prediction: str | None
     warnings: int
-    degraded: bool
+    degraded: bool  # a language model failed
     signature: dict[str, Any]
-    damaged_lines: NotRequired[str]
-    file_sha256: NotRequired[str]
+    damaged_lines: str = ""
+    file_sha256: str = ""  # of the stored result
 
 
-class Questions(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class ForecasterRow:
+    """A forecaster of the table in a file; lower scores are better."""
+
+    rank: int | None
+    name: str
+    metric: str
+    score: float
+    interval: Interval | None
+    rank_interval: tuple[int, int] | None
+    n: int
+    provisional: bool = False
+    about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_tied(self) -> bool | None:
+        """Whether the forecaster does not differ significantly from the leader; None: unknown."""
+        return None if self.rank_interval is None else self.rank_interval[0] <= 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForecasterTable(FileRow):
+    """A result that ranks the forecasters in it is a table of the board as it stands."""
+
+    kind: Literal["forecasters"]
+    rows: list[ForecasterRow]
+    n_events: int
+
+
+# --- Systems ---
+
+
+@dataclass(frozen=True)
+class Questions:
     """The questions of a level as columns, in an order that all systems share."""
 
     ids: list[Any]
     scores: list[float]
     answered: list[bool]  # whether an answer was read
     clusters: list[str]  # of questions that hang together; none where each stands alone
-    outcomes: Counter[str]
+    outcomes: dict[str, int]
 
 
-@dataclass(frozen=True)
-class System:
+@dataclass(frozen=True, kw_only=True)
+class System(Scaled):
     """One file's result without its texts: what a board says of the file, and its questions by
     level.
     """
 
     row: FileRow
-    questions: dict[str, Questions]
-    scale: Scale
+    questions: dict[Level, Questions]
     runs: tuple[System, ...] = ()  # whose means the scores are, if it has several
 
     @property
     def name(self) -> str:
-        return self.row["name"]
+        return self.row.name
 
     @cached_property
     def group(self) -> tuple[str, str, str]:
         """Benchmark, dataset, checksum of the questions."""
         return (
-            self.row["benchmark"],
-            str(self.row["dataset"] or ""),
-            self.row["signature"]["questions_sha256"],
+            self.row.benchmark,
+            str(self.row.dataset or ""),
+            self.row.signature["questions_sha256"],
         )
 
     @cached_property
     def policy(self) -> dict[str, Any]:
         """The signature without checksums."""
         return {
-            key: value for key, value in self.row["signature"].items() if not key.endswith("sha256")
+            key: value for key, value in self.row.signature.items() if not key.endswith("sha256")
         }
 
     @cached_property
@@ -173,19 +221,19 @@ class System:
         ]
 
 
-def read_result(results: Mapping[str, Any], name: str | None = None) -> System | Forecasters:
-    """The parts of a result that ranking needs; InputError for a score out of bounds, and as in
-    `read_system`.
+def read_result(results: Mapping[str, Any], name: str | None = None) -> System | ForecasterTable:
+    """The parts of a result that ranking needs; InputError for a score out of bounds, FormError
+    for what no benchmark makes, and as `read_system`.
     """
     if "ranking" not in results:
         return _require_bounds(read_system(results, name))
     row = _file_row(results, name or str(results.get("name", "forecasts")))
-    return {
-        "kind": "forecasters",
-        **row,
-        "rows": results["ranking"],
-        "n_events": results["n_events"],
-    }
+    return ForecasterTable(
+        **vars(row),
+        kind="forecasters",
+        rows=forms.read_as(list[ForecasterRow], results["ranking"], row.name),
+        n_events=forms.read_as(int, results.get("n_events"), f"{row.name}: n_events"),
+    )
 
 
 def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
@@ -203,16 +251,22 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
             "missing answers must score 0: systems are judged on the same questions",
             "missing skip",
         )
-    by_level: dict[str, list[tuple[Any, ...]]] = {
-        str(level): [] for level in signature.get("weights", ("",))
+    row, scale = _file_row(results, name), read_scale(results)
+    forms.read_as(str, signature.get("questions_sha256"), f"{name}: questions_sha256")
+    has_levels = "weights" in signature
+    by_level: dict[Level, list[tuple[Any, ...]]] = {
+        level: [] for level in (row.signature["weights"] if has_levels else ("",))
     }
-    for item in results["items"]:  # of a million items, no more than this is kept
-        level = str(item["level"]) if "weights" in signature else ""
-        by_level[level].append(
-            (*question_key(item), item["id"], item["outcome"], item.get("cluster"))
-        )
+    try:
+        for item in results["items"]:  # of a million items, no more than this is kept
+            level = str(item["level"]) if has_levels else ""
+            by_level[level].append(
+                (*question_key(item), item["id"], item["outcome"], item.get("cluster"))
+            )
+    except (LookupError, TypeError, AttributeError):
+        raise FormError(f"{name}: expected items with the keys of this version") from None
     questions = {level: _columns(rows) for level, rows in by_level.items()}
-    return System(_file_row(results, name), questions, read_scale(results))
+    return System(row=row, questions=questions, **scale.describe())
 
 
 def _columns(rows: list[tuple[Any, ...]]) -> Questions:
@@ -237,18 +291,17 @@ def _file_row(results: Mapping[str, Any], name: str) -> FileRow:
     # As it is stored: the keys of `weights` are numbers in a result that was scored just now, and
     # texts in a file.
     signature = json.loads(dump_json(results["signature"]))
-    row: FileRow = {
+    record = {
         "name": name,
-        "benchmark": results["benchmark"],
+        "benchmark": results.get("benchmark"),
         "dataset": results.get("dataset"),
         "prediction": results.get("prediction"),
         "warnings": len(results["warnings"]),
         "degraded": model_failures(results) is not None,
         "signature": {key: signature[key] for key in results["signature"]},
+        "damaged_lines": results.get("damaged_lines", ""),
     }
-    if "damaged_lines" in results:
-        row["damaged_lines"] = results["damaged_lines"]
-    return row
+    return forms.from_record(FileRow, record)
 
 
 def model_failures(results: Mapping[str, Any]) -> dict[str, int] | None:
@@ -266,24 +319,23 @@ def model_failures(results: Mapping[str, Any]) -> dict[str, int] | None:
     )
 
 
-def to_record(system: System | Forecasters) -> dict[str, Any]:
-    """A record for JSON, from which `from_record` restores the value."""
-    if not isinstance(system, System):
-        return {"table": system}
-    questions = {level: columns._asdict() for level, columns in system.questions.items()}
-    return {"row": system.row, "questions": questions, **system.scale.describe()}
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """What ranking needs of a stored result, in the form in which it is kept beside that."""
+
+    schema: Literal[1] = field(default=1, metadata=forms.ALWAYS)
+    file_sha256: str  # of the stored result
+    system: System | ForecasterTable
 
 
-def from_record(record: Mapping[str, Any]) -> System | Forecasters:
-    """The value that `to_record` was given; an error of `NO_RESULT` for any other record."""
-    if "table" in record:
-        return dict(record["table"])
-    columns = {level: Questions(**values) for level, values in record["questions"].items()}
-    questions = {
-        level: values._replace(outcomes=Counter(values.outcomes))
-        for level, values in columns.items()
-    }
-    return _require_bounds(System(record["row"], questions, read_scale(record)))
+def read_summary(record: Any) -> Summary:
+    """The summary that was stored as this record; FormError for one of another form, InputError
+    for a score out of bounds.
+    """
+    summary = forms.from_record(Summary, record)
+    if isinstance(summary.system, System):
+        _require_bounds(summary.system)
+    return summary
 
 
 def _require_bounds(system: System) -> System:
@@ -295,29 +347,24 @@ def _require_bounds(system: System) -> System:
     return system
 
 
-def count_unread(systems: Iterable[System], levels: Iterable[str]) -> dict[str, int]:
+class Unread(NamedTuple):
     """How many answers are missing, and how many could not be read."""
-    outcomes = sum(
-        (system.questions[level].outcomes for system in systems for level in levels), Counter[str]()
-    )
-    return {
-        "missing": outcomes["missing"],
-        "unparsed": sum(outcomes[outcome] for outcome in UNPARSED),
-    }
+
+    missing: int
+    unparsed: int
 
 
-def file_row(system: System | Forecasters) -> Mapping[str, Any]:
-    """The values of the file in a board."""
+def count_unread(systems: Iterable[System], levels: Iterable[Level]) -> Unread:
+    """The answers of systems that are missing or could not be read."""
+    outcomes = Counter[str]()
+    for system, level in product(systems, levels):
+        outcomes.update(system.questions[level].outcomes)
+    return Unread(outcomes["missing"], sum(outcomes[outcome] for outcome in UNPARSED))
+
+
+def file_row(system: System | ForecasterTable) -> FileRow:
+    """What a board says of the file."""
     return system.row if isinstance(system, System) else system
-
-
-def file_rows(board: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The parts of a board that stand for a file each: rows of systems, or of their runs, and
-    tables of forecasters.
-    """
-    for table in board.get("tables", ()):
-        for part in (table, *table["rows"]):
-            yield from part.get("runs") or ([part] if "prediction" in part else ())
 
 
 def distinct_names(results: Iterable[Mapping[str, Any]]) -> list[str]:

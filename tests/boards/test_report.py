@@ -105,6 +105,7 @@ def arena_board() -> Record:
         {"rank": 1, "name": "=a|", "score": 0.1, "interval": (0.05, 0.15), "n": 3},
         {"rank": 2, "name": "b", "score": 0.25, "interval": None, "n": 2},
     ]
+    rows = [{**row, "metric": "brier", "rank_interval": None} for row in rows]
     arena = {
         "name": "week", "benchmark": "Arena", "prediction": "week.csv", "n_events": 3, "warnings": ["w"],
         "signature": {"evaluator": "Arena 1"}, "ranking": rows,

@@ -113,7 +113,6 @@ def test_a_summary_that_does_not_fit_is_made_anew(tmp_path: Path, damage: str) -
     assert damage == "folder" or path.read_bytes() == whole
 
 
-@pytest.mark.xfail(reason="typed readers of stored files are on their way", strict=False)
 @pytest.mark.parametrize(
     ("name", "keys", "value", "scored"),
     [

@@ -16,6 +16,7 @@ from cli import Record, number, q
 from forecasteval.common.errors import InputError
 from forecasteval.ranking.significance import measure_differences
 from forecasteval.ranking.systems import (
+    ForecasterTable,
     System,
     count_unread,
     distinct_names,
@@ -41,8 +42,8 @@ def test_levels_hold_scores_ids_and_outcomes() -> None:
     assert scores == {"1": [0, 0, 0, 1], "2": [], "3": [], "4": [0.75]}
     assert sorted(read.questions["1"].ids) == ["a", "b", "c", "e"]
     assert read.questions["4"].ids == ["d"]
-    assert count_unread([read], ["1", "4"])["missing"] == 1
-    assert count_unread([read], ["1"]) == {"missing": 1, "unparsed": 1}
+    assert count_unread([read], ["1", "4"]).missing == 1
+    assert count_unread([read], ["1"]) == (1, 1)
     assert read.strata(["4"]) == [(0.4, [0.75])]
     assert read.group[:2] == ("FutureX", "")
 
@@ -69,7 +70,7 @@ def test_a_result_without_weights_has_one_level() -> None:
         [0, 0.5, 1],
         "system",
     )
-    assert (read.row["warnings"], read.row["degraded"], read.policy) == (1, False, {})
+    assert (read.row.warnings, read.row.degraded, read.policy) == (1, False, {})
 
 
 def test_who_cannot_be_judged() -> None:
@@ -85,16 +86,17 @@ def test_who_cannot_be_judged() -> None:
 
 
 def test_a_ranking_is_a_table_by_itself() -> None:
+    row = {"rank": 1, "name": "a", "metric": "brier", "score": 0.2, "interval": None, "n": 3}
+    row |= {"rank_interval": [1, 2]}
     result: Record = {
         "name": "arena", "benchmark": "x", "n_events": 2, "warnings": [], "signature": {}, "prediction": "arena.csv",
-        "ranking": [{"rank": 1, "name": "a"}], "llm": {"degraded": True},
+        "ranking": [row], "llm": {"degraded": True},
     }  # fmt: skip
     read = read_result(result)
-    assert read == {
-        "kind": "forecasters",
-        "name": "arena", "benchmark": "x", "dataset": None, "prediction": "arena.csv", "warnings": 0,
-        "degraded": True, "signature": {}, "rows": [{"rank": 1, "name": "a"}], "n_events": 2,
-    }  # fmt: skip
+    assert isinstance(read, ForecasterTable)
+    assert (read.kind, read.name, read.n_events, read.degraded) == ("forecasters", "arena", 2, True)
+    (forecaster,) = read.rows
+    assert (forecaster.score, forecaster.rank_interval, forecaster.is_tied) == (0.2, (1, 2), True)
     assert isinstance(read_result(score(RECORDS, "x")), System)
 
 
@@ -117,8 +119,8 @@ def test_names_are_told_apart() -> None:
 def test_other_policies_are_named() -> None:
     a, b = (read_system(system(name, True)) for name in "ab")
     require_same_policy(a, b)
-    newer = {**b.row["signature"], "evaluator": "FutureX 99", "llm_model": "m"}
-    other = replace(b, row={**b.row, "signature": newer})
+    newer = {**b.row.signature, "evaluator": "FutureX 99", "llm_model": "m"}
+    other = replace(b, row=replace(b.row, signature=newer))
     told = (
         rf"^a, b: .*, got evaluator {a.policy['evaluator']} and FutureX 99; llm_model None and m$"
     )

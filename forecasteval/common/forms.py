@@ -1,0 +1,133 @@
+"""Dataclasses as plain JSON values and back, with one error for what has another form."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from .errors import EvaluationError, printable
+
+Form = TypeVar("Form")
+ALWAYS: Final = {
+    "always": True
+}  # metadata of a field that is written also where it has its default
+_PLAIN: Final[dict[Any, set[type]]] = {bool: {bool}, int: {int}, float: {float, int}, str: {str}}
+
+
+class FormError(EvaluationError):
+    """Stored JSON that has another form than this version writes; what it holds is made again."""
+
+
+def to_record(value: Any) -> Any:
+    """The value with a dict in the place of each dataclass; fields that have their defaults are
+    left out, unless they are `ALWAYS` there.
+    """
+    if is_dataclass(value):
+        parts = [(field, getattr(value, field.name)) for field in fields(value)]
+        return {
+            field.name: to_record(part)
+            for field, part in parts
+            if field.metadata == ALWAYS or part != _default(field)
+        }
+    if isinstance(value, dict):
+        return {key: to_record(part) for key, part in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(to_record, value))
+    return value
+
+
+def from_record(kind: type[Form], value: Any) -> Form:
+    """The dataclass that `to_record` was given, from what JSON has kept of it.
+
+    Null stands for a score that is nan. Raises FormError for a value of another type, for a key
+    that is missing, and for one that the dataclass does not have.
+    """
+    form: Form = read_as(kind, value, kind.__name__)
+    return form
+
+
+def _default(field: Field[Any]) -> Any:
+    """The value that a field has where none is given; `MISSING` if there must be one."""
+    return field.default if field.default_factory is MISSING else field.default_factory()
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def read_as(kind: Any, value: Any, where: str) -> Any:
+    """`from_record` for any type: of dataclasses, plain values, lists, tuples and dicts of them."""
+    if kind is Any:
+        return value
+    if is_dataclass(kind):
+        return _read_fields(kind, value, where)
+    if kind in _PLAIN:
+        return _read_plain(kind, value, where)
+    origin, arguments = get_origin(kind) or kind, get_args(kind)
+    if origin is Literal:
+        return value if value in arguments else _refuse(where, value)
+    if origin in (Union, types.UnionType):
+        return _read_union(arguments, value, where)
+    if origin is list:
+        return _read_list(arguments[0], value, where)
+    if origin is tuple:
+        return _read_tuple(arguments, value, where)
+    if not isinstance(value, dict):
+        _refuse(where, value)
+    items = {
+        read_as(arguments[0], key, where): read_as(arguments[-1], part, f"{where}.{key}")
+        for key, part in value.items()
+    }
+    return origin(items)
+
+
+def _read_fields(kind: Any, value: Any, where: str) -> Any:
+    if not isinstance(value, Mapping):
+        _refuse(where, value)
+    hints, known = _hints(kind), {field.name: field for field in fields(kind)}
+    needed = {name for name, field in known.items() if _default(field) is MISSING}
+    if wrong := (needed - value.keys()) | (value.keys() - known.keys()):
+        raise FormError(f"{where}: expected the keys of this version, not so: {min(wrong)}")
+    return kind(**{key: read_as(hints[key], part, f"{where}.{key}") for key, part in value.items()})
+
+
+def _read_plain(kind: type, value: Any, where: str) -> Any:
+    if kind is float and value is None:
+        return float("nan")
+    return value if type(value) in _PLAIN[kind] else _refuse(where, value)
+
+
+def _read_union(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
+    """The value as the first kind that it fits."""
+    if type(None) in kinds:
+        if value is None:
+            return None
+        kinds = tuple(kind for kind in kinds if kind is not type(None))
+    for kind in kinds[:-1]:
+        try:
+            return read_as(kind, value, where)
+        except FormError:
+            continue
+    return read_as(kinds[-1], value, where)
+
+
+def _read_list(kind: Any, value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        _refuse(where, value)
+    if kind in _PLAIN and {*map(type, value)} <= _PLAIN[kind]:  # scores of many questions
+        return list(value)
+    return [read_as(kind, part, f"{where}[{place}]") for place, part in enumerate(value)]
+
+
+def _read_tuple(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
+    if not isinstance(value, (list, tuple)) or len(value) != len(kinds):
+        _refuse(where, value)
+    return tuple(read_as(kind, part, where) for kind, part in zip(kinds, value, strict=True))
+
+
+def _refuse(where: str, value: Any) -> Any:
+    raise FormError(f"{where}: expected another type of value, got {printable(repr(value), 40)}")

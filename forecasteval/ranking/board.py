@@ -1,0 +1,290 @@
+"""Boards and comparisons: their tables, rows and pairs, as JSON has them and as it is read back.
+
+A score is `overall_score` of systems, lower or higher is better by the table's scale; intervals are
+those of 95 %, None where nothing measures the error. What a field is called is its key in JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from forecasteval.common import forms
+
+from .systems import ALPHA, FileRow, ForecasterTable, Interval, Level, Scaled
+
+SCHEMA: Final = 1  # of a stored board; to be raised with every change of its form
+
+
+# --- Systems on the same questions ---
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRow(FileRow):
+    """One of several runs of a system."""
+
+    run: str
+    score: float
+    missing: int
+    unparsed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredRow(FileRow):
+    """A system with its score; of several runs their mean, and how they differ."""
+
+    overall_score: float
+    overall_interval: Interval | None
+    missing: int
+    unparsed: int
+    runs: list[RunRow] = field(default_factory=list)  # none if it has a single one
+    run_deviation: float | None = None
+    runs_differ: bool | None = None  # as wholes, not only in how they answer single questions
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemRow(ScoredRow):
+    """A system in the table of a dataset."""
+
+    rank: int | None
+    level_scores: dict[Level, float]
+    n: int
+    difference_above: float | None
+    p_above: float | None
+    significant: bool | None
+    p_leader: float | None  # with Holm's adjustment over the comparisons with the leader
+    about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_tied(self) -> bool | None:
+        """Whether the system does not differ significantly from the leader; None: unknown."""
+        return self.rank == 1 or (self.p_leader is not None and self.p_leader >= ALPHA)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """How systems did on a question."""
+
+    id: Any
+    level: Level | None
+    mean: float
+    systems: int
+    answered: int  # systems of which an answer was read
+    item_rest: float | None
+    worth_a_look: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemTable(Scaled):
+    """The systems that answered the same questions, the best first."""
+
+    kind: Literal["systems"]
+    benchmark: str
+    dataset: str | None
+    level_counts: dict[Level, int]
+    weights: dict[Level, float]  # of the levels that count
+    signature: dict[str, Any]
+    questions: list[Question]
+    rows: list[SystemRow]
+
+
+# --- Systems on all datasets ---
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeasonRow:
+    """A system over all datasets of a rule set."""
+
+    name: str
+    overall_score: float
+    overall_interval: Interval | None
+    own_score: float  # of the questions that it answered
+    level_scores: dict[Level, float]
+    n: int
+    datasets: int
+    n_runs: int
+    missing: int
+    unparsed: int
+    warnings: int
+    degraded: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class PooledRow(SeasonRow):
+    """A system in the table over all datasets; provisional ones have no rank and no tests."""
+
+    provisional: bool
+    tied_with_best: bool
+    rank: int | None = field(default=None, metadata=forms.ALWAYS)
+    rank_interval: tuple[int, int] | None = field(default=None, metadata=forms.ALWAYS)
+    p_best: float | None = field(default=None, metadata=forms.ALWAYS)
+    behind: float | None = field(default=None, metadata=forms.ALWAYS)
+    behind_interval: Interval | None = field(default=None, metadata=forms.ALWAYS)
+    p_leader: float | None = field(default=None, metadata=forms.ALWAYS)
+    about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_tied(self) -> bool | None:
+        """Whether the system does not differ significantly from the leader."""
+        return self.tied_with_best
+
+
+@dataclass(frozen=True, kw_only=True)
+class Week:
+    """A dataset of a table over all datasets."""
+
+    dataset: str
+    n: int
+    systems: int
+    questions_sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeasonTable(Scaled):
+    """What tables and comparisons over all datasets have in common."""
+
+    benchmark: str
+    datasets: list[Week]
+    level_counts: dict[Level, int]
+    weights: dict[Level, float]  # of the levels that count
+    week_deviation: float | None
+    signature: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PooledTable(SeasonTable):
+    """Systems on all datasets of a rule set: the ranked ones, the best first, then provisional
+    ones.
+    """
+
+    kind: Literal["pooled"]
+    apart: list[str]  # systems that share no dataset with these
+    rows: list[PooledRow]
+
+
+# --- Boards ---
+
+Table = SystemTable | ForecasterTable
+AnyTable = PooledTable | Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """All tables of a ranking; a nightly run adds the files that failed and a checksum of its
+    inputs.
+    """
+
+    schema: Literal[1] = field(default=1, metadata=forms.ALWAYS)
+    pooled: list[PooledTable]
+    tables: list[Table]
+    remarks: list[str]
+    leaderboard: dict[str, Any]  # the settings
+    failed: list[dict[str, Any]] = field(default_factory=list)
+    without_result: list[str] = field(default_factory=list)
+    inputs_sha256: str = ""
+
+    @property
+    def all_tables(self) -> list[AnyTable]:
+        """Those over all datasets first."""
+        return [*self.pooled, *self.tables]
+
+    def file_rows(self) -> Iterator[FileRow]:
+        """The parts that stand for a file each: systems, or their runs, and tables of
+        forecasters.
+        """
+        for table in self.tables:
+            if isinstance(table, SystemTable):
+                for row in table.rows:
+                    yield from row.runs
+                    if not row.runs:
+                        yield row
+            else:
+                yield table
+
+
+def file_rows(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """`Board.file_rows` of a board's record."""
+    for table in record.get("tables", ()):
+        for part in (table, *table["rows"]):
+            yield from part.get("runs") or ([part] if "prediction" in part else ())
+
+
+def read_board(record: Any) -> Board:
+    """The board that was stored as this record; FormError for one of another form."""
+    return forms.from_record(Board, record)
+
+
+# --- Comparisons ---
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """The questions on which the first of two systems is better, equal and worse."""
+
+    wins: int
+    ties: int
+    losses: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """The score of A less that of B; `p_holm` is adjusted over all pairs."""
+
+    a: str
+    b: str
+    difference: float
+    interval: Interval | None
+    p: float
+    p_holm: float
+    levels: dict[Level, Tally]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelDifference:
+    """The mean difference of A and B in a level."""
+
+    difference: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mover:
+    """A question, the scores of A and B, and what it adds to the difference."""
+
+    id: Any
+    level: Level | None
+    a: float
+    b: float
+    adds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairedDifference(Pair):
+    """Two systems on the same questions, with those that move the difference most."""
+
+    p_t: float | None
+    detectable: float | None  # the least difference that is found four times out of five
+    level_differences: dict[Level, LevelDifference]
+    questions: list[Mover]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison(Scaled):
+    """Systems compared on the same questions."""
+
+    dataset: str | None
+    n: int
+    left_out: int  # events that not all forecasters answered
+    level_counts: dict[Level, int]
+    systems: list[ScoredRow]
+    pairs: list[PairedDifference]
+    signature: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeasonComparison(SeasonTable):
+    """Systems compared over all datasets."""
+
+    systems: list[SeasonRow]
+    pairs: list[Pair]
