@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from forecasteval.common.errors import RecordNotes
 from forecasteval.common.markup import clean, find_object, last_boxed
@@ -18,29 +18,45 @@ ORDINAL: Final = "an ordinal, read as the index before it (the second option is 
 
 # --- What is no text: tokens of a model, markup, invisible characters ---
 
-_TOKEN: Final = re.compile(r"</?s>|<\|[^<>|]{1,40}\|>|<(?:eos|eot|end_of_turn)>")
+_NOISE: Final = re.compile(
+    r"</?s>|<\|[^<>|]{1,40}\|>|<(?:eos|eot|end_of_turn)>"
+    r"|[_^]\{[^{}]{0,20}\}|<su[bp]>[^<>]{0,20}</su[bp]>"  # CO_{2}, CO<sub>2</sub>
+)
 _INVISIBLE: Final = re.compile(r"[\u200b-\u200f\u2060\ufeff]")
-_MARKUP: Final = str.maketrans("*`$", "   ")
+_ANSWER_TAG: Final = re.compile(r"<answer>([^<>]{0,200})</answer>", re.I)
+_MARKUP: Final = str.maketrans("*`$→⇒", "   ::")
 _GLUED: Final = re.compile(r"\b(option|choice|index)(?=[0-9])", re.I)  # option2
+_FROM_ONE: Final = re.compile(r"\b1[- ](?:based|indexed)|count\w* from (?:1|one)\b|从\s?1\s?开始")
 
 # --- Numbers ---
 
-# A free-standing integer: no part of a range, a decimal, a word, a formula like Pd(OAc)2 or a
-# negative number.
-_INDEX: Final = re.compile(
-    r"(?<![\w.,+/−–—)\]}-])(?<![0-9]:)[0-9]{1,6}(?![\w%°/−–—-]|[.,:][0-9])", re.ASCII
+# An option: a free-standing integer, which is no part of a range, a decimal, a word, a bound, a
+# formula like Pd(OAc)2, or a negative number.
+_MENTION: Final = re.compile(
+    r"(?P<name>(?:\b(?:option|choice|index|number|no\.)s?|选项|#)[\s#(]{0,3})?"
+    r"(?<![\w.,+/−–—)\]}~≈<>-])(?<![0-9]:)(?P<number>[0-9]{1,6})(?![\w%°/−–—-]|[.,:][0-9])",
+    re.I | re.ASCII,
 )
-_UNIT: Final = re.compile(  # 30 mA is no index, unless an option is named
-    r"[ ]?(?:[°%μµ度Å]|(?:m?A|V|W|K|C|N|[kM]?Pa|degrees?|h|hrs?|hours?|min|minutes?|s|sec|seconds?|days?|weeks?"
-    r"|m?L|m?mol|m?M|k?g|mg|eq|equiv[a-z]*|ppm|bar|atm|psi|rpm|nm|wt|vol)(?![a-z]))",
+# Behind a number without such a name. 30 mA, 2个: an amount.
+_UNIT: Final = re.compile(
+    r"[ ]?(?:[°%μµ度Å]|(?:m?A|V|W|K|C|N|[kM]?Pa|degrees?|h|hrs?|hours?|min|minutes?|s|sec|seconds?"
+    r"|days?|weeks?|m?L|m?mol|m?M|k?g|mg|eq|equiv[a-z]*|ppm|bar|atm|psi|rpm|nm|wt|vol)(?![a-z])"
+    r"|[个种项步组次倍条类]|当量)",
     re.I,
 )
-_OPTION: Final = re.compile(r"(?:option|choice|index|number|no\.|选项|选择)s?[\s#(:]{0,3}\Z", re.I)
+# 2 options, 2 strong bases, 3 of them: how many there are. Verbs end with an s, too: 2 gives.
+_COUNT: Final = re.compile(
+    r"\s(?!(?:is|was|has|looks|seems|appears|gives|wins|works|uses|yields|offers|provides|affords"
+    r"|performs|remains|stands|as|versus|vs|plus|this|its|with|for|in|at|on|by|and|or|to|from|over"
+    r"|than|which|that|the|an?|it|due|given|under|but|so|not)\b)"
+    r"(?:(?:[a-z]+\s)?[a-z]+s\b|of\b|(?:option|choice|reason|part|factor)\b)",
+    re.I,
+)
 _LABEL: Final = re.compile(  # Reference 2, entries 3 and 4: numbers of something else
-    r"\b(?:reference|entr(?:y|ie)|ligand|catalyst|base|solvent|reagent|additive|compound|product|substrate|example|table"
-    r"|figure|scheme|step|row|run|experiment|condition|question)s?\s?#?\s?[0-9]{1,6}(?:\s?(?:,|&|and|or)\s?[0-9]{1,6})*"
-    r"|\bpH\s?=?\s?[0-9]{1,2}"
-    r"|(?:参考|条目|配体|催化剂|溶剂|表|图|步骤|实验)\s?[0-9]{1,6}|第\s?[0-9]{1,6}\s?(?:步|行|组)",
+    r"\b(?:reference|entr(?:y|ie)|ligand|catalyst|base|solvent|reagent|additive|compound|product"
+    r"|substrate|example|table|figure|scheme|step|row|run|experiment|condition|question|top)s?"
+    r" ?#? ?[0-9]{1,6}(?: ?(?:,|&|and|or) ?[0-9]{1,6})*|\bpH ?=? ?[0-9]{1,2}"
+    r"|(?:参考|条目|配体|催化剂|溶剂|表|图|步骤|实验) ?[0-9]{1,6}|第 ?[0-9]{1,6} ?(?:步|行|组)",
     re.I,
 )
 _ORDINALS: Final = {
@@ -53,71 +69,134 @@ _ORDINALS: Final = {
 }
 _ORDINAL: Final = re.compile(
     r"第\s?([1-9][0-9]{0,3}|[一二三四五六七八九十])\s?(?:个|项|种|选项)(?:\s?选项)?"
-    r"|\b(?:([1-9][0-9]{0,3})(?:st|nd|rd|th)|(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth))"
-    r"\s(?:option|choice)\b",
+    r"|\b(?:([1-9][0-9]{0,3})(?:st|nd|rd|th)"
+    r"|(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth))\s(?:option|choice)\b",
     re.I,
 )
 
-# --- Words ---
+# --- Sentences, their clauses, and what these do with the options that they name ---
 
 _SENTENCE_END: Final = re.compile(r"(?<=[。！？；])|(?<=[.;!?])\s+|\n")
-_KEYWORD: Final = re.compile(r"\b(?:option|choice|pick|choose|select)(?!s\b)|选", re.I)
-_MARKER: Final = re.compile(
-    r"\b(?:answer|ans)\b|答案|(?:\b(?:result|index)\b|结果|答)\s?(?=[:=])", re.I
-)
-_STATED: Final = re.compile(
-    r"^(?:[ :=是为]|is\b|would be\b){1,6}", re.I
-)  # between "answer" and what it is
-_REASON: Final = re.compile(r"\b(?:because|since|(?<!well )as(?! well)|due to)\b|因为|由于", re.I)
-_DENIED: Final = re.compile(
-    r"\b(?:not|neither|nor|never|no(?!\.)|but|if|whether|avoid\w*|except\w*|exclud\w*|reject\w*|worst|worse|wrong"
-    r"|inferior|lowest|weakest|poor(?:est)?|bad|(?<!at )least|less|(?:second|next)[ -]best|hardly|far from|unlikely"
-    r"|(?<!without )(?<!no )doubt\w*|against|(?:other|else|rather) than|instead|suboptimal|disfavou?r\w*|incorrect"
-    r"|mistake|rul\w+ out|eliminat\w+|discard\w*|skip\w*)\b|n['’]t\b|[不勿]|非(?!常)|(?<![特分区])别|排除"
-    r"|避免|剔除|淘汰|放弃|反对|除[了外选]|最差|最低|较差|次[之优佳]|如果|候选",
+# "lacks a base, so the best is 3" has two clauses; "1, 2" and "Option 1, option 2 or 3" are lists.
+_CLAUSE_END: Final = re.compile(
+    r"(?<!\btherefore)(?<!\bthus)(?<!\bhence)(?<!\bso)(?<!\boverall)(?<!\bfinally),"
+    r"(?!\s*(?:(?:and|or|&)\s)?(?:the\s)?(?:(?:option|choice|index|number)s?\s|选项)?\s?\#?[0-9]{1,6}"
+    r"\s*(?:[,.;)&]|and\b|or\b|\Z))\s*"
+    r"|(?<!any)(?<!thing)(?<!all)(?<!every)(?<!none)\s+(?=but\b)"
+    r"|\s+(?=(?:so(?!\s(?:far|that|much|many)\b)|while|whereas|although|though|however|rather\sthan"
+    r"|instead\sof)\b|(?:not|over)\s(?:the\s)?(?:(?:option|choice|index|number)\s)?\#?[0-9])"
+    r"|(?=而不?是)",
     re.I,
 )
-# In a sentence of several words, what makes an option the one that is chosen: "Option 2 fails"
-# names one, and no more.
+_REASON: Final = re.compile(r"\b(?:because|since|(?<!well )as(?! well)|due to)\b|因为|由于", re.I)
+# Such a sentence chooses nothing: it supposes or asks.
+_SUPPOSED: Final = re.compile(
+    r"\b(?:if(?! (?:i (?:had|have|must|were)|forced|pressed))|whether|unless)\b|如果|假如|\?\s*\Z",
+    re.I,
+)
+_DENIED: Final = re.compile(
+    r"\b(?:not|neither|nor|never|no(?!\.)|none|(?:any\w*|all|every\w*|nothing) but|avoid\w*"
+    r"|except\w*|exclud\w*|reject\w*|worst|worse|wrong|inferior|lowest|weakest|poor(?:est)?|bad"
+    r"|(?<!at )least|less|(?:second|next)[ -]best|runner-up|hardly|far from|unlikely"
+    r"|(?<!without )(?<!no )doubt\w*|against|(?:other|else|rather) than|instead|suboptimal"
+    r"|disfavou?r\w*|incorrect|mistake|rul\w+ out|is out|eliminat\w+|discard\w*|skip\w*|fail\w*"
+    r"|cannot|over(?= (?:the )?(?:(?:option|choice|index|number) )?#?[0-9]))\b"
+    r"|n['’]t\b|[不勿]|非(?!常)|(?<![特分区])别|排除|避免|剔除|淘汰|放弃|反对|除[了外选]|最差|最低|较差"
+    r"|次[之优佳]|候选",
+    re.I,
+)
+_BUT: Final = re.compile(r"\s*but\b", re.I)  # "Option 2 is good | but too cold"
+_WEIGHED: Final = re.compile(  # what seemed good before, or what others would choose
+    r"\b(?:consider\w*|initially|at first|first (?:glance|thought|pick\w*|chose)|was|were|tempt\w+"
+    r"|(?:one|many|some|most|you|others?|people|novice|chemists?) (?:\w+ )?"
+    r"(?:would|will|might|could|may))\b|原本|起初|本来",
+    re.I,
+)
+_OPTION: Final = re.compile(r"\b(?:option|choice|pick|choose|select)(?!s\b)|选", re.I)
+# What makes the one option that a text names the one that it chooses: "Option 2 fails" does not.
 _CHOSEN: Final = re.compile(
-    r"\b(?:best|better|optim\w+|highest|greatest|maxim\w+|ideal|superior|go(?:ing)? (?:with|for)|choos\w+|chose"
-    r"|pick\w*|select\w*|recommend\w*|prefer\w*|favou?r\w*|suggest\w*|conclu\w+|therefore|thus|hence|so|answer|like"
-    r"|predict\w*|expect\w*|believe|think|guess|(?:my|final|right|correct|good) choice|is (?:correct|right)"
+    r"\b(?:best|better|optim\w+|highest|greatest|maxim\w+|ideal|superior|go(?:ing)? (?:with|for)"
+    r"|choos\w+|chose|pick\w*|select\w*|recommend\w*|prefer\w*|favou?r\w*|suggest\w*|conclu\w+"
+    r"|answer|like|predict\w*|expect\w*|believe|think|guess|wins?|it(?: i|['’])s"
+    r"|(?:my|final|right|correct|good) choice|is (?:correct|right)"
     r"|most (?:likely|effective|active|productive|promising))\b"
-    r"|选(?!项)|非常|最[佳优好高大]|推荐|答案|因此|所以|更[好优高]",
+    r"|选(?!项)|非常|最[佳优好高大]|推荐|答案|更[好优高]|应该?[为是]",
+    re.I,
+)
+# Among several options, {} or {name} being their places: one is picked, …
+_PLACE: Final = r"\{(?:name)?\}"
+_PICKED: Final = re.compile(
+    r"\b(?:pick|choose|select|go(?:ing)? (?:with|for)|opt for|settle (?:on|for)|recommend|say"
+    r"|vote for|favou?r|prefer|suggest|bet on|lean towards?)\b"
+    rf"(?:\s(?!(?:than|over|between|from|among|of|against|in)\b)[^\s{{}}]+){{0,4}}[\s:\"'(]*{_PLACE}"
+    r"|^\W*(?:and\s)?(?:so|thus|hence|therefore|overall|finally|conclusion)\b[\s,:]+"
+    rf"(?:(?:it|i)(?:'s|\sis)\s|the\s)?{_PLACE}\W*\Z"
+    rf"|^\W*(?:it(?:['’]s|\sis)|but(?:\srather)?)\s(?:the\s)?{_PLACE}\W*\Z"
+    rf"|(?:选(?!项)择?|而是|应该?[为是]|推荐)[^{{}}]{{0,6}}{_PLACE}"
+    rf"|^(?:因此|所以|综上)\W*{_PLACE}\W*\Z",
+    re.I,
+)
+# … or praised as a whole: "Option 1 has the best base" praises a part of it.
+_PRAISED: Final = re.compile(
+    rf"{_PLACE}(?:\s\([^()]*\))?\s(?:(?:clearly|thus|therefore|also)\s)?"
+    r"(?:(?:is|looks|seems|appears|remains|(?:should|will|would)\sbe)\s(?:[a-z]+\s){0,3}?"
+    r"(?:best|optimal|superior|correct|right|better|ideal|preferred|most\spromising"
+    r"|(?:the|my)\s(?:answer|choice|pick))(?:\s(?:option|choice|one|candidate|pick|answer|overall|conditions?|combination|set)\b.*)?"
+    r"|(?:is\s(?:expected|likely)\sto\s|should\s|will\s|would\s)?(?:gives?|affords?|provides?)"
+    r"\sthe\s(?:best|highest|greatest)\s(?:yield|score|result|outcome).*|wins)\W*\Z"
+    rf"|{_PLACE}[^{{}}]{{0,12}}(?:最[佳优好高大]|更[好优高])",
+    re.I,
+)
+# A statement begins with the option or names it: "Answer: 2" and not "Answer: a pressure of 2".
+_LEADING: Final = re.compile(
+    r"^\W*(?:(?:so|but|and|or|it is|it's|just|simply|clearly|probably|likely|most likely|the|是|为"
+    r"|option:|choice:|index:|选项:|boxed|text|mathbf|mathrm)\W*)*\{\}|\{name\}",
     re.I,
 )
 _REFUSAL: Final = re.compile(
-    r"\b(?:cannot|can['’]t|can not|unable to|won['’]t|not able to|refuse|decline|sorry|as an ai)\b|抱歉|无法|不能|拒绝",
+    r"\b(?:cannot|can['’]t|can not|unable to|won['’]t|not able to|refuse|decline|sorry|as an ai)\b"
+    r"|抱歉|无法|不能|拒绝",
     re.I,
 )
-# A line that is an option's number and nothing else: `3.` · `"3"` · `(3)` · `Option 0`
+
+# --- Statements: what a reply gives as its answer ---
+
+_STATED: Final = re.compile(
+    r"(?:\b(?:answer|ans\b\.?|(?:best|optim(?:al|um)|correct|right|chosen|selected|final|predicted"
+    r"|preferred|recommended|my|most\s(?:promising|likely))\s(?:option|choice|index|answer|one|pick)"
+    r"|(?:best|final|prediction|pick|choice|selection|selected|verdict|decision|winner|guess"
+    r"|conclusion|recommendation|index|result)(?=\s?[:=])"
+    r"|(?:the|my)\s(?:(?:best|final|top)\s)?(?:best|choice|pick|decision|selection|prediction|guess)"
+    r"(?=\s(?:is|would\sbe)\b))"
+    r"(?:[^.;:=\n\d]{0,30}?(?:\bis\b|\bbe\b|[:=]|\s[-–—]\s)(?:\s*(?:is\b|be\b|[:=]))*|\s(?=[#(]?[0-9]|option))"
+    r"|(?:答案|最[佳优好](?:选项|选择|条件)?|答|结果)\s?(?:应该?)?(?:\s?[:=]|是|为)+)\s*",
+    re.I,
+)
+_TITLE: Final = re.compile(r"\W*(?:final\s)?(?:answer|答案)\W*", re.I)  # the answer is below
+_FINAL: Final = re.compile(r"\bfinal\b|最终", re.I)
+# A line that is an option's number and nothing else: `3.` · `"3"` · `(3)` · `Option 0` · `2.0`
 _BARE: Final = re.compile(
-    r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*[:#]?\s*)?[0-9]{1,6}[\s)\].。!,;:\"']*", re.I
+    r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*[:#]?\s*)?[0-9]{1,6}(?:\.0+)?[\s)\].。!,;:\"']*", re.I
 )
 # … and with words behind it: `3: water` · `3) K3PO4` · `3 - because` · `Option 0 (water)`
 _LED: Final = re.compile(
     r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*#?)?[0-9]{1,6}(?:\s?[:(（]|\)\s|\s[-–—]\s).*", re.I
 )
 # … or that ends so, behind other clauses: `After heating, option 1.`
-_NAMED: Final = re.compile(
-    r"(?:^|[,:;。.]\s?)(?:the )?(?:option|choice|选项|第)\s?#?\s?[0-9]{1,6}\s?(?:个?选项|个|项)?\W*\Z",
-    re.I,
+_ENDING: Final = re.compile(
+    r"(?:^|[,:;。.]\s?)(?:the )?(?:option|choice|选项|第)\s?#?\s?[0-9]{1,6}"
+    r"\s?(?:个?选项|个|项)?\W*$",
+    re.I | re.M,
 )
+_WHOLE: Final = re.compile(r"\A(\W*(?:option )?[0-9]{1,6})\.0+(?=\W*\Z)", re.I)  # 2.0 is 2
 _BOX: Final = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]{1,200})\}")
 _KEY: Final = re.compile(
-    r"(?:\w{1,20}[_ ])?(?:answer|option|index|choice|prediction|result)(?:[_ ](?:index|number|id))?",
+    r"(?:\w{1,20}[_ ])?(?:answer|option|index|choice|prediction|result)"
+    r"(?:[_ ](?:index|number|id))?",
     re.I,
 )
 _REPLY_FIELDS: Final = (
-    "reply",
-    "response",
-    "output",
-    "completion",
-    "text",
-    "content",
-    "answer",
-    "prediction",
+    *("reply", "response", "output", "completion", "text", "content", "answer", "prediction"),
 )
 
 
@@ -125,32 +204,33 @@ def parse_reply(reply: object) -> tuple[int | None, str]:
     r"""(index, "" or that it was an ordinal) of a reply, or (None, "no index", "two different
     indices" or "refusal").
 
-    What is stated as the answer counts: a box, a JSON object, what follows "Answer", a first or
-    last line that is a number; else the one line that begins with a number, or the one option that
-    a text names and chooses. What stands there must be one integer, up to the reason, and nothing
-    may be denied. In doubt there is no index: a wrong one would become a score.
+    What is stated as the answer counts: a box, a JSON object, what follows "Answer:" or "The best
+    option is", a first or last line that is a number. Without a statement the last clause that
+    chooses an option counts; clauses that deny or weigh options choose nothing. In doubt there is
+    no index: a wrong one would become a score.
 
     >>> parse_reply("Option 1 lacks a base.\nAnswer: 3"), parse_reply("Option 2 or Option 3")
     ((3, ''), (None, 'two different indices'))
     """
     text = _ORDINAL.sub(_index_of_ordinal, plain := _plain_text(reply))
-    stated = [_indices(statement) for statement in _statements(text)]
-    indices = set[int]().union(*stated)
-    if all(stated) and len(indices) == 1:
+    stated = [_interpret_statement(statement) for statement in _find_statements(text)]
+    indices = set[int]().union(*stated) if stated else _interpret_clauses(text)
+    if all(stated) and len(indices) == 1 and not _FROM_ONE.search(text):
         index = indices.pop()
         ordinals = {_index_of_ordinal(match) for match in _ORDINAL.finditer(plain)}
         return index, ORDINAL if f" option {index} " in ordinals else ""
     if _REFUSAL.search(text):
         return None, "refusal"
-    return None, CONFLICT if all(stated) and indices else NO_INDEX
+    return None, CONFLICT if all(stated) and len(indices) > 1 else NO_INDEX
 
 
 def _plain_text(reply: object) -> str:
     """The text after any thoughts, without markup and the tokens that end a turn."""
     if not isinstance(reply, str):
-        reply = as_text(reply) if isinstance(reply, dict) else number_text(reply).removesuffix(".0")
+        reply = as_text(reply) if isinstance(reply, dict) else number_text(reply)
     text = reply.rpartition("</think>")[2].partition("<think>")[0]
-    text = _TOKEN.sub(" ", unicodedata.normalize("NFKC", text))
+    text = _NOISE.sub(" ", unicodedata.normalize("NFKC", text))
+    text = _ANSWER_TAG.sub(r"\nAnswer: \1\n", text).replace("->", ":")
     return _GLUED.sub(r"\1 ", _INVISIBLE.sub("", text.translate(_MARKUP)))
 
 
@@ -159,47 +239,47 @@ def _index_of_ordinal(match: re.Match[str]) -> str:
     return f" option {(_ORDINALS.get(word) or int(word)) - 1} "
 
 
-def _statements(text: str) -> list[str]:
-    """The stated answer; without one, the only line that begins with a number, or the whole
-    text.
-    """
+# --- Statements ---
+
+
+def _find_statements(text: str) -> list[str]:
+    """What is stated as the answer; without that, the only line that begins with a number."""
     lines = [" ".join(line.split()) for line in text.split("\n") if line.strip()]
     (box, any_box), record = last_boxed(text), find_object(text)
     stated = [clean(content) for content in (box, *_BOX.findall(text))] if any_box else []
     if not isinstance(record, dict):
-        stated += _marked(lines)
-    elif not stated:  # with their keys: "worst option: 3" is denied
+        stated += _find_marked(lines)
+    elif not stated:
         keyed = {key: as_text(value) for key, value in record.items() if _KEY.fullmatch(key)}
-        stated = [f"{key.replace('_', ' ')}: {value}" for key, value in keyed.items()]
+        stated = ["" if _DENIED.search(key.replace("_", " ")) else keyed[key] for key in keyed]
     heads = [
-        _head(line) if _KEYWORD.match(line) else _REASON.split(line, maxsplit=1)[0]
-        for line in lines
+        _head(line) if _OPTION.match(line) else _REASON.split(line, maxsplit=1)[0] for line in lines
     ]
     ends = list(dict.fromkeys(heads[:1] + heads[-1:]))
     stated += filter(_BARE.fullmatch, ends)
     led = list(filter(_LED.fullmatch, heads))
-    if stated or not (len(led) == 1 or _KEYWORD.search(text)):
-        return stated
-    if len(led) == 1 and led[0] in ends:
-        return led
-    chosen = _CHOSEN.search(text) or any(map(_NAMED.search, ends)) or len(_indices(text)) > 1
-    return [text] if chosen else []
+    return stated or (led if len(led) == 1 and led[0] in ends else [])
 
 
-def _marked(lines: list[str]) -> Iterator[str]:
-    """The text after "Answer", on its line or the next, unless its clause denies it: "the worst
-    answer is 3".
+def _find_marked(lines: list[str]) -> list[str]:
+    """What lines give as the answer; only as the final one, if a line does. "" where the clause
+    denies or weighs it: "the worst answer is 3".
     """
+    marked: dict[str, str] = {}
     for number, line in enumerate(lines):
-        if marker := _MARKER.search(line):
-            clause = re.split(r"[.,:;。]", line[: marker.start()])[-1]
-            rest = _head(_STATED.sub("", line[marker.end() :]))
-            below = [
-                row
-                for row in lines[number + 1 : number + 2]
-                if _BARE.fullmatch(row) or _KEYWORD.match(row)
-            ]
-            yield "" if _DENIED.search(clause) else rest or "".join(below)
+        below = "".join(
+            row
+            for row in lines[number + 1 : number + 2]
+            if _BARE.fullmatch(row) or _OPTION.match(row)
+        )
+        if marks := list(_STATED.finditer(line)):
+            end = marks[-1].end()
+            clause = re.split(r"[.,:;。]", line[:end].rstrip(" :=,.;"))[-1]
+            is_other = any(words.search(clause) for words in (_DENIED, _WEIGHED, _SUPPOSED))
+            marked[line] = "" if is_other else _head(line[end:]) or below
+        elif _TITLE.fullmatch(line):
+            marked[line] = below
+    return [marked[line] for line in filter(_FINAL.search, marked)] or list(marked.values())
 
 
 def _head(text: str) -> str:
@@ -211,36 +291,78 @@ def _head(text: str) -> str:
     return sentence if _BARE.fullmatch(sentence) else text
 
 
-def _indices(statement: str) -> set[int]:
-    """The options that a statement names up to its reason, without those that a sentence denies.
-
-    A sentence that denies and names no option denies all of them: "Option 2 looks good. It is not."
+def _interpret_statement(statement: str) -> set[int]:
+    """The options that a statement names, without those that a clause denies or weighs; none if it
+    is not clear that a number is an option.
     """
     picked, denied = set[int](), set[int]()
-    for sentence in _SENTENCE_END.split(_REASON.split(statement, maxsplit=1)[0]):
-        numbers = _free_integers(_LABEL.sub(" ; ", sentence))
-        if not _DENIED.search(sentence):
-            picked |= numbers
-        elif numbers:
+    for clause, masked, numbers in _split_clauses(_WHOLE.sub(r"\1", statement)):
+        if _DENIED.search(clause):
             denied |= numbers
-        else:
-            return set()
+            picked = picked if numbers else set()
+        elif numbers and not _WEIGHED.search(clause):
+            if not _LEADING.search(masked) and not _PICKED.search(masked):
+                return set()
+            picked |= numbers
     return picked - denied
 
 
-def _free_integers(text: str) -> set[int]:
-    """The integers that stand alone, without a unit unless an option is named: not the 30 of "30
-    mA".
+# --- Clauses ---
+
+
+def _interpret_clauses(text: str) -> set[int]:
+    """The option that the last choosing clause chooses; several if that is not clear.
+
+    Where no clause picks or praises an option, the only one that is named counts, if there is a
+    word of choice: "Option 2, the best base of all".
     """
-    return {
-        int(match[0])
-        for match in _INDEX.finditer(text)
-        if not _UNIT.match(text, match.end())
-        or _OPTION.search(text, max(0, match.start() - 12), match.start())
-    }
+    chosen, bare, named, clear, denied = (set[int]() for _ in range(5))
+    for clause, masked, numbers in _split_clauses(text):
+        if _DENIED.search(clause) or (_BUT.match(clause) and not numbers):
+            denied |= numbers
+            chosen, named = (chosen - numbers, named) if numbers else (set(), set())
+        elif not numbers or _WEIGHED.search(clause):
+            continue
+        elif _PICKED.search(masked):
+            chosen, denied = numbers, denied - numbers
+        elif _PRAISED.search(masked) or (chosen and _CHOSEN.search(clause)):
+            chosen = chosen | numbers | bare
+        elif _BARE.fullmatch(clause):  # "1. Option 2 is best"
+            bare |= numbers
+        named = named | numbers
+        clear |= numbers if _LEADING.search(masked) else set()
+    if chosen:
+        return chosen
+    left = named - denied
+    is_choice = _CHOSEN.search(text) or _ENDING.search(text) or len(left) > 1
+    return left if is_choice and _OPTION.search(text) and left & clear else set()
 
 
-def parse_replies(records: Iterable[Any]) -> tuple[dict[str, int], list[str]]:
+def _split_clauses(text: str) -> Iterator[tuple[str, str, set[int]]]:
+    """(clause, the clause with {} for options, their indices), without reasons and suppositions."""
+    for sentence in _SENTENCE_END.split(_LABEL.sub(" ; ", text)):
+        for clause in [] if _SUPPOSED.search(sentence) else _CLAUSE_END.split(sentence):
+            head, *reasons = _REASON.split(clause, maxsplit=1)
+            numbers = set[int]()
+            yield head, _mask(head, numbers), numbers
+            if reasons and head.strip():
+                break  # "Option 0, because …" ends here; "Since …, option 2 is best" does not
+
+
+def _mask(clause: str, numbers: set[int]) -> str:
+    """A clause with {name} for `option 2` and {} for `2`; adds the indices to `numbers`."""
+
+    def replace(match: re.Match[str]) -> str:
+        end = match.end()
+        if not match["name"] and (_UNIT.match(clause, end) or _COUNT.match(clause, end)):
+            return match[0]
+        numbers.add(int(match["number"]))
+        return "{name}" if match["name"] else "{}"
+
+    return _MENTION.sub(replace, clause)
+
+
+def parse_replies(records: Iterable[object]) -> tuple[dict[str, int], list[str]]:
     """(`{id: index}`, warnings) of records with an id and a reply; what cannot be read is left out
     and named.
     """
@@ -248,13 +370,12 @@ def parse_replies(records: Iterable[Any]) -> tuple[dict[str, int], list[str]]:
     notes = RecordNotes()
     conflicting: set[str] = set()
     for number, record in enumerate(records, 1):
-        name = record.get("custom_id", record.get("id")) if isinstance(record, Mapping) else None
+        row = record if isinstance(record, Mapping) else {}
+        name = row.get("custom_id", row.get("id"))
         if name is None:
             notes["reply without id, not used"].append(f"record {number}")
             continue
-        reply = next(
-            (record[field] for field in _REPLY_FIELDS if record.get(field) is not None), None
-        )
+        reply = next((row[field] for field in _REPLY_FIELDS if row.get(field) is not None), None)
         for text in reply_texts(reply):  # all choices in a line of a batch's output
             index, note = parse_reply(text)
             if index is not None and indices.setdefault(str(name), index) != index:

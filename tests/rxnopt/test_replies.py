@@ -21,7 +21,7 @@ REPLIES: Final = json.loads((CASES / "rxnopt_replies.json").read_text(encoding="
 
 
 def test_the_tables_of_cases_are_not_empty() -> None:
-    assert len(REPLIES) > 80
+    assert sum(case["expected"] is None for case in REPLIES) > 209
     assert len(MORE["replies"]) > 10
 
 
