@@ -1,5 +1,5 @@
-"""A benchmark as one value, `Benchmark`, and the code that all benchmarks share: options, files,
-results.
+"""What a benchmark is: `Benchmark` to the command line, an `Evaluator` that makes results of files,
+and its options.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import gc
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from forecasteval.common.errors import InputError
 from forecasteval.display.results import Results
@@ -56,9 +56,8 @@ class Option(NamedTuple):
         add(self.flag, dest=self.name, help=self.help, default=None, **words)
 
 
-ITEMS: Final = Option(
-    "--items", "show a line per question, or per forecast", bool, "report"
-)  # of any benchmark
+# Of any benchmark.
+ITEMS: Final = Option("--items", "show a line per question, or per forecast", bool, "report")
 
 
 def add_options(parser: ArgumentParser, wings: Iterable[Benchmark], ranked: bool) -> None:
@@ -87,7 +86,21 @@ class Files(NamedTuple):
     datasets: Sequence[Path] = ()
 
 
-class Evaluator(ABC):
+class FileData(Protocol):
+    """What an evaluator reads of files; both methods are called when all of it has been used."""
+
+    def messages(self) -> Sequence[str]:
+        """Warnings about the files."""
+
+    def checksums(self) -> Mapping[str, Any]:
+        """The checksums of the files, for the signature."""
+
+
+Data = TypeVar("Data", bound=FileData)
+Scores = TypeVar("Scores")
+
+
+class Evaluator(ABC, Generic[Data, Scores]):
     """Scores files of one benchmark; what scores depend on besides the files is in `settings`.
 
     A result is made by `read`, `score` and `summarise`, one after the other; `bounds` and
@@ -107,24 +120,20 @@ class Evaluator(ABC):
         """
 
     @abstractmethod
-    def read(self, files: Files) -> Any:
-        """The data of files; InputError if they cannot be read.
-
-        When all of it has been used, two of its methods are called: `messages()` returns warnings
-        about the files, `checksums()` their checksums for the signature.
-        """
+    def read(self, files: Files) -> Data:
+        """The data of files; InputError if they cannot be read."""
 
     @abstractmethod
-    def score(self, data: Any) -> Any:
+    def score(self, data: Data) -> Scores:
         """The scores of the data."""
 
     @abstractmethod
-    def summarise(self, scores: Any, data: Any) -> dict[str, Any]:
+    def summarise(self, scores: Scores, data: Data) -> dict[str, Any]:
         """The values of a result: "warnings", "signature" (checksums of the data), "items" where
         there are any, …
         """
 
-    def page(self, results: Mapping[str, Any], data: Any) -> Page:
+    def page(self, results: Mapping[str, Any], data: Data) -> Page:
         """The page of a result; InputError if its benchmark has no pages."""
         raise InputError(self.benchmark, "expected a benchmark whose results have pages")
 
@@ -134,11 +143,11 @@ class Evaluator(ABC):
             "--vote", "expected a benchmark whose answers can be voted on", self.benchmark
         )
 
-    def evaluate(self, data: Any, names: Mapping[str, Any] | None = None) -> Results:
+    def evaluate(self, data: Data, names: Mapping[str, Any] | None = None) -> Results:
         """The result of data, with `names` in front."""
+        # Records make no cycles, and walking millions of them again and again costs a third of the
+        # time.
         collecting = gc.isenabled()
-        # records make no cycles, and walking millions of them again and again costs a third of the
-        # time
         gc.disable()
         try:
             values = self.summarise(self.score(data), data)
@@ -147,10 +156,8 @@ class Evaluator(ABC):
                 gc.enable()
         values["warnings"] = [*data.messages(), *values["warnings"]]
         values["signature"] = {**self.settings(), **values["signature"], **data.checksums()}
-        if (self.bounds, self.higher_is_better) != (
-            (0.0, 1.0),
-            True,
-        ):  # the scale of results without these keys
+        usual = (0.0, 1.0), True  # the scale of results without these keys
+        if (self.bounds, self.higher_is_better) != usual:
             values |= {"score_bounds": self.bounds, "higher_is_better": self.higher_is_better}
         values = {**(names or {}), "benchmark": self.benchmark, **values}
         return Results(values, self.report, lambda results: self.page(results, data), self.explain)
@@ -184,15 +191,17 @@ class Benchmark(NamedTuple):
     is_mine(prediction, dataset) says whether files belong to this benchmark. evaluator(output,
     **options) makes an evaluator with the options that were given; `output` is the folder of
     results. check(path) finds mistakes in a dataset; None: there is no check. one_set(dataset):
-    whether all predictions for a dataset are ranked together.
+    whether all predictions for a dataset are ranked together. is_whole(prediction): whether the file
+    contains its questions, so that it needs no dataset.
     """
 
     name: str
     is_mine: Callable[[Path, Path | None], bool]
-    evaluator: Callable[..., Evaluator]
+    evaluator: Callable[..., Evaluator[Any, Any]]
     options: tuple[Option, ...] = ()
     check: Callable[[Path], Results] | None = None
     one_set: Callable[[Path], bool] | None = None
+    is_whole: Callable[[Path], bool] | None = None
 
 
 # --- Whose file it is ---

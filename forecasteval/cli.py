@@ -187,7 +187,7 @@ def compare(argv: Sequence[str]) -> int:
 
     pages.require_usable(args.html)
     scorer = _scorer(args)
-    if args.all_weeks or (not args.dataset and _are_systems(args.file, args.root)):
+    if args.all_weeks or (not args.dataset and _are_systems(args.file, args.root, scorer)):
         compared = _compare_weeks(args, scorer)
     else:
         compared = _compare_files(args, scorer)
@@ -220,7 +220,7 @@ def _compare_weeks(args: argparse.Namespace, scorer: Scorer) -> Results:
         if given:
             over_weeks = "a comparison over all weeks (--all-weeks)"
             raise InputError(option, "cannot be combined", over_weeks)
-    files = _find_systems(args.file, args.root)
+    files = _find_systems(args.file, args.root, scorer)
     paths = [str(path) for of_system in files.values() for path in of_system]
     results = list(score_names(scorer, args.root, paths, [], _refuse))
     gate.require_baseline(args, results)
@@ -231,7 +231,7 @@ def _refuse(error: EvaluationError) -> None:
     raise error
 
 
-def _are_systems(names: Iterable[str], root: Path) -> bool:
+def _are_systems(names: Iterable[str], root: Path, scorer: Scorer) -> bool:
     """Whether a name is that of a system in `root/prediction`, and none that of a file there, or a
     path.
     """
@@ -241,14 +241,14 @@ def _are_systems(names: Iterable[str], root: Path) -> bool:
             return False
         if any((folder / f"{name}{end}").exists() for end in ("", *SUFFIXES)):
             return False
-    return folder.is_dir() and not _list_systems(root)[0].keys().isdisjoint(names)
+    return folder.is_dir() and not _list_systems(root, scorer)[0].keys().isdisjoint(names)
 
 
-def _find_systems(names: Sequence[str], root: Path) -> dict[str, list[Path]]:
+def _find_systems(names: Sequence[str], root: Path, scorer: Scorer) -> dict[str, list[Path]]:
     """The files of each system that is named, by itself or by one of its files; InputError for one
     that has none.
     """
-    files, systems = _list_systems(root)
+    files, systems = _list_systems(root, scorer)
     named: dict[str, list[Path]] = {}
     for name in names:
         system = name if name in files else systems.get(name, "")
@@ -265,11 +265,11 @@ def _find_systems(names: Sequence[str], root: Path) -> dict[str, list[Path]]:
     return named
 
 
-def _list_systems(root: Path) -> tuple[dict[str, list[Path]], dict[str, str]]:
+def _list_systems(root: Path, scorer: Scorer) -> tuple[dict[str, list[Path]], dict[str, str]]:
     """The files of every system, and the system of each file's name, with and without its run."""
     files: dict[str, list[Path]] = defaultdict(list)
     systems: dict[str, str] = {}
-    for path, dataset, _ in find_tasks(root)[0]:
+    for path, dataset, _ in find_tasks(root, scorer.is_whole)[0]:
         if dataset:
             system = split_name(path.stem, dataset.name).system
             files[system].append(path)

@@ -46,7 +46,7 @@ class Scorer:
         self.wings = {wing.name: wing for wing in wings}
         self.given = {name: value for name, value in options.items() if value is not None}
         self.output = output
-        self._evaluators: dict[str, Evaluator] = {}
+        self._evaluators: dict[str, Evaluator[Any, Any]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:  # without evaluators: another process makes them again
         return Scorer, (tuple(self.wings.values()), self.given, self.output)
@@ -90,6 +90,10 @@ class Scorer:
     def one_set(self, dataset: Path) -> bool:
         """Whether the prediction files of a dataset are scored together."""
         return any(wing.one_set(dataset) for wing in self.wings.values() if wing.one_set)
+
+    def is_whole(self, prediction: Path) -> bool:
+        """Whether a prediction file contains its questions."""
+        return any(wing.is_whole(prediction) for wing in self.wings.values() if wing.is_whole)
 
     def check(self, path: Path) -> Results:
         """The mistakes in a dataset; InputError if its benchmark has no check."""
@@ -137,7 +141,7 @@ class Scorer:
         names = [option.name for option in self.wings[name].options if option.scope in scopes]
         return {given: self.given[given] for given in names if given in self.given}
 
-    def _evaluator(self, name: str) -> Evaluator:
+    def _evaluator(self, name: str) -> Evaluator[Any, Any]:
         if name not in self._evaluators:
             options = self._choose(name, "score", "run", "ranked", "items")
             self._evaluators[name] = self.wings[name].evaluator(self.output, **options)
@@ -161,7 +165,9 @@ def score_names(
     for number, name in enumerate(names):
         try:
             paths = _find_files(name, root / "prediction", vote)
-            inputs: list[Path | None] = [*datasets] or [find_dataset(paths[0], root / "dataset")]
+            inputs: list[Path | None] = [*datasets] or [
+                find_dataset(paths[0], root / "dataset", scorer.is_whole)
+            ]
             if vote:
                 scorer.report_options(
                     scorer.recognise(paths[0], inputs[0]).name
@@ -351,12 +357,15 @@ def explain(error: EvaluationError, path: Path, root: Path) -> str:
 
 
 def find_tasks(
-    root: Path, together: Callable[[Path], bool] = lambda dataset: False
+    root: Path,
+    is_whole: Callable[[Path], bool],
+    together: Callable[[Path], bool] = lambda dataset: False,
 ) -> tuple[list[Task], list[Failure], list[str]]:
     """The tasks of `root/prediction`, the files that cannot be used, and the names of what is no
     prediction file.
 
-    A task holds one file, or all files of a dataset that are scored `together`. Hidden files are
+    A task holds one file, or all files of a dataset that are scored `together`; a file that
+    `is_whole` has no dataset. Hidden files are
     left out, and `SYSTEMS_FILE`. Raises InputError if there is no prediction file.
     """
     files, failures, ignored = _list_files(root / "prediction")
@@ -364,7 +373,7 @@ def find_tasks(
     one_set = cache(together)
     for path in files:
         try:
-            dataset = find_dataset(path, root / "dataset")
+            dataset = find_dataset(path, root / "dataset", is_whole)
         except EvaluationError as error:
             failures.append(failure(path.name, explain(error, path, root)))
             continue

@@ -9,7 +9,7 @@ import itertools
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -242,26 +242,21 @@ def csv_rows(
         raise InputError(f"{where}: line {blank + reader.line_num}", f"not CSV: {error}") from None
 
 
-def holds_events(columns: Iterable[str]) -> bool:
-    """Whether a CSV with these columns contains events, as Prophet Arena's do, and needs no
-    dataset.
-    """
-    return not {"event_ticker", "market_info", "market_outcome"}.isdisjoint(columns)
-
-
 def belongs_to(stem: str, dataset: str) -> bool:
     """Whether a prediction's stem begins with a dataset's, as a whole name."""
     return stem == dataset or (stem.startswith(dataset) and stem[len(dataset)] in NAME_ENDS)
 
 
-def find_dataset(prediction: Path, folder: Path) -> Path | None:
+def find_dataset(
+    prediction: Path, folder: Path, is_whole: Callable[[Path], bool] = lambda path: False
+) -> Path | None:
     """The longest-named file in `folder` whose stem is the prediction's or a prefix of it up to
     `-`, `_`, `.` or `@`.
 
-    None if there is none, and for a CSV that contains events; InputError if two fit equally well,
-    or if the folder exists and cannot be read.
+    None if there is none, and for a file that `is_whole`, with its questions; InputError if two fit
+    equally well, or if the folder exists and cannot be read.
     """
-    if prediction.suffix == ".csv" and holds_events(csv_header(prediction)):
+    if is_whole(prediction):
         return None
     stem = prediction.stem
     try:

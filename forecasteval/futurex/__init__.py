@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval.benchmark import ITEMS, Benchmark, Evaluator, Option
+from forecasteval.benchmark import ITEMS, Benchmark, Option
 from forecasteval.display.results import Results
 
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS
+
+if TYPE_CHECKING:
+    from .evaluator import FutureXEvaluator
 
 NAME: Final = "FutureX"
 # Rule sets by which systems can be ranked: they are judged on the same questions.
@@ -44,7 +47,7 @@ def is_mine(path: Path, dataset: Path | None) -> bool:
     return True
 
 
-def make_evaluator(output: Path, **options: Any) -> Evaluator:
+def make_evaluator(output: Path, **options: Any) -> FutureXEvaluator:
     """An evaluator of the command line's options."""
     from .evaluator import evaluator_of_options
 

@@ -27,7 +27,7 @@ DEFAULT_MODEL: Final = "gpt-4o-mini"
 DEFAULT_SERVER: Final = "https://api.openai.com/v1"
 
 
-class FutureXEvaluator(Evaluator):
+class FutureXEvaluator(Evaluator[Rows, Scoring]):
     """Scores FutureX predictions; one evaluator serves any number of files.
 
     rules: a rule set, "readme" (default), "official-2026" or "paper" (docs/scoring.md); the next

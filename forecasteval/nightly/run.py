@@ -67,9 +67,8 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
     EvaluationError if nothing can be read or written.
     """
     date = today()
-    tasks, failures, ignored = find_tasks(
-        root, scorer.one_set
-    )  # first: a mistyped root is not made
+    # First: a folder that was mistyped is not made.
+    tasks, failures, ignored = find_tasks(root, scorer.is_whole, scorer.one_set)
 
     with lock_folder(scorer.output) as note:
         board, _ = read_stored(scorer.output / f"{BOARD}.json")

@@ -36,7 +36,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.benchmark import ITEMS, Benchmark, Option
-from forecasteval.common.files import holds_events
 from forecasteval.common.records import first_keys
 from forecasteval.display.results import Results
 
@@ -75,11 +74,16 @@ def is_mine(path: Path, dataset: Path | None) -> bool:
     If it has a dataset, that decides: a key in one row of a prediction file does not change its
     benchmark.
     """
-    if path.suffix == ".csv":
-        keys = first_keys(path)
-        if holds_events(keys) or (dataset is None and "id" not in keys):
-            return True
+    if holds_events(path) or (
+        path.suffix == ".csv" and dataset is None and "id" not in first_keys(path)
+    ):
+        return True
     return "problem_id" in first_keys(dataset or path)
+
+
+def holds_events(path: Path) -> bool:
+    """Whether a file is a CSV that contains its events, and needs no dataset."""
+    return path.suffix == ".csv" and not _EVENT_COLUMNS.isdisjoint(first_keys(path))
 
 
 def is_one_set(dataset: Path) -> bool:
@@ -103,6 +107,7 @@ def find_mistakes(path: Path) -> Results:
     return check_file(path)
 
 
+_EVENT_COLUMNS: Final = {"event_ticker", "market_info", "market_outcome"}  # of Prophet Arena's CSV
 _LEAST: Final = "forecasters with fewer events are provisional, without ranks (5, or 20 %% of the events if more)"
 OPTIONS: Final = (
     Option(
@@ -127,5 +132,5 @@ OPTIONS: Final = (
     ITEMS._replace(scope="items"),
 )
 BENCHMARK: Final = Benchmark(
-    "Prophet Arena", is_mine, make_evaluator, OPTIONS, find_mistakes, is_one_set
+    "Prophet Arena", is_mine, make_evaluator, OPTIONS, find_mistakes, is_one_set, holds_events
 )

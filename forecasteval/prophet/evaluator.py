@@ -108,7 +108,7 @@ def _placing(records: Iterable[Any], what: str) -> Callable[[int], str]:
     return records.place if isinstance(records, (RecordFile, CsvFile)) else f"{what} {{}}".format
 
 
-class ProphetArenaEvaluator(Evaluator):
+class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
     """Scores and ranks probability forecasts; one evaluator serves any number of files.
 
     gammas: risk aversions of the returns, each in [0, 1]. bootstrap: resamples of the events for

@@ -47,7 +47,7 @@ _ONE_SIDED: Final = "only one side of the pairs of references and controls was a
 Items = Sequence[Item]
 
 
-class RxnOptEvaluator(Evaluator):
+class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
     """Scores `{id: option index}` against datasets: paths of files, or their records.
 
     An index is an integer from 0; "2" and 2.0 are read and counted as coerced, everything else is

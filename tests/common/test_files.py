@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from forecasteval import prophet
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import find_dataset, find_file, require_plain, write_atomic
 
@@ -185,4 +186,5 @@ def test_a_csv_without_events_has_a_dataset(tmp_path: Path, header: str, found: 
     (folder / "p.json").touch()
     (folder / "p.csv").touch()  # no dataset
     (tmp_path / "p-x.csv").write_text(header + "\n", encoding="utf-8")
-    assert find_dataset(tmp_path / "p-x.csv", folder) == (folder / "p.json" if found else None)
+    found_dataset = find_dataset(tmp_path / "p-x.csv", folder, prophet.holds_events)
+    assert found_dataset == (folder / "p.json" if found else None)
