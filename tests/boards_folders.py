@@ -131,6 +131,7 @@ def evaluate(
         score=score or scorer(evaluator),
         settings=lambda benchmark: found,
         one_set=lambda dataset: False,
+        is_whole=lambda prediction: False,
         output=root / "evaluation",
     )
     return evaluate_folder(root, scoring, Options(**options))

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 # --- Processes: one that dies costs only its task, and none outlives the run ---
 
+_work: Callable[[Any], Any]  # of a process: the same for all its tasks, as it counts failures
+_folder: Path
+
 
 def run_in_processes(
     work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, folder: Path
@@ -63,9 +66,9 @@ def _map(
 
     context = get_context("spawn" if sys.platform == "win32" else "forkserver")
     alive, parent = context.Pipe(duplex=False)  # processes end when `parent` is closed or dies
-    executor = ProcessPoolExecutor(processes, context, _begin, (alive,))
+    executor = ProcessPoolExecutor(processes, context, _begin, (work, folder, alive))
     try:
-        futures = [executor.submit(_do, work, folder, task) for task in tasks]
+        futures = [executor.submit(_do, task) for task in tasks]
         for future in futures:
             path = folder / future.result()
             yield pickle.loads(path.read_bytes())
@@ -76,8 +79,10 @@ def _map(
         alive.close()
 
 
-def _begin(alive: Connection) -> None:
+def _begin(work: Callable[[Any], Any], folder: Path, alive: Connection) -> None:
     """Begin a process that ends with its parent, and leaves Ctrl-C to it."""
+    global _work, _folder
+    _work, _folder = work, folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, args=(alive,), daemon=True).start()
 
@@ -88,14 +93,14 @@ def _end_with_parent(alive: Connection) -> None:
     os._exit(1)
 
 
-def _do(work: Callable[[Any], Any], folder: Path, task: Any) -> str:
+def _do(task: Any) -> str:
     """Do a task, and leave its outcome in a file, whose name is returned.
 
     A process that is killed while it sends a long message leaves half of it in the pipe, and the
     parent would wait for the rest for ever. A name is sent whole or not at all.
     """
-    path = temporary_name(folder)
-    write_atomic(path, pickle.dumps(work(task)))
+    path = temporary_name(_folder)
+    write_atomic(path, pickle.dumps(_work(task)))
     return path.name
 
 
