@@ -321,7 +321,7 @@ OPTIONS: Final = {
     "check": (),
 }  # besides --json, --root and --version, which all have  # fmt: skip
 EXIT_CODES: Final = {
-    "": [0, 1, 2, 3, 6, 130], "nightly": [0, 1, 2, 3, 4, 5, 130], "compare": [0, 1, 2, 6, 130],
+    "": [0, 1, 2, 3, 6, 130], "nightly": [0, 1, 2, 3, 5, 130], "compare": [0, 1, 2, 6, 130],
     "check": [0, 1, 2, 4, 130],
 }  # fmt: skip
 
