@@ -29,6 +29,7 @@ from cli import (
     write,
 )
 from forecasteval import __version__
+from forecasteval.display.tables import display_width
 
 # --- The screen ---
 
@@ -112,7 +113,8 @@ def test_report_shows_each_level_and_overall(tmp_path: Path) -> None:
     assert rows["Level 4"][-3:] == ["1", "1", "0"]
     assert rows["Overall"][1] == "0.1333"  # (0.1 * 2/3 + 0.4 * 0) / 0.5
     assert rows["Overall"][-3:] == ["4", "1", "0"]
-    assert re.search(r"^signature: .*prediction:[0-9a-f]{12}", out, re.M)
+    signature = f"signature: FutureX {__version__} rules:readme missing:zero"
+    assert out.splitlines()[-1] == signature
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "gbk"])
@@ -393,12 +395,35 @@ def test_a_typo_of_a_command_names_the_nearest(tmp_path: Path, word: str, near: 
 
 
 @pytest.mark.parametrize(
-    "words",
-    [["nightly", "stray"], ["compare"], ["check"], ["check", "d", "e"], ["--json", "check"]],
-)
-def test_wrong_number_of_names(tmp_path: Path, words: list[str]) -> None:
-    assert_refused(run(example(tmp_path), *words), "error: ")
+    ("line", "error", "usage"),
+    [
+        ("nightly stray", "unrecognized arguments: stray", "nightly [OPTIONS]"),
+        ("compare", "the following arguments are required: NAME", "compare [OPTIONS] NAME …"),
+        ("check", "the following arguments are required: DATASET", "check [OPTIONS] DATASET"),
+        ("check d e", "unrecognized arguments: e", "check [OPTIONS] DATASET"),
+        ("--json check", "unrecognized arguments: check", "[OPTIONS]"),
+        ("convert x", "the following arguments are required: -o/--output", "convert [OPTIONS] SOURCE … -o FILE"),
+        ("--x\x1b[2J", r"unrecognized arguments: --x\x1b[2J", "[OPTIONS]"),
+    ],
+)  # fmt: skip
+def test_wrong_usage_is_one_line_and_one_of_usage(
+    tmp_path: Path, line: str, error: str, usage: str
+) -> None:
+    done = run(example(tmp_path), *line.split())
+    assert_refused(done, error)
+    first, second = done.err.splitlines()
+    command = " ".join(["python eval.py", *usage.split("[")[0].split()])
+    assert first.startswith(f"{command}: {error}".removeprefix("python "))
+    assert second == f"usage: python eval.py {usage}; options: {command} --help"
     assert files_below(tmp_path) == EXAMPLE
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_tables_in_a_pipe_are_as_wide_as_columns_says(columns: int) -> None:
+    done = run(ROOT, "-f", "prophet-sample", COLUMNS=str(columns))
+    table = done.out.split("\n\n")[1].splitlines()
+    assert columns - 20 < max(map(display_width, table[:-1])) <= columns
+    assert table[-1].startswith("(no room for: ")
 
 
 @pytest.mark.parametrize(

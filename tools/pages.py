@@ -166,7 +166,7 @@ def run(folder: Path, *arguments: str, **variables: str) -> tuple[int, str, str]
     with (
         mock.patch.object(program, "ROOT", folder),
         mock.patch.object(program, "PROGRAM", "eval.py"),
-        mock.patch.dict(os.environ, {"COLUMNS": "200", **variables}),
+        mock.patch.dict(os.environ, {"COLUMNS": "1000", **variables}),
         contextlib.chdir(folder),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),

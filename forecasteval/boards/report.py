@@ -44,7 +44,7 @@ def board_report(board: Row) -> Report:
     for table in list_tables(board):
         view = view_table(table)
         report += [f"Leaderboard  {view.title}", "", view.as_text(), "", *view.marks, *view.remarks]
-        report += [format_signature(table["signature"]), ""]
+        report += [format_signature(table["signature"], table.get("dataset")), ""]
     report += board.get("remarks", [])
     if board.get("changes"):
         report += ["Changed since the last run", *changes_report(board["changes"]), ""]
@@ -78,7 +78,7 @@ def comparison_report(comparison: Row) -> Report:
         report += ["", title, make_table(MOVES, pair["questions"])]
     if len(pairs) > PAIRS:
         report += ["", f"What moves the other {len(pairs) - PAIRS} pairs: --json"]
-    return [*report, "", format_signature(comparison["signature"])]
+    return [*report, "", format_signature(comparison["signature"], comparison["dataset"])]
 
 
 def over_weeks_report(comparison: Row) -> Report:
@@ -174,7 +174,7 @@ def _record(table: Row, row: Row) -> dict[str, Any]:
         "metric": f"{metric} (lower is better)" if lower else metric,
         "score": score,
         "runs": len(row["runs"]) if "runs" in row else row.get("n_runs", 1),
-        "signature": format_signature(table["signature"]),
+        "signature": format_signature(table["signature"], table.get("dataset")),
     }
 
 
@@ -208,7 +208,7 @@ def format_markdown(board: Row, changes: Sequence[Change] = ()) -> str:
         ]
         for remark in (*view.marks, *view.remarks):
             lines += ["", _markdown(remark)]
-        lines += ["", f"`{format_signature(table['signature'])}`", ""]
+        lines += ["", f"`{format_signature(table['signature'], table.get('dataset'))}`", ""]
     if board.get("remarks"):
         lines += [
             "## Runs apart",

@@ -7,6 +7,8 @@ import textwrap
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from forecasteval.common.errors import printable
+
 _CODES: Final = {
     1: "internal fault",
     2: "usage or unreadable input",
@@ -19,28 +21,28 @@ _CODES: Final = {
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that names the nearest option where one is misspelled."""
+    """A parser whose errors are one line of the error and one of usage, without all options."""
 
     def error(self, message: str) -> NoReturn:
-        """End the program with exit code 2."""
+        """End the program with exit code 2; of a misspelled option the nearest one is named."""
         import difflib  # here: it costs more than all the rest of the start-up
 
         known = [name for name in self._option_string_actions if name.startswith("--")]
+        _, unknown, rest = message.rpartition("unrecognized arguments: ")
+        options = [word.partition("=")[0] for word in rest.split() if word.startswith("--")]
+        near = [name for word in options for name in difflib.get_close_matches(word, known, n=1)]
+        hint = f" (did you mean {', '.join(near)}?)" if near and unknown else ""
+        needed = [action for action in self._actions if action.required]
         words = [
-            word.partition("=")[0]
-            for word in message.rpartition("unrecognized arguments: ")[2].split()
+            " ".join(
+                [*action.option_strings[:1], str(action.metavar), *["…"] * (action.nargs == "+")]
+            )
+            for action in needed
         ]
-        near = [
-            name
-            for word in words
-            if word.startswith("--")
-            for name in difflib.get_close_matches(word, known, n=1)
-        ]
-        super().error(
-            f"{message} (did you mean {', '.join(near)}?)"
-            if near and "unrecognized" in message
-            else message
-        )
+        call = command_line(self.prog)
+        usage = " ".join(["usage:", call, "[OPTIONS]", *words])
+        error = printable(f"{self.prog}: {message}{hint}")
+        self.exit(2, f"{error}\n{usage}; options: {call} --help\n")
 
 
 def program_name(path: str) -> str:
@@ -56,8 +58,8 @@ def program_name(path: str) -> str:
 
 
 def command_line(program: str) -> str:
-    """The command that users type to run a program: `python eval.py` in a checkout."""
-    return f"python {program}" if program.endswith(".py") else program
+    """What users type to run a program, or a command of it: `python eval.py` in a checkout."""
+    return f"python {program}" if program.split()[0].endswith(".py") else program
 
 
 def describe(

@@ -199,7 +199,8 @@ def make_overview(
         for name, value in figures.items()
     ]
     texts = [(name, show_value(value), show_value(remark)) for name, value, remark in shown]
-    return Page(title, lead, texts, sections, format_signature(results["signature"]))
+    signature = format_signature(results["signature"], results.get("dataset"))
+    return Page(title, lead, texts, sections, signature)
 
 
 # --- What is not right ---

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import math
+import os
 import shutil
 import sys
 import unicodedata
@@ -17,6 +18,9 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
+from forecasteval.common.errors import printable
+
+_NOT_RULES: Final = ("evaluator", "leaderboard", "llm_server", "llm_policy", "llm_prompt")
 _CUT: Final = 30  # columns of a terminal that a text at the end of a row is cut to, at least
 
 
@@ -189,10 +193,9 @@ def format_text(report: Report, width: float = math.inf) -> str:
 
 
 def print_report(report: Report) -> None:
-    """Print a report; tables fit the width of a terminal, and stay whole in a file or a pipe."""
-    print(
-        format_text(report, shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf)
-    )
+    """Print a report; tables fit the width of a terminal or `COLUMNS`, else they stay whole."""
+    is_fitted = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+    print(format_text(report, shutil.get_terminal_size().columns if is_fitted else math.inf))
 
 
 def _fit_table(table: Table, width: float) -> str:
@@ -288,17 +291,16 @@ def show_interval(bounds: Sequence[float] | None) -> str:
     return f"[{bounds[0]:.4f}, {bounds[1]:.4f}]" if bounds else "–"
 
 
-def format_signature(signature: Mapping[str, Any]) -> str:
-    """The signature on one line, checksums cut to 12 digits."""
-    parts = [str(signature["evaluator"])]
-    for key, value in signature.items():
-        if key == "code_sha256":  # in JSON only: it changes with every edit of ours
-            continue
-        if key.endswith("sha256"):
-            parts.append(f"{key.removesuffix('_sha256')}:{value[:12]}")
-        elif isinstance(value, (Mapping, list)):
-            values = value.values() if isinstance(value, Mapping) else value
-            parts.append(f"{key}:" + "/".join(f"{number:g}" for number in values))
-        elif key != "evaluator" and value is not None:
-            parts.append(f"{key}:{value}")
-    return "signature: " + " ".join(parts)
+def format_signature(signature: Mapping[str, Any], dataset: str | None = None) -> str:
+    """The evaluator, its rules and policies, and the dataset, on one short line.
+
+    Checksums, weights, seeds and numbers of resamples are in JSON only.
+    """
+    texts = {
+        key: value
+        for key, value in sorted(signature.items(), key=lambda entry: (entry[0] != "rules", entry))
+        if isinstance(value, (str, float)) and not key.endswith("sha256")
+    }
+    parts = [f"{key}:{value}" for key, value in texts.items() if key not in _NOT_RULES]
+    parts += [f"dataset:{printable(dataset, 60)}"] if dataset else []
+    return " ".join(["signature:", str(signature["evaluator"]), *parts])
