@@ -10,7 +10,9 @@ left out count as missing. With several epochs they are means.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,16 +37,23 @@ if (
 ):  # inspect_ai loads this file by its path, and its package may not be installed
     sys.path.insert(0, str(HERE))
 
-from forecasteval.common.errors import EvaluationError, InputError, printable  # noqa: E402
+from forecasteval.common.errors import (  # noqa: E402
+    EvaluationError,
+    InputError,
+    PendingError,
+    printable,
+)
 from forecasteval.common.files import find_file, hash_file  # noqa: E402
 from forecasteval.common.records import RecordFile  # noqa: E402
 from forecasteval.common.statistics import mean  # noqa: E402
 from forecasteval.common.version import __version__  # noqa: E402
 from forecasteval.convert.formats import PREDICTION  # noqa: E402
 from forecasteval.convert.tables import QUESTION_ID  # noqa: E402
+from forecasteval.futurex.join import is_void  # noqa: E402
 from forecasteval.futurex.report import explain  # noqa: E402
 from forecasteval.futurex.results import Item, Scoring  # noqa: E402
 from forecasteval.futurex.rules import RULE_SETS, summarise  # noqa: E402
+from forecasteval.futurex.truths import QuestionFile  # noqa: E402
 from forecasteval.rxnopt.datasets import METRICS  # noqa: E402
 from forecasteval.rxnopt.prompts import find_templates, render_prompts  # noqa: E402
 from forecasteval.rxnopt.replies import parse_reply  # noqa: E402
@@ -129,7 +138,7 @@ class FutureX:
 
     def __init__(self, path: Path) -> None:
         self._where = str(path)
-        records = list(RecordFile(path))
+        records = [record for record in QuestionFile(path) if not is_void(record)]
         blank = [
             {**record, "answer": None} if isinstance(record, Mapping) else record
             for record in records
@@ -160,7 +169,8 @@ class FutureX:
 
     def _score_rows(self, rows: Iterable[Any]) -> list[Item]:
         scoring = Scoring(RULE_SETS["readme"], self._where)
-        scoring.add_all(rows)
+        with contextlib.suppress(PendingError):  # a model answers before there are truths
+            scoring.add_all(rows)
         return scoring.items
 
     def samples(self) -> Iterator[Sample]:
@@ -183,7 +193,7 @@ class FutureX:
             "note": item["note"],
         }
         return Score(
-            value=item["score"] or 0.0,
+            value=math.nan if item["score"] is None else item["score"],
             answer=item["read"],
             explanation=explain(item),
             metadata=metadata,
@@ -195,14 +205,12 @@ class FutureX:
         for place, name in enumerate(self._questions):
             if name in scores:
                 outcome = (scores[name].metadata or {})["outcome"]
-                items[place] = {
-                    **items[place],
-                    "score": scores[name].as_float(),
-                    "outcome": outcome,
-                }
+                score = None if outcome == "pending" else scores[name].as_float()
+                items[place] = {**items[place], "score": score, "outcome": outcome}
         summary = summarise(items)
         levels = {f"level_{level}": value for level, value in summary["level_scores"].items()}
-        counts = {key: float(summary[key]) for key in ("missing_count", "unparsed_count")}
+        keys = ("pending", "missing_count", "unparsed_count")
+        counts = {key: float(summary[key]) for key in keys}
         return {"overall_score": summary["overall_score"], **levels, **counts}
 
 

@@ -17,6 +17,7 @@ from forecasteval.common.files import (
     SUFFIXES,
     find_dataset,
     find_file,
+    find_truths,
     hash_file,
     join_checksums,
     readable,
@@ -284,7 +285,8 @@ def score_unchanged(
     Raises InputError if a file changes again, and the errors of `score` for files that do not
     change.
     """
-    files = [path, *others, *filter(None, [dataset])]
+    truths = find_truths(dataset) if dataset else None
+    files = [path, *others, *filter(None, [dataset, truths])]
     error: EvaluationError | None = None
     for _ in range(2):
         before, error = list(map(stamp_of, files)), None

@@ -273,3 +273,16 @@ def test_inspect_eval_finds_the_task_in_a_checkout(tmp_path: Path) -> None:
     results = run(ROOT, "-f", str(tmp_path / "x.json"), "--dataset", "250915", "--json").json
     assert results["missing_count"] == 47
     assert f"overall_score       {results['overall_score']:.3f}" in done.stdout
+
+
+def test_a_model_answers_before_there_are_truths(root: Path) -> None:
+    pending = [{**QUESTIONS[0], "ground_truth": None}, {**QUESTIONS[1], "void": True}]
+    write(root, {"dataset/p.json": pending, "dataset/half.json": [*pending, QUESTIONS[3]]})
+    questions = inspect_tasks.FutureX(root / "dataset/p.json")
+    assert [sample.id for sample in questions.samples()] == ["q1"]
+    score = questions.score("q1", r"\boxed{Zanzibar}")
+    assert score.value != score.value  # nan: inspect_ai counts it as unscored
+    assert score.metadata["outcome"] == "pending"
+    half = inspect_tasks.FutureX(root / "dataset/half.json")
+    made = half.summarise({"q1": score, "q3": half.score("q3", "Yes")})
+    assert (made["overall_score"], made["pending"], made["missing_count"]) == (1.0, 1.0, 0.0)

@@ -143,7 +143,7 @@ def read_answers(
 def _in_order(table: Row, items: Sequence[Row]) -> list[Row]:
     """The items of a result as `measure_questions` has them."""
     levels: dict[str, list[Row]] = {level: [] for level in table["weights"]}
-    for item in items:
+    for item in (item for item in items if item["outcome"] != "pending"):
         levels.get(str(item["level"]) if "weights" in table["signature"] else "", []).append(item)
     return [item for level in levels.values() for item in sorted(level, key=question_key)]
 

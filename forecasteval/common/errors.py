@@ -42,6 +42,13 @@ class OtherQuestionsError(InputError):
     """
 
 
+class PendingError(InputError):
+    """No question of a dataset has a truth yet: nothing can be scored, and nothing is wrong."""
+
+    def __init__(self, where: str, questions: int, hint: str = "") -> None:
+        super().__init__(where, f"no truth yet: {questions} questions, all pending{hint}")
+
+
 class ClashError(InputError):
     """Files that cannot be scored together: `errors` has one by the path of each of them; the
     others still can.

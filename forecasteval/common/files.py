@@ -20,6 +20,7 @@ BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _SETTLED: Final = 2.0  # seconds; two changes further apart give different times on any file system
 SUFFIXES: Final = (".json", ".jsonl", ".csv")
 MAX_CELL: Final = 1 << 30  # of a CSV: a trace of reasoning is longer than csv's 128 KiB
+TRUTHS_END: Final = ".truths"  # of the stem of a file with the truths of a dataset
 NAME_ENDS: Final = "-_.@"  # what ends a dataset's name at the start of a prediction's
 _PACKED: Final = {  # by extension: the kind of file, and what to do with it
     **dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".zip"), "a compressed file; unpack it first"),
@@ -268,7 +269,9 @@ def find_dataset(
     fitting = [
         path
         for path in paths
-        if path.suffix in SUFFIXES and path.suffix != ".csv" and belongs_to(stem, path.stem)
+        if path.suffix in (".json", ".jsonl")
+        and not is_truths(path)
+        and belongs_to(stem, path.stem)
     ]
     longest = max((len(path.stem) for path in fitting), default=0)
     best = [path for path in fitting if len(path.stem) == longest]
@@ -277,6 +280,23 @@ def find_dataset(
             str(folder), "expected one dataset", " and ".join(path.name for path in best)
         )
     return best[0] if best else None
+
+
+def is_truths(path: Path) -> bool:
+    """Whether a file has the name of one with the truths of a dataset, `250922.truths.csv`."""
+    return path.suffix in SUFFIXES and path.stem.endswith(TRUTHS_END)
+
+
+def find_truths(dataset: Path) -> Path | None:
+    """The file with truths beside a dataset; InputError if there are several."""
+    names = [dataset.with_name(f"{dataset.stem}{TRUTHS_END}{end}") for end in SUFFIXES]
+    matches = [path for path in names if path.exists()]
+    if len(matches) > 1:
+        got = " and ".join(path.name for path in matches)
+        raise InputError(
+            str(dataset.parent), f"expected one file of truths for {dataset.name}", got
+        )
+    return matches[0] if matches else None
 
 
 def temporary_name(folder: Path) -> Path:

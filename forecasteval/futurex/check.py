@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections import Counter
@@ -11,15 +12,17 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.markup import clean
-from forecasteval.common.records import BadRecord, RecordFile, repeated_keys
+from forecasteval.common.records import BadRecord, repeated_keys
 from forecasteval.common.statistics import mean
 from forecasteval.display.results import Finding, Results, check_results
 
 from .choices import ChoiceTruth
 from .grammar import parse_number
+from .join import TruthKeys, is_void
 from .numbers import NumberTruth, readings
 from .questions import read_record
 from .rules import Rules
+from .truths import QuestionFile, is_blank
 
 # A spreadsheet's 6.85147E+23 has a sign; 6987308956940e0068395804 is a hexadecimal id of
 # FutureX-Past.
@@ -37,10 +40,12 @@ _PAST_VALUE: Final = (
 )
 _UNUSABLE: Final = {  # by what the error expects
     "'level'": "level not 1–4",
+    "'void'": "void that is neither true nor false",
     "'Std'": "Std that is not a number >= 0",
     "'ground_truth' must be": "truth that cannot be read",
     "'ground_truth' must state": "empty truth",
 }
+_STATES: Final = ("resolved", "pending", "void")
 _NOT_COMPARED: Final = "Std not compared, fewer than two past days listed line by line"
 STD_TOLERANCE: Final = 0.02  # relative, beside the rounding of Std as written
 
@@ -57,9 +62,10 @@ class Check(NamedTuple):
 
 def check_file(path: Path) -> Results:
     """`check_dataset` of a file."""
-    dataset = RecordFile(path)
+    dataset = QuestionFile(path)
     found = check_dataset(dataset)
-    return check_results(path, dataset.sha256, found.records, found.findings, found.notes)
+    notes = found.notes + (dataset.truths.messages() if dataset.truths else [])
+    return check_results(path, dataset.sha256, found.records, found.findings, notes)
 
 
 def check_dataset(records: Iterable[Any]) -> Check:
@@ -68,12 +74,15 @@ def check_dataset(records: Iterable[Any]) -> Check:
 
     Ids given twice or mangled by a spreadsheet; levels, truths and Std that cannot be used; truths
     that are no option; numeric truths without Std; Std that is 0 or is not the population standard
-    deviation of the past values in "additional values"; dates written in more than one way.
+    deviation of the past values in "additional values"; dates written in more than one way. A
+    question without a truth is pending, which is no mistake, unless all are and have keys that may
+    be it.
     """
     findings: list[Finding] = []
     number, not_compared = 0, []
     seen: dict[str, int] = {}
     dates: dict[str, list[tuple[str, str, int]]] = {}  # by field
+    truth_keys, states = TruthKeys(), Counter[str]()
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
             problem = record.problem if isinstance(record, BadRecord) else type(record).__name__
@@ -89,6 +98,8 @@ def check_dataset(records: Iterable[Any]) -> Check:
             problems.append(("id used more than once", f"first in record {seen[name]}"))
         if _MANGLED_ID.fullmatch(name):
             problems.append(("id mangled by a spreadsheet", "give ids as text"))
+        truth_keys.add(record)
+        states[_state_of(record)] += 1
         problems += _check_question(record)
         past = _PAST_VALUE.findall(str(record.get("additional values") or ""))
         for field, date in [("end_time", record.get("end_time")), *_form_examples(past)]:
@@ -102,16 +113,29 @@ def check_dataset(records: Iterable[Any]) -> Check:
         not_compared += [name for kind, _ in problems if kind == _NOT_COMPARED]
     for field, rows in dates.items():
         findings += _check_dates(field, rows)
-    return Check(
-        number,
-        findings,
-        [f"{_NOT_COMPARED}: {grouped_names(not_compared)}"] if not_compared else [],
-    )
+    if strange := truth_keys.find_strange():
+        detail = f"{', '.join(strange)}; is one of them the truth?"
+        findings.append(Finding("no 'ground_truth' in any record", "", 1, detail))
+    notes = []
+    if states["pending"] or states["void"]:
+        notes.append(", ".join(f"{states[state]} {state}" for state in _STATES))
+    if not_compared:
+        notes.append(f"{_NOT_COMPARED}: {grouped_names(not_compared)}")
+    return Check(number, findings, notes)
+
+
+def _state_of(record: Mapping[str, Any]) -> str:
+    with contextlib.suppress(InputError):
+        if is_void(record):
+            return "void"
+    return "pending" if is_blank(record.get("ground_truth")) else "resolved"
 
 
 def _check_question(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Problems, each with a detail, of one record's level, truth, options, Std and past values."""
     try:
+        if is_void(record):
+            return []
         question = read_record(dict(record), "", 0, Rules())
     except InputError as error:
         return [
@@ -120,6 +144,8 @@ def _check_question(record: Mapping[str, Any]) -> list[tuple[str, str]]:
                 error.got,
             )
         ]
+    if question.pending:
+        return []
     shown, truth, std = printable(question.shown, 60), question.truth, record.get("Std")
     outside = question.warning and isinstance(truth, ChoiceTruth)
     problems = [("truth not among the options", shown)] if outside else []

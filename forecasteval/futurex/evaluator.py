@@ -136,13 +136,16 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
     def summarise(self, scores: Scoring, data: Rows) -> dict[str, Any]:
         """The scores by level and over all levels; docs/python.md has every key."""
         damaged = {"damaged_lines": data.damaged} if data.damaged else {}
+        beside = {"truths": data.truths.file.path.name} if data.truths else {}
         return {
             **summarise(scores.items, self.rules.renormalised),
             "unboxed_count": scores.unboxed_count,
             "no_sigma_count": scores.no_sigma_count,
+            "void": scores.void_count,
             "llm": scores.model[0],
             "llm_names": scores.model[1],
             **damaged,
+            **beside,
             "warnings": scores.warnings(),
             "signature": scores.checksums(),
             "items": scores.items,

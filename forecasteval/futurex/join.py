@@ -20,9 +20,16 @@ from forecasteval.common.records import (
 )
 
 from .questions import FIELDS
+from .truths import QuestionFile, Truths, is_blank
 
 _QUESTION_KEYS: Final = frozenset({"id", *FIELDS, "end_time", "additional values", "Description"})
 _ANSWER_KEYS: Final = ("answer", "prediction")
+# Keys that questions have, of which none can be their truth under another name.
+_KNOWN_KEYS: Final = _QUESTION_KEYS | {
+    *("title", "category", "topic", "tags", "type", "language"),
+    *("source", "url", "start_time", "void"),
+}
+_VOID: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
 
 
@@ -42,12 +49,15 @@ class Rows:
         self._rows = records if dataset is None else Join(dataset, records, where)
 
     def __iter__(self) -> Iterator[Any]:
+        keys = TruthKeys(_ANSWER_KEYS)
         for number, record in enumerate(self._rows):
             if number == 0 and isinstance(self._rows, RecordFile) and _is_prediction(record):
                 expected = "expected questions with 'level' and 'ground_truth', or a dataset for it"
                 hint = "(a file in dataset/ whose name begins like this one's, or --dataset)"
                 raise InputError(self.where, f"{expected} {hint}", "neither")
+            keys.add(record)
             yield record
+        keys.require(self.where)
 
     def read_again(self) -> Rows | None:
         """The same rows once more, for a page; None if their records can be read only once."""
@@ -61,7 +71,15 @@ class Rows:
     def messages(self) -> list[str]:
         """Warnings about the files and their records; complete once all rows have been read."""
         warnings = [warning for _, file in self._files() for warning in file.warnings]
+        if self.truths:
+            warnings += self.truths.messages()
         return warnings + (self._rows.messages() if isinstance(self._rows, Join) else [])
+
+    @property
+    def truths(self) -> Truths | None:
+        """The truths beside the dataset."""
+        dataset = self._given[2]
+        return dataset.truths if isinstance(dataset, QuestionFile) else None
 
     def checksums(self) -> dict[str, str]:
         """sha256 of the files; complete once all rows have been read."""
@@ -74,13 +92,15 @@ class Rows:
         ):
             if isinstance(source, RecordFile):
                 yield key, source
+            if isinstance(source, QuestionFile) and source.truths:
+                yield "truths_sha256", source.truths.file
 
 
 def read_rows(path: Path, dataset: Path | None) -> Rows:
     """The questions of a dataset with the answers of a prediction file, or those of a file that has
     both.
     """
-    return Rows(RecordFile(path), str(path), RecordFile(dataset) if dataset else None)
+    return Rows(RecordFile(path), str(path), QuestionFile(dataset) if dataset else None)
 
 
 def _is_prediction(record: object) -> bool:
@@ -126,7 +146,11 @@ class Join:
                 problem = "damaged line" if isinstance(record, BadRecord) else problem
                 problem = "prediction with two ids" if two_ids else problem
                 self._notes[f"{problem}, not used"].append(f"record {number}")
-        ids = Counter(map(_question_id, questions))
+        ids, truth_keys = Counter[str](), TruthKeys()
+        for question in questions:
+            ids[_question_id(question)] += 1
+            truth_keys.add(question)
+        truth_keys.require(str(questions.path) if isinstance(questions, RecordFile) else where)
         self._shared = {name for name, times in ids.items() if times > 1}
         if ids and self._predictions.keys().isdisjoint(ids):
             problem = _no_id(list(ids), list(self._predictions), keys)
@@ -142,9 +166,8 @@ class Join:
         prediction = self._find(name, question.get("prompt"))
         for field in FIELDS:
             given, expected = prediction.get(field), question.get(field)
-            if (
-                field in prediction and given != expected and str(given) != str(expected)
-            ):  # "4" is level 4
+            # "4" is level 4, and a copy of the question may be older than its truth
+            if given != expected and not is_blank(given) and str(given) != str(expected):
                 self._notes[
                     f"{field} of the file differs from the dataset, the dataset counts"
                 ].append(name)
@@ -210,6 +233,46 @@ def _no_id(ids: Sequence[str], predicted: Sequence[str], keys: Counter[str]) -> 
         else f"; the dataset has {printable(ids[0], 40)}"
     )
     return f"other ids: {printable(predicted[0], 40)}{known}"
+
+
+class TruthKeys:
+    """The keys of questions of which none has a truth: one of them may be the truth under another
+    name.
+    """
+
+    def __init__(self, allowed: Iterable[str] = ()) -> None:
+        self._known, self._keys, self._found = _KNOWN_KEYS.union(allowed), Counter[str](), False
+
+    def add(self, question: object) -> None:
+        """Note the keys of a question."""
+        if not self._found and isinstance(question, Mapping):
+            self._found = "ground_truth" in question
+            self._keys.update(question.keys())
+
+    def find_strange(self) -> list[str]:
+        """The keys, as text, that questions do not have; none if there is a truth."""
+        if self._found:
+            return []
+        return [printable(repr(key), 40) for key in self._keys if key not in self._known][:8]
+
+    def require(self, where: str) -> None:
+        """InputError, which names the keys that may be the truth, if there are any."""
+        if strange := self.find_strange():
+            expected = "expected 'ground_truth' in the questions (null where it is not known yet)"
+            raise InputError(where, expected, ", ".join(strange))
+
+
+def is_void(question: object) -> bool:
+    """Whether a question says that it is void, and is left out of everything."""
+    if not isinstance(question, Mapping) or "void" not in question:
+        return False
+    void = question["void"]
+    if is_null(void) or void == "":
+        return False
+    if (known := _VOID.get(str(void).strip().lower())) is None:
+        place = f"question {printable(question.get('id'), 60)}"
+        raise InputError(place, "'void' must be true or false", printable(repr(void), 40))
+    return known
 
 
 class AnswerKeys:

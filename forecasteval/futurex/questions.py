@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.markup import MAX_SPAN
-from forecasteval.common.records import BadRecord, number_text, repeated_keys
+from forecasteval.common.records import BadRecord, is_null, number_text, repeated_keys
 
 from .answers import Answer, read_answer
 from .choices import ChoiceTruth, NameTruth, Picks, exact_tokens, find_sides, read_picks
@@ -19,11 +19,12 @@ from .grammar import RANGE
 from .names import read_name
 from .numbers import NumberTruth, find_sigma, question_scale
 from .options import SEPARATOR, YES_NO, Options, count_options, label_set
+from .pending import PendingTruth
 from .rankings import NO_NAME, RankingTruth, read_items
 from .rules import LEVELS, MISSING, WEIGHTS, Rules, Scored, unparsed
 from .sentences import read_number
 
-Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth
+Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth | PendingTruth
 FIELDS: Final = ("prompt", "level", "ground_truth", "Std")  # what a question is scored by
 SHOWN: Final = 500  # characters of a truth or an answer that an item keeps
 TITLE: Final = 200  # and of the first line of a prompt
@@ -33,7 +34,10 @@ CHOICE_KINDS: Final = {1: "single choice", 2: "multiple choice"}
 
 
 class Question(NamedTuple):
-    """A row of a dataset, read once: `truth` is None if it has none that can be read."""
+    """A row of a dataset, read once: `truth` is None if none can be read of its text.
+
+    The question is `pending` if there is no such text.
+    """
 
     level: int
     kind: str
@@ -42,6 +46,10 @@ class Question(NamedTuple):
     warning: str
     title: str  # the first line of what the prompt asks
     digest: str  # what the question's part of the data checksum is taken from
+
+    @property
+    def pending(self) -> bool:
+        return type(self.truth) is PendingTruth
 
 
 @lru_cache(
@@ -54,7 +62,9 @@ def read_question(
     answer = read_answer(list(truth) if isinstance(truth, tuple) else truth, boxed=True)
     read: Truth | None = None
     warning = ""
-    if answer:
+    if isinstance(truth, str) and not truth.strip():
+        read = PendingTruth(level, prompt, numeric=std is not None)
+    elif answer:
         if level > 2:
             read = read_open_truth(prompt, answer, std, rules)
         else:
@@ -67,23 +77,31 @@ def read_question(
         warning = "truth is not among the options"
     if isinstance(read, RankingTruth) and std is not None:
         warning = "Std is given but the truth is not a number"
-    kind = (
-        "number"
-        if isinstance(read, NumberTruth)
-        else "ranking"
-        if level > 2
-        else CHOICE_KINDS[level]
-    )
     shown = truth if isinstance(truth, str) else json.dumps(truth, ensure_ascii=False)
     digest = f"{level} {std} {zlib.crc32(prompt.encode('utf-8', 'surrogatepass'))} {shown}"
     title = prompt.rpartition(HEAD)[2].lstrip(_QUOTES).partition("\n")[0].rstrip(_QUOTES)
     title = f"{title[: TITLE - 1]}…" if len(title) > TITLE else title
-    return Question(level, kind, read, shown[:SHOWN], warning, title, digest)
+    return Question(level, _kind_of(level, read, std), read, shown[:SHOWN], warning, title, digest)
+
+
+def _kind_of(level: int, truth: Truth | None, std: float | None) -> str:
+    if level <= 2:
+        return CHOICE_KINDS[level]
+    if isinstance(truth, PendingTruth):
+        return "number or ranking" if std is None else "number"
+    return "number" if isinstance(truth, NumberTruth) else "ranking"
 
 
 def score_answer(question: Question, answer: Answer | None) -> Scored:
-    """Read one answer as the question's kind asks for and score it."""
-    truth = question.truth
+    """Read one answer as the question's kind asks for and score it; pending if there is no truth."""
+    scored = _score_answer(question.truth, answer)
+    if not question.pending:
+        return scored
+    note = scored.note or ("" if scored.read else "no answer")
+    return Scored(math.nan, "pending", scored.read, note)
+
+
+def _score_answer(truth: Truth | None, answer: Answer | None) -> Scored:
     if answer is None:
         return MISSING
     if not answer.text:
@@ -94,7 +112,10 @@ def score_answer(question: Question, answer: Answer | None) -> Scored:
 
 
 def read_record(record: object, where: str, number: int, rules: Rules) -> Question:
-    """The question of a record; InputError says what it lacks."""
+    """The question of a record; InputError says what it lacks.
+
+    Without a truth, or with a blank one, the question is pending.
+    """
     if not isinstance(record, (dict, Mapping)):
         problem = (
             record.problem if isinstance(record, BadRecord) else f"got {type(record).__name__}"
@@ -146,8 +167,10 @@ def _as_float(value: object) -> float:
 
 
 def _read_raw_truth(truth: object, place: str) -> str | tuple[str, ...]:
-    if truth is None or isinstance(truth, str):
-        return truth or ""
+    if isinstance(truth, str):
+        return truth
+    if is_null(truth):
+        return ""
     if number_text(truth):
         return number_text(truth)
     if isinstance(truth, list) and all(isinstance(part, (str, int, float)) for part in truth):

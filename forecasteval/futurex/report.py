@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain, repeat
+from itertools import chain, filterfalse, repeat
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -19,11 +19,11 @@ from forecasteval.display.pages import Page, Records, Section, show_text
 from forecasteval.display.tables import Bar, Cell, Column, Interval, Report, make_table, show_number
 
 from .answers import read_answer
-from .join import raw_answer
+from .join import is_void, raw_answer
 from .numbers import NumberTruth
 from .questions import Truth, read_record
 from .results import Item
-from .rules import LEVELS, WEIGHTS, Rules
+from .rules import LEVELS, WEIGHTS, Rules, total_weight
 
 _MATCHED: Final = re.compile(r"([0-9]+) of ([0-9]+) matched")
 _WRONG: Final = {"number": "number beyond σ", "ranking": "wrong names"}
@@ -41,7 +41,13 @@ _MODEL_NAMES: Final = (
     "Language model, names: pairs sent {pairs}, the same {same}, names refused for their decoy {refused}, names left "
     "out {left_out}, replies refused by validation {invalid}; scores changed {changed}; calls {calls}."
 )
-_COUNTS: Final = {"n": "counts", "Missing": "missing", "Unparsed": "unparsed", "Padded": "padded"}
+_COUNTS: Final = {
+    "n": "counts",
+    "Pending": "pending",
+    "Missing": "missing",
+    "Unparsed": "unparsed",
+    "Padded": "padded",
+}
 _BINS: Final = (
     (-3, "more than 3 σ too low"),
     (-1, "1 to 3 σ too low"),
@@ -62,12 +68,11 @@ def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
 
 def make_overview(results: Mapping[str, Any]) -> Page:
     """The scores and the remarks."""
-    size = f"{len(results['items'])} questions" + (
-        "" if results.get("dataset") else ", without a dataset"
-    )
+    size = describe_size(results) + ("" if results.get("dataset") else ", without a dataset")
     figures = {
         "Overall score": (results["overall_score"], results["overall_interval"]),
         "Questions": len(results["items"]),
+        **({"Pending": results["pending"]} if results["pending"] else {}),
         "Missing": results["missing_count"],
         "Unparsed": results["unparsed_count"],
         "Read without a box": results["unboxed_count"],
@@ -78,8 +83,19 @@ def make_overview(results: Mapping[str, Any]) -> Page:
     return pages.make_overview(results, size, figures, [scores])
 
 
+def describe_size(results: Mapping[str, Any]) -> str:
+    """How many questions there are, and how many of them have a truth, if not all have."""
+    total, pending, void = len(results["items"]), results["pending"], results["void"]
+    size = f"{total} questions"
+    if pending:
+        size += f", {total - pending} resolved, {pending} pending"
+    return f"{size}, {void} void left out" if void else size
+
+
 def _score_chart(results: Mapping[str, Any]) -> Chart:
-    """A row per level and one for all; a column for padded lists only where there are any."""
+    """A row per level and one for all; columns for pending questions and padded lists only where
+    there are any.
+    """
     counts = {title: results[f"level_{key}"] for title, key in _COUNTS.items()}
     totals = {title: sum(by_level[level] for level in LEVELS) for title, by_level in counts.items()}
     rows = [
@@ -107,7 +123,7 @@ def _score_chart(results: Mapping[str, Any]) -> Chart:
         *(
             Column(title, itemgetter(title), "number")
             for title, n in totals.items()
-            if n or title != "Padded"
+            if n or title not in ("Pending", "Padded")
         ),
     ]
     description = "Dots: the mean of each level; ring: their weighted mean; lines: 95% intervals."
@@ -119,6 +135,10 @@ def _remarks(results: Mapping[str, Any]) -> list[str]:
     lines = [
         f"Missing answers {policy}. Over answered questions only: {show_number(results['answered_only'])}."
     ]
+    if results["pending"]:
+        lines.append("Pending questions have no truth yet: they are in no score.")
+    if results.get("truths"):
+        lines.append(f"Truths of {printable(results['truths'])} are used.")
     if results["unboxed_count"]:
         lines.append(f"Read without a box: {results['unboxed_count']}.")
     remedy = (
@@ -147,6 +167,8 @@ def name_cause(item: Item) -> str:
     >>> name_cause({"outcome": "scored", "score": 0.0, "kind": "single choice", "note": ""})
     'wrong option'
     """
+    if item["outcome"] == "pending":
+        return "pending"
     if item["outcome"] != "scored" or item["score"] is None:
         return "refusal" if "refusal" in item["note"] else item["outcome"]
     if item["score"] >= 1:
@@ -160,6 +182,8 @@ def explain(item: Item, truth: Truth | None = None) -> str:
     """The reason of an item's score in one sentence; with its `truth` a number's sentence has both
     values and σ.
     """
+    if item["outcome"] == "pending":
+        return f"no truth yet; {_say_read(item)}"
     if item["outcome"] == "missing":
         return "no answer"
     if item["outcome"] == "unparsed":
@@ -183,6 +207,13 @@ def explain(item: Item, truth: Truth | None = None) -> str:
         return f"{read} is right"
     f1 = f": F1 {show_number(score)}" if score else ""
     return f"{read or 'nothing'} picked, {true} is right{f1}"
+
+
+def _say_read(item: Item) -> str:
+    """What was read of an answer to a pending question, or why nothing was."""
+    if item["read"]:
+        return f"read: {printable(item['read'], _SHOWN)}"
+    return item["note"] if item["note"] in ("no answer", "refusal") else f"not read: {item['note']}"
 
 
 def _explain_number(item: Item, read: str, true: str, truth: Truth | None) -> str:
@@ -232,19 +263,20 @@ def make_page(
     an answer.
     """
     items = results["items"]
-    costs = _costs(items, results["signature"]["fixed_weights"] is True)
+    costs = _costs(items, results["signature"]["fixed_weights"] is not True)
     causes = pages.list_causes(zip(map(name_cause, items), costs, strict=True))
-    records = (rows() if rows else None) or ()
+    records = filterfalse(is_void, (rows() if rows else None) or ())
     questions = Section("Questions", [_list_questions(items, costs, records, rules)])
     return make_overview(results).with_sections(*causes, *_list_distances(items), questions)
 
 
-def _costs(items: Iterable[Item], fixed: bool) -> list[float]:
+def _costs(items: Sequence[Item], renormalised: bool) -> list[float]:
     """How much of the overall score each question loses: its share of the weights times 1 − its
     score.
     """
     counts = Counter(item["level"] for item in items if item["score"] is not None)
-    total = sum(WEIGHTS.values()) if fixed else sum(WEIGHTS[level] for level in counts)
+    pending = {item["level"] for item in items if item["outcome"] == "pending"}
+    total = total_weight(counts.keys(), pending, renormalised)
     return [
         0.0
         if item["score"] is None
@@ -355,9 +387,11 @@ def _list_questions(
     note = pages.count_rows(len(shown), len(items), "what costs most")
     note += " Click a row to open it; the part of the answer that counts is marked."
     ids = [row.item["id"] for row in shown]
-    return pages.make_records(
-        "questions", "Questions", columns, shown, ids, note, lambda row: not row.item["score"]
-    )
+    return pages.make_records("questions", "Questions", columns, shown, ids, note, _is_failed)
+
+
+def _is_failed(row: _Row) -> bool:
+    return row.item["outcome"] != "pending" and not row.item["score"]
 
 
 def _show_answer(text: str, limit: int) -> Cell:

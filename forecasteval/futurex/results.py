@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple, TypedDict
 
-from forecasteval.common.errors import InputError, RecordNotes
+from forecasteval.common.errors import InputError, PendingError, RecordNotes
 from forecasteval.common.records import (
     as_text,
     encode_fields,
@@ -17,7 +17,7 @@ from forecasteval.common.records import (
 )
 
 from .answers import Answer, read_answer
-from .join import AnswerKeys, raw_answer
+from .join import AnswerKeys, is_void, raw_answer
 from .numbers import NumberTruth
 from .questions import SHOWN, Truth, read_record, score_answer
 from .rules import Rules, Scored
@@ -61,10 +61,11 @@ class Item(Decision):
 
 def decide(scored: Scored, by: str, missing: str = "zero") -> Decision:
     """The result of an answer, `by` the "grammar", a "model" or a "vote"; a missing answer may be
-    left out of means.
+    left out of means, as a pending question always is.
     """
+    unscored = ("pending", "missing") if missing == "skip" else ("pending",)
     return {
-        "score": None if scored.outcome == "missing" and missing == "skip" else scored.score,
+        "score": None if scored.outcome in unscored else scored.score,
         "outcome": scored.outcome,
         "read": scored.read[:SHOWN],
         "note": scored.note,
@@ -77,13 +78,15 @@ def decide(scored: Scored, by: str, missing: str = "zero") -> Decision:
 class Scoring:
     """The items of all records, and what else is known of them; `answered` only if a model is to
     `review` them.
+
+    `void_count`: records that are left out because they say "void".
     """
 
     def __init__(self, rules: Rules, where: str, review: bool = False) -> None:
         self.items: list[Item] = []
         self.answered: list[Answered] = []
         self.notes = RecordNotes()
-        self.unboxed_count = self.no_sigma_count = 0
+        self.unboxed_count = self.no_sigma_count = self.void_count = 0
         self.model: tuple[Any, Any, list[str]] = (
             None,
             None,
@@ -95,22 +98,27 @@ class Scoring:
 
     def add_all(self, data: Iterable[Mapping[str, Any]]) -> None:
         """Score all records; InputError if one of them is no question, if there is none, or if none
-        has an answer.
+        has an answer. PendingError if none has a truth yet.
         """
-        records = iter(data)
-        while block := list(islice(records, BLOCK)):
-            self._add(block, len(self.items) + 1)
+        numbered = enumerate(data, 1)
+        while block := list(islice(numbered, BLOCK)):
+            kept = [(number, record) for number, record in block if not is_void(record)]
+            self.void_count += len(block) - len(kept)
+            self._add([record for _, record in kept], [number for number, _ in kept])
         if not self.items:
-            raise InputError(self._where, "expected questions", "none")
+            void = f"{self.void_count} void ones" if self.void_count else "none"
+            raise InputError(self._where, "expected questions", void)
+        if all(item["outcome"] == "pending" for item in self.items):
+            raise PendingError(self._where, len(self.items))
         self.notes.update(self._keys.warnings(self._where, len(self.items)))
 
-    def _add(self, records: Sequence[Mapping[str, Any]], first: int) -> None:
+    def _add(self, records: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> None:
         """Score a block of records, step by step: a tenth faster than record by record."""
         questions = [
-            read_record(record, self._where, n, self._rules)
-            for n, record in enumerate(records, first)
+            read_record(record, self._where, number, self._rules)
+            for number, record in zip(numbers, records, strict=True)
         ]
-        names = [self._name(record, n) for n, record in enumerate(records, first)]
+        names = list(map(self._name, records, numbers))
         raws = list(map(self._find_answer, records, names))
         answers = list(map(read_answer, raws))
         scores = list(map(score_answer, questions, answers))
@@ -124,7 +132,7 @@ class Scoring:
         for record, name, question, text, digest, answer, scored in rows:
             if question.warning:
                 self.notes[question.warning].append(name)
-            if self._review and answer and question.truth:
+            if self._review and answer and question.truth and not question.pending:
                 self.answered.append(Answered(len(self.items), question.truth, answer))
             self.no_sigma_count += (
                 type(question.truth) is NumberTruth and question.truth.sigma is None
@@ -175,10 +183,12 @@ class Scoring:
         return self.notes.lines() + self.model[2]
 
     def checksums(self) -> dict[str, str]:
-        """sha256 of what was asked and answered, and of what was asked alone."""
+        """sha256 of what was asked and answered, and of the resolved questions alone."""
         return {
             "data_sha256": self._digest.hexdigest(),
-            "questions_sha256": hash_questions(item["question"] for item in self.items),
+            "questions_sha256": hash_questions(
+                item["question"] for item in self.items if item["outcome"] != "pending"
+            ),
         }
 
 

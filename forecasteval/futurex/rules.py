@@ -4,7 +4,8 @@ place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.statistics import mean, stratified_interval, stratified_mean
@@ -47,7 +48,8 @@ RULE_SETS: Final = {
 
 
 class Scored(NamedTuple):
-    """The result of one answer. `outcome`: scored, missing or unparsed; the latter two score 0.
+    """The result of one answer. `outcome`: scored, missing, unparsed or pending; missing and
+    unparsed ones score 0. A pending one has no score (nan): its question has no truth yet.
 
     `sigmas`: of a number with a sigma, how far it lies from the truth, in sigmas. `padded`: a list
     longer than what was asked for.
@@ -69,35 +71,47 @@ def unparsed(note: str) -> Scored:
     return Scored(0.0, "unparsed", "", note)
 
 
+def total_weight(with_scores: Set[int], pending: Set[int], renormalised: bool) -> float:
+    """The weight by which Σ w·mean is divided; `pending`: the levels that have pending questions.
+
+    It is that of the levels with scores where weights are renormalised. Otherwise a level without
+    questions keeps its weight, and only a level that is wholly pending gives it away: it will have
+    scores.
+
+    >>> round(total_weight({1, 2}, {2, 3}, renormalised=False), 9)
+    0.7
+    """
+    counted = with_scores if renormalised else set(LEVELS) - (pending - with_scores)
+    return math.fsum(WEIGHTS[level] for level in counted) or 1.0
+
+
 def summarise(items: Iterable[Mapping[str, Any]], renormalised: bool = True) -> dict[str, Any]:
     """Level means and overall_score = Σ w·mean over the levels that have questions.
 
-    w is renormalised over them, or else a level without questions counts as 0. The mean of such a
-    level is nan; an item whose score is None is in no mean, and in `level_missing` all the same.
-    `level_padded`: lists longer than what was asked for.
+    w is renormalised over them, or else a level without questions counts as 0 (`total_weight`).
+    The mean of such a level is nan. An item whose score is None is in no mean: a missing one is in
+    `level_missing` all the same, a pending one only in `level_pending`. `level_padded`: lists
+    longer than what was asked for.
     """
     scores: dict[int, list[float]] = {level: [] for level in LEVELS}
     answered: dict[int, list[float]] = {level: [] for level in LEVELS}
-    missing, unparsed, padded = (
-        dict.fromkeys(LEVELS, 0),
-        dict.fromkeys(LEVELS, 0),
-        dict.fromkeys(LEVELS, 0),
-    )
+    missing, unparsed, padded, pending = (dict.fromkeys(LEVELS, 0) for _ in range(4))
     for item in items:
         level, score = item["level"], item["score"]
         if score is not None:
             scores[level].append(score)
-        if item["outcome"] == "missing":
+        if item["outcome"] == "pending":
+            pending[level] += 1
+        elif item["outcome"] == "missing":
             missing[level] += 1
         else:
             answered[level].append(score)
             unparsed[level] += item["outcome"] == "unparsed"
             padded[level] += item["padded"]
     strata = [(WEIGHTS[level], scores[level]) for level in LEVELS]
-    share = (
-        1.0
-        if renormalised
-        else sum(weight for weight, values in strata if values) / sum(WEIGHTS.values())
+    with_scores = {level for level in LEVELS if scores[level]}
+    share = math.fsum(WEIGHTS[level] for level in with_scores) / total_weight(
+        with_scores, {level for level in LEVELS if pending[level]}, renormalised
     )
     interval = stratified_interval(strata)
     return {
@@ -109,9 +123,11 @@ def summarise(items: Iterable[Mapping[str, Any]], renormalised: bool = True) -> 
         "level_missing": missing,
         "level_unparsed": unparsed,
         "level_padded": padded,
+        "level_pending": pending,
         "missing_count": sum(missing.values()),
         "unparsed_count": sum(unparsed.values()),
         "padded_count": sum(padded.values()),
+        "pending": sum(pending.values()),
         "answered_only": stratified_mean([(WEIGHTS[level], answered[level]) for level in LEVELS])
         * share,
     }

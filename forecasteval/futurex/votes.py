@@ -41,6 +41,7 @@ from .rankings import RankingTruth
 from .report import report_blocks
 from .results import Answered, Item, Scoring, decide
 from .rules import MISSING, Rules, Scored, summarise, unparsed
+from .truths import QuestionFile
 
 _NO_VOTE: Final = "no run's answer could be read"
 K = TypeVar("K", bound=Hashable)
@@ -104,7 +105,9 @@ def _vote_item(votes: Sequence[Vote], missing: str) -> Item:
     """The item of the majority of all runs; `missing` is what becomes of missing answers."""
     items = [item for item, _ in votes]
     voters = [answered for item, answered in votes if answered and item["outcome"] == "scored"]
-    if voters:
+    if items[0]["outcome"] == "pending":
+        scored = Scored(math.nan, "pending", "", f"{len(votes)} runs")
+    elif voters:
         reads = [voter.truth.read(voter.answer) for voter in voters]
         scored = _score_majority(voters[0].truth, items[0]["level"], reads)
     else:
@@ -127,11 +130,13 @@ def vote_files(rules: Rules, settings: Mapping[str, Any], files: Files) -> dict[
     Its name is `NAME@vote`. Raises InputError for runs on other questions.
     """
     paths = sorted(files.predictions, key=_by_run)
-    dataset = RecordFile(files.datasets[0]) if files.datasets else None
+    dataset = QuestionFile(files.datasets[0]) if files.datasets else None
     questions = list(dataset) if dataset else None
+    truths = dataset.truths if dataset else None
     rows = [Rows(RecordFile(path), str(path), questions) for path in paths]
     runs = [Scoring(rules, str(dataset.path if dataset else path), review=True) for path in paths]
     warnings = list(dataset.warnings) if dataset else []
+    warnings += truths.messages() if truths else []
     for run, data, path in zip(runs, rows, paths, strict=True):
         run.add_all(data)
         warnings += [f"{path.name}: {message}" for message in data.messages() + run.notes.lines()]
@@ -152,6 +157,7 @@ def vote_files(rules: Rules, settings: Mapping[str, Any], files: Files) -> dict[
         ],
         "unboxed_count": 0,
         "no_sigma_count": runs[0].no_sigma_count,
+        "void": runs[0].void_count,
         "warnings": warnings,
         "llm": None,
         "llm_names": None,
@@ -164,6 +170,7 @@ def vote_files(rules: Rules, settings: Mapping[str, Any], files: Files) -> dict[
                 [data.checksums()["prediction_sha256"] for data in rows]
             ),
             **({"dataset_sha256": dataset.sha256} if dataset else {}),
+            **({"truths_sha256": truths.file.sha256} if truths else {}),
         },
         "items": items,
     }

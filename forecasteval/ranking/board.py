@@ -83,6 +83,7 @@ class SystemTable(Scaled):
     benchmark: str
     dataset: str | None
     level_counts: dict[Level, int]
+    pending: int = 0  # questions without a truth yet, not among these
     weights: dict[Level, float]  # of the levels that count
     signature: dict[str, Any]
     questions: list[Question]
@@ -275,6 +276,7 @@ class Comparison(Scaled):
 
     dataset: str | None
     n: int
+    pending: int = 0  # questions without a truth yet, not among the n
     left_out: int  # events that not all forecasters answered
     level_counts: dict[Level, int]
     systems: list[ScoredRow]

@@ -79,7 +79,8 @@ def compare(groups: Sequence[Sequence[Mapping[str, Any]]], left_out: int) -> Com
     return Comparison(
         **first.scale.describe(),
         dataset=groups[0][0].get("dataset"),
-        n=len(groups[0][0]["items"]),
+        n=sum(counts.values()),
+        pending=first.pending,
         left_out=left_out,
         level_counts=counts,
         systems=[describe_system(system, levels) for system in systems],

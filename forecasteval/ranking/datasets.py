@@ -98,6 +98,7 @@ def _rank_group(systems: Sequence[System], min_questions: int) -> SystemTable:
         score_bounds=first.score_bounds,
         higher_is_better=first.higher_is_better,
         level_counts=counts,
+        pending=first.pending,
         weights={level: first.weights[level] for level in levels},
         signature={
             **first.policy,
@@ -346,6 +347,8 @@ def mean_result(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 def _mean_item(same: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    if same[0]["outcome"] == "pending":
+        return {**same[0], "read": " | ".join([as_text(item["read"]) for item in same])}
     scored = [item["outcome"] == "scored" for item in same]
     read = [
         as_text(item["read"]) if item["outcome"] == "scored" else f"({item['outcome']})"

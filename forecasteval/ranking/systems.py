@@ -147,7 +147,7 @@ class Questions:
     scores: list[float]
     answered: list[bool]  # whether an answer was read
     clusters: list[str]  # of questions that hang together; none where each stands alone
-    outcomes: dict[str, int]
+    outcomes: dict[str, int]  # those of pending questions too, which are in nothing else
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,13 +195,23 @@ class System(Scaled):
 
     def share_of(self, counts: Mapping[str, int]) -> float:
         """Of the weights that count: below 1 where a level without questions, by these counts,
-        keeps its weight.
+        keeps its weight. A level whose questions are all pending gives it away.
         """
         if not self.policy.get("fixed_weights"):
             return 1.0
-        return sum(self.weights[level] for level, count in counts.items() if count) / sum(
-            self.weights.values()
+        used = sum(self.weights[level] for level, count in counts.items() if count)
+        waiting = sum(
+            self.weights[level]
+            for level, questions in self.questions.items()
+            if questions.outcomes.get("pending") and not counts.get(level)
         )
+        return used / (sum(self.weights.values()) - waiting or 1.0)
+
+    @property
+    def pending(self) -> int:
+        """The number of questions without a truth yet."""
+        run = self.runs[0] if self.runs else self
+        return sum(questions.outcomes.get("pending", 0) for questions in run.questions.values())
 
     def strata(self, levels: Iterable[str]) -> Strata:
         """Weight and scores of each level; their `stratified_mean` is the overall score."""
@@ -270,21 +280,22 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
 
 
 def _columns(rows: list[tuple[Any, ...]]) -> Questions:
-    rows.sort(key=itemgetter(0, 1))
+    outcomes = Counter(outcome for _, _, _, outcome, _ in rows)
+    rows = sorted([row for row in rows if row[3] != "pending"], key=itemgetter(0, 1))
     return Questions(
         ids=[name for _, _, name, _, _ in rows],
         scores=[score for _, score, _, _, _ in rows],
         answered=[outcome == "scored" for _, _, _, outcome, _ in rows],
         clusters=[cluster for _, _, _, _, cluster in rows if cluster is not None],
-        outcomes=Counter(outcome for _, _, _, outcome, _ in rows),
+        outcomes=outcomes,
     )
 
 
 def question_key(item: Mapping[str, Any]) -> tuple[str, float]:
     """The sort key of items; equal questions are sorted by scores, so that the order of a file does
-    not matter.
+    not matter. A pending question has none.
     """
-    return item["question"], item["score"]
+    return item["question"], 0.0 if item["score"] is None else item["score"]
 
 
 def _file_row(results: Mapping[str, Any], name: str) -> FileRow:

@@ -64,12 +64,9 @@ FINDINGS: Final = {
     "one truth is no option": (
         [question(level=2, ground_truth="A, E")], "truth not among the options", 1, "E"
     ),
-    "empty truth": ([question(ground_truth="")], "empty truth", 1, "''"),
-    "blank truth": ([question(ground_truth=" ")], "empty truth", 1, "' '"),
     "empty box": ([question(ground_truth=r"\boxed{}")], "empty truth", 1, "boxed"),
     "empty list": ([quantity(ground_truth=[])], "empty truth", 1, "[]"),
-    "null truth": ([quantity(ground_truth=None)], "empty truth", 1, "None"),
-    "no truth": ([quantity(ground_truth=...)], "empty truth", 1, "None"),
+    "void": ([question(void="maybe")], "void that is neither true nor false", 1, "maybe"),
     "truth an object": ([quantity(ground_truth={"a": 1})], "truth that cannot be read", 1, "a"),
     "no Std": ([quantity(Std=None)], "numeric truth without Std", 1, "100"),
     "Std left out": ([quantity(Std=...)], "numeric truth without Std", 1, "100"),
@@ -108,6 +105,12 @@ def test_clean_dataset() -> None:
         {**past(PAST, 1.633), "id": "number"}, quantity("percent", ground_truth="27.36%"), quantity(7),
     ]  # fmt: skip
     assert check_dataset(records).findings == []
+
+
+def test_a_truth_under_another_name() -> None:
+    (found,) = check_dataset([{**question(ground_truth=...), "outcome": "A"}]).findings
+    assert found.kind == "no 'ground_truth' in any record"
+    assert "'outcome'" in found.detail
 
 
 def test_own_samples_have_no_mistake_but_two_that_the_benchmark_has_too() -> None:

@@ -116,8 +116,8 @@ REFUSED: Final[dict[str, tuple[Any, str]]] = {
         "d.json: record 3 (id q7): 'Std' must be a number >= 0 or null, got -1",
     ),
     "truth": (
-        question(ground_truth=""),
-        "d.json: record 3 (id q7): 'ground_truth' must state an answer, got ''",
+        question(ground_truth="[]"),
+        "d.json: record 3 (id q7): 'ground_truth' must state an answer, got '[]'",
     ),
     "kind of truth": (
         question(ground_truth={"a": 1}),
