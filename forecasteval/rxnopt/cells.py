@@ -21,25 +21,29 @@ ROUND: Final = 6  # decimals of effective and relative scores: [1.0, 0.587629] i
 _FOOTNOTES: Final = r"[a-z](?:\s?[,;]\s?[a-z])*(?![a-z])"  # 27 c · 54f · 61 f , g
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?"  # 9.5E+01 · 4.35920116829955
 _ABOUT: Final = r"(?:~|≈|ca\b\.?|circa\b|about\b|approx(?:imately)?\b\.?)"
-_NOTE_MARKS: Final = re.compile(
-    r"\[[a-z*,;\s]{1,12}\]|<sup>[^<>]*</sup>|\^\{?[a-z0-9*,]{1,5}\}?|[*†‡§¶#]"
+_NOTE_MARKS: Final = re.compile(  # [c] · ^[c] · ^{a,b} · ^c · <sup>c</sup> · *
+    r"\^?\[[a-z*](?:\s?[,;]?\s?[a-z*]){0,5}\]|<sup>[^<>]*</sup>|\^\{?[a-z0-9*,]{1,5}\}?|[*†‡§¶#]",
+    re.I,
 )
 _SIGNS: Final = str.maketrans("∶−–—‒―∼⩾⩽’′[]", ":-----~≥≤''()")
 _MISSING: Final = re.compile(
     "-{0,3}|/|n/a|n[.]a[.]|nan?|none|null|not determined|not reported|未测定"
 )
 _MISSING_SELECTIVITY: Final = re.compile(
-    rf"{_MISSING.pattern}|nd|n[.] ?d[.]|n[.]d|nr|n[.]r[.]?|n/r|n[.]o[.]|not detected|未检测到"
+    rf"{_MISSING.pattern}|nd|n[.] ?d[.]|n[.]d|n/d|nr|n[.]r[.]?|n/r|n[.]o[.]|n[.]p[.]"
+    "|no (?:rxn|reaction)|not detected|未检测到"
 )
 
 # A cell is its text and up to three brackets: 80 (77) · 88 [82]c · 90% (95% ee) (3a)
 _PARTS: Final = re.compile(rf"([^()]+)((?:\([^()]*\)\s?(?:{_FOOTNOTES})?\s?){{1,3}})")
 _LABELLED: Final = re.compile(
-    rf"(?:(?:product|compound)\s)?([0-9]{{1,3}})[a-z]{{1,3}}'{{0,3}}\s?(?::\s?([^()]+)|\(([^()]+)\)\s?(?:{_FOOTNOTES})?)"
+    r"(?:(?:product|compound)\s)?([0-9]{1,3})[a-z]{1,3}'{0,3}\s?"
+    rf"(?::\s?([^()]+)|\(([^()]+)\)\s?(?:{_FOOTNOTES})?)"
 )
 _ZERO: Final = (
-    r"traces?(?:\samounts?)?|tr\b\.?|n\.?\s?d\b\.?|n[./]?\s?r\b\.?|n\.\s?o\b\.?|痕量|未检测到|未检出|[未无不]反应"
-    r"|(?:not?|none)\s(?:detected|observed|formed|found|reaction|product)"
+    r"traces?(?:\samounts?)?|tr\b\.?|spuren|n[./]?\s?d\b\.?|n[./]?\s?r\b\.?|n\.\s?[op]\b\.?"
+    r"|(?:not?|none)\s(?:detected|observed|formed|found|reaction|rxn|product)"
+    r"|痕量|未检测到|未检出|[未无不]反应"
 )
 _PLAIN_YIELD: Final = re.compile(
     rf"""(?:(?:yield|[收产]率)\s?(?:[:=]\s?|of\s)?)?
@@ -48,12 +52,13 @@ _PLAIN_YIELD: Final = re.compile(
       | (?:{_ABOUT}\s?)? (?:(?P<bound>[<>≤≥])=?\s?)? (?P<low>-?{_NUMBER})\s?%?
         (?: \s?(?:-|~|\bto\b)\s?(?P<high>{_NUMBER})\s?%? | \s?(?:±|\+/-)\s?{_NUMBER}\s?%? | \+ )?
     )
-    (?:\s?(?:isolated\s|nmr\s|gc\s|hplc\s)?(?:yield|isolated|nmr|gc|hplc|[收产]率)\b)?
+    (?:\s?(?:isolated\s|nmr\s|gc\s|hplc\s)?(?:(?:yield|isolated|nmr|gc|hplc|[收产]率)\b|isol\b\.?))?
     (?:\s?(?:{_FOOTNOTES}))?""",
     re.X,
 )
 _ISOLATED: Final = re.compile(
-    rf"(?:isolated(?:\syield)?\s?[:=]?\s?)?([<>≤≥~]?\s?{_NUMBER}\s?%?)\s?(?:isolated(?:\syield)?|{_FOOTNOTES})?"
+    rf"(?:isol(?:ated|\.)?(?:\syield)?\s?[:=]?\s?)?([<>≤≥~]?\s?{_NUMBER}\s?%?)"
+    rf"\s?(?:isol(?:ated|\.)?(?:\syield)?|{_FOOTNOTES})?"
 )
 _UNIT: Final = re.compile(r".*[0-9](?:\s?[gh]|\s[dsvw])")  # (24 h), (1.2 g): no footnotes
 _TIME_OR_MASS: Final = re.compile(
@@ -64,14 +69,17 @@ _PRODUCT: Final = re.compile(r"([0-9]{1,3})[a-z]{1,3}'{0,3}")
 _DOTTED: Final = re.compile(r"\b([edr])\.\s?([er])\b\.?")  # e.e.
 _SELECTIVITY_WORD: Final = re.compile(r"\b(?:ee|er|dr|rr|de)\b")
 _EXCESS: Final = re.compile(
-    rf"""(?:(?:ee|de)\b\s?[:=]?\s?)? (?P<open>\()? (?:{_ABOUT}\s?)? (?:[<>≤≥]=?\s?)? (?P<low>[+-]?{_NUMBER})\s?%?
+    rf"""(?:(?:ee|de)\b\s?[:=]?\s?)? (?P<open>\()? (?:{_ABOUT}\s?)? (?:[<>≤≥]=?\s?)?
+    (?P<low>[+-]?{_NUMBER})\s?%?
     (?: \s?-\s?(?P<high>{_NUMBER})\s?%? | \s?±\s?{_NUMBER}\s?%? )? (?(open)\s?\))
-    (?: \s?(?:ee|de)\b )? (?: \s?\(\s?{_NUMBER}\s?%?\s?\) )?   # 98 (96)e: two scales, the first counts
+    (?: \s?(?:ee|de)\b )?
+    (?: \s?\(\s?{_NUMBER}\s?%?\s?\) )?   # 98 (96)e: two scales, the first counts
     (?: [\s,;()+-] | (?<![a-z])(?:ee|de|[ra]?[rs]|[a-z])(?![a-z]) ){{0,20}}""",
     re.X,
 )
 _RATIO: Final = re.compile(  # 95:5 · 76%/24% · 1 : >20 · 10:1:1
-    rf"(?<![0-9.])({_NUMBER})\s?%?\s?([:/])\s?[<>≤≥~]?\s?({_NUMBER})((?:\s?%?\s?\2\s?{_NUMBER}){{0,3}})\s?%?(?![0-9.])"
+    rf"(?<![0-9.])({_NUMBER})\s?%?\s?([:/])\s?[<>≤≥~]?\s?({_NUMBER})"
+    rf"((?:\s?%?\s?\2\s?{_NUMBER}){{0,3}})\s?%?(?![0-9.])"
 )
 _PAIR: Final = re.compile(
     r"[^=]{1,40}=|(?<![a-z0-9])([a-z]+[0-9]+'*|[0-9]+[a-z]+'*)[/:][a-z0-9]+'*"
@@ -108,6 +116,22 @@ class YieldCell(NamedTuple):
     note: str = ""
 
 
+def drop_raised(text: str) -> str:
+    """`text` without superscripts: "95²" is 95 with a footnote, and NFKC would make it 952."""
+    return "".join(
+        char for char in text if not unicodedata.decomposition(char).startswith("<super>")
+    )
+
+
+def drop_marks(text: str) -> str:
+    """`text` without footnote marks.
+
+    >>> drop_marks("85 (80)[c]"), drop_marks("85^[c]"), drop_marks("88 [82]")
+    ('85 (80)', '85', '88 [82]')
+    """
+    return _NOTE_MARKS.sub("", text)
+
+
 def cell_text(cell: object) -> str | None:
     """A cell in lower case, ASCII signs, no footnote marks, single blanks; None for other things
     and long texts.
@@ -117,12 +141,9 @@ def cell_text(cell: object) -> str | None:
     if not isinstance(cell, str):
         return number_text(cell) or None
     text = repair(cell[: MAX_CELL + 1])
-    if not text.isascii():  # "95²" is 95 with a footnote: NFKC would make it 952
-        text = "".join(
-            char for char in text if not unicodedata.decomposition(char).startswith("<super>")
-        )
-        text = unicodedata.normalize("NFKC", text)
-    text = _NOTE_MARKS.sub("", " ".join(text.lower().split())).translate(_SIGNS)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", drop_raised(text))
+    text = drop_marks(" ".join(text.lower().split())).translate(_SIGNS)
     text = " ".join(_DOTTED.sub(r"\1\2", text).split())
     return text if len(text) <= MAX_CELL else None
 
@@ -142,10 +163,10 @@ def read_yield(cell: object, fraction: bool = False) -> YieldCell:
     0 is a value; missing marks give None, and so does what cannot be read, with a note. `fraction`:
     numbers without a percent sign are shares of 1, which only a table can declare.
 
-    >>> read_yield("27 c").value, read_yield("40–50").value, read_yield("80(77)").isolated, read_yield("78, 75").value
-    (27.0, 45.0, 77.0, None)
-    >>> read_yield("95 (n.d.)").value, read_yield("75% (24 h)").value, read_yield("90 (95% ee)").selectivity
-    (95.0, 75.0, (('ee', '95% ee'),))
+    >>> [read_yield(cell).value for cell in ("27 c", "40–50", "95 (n.d.)", "75% (24 h)", "78, 75")]
+    [27.0, 45.0, 95.0, 75.0, None]
+    >>> read_yield("80(77)").isolated, read_yield("90 (95% ee)").selectivity
+    (77.0, (('ee', '95% ee'),))
     """
     text = cell_text(cell)
     if text is None:
@@ -204,14 +225,8 @@ def _add_brackets(value: float, note: str, inner: str, percent: bool, fraction: 
     """
     isolated, selectivity = None, dict[str, str]()
     for part in filter(None, map(str.strip, re.split("[,;]", inner))):
-        word = _SELECTIVITY_WORD.search(part)
         number = _ISOLATED.fullmatch(part)
-        if (
-            word
-            or _RATIO.fullmatch(part.lstrip("<>≥≤~ "))
-            or (_RATIO.search(part) and _ISOMERIC.search(part))
-        ):
-            field = word[0].replace("de", "dr") if word else "dr"
+        if field := _selectivity_of(part):
             if field in selectivity or read_fraction(part, field)[0] is None:
                 note = f"{part} in brackets cannot be read as one {field}"
             else:
@@ -220,16 +235,26 @@ def _add_brackets(value: float, note: str, inner: str, percent: bool, fraction: 
             amount, problem = _plain_yield(number[1], fraction)
             if amount is None or isolated is not None or amount < value / 2:  # 72% (2), 50.2(3)
                 note = f"{part} in brackets is not read as the isolated yield"
-                continue
-            isolated = amount
-            if percent and _PRODUCT.fullmatch(part):
-                problem = f"{part} in brackets is read as the isolated yield, not as a label"
-            elif isolated > value:
-                problem = problem or "the isolated yield is above the assay yield"
-            note = note or problem
+            else:
+                isolated = amount
+                note = note or _doubt_of_isolated(part, amount > value, percent) or problem
         elif _RATIO.search(part):  # perhaps of solvents
             note = f"{part} in brackets is not read"
     return YieldCell(value, isolated, tuple(selectivity.items()), note)
+
+
+def _selectivity_of(part: str) -> str:
+    """The selectivity that a part of a bracket is, "" if none: a ratio alone is a dr."""
+    if word := _SELECTIVITY_WORD.search(part):
+        return word[0].replace("de", "dr")
+    is_ratio = _RATIO.fullmatch(part.lstrip("<>≥≤~ "))
+    return "dr" if is_ratio or (_RATIO.search(part) and _ISOMERIC.search(part)) else ""
+
+
+def _doubt_of_isolated(part: str, is_above: bool, percent: bool) -> str:
+    if percent and _PRODUCT.fullmatch(part):
+        return f"{part} in brackets is read as the isolated yield, not as a label"
+    return "the isolated yield is above the assay yield" if is_above else ""
 
 
 def _is_label(text: str, front: float, percent: bool) -> bool:
@@ -252,8 +277,8 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
     ee: (100 + |ee|) / 200. Ratios a:b[:c]: max / sum; those of enantiomers have two parts, which
     add up to 100 ± 2 or are r:1. A bare r is r:1. Bounds are read as the value they name.
 
-    >>> read_fraction("90% ee", "ee")[0], read_fraction("3:1", "dr")[0], read_fraction("nd", "er")[0]
-    (0.95, 0.75, None)
+    >>> [read_fraction(*cell)[0] for cell in (("90% ee", "ee"), ("3:1", "dr"), ("nd", "er"))]
+    [0.95, 0.75, None]
     """
     text = cell_text(cell)
     if text is None:
@@ -302,8 +327,10 @@ def show_fraction(fraction: float, field: str, cell: object = None) -> str:
     """A selectivity as a prompt shows it: as printed where that is plain, else of the major
     fraction that was read.
 
-    >>> show_fraction(0.95, "ee", "90[d]"), show_fraction(0.75, "dr", "3 : 1"), show_fraction(0.75, "dr", "dr 3:1 (x)")
-    ('90%', '3:1', '75:25')
+    >>> show_fraction(0.95, "ee", "90[d]"), show_fraction(0.75, "dr", "3 : 1")
+    ('90%', '3:1')
+    >>> show_fraction(0.75, "dr", "dr 3:1 (x)")
+    '75:25'
     """
     text = (cell_text(cell) or "").replace(" ", "")
     if field == "ee":
