@@ -7,7 +7,9 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from typing import Any, Final
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
 from .records import DECODER
 
@@ -32,9 +34,25 @@ _LOST_BACKSLASH: Final = re.compile(
 )
 _LOST: Final = {"\x08": "\\b", "\x0c": "\\f", "\t": "\\t"}
 _LIST_MARK: Final = re.compile(r"[,，、;；/|&\n]|\sand\s|和")
-# A box that its sentence denies: `not \boxed{B}`
+# A box that its sentence denies: `not \boxed{B}`, `the list \boxed{D, I} is withdrawn`
 _DENIED: Final = re.compile(
     r"(?:\b(?:not|rather\s+than|instead\s+of)\b|而不是|不是|而非|并非)[\s:$*]*\Z", re.I
+)
+_WITHDRAWN: Final = re.compile(
+    r"[\s$*]{0,4}(?:(?:is|was|has\s+been)\s(?:now\s|hereby\s)?"
+    r"(?:withdrawn|retracted|superseded|replaced|discarded|wrong|no\slonger)|(?:已|被)?(?:作废|撤回))",
+    re.I,
+)
+_OR: Final = re.compile(r"[\s$*,]*(?:or|或者?)[\s$*]*", re.I)  # between two boxes: no answer
+# Boxes of something else than the answer, where another box is left
+_CONFIDENCE: Final = re.compile(r"confidence|certainty|置信度|信心", re.I)
+_PROBABILITY: Final = re.compile(r"probability|likelihood|概率|可能性", re.I)
+_DIGIT: Final = re.compile("[0-9]")
+# A box in a list of its own: `12th: \boxed{Red}`
+_RANK: Final = re.compile(
+    r"[\s*_-]*(?:([0-9]{1,4})(?:st|nd|rd|th)|(?:rank\s?#?|no\.\s?|#)([0-9]{1,4})|第([0-9]{1,4})[名位])"
+    r"(?:\splace)?[\s:：.)*$-]*",
+    re.I,
 )
 MAX_SPAN: Final = 10_000  # characters; nothing longer is an answer
 _MAX_BRACES: Final = 2_000_000  # examined in a text
@@ -50,8 +68,10 @@ def last_boxed(text: str) -> tuple[str, bool]:
     text and False.
 
     Braces are balanced; a box that never closes takes the rest. Boxes joined only by separators are
-    one list, each on a line. One that is denied counts only if there is no other. The content is ""
-    if all boxes are empty. Linear in the text.
+    one list, each on a line, and so are boxes with ranks in front. One that is denied, withdrawn or
+    labelled as a confidence counts only if there is no other. The content is "" if all boxes are
+    empty, and "" with False if none of them is an answer: `\boxed{A} or \boxed{B}`. Linear in the
+    text.
 
     >>> last_boxed(r"First \boxed{A}. On reflection \boxed{\text{B}}")
     ('\\text{B}', True)
@@ -74,13 +94,18 @@ def last_boxed(text: str) -> tuple[str, bool]:
         return "", True
     boxes.sort()
     if len(boxes) > 1:
-        boxes = [
-            box for box in boxes if not _DENIED.search(text, max(0, box[0] - 20), box[0])
-        ] or boxes
-    begin, start, end = boxes.pop()
-    contents, size = [text[start:end].strip()], end - start
-    for before, start, end in reversed(boxes):
+        if ranked := _join_ranked(text, boxes):
+            return ranked, True
+        boxes = _drop_others(text, boxes)
+    last = boxes[-1]
+    if _WITHDRAWN.match(text, last.end + 1):
+        return "", False
+    contents = [text[last.start : last.end].strip()]
+    begin, size = last.begin, last.end - last.start
+    for before, start, end in reversed(boxes[:-1]):
         gap = text[end + 1 : begin] if end < begin and begin - end < 40 else "…"
+        if _OR.fullmatch(gap):
+            return "", False
         if not _JOINT.fullmatch(gap) or size > MAX_SPAN:  # too long already: will be unparsed
             break
         if gap.isspace() and _LIST_MARK.search(text[start:end] + contents[-1]):
@@ -90,13 +115,65 @@ def last_boxed(text: str) -> tuple[str, bool]:
     return "\n".join(dict.fromkeys(reversed(contents))), True
 
 
-def _find_boxes(
-    text: str, opening: re.Pattern[str], closing: str
-) -> tuple[list[tuple[int, int, int]], bool]:
-    """(begin, start of content, end of content) of every box with content, and whether there is any
-    box.
+class _Box(NamedTuple):
+    begin: int  # of the command
+    start: int  # of the content
+    end: int
+
+
+def _find_labels(text: str, boxes: Sequence[_Box]) -> list[str]:
+    """What stands in front of each box on its line, behind the box before it; 80 characters at
+    most.
     """
-    boxes: list[tuple[int, int, int]] = []
+    ends = [0, *(box.end + 1 for box in boxes)]
+    return [
+        text[
+            max(
+                text.rfind("\n", max(0, box.begin - 80), box.begin) + 1, end, box.begin - 80
+            ) : box.begin
+        ]
+        for box, end in zip(boxes, ends, strict=False)
+    ]
+
+
+def _join_ranked(text: str, boxes: Sequence[_Box]) -> str:
+    """The contents of boxes in the order of their ranks, if each has one and nothing else stands
+    between them; else "".
+    """
+    ranked = []
+    for number, (box, label) in enumerate(zip(boxes, _find_labels(text, boxes), strict=True)):
+        before = text[boxes[number - 1].end + 1 : box.begin - len(label)] if number else "\n"
+        rank = _RANK.fullmatch(label) if before.strip(" .,;*$") == "\n" else None
+        if not rank:
+            return ""
+        ranked.append((int(rank[1] or rank[2] or rank[3]), text[box.start : box.end].strip()))
+    return "\n".join(content for _, content in sorted(ranked, key=itemgetter(0)))
+
+
+def _drop_others(text: str, boxes: list[_Box]) -> list[_Box]:
+    """The boxes without those that are denied, withdrawn or hold a confidence, if any is left."""
+    boxes = [
+        box
+        for box in boxes
+        if not _DENIED.search(text, max(0, box.begin - 20), box.begin)
+        and not _WITHDRAWN.match(text, box.end + 1)
+    ] or boxes
+    labels = _find_labels(text, boxes)
+    boxes = [
+        box for box, label in zip(boxes, labels, strict=True) if not _CONFIDENCE.search(label)
+    ] or boxes
+    labels = _find_labels(text, boxes)
+    others = [
+        box for box, label in zip(boxes, labels, strict=True) if not _PROBABILITY.search(label)
+    ]
+    # The question may ask for a probability.
+    worded = any(not _DIGIT.search(text, box.start, box.end) for box in others)
+    return others if worded else boxes
+
+
+def _find_boxes(text: str, opening: re.Pattern[str], closing: str) -> tuple[list[_Box], bool]:
+    """Every box with content, and whether there is any box."""
+    boxes: list[_Box] = []
     opened: list[tuple[int, int]] = []
     position, last_text, any_box = 0, -1, False
     for count, token in enumerate(opening.finditer(text)):
@@ -109,7 +186,7 @@ def _find_boxes(
             if opened:
                 begin, start = opened.pop()
                 if begin >= 0 and last_text >= start:
-                    boxes.append((begin, start, token.start()))
+                    boxes.append(_Box(begin, start, token.start()))
         elif len(token[0]) == 1:
             opened.append((-1, -1))
         else:
@@ -118,7 +195,9 @@ def _find_boxes(
     if position < len(text) and not text[position:].isspace():
         last_text = len(text)
     boxes.extend(
-        (begin, start, len(text)) for begin, start in opened if begin >= 0 and last_text >= start
+        _Box(begin, start, len(text))
+        for begin, start in opened
+        if begin >= 0 and last_text >= start
     )
     return boxes, any_box
 

@@ -9,6 +9,7 @@ from forecasteval.common.markup import clean, drop_invisible, last_boxed, parse_
 from forecasteval.common.records import number_text
 
 from .rules import Scored, unparsed
+from .statements import ERROR, find_mapping, find_statement, is_error
 
 Read = TypeVar("Read")
 
@@ -21,7 +22,7 @@ _HEADING: Final = re.compile(  # alone on the first line
 )
 _REFUSAL: Final = re.compile(
     r"""(?=[NTIUCDntiucd无不未暂])  # a glance that fails fast
-       (?:n\s?/\s?a|n\.\s?a|na|none|null|nil|tbd|idk|unknown|unsure|undetermined|unpredictable
+       (?:n\s?/\s?a|n\.\s?a|nan?|none|null|nil|tbd|idk|unknown|unsure|undetermined|unpredictable
        |(?:i\s)?(?:can(?:not|\snot|'t)|could\snot|unable\sto|do\snot|don't)\s(?:predict|determine|know|answer|say)(?:\s[a-z]{1,12}){0,4}
        |(?:insufficient|not\senough)\s(?:data|information)|not\s(?:available|applicable|sure|known)
        |无法(?:预测|确定|判断|回答)|不知道|不确定|不适用|未知|暂?无(?:数据|答案)?)
@@ -42,14 +43,24 @@ def read_refusal(text: str) -> tuple[str, str] | None:
 
 
 class Answer:
-    """The part of an answer that counts: `text`, its `elements` if it is a list; `boxed` is False
-    without a box.
+    """The part of an answer that counts: `text`, its `elements` if it is a list.
+
+    `boxed` is False without a box; then the text is `stated` to be the answer, or all of it. A
+    `problem` says why there is no text.
     """
 
-    __slots__ = ("_cleaned", "boxed", "elements", "text")
+    __slots__ = ("_cleaned", "boxed", "elements", "problem", "stated", "text")
 
-    def __init__(self, text: str, elements: tuple[str, ...], boxed: bool) -> None:
+    def __init__(
+        self,
+        text: str,
+        elements: tuple[str, ...],
+        boxed: bool,
+        stated: bool = False,
+        problem: str = "",
+    ) -> None:
         self.text, self.elements, self.boxed = text, elements, boxed
+        self.stated, self.problem = stated, problem
         self._cleaned: str | None = None
 
     @property
@@ -85,7 +96,15 @@ def _find_box(raw: str, text: str) -> tuple[int, int] | None:
     return found
 
 
-_UNREADABLE: Final = Answer("", (), False)
+_UNREADABLE: Final = Answer("", (), False, problem="no text")
+_TWO_BOXES: Final = Answer("", (), True, problem="boxes that name two answers, or take one back")
+_CONFIDENCE: Final = re.compile(
+    r"(?<=[^\s,;(])[,;.(\s]{1,4}(?:with\s)?(?:confidence|certainty|置信度|信心)(?:\slevel)?[\s:：=~≈]{0,3}"
+    r"(?:of\s|约|为)?[0-9]{1,3}(?:\.[0-9]{1,6})?\s?\\?%?\)?\.?\Z",
+    re.I,
+)
+_LAST_SHARE: Final = re.compile(r"\n[~≈]?[0-9]{1,3}(?:\.[0-9]{1,6})?\s?%\Z")
+_SAYS_CONFIDENCE: Final = re.compile("onfidence|ertainty|置信度|信心")
 
 
 def read_answer(raw: object, boxed: bool = False) -> Answer | None:
@@ -107,9 +126,8 @@ def read_answer(raw: object, boxed: bool = False) -> Answer | None:
         else:
             text, in_box = last_boxed(raw)
         if not text:
-            return None
-        elements = parse_literal(text) if text[0] == "[" else ()
-        return Answer(elements[0] if len(elements) == 1 else text, elements, boxed or in_box)
+            return None if in_box or not raw.strip() else _TWO_BOXES
+        return _make_answer(text, in_box, boxed)
     if raw is None:
         return None
     if isinstance(raw, list):
@@ -124,6 +142,36 @@ def read_answer(raw: object, boxed: bool = False) -> Answer | None:
         )
     text = number_text(raw)
     return Answer(text, (), True) if text else _UNREADABLE
+
+
+def _make_answer(text: str, in_box: bool, boxed: bool) -> Answer:
+    """The answer that a box holds, or a text without a box states or is."""
+    if boxed:
+        return _hold(text, True)
+    if is_error(text):
+        return Answer("", (), in_box, problem=ERROR)
+    said = find_statement(text) if not in_box else find_mapping(text) if text[0] == "{" else None
+    if said and not said.text:
+        return Answer("", (), in_box, problem=said.problem or "no text")
+    if said:
+        return Answer(_drop_confidence(said.text), said.elements, in_box, stated=not in_box)
+    return _hold(_drop_confidence(text), in_box)
+
+
+def _hold(text: str, boxed: bool) -> Answer:
+    elements = parse_literal(text) if text[0] == "[" else ()
+    return Answer(elements[0] if len(elements) == 1 else text, elements, boxed)
+
+
+def _drop_confidence(text: str) -> str:
+    """The text without `, confidence 0.8` at its end."""
+    said = _SAYS_CONFIDENCE.search(text, max(0, len(text) - 40))
+    return _CONFIDENCE.sub("", text) if said else text
+
+
+def drop_last_share(text: str) -> str:
+    """A cleaned text without a share on a last line of its own, as a second box leaves it."""
+    return _LAST_SHARE.sub("", text) if "%" in text and "\n" in text else text
 
 
 def question_words(prompt: str) -> str:

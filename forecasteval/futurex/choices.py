@@ -10,8 +10,18 @@ from typing import Final, NamedTuple
 
 from forecasteval.common.markup import clean
 
-from .answers import Answer, TruthOf, read_refusal
-from .names import Name, Same, fold, match_names, read_name, read_sides, same_name
+from .answers import Answer, TruthOf, drop_last_share, question_words, read_refusal
+from .names import (
+    SAME,
+    Name,
+    Pairs,
+    compare_names,
+    find_sides,
+    find_style,
+    fold,
+    match_names,
+    parse_name,
+)
 from .options import (
     ROUND,
     SAID_YES_NO,
@@ -177,7 +187,7 @@ def _read_cleaned(answer: Answer, options: Options) -> Picks:
     elif likely is not None:
         picks = read_token(likely[0], options) if len(likely) == 1 else []
     else:
-        picks = read_text(text, answer.boxed, options)
+        picks = read_text(text, answer.boxed or answer.stated, options)
     return Picks.of(picks)
 
 
@@ -187,9 +197,26 @@ _BOXED_SIDES: Final = re.compile(
     r"\\boxed\{([^{}\n]{1,80})\}\s{0,3}or\s{1,3}\\boxed\{([^{}\n]{1,80})\}"
 )
 _VERSUS: Final = re.compile(r"([^\n:\"?]{1,60}?)\s(?:vs?\.?|对)\s([^\n:\"?(]{1,60})")
-_RESULT: Final = re.compile(r"\b[0-9]{1,3}\s?[-–:]\s?[0-9]{1,3}\b")
+_RESULT: Final = re.compile(r"\b([0-9]{1,3})\s?[-–:]\s?([0-9]{1,3})\b")
 _WINS: Final = re.compile(
     r"\s*(?:(?:will|to)\s+)?(?:over|beats?|defeats?|def\.?|edges?|wins?\s*(?:over|against)|击败|战胜)\s*(?:the\s+)?",
+    re.I,
+)
+_LOSES: Final = re.compile(
+    r"\s*(?:will\s+|to\s+)?(?:lose|loses)\s+(?:to|against)\s*(?:the\s+)?", re.I
+)
+_EACH_SCORES: Final = re.compile(r"\s*([0-9]{1,3})\s*[,;–-]?\s*")
+# What may stand behind the side that wins, brackets dropped: `to win 4-3`, `in OT`, `55%`, `!`
+_PICKED: Final = re.compile(
+    r"""\s*(?:(?:will|to)\s+win|wins?|victory|获胜|胜出|取胜|赢|胜)?
+        (?:\s*in\s+(?:regulation|overtime|OT))?
+        (?:\s*,?\s*(?P<result>[0-9]{1,3}\s?[-–:]\s?[0-9]{1,3}))?
+        (?:\s*[,:]?\s*(?P<share>[0-9]{1,3}(?:\.[0-9]{1,4})?)\s?%)?\s*[!.]?\s*""",
+    re.X | re.I,
+)
+_NO_FRONT: Final = re.compile(
+    r"(?a:\b(?:can|could|hardly|no|not|if|will|would|do|does|did|may|might|should|maybe|perhaps|never|only|both"
+    r"|either|neither|i|anyone|but|and|or|why|how|is|are|beat|against|unless|except|when|until|doubt)\b)",
     re.I,
 )
 
@@ -201,39 +228,43 @@ class NameTruth(TruthOf[Sequence[Name]]):
     `sides` are the two of which a question names the winner.
     """
 
-    __slots__ = ("exact", "names", "sides")
+    __slots__ = ("exact", "names", "sides", "style")
 
-    def __init__(self, names: Sequence[Name], exact: bool, sides: Sequence[str] = ()) -> None:
-        self.names, self.exact, self.sides = names, exact, sides
+    def __init__(self, names: Sequence[Name], exact: bool, prompt: str = "") -> None:
+        self.names, self.exact, self.sides = names, exact, parse_sides(prompt)
+        self.style = find_style(question_words(prompt))
 
     def read(self, answer: Answer) -> Sequence[Name] | str:
         """The picked names, or why there are none."""
         text, elements = answer.cleaned, answer.elements
-        whole = read_name(text)
-        if not elements and any(
-            name.key == whole.key for name in self.names
-        ):  # one name with "and" or "/" in it
-            return (whole,)
+        whole = parse_name(text)
+        text = drop_last_share(text)
+        if not elements and any(compare_names(name, whole) >= SAME for name in self.names):
+            return (whole,)  # one name with "and" or "/" in it
         if refuses(text, self.names):
             return "refusal"
         tokens = list(map(clean, elements)) or [token.strip() for token in SEPARATOR.split(text)]
         likely = read_distribution(tokens)
         if likely is not None:
-            return (read_name(likely[0]),) if len(likely) == 1 else "several are as likely"
-        if self.sides and not elements and (winner := read_winner(text, self.sides)) is not None:
-            return (read_name(winner),) if winner else "both sides"
+            return (parse_name(likely[0]),) if len(likely) == 1 else "several are as likely"
+        if (
+            self.sides
+            and not elements
+            and (winner := interpret_winner(text, self.sides)) is not None
+        ):
+            return (parse_name(winner),) if winner else "no side that wins"
         if not answer.boxed and not looks_like_names(text):
             return "no box, and no list of names"
         return (
-            tuple({name.key: name for name in map(read_name, tokens) if name.key}.values())
+            tuple({name.key: name for name in map(parse_name, tokens) if name.key}.values())
             or "no name"
         )
 
-    def compare(self, predicted: Sequence[Name], same: Same = same_name) -> Scored:
-        """F1 of the names, or only a whole 1 of it."""
+    def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> Scored:
+        """F1 of the names, or only a whole 1 of it; `known` pairs of names mean the same."""
         matched = max(
-            len(self.names) - len(match_names(self.names, side, same)[0])
-            for side in read_sides(predicted)
+            len(match_names(self.names, predicted, side, self.style, known))
+            for side in find_sides(predicted, self.style)
         )
         score = score_f1(matched, len(predicted), len(self.names))
         return Scored(
@@ -241,7 +272,7 @@ class NameTruth(TruthOf[Sequence[Name]]):
         )
 
 
-def find_sides(prompt: str) -> tuple[str, ...]:
+def parse_sides(prompt: str) -> tuple[str, ...]:
     r"""The two sides that a question without options names, folded: `\boxed{X} or \boxed{Y}`, or `X
     vs. Y`; or ().
     """
@@ -252,27 +283,53 @@ def find_sides(prompt: str) -> tuple[str, ...]:
     return names if names and names[0] not in names[1] and names[1] not in names[0] else ()
 
 
-def read_winner(text: str, sides: Sequence[str]) -> str | None:
-    """The side that wins in a text that names both, "" if it says neither; None if it does not name
-    both.
+def interpret_winner(text: str, sides: Sequence[str]) -> str | None:
+    """The side that wins by a text, "" if it names sides and says of neither that it wins; None for
+    a text that only is a name.
 
     >>> sides = "falcons", "otters"
-    >>> read_winner("Otters def. Falcons 3-1", sides), read_winner("Falcons 4-2 Otters", sides)
+    >>> interpret_winner("Otters def. Falcons 3-1", sides), interpret_winner("Falcons 4-2 Otters", sides)
+    ('otters', '')
+    >>> interpret_winner("Northport Otters to win 4-3 (OT)", sides), interpret_winner("Otters 30%", sides)
     ('otters', '')
     """
-    text = fold(ROUND.sub(" ", text))
-    first, second = sorted(sides, key=text.find)
-    begin, other = text.find(first), text.find(second)
-    if begin < 0:
+    bare = ROUND.sub(" ", text).strip()
+    folded = fold(bare)
+    first, second = sorted(sides, key=folded.find)
+    if folded.find(second) < 0:
         return None
+    if folded.find(first) < 0:
+        return _interpret_one(bare, second)
+    begin, other = folded.find(first), folded.find(second)
     before, between, after = (
-        text[:begin],
-        text[begin + len(first) : other],
-        text[other + len(second) :],
+        folded[:begin],
+        folded[begin + len(first) : other],
+        folded[other + len(second) :],
     )
     if any(map(str.isalnum, before.removeprefix("the "))):
         return ""
     if after.lstrip().startswith(":") and after.strip(" :.") in sides:
         return after.strip(" :.")
-    alone = not any(map(str.isalpha, after))
-    return first if alone and _WINS.fullmatch(_RESULT.sub("", between)) else ""
+    scores = [_EACH_SCORES.fullmatch(part) for part in (between, after)]
+    if scores[0] and scores[1] and scores[0][1] != scores[1][1]:  # Islanders 3, Oilers 2
+        return first if int(scores[0][1]) > int(scores[1][1]) else second
+    if any(map(str.isalpha, after)):
+        return ""
+    verb = _RESULT.sub("", between)
+    return first if _WINS.fullmatch(verb) else second if _LOSES.fullmatch(verb) else ""
+
+
+def _interpret_one(text: str, side: str) -> str | None:
+    """The only side that a text names, if it says that this one wins; "" if by its score or share it
+    does not, None for any other text.
+    """
+    at = text.casefold().rfind(side)
+    picked = _PICKED.fullmatch(text, at + len(side)) if at >= 0 else None
+    if not picked or not picked[0].strip():
+        return None
+    front = text[:at]
+    if _NO_FRONT.search(front) or any(word[0].islower() for word in front.split()):
+        return None
+    result = _RESULT.match(picked["result"] or "1-0")
+    wins = result and int(result[1]) > int(result[2])
+    return side if wins and float(picked["share"] or 100) > 50 else ""

@@ -234,6 +234,12 @@ def parse_number(text: str) -> Quantity | None:
         return simple
     if len(text) > 80 or _LIST.search(text):
         return None
+    found = parse_begin(text)
+    return found[0] if found and _END.fullmatch(found[1]) else None
+
+
+def parse_begin(text: str) -> tuple[Quantity, str] | None:
+    """The quantity with which a text begins, and what stands behind it."""
     if not text.isascii() and NUMERAL.search(text):
         text = write_digits(text)
     if _BLANK_IN_DIGITS.search(text):
@@ -243,7 +249,7 @@ def parse_number(text: str) -> Quantity | None:
     if found is None:
         return None
     quantity, end = found
-    return quantity if _END.fullmatch(text, end) else None
+    return quantity, text[end:]
 
 
 def read_quantity(text: str, position: int) -> tuple[Quantity, int] | None:

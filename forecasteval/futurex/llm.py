@@ -15,11 +15,10 @@ from forecasteval.common.markup import MAX_SPAN, find_object
 from .answers import Answer, question_words
 from .choices import NameTruth
 from .grammar import CURRENCY, DIGITS, DIGITS_PART, PERCENT, Quantity, parse_number
-from .names import IS_CJK, Name, match_names, same_name
+from .names import IS_CJK, Name, compare_names, match_names
 from .numbers import NumberTruth, nearest_reading
 from .rankings import RankingTruth
 from .results import Answered, Item, decide
-from .rules import Scored
 from .sentences import asks_change, find_numbers, mark_falls
 
 
@@ -250,7 +249,7 @@ def decide_names(
             and same[decoy.text, name.text] is False
             and name.key not in refused
         }
-        scored = _compare_names(truth, names, matches)
+        scored = truth.compare(names, matches)
         if matches and scored.score > (items[place]["score"] or 0):
             items[place] = {**items[place], **decide(scored, "model")}
             counts["changed"] += 1
@@ -261,14 +260,6 @@ def decide_names(
     return counts
 
 
-def _compare_names(
-    truth: NameTruth | RankingTruth, names: Sequence[Name], matches: set[tuple[str, str]]
-) -> Scored:
-    return truth.compare(
-        names, lambda true, name: same_name(true, name) or (true.key, name.key) in matches
-    )
-
-
 def find_open_names(
     truth: Sequence[Name], predicted: Sequence[Name], candidates: Iterable[Name]
 ) -> tuple[list[tuple[Name, list[Name], Name]], int]:
@@ -277,7 +268,10 @@ def find_open_names(
 
     At most two of them for each true name, and how many more there are.
     """
-    true_names, names = (list(filter(_is_short, left)) for left in match_names(truth, predicted))
+    matches = match_names(truth, predicted)
+    true_names = [name for place, name in enumerate(truth) if place not in matches]
+    names = [name for place, name in enumerate(predicted) if place not in matches.values()]
+    true_names, names = list(filter(_is_short, true_names)), list(filter(_is_short, names))
     limit = 2 * len(truth)  # What a contestant wrote must not decide how often its judge is called.
     decoys = (
         [(name, choose_decoy(name, truth, candidates)) for name in names[:limit]]
@@ -301,8 +295,8 @@ def choose_decoy(name: Name, truth: Sequence[Name], candidates: Iterable[Name]) 
         return bool(IS_CJK.search(decoy.text)) != cjk, abs(len(decoy.text) - length), decoy.key
 
     for decoy in sorted(candidates, key=distance):
-        if not same_name(decoy, name) and not any(
-            same_name(true, decoy) or same_name(decoy, true) for true in truth
+        if not compare_names(decoy, name) and not any(
+            compare_names(true, decoy) or compare_names(decoy, true) for true in truth
         ):
             return decoy
     return None

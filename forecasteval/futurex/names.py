@@ -1,99 +1,55 @@
-"""Names: the form in which they compare, and when two of them mean the same."""
+"""Names: the form in which they compare, how like two of them are, and which of two lists match.
+
+A name is a small set of forms: whole, without its brackets, what its brackets hold; of a prediction
+also what stands in front of ` by ` and on either side of its dashes. Of two names some forms may be
+compared, and the strongest likeness counts:
+
+    exact   the names are equal, case, quotes and accents aside
+    same    two forms are equal, punctuation and blanks aside, or a first name is an initial
+    long    the predicted form ends with the true one, and what stands in front may be added
+    short   the true form ends with the predicted one, and what stands in front may be missing
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-_QUOTES: Final = re.compile(r"[\"'“”‘’„«»《》〈〉「」『』`´]")
 IS_CJK: Final = re.compile(rf"[{CJK}]")
-# What must not stand in front of a name: it would name two, or deny one. A number behind `no` is a
-# rank.
-_HEDGE: Final = re.compile(
-    r"(?a:\b(?:or|over|nor|not|no(?!\.?\s*[0-9])|but|vs?|versus|either|never|except|without|replacing|then|by|than"
-    # beside CJK characters, too
-    r"|probably|perhaps|likely|beats?|defeats?|instead\s+of|ahead\s+of)\b)"
-    r"|(?a:\band)\s*\Z|\w\s[0-9]{1,3}[.)]\s?\Z|(?<![0-9])[、。]"
-    r"|[^\w\s.:/#'()\[\]{}【】·*%$€£¥®©°、。–—―⸺-]"  # + | @ = & , ; ? → ≈ … part two names
-    r"|(?:非|不是|不会是|没有|除了|排除|或者?|而是|击败|战胜|取代|替代|(?<=\w)(?:和|与|以及|还是))\Z"
-)
-_OR_ELSE: Final = re.compile(
-    r"(?:or|nor|not|but|either|never|except|maybe|probably|perhaps|likely)\b|不是|或", re.I
-)
-_DASH: Final = re.compile(r"\s[-–—]\s|(?<=[》”\"」』])\s?[-–—]")
-_BULLET: Final = re.compile(r"[^\w!?¬≠,;、。]*")  # ● ■ ▶ +: nothing stands in front of it
-_DASH_BEHIND: Final = re.compile(r"\s[-–—]\s*\Z")
-_BRACKETED: Final = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
-_ACCENTED: Final = re.compile(r"[\u00df-\u024f\u1e00-\u1eff]")
+NONE, SHORT, LONG, SAME, EXACT = range(5)
+
+# --- Keys ---
+
+_QUOTES: Final = re.compile(r"[\"'“”‘’„«»《》〈〉「」『』`´]")
+_ACCENTED: Final = re.compile(r"[\u00d7\u00df-\u024f\u1e00-\u1eff]")
 _DOTS: Final = str.maketrans("•・‧∙⋅", "·····")
-_SMALL_WORDS: Final = frozenset({"of", "the"})  # without a letter in the initials
-_STROKES: Final = dict(zip("łøđħŧıƚɫ", "lodhtill", strict=True))
-_TAIL: Final = re.compile(r"\s+by\s+|\s+[-–—]\s+|(?<=[》”\"」』])\s*[-–—]+\s*")
-
-
-class Name:
-    """A name as it compares: `spaced` after folding, `key` also without spaces beside CJK
-    characters.
-
-    A `plain` one holds letters, digits and blanks only. `side` is the only part beside a dash that
-    counts, "head" or "end"; "" if both do.
-    """
-
-    __slots__ = ("key", "plain", "side", "spaced", "text")
-
-    def __init__(self, text: str, spaced: str, plain: bool, side: str = "") -> None:
-        self.text, self.spaced, self.plain, self.side, self.key = (
-            text,
-            spaced,
-            plain,
-            side,
-            key_of(spaced),
-        )
-
-
-Same = Callable[[Name, Name], bool]  # whether a true and a predicted name mean the same
-
-
-def read_sides(names: Sequence[Name]) -> list[Sequence[Name]]:
-    """The readings of a list: all names by what is before their dash, or all by what is behind it.
-
-    `guess - other guess` on every item would name two things for each place.
-    """
-    if not [name for name in names if not name.plain and _DASH.search(name.text)]:
-        return [names]
-    return [
-        [
-            Name(name.text, name.spaced, name.plain, side) if _DASH.search(name.text) else name
-            for name in names
-        ]
-        for side in ("head", "end")
-    ]
+_STROKES: Final = dict(
+    zip("łøđħŧıƚɫ×", "lodhtillx", strict=True)
+)  # Unicode takes none of them apart
 
 
 def fold(text: str) -> str:
     """Case, accents, quotes, slashes, a leading `@` and trailing full stops do not matter in a
     name.
     """
+    return " ".join(_fold_case(text).replace("/", " ").split())
+
+
+def _fold_case(text: str) -> str:
+    """The folded text with its slashes and blanks."""
     folded = text.casefold()
     if not folded.isascii():
         folded = _ACCENTED.sub(lambda match: _without_accent(match[0]), folded).translate(_DOTS)
-    if _QUOTES.search(folded):
-        folded = _QUOTES.sub("", folded)
-    folded = folded.replace("/", " ").rstrip(" .。\n").lstrip()
-    if folded.startswith("@"):
-        folded = folded.lstrip("@ ")
-    return " ".join(folded.split()) if "  " in folded or "\n" in folded else folded
+    return _QUOTES.sub("", folded).rstrip(" .。\n").lstrip("@ \n")
 
 
 @lru_cache(maxsize=1024)
 def _without_accent(letter: str) -> str:
-    """The letter alone; a stroke through it is an accent, too, though Unicode does not take it
-    apart.
-    """
     plain = "".join(
         char for char in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(char)
     )
@@ -111,76 +67,138 @@ def key_of(spaced: str) -> str:
     return key
 
 
+# --- Forms ---
+
+_PIECE: Final = re.compile(r"&|[^\s.,:;!?·()\[\]【】…/&_–—-]+")
+_BRACKETED: Final = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
+# What makes brackets another guess, or none: `(nor Hart)`, but not the country `(NOR)`
+_OR_ELSE: Final = re.compile(
+    r"(?:(?:or|nor)\s+\w|(?:not|but|either|never|except|maybe|probably|perhaps|likely)\b|不是|或)",
+    re.I,
+)
+_DASH: Final = re.compile(r"\s[-–—]+\s+|(?<=[》”\"」』])\s?[-–—]+\s*")
+_PARTED: Final = re.compile(r"\s[-–—]+\s")
+_BY: Final = re.compile(r"\s+by\s+", re.I)
+_SMALL_WORDS: Final = frozenset({"of", "the"})  # without a letter in the initials
+_SURNAME_FIRST: Final = re.compile(  # SEREMES Jonathan, VAN DER POEL Mathieu, Djokovic N.
+    r"((?:[A-Z][A-Z'’-]+\s)+)([A-Z][a-z][\w'’-]*)|([A-Z][\w'’-]+\s)([A-Z]\.)"
+)
+_TWO_WORDS: Final = re.compile(r"([^\W\d_a-z][^\W\d_]+)\s([^\W\d_a-z][^\W\d_]+)")
+WHOLE, PART, BARE, ASIDE = range(4)
+
+
+class Form(NamedTuple):
+    """A form of a name: folded, and `squashed` without punctuation and blanks; `pieces` says where
+    the words of both begin.
+    """
+
+    text: str
+    squashed: str
+    pieces: tuple[tuple[int, int], ...]
+    kind: int
+
+    def find_front(self, end: Form) -> str | None:
+        """What stands in front of another form at this one's end; None if it is not there, or only
+        within a word.
+        """
+        if not self.squashed.endswith(end.squashed):
+            return None
+        if not any(map(str.isalpha, end.squashed)):
+            return None  # 2 is not Frozen 2
+        cut = len(self.squashed) - len(end.squashed)
+        squashed, begin = self.pieces[bisect_right(self.pieces, (cut, len(self.text))) - 1]
+        begin += cut - squashed
+        front, first = self.text[:begin], end.squashed[0]
+        if self.squashed[cut - 1 : cut] == "." or not front:
+            return None  # 3.5 ends with no 5
+        if IS_CJK.match(first):
+            alone = len(end.squashed) == 1 and IS_CJK.match(front[-1])
+            return None if alone else front
+        if front[-1] == "-" and front[-2:-1].isalnum() and not IS_CJK.match(front[-2:-1]):
+            return None  # Moth-Man ends with no Man
+        return front if not front[-1].isalnum() or IS_CJK.match(front[-1]) else None
+
+
+def _make_form(text: str, kind: int) -> Form | None:
+    text = _fold_case(text)
+    squashed, pieces = "", []
+    for piece in _PIECE.finditer(text):
+        word = "and" if piece[0] == "&" else piece[0]
+        if word[0].isdigit() and squashed[-1:].isdigit():
+            squashed += "."
+        pieces.append((len(squashed), piece.start()))
+        squashed += word
+    return Form(text, squashed, tuple(pieces), kind) if squashed else None
+
+
+def _make_forms(text: str, kind: int, predicted: bool) -> Iterator[Form | None]:
+    """The form of a text, of the text without its brackets, and of what they hold."""
+    yield _make_form(text, kind)
+    brackets = [next(filter(None, groups), "") for groups in _BRACKETED.findall(text)]
+    if any(map(_OR_ELSE.match, brackets)):
+        return
+    bare = _BRACKETED.sub(" ", text).strip() if brackets else text
+    if brackets:
+        yield _make_form(bare, BARE)
+    if len(brackets) > 1:  # X (Live) (2025)
+        yield _make_form(text[: max(map(text.rfind, "([【"))], BARE)
+    alone = len(brackets) == 1 and any(map(str.isalpha, brackets[0]))
+    if alone and not (predicted and not _may_be_alias(fold(brackets[0]), fold(bare))):
+        yield _make_form(brackets[0], ASIDE)
+    if surname := _SURNAME_FIRST.fullmatch(bare):
+        yield _make_form(f"{surname[2] or surname[4]} {surname[1] or surname[3]}", BARE)
+
+
+class Name:
+    """A name as it compares: its `key`, and its forms, which are made when they are needed."""
+
+    __slots__ = ("_ends", "_forms", "key", "plain", "text")
+
+    def __init__(self, text: str, key: str, plain: bool) -> None:
+        self.text, self.key, self.plain = text, key, plain
+        self._forms: dict[str, tuple[Form, ...]] = {}
+
+    @property
+    def has_dash(self) -> bool:
+        """Whether one of two parts may be meant."""
+        return not self.plain and bool(_DASH.search(self.text))
+
+    def forms(self, side: str) -> tuple[Form, ...]:
+        """The forms of a true name (side ""), or of a prediction of which the "front" of its dashes
+        counts, or the "end".
+        """
+        if side not in self._forms:
+            made = list(_make_forms(self.text, WHOLE, bool(side)))
+            for part in self._parts(side) if side and not self.plain else ():
+                made += _make_forms(part, PART, True)
+            self._forms[side] = tuple(form for form in made if form)
+        return self._forms[side]
+
+    @property
+    def turned(self) -> Form | None:
+        """A name of two words with the second one first."""
+        words = _TWO_WORDS.fullmatch(_BRACKETED.sub("", self.text).strip())
+        return _make_form(f"{words[2]} {words[1]}", BARE) if words else None
+
+    def _parts(self, side: str) -> Iterator[str]:
+        yield from (self.text[: cut.start()] for cut in list(_BY.finditer(self.text))[-1:])
+        dashes = list(_DASH.finditer(self.text))[:3]
+        if side == "front":
+            yield from (self.text[: dash.start()] for dash in dashes[:1])
+        else:
+            yield from (self.text[dash.end() :] for dash in dashes)
+
+
 @lru_cache(maxsize=1 << 15)  # a name of the truth stands in many answers
-def read_name(text: str) -> Name:
+def parse_name(text: str) -> Name:
     """The name's comparable form; `text` is expected to be cleaned.
 
-    >>> read_name('《Panda  Plan》.').key, read_name("许 二 木").key, read_name("Łódź").key
+    >>> parse_name('《Panda  Plan》.').key, parse_name("许 二 木").key, parse_name("Łódź").key
     ('panda plan', '许二木', 'lodz')
     """
     bare = text.rstrip(" .。")
     plain = bare.replace(" ", "").isalnum() and " by " not in bare.lower()  # most names
-    return Name(text, bare.lower() if plain and bare.isascii() else fold(text), plain)
-
-
-def same_name(true: Name, predicted: Name) -> bool:
-    """Whether two names mean the same thing (spec: equal, bracketed alias, author tail, or
-    something in front).
-    """
-    one, other = true.key, predicted.key
-    if one == other:
-        return True
-    if not (true.plain and predicted.plain) and _is_alias(true, predicted):
-        return True
-    if one.endswith(other):
-        longer, shorter = true, other
-    elif other.endswith(one):
-        longer, shorter = predicted, one
-    else:
-        return False
-    if not any(map(str.isalpha, shorter)):
-        return False
-    cut = len(longer.key) - len(shorter)
-    front = longer.key[:cut]
-    if longer is true and not _may_be_missing(front, other):
-        return False
-    if longer is predicted and (
-        _names_two(true.text, predicted.text) or not _may_be_added(front, predicted.side)
-    ):
-        return False
-    before, after = longer.key[cut - 1], shorter[0]
-    if IS_CJK.match(after):
-        return len(shorter) > 1 or not IS_CJK.match(before) or longer.spaced.endswith(f" {shorter}")
-    return not (before.isalnum() and after.isalnum()) or bool(IS_CJK.match(before))
-
-
-def _is_alias(true: Name, predicted: Name) -> bool:
-    """Whether one name is the other's brackets, or the part in front of them or of an author."""
-    inside, outside, head = other_keys(predicted.text)
-    if true.key == outside or (true.key == inside and _may_be_alias(inside, outside)):
-        return True
-    return predicted.key in other_keys(true.text)[:2] or (
-        true.key == head and predicted.side != "end"
-    )
-
-
-@lru_cache(maxsize=1 << 15)
-def other_keys(text: str) -> tuple[str, str, str]:
-    """Keys of parts of a name: its brackets, the rest of it, what is in front of ` by AUTHOR` or `
-    - AUTHOR`; or "".
-
-    >>> other_keys("Sunrise (2024)"), other_keys("Sunrise (Games) by Ann")
-    (('', 'sunrise', ''), ('games', 'sunrise by ann', 'sunrise (games)'))
-    """
-    brackets = [next(filter(None, groups), "") for groups in _BRACKETED.findall(text)]
-    alone = len(brackets) == 1 and not _OR_ELSE.match(brackets[0])
-    parts = (brackets[0], _BRACKETED.sub(" ", text)) if alone else ("", "")
-    inside, outside = (
-        key if any(map(str.isalpha, key)) else "" for key in (key_of(fold(part)) for part in parts)
-    )
-    folded = text.casefold()
-    tail = _TAIL.search(folded)
-    return inside, outside, key_of(fold(folded[: tail.start()])) if tail else ""
+    return Name(text, bare.lower() if plain and bare.isascii() else key_of(fold(text)), plain)
 
 
 def _may_be_alias(inside: str, outside: str) -> bool:
@@ -198,94 +216,215 @@ def _initials(words: Sequence[str]) -> str:
     return "".join([word[0] for word in words if word not in _SMALL_WORDS])
 
 
-def _may_be_added(front: str, side: str) -> bool:
-    """Whether a prediction may have this in front of a name: a brand, a first name, a rank, or an
-    artist and a dash.
-    """
-    if side == "head":
-        return False
-    if _DASH_BEHIND.search(front):
-        return True
+# --- Likeness ---
+
+# What must not stand in front of a name: it would name two, or deny one. A number behind `no` is a
+# rank.
+_HEDGE: Final = re.compile(
+    r"(?a:\b(?:or|over|nor|not|no(?!\.?\s*[0-9])|but|vs?|versus|either|never|except|without"
+    r"|replacing|then|by|than"
+    # beside CJK characters, too
+    r"|probably|perhaps|likely|beats?|defeats?|instead\s+of|ahead\s+of)\b)"
+    r"|(?a:\band)\s*\Z|\w\s[0-9]{1,3}[.)]\s?\Z|(?<![0-9])[、。]|\s-|[–—―⸺]|\s/|/\s|\s\S*/|[^\x00-\x7f]/"
+    r"|[^\w\s.:/#'()\[\]{}【】·*%$€£¥®©°、。-]"  # + | @ = & , ; ? → ≈ … part two names
+    r"|(?:非|不是|不会是|没有|除了|排除|或者?|而是|击败|战胜|取代|替代|(?<=\w)(?:和|与|以及|还是))\Z"
+)
+_LEAD_IN: Final = re.compile(r"\A\w+\.?(?:\s\w+)?:\s+")  # GitHub: owner/repo
+_BULLET: Final = re.compile(r"[^\w!?¬≠,;、。(\[【]*")  # ● ■ ▶ +: nothing stands in front of it
+
+
+def _may_be_added(front: str) -> bool:
+    """Whether a prediction may have this in front of a name: a brand, a first name, a rank."""
     front = _BULLET.sub("", front, count=1)
-    return len(front.split()) <= 3 and len(IS_CJK.findall(front)) <= 6 and not _HEDGE.search(front)
+    if _is_open(front) or _HEDGE.search(_LEAD_IN.sub("", front)):
+        return False
+    return len(front.split()) <= 3 and len(IS_CJK.findall(front)) <= 6
 
 
 def _may_be_missing(front: str, rest: str) -> bool:
     """Whether a prediction may lack this in front of a name: `You` is not `Gotta Have You`."""
+    if _is_open(front):
+        return False
     cjk = len(IS_CJK.findall(front))
-    if front.rstrip().endswith(("-", "–", "—", ":")) or (
+    if front.rstrip().endswith(("-", "–", "—", ":", "/")) or (
         cjk <= 3 if cjk else " " not in front.strip()
     ):
         return True
     return sum(map(str.isalpha, rest)) >= sum(map(str.isalpha, front))
 
 
-def _names_two(true: str, predicted: str) -> bool:
-    """Whether a slash parts two names: `Silver Fox / Red Kite`, but not `a/b` nor `GitHub: a/b`
-    where a/b is true.
+def _is_open(front: str) -> bool:
+    """Whether a text ends within brackets."""
+    return any(
+        front.count(opened) != front.count(closed) for opened, closed in ("()", "[]", "【】")
+    )
+
+
+def compare_names(true: Name, predicted: Name, side: str = "front", people: bool = False) -> int:
+    """How like two names are, from NONE to EXACT; `people` may also be named surname first."""
+    if true.key == predicted.key:
+        return EXACT
+    simple = true.plain and predicted.plain and not people and predicted.text[-1:] != "."
+    if simple and true.key[-1:] != predicted.key[-1:]:
+        return NONE  # most pairs
+    best = NONE
+    for form in true.forms(""):
+        for other in predicted.forms(side):
+            if _are_comparable(form, other):
+                best = max(best, _compare_forms(form, other))
+    turned = predicted.turned if people and best < SAME else None  # Krasznahorkai László
+    if turned and any(form.squashed == turned.squashed for form in true.forms("")):
+        return SAME
+    return best
+
+
+def _are_comparable(true: Form, predicted: Form) -> bool:
+    """Whether one of two forms is whole, and a bracket of the truth stands against all of an
+    answer: `Dune (1984)` is not `Dune (2021)`, `Other Song - Ann` is not `Song (Ann)`.
     """
-    slashed = predicted.count("/") > true.count("/") and " - " not in predicted
-    return slashed and " " in predicted.rpartition("/")[0]
+    if true.kind == ASIDE:
+        return predicted.kind == WHOLE
+    return true.kind == WHOLE or predicted.kind <= PART
+
+
+def _compare_forms(true: Form, predicted: Form) -> int:
+    if true.squashed == predicted.squashed:
+        return SAME
+    if ASIDE in (true.kind, predicted.kind) or true.squashed[-1] != predicted.squashed[-1]:
+        return NONE
+    if predicted.kind == WHOLE and _PARTED.search(predicted.text):
+        return NONE  # Other Song - Ann ends with no Song (Ann)
+    if len(predicted.squashed) > len(true.squashed):
+        front = predicted.find_front(true)
+        added = front is not None and _may_be_added(front)
+        return LONG if added or _has_initial_of(true, predicted) else NONE
+    front = true.find_front(predicted)
+    missing = front is not None and _may_be_missing(front, predicted.squashed)
+    return SHORT if missing or _has_initial_of(predicted, true) else NONE
+
+
+def _has_initial_of(short: Form, full: Form) -> bool:
+    """Whether all that differs is a first name's initial: `N. Djokovic`, `Novak Djokovic`."""
+    if short.text[1:2] != "." or short.text[0] != full.text[0]:
+        return False
+    first = full.text.find(" ")
+    surname = next((at for at, begin in full.pieces if begin > first > 0), 0)
+    return len(short.squashed) > 1 and full.squashed[surname:] == short.squashed[1:]
+
+
+# --- Lists ---
+
+_FILMS: Final = re.compile(
+    r"\b(?:film|movie|series|show|drama|anime|game)s?\b|电影|影片|剧|综艺|动画|动漫|游戏|票房|番",
+    re.I,
+)
+_SONGS: Final = re.compile(r"\b(?:song|single|track|album)s?\b|歌|曲|专辑", re.I)
+_PEOPLE: Final = re.compile(
+    r"\b(?:who|players?|persons?|people|authors?|winners?|laureates?|actors?|actress(?:es)?|singers?"
+    r"|drivers?|riders?|golfers?|skaters?|swimmers?|athletes?|candidates?|billionaires?)\b"
+    r"|谁|选手|球员|作家|得主|富豪|演员|歌手|人物",
+    re.I,
+)
+
+
+class NameStyle(NamedTuple):
+    """What a question asks for, as far as names compare by it: `subtitles`: behind a dash stands the
+    rest of a title; `people`: the surname may stand first.
+    """
+
+    subtitles: bool = False
+    people: bool = False
+
+
+NO_STYLE: Final = NameStyle()
+
+
+def find_style(question: str) -> NameStyle:
+    """The style of the words of a question."""
+    films = bool(_FILMS.search(question)) and not _SONGS.search(question)
+    return NameStyle(films, bool(_PEOPLE.search(question)))
+
+
+def find_sides(predicted: Sequence[Name], style: NameStyle) -> tuple[str, ...]:
+    """The sides of its dashes by which a list may be read: all by their fronts, or all by their
+    ends.
+
+    `guess - other guess` on every item would name two things for each place.
+    """
+    dashes = sum([name.has_dash for name in predicted])
+    if not dashes:
+        return ("front",)
+    if style.subtitles and not dashes == len(predicted) > 1:
+        return ("end",)
+    return ("front", "end")
+
+
+Pairs = Collection[tuple[str, str]]  # keys of a true and a predicted name that are known to be same
 
 
 def match_names(
-    truth: Sequence[Name], predicted: Sequence[Name], same: Same = same_name
-) -> tuple[list[Name], list[Name]]:
-    """The true names and the predicted ones that are left when each is matched at most once.
+    truth: Sequence[Name],
+    predicted: Sequence[Name],
+    side: str = "front",
+    style: NameStyle = NO_STYLE,
+    known: Pairs = (),
+) -> dict[int, int]:
+    """By the place of a true name the place of the predicted one that means it, each once.
 
-    Exact matches are made first, then those of the names that have the fewest to choose from.
+    True names with an exact match choose first, then those with the fewest candidates; each takes
+    the strongest, its own place among equals.
     """
-    free: dict[str, list[Name]] = {}
-    for name in predicted:
-        free.setdefault(name.key, []).append(name)
-    rest = [name for name in truth if not (free.get(name.key) and free[name.key].pop())]
-    left = [name for names in free.values() for name in names]
-    choices = [
-        (true, fitting)
-        for true in rest
-        if (fitting := [name for name in left if same(true, name) and _is_clear(true, name, truth)])
-    ]
-    for true, fitting in sorted(choices, key=lambda choice: len(choice[1])):
-        match = next((name for name in fitting if name in left), None)
-        if match:
-            left.remove(match)
-            rest.remove(true)
-    return rest, left
-
-
-def are_same_lists(
-    truth: Sequence[Name], predicted: Sequence[Name], same: Same = same_name
-) -> bool:
-    """Whether two lists agree name by name, each predicted one meaning the true one of its place
-    and no other.
-    """
-    true_keys, keys = [name.key for name in truth], [name.key for name in predicted]
-    return true_keys == keys or (
-        len(true_keys) == len(keys)
-        and all(
-            same(true, name)
-            and _is_clear(true, name, truth)
-            and _is_no_other(true.key, name.key, true_keys, keys)
-            for true, name in zip(truth, predicted, strict=True)
-        )
+    keys = [name.key for name in truth]
+    candidates: list[dict[int, int]] = [{} for _ in truth]
+    for place, name in enumerate(predicted):
+        for true, likeness in _find_meanings(truth, keys, name, side, style, known).items():
+            candidates[true][place] = likeness
+    order = sorted(
+        range(len(truth)),
+        key=lambda true: (EXACT not in candidates[true].values(), len(candidates[true])),
     )
+    matches: dict[int, int] = {}
+    for true in order:
+        free = {
+            place: like for place, like in candidates[true].items() if place not in matches.values()
+        }
+        if free:
+            matches[true] = max(free, key=lambda place: (free[place], place == true, -place))
+    return matches
 
 
-def _is_no_other(true: str, key: str, true_keys: Sequence[str], keys: Sequence[str]) -> bool:
-    """Whether a predicted name is that of its place alone: exact matches come first, and `Quill
-    Falcon` names two.
-    """
-    if true == key:
-        return True
-    front = key.removesuffix(true)
-    names_another = front != key and any(
-        front.startswith(other) for other in true_keys if other != true
-    )
-    return not names_another and true not in keys and key not in true_keys
+def _find_meanings(
+    truth: Sequence[Name],
+    keys: Sequence[str],
+    name: Name,
+    side: str,
+    style: NameStyle,
+    known: Pairs,
+) -> dict[int, int]:
+    """The true names that a predicted one may mean, each with its likeness."""
+    if name.key in keys:
+        return {place: EXACT for place, key in enumerate(keys) if key == name.key}
+    meanings = {}
+    for place, true in enumerate(truth):
+        likeness = compare_names(true, name, side, style.people)
+        if (true.key, name.key) in known:
+            likeness = SAME
+        if likeness:
+            meanings[place] = likeness
+    if len(meanings) > 1 and SHORT in meanings.values():
+        near = {keys[place] for place, likeness in meanings.items() if likeness in (SHORT, SAME)}
+        if len(near) > 1:
+            return {}
+    if LONG in meanings.values() and _begins_with_another(truth, meanings, name):
+        return {}
+    return meanings
 
 
-def _is_clear(true: Name, name: Name, truth: Sequence[Name]) -> bool:
-    """Whether a name that is short for a true one is not short for several of them."""
-    return (
-        len(name.key) >= len(true.key) or sum([other.key.endswith(name.key) for other in truth]) < 2
-    )
+def _begins_with_another(truth: Sequence[Name], meanings: dict[int, int], name: Name) -> bool:
+    """Whether a long name begins with a true one that it does not mean: `Quill Falcon` names two."""
+    for place, true in enumerate(truth):
+        if place not in meanings and name.key.startswith(true.key):
+            behind = name.key[len(true.key) : len(true.key) + 1]
+            if not behind.isalnum() or IS_CJK.match(behind):
+                return True
+    return False

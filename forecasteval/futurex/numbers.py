@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from .answers import Answer, TruthOf, question_words, read_refusal
 from .grammar import BASIS_POINTS, DIGITS, PERCENT, Quantity, scale_of
 from .rules import EQUAL, ZERO_SIGMA, Rules, Scored
-from .sentences import read_number
+from .sentences import parse_leading_number, read_number
 
 _IN_SCALE: Final = re.compile(  # no flags and an n in front: a literal makes the search fast
     r"n(?<=[Ii]n)(?<![A-Za-z0-9][Ii]n)\s+(?:units\s+of\s+)?(?:(?:USD|US\$|US\s+dollar|RMB|CNY|HKD|HK\$|EUR|yuan)s?\s*)?(?:((?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|million|billion|trillion)s?)\b"
@@ -83,6 +83,8 @@ class NumberTruth(TruthOf[Reading]):
             return "refusal"
         percent = PERCENT in (self.quantity.scale, self.asked_scale)
         quantity, several = read_number(text, answer.boxed, percent, self.prompt)
+        if not quantity and answer.stated:
+            quantity = parse_leading_number(text, self.prompt)
         if quantity:
             reading = nearest_reading(quantity, self)
             return (

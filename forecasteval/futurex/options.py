@@ -11,6 +11,7 @@ from typing import Final
 
 from forecasteval.common.markup import clean
 
+from .answers import drop_last_share
 from .names import IS_CJK, fold, key_of
 
 MAX_OPTIONS: Final = 62  # A to ~ in ASCII order
@@ -225,14 +226,16 @@ def split_tokens(text: str) -> list[tuple[int, int]]:
     return list(zip(begins, [*(begin for begin, _ in ends), len(text)], strict=True))
 
 
-def read_text(text: str, boxed: bool, options: Options) -> list[str]:
+def read_text(text: str, marked: bool, options: Options) -> list[str]:
     """The picks of a text, those that are neither label nor option with a question mark in front.
 
-    A lead-in (`The answer is B`), a confidence, a reason and the tail behind a yes are read in a
-    box only: without one the text is prose.
+    A lead-in (`The answer is B`), a confidence, a reason and the tail behind a yes are read only
+    where the answer is `marked` by a box or stated: any other text is prose.
     """
-    if boxed:
+    if marked:
         text = _CONFIDENCE.sub("", drop_lead_in(text))
+        if choice_key(text.rpartition("\n")[2]) not in options.index:
+            text = drop_last_share(text)
         if label := _read_yes_or_no(text, options):
             return [label]
     spans = split_tokens(text)
@@ -240,7 +243,7 @@ def read_text(text: str, boxed: bool, options: Options) -> list[str]:
     if options.labels.issuperset(tokens):
         return tokens
     groups = _read_tokens(text, spans, options)
-    if boxed and groups and options.labels.issuperset(groups[0][1]):
+    if marked and groups and options.labels.issuperset(groups[0][1]):
         behind = [
             text[groups[0][0] :],
             text.removeprefix(groups[0][1][0]),

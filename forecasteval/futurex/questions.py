@@ -14,9 +14,9 @@ from forecasteval.common.markup import MAX_SPAN
 from forecasteval.common.records import BadRecord, is_null, number_text, repeated_keys
 
 from .answers import Answer, read_answer
-from .choices import ChoiceTruth, NameTruth, Picks, exact_tokens, find_sides, read_picks
+from .choices import ChoiceTruth, NameTruth, Picks, exact_tokens, read_picks
 from .grammar import RANGE
-from .names import read_name
+from .names import parse_name
 from .numbers import NumberTruth, find_sigma, question_scale
 from .options import SEPARATOR, YES_NO, Options, count_options, label_set
 from .pending import PendingTruth
@@ -105,7 +105,7 @@ def _score_answer(truth: Truth | None, answer: Answer | None) -> Scored:
     if answer is None:
         return MISSING
     if not answer.text:
-        return unparsed("no text")
+        return unparsed(answer.problem)
     if len(answer.text) > MAX_SPAN:
         return unparsed(f"longer than {MAX_SPAN} characters")
     return truth.score(answer) if truth else unparsed("no truth")
@@ -209,9 +209,9 @@ def read_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules) -> 
     if all(len(token) == 1 and "A" <= token <= "~" for token in tokens):
         options = Options(label_set(max(26, *(ord(token) - 64 for token in tokens))))
         return _choice(level, options, Picks(frozenset(tokens)), rules)
-    names = tuple(name for name in map(read_name, tokens) if not NO_NAME.fullmatch(name.key))
+    names = tuple(name for name in map(parse_name, tokens) if not NO_NAME.fullmatch(name.key))
     exact = len(names) == 1 if rules.by_truths else level == 1
-    return NameTruth(names, exact, find_sides(prompt)) if names else None
+    return NameTruth(names, exact, prompt) if names else None
 
 
 def _choice(level: int, options: Options, picks: Picks, rules: Rules) -> ChoiceTruth:
@@ -234,7 +234,7 @@ def read_open_truth(prompt: str, answer: Answer, std: float | None, rules: Rules
         count_options(prompt) or 26
     )
     return (
-        RankingTruth(names, ordered=not labels, whole=rules.lone_name and len(names) == 1)
+        RankingTruth(names, prompt, ordered=not labels, whole=rules.lone_name and len(names) == 1)
         if names
         else None
     )

@@ -7,13 +7,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from forecasteval.common.markup import clean
 
-from .answers import Answer, TruthOf, question_words, read_refusal
+from .answers import Answer, TruthOf, drop_last_share, question_words, read_refusal
 from .grammar import write_digits
-from .names import IS_CJK, Name, Same, are_same_lists, match_names, read_name, read_sides, same_name
+from .names import (
+    IS_CJK,
+    NO_STYLE,
+    Name,
+    NameStyle,
+    Pairs,
+    find_sides,
+    find_style,
+    match_names,
+    parse_name,
+)
 from .rules import PARTIAL_RANKING, Scored
 
 _COMPLEX: Final = re.compile(r"[0-9()\[\]\"“《「『【第>→]|[-•·▪–—]\s")
@@ -36,6 +47,7 @@ _LABEL: Final = re.compile(  # the name of the last group is the kind of label
       |\((?P<bracket>[0-9]{1,2})\)\s*)""",
     re.X | re.I,
 )
+_TABLE: Final = re.compile(r"\|\s?\n\s?\|(?:\s?:?-{2,}:?\s?\|)+")  # below the head of a table
 _BULLETS: Final = re.compile(r"(?:[-•·▪–—>→]\s+|->|[,;|、\s])+")  # and empty items
 _HAS_AND: Final = re.compile("and|And|AND|&|和|以及")  # a glance
 _AND: Final = re.compile(r"\s(?:and|AND|And|&)\s+|\s*(?:和|以及)\s*")
@@ -113,6 +125,8 @@ def split_items(text: str, compounds: Iterable[str] = ()) -> list[str]:
 
     `compounds` are names that contain a separator: they are not split where they occur completely.
     """
+    if head := _TABLE.search(text):
+        return _split_table(text[head.end() :])
     if not compounds and not _COMPLEX.search(text):  # neither labels, brackets nor quotes
         return [item for item in map(str.strip, ITEM_SEPARATOR.split(text)) if _is_name(item)]
     masked = _mask(text, compounds)
@@ -129,6 +143,21 @@ def split_items(text: str, compounds: Iterable[str] = ()) -> list[str]:
     if all(number is not None for number, _ in items):
         items.sort(key=lambda ranked: ranked[0] or 0)
     return [item for _, item in items]
+
+
+def _split_table(rows: str) -> list[str]:
+    """The names in the rows below the head of a Markdown table: of each the first cell with a letter, in the order
+    of the numbers in first cells if all have one.
+    """
+    items = []
+    for row in rows.strip().split("\n"):
+        cells = [cell.strip() for cell in row.strip().strip("|").split("|")]
+        name = next((cell for cell in cells if any(map(str.isalpha, cell))), "")
+        if name:
+            items.append((int(cells[0]) if cells[0].isdecimal() else None, name))
+    if all(rank is not None for rank, _ in items):
+        items.sort(key=itemgetter(0))
+    return [name for _, name in items]
 
 
 def _is_name(item: str) -> bool:
@@ -250,8 +279,8 @@ def read_items(
     asked for. `compounds`: see `split_items`.
     """
     if answer.elements:
-        return tuple(read_name(clean(e)) for e in answer.elements if not NO_NAME.fullmatch(e))
-    items = split_items(answer.cleaned, compounds)
+        return tuple(parse_name(clean(e)) for e in answer.elements if not NO_NAME.fullmatch(e))
+    items = split_items(drop_last_share(answer.cleaned), compounds)
     if len(items) == 1 and not items[0].isascii() and " " in items[0]:
         names = items[0].split(" ")
         if not IS_CJK.sub("", "".join(names)) and len(names) == (
@@ -266,14 +295,14 @@ def read_items(
             if _HAS_AND.search(last)
             else [last]
         )
-    return tuple(map(read_name, items))
+    return tuple(map(parse_name, items))
 
 
 def _split_final_and(
     last: str, items: int, prompt: str, count: int | None, known: frozenset[str]
 ) -> list[str]:
     count = item_count(prompt) if count is None else count
-    if (count is not None and items >= count) or read_name(last).key in known:
+    if (count is not None and items >= count) or parse_name(last).key in known:
         return [last]
     if (
         items == 1
@@ -284,7 +313,7 @@ def _split_final_and(
         return parts  # "Red and Blue and Green" where three are asked for
     cuts = [(last[: cut.start()], last[cut.end() :]) for cut in list(_AND.finditer(last))[-8:]]
     cuts = [cut for cut in cuts if cut[0].strip() and cut[1].strip()]
-    best = [cut for cut in cuts if any(read_name(part).key in known for part in cut)] or cuts
+    best = [cut for cut in cuts if any(parse_name(part).key in known for part in cut)] or cuts
     return list(best[-1]) if best else [last]
 
 
@@ -311,7 +340,7 @@ def refuses(text: str, truth: Sequence[Name]) -> bool:
     refusal = read_refusal(text)
     if refusal is None or ITEM_SEPARATOR.search(refusal[1], 1):
         return False
-    return not any(name.key in (read_name(text).key, read_name(refusal[0]).key) for name in truth)
+    return not any(name.key in (parse_name(text).key, parse_name(refusal[0]).key) for name in truth)
 
 
 def show_names(names: Sequence[Name]) -> str:
@@ -324,20 +353,18 @@ def show_names(names: Sequence[Name]) -> str:
 
 class RankingTruth(TruthOf[Sequence[Name]]):
     """Truth of a ranking: names, best first; `ordered` unless any order will do, `whole` if no part
-    of it counts.
+    of it counts. The words of the `prompt` say what the names are of.
     """
 
-    __slots__ = ("_compounds", "_keys", "names", "ordered", "whole")
+    __slots__ = ("_compounds", "_keys", "names", "ordered", "style", "whole")
 
-    def __init__(self, names: tuple[Name, ...], ordered: bool = True, whole: bool = False) -> None:
+    def __init__(
+        self, names: tuple[Name, ...], prompt: str = "", ordered: bool = True, whole: bool = False
+    ) -> None:
         self.names, self.ordered, self.whole = names, ordered, whole
+        self.style = find_style(question_words(prompt))
         self._keys = frozenset([name.key for name in names])
-        holds_separator = ITEM_SEPARATOR.search(" ".join([name.text for name in names]))
-        self._compounds = (
-            [name.text for name in names if ITEM_SEPARATOR.search(name.text)]
-            if holds_separator
-            else []
-        )
+        self._compounds = [name.text for name in names if ITEM_SEPARATOR.search(name.text)]
 
     def read(self, answer: Answer) -> Sequence[Name] | str:
         """The predicted names, best first, or why there are none."""
@@ -347,11 +374,9 @@ class RankingTruth(TruthOf[Sequence[Name]]):
             return "no box, and no list of names"
         return read_items(answer, "", len(self.names), self._keys, self._compounds) or "no name"
 
-    def compare(self, predicted: Sequence[Name], same: Same = same_name) -> Scored:
-        """The score of `score_ranking` with its note."""
-        score, matched = max(
-            score_ranking(self.names, side, same) for side in read_sides(predicted)
-        )
+    def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> Scored:
+        """The score of `score_ranking` with its note; `known` pairs of names mean the same."""
+        score, matched = score_ranking(self.names, predicted, self.style, known)
         if not self.ordered and matched == len(self.names) == len(predicted):
             score = 1.0
         if self.whole and score < 1:
@@ -364,13 +389,22 @@ class RankingTruth(TruthOf[Sequence[Name]]):
 
 
 def score_ranking(
-    truth: Sequence[Name], predicted: Sequence[Name], same: Same = same_name
+    truth: Sequence[Name],
+    predicted: Sequence[Name],
+    style: NameStyle = NO_STYLE,
+    known: Pairs = (),
 ) -> tuple[float, int]:
     """1 if the lists agree item by item and in length, else 0.8·matched/k, and the number matched.
 
     k = len(truth) true items; all predicted items count, whatever their order (seed README, 评分机制).
     """
-    if are_same_lists(truth, predicted, same):
+    if [name.key for name in truth] == [name.key for name in predicted]:
         return 1.0, len(truth)
-    matched = len(truth) - len(match_names(truth, predicted, same)[0])
-    return PARTIAL_RANKING * (matched / len(truth)), matched
+    best = 0.0, 0
+    for side in find_sides(predicted, style):
+        places = match_names(truth, predicted, side, style, known)
+        in_place = all(place == true for true, place in places.items())
+        if in_place and len(places) == len(truth) == len(predicted):
+            return 1.0, len(truth)
+        best = max(best, (PARTIAL_RANKING * (len(places) / len(truth)), len(places)))
+    return best

@@ -21,6 +21,7 @@ from .grammar import (
     SCALE,
     UNIT_START,
     Quantity,
+    parse_begin,
     parse_number,
     parse_simple,
     read_quantity,
@@ -174,6 +175,8 @@ def find_numbers(text: str) -> list[tuple[Quantity, str]]:
     return numbers
 
 
+_OR: Final = re.compile(r"\s*(?:or\b|或)", re.I)
+
 # --- Falls ---
 
 _RISE: Final = re.compile(rf"[↑▲△{FALLEN}]")
@@ -240,3 +243,12 @@ def read_number(
     marked = [quantity for quantity in plain if quantity.scale or quantity.unit]
     note = f"last of {len(stated)} numbers" if len(stated) > 1 else ""
     return (marked or plain or stated)[-1] if stated else None, note
+
+
+def parse_leading_number(text: str, prompt: str) -> Quantity | None:
+    """The number with which a text begins that holds no second one: `31.5 (the last close)`."""
+    found = parse_begin(mark_falls(text, prompt))
+    if not found:
+        return None
+    quantity, rest = found
+    return None if DIGITS.search(rest) or _OR.match(rest) else quantity

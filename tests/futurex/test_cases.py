@@ -13,7 +13,7 @@ from eval import FutureXEvaluator
 from forecasteval.common.records import dump_json
 
 SMALLEST: Final = {
-    "futurex": 132, "futurex2": 42, "futurex_cases3": 54, "page": 340, "more": 260, "answers": 67, "reading": 201
+    "futurex": 132, "futurex2": 42, "futurex_cases3": 54, "futurex_cases4": 151, "page": 340, "more": 260, "answers": 67, "reading": 201
 }  # fmt: skip
 TABLES: Final = {name: read_json(CASES / f"{name}.json") for name in SMALLEST}
 ROWS: Final = [

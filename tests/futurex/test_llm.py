@@ -33,7 +33,7 @@ from forecasteval.futurex.llm import (
     parse_number_reply,
     prompt_data,
 )
-from forecasteval.futurex.names import read_name
+from forecasteval.futurex.names import parse_name
 from forecasteval.futurex.numbers import NumberTruth
 from llm_server import (
     UNSURE,
@@ -596,11 +596,11 @@ def test_without_a_decoy_nothing_is_sent(judging: LlmServer) -> None:
 )
 def test_choose_decoy(name: str, truth: list[str], decoy: str | None) -> None:
     names = [
-        read_name(text) for text in ("灰鹭", "Grey Heron of the Far Islands", "Tin Lantern", "Fen")
+        parse_name(text) for text in ("灰鹭", "Grey Heron of the Far Islands", "Tin Lantern", "Fen")
     ]
-    true_names = [read_name(text) for text in truth]
+    true_names = [parse_name(text) for text in truth]
     for candidates in (names, names[::-1]):
-        chosen = choose_decoy(read_name(name), true_names, candidates)
+        chosen = choose_decoy(parse_name(name), true_names, candidates)
         assert (chosen and chosen.text) == decoy
 
 

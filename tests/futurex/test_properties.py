@@ -22,7 +22,7 @@ from forecasteval.common.records import dump_json
 from forecasteval.futurex.answers import Answer
 from forecasteval.futurex.choices import read_picks
 from forecasteval.futurex.grammar import parse_number, write_digits
-from forecasteval.futurex.names import match_names, read_name, same_name
+from forecasteval.futurex.names import EXACT, compare_names, match_names, parse_name
 from forecasteval.futurex.numbers import question_scale
 from forecasteval.futurex.options import (
     MAX_OPTIONS,
@@ -286,9 +286,9 @@ def test_parsers_never_raise(text: str) -> None:
         assert item_count(part) is None or item_count(part) > 0
         scale = question_scale(part)
         assert scale is None or 0 < scale < math.inf
-        name = read_name(part)
-        assert same_name(name, name)
-        assert match_names([name], [name]) == ([], [])
+        name = parse_name(part)
+        assert compare_names(name, name) == EXACT
+        assert match_names([name], [name]) == {0: 0}
         write_digits(part)
         options = Options(label_set(3), part)
         assert len(find_options(part)) == count_options(part) <= MAX_OPTIONS

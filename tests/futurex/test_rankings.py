@@ -8,7 +8,7 @@ import pytest
 
 from forecasteval.futurex.answers import Answer, read_answer
 from forecasteval.futurex.choices import NameTruth
-from forecasteval.futurex.names import read_name
+from forecasteval.futurex.names import parse_name
 from forecasteval.futurex.rankings import (
     RankingTruth,
     item_count,
@@ -18,7 +18,7 @@ from forecasteval.futurex.rankings import (
     split_items,
 )
 
-TRUTH = tuple(map(read_name, ("Red", "Blue", "Green")))
+TRUTH = tuple(map(parse_name, ("Red", "Blue", "Green")))
 RANKING = RankingTruth(TRUTH)
 
 
@@ -35,11 +35,14 @@ RANKING = RankingTruth(TRUTH)
     ],
 )
 def test_score_ranking(predicted: str, score: float, matched: int) -> None:
-    assert score_ranking(TRUTH, [read_name(text) for text in predicted.split()]) == (score, matched)
+    assert score_ranking(TRUTH, [parse_name(text) for text in predicted.split()]) == (
+        score,
+        matched,
+    )
 
 
 def test_an_alias_that_is_another_name_does_not_make_a_list_right() -> None:
-    truth = tuple(map(read_name, ("Falcon", "Quill Falcon")))
+    truth = tuple(map(parse_name, ("Falcon", "Quill Falcon")))
     assert score_ranking(truth, truth)[0] == 1
     assert (
         score_ranking(truth, truth[::-1])[0] == 0.8
@@ -81,7 +84,7 @@ def test_score_of_names(level: int, text: str, score: float) -> None:
 
 def test_one_name_with_an_and_in_it() -> None:
     assert (
-        NameTruth((read_name("Salt and Pepper"),), exact=True)
+        NameTruth((parse_name("Salt and Pepper"),), exact=True)
         .score(Answer("Salt and Pepper", (), True))
         .score
         == 1

@@ -11,7 +11,7 @@ from cli import asked, box
 from eval import FutureXEvaluator
 from forecasteval.common.errors import InputError
 from forecasteval.common.markup import MAX_SPAN
-from forecasteval.futurex.names import read_name, same_name
+from forecasteval.futurex.names import compare_names, parse_name
 from kinds import KINDS
 from linear import GROWTH, assert_linear
 
@@ -285,7 +285,8 @@ def test_names_take_linear_time(pattern: str) -> None:
     def make(length: int, run: int) -> Callable[[], object]:
         long = repeated(pattern, after=f"{run}z")(length)
         return lambda: [
-            same_name(read_name(long), read_name(other)) for other in ("z", long[1:], "甲" + long)
+            compare_names(parse_name(long), parse_name(other))
+            for other in ("z", long[1:], "甲" + long)
         ]
 
     assert_linear(make, LONG)

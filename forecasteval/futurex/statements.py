@@ -1,0 +1,246 @@
+"""The answer of a text without a box: the one statement that says which answer is given.
+
+A statement is, in this order, the value of a mapping at the end (`{"answer": "B"}`), a tag
+(`<answer>B</answer>`), or what stands behind a lead-in that begins a line or a sentence near the
+end (`Final answer: B`, `答案是B`, a heading). It does not count if it holds a condition, or if
+anything follows but notes: confidence, reasons, sources.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from forecasteval.common.markup import parse_literal
+from forecasteval.common.records import number_text
+
+ERROR: Final = "error of a program"
+NO_KEY: Final = "JSON without an answer"
+CONDITION: Final = "no box, and the statement has a condition"
+FOLLOWED: Final = "no box, and more than notes behind the statement"
+
+
+class Statement(NamedTuple):
+    """What a text says that its answer is, the `elements` if that is a list, or the `problem` why
+    it does not count.
+    """
+
+    text: str
+    elements: tuple[str, ...] = ()
+    problem: str = ""
+
+
+# --- What a program wrote ---
+
+_ERROR: Final = re.compile(
+    r"""\s{0,9}(?=[\w<\[])(?:
+        [\w.]{0,60}(?:error|exception)(?:\s(?:code|message|type)\b|\s\([^()\n]{0,40}\))?\s?:
+       |\[?error\]|traceback\s\(most\srecent|<html|<!doctype
+       |(?:HTTP(?:/[0-9.]{1,3})?\s)?[45][0-9]{2}\s(?:too\smany|bad\s(?:gateway|request)|unauthor|forbidden
+         |not\sfound|request\stime|internal\sserver|service\sunav|gateway\stime))""",
+    re.X | re.I,
+)
+
+
+def is_error(text: str) -> bool:
+    """Whether a text begins like what a program writes that failed."""
+    return bool(_ERROR.match(text))
+
+
+# --- A mapping at the end ---
+
+_ANSWER_KEY: Final = re.compile(r"(?:(?:my|final)[\s_-]?)?(?:answer|prediction)", re.I)
+_FENCE: Final = re.compile(r"\s*```\s*\Z")
+_ONLY_FENCE: Final = re.compile(r"\s*(?:```\w{0,12}\s*)?")
+_MAX_TRIES: Final = 20  # opening braces
+_PYTHON: Final = re.compile(r"'|\b(?:True|False|None)\b")
+_JSON: Final = {"'": '"', "True": "true", "False": "false", "None": "null"}
+# Objects as pairs: an answer may be given twice.
+_DECODER: Final = json.JSONDecoder(strict=False, object_pairs_hook=tuple)
+
+
+def find_mapping(text: str) -> Statement | None:
+    """The answer of the only mapping with such a key, where the text ends with a mapping."""
+    body = _FENCE.sub("", text).rstrip()
+    if not body.endswith("}"):
+        return None
+    statements = []
+    position, whole = body.find("{"), False
+    for _ in range(_MAX_TRIES):
+        if position < 0:
+            break
+        value, end = _decode_mapping(body, position)
+        if values := [value for key, value in value if _ANSWER_KEY.fullmatch(key)]:
+            statements.append(_state_values(values))
+        whole |= end == len(body) and bool(_ONLY_FENCE.fullmatch(body, 0, position))
+        position = body.find("{", end)
+    if len(statements) == 1:
+        return statements[0]
+    return Statement("", problem=NO_KEY) if whole and not statements else None
+
+
+def _decode_mapping(text: str, position: int) -> tuple[Any, int]:
+    """The pairs of the mapping of JSON or Python at a position, and where it ends; no pairs if it
+    is none.
+    """
+    for body in (text, _PYTHON.sub(lambda word: _JSON[word[0]], text) if "'" in text else ""):
+        try:
+            pairs, end = _DECODER.raw_decode(body, position)
+        except (ValueError, RecursionError):
+            continue
+        if len(body) == len(text) and all(isinstance(pair, tuple) for pair in pairs):
+            return pairs, end
+    return (), position + 1
+
+
+def _state_values(values: Sequence[Any]) -> Statement:
+    """The statement that equal values are, or the problem of others."""
+    value = values[0]
+    if any(other != value for other in values[1:]):
+        return Statement("", problem="two answers that differ")
+    if isinstance(value, list) and value and all(map(_write_value, value)):
+        elements = tuple(map(_write_value, value))
+        return Statement("\n".join(elements), elements if len(elements) > 1 else ())
+    text = _write_value(value)
+    return _state(text) if text else Statement("", problem=NO_KEY)
+
+
+def _write_value(value: Any) -> str:
+    """A text, a number, or Yes and No for truth values; "" for anything else."""
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    return value.strip() if isinstance(value, str) else number_text(value)
+
+
+# --- Lead-ins ---
+
+_MARKS: Final = r"[*_`\s]"
+_LEAD_IN: Final = re.compile(
+    r"""(?:^|(?<=[.!?]\s)|(?<=[。！？]))(?P<begin>
+      [ \t]{0,4}(?:[-=]>|[^\w\s>"'“”‘’「『«»:：《(\[{<]|_){0,6}[ \t]{0,2}(?:[0-9]{1,2}[.)]\s)?[*_]{0,3})
+    (?:(?:(?:so|thus|therefore|hence|overall|in\sconclusion),?\s{1,3})?
+       (?P<own>(?:(?:the|my|our)[\s_]{1,3})?
+         (?:(?:final|best|overall|predicted|most\slikely|single)[\s_-]{1,3}){0,3})
+       (?:answers?|predictions?|forecasts?
+         |(?P<further>picks?|choices?|selections?|call|guess|verdict|decision|conclusion))\b
+       [*_`]{0,3}(?:\s?\([^()\n]{0,60}\))?[*_`]{0,3}\s?
+       (?P<says>[:：=]|\b(?:is|are|will\sbe)\b\s?:?|(?=[ \t]*$))
+     |(?:(?:所以|因此|综上(?:所述)?|总之)[,，]?\s?)?(?P<own_zh>(?:我的|最终|最后|正确)(?:的)?){0,2}
+       (?:(?:答案|预测)(?:结果|值)?|(?P<further_zh>结论|选择|判断))[*_`]{0,3}(?:[(（][^()（）\n]{0,60}[)）])?
+       [*_`]{0,3}\s?(?P<says_zh>[:：]|[是为]\s?[:：]?|(?=[ \t]*$)))""",
+    re.X | re.I | re.M,
+)
+_OWN: Final = re.compile("final|my|best|predicted|likely|我|最|正确", re.I)
+_GLANCE: Final = re.compile(
+    "answer|predict|forecast|pick|choice|selection|call|guess|verdict|decision|conclusion"
+    "|答案|预测|结论|选择|判断|[<{]",
+    re.I,
+)
+_MAX_LINES: Final = 15  # that are not empty
+_MAX_TAIL: Final = 3000  # characters
+_SENTENCE_END: Final = re.compile(
+    r"(?<=[\w)\]\"”%*][\w)\]\"”%*])"
+    r"(?i:(?<!\bmr|\bms|\bdr|\bst|\bvs|\bjr|\bsr|\bft|\bmt|\bno|\bco|\bpt|\b[0-9][0-9])"
+    r"(?<!\bvol|\bmrs|\binc|\bltd)(?<!\bbros|\bprof|\bfeat))"
+    r"[.!?][*_]{0,3}\s+(?=[\"“(]?[A-Z])|。(?=\s*\S)"
+)
+_TAG: Final = re.compile(
+    r"<(answer|final_answer|final|prediction)>((?:(?!</?\1>).){0,3000})</\1>", re.I | re.S
+)
+
+
+def _find_tail(text: str) -> int:
+    """Where the last lines begin."""
+    begin = max(0, len(text) - _MAX_TAIL)
+    lines = text[begin:].split("\n")
+    full = [number for number, line in enumerate(lines) if line.strip()][-_MAX_LINES:]
+    first = full[0] if full else 0
+    if begin and first == 0:
+        first = 1  # the end of a line
+    return begin + sum(len(line) + 1 for line in lines[:first])
+
+
+def _find_lead_in(text: str, begin: int) -> tuple[int, bool] | None:
+    """Where the last lead-in ends, and whether it is a heading."""
+    found = None
+    for match in _LEAD_IN.finditer(text, begin):
+        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if line.lstrip().startswith(">") or line.count('"') % 2 or "“" in line:
+            continue  # Somebody is quoted.
+        own = _OWN.search(match["own"] or match["own_zh"] or "")
+        if (match["further"] or match["further_zh"]) and not own and line.strip():
+            continue
+        rest = text[match.end() :].partition("\n")[0]
+        found = match.end(), not rest.strip(" \t*_`")
+    return found
+
+
+def _read_lead_in(text: str, begin: int, heading: bool) -> Statement:
+    """What stands behind a lead-in: its line or sentence, or the lines below a heading."""
+    behind = text[begin:]
+    if heading:
+        lines = behind.lstrip("*_` \t\n").split("\n")
+        length = next((n for n, line in enumerate(lines) if not line.strip()), len(lines))
+        said, rest = "\n".join(lines[:length]), lines[length:]
+    else:
+        line, *rest = behind.lstrip("*_` \t").split("\n")
+        end = _SENTENCE_END.search(line)
+        said = line[: end.end()] if end else line
+        rest = [line[len(said) :], *rest]
+    return _state(said.strip(), rest)
+
+
+# --- What does not count ---
+
+_CONDITION: Final = re.compile(
+    r"\b(?:if|unless|but|however|although|though|either|whether|depends|assuming|otherwise|except)\b"
+    r"|如果|若|除非|取决于|但|不过|然而|否则",
+    re.I,
+)
+_NOTE: Final = re.compile(
+    r"""[\s*#_•>(\[–—-]{0,8}(?:(?:my|our|overall|estimated|key|main)\s)?(?:
+        (?:(?P<reasons>reason(?:ing|s)?|rationale|explanation|sources?|理由|原因|依据|来源|说明)
+          |confidence|probability|certainty|likelihood|because|based\son|置信度|信心|概率)
+       |[~≈]?[0-9]{1,3}(?:\.[0-9]{1,4})?\s?%|[-*_=`]{3,}\s*\Z|</\w{1,20}>)""",
+    re.X | re.I,
+)
+_POINT: Final = re.compile(r"\s*(?:[-*•]|[0-9]{1,2}[.)])\s")
+_TAKEN_BACK: Final = re.compile(
+    r"\b(?:actually|wait|correction|second\sthought|instead|i\smean|scratch|revised?|rather|wrong)\b"
+    r"|其实|更正|改为|不对|错",
+    re.I,
+)
+
+
+def _state(said: str, rest: Sequence[str] = ()) -> Statement:
+    """The statement that a text is, unless it has a condition or more than notes behind it."""
+    if _CONDITION.search(said):
+        return Statement("", problem=CONDITION)
+    in_reasons = False
+    for line in filter(str.strip, rest):
+        note = _NOTE.match(line)
+        if _TAKEN_BACK.search(line) or not (note or (in_reasons and _POINT.match(line))):
+            return Statement("", problem=FOLLOWED)
+        in_reasons = bool(note and note["reasons"]) or in_reasons
+    return Statement(said, parse_literal(said) if said[:1] == "[" else ())
+
+
+def find_statement(text: str) -> Statement | None:
+    """The statement of a text without a box; None if it makes none.
+
+    >>> find_statement("Both are even.\\n\\n**Final answer:** B").text
+    'B'
+    >>> find_statement("The answer is B, if they rest players.").problem
+    'no box, and the statement has a condition'
+    """
+    if not _GLANCE.search(text):
+        return None
+    if mapping := find_mapping(text):
+        return mapping
+    tags = list(_TAG.finditer(text)) if "</" in text else []
+    if tags:
+        return _state(tags[-1][2].strip(), text[tags[-1].end() :].split("\n"))
+    lead_in = _find_lead_in(text, _find_tail(text))
+    return _read_lead_in(text, *lead_in) if lead_in else None
