@@ -167,7 +167,9 @@ def _drop_others(text: str, boxes: list[_Box]) -> list[_Box]:
         box for box, label in zip(boxes, labels, strict=True) if not _PROBABILITY.search(label)
     ]
     # The question may ask for a probability.
-    worded = any(not _DIGIT.search(text, box.start, box.end) for box in others)
+    worded = any(
+        not _DIGIT.search(text, box.start, min(box.end, box.start + 200)) for box in others
+    )
     return others if worded else boxes
 
 
