@@ -103,7 +103,7 @@ class FileRow:
     warnings: int
     degraded: bool  # a language model failed
     signature: dict[str, Any]
-    damaged_lines: str = ""
+    damaged_lines: int = 0
     file_sha256: str = ""  # of the stored result
 
 
@@ -310,7 +310,7 @@ def _file_row(results: Mapping[str, Any], name: str) -> FileRow:
         "warnings": len(results["warnings"]),
         "degraded": model_failures(results) is not None,
         "signature": {key: signature[key] for key in results["signature"]},
-        "damaged_lines": results.get("damaged_lines", ""),
+        "damaged_lines": results.get("damaged_lines", 0),
     }
     return forms.from_record(FileRow, record)
 
