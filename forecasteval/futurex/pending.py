@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .answers import Answer, TruthOf
-from .choices import ChoiceTruth, NameTruth, Picks, find_sides
+from .choices import ChoiceTruth, NameTruth, Picks
 from .options import Options, count_options, label_set
 from .rankings import RankingTruth, read_items, show_names
 from .rules import Scored, unparsed
@@ -54,4 +54,4 @@ def _choices_of(prompt: str) -> list[ChoiceTruth | NameTruth]:
     if count:
         return [ChoiceTruth(Options(label_set(count), prompt), _NO_PICKS, exact=True)]
     yes_or_no = ChoiceTruth(Options(frozenset()), _NO_PICKS, exact=True)
-    return [yes_or_no, NameTruth((), exact=True, sides=find_sides(prompt))]
+    return [yes_or_no, NameTruth((), exact=True, prompt=prompt)]
