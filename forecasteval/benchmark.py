@@ -191,8 +191,8 @@ class Benchmark(NamedTuple):
     is_mine(prediction, dataset) says whether files belong to this benchmark. evaluator(output,
     **options) makes an evaluator with the options that were given; `output` is the folder of
     results. check(path) finds mistakes in a dataset; None: there is no check. one_set(dataset):
-    whether all predictions for a dataset are ranked together. is_whole(prediction): whether the file
-    contains its questions, so that it needs no dataset.
+    whether all predictions for a dataset are ranked together. is_whole(prediction): whether the
+    file contains its questions, so that it needs no dataset.
     """
 
     name: str

@@ -1,7 +1,8 @@
 """Datasets as tasks of inspect_ai: any model or agent that inspect_ai can run can answer them.
 
     inspect eval forecasteval/inspect_tasks.py@futurex -T dataset=250915 --model openai/gpt-4o-mini
-    inspect eval forecasteval/inspect_tasks.py@rxnopt -T dataset=multiple_choice_single_varying --model …
+    inspect eval forecasteval/inspect_tasks.py@rxnopt -T dataset=multiple_choice_single_varying \
+        --model …
 
 A sample contains a prompt and no truth: the scorer looks it up. The metrics are those that `python
 eval.py` gives for the converted log. They cover the whole dataset: questions that failed or were

@@ -35,7 +35,8 @@ _MAGIC: Final = {  # the first bytes of such files, which may have other names
     b"BZh": _PACKED[".bz2"],
     b"\xfd7zXZ": _PACKED[".xz"],
     b"\x28\xb5\x2f\xfd": _PACKED[".zst"],
-    b"PK\x03\x04": "a compressed file or spreadsheet; unpack it, or save it as CSV with the columns id and answer",
+    b"PK\x03\x04": "a compressed file or spreadsheet; unpack it, "
+    "or save it as CSV with the columns id and answer",
     b"PAR1": _PACKED[".parquet"],
 }
 

@@ -22,7 +22,10 @@ from .errors import InputError, printable
 
 MAX_FAILURES: Final = 10  # in a row, in the order of the prompts
 # Earlier versions kept a checksum in the third column.
-_TABLE: Final = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL, sha256 TEXT NOT NULL)"
+_TABLE: Final = (
+    "CREATE TABLE IF NOT EXISTS replies "
+    "(key TEXT PRIMARY KEY, reply TEXT NOT NULL, sha256 TEXT NOT NULL)"
+)
 _MAX_REASON: Final = 200  # characters of what a server says about a failure
 _MIN_SECRET: Final = (
     8  # characters; a shorter key, like "none" where a server wants none, is a word like any other

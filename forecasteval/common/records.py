@@ -194,7 +194,8 @@ class RecordFile:
             if any(cells[len(names) :]):  # the answer A, B without quotes is not the answer A
                 self.damaged += 1
                 yield BadRecord(
-                    f"expected {len(names)} cells (a cell with commas stands in quotes), got {len(cells)}"
+                    f"expected {len(names)} cells (a cell with commas stands in quotes), "
+                    f"got {len(cells)}"
                 )
             elif cells:
                 yield make_record(list(itertools.zip_longest(names, cells[: len(names)])))
@@ -417,7 +418,8 @@ def _dump_item(item: Mapping[str, Any], indent: int | None, ascii_only: bool) ->
         return dump_json(item, indent, ascii_only).replace("\n", outer)
     # The separator does what an indentation would, which Python writes ten times slower.
     inner = outer + " " * indent
-    return f"{{{inner}{dump_json(item, None, ascii_only, separators=(f',{inner}', ': '))[1:-1]}{outer}}}"
+    text = dump_json(item, None, ascii_only, separators=(f",{inner}", ": "))
+    return f"{{{inner}{text[1:-1]}{outer}}}"
 
 
 def encode_fields(*fields: str) -> bytes:
