@@ -26,7 +26,8 @@ for name in (
     "ALL_PROXY",
 ):
     os.environ.pop(name, None)  # no test may ask a real server
-os.environ.pop("FORECASTEVAL_OUTPUT", None)
+for name in ("FORECASTEVAL_OUTPUT", "COLUMNS"):
+    os.environ.pop(name, None)
 os.environ["OMP_NUM_THREADS"] = (
     "1"  # numpy's threads wait for each other by running: workers would stop each other
 )
