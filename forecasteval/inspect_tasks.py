@@ -1,4 +1,4 @@
-"""Datasets as tasks of inspect_ai: any model or agent that inspect_ai can run can answer them.
+r"""Datasets as tasks of inspect_ai: any model or agent that inspect_ai can run can answer them.
 
     inspect eval forecasteval/inspect_tasks.py@futurex -T dataset=250915 --model openai/gpt-4o-mini
     inspect eval forecasteval/inspect_tasks.py@rxnopt -T dataset=multiple_choice_single_varying \
