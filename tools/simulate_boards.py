@@ -1,8 +1,8 @@
 """What repeats and the table over all weeks are worth: `python tools/simulate_boards.py [seasons]`.
 
 Systems of known skill answer drawn questions; what the boards report is compared with what is
-known. The tables in docs/nightly.md are its output with 200 seasons a line (some minutes), those of
-repeats with 2,000.
+known. The table in docs/methods.md is its output with 200 seasons a line (two minutes), those of
+repeats in docs/nightly.md with 2,000.
 """
 
 from __future__ import annotations
@@ -44,6 +44,9 @@ SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "shocks of 0.2": {"shock": 0.2},
     "shocks of 0.3": {"shock": 0.3},
     "shocks of 0.3, hard weeks missed": {"shock": 0.3, "hard": True},
+    "8 of 20 blank in 4 weeks": {"outages": 8},
+    "each file blank with 5 %, shocks of 0.3": {"lost": 0.05, "shock": 0.3},
+    "three weeks, 6 systems": {"weeks": 3, "systems": 6},
     "limit: 5 of 20 guess, hard weeks missed": {"guessing": 5, "hard": True},
     "limit: two weeks, shocks of 0.3": {"weeks": 2, "shock": 0.3},
 }
@@ -88,11 +91,12 @@ def expected(logits: Array, level: int) -> Array:
 
 
 class Season(NamedTuple):
-    """Scores of systems × questions, nan in the weeks that a system misses, and the scores to be
-    expected.
+    """Scores of systems × questions, nan in the weeks that a system misses, 0 in those of which
+    its answers are `blank`, and the scores to be expected: of all questions but the blank ones.
     """
 
     scores: Array
+    blank: Array
     levels: Array
     weeks: Array
     truth: Array
@@ -100,14 +104,15 @@ class Season(NamedTuple):
 
 def draw_season(
     rng: np.random.Generator, systems: int = 20, weeks: int = 12, hard: bool = False, shock: float = 0.0,
-    weak: int = 0, blank: int = 0, guessing: int = 0,
+    weak: int = 0, blank: int = 0, guessing: int = 0, outages: int = 0, lost: float = 0.0,
 ) -> Season:  # fmt: skip
     """A season of `systems`, the first `guessing` of which are as bad in easy weeks as in hard
     ones.
 
     Every second system misses half of the weeks: the hardest, or any. Behind them stand `weak`
     systems, and `blank` ones that have no point. A system's week is better or worse than its skill
-    by `shock` log-odds.
+    by `shock` log-odds. A file is blank with the chance `lost`; the first `outages` systems have
+    blank files in four weeks.
     """
     skills = np.concatenate([rng.normal(0, 1, systems), np.full(weak, -3.0)])
     difficulty = rng.normal(0, 0.7, weeks)
@@ -118,15 +123,24 @@ def draw_season(
     logits = skills[:, None] + (effects + shocks)[:, week] - rng.normal(0, SPREAD, len(week))
     scores = answer(rng, logits, levels, np.arange(len(week)) % 2 == 0).astype(float)
     nodes = skills[:, None, None] + effects[:, :, None] + np.hypot(SPREAD, shock) * NODES
-    curves = [
-        (expected(nodes, level) @ (CHANCES / CHANCES.sum())).mean(axis=1) for level in range(4)
-    ]
+    curves = [expected(nodes, level) @ (CHANCES / CHANCES.sum()) for level in range(4)]
+    truth = np.tensordot(LEVEL_WEIGHTS, np.array(curves), 1)
     for system in range(1, systems, 2):
         order = np.argsort(-difficulty) if hard else rng.permutation(weeks)
         scores[system, np.isin(week, order[: weeks // 2])] = np.nan
-    scores = np.vstack([scores, np.zeros((blank, len(week)))])
+    away = rng.random(effects.shape) < lost
+    for system in range(outages):
+        away[system, rng.permutation(weeks)[:4]] = True
+    blanks = away[:, week] & ~np.isnan(scores)
+    for system in range(len(truth)):  # a file that was never handed in is not blank
+        truth[system, np.unique(week[blanks[system]])] = 0
+    scores = np.vstack([np.where(blanks, 0.0, scores), np.zeros((blank, len(week)))])
     return Season(
-        scores, levels, week, np.concatenate([LEVEL_WEIGHTS @ np.array(curves), np.zeros(blank)])
+        scores=scores,
+        blank=np.vstack([blanks, np.zeros((blank, len(week)), bool)]),
+        levels=levels,
+        weeks=week,
+        truth=np.concatenate([truth.mean(axis=1), np.zeros(blank)]),
     )
 
 
@@ -145,7 +159,7 @@ def judge_season(season: Season, systems: int) -> dict[str, float]:
     """Of the first `systems`: pairs in the right order, the best found, what intervals and ranks
     cover.
     """
-    fit = fit_scores(season.scores, season.levels, season.weeks, LEVEL_WEIGHTS)
+    fit = fit_scores(season.scores, season.levels, season.weeks, LEVEL_WEIGHTS, blank=season.blank)
     truth, differences = season.truth, difference_spread(fit)
     p = adjust_pairs(compare_pairs(fit, differences))
     gaps = truth[:, None] - truth
@@ -237,5 +251,5 @@ if __name__ == "__main__":
         print(f"{questions:9}  " + "  ".join(f"{share:.3f}" for share in shares), flush=True)
     for name, setting in SETTINGS.items():
         print(f"\n{name}")
-        for key, value in judge_seasons(repeats, **setting).items():
-            print(f"  {key:30} {value:.3f}", flush=True)
+        figures = judge_seasons(repeats, **setting).items()
+        print("  ".join(f"{key}: {value:.3f}" for key, value in figures), flush=True)

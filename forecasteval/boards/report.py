@@ -93,7 +93,7 @@ def over_weeks_report(comparison: Row) -> Report:
         make_table(pair_columns(comparison["weights"]), comparison["pairs"]),
         "",
         "By level: questions of shared datasets that A wins/ties/loses.",
-        week_remark(comparison["week_deviation"]),
+        week_remark(comparison["design_effect"]),
         "",
         format_signature(comparison["signature"]),
     ]

@@ -197,7 +197,7 @@ def _pooled(table: Row, rows: Sequence[Row]) -> View:
         remarks.append(
             f"provisional: in fewer than {least} datasets, and therefore without rank (--min-datasets)."
         )
-    remarks.append(week_remark(table["week_deviation"]))
+    remarks.append(week_remark(table["design_effect"]))
     if table["apart"]:
         remarks.append(
             f"Apart, as they share no dataset with these: {', '.join(map(printable, table['apart']))}"
@@ -302,13 +302,13 @@ def lower_is_better(values: Row) -> str:
     return "" if values.get("higher_is_better", True) else ", lower is better"
 
 
-def week_remark(deviation: float | None) -> str:
+def week_remark(effect: float | None) -> str:
     """How good and bad weeks of single systems stand in the intervals of a table over all
     datasets.
     """
-    if deviation is None:
+    if effect is None:
         return "Good and bad weeks of a system cannot be measured: no interval includes them."
-    return f"Good and bad weeks of a system are in all intervals: SD {deviation:.2f} in log-odds."
+    return f"Good and bad weeks of a system are in all intervals: design effect {effect:.2f}."
 
 
 def failed_table(board: Row) -> Table:

@@ -149,7 +149,7 @@ class SeasonTable(Scaled):
     datasets: list[Week]
     level_counts: dict[Level, int]
     weights: dict[Level, float]  # of the levels that count
-    week_deviation: float | None
+    design_effect: float | None  # of good and bad weeks of a system; None: not measured
     signature: dict[str, Any]
 
 

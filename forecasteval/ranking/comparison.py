@@ -260,7 +260,7 @@ def _movers(a: System, b: System, levels: Sequence[Level], parts: Sequence[float
 def compare_over_weeks(
     results: Sequence[Mapping[str, Any]], names: Sequence[str]
 ) -> SeasonComparison:
-    """Compare systems on all datasets of `results` by one fit (`two_way.fit_scores`), which holds
+    """Compare systems on all datasets of `results` by one fit (`weeks.fit_scores`), which holds
     only these systems.
 
     For each pair A, B: the difference of their scores (A − B), its 95 % interval, p by Student's t,

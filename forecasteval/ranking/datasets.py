@@ -32,6 +32,7 @@ from .systems import (
     Questions,
     System,
     count_unread,
+    levels_that_count,
     question_key,
     require_same_policy,
 )
@@ -76,9 +77,7 @@ def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, 
 def _rank_group(systems: Sequence[System], min_questions: int) -> SystemTable:
     """The table of systems that answered the same questions."""
     counts = systems[0].counts
-    levels = [
-        level for level, count in counts.items() if count and (count >= min_questions or not level)
-    ]
+    levels = levels_that_count(counts, min_questions)
     scored = [(describe_system(system, levels), system) for system in systems]
     sign = systems[0].scale.sign
     # Equal scores may differ in the 17th digit; without a level that counts there is no order but

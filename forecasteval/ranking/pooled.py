@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -18,7 +18,17 @@ from forecasteval.common.statistics import mean, stratified_mean
 from .board import PooledRow, PooledTable, SeasonRow, SeasonTable, Week
 from .names import split_name
 from .significance import holm
-from .systems import ALPHA, DRAWS, SEED, Interval, Level, Scale, System, count_unread
+from .systems import (
+    ALPHA,
+    DRAWS,
+    SEED,
+    Interval,
+    Level,
+    Scale,
+    System,
+    count_unread,
+    levels_that_count,
+)
 
 if TYPE_CHECKING:
     from .weeks import Array, Fit, Spread
@@ -58,7 +68,7 @@ class Season(NamedTuple):
             for group, system in self.datasets.items()
         ]
         first = next(iter(self.datasets.values()))
-        deviation = self.fit.shock_deviation
+        effect = self.fit.design_effect
         checksum = join_checksums([group[2] for group in self.datasets])
         return SeasonTable(
             benchmark=first.group[0],
@@ -66,7 +76,7 @@ class Season(NamedTuple):
             datasets=weeks,
             level_counts=self.counts,
             weights=self.weights,
-            week_deviation=None if math.isnan(deviation) else round(deviation, _DIGITS),
+            design_effect=None if math.isnan(effect) else round(effect, _DIGITS),
             signature={**first.policy, "questions_sha256": checksum},
         )
 
@@ -136,7 +146,7 @@ def pool_systems(
     nothing.
 
     A score is what a system would have on all questions of all these datasets in one file
-    (`two_way.fit_scores`): all questions count as the score counts them, by level, and not every
+    (`weeks.fit_scores`): all questions count as the score counts them, by level, and not every
     week the same, so that a week of few questions weighs little. Systems that answered fewer than
     `min_datasets` datasets are `provisional`: listed last, without rank; by default that is half of
     the datasets, and at most 6. A question that two datasets hold counts twice, once a dataset;
@@ -206,6 +216,46 @@ def _by_name(systems: Iterable[System]) -> Answered:
     return answered
 
 
+class _Matrix(NamedTuple):
+    """Scores of S systems on Q questions as `fit_scores` takes them."""
+
+    scores: Array  # S × Q in [0, 1], higher is better; nan where a system did not take part
+    levels: Array  # Q, numbers
+    weeks: Array  # Q, numbers
+    clusters: Array | None  # Q, numbers
+    blank: Array  # S × Q: whether a system has no readable answer in the question's week
+
+
+def _make_matrix(
+    answered: Answered, datasets: Mapping[Group, System], levels: Sequence[Level]
+) -> _Matrix:
+    import numpy as np
+
+    first = next(iter(datasets.values()))
+    weeks, strata, names = list[int](), list[int](), list[str]()
+    for week, system in enumerate(datasets.values()):
+        for stratum, level in enumerate(levels):
+            weeks += [week] * system.counts[level]
+            strata += [stratum] * system.counts[level]
+            names += system.questions[level].clusters
+    of_week = np.array(weeks)[None] == np.arange(len(datasets))[:, None]
+    scores = np.full((len(answered), len(weeks)), np.nan)
+    blank = np.zeros(scores.shape, bool)
+    for place, results in enumerate(answered.values()):
+        for at, group in zip(of_week, datasets, strict=True):
+            if group in results:
+                columns = [results[group].questions[level] for level in levels]
+                scores[place, at] = np.concatenate([column.scores for column in columns])
+                blank[place, at] = not any(any(column.answered) for column in columns)
+    return _Matrix(
+        scores=first.scale.to_unit(scores),
+        levels=np.array(strata),
+        weeks=np.array(weeks),
+        clusters=np.unique(names, return_inverse=True)[1] if names else None,
+        blank=blank,
+    )
+
+
 def fit_season(answered: Answered, min_questions: int) -> Season | None:
     """The scores of connected systems; None if no level has `min_questions` questions."""
     import numpy as np
@@ -214,45 +264,40 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
 
     datasets = _datasets(answered)
     first = next(iter(datasets.values()))
-    scale = first.scale
     counts = {
         level: sum(system.counts[level] for system in datasets.values()) for level in first.weights
     }
-    levels = [
-        level for level, count in counts.items() if count and (count >= min_questions or not level)
-    ]
+    levels = levels_that_count(counts, min_questions)
     if not levels:
         return None
-    sizes = np.array([[system.counts[level] for level in levels] for system in datasets.values()])
-    weeks = np.repeat(np.arange(len(datasets)), sizes.sum(axis=1))
-    strata = np.concatenate([np.repeat(np.arange(len(levels)), row) for row in sizes])
-    scores = np.full((len(answered), len(strata)), np.nan)
-    for row, results in zip(scores, answered.values(), strict=True):
-        for week, group in enumerate(datasets):
-            if group in results:
-                columns = [results[group].questions[level].scores for level in levels]
-                row[weeks == week] = [
-                    scale.to_unit(score) for column in columns for score in column
-                ]
-    named = [
-        name
-        for system in datasets.values()
-        for level in levels
-        for name in system.questions[level].clusters
-    ]
-    clusters = np.unique(named, return_inverse=True)[1] if named else None
     weights = {level: first.weights[level] for level in levels}
-    share = first.share_of(counts)
-    fit = fit_scores(scores, strata, weeks, np.array([*weights.values()], float), clusters).scale(
-        share
+    matrix = _make_matrix(answered, datasets, levels)
+    fit = fit_scores(
+        matrix.scores,
+        matrix.levels,
+        matrix.weeks,
+        np.array([*weights.values()], float),
+        matrix.clusters,
+        matrix.blank,
     )
-    fit = fit._replace(
-        scores=fit.scores.round(_DIGITS) + 0.0
-    )  # equal scores may differ in their last digits
-    halves = np.where(fit.varies, half_widths(score_spread(fit)), np.nan)
+    share = first.share_of(counts)
+    fit = fit.scale(share)
+    # Equal scores may differ in their last digits.
+    fit = fit._replace(scores=fit.scores.round(_DIGITS) + 0.0)
     gaps = difference_spread(fit)
-    errors = fit, halves, gaps, half_widths(gaps), compare_pairs(fit, gaps)
-    return Season(answered, datasets, counts, weights, share, scale, *errors)
+    return Season(
+        answered=answered,
+        datasets=datasets,
+        counts=counts,
+        weights=weights,
+        share=share,
+        scale=first.scale,
+        fit=fit,
+        halves=np.where(fit.varies, half_widths(score_spread(fit)), np.nan),
+        gaps=gaps,
+        gap_halves=half_widths(gaps),
+        p=compare_pairs(fit, gaps),
+    )
 
 
 # --- The table ---

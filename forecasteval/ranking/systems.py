@@ -12,13 +12,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, product
 from operator import itemgetter
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from forecasteval.common import forms
 from forecasteval.common.errors import InputError
 from forecasteval.common.forms import FormError
 from forecasteval.common.records import dump_json
 from forecasteval.common.statistics import cluster_values
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
 
 ALPHA: Final = 0.05  # from this p-value on, a difference is not significant
 SEED: Final = 0  # of random signs and draws
@@ -50,9 +55,9 @@ class Scale(NamedTuple):
     def width(self) -> float:
         return self.high - self.low
 
-    def to_unit(self, score: float) -> float:
-        """A score of a bounded scale as one in [0, 1], higher is better."""
-        return (score - self.low if self.higher_is_better else self.high - score) / self.width
+    def to_unit(self, scores: Array) -> Array:
+        """Scores of a bounded scale as ones in [0, 1], higher is better."""
+        return (scores - self.low if self.higher_is_better else self.high - scores) / self.width
 
     def describe(self) -> dict[str, Any]:
         """The keys of a result or a table about its scale: none for the usual one, [0, 1], higher
@@ -356,6 +361,13 @@ def _require_bounds(system: System) -> System:
         if not low - 1e-9 <= score <= high + 1e-9:
             raise InputError(system.name, f"expected scores in [{low:g}, {high:g}]", f"{score}")
     return system
+
+
+def levels_that_count(counts: Mapping[Level, int], min_questions: int) -> list[Level]:
+    """The levels with questions, and with `min_questions` where a benchmark has levels."""
+    return [
+        level for level, count in counts.items() if count and (count >= min_questions or not level)
+    ]
 
 
 class Unread(NamedTuple):

@@ -1,5 +1,8 @@
-"""Systems that answered different weeks on one scale: a logistic model, and what its errors say of
-scores and ranks.
+"""Systems that answered different weeks on one scale: a logistic regression on systems and cells.
+
+A cell is the questions of one week and level. By textbook steps: the fit is a ridge regression by
+Newton's method, its errors are those of a sandwich estimator by question or cluster, and good and
+bad weeks of single systems enter as a design effect. docs/methods.md has the formulas.
 """
 
 from __future__ import annotations
@@ -16,294 +19,205 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 _NOISE: Final = 1e-12  # what is rounding
 _TINY: Final = 1e-300
-_WIDE: Final = 3.0  # prior standard deviation of systems, weeks and levels, in log-odds
-_NARROW: Final = (
-    1.5  # that of a cell's departure from its week and level, divided by the root of its questions
-)
-_COMMON: Final = (
-    5.0  # weeks that the common variance of shocks counts for beside the weeks of a system
-)
+_RIDGE: Final = 3.0**-2  # the inverse variance of a system's or a cell's effect, in log-odds
 _STEPS: Final = 50
 
 
 class Fit(NamedTuple):
-    """Scores of S systems, and what their errors are made of."""
+    """Scores of S systems, and the independent parts of their errors: the questions of each level,
+    and weeks.
+    """
 
     scores: Array  # S
-    parts: list[
-        Array
-    ]  # of each level, S × its questions or clusters: what each adds to the error of a score
-    counts: Array  # L × S: questions or clusters that a system answered
-    # whether every level has two questions or clusters: one alone says nothing of its error
-    measured: bool
-    varies: Array  # S: whether a system's scores vary within a level, so that they measure an error
-    shocks: Array  # S × S: covariance of the scores by weeks that are good or bad for a system
-    shock_freedom: float
-    shock_deviation: (
-        float  # of the shocks of all systems, in log-odds; nan if nothing measures them
-    )
+    errors: Array  # parts × S × S: covariances of scores; nan where one question says nothing
+    freedom: Array  # parts × S: degrees of freedom
+    counts: Array  # S: questions or clusters that a system answered
+    varies: Array  # S: whether scores vary within a level, so that they measure an error
+    design_effect: float  # of weeks; nan if nothing measures it
 
     def scale(self, factor: float) -> Fit:
         """The fit of scores `factor` times as large."""
-        parts = [factor * part for part in self.parts]
-        return self._replace(
-            scores=factor * self.scores, parts=parts, shocks=factor**2 * self.shocks
-        )
-
-
-class _Design(NamedTuple):
-    """Q questions in C cells, a cell being the questions of one week and level; F effects."""
-
-    weights: Array  # Q: of a question in a score; they add up to 1
-    cells: Array  # Q: the cell of each question
-    members: Array  # Q × C: 1 where a question is in a cell
-    effects: Array  # C × F: 1 for a cell's week, its level and itself
-    precision: Array  # F: of the effects' priors
-    weeks: Array  # C × W: 1 where a cell is in a week
-
-
-class _Model(NamedTuple):
-    """The model where it fits best."""
-
-    chances: Array  # S × C: the expected score p of a system in a cell
-    slopes: Array  # S × C: p(1 − p)
-    information: Array  # S: of the systems' effects
-    cross: Array  # S × F: that they share with the other effects
-    rest: Array  # F × F: that of the other effects once the systems' are eliminated
+        return self._replace(scores=factor * self.scores, errors=factor**2 * self.errors)
 
 
 # --- The fit ---
 
 
 def fit_scores(
-    scores: Array, levels: Array, weeks: Array, weights: Array, clusters: Array | None = None
+    scores: Array,
+    levels: Array,
+    weeks: Array,
+    weights: Array,
+    clusters: Array | None = None,
+    blank: Array | None = None,
 ) -> Fit:
-    r"""The score that every system would have on all questions, from those that it answered.
+    """The score that every system would have on all questions, from those that it answered.
 
     `scores` is S × Q in [0, 1] with nan where a system did not take part, `levels` and `weeks` are
     the numbers of each question's level and week, `weights` the weight of each level. A question of
-    level l weighs v = w_l / n_l / Σw, n_l counted over all questions, and a cell c is the questions
-    of one week and level. The model is p_sc = expit(θ_s + u_week + l_level + e_c), fitted by
-    maximising the quasi-likelihood
+    level l weighs v = w_l / n_l / Σw, n_l counted over all questions. The score is Σ v·(y where the
+    system took part, p elsewhere), in [0, 1]: the plain Σ w_l·mean_l / Σw where it always did. p is
+    that of `_maximise`, the same on all questions of a cell.
 
-        Σ Qv·[y log p + (1 − y) log(1 − p)] − (Σθ² + Σu² + Σl²) / (2·3²) − Σ n_c·e_c² / (2·1.5²)
+    `blank`, S × Q, is true in the weeks of which a system has no readable answer: they score 0, and
+    are left out of the fit, since they do not show how hard a week is. So is a system without any
+    point; its score is 0.
 
-    with Newton's method (the objective is concave). The score is Σ v·(y where the system took part,
-    p elsewhere), in [0, 1]: exactly the plain Σ w_l·mean_l / Σw where it always did. A system
-    without any point is left out of the fit: it does not show which weeks are easy. Its score is 0,
-    and it has no influence on other scores.
-
-    Errors: a question's influence ψ on a score (sandwich; Liang & Zeger 1986), centred by level and
-    times √(n/(n − 1)) with the n questions that the system answered there, so that they are those
-    of `stratified_error` where a system took part every week. With `clusters` (a number from 0 per
-    question) the ψ of a cluster are summed, and n counts clusters. To these comes the variance of
-    weeks in which a system does better or worse than its rivals on all questions at once,
-    `_measure_shocks`.
+    Errors: a question's influence on a score (Liang & Zeger 1986) by level (`_sample`), so that
+    they are those of `stratified_error` where a system took part every week. `clusters` has a
+    number from 0 for each question; questions of a cluster count as one. Weeks add the part of
+    `_disperse`.
     """
     clusters = np.arange(len(levels)) if clusters is None else clusters
-    places = [levels == level for level in range(len(weights))]
-    members = [np.unique(clusters[in_level], return_inverse=True)[1] for in_level in places]
-    fit = _blank_fit(scores, places, members)
-    live = np.flatnonzero(np.nansum(scores, axis=1) > 0)
-    if not len(live):
-        return fit
-    design = _make_design(levels, weeks, weights)
-    answered = ~np.isnan(scores[live])
-    values = np.where(answered, scores[live], 0.0)
-    model = _maximise(answered, values, design)
-    chances = model.chances[:, design.cells]
-    expected = np.where(answered, values, chances)
-    fit.scores[live] = expected @ design.weights
-    residuals = answered * (values - chances) * design.weights
-    # How far the effects of systems, weeks and levels move a score: through the questions that were
-    # not answered.
-    missing = (~answered * design.weights) @ design.members * model.slopes
-    gain = missing.sum(axis=1) / model.information
-    pull = np.linalg.solve(model.rest, (missing @ design.effects - gain[:, None] * model.cross).T).T
-    shared = design.effects[design.cells].T * residuals.sum(axis=0)
-    shared -= (model.cross / model.information[:, None]).T @ residuals
-    influence = expected * design.weights + len(levels) * (
-        gain[:, None] * residuals + pull @ shared
+    took_part, y = ~np.isnan(scores), np.nan_to_num(scores)
+    used = took_part if blank is None else took_part & ~blank
+    live = (used * y).any(axis=1, keepdims=True)
+    counted, missed, used = np.where(live, used, took_part), live & ~took_part, live & used
+    sizes = np.bincount(levels, minlength=len(weights))
+    v = (weights / weights[sizes > 0].sum() / np.maximum(sizes, 1))[levels]
+    cells = _number(weeks * len(weights) + levels)
+    p, information = _maximise(
+        len(v) * _sum_by(used * v, cells), len(v) * _sum_by(used * y * v, cells)
     )
-    for in_level, numbers, part, counts in zip(places, members, fit.parts, fit.counts, strict=True):
-        if part.size:  # rows about their means
-            few = np.maximum(counts[live], 2)[:, None]
-            centred = influence[:, in_level] - influence[:, in_level].mean(axis=1, keepdims=True)
-            part[live] = _sum_clusters(centred, numbers) * np.sqrt(few / (few - 1))
-    variances, freedom, deviation = _measure_shocks(answered, residuals, design, model, clusters)
-    fit.shocks[np.ix_(live, live)] = _carry_shocks(answered, variances, design, model, gain, pull)
-    return fit._replace(shock_freedom=freedom, shock_deviation=deviation)
+    slopes = (p * (1 - p))[:, cells]
+    expected = np.where(missed, p[:, cells], y)
+    residuals = used * (y - p[:, cells]) * v
 
+    # A score moves with the effects of its system and of cells, and these with all residuals.
+    gradient = _sum_by(missed * slopes * v, cells)
+    gradient = np.hstack([np.diag(gradient.sum(axis=1)), gradient])
+    carried = len(v) * np.linalg.solve(information, gradient.T).T
+    by_system, by_cell = np.hsplit(carried, [len(scores)])
+    influence = expected * v + by_system @ residuals + by_cell[:, cells] * residuals.sum(axis=0)
 
-def _blank_fit(scores: Array, places: list[Array], members: list[Array]) -> Fit:
-    """The fit of systems without a point: scores of 0 without errors."""
-    answered = ~np.isnan(scores)
-    counts = [
-        _sum_clusters(answered[:, at], numbers) > 0
-        for at, numbers in zip(places, members, strict=True)
-    ]
-    highest = [scores[:, at].max(axis=1, initial=-np.inf, where=answered[:, at]) for at in places]
-    lowest = [scores[:, at].min(axis=1, initial=np.inf, where=answered[:, at]) for at in places]
+    errors, counts, varies = [], [], []
+    for at in (levels == level for level in np.flatnonzero(sizes)):
+        units = _number(clusters[at])
+        errors.append(_sample(influence[:, at], (used | missed)[:, at], counted[:, at], units))
+        counts.append((_sum_by(counted[:, at], units) > 0).sum(axis=1))
+        varies.append(np.ma.array(y[:, at], mask=~counted[:, at]).ptp(axis=1).filled(0) > _NOISE)
+    effect, added, freedom = _disperse(residuals, used * slopes * v, v, cells, weeks, clusters)
+    # A good week moves what a system answered, and by its effect what is expected of it elsewhere.
+    errors.append(np.diag((1 + np.diag(by_system)) ** 2 * added))
     return Fit(
-        scores=np.zeros(len(scores)),
-        parts=[np.zeros(part.shape) for part in counts],
-        counts=np.stack([part.sum(axis=1) for part in counts]),
-        measured=all(part.shape[1] > 1 for part in counts),
-        varies=(np.array(highest) - np.array(lowest) > _NOISE).any(axis=0),
-        shocks=np.zeros((len(scores), len(scores))),
-        shock_freedom=1.0,
-        shock_deviation=np.nan,
+        scores=expected @ v,
+        errors=np.array(errors),
+        freedom=np.vstack([np.maximum(counts, 2) - 1, np.full(len(scores), freedom)]),
+        counts=np.sum(counts, axis=0),
+        varies=np.any(varies, axis=0),
+        design_effect=effect,
     )
 
 
-def _sum_clusters(values: Array, numbers: Array) -> Array:
-    """Rows with the sum of every cluster's columns; `numbers` has the cluster of each column."""
-    sums = np.zeros((numbers.max(initial=-1) + 1, len(values)))
-    np.add.at(sums, numbers, values.T)
+def _number(names: Array) -> Array:
+    """Numbers from 0 in place of names."""
+    numbers: Array = np.unique(names, return_inverse=True)[1]
+    return numbers
+
+
+def _sum_by(values: Array, groups: Array) -> Array:
+    """Rows with the sum of every group's columns; `groups` has the number of each column's
+    group.
+    """
+    sums = np.zeros((groups.max() + 1, len(values)))
+    np.add.at(sums, groups, values.T)
     return sums.T
 
 
-def _make_design(levels: Array, weeks: Array, weights: Array) -> _Design:
-    sizes = np.bincount(levels, minlength=len(weights))
-    v = (weights / weights[sizes > 0].sum() / np.maximum(sizes, 1))[levels]
-    _, first, cells = np.unique(
-        weeks * len(weights) + levels, return_index=True, return_inverse=True
-    )
-    of_week = np.unique(weeks, return_inverse=True)[1][first][:, None] == np.arange(
-        len(np.unique(weeks))
-    )
-    of_level = levels[first][:, None] == np.arange(len(weights))
-    alone = np.eye(len(first))
-    members = alone[cells]
-    wide = np.full(of_week.shape[1] + len(weights), _WIDE**-2)
-    effects = np.hstack([of_week, of_level, alone])
-    precision = np.concatenate([wide, members.sum(axis=0) / _NARROW**2])
-    return _Design(v, cells, members, effects, precision, of_week.astype(float))
+def _maximise(count: Array, scored: Array) -> tuple[Array, Array]:
+    """The chances p = expit(m + θ_s + b_c) of S systems in C cells, and the information about θ and
+    b, by Newton's method.
 
-
-def _maximise(answered: Array, values: Array, design: _Design) -> _Model:
-    """Newton's method from 0; the systems' effects, whose information is diagonal, are eliminated
-    at every step.
+    They maximise Σ scored·log p + (count − scored)·log(1 − p) − (Σθ² + Σb²) / (2·3²), the
+    quasi-likelihood of fractional scores (McCullagh & Nelder 1989, 9) with a ridge, which is
+    concave; m is the log-odds of the mean score. Counts and scores are S × C sums of weights that
+    are 1 in the mean.
     """
-    weights = len(design.weights) * design.weights
-    count, scored = (answered * weights) @ design.members, (values * weights) @ design.members
-    theta, phi = np.zeros(len(answered)), np.zeros(len(design.precision))
+    centre = special.logit((scored.sum() + 0.5) / (count.sum() + 1))
+    point = np.zeros(sum(count.shape))
 
-    def loss(theta: Array, phi: Array) -> float:
-        eta = theta[:, None] + design.effects @ phi
-        prior = (theta**2).sum() / _WIDE**2 + (design.precision * phi**2).sum()
-        return float((count * np.logaddexp(0, eta) - scored * eta).sum() + prior / 2)
+    def logits(point: Array) -> Array:
+        eta: Array = centre + point[: len(count), None] + point[len(count) :]
+        return eta
 
-    def model(theta: Array, phi: Array) -> _Model:
-        p = special.expit(theta[:, None] + design.effects @ phi)
-        slopes = p * (1 - p)
-        information = (count * slopes).sum(axis=1) + _WIDE**-2
-        cross = (count * slopes) @ design.effects
-        rest = (design.effects.T * (count * slopes).sum(axis=0)) @ design.effects + np.diag(
-            design.precision
-        )
-        return _Model(
-            p, slopes, information, cross, rest - cross.T @ (cross / information[:, None])
-        )
+    def loss(point: Array) -> float:
+        eta = logits(point)
+        ridge = _RIDGE * (point**2).sum() / 2
+        return float((count * np.logaddexp(0, eta) - scored * eta).sum() + ridge)
+
+    def information(p: Array) -> Array:
+        cross = count * p * (1 - p)
+        blocks = [[np.diag(cross.sum(axis=1)), cross], [cross.T, np.diag(cross.sum(axis=0))]]
+        return np.block(blocks) + _RIDGE * np.eye(len(point))
 
     for _ in range(_STEPS):
-        now, before = model(theta, phi), loss(theta, phi)
-        residuals = scored - count * now.chances
-        of_systems = residuals.sum(axis=1) - theta / _WIDE**2
-        of_effects = residuals.sum(axis=0) @ design.effects - design.precision * phi
-        step = np.linalg.solve(now.rest, of_effects - now.cross.T @ (of_systems / now.information))
-        shift = (of_systems - now.cross @ step) / now.information
-        length = 1.0
-        while (
-            loss(theta + length * shift, phi + length * step) > before + 1e-9 * abs(before)
-            and length > 1e-4
-        ):
-            length /= 2
-        theta, phi = theta + length * shift, phi + length * step
-        if max(np.abs(shift).max(), np.abs(step).max()) < 1e-9:
+        p = special.expit(logits(point))
+        rest = scored - count * p
+        slope = np.concatenate([rest.sum(axis=1), rest.sum(axis=0)]) - _RIDGE * point
+        step = np.linalg.solve(information(p), slope)
+        while loss(point + step) > loss(point) * (1 + 1e-9) and np.abs(step).max() > _NOISE:
+            step = step / 2
+        point = point + step
+        if np.abs(step).max() < 1e-9:
             break
-    return model(theta, phi)
+    p = special.expit(logits(point))
+    return p, information(p)
 
 
-# --- Good and bad weeks ---
+# --- Errors ---
 
 
-def _measure_shocks(
-    answered: Array, residuals: Array, design: _Design, model: _Model, clusters: Array
-) -> tuple[Array, float, float]:
-    """Variance of each system's week-to-week shocks in log-odds, degrees of freedom, and the common
-    deviation.
+def _sample(influence: Array, drawn: Array, counted: Array, units: Array) -> Array:
+    """The covariance of the scores that the questions of a level add; nan if they are one unit.
 
-    By moments. R_sw, the sum of a system's weighted residuals in a week, less what all systems
-    share on a question, has the variance (1 − H_sw/H_s)·(noise_sw + (1 − Σ_t H_tw²/(Σ_t
-    H_tw)²)·H_sw²·ω_s²): H_sw = Σ v·p(1 − p) is what a shock moves in R_sw, noise_sw is that of
-    single questions, from their residuals about the mean of their cell, and the factors are what
-    the fit takes for the system and for the week. ω² solves it for all systems together, o_s² for a
-    single system, whose variance is max(0, (f·o_s² + 5ω²)/(f + 5)) with f = its weeks − 1, as few
-    weeks say little.
+    Influences are centred over the questions that count, summed by unit and multiplied by
+    √(n/(n − 1)), n being the units that a system answered. The zeros of blank weeks, which are not
+    `drawn`, are no sample of anything.
     """
-    slopes = answered * model.slopes[:, design.cells] * design.weights
-    residuals = residuals - slopes * (residuals.sum(axis=0) / np.maximum(slopes.sum(axis=0), _TINY))
-    sizes = design.members.sum(axis=0)
-    by_cell = residuals @ design.members
-    about = residuals - answered * (by_cell / sizes)[:, design.cells]
-    _, first, units = np.unique(
-        clusters * len(sizes) + design.cells, return_index=True, return_inverse=True
-    )
-    unit_cells = design.cells[first]
-    count = np.bincount(unit_cells, minlength=len(sizes))
-    noise = (
-        _sum_clusters(about, units) ** 2
-        * (count / np.maximum(count - 1, 1))[unit_cells]
-        @ design.weeks[unit_cells]
-    )
-    sums, moved = by_cell @ design.weeks, slopes @ design.members @ design.weeks
-    left = 1 - moved / np.maximum(moved.sum(axis=1, keepdims=True), _TINY)
-    free = 1 - (moved**2).sum(axis=0) / np.maximum(moved.sum(axis=0), _TINY) ** 2
-    seen, chance = (sums**2).sum(axis=1), (left * noise).sum(axis=1)
-    scale = (left * np.maximum(free, 0) * moved**2).sum(axis=1)
-    least = 1e-9 * (moved**2).sum(axis=1)  # below, nothing measures a shock
-    if not scale.sum() > least.sum():
-        return np.zeros(len(answered)), 1.0, np.nan
-    common = max(0.0, float((seen.sum() - chance.sum()) / scale.sum()))
-    measured = scale > least
-    freedom = np.where(measured, (moved > 0).sum(axis=1) - 1, 0)
-    single = np.where(measured, (seen - chance) / np.where(measured, scale, 1), common)
-    variances = np.maximum(0, (freedom * single + _COMMON * common) / (freedom + _COMMON))
-    share = common * scale.sum() / max(seen.sum(), _TINY)  # of what is seen; the rest is noise
-    total = freedom.sum() * (1 - 1 / len(answered)) * share**2
-    return variances, max(1.0, float(total)), float(np.sqrt(common))
-
-
-def _carry_shocks(
-    answered: Array, variances: Array, design: _Design, model: _Model, gain: Array, pull: Array
-) -> Array:
-    """The covariance of the scores that shocks of these variances make, S × S.
-
-    A shock of system t in week w moves its own score by D_tw, and every score s by pull_s·K_tw
-    through the effects of weeks and levels: K_tw = Q·(Σ_c h_tc·z_c − H_tw·b_t), where h_tc is what
-    it moves in a cell, H_tw in all cells of the week, z_c the effects of the cell, and b_t what the
-    system's own effect takes up.
-    """
-    count = len(design.weights)
-    by_cell = (answered * design.weights) @ design.members * model.slopes
-    moved = by_cell @ design.weeks
-    direct = moved * (1 + count * gain[:, None])
-    taken = model.cross / model.information[:, None]
-    same_week = design.weeks @ design.weeks.T
-    squares = design.effects.T @ ((by_cell.T * variances) @ by_cell * same_week) @ design.effects
-    products = design.effects.T @ ((by_cell * (moved @ design.weeks.T)).T * variances) @ taken
-    total = count**2 * (
-        squares - products - products.T + (taken.T * (variances * (moved**2).sum(axis=1))) @ taken
-    )
-    mixed = (by_cell * (direct @ design.weeks.T)) @ design.effects - taken * (direct * moved).sum(
-        axis=1
-    )[:, None]
-    crossed = count * (variances[:, None] * mixed) @ pull.T
-    covariance: Array = (
-        np.diag(variances * (direct**2).sum(axis=1)) + crossed + crossed.T + pull @ total @ pull.T
-    )
+    count = np.maximum((_sum_by(counted, units) > 0).sum(axis=1), 2)
+    if not units.any():
+        return np.full((len(count), len(count)), np.nan)
+    centre = (influence * drawn).sum(axis=1) / np.maximum(drawn.sum(axis=1), 1)
+    sums = _sum_by((influence - centre[:, None]) * drawn, units)
+    sums *= np.sqrt(count / (count - 1))[:, None]
+    covariance: Array = sums @ sums.T
     return covariance
+
+
+def _disperse(
+    residuals: Array, moved: Array, v: Array, cells: Array, weeks: Array, clusters: Array
+) -> tuple[float, Array, float]:
+    """The design effect of weeks, what they add to the variance of each system's sum of residuals,
+    and the degrees of freedom of that.
+
+    A dispersion is Σ residual² / Σ v²·p(1 − p) (McCullagh & Nelder 1989, 9.2.3), here of residuals
+    without what all systems share on a question: once of single questions (or clusters), once of
+    their sums by week, of systems with two weeks or more. Their ratio is the design effect d (Kish
+    1965); weeks add d − 1 times the squares of a system's own residuals. What is expected of a
+    square is less by the leverage of the question and of the system's effect, as in CR2 (Bell &
+    McCaffrey 2002). `moved` is v·p(1 − p) where a system took part.
+    """
+    share = moved / np.maximum(moved.sum(axis=0), _TINY)
+    own = residuals - share * residuals.sum(axis=0)
+    variances = moved * v * (1 - share)
+    by_week = _sum_by(moved, weeks)
+    leverage = by_week / np.maximum(by_week.sum(axis=1, keepdims=True), _TINY)
+    several = (leverage > 0) & (leverage < 1 - 1e-9)
+    scale = ((1 - leverage) * _sum_by(variances, weeks))[several].sum()
+    units = _number(clusters * (cells.max() + 1) + cells)
+    squares = (_sum_by(own, units) ** 2).sum(axis=1)
+    if scale <= 1e-9 * variances.sum() or squares.sum() <= _TINY:
+        return np.nan, np.zeros(len(own)), 1.0
+
+    of_weeks = (_sum_by(own, weeks) ** 2)[several].sum() / scale
+    effect = float(of_weeks * variances.sum() / squares.sum())
+    unshared = (moved @ v) / np.maximum(variances.sum(axis=1), _TINY)
+    added = max(0.0, effect - 1) * squares * unshared
+    # A mean is taken of each system's weeks, and of all systems on a question. Of the dispersion
+    # only the share (d − 1) / d is that of weeks.
+    live = np.count_nonzero(moved.any(axis=1))
+    freedom = max(1.0, (several.sum() - several.any(axis=1).sum()) * (1 - 1 / live))
+    return effect, added, float(freedom * (1 - 1 / effect) ** 2) if effect > 1 else 1.0
 
 
 # --- Inference ---
@@ -320,34 +234,28 @@ class Spread(NamedTuple):
 
 
 def score_spread(fit: Fit) -> Spread:
-    """The scores' errors, with Satterthwaite's degrees of freedom from the questions that each
-    system answered.
-    """
-    parts = np.array([(part**2).sum(axis=1) for part in fit.parts])
-    return _spread(fit, fit.scores, parts, fit.counts, np.diag(fit.shocks))
+    """The scores' errors, with Satterthwaite's degrees of freedom."""
+    return _spread(fit.scores, np.diagonal(fit.errors, axis1=1, axis2=2), fit.freedom)
 
 
 def difference_spread(fit: Fit) -> Spread:
-    """S × S: those of every system's score less every other's; a level counts the fewer questions
-    of the two.
+    """S × S: those of every system's score less every other's; a part has the fewer degrees of
+    freedom of the two.
     """
-    fewer = np.minimum(fit.counts[:, :, None], fit.counts[:, None, :])
-    parts = np.array([_of_differences(part @ part.T) for part in fit.parts])
-    return _spread(fit, fit.scores[:, None] - fit.scores, parts, fewer, _of_differences(fit.shocks))
+    own = np.diagonal(fit.errors, axis1=1, axis2=2)
+    total = own[:, :, None] + own[:, None, :]
+    parts = total - 2 * fit.errors
+    parts[parts < _NOISE * total] = 0.0
+    fewer = np.minimum(fit.freedom[:, :, None], fit.freedom[:, None, :])
+    return _spread(fit.scores[:, None] - fit.scores, parts, fewer)
 
 
-def _of_differences(covariance: Array) -> Array:
-    """The variances of all differences, without what is rounding."""
-    total = np.add.outer(np.diag(covariance), np.diag(covariance))
-    rest = total - 2 * covariance
-    return np.where(rest > _NOISE * total, rest, 0.0)
-
-
-def _spread(fit: Fit, value: Array, parts: Array, counts: Array, shocks: Array) -> Spread:
-    total = parts.sum(axis=0) + shocks
-    shares = (parts**2 / (np.maximum(counts, 2) - 1)).sum(axis=0) + shocks**2 / fit.shock_freedom
-    total = np.where(total > 1e-30, total, 0.0) if fit.measured else np.full_like(total, np.nan)
-    return Spread(value, total, np.where(total > 0, total**2 / np.maximum(shares, _TINY), 1.0))
+def _spread(value: Array, parts: Array, freedom: Array) -> Spread:
+    """Satterthwaite (1946): (Σ parts)² / Σ (parts² / freedom)."""
+    total = parts.sum(axis=0)
+    total = np.where(total < 1e-30, 0.0, total)
+    shares = np.maximum((parts**2 / freedom).sum(axis=0), _TINY)
+    return Spread(value, total, np.maximum(total**2 / shares, 1.0))
 
 
 def half_widths(spread: Spread) -> Array:
@@ -364,11 +272,10 @@ def compare_pairs(fit: Fit, differences: Spread) -> Array:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.abs(differences.value) / np.sqrt(differences.variance)
-    p = 2 * special.stdtr(differences.freedom, -t)
-    fewer = np.minimum(fit.counts[:, :, None], fit.counts[:, None, :]).sum(axis=0)
-    least = np.maximum(p, 2.0 ** (1 - np.minimum(fewer, 1000)))
+    least = 2.0 ** (1 - np.minimum(np.minimum(fit.counts[:, None], fit.counts), 1000))
+    p = np.clip(2 * special.stdtr(differences.freedom, -t), least, 1.0)
     none = np.isnan(differences.variance) | (np.abs(differences.value) < _NOISE)
-    return np.where(none, 1.0, np.minimum(1.0, least))
+    return np.where(none, 1.0, p)
 
 
 def adjust_pairs(p: Array) -> Array:
@@ -399,22 +306,20 @@ def chances_of_best(fit: Fit, seed: int, places: Array) -> Array:
     Student's: with few questions it is surer than the intervals. nan where nothing measures the
     errors.
     """
-    if not fit.measured:
+    if np.isnan(fit.errors).any():
         return np.full(len(places), np.nan)
-    live = fit.scores[places] > 0 if (fit.scores[places] > 0).any() else np.full(len(places), True)
+    live = fit.scores[places] > 0
+    if not live.any():
+        live[:] = True
     drawn_from = places[live]
-    covariance = sum(part[drawn_from] @ part[drawn_from].T for part in fit.parts)
-    values, vectors = np.linalg.eigh(covariance + fit.shocks[np.ix_(drawn_from, drawn_from)])
-    values = np.where(
-        values > _NOISE * values.max(), values, 0.0
-    )  # the root of rounding would part equal systems
-    root = (
-        vectors * np.sqrt(values)
-    ) @ vectors.T  # the symmetric one: no sign is up to the library
-    drawn = (
-        fit.scores[drawn_from]
-        + np.random.default_rng(seed).standard_normal((DRAWS, len(root))) @ root
-    )
+    covariance = fit.errors.sum(axis=0)[np.ix_(drawn_from, drawn_from)]
+    values, vectors = np.linalg.eigh(covariance)
+    # The root of rounding would part equal systems.
+    values = np.where(values > _NOISE * values.max(), values, 0.0)
+    # The symmetric root: no sign is up to the library.
+    root = (vectors * np.sqrt(values)) @ vectors.T
+    normal = np.random.default_rng(seed).standard_normal((DRAWS, len(root)))
+    drawn = fit.scores[drawn_from] + normal @ root
     best = drawn >= drawn.max(axis=1, keepdims=True) - 1e-9
     chances = np.zeros(len(places))
     chances[live] = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)

@@ -151,7 +151,7 @@ def test_who_is_like_the_leader_is_said_once() -> None:
     table = {
         "kind": "pooled",
         "benchmark": "FutureX", "datasets": [{}, {}], "level_counts": {"1": 4}, "weights": {"1": 0.1}, "apart": [],
-        "signature": {"evaluator": "x"}, "week_deviation": None,
+        "signature": {"evaluator": "x"}, "design_effect": None,
         "rows": [
             {"rank": n, "behind": None, "behind_interval": None,
              "name": f"s{n}", "overall_score": 1 - n / 9, "overall_interval": None, "rank_interval": [n, 4],
@@ -281,7 +281,7 @@ def test_the_table_over_all_datasets_comes_first(tmp_path: Path) -> None:
     assert run(tmp_path, "nightly").code == 0
     page = make_page(stored(tmp_path))
     assert page.figures[:2] == [
-        ("Leads FutureX, 2 datasets", "a", "0.8014; not significantly different: 2 (b, c)"),
+        ("Leads FutureX, 2 datasets", "a", "0.8017; not significantly different: 2 (b, c)"),
         ("Systems", "3", ""),
     ]
     titles = [section.title for section in page.sections]

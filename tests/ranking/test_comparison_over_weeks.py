@@ -35,7 +35,7 @@ def test_with_all_systems_it_says_what_the_leaderboard_says(season: Path) -> Non
     for name in others:
         assert gaps[name]["difference"] == rows[name]["behind"]
         assert gaps[name]["interval"] == rows[name]["behind_interval"]
-    assert found["week_deviation"] == table["week_deviation"]
+    assert found["design_effect"] == table["design_effect"]
 
 
 def test_names_of_files_stand_for_their_systems(season: Path) -> None:

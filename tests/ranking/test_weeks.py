@@ -71,39 +71,32 @@ def optimise(scores: Array, levels: Array, week: Array, counts: Array) -> Array:
     """p of every system on every question by a general optimiser, which counts each question
     `counts` times.
     """
-    cells, cell = np.unique(week * 4 + levels, return_inverse=True)
-    ends = np.cumsum([len(scores), week.max() + 1, 4])
-    rows = [
-        np.eye(size)[places]
-        for size, places in ((week.max() + 1, week), (4, levels), (len(cells), cell))
-    ]
-    effects = np.hstack(rows)
-    precision = np.concatenate([np.full(ends[-1], 1 / 9), np.bincount(cell) / 1.5**2])
-    weight = np.where(np.isnan(scores), 0, counts)
+    cells = np.unique(week * 4 + levels, return_inverse=True)[1]
+    members = np.eye(cells.max() + 1)[cells]
+    weight = np.where(np.isnan(scores), 0, question_weights(levels) * len(levels))
     y = np.nan_to_num(scores)
+    mean = special.logit(((weight * y).sum() + 0.5) / (weight.sum() + 1))
+    weight = weight * counts
 
     def loss(point: Array) -> tuple[float, Array]:
-        eta = point[: len(scores), None] + effects @ point[len(scores) :]
-        value = (weight * (np.logaddexp(0, eta) - y * eta)).sum() + (precision * point**2).sum() / 2
+        eta = mean + point[: len(scores), None] + members @ point[len(scores) :]
+        value = (weight * (np.logaddexp(0, eta) - y * eta)).sum() + (point**2).sum() / 18
         slope = weight * (special.expit(eta) - y)
-        return value, np.concatenate(
-            [slope.sum(axis=1), slope.sum(axis=0) @ effects]
-        ) + precision * point
+        return value, np.concatenate([slope.sum(axis=1), slope.sum(axis=0) @ members]) + point / 9
 
-    start = np.zeros(len(scores) + effects.shape[1])
+    start = np.zeros(len(scores) + members.shape[1])
     best = optimize.minimize(
         loss, start, jac=True, method="BFGS", options={"gtol": 1e-10, "maxiter": 9000}
     ).x
-    return special.expit(best[: len(scores), None] + effects @ best[len(scores) :])  # type: ignore[no-any-return]
+    return special.expit(mean + best[: len(scores), None] + members @ best[len(scores) :])  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_scores_are_those_of_a_general_optimiser(seed: int) -> None:
     scores, levels, week = draw(seed)
-    v = question_weights(levels)
-    p = optimise(scores, levels, week, len(v) * v)
+    p = optimise(scores, levels, week, np.ones(len(levels)))
     assert fit(scores, levels, week).scores == pytest.approx(
-        np.where(np.isnan(scores), p, scores) @ v, abs=1e-6
+        np.where(np.isnan(scores), p, scores) @ question_weights(levels), abs=1e-6
     )
 
 
@@ -111,49 +104,71 @@ def test_influence_is_how_a_score_moves_with_a_questions_weight() -> None:
     scores, _, week = draw(1, systems=3, weeks=3, size=5)
     levels = np.zeros(len(week), int)
     v = question_weights(levels)
-    exact = fit_scores(scores, levels, week, np.ones(1))
     moves = np.zeros_like(scores)
     for question in range(len(v)):
         ends = []
         for step in (1e-4, -1e-4):
-            p = optimise(
-                scores,
-                levels,
-                week,
-                len(v) * v * np.where(np.arange(len(v)) == question, 1 + step, 1),
-            )
+            counts = np.where(np.arange(len(v)) == question, 1 + step, 1)
+            p = optimise(scores, levels, week, counts)
             ends.append(np.where(np.isnan(scores), p, scores) @ v)
         moves[:, question] = (ends[0] - ends[1]) / 2e-4
-    p = optimise(scores, levels, week, len(v) * v)
+    p = optimise(scores, levels, week, np.ones(len(v)))
     influence = np.where(np.isnan(scores), p, scores) * v + moves
-    n = exact.counts[0][:, None]
+    n = (~np.isnan(scores)).sum(axis=1)[:, None]
     centred = (influence - influence.mean(axis=1, keepdims=True)) * np.sqrt(n / (n - 1))
-    assert exact.parts[0] == pytest.approx(centred, abs=2e-5)
+    found = fit_scores(scores, levels, week, np.ones(1))
+    assert found.errors[0] == pytest.approx(centred @ centred.T, abs=1e-6)
 
 
-def test_shocks_are_carried_to_all_scores() -> None:
-    """`shocks` is Σ ω_t²·m·mᵀ, m being how all scores move if system t answers one week's questions
-    a little better.
-    """
-    scores, levels, week = draw(3, systems=4, weeks=4, size=400)
-    shocks = np.random.default_rng(4).normal(0, 0.05, (4, 4))
-    logits = np.linspace(-1, 1, 4)[:, None] + (np.linspace(-1, 0.5, 4) + shocks)[:, week]
-    missed = np.isnan(scores)
-    base = fit(np.where(missed, np.nan, special.expit(logits)), levels, week)
-    parts = np.zeros((4, 4, 4))
-    for system in range(4):
-        for one in range(4):
-            raised = logits + 1e-3 * ((np.arange(4)[:, None] == system) & (week == one))
-            moved = (
-                fit(np.where(missed, np.nan, special.expit(raised)), levels, week).scores
-                - base.scores
-            ) / 1e-3
-            parts[system] += np.outer(moved, moved)
-    variances = np.linalg.lstsq(parts.reshape(4, 16).T, base.shocks.ravel(), rcond=None)[0]
-    assert (variances > 0).all()
-    assert base.shocks == pytest.approx(
-        np.tensordot(variances, parts, 1), rel=0.05, abs=0.02 * base.shocks.max()
-    )
+def disperse(scores: Array, week: Array, v: Array, p: Array) -> float:
+    """The design effect of one level by loops over its definition."""
+    part = ~np.isnan(scores)
+    residual, moved = np.nan_to_num(scores - p) * v, part * p * (1 - p) * v
+    own, variance = np.zeros_like(residual), np.zeros_like(residual)
+    for q in range(len(v)):
+        shared = residual[:, q].sum() / moved[:, q].sum()
+        for s in range(len(scores)):
+            own[s, q] = residual[s, q] - moved[s, q] * shared
+            variance[s, q] = moved[s, q] * v[q] * (1 - moved[s, q] / moved[:, q].sum())
+    seen = scale = 0.0
+    for s in range(len(scores)):
+        for one in set(week[part[s]]):
+            if len(set(week[part[s]])) > 1:
+                at = week == one
+                seen += own[s, at].sum() ** 2
+                scale += variance[s, at].sum() * (1 - moved[s, at].sum() / moved[s].sum())
+    return float(seen / scale / ((own**2).sum() / variance.sum()))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_design_effect_is_that_of_its_definition(seed: int) -> None:
+    scores, _, week = draw(seed)
+    levels = np.zeros(len(week), int)
+    p = optimise(scores, levels, week, np.ones(len(week)))
+    found = fit_scores(scores, levels, week, np.ones(1))
+    expected = disperse(scores, week, question_weights(levels), p)
+    assert found.design_effect == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("shock", [0.0, 0.3, 0.6])
+def test_the_design_effect_is_that_of_weeks_drawn_with_shocks(shock: float) -> None:
+    """Kish's 1 + (n − 1)·ρ with n = 50 and ρ, the share of the variance that is between weeks."""
+    rng = np.random.default_rng(2)
+    week = np.repeat(np.arange(40), 50)
+    logits = shock * rng.normal(0, 1, (30, 40))[:, week]
+    scores = (rng.random(logits.shape) < special.expit(logits)).astype(float)
+    found = fit_scores(scores, week * 0, week, np.ones(1))
+    chances = special.expit(shock * stats.norm.ppf(np.linspace(0.0005, 0.9995, 1000)))
+    assert found.design_effect == pytest.approx(1 + 49 * chances.var() / 0.25, rel=0.12)
+    added = np.diag(found.errors[-1]) / np.diag(found.errors[0])
+    assert added.mean() == pytest.approx(max(0, found.design_effect - 1), rel=0.05, abs=0.02)
+
+
+def test_one_week_says_nothing_of_weeks() -> None:
+    scores, levels, week = draw(0, gaps=False)
+    found = fit(scores, levels, week * 0)
+    assert math.isnan(found.design_effect)
+    assert not found.errors[-1].any()
 
 
 def test_questions_of_a_cluster_count_as_one() -> None:
@@ -169,8 +184,7 @@ def test_questions_of_a_cluster_count_as_one() -> None:
         assert math.sqrt(gaps.variance[0, place]) == pytest.approx(error)
     alone = fit_scores(scores, levels, week, np.ones(1), np.arange(len(week)))
     plain = fit_scores(scores, levels, week, np.ones(1))
-    assert [part.tolist() for part in alone.parts] == [part.tolist() for part in plain.parts]
-    assert np.array_equal(alone.shocks, plain.shocks)
+    assert np.array_equal(alone.errors, plain.errors)
 
 
 def strata(scores: Array, levels: Array) -> list[tuple[float, list[float]]]:
@@ -187,7 +201,6 @@ def test_without_gaps_all_is_as_in_one_file(seed: int) -> None:
         [stratified_mean(strata(row, levels)) for row in scores]
     )
     found = fit(scores, levels, week * 0)
-    assert math.isnan(found.shock_deviation)
     spread, differences = score_spread(found), difference_spread(found)
     for s, row in enumerate(scores):
         own = strata(row, levels)
@@ -213,24 +226,44 @@ def test_without_gaps_all_is_as_in_one_file(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_blank_systems_move_nobody(seed: int) -> None:
-    """Not by a bit: neither scores nor errors nor what is drawn."""
+def test_systems_without_a_point_move_nobody(seed: int) -> None:
+    """Neither scores nor errors nor what is drawn."""
     scores, levels, week = draw(seed)
-    blank = np.where(np.random.default_rng(seed).random((5, 5))[:, week] < 0.5, np.nan, 0.0)
-    one, other = fit(scores, levels, week), fit(np.vstack([scores, blank]), levels, week)
+    none = np.where(np.random.default_rng(seed).random((5, 5))[:, week] < 0.5, np.nan, 0.0)
+    one, other = fit(scores, levels, week), fit(np.vstack([scores, none]), levels, week)
     count = len(scores)
-    assert np.array_equal(one.scores, other.scores[:count])
-    assert not other.scores[count:].any()
-    before, after = (
-        difference_spread(one),
-        [part[:count, :count] for part in difference_spread(other)],
-    )
-    for a, b in zip(before, after, strict=True):
-        assert np.array_equal(a, b)
+    assert other.scores == pytest.approx([*one.scores, *np.zeros(5)], abs=1e-12)
+    assert other.errors[:, :count, :count] == pytest.approx(one.errors, abs=1e-12)
+    assert not other.errors[:, count:].any()
     chances = chances_of_best(other, 0, np.arange(count + 5))
-    assert np.array_equal(chances[:count], chances_of_best(one, 0, np.arange(count)))
+    assert chances[:count] == pytest.approx(chances_of_best(one, 0, np.arange(count)), abs=2e-4)
     assert not chances[count:].any()
     assert np.isnan(half_widths(score_spread(other))[count:]).all()
+
+
+def blank_some(scores: Array, week: Array) -> tuple[Array, Array]:
+    """Scores of 0 in half of the answered weeks of the last two systems, and where that is."""
+    blank = np.zeros(scores.shape, bool)
+    for row in (-1, -2):
+        weeks = np.unique(week[~np.isnan(scores[row])])
+        blank[row] = np.isin(week, weeks[::2]) & ~np.isnan(scores[row])
+    return np.where(blank, 0.0, scores), blank
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_blank_weeks_move_nobody(seed: int) -> None:
+    """They are as weeks that were missed, but for the score of the system itself: 0 and not p."""
+    whole, levels, week = draw(seed, gaps=seed > 0)
+    scores, blank = blank_some(whole, week)
+    missed = fit(np.where(blank, np.nan, scores), levels, week)
+    found = fit_scores(scores, levels, week, WEIGHTS, blank=blank)
+    assert found.scores[:-2] == pytest.approx(missed.scores[:-2], abs=1e-12)
+    assert np.diagonal(found.errors, axis1=1, axis2=2)[:, :-2] == pytest.approx(
+        np.diagonal(missed.errors, axis1=1, axis2=2)[:, :-2], abs=1e-12
+    )
+    p = optimise(np.where(blank, np.nan, scores), levels, week, np.ones(len(week)))
+    lost = (p * blank * question_weights(levels)).sum(axis=1)
+    assert found.scores == pytest.approx(missed.scores - lost, abs=1e-6)
 
 
 def test_a_season_without_any_point() -> None:
@@ -296,16 +329,14 @@ def test_where_nothing_varies_signs_decide() -> None:
 
 def test_chances_of_best_are_those_of_two_normals() -> None:
     rng = np.random.default_rng(3)
-    parts = [rng.normal(0, 0.003, (2, 80))]
+    part = rng.normal(0, 0.003, (2, 80))
     found = Fit(
-        np.array([0.5, 0.48]),
-        parts,
-        np.array([[80, 80]]),
-        True,
-        np.ones(2, bool),
-        np.eye(2) * 1e-4,
-        9.0,
-        0.1,
+        scores=np.array([0.5, 0.48]),
+        errors=np.array([part @ part.T, np.eye(2) * 1e-4]),
+        freedom=np.array([[79, 79], [9, 9]]),
+        counts=np.array([80, 80]),
+        varies=np.ones(2, bool),
+        design_effect=1.1,
     )
     error = math.sqrt(difference_spread(found).variance[0, 1])
     chances = chances_of_best(found, 7, np.arange(2))
@@ -326,7 +357,7 @@ def test_freedom_is_that_of_the_fewer_questions() -> None:
     scores, _, week = draw(4, gaps=False)
     scores[1, week > 0], scores[2, week > 1] = np.nan, np.nan  # 60, 12 and 24 questions
     found = fit_scores(scores, np.zeros(scores.shape[1], int), week, np.array([1.0]))
-    found = found._replace(shocks=found.shocks * 0)
+    found.errors[-1] = 0
     assert score_spread(found).freedom[:3] == pytest.approx([59, 11, 23])
     freedom = difference_spread(found).freedom
     assert [freedom[0, 1], freedom[1, 2], freedom[2, 0], freedom[0, 3]] == pytest.approx(
@@ -335,16 +366,6 @@ def test_freedom_is_that_of_the_fewer_questions() -> None:
 
 
 # --- Seasons ---
-
-
-@pytest.mark.parametrize("shock", [0.0, 0.3, 0.6])
-def test_the_size_of_shocks_is_measured(shock: float) -> None:
-    rng = np.random.default_rng(2)
-    found = [draw_season(rng, weeks=20, shock=shock) for _ in range(3)]
-    sizes = [fit(one.scores, one.levels, one.weeks).shock_deviation for one in found]
-    assert np.mean(sizes) == pytest.approx(
-        0.75 * shock, abs=0.1
-    )  # of averages over questions of unlike difficulty
 
 
 def test_what_the_model_is_for() -> None:
