@@ -120,6 +120,7 @@ def read_answer(raw: object, boxed: bool = False) -> Answer | None:
             begin > 6
             and raw.count("{") == 1
             and raw.find("}") == raw.rfind("}") > begin
+            and len(raw) - raw.rfind("}") < 5
             and "\t" not in raw
         ):
             text, in_box = raw[begin : raw.rfind("}")].strip(), True

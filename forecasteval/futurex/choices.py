@@ -26,6 +26,7 @@ from .options import (
     ROUND,
     SAID_YES_NO,
     SEPARATOR,
+    SHARE,
     UNSHIELDED,
     Options,
     choice_key,
@@ -36,11 +37,6 @@ from .options import (
 )
 from .rankings import looks_like_names, refuses, show_names
 from .rules import Scored
-
-# Bounded: a share of at most three digits behind at most four marks.
-_SHARE: Final = re.compile(
-    r"[\s:=(~≈-]{1,4}([0-9]{1,3}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})\s?%?\s?\)?\Z"
-)
 
 
 def score_f1(matched: int, picks: int, truths: int) -> float:
@@ -59,7 +55,7 @@ def read_distribution(tokens: Sequence[str]) -> list[str] | None:
     >>> read_distribution(["Yes: 4%", "No: 96%"]), read_distribution(["A (70%)", "B (71%)"])
     (['No'], None)
     """
-    shares = [share for token in tokens if (share := _SHARE.search(token))]
+    shares = [share for token in tokens if (share := SHARE.search(token))]
     if not len(shares) == len(tokens) > 1:
         return None
     values = [float(share[1]) for share in shares]
@@ -205,6 +201,7 @@ _WINS: Final = re.compile(
 _LOSES: Final = re.compile(
     r"\s*(?:will\s+|to\s+)?(?:lose|loses)\s+(?:to|against)\s*(?:the\s+)?", re.I
 )
+_SETTING: Final = re.compile(r"\s*in\s+(?:regulation|overtime|ot)\b")
 _EACH_SCORES: Final = re.compile(r"\s*([0-9]{1,3})\s*[,;–-]?\s*")
 # What may stand behind the side that wins, brackets dropped: `to win 4-3`, `in OT`, `55%`, `!`
 _PICKED: Final = re.compile(
@@ -304,7 +301,7 @@ def interpret_winner(text: str, sides: Sequence[str]) -> str | None:
     before, between, after = (
         folded[:begin],
         folded[begin + len(first) : other],
-        folded[other + len(second) :],
+        _SETTING.sub("", folded[other + len(second) :]),
     )
     if any(map(str.isalnum, before.removeprefix("the "))):
         return ""

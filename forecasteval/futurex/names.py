@@ -224,11 +224,12 @@ _HEDGE: Final = re.compile(
     r"(?a:\b(?:or|over|nor|not|no(?!\.?\s*[0-9])|but|vs?|versus|either|never|except|without"
     r"|replacing|then|by|than"
     # beside CJK characters, too
-    r"|probably|perhaps|likely|beats?|defeats?|instead\s+of|ahead\s+of)\b)"
-    r"|(?a:\band)\s*\Z|\w\s[0-9]{1,3}[.)]\s?\Z|(?<![0-9])[、。]|\s-|[–—―⸺]|\s/|/\s|\s\S*/|[^\x00-\x7f]/"
+    r"|probably|perhaps|maybe|possibly|likely|unlikely|doubt|wrong|against|fade|avoid|beats?|defeats?|instead\s+of|ahead\s+of)\b)"
+    r"|(?a:\band)\s*\Z|\w\s[0-9]{1,3}[.)]\s?\Z|(?<![0-9])[、。]|\s-|[–—―⸺]"
     r"|[^\w\s.:/#'()\[\]{}【】·*%$€£¥®©°、。-]"  # + | @ = & , ; ? → ≈ … part two names
     r"|(?:非|不是|不会是|没有|除了|排除|或者?|而是|击败|战胜|取代|替代|(?<=\w)(?:和|与|以及|还是))\Z"
 )
+_OTHER_NAME: Final = re.compile(r"\s\S*/|/\s|[^\x00-\x7f]/")  # Hart / Solberg, but not a/b
 _LEAD_IN: Final = re.compile(r"\A\w+\.?(?:\s\w+)?:\s+")  # GitHub: owner/repo
 _BULLET: Final = re.compile(r"[^\w!?¬≠,;、。(\[【]*")  # ● ■ ▶ +: nothing stands in front of it
 
@@ -236,7 +237,8 @@ _BULLET: Final = re.compile(r"[^\w!?¬≠,;、。(\[【]*")  # ● ■ ▶ +: no
 def _may_be_added(front: str) -> bool:
     """Whether a prediction may have this in front of a name: a brand, a first name, a rank."""
     front = _BULLET.sub("", front, count=1)
-    if _is_open(front) or _HEDGE.search(_LEAD_IN.sub("", front)):
+    slashed = _OTHER_NAME.search(_LEAD_IN.sub("", front))
+    if slashed or _is_open(front) or _HEDGE.search(front):
         return False
     return len(front.split()) <= 3 and len(IS_CJK.findall(front)) <= 6
 

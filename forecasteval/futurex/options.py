@@ -161,7 +161,7 @@ _LEAD_IN: Final = re.compile(
 _LABELLED: Final = re.compile(  # B. Tie, (B) Tie, B - a tie, Option B, 选项B, B only
     rf"""(?:options?|choices?|answer|only|just|我?(?:选项|选择|选))?\s*
         (?P<open>[(\[【])?\s*(?P<label>{_LABEL})\s*(?(open)[)\]】])
-        (?:\s*[.。):、](?![0-9])\s*|\s+[-–—]\s+|\s*[-–—]{{2,}}\s*|\s*(?:选?项|\bonly)?\s*\Z|\s*(?=[(\[【])|(?(open)\s+|(?!)))
+        (?:\s*[.。):、](?![0-9])\s*|\s+[-–—]\s+|\s*[-–—]{{2,}}\s*|\s*(?:选?项|\bonly)?\s*\Z|\s*(?=[(\[【](?!\s?(?:or|或)))|(?(open)\s+|(?!)))
         (?P<text>.*)""",
     re.X | re.I | re.S,
 )
@@ -186,6 +186,8 @@ _CONFIDENCE: Final = re.compile(
 _REASON: Final = re.compile(
     r",|\s?[.:–—-]\s(?![^\n;|]*[\n;|])"
 )  # behind a dash or full stop on one line
+# Bounded: a share of at most three digits behind at most four marks.
+SHARE: Final = re.compile(r"[\s:=(~≈-]{1,4}([0-9]{1,3}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})\s?%?\s?\)?\Z")
 _CAPITAL: Final = re.compile(
     r"(?<![A-Za-z0-9])[B-HJ-Z](?![A-Za-z0-9])"
 )  # "A" and "I" are words, too
@@ -262,8 +264,9 @@ def _read_yes_or_no(text: str, options: Options) -> str:
     said = labelled["text"] if labelled else text
     tail = _YES_NO_TAIL.match(said)
     label = options.index.get(tail[0].lower(), "") if tail else ""
-    if not label:
-        return ""
+    share = SHARE.search(said)
+    if not label or (share and float(share[1]) < (50 if float(share[1]) > 1 else 0.5)):
+        return ""  # "Yes: 30%" leans to No
     words = _YES_NO_SPLIT.split(said)
     if (
         len(

@@ -30,7 +30,9 @@ from .rules import PARTIAL_RANKING, Scored
 _COMPLEX: Final = re.compile(r"[0-9()\[\]\"“《「『【第>→]|[-•·▪–—]\s")
 ITEM_SEPARATOR: Final = re.compile(r"[,;|、\n]")
 # What splits a list; brackets and quotes shield what is in them.
-_SEPARATOR: Final = re.compile(r"[,;|、\n]\s*|(?<=[》」』”])\s*(?=[《「『“])")
+_SEPARATOR: Final = re.compile(
+    r"(?:[;|、\n]|,(?!(?<=[0-9],)[0-9]{3}(?![0-9])))\s*|(?<=[》」』”])\s*(?=[《「『“])"
+)
 _ARROW: Final = re.compile(r"(?:→|->|>)\s*")
 _SHIELD: Final = re.compile(
     r"""\((?![0-9]{1,2}\))[^()]*\)|\[[^\[\]]*\]|"[^"\n]*"|“[^“”]*”|《[^《》]*》|「[^「」]*」|『[^『』]*』|【[^【】]*】"""

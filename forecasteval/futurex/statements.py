@@ -195,7 +195,8 @@ def _read_lead_in(text: str, begin: int, heading: bool) -> Statement:
 # --- What does not count ---
 
 _CONDITION: Final = re.compile(
-    r"\b(?:if|unless|but|however|although|though|either|whether|depends|assuming|otherwise|except)\b"
+    r"\b(?:if|unless|but|however|although|though|either|whether|depends|assuming|otherwise|except"
+    r"|maybe|perhaps|possibly|alternatively)\b"
     r"|如果|若|除非|取决于|但|不过|然而|否则",
     re.I,
 )
