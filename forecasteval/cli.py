@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -28,14 +27,21 @@ from forecasteval.common.errors import (
     printable,
     run_command,
 )
-from forecasteval.common.files import SUFFIXES, find_file
+from forecasteval.common.files import find_file
 from forecasteval.common.usage import Parser, describe, program_name
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results, print_result
 from forecasteval.nightly import store
 from forecasteval.ranking import gate
-from forecasteval.ranking.names import split_name, without_run
-from forecasteval.scoring import Scorer, find_runs, find_tasks, group_runs, score_names
+from forecasteval.scoring import (
+    Scorer,
+    find_named,
+    find_runs,
+    group_runs,
+    is_file_name,
+    name_files,
+    score_names,
+)
 
 DEFAULT_PREDICTION: Final = "250915-random"
 BENCHMARKS: Final = (  # in the order in which they claim a file
@@ -107,9 +113,9 @@ def _score_files(args: argparse.Namespace) -> int:
         failures.append(error)
         print(f"{PROGRAM}: {error}", file=sys.stderr)
 
-    for results in score_names(
-        scorer, args.root, args.file or [DEFAULT_PREDICTION], _find_datasets(args), fail
-    ):
+    given = args.file or [DEFAULT_PREDICTION]
+    names = [file for name in given for file in find_named(name, args.root, scorer, args.vote)]
+    for results in score_names(scorer, args.root, names, _find_datasets(args), fail):
         try:
             report = results.report(**scorer.report_options(results["benchmark"]))
             breaches += gate.find_breach(results, args.fail_under)
@@ -203,7 +209,11 @@ def _compare_files(args: argparse.Namespace, scorer: Scorer) -> Results:
     """The comparison of the named files, each with all its runs."""
     from forecasteval.boards import api
 
-    runs = [find_runs(name, args.root / "prediction") for name in args.file]
+    folder = args.root / "prediction"
+    runs = [
+        [run for file in find_named(name, args.root, scorer) for run in find_runs(file, folder)]
+        for name in args.file
+    ]
     names = [name for of_system in runs for name in of_system]
     results = list(score_names(scorer, args.root, names, _find_datasets(args), _refuse))
     for result in results:  # an option that a benchmark has no use for is refused
@@ -223,6 +233,9 @@ def _compare_weeks(args: argparse.Namespace, scorer: Scorer) -> Results:
     files = _find_systems(args.file, args.root, scorer)
     paths = [str(path) for of_system in files.values() for path in of_system]
     results = list(score_names(scorer, args.root, paths, [], _refuse))
+    systems = {path.name: system for system, of_system in files.items() for path in of_system}
+    for result in results:  # a file may have an alias of its system's name
+        result["system"] = systems.get(result["prediction"], "")
     gate.require_baseline(args, results)
     return api.compare_over_weeks(results, [*files])
 
@@ -236,45 +249,35 @@ def _are_systems(names: Iterable[str], root: Path, scorer: Scorer) -> bool:
     path.
     """
     folder = root / "prediction"
-    for name in names:
-        if "/" in name or os.sep in name or find_runs(name, folder) != [name]:
-            return False
-        if any((folder / f"{name}{end}").exists() for end in ("", *SUFFIXES)):
-            return False
-    return folder.is_dir() and not _list_systems(root, scorer)[0].keys().isdisjoint(names)
+    if not folder.is_dir() or any(is_file_name(name, folder) for name in names):
+        return False
+    return not {name for file in name_files(root, scorer) for name in file.system_names}.isdisjoint(
+        names
+    )
 
 
 def _find_systems(names: Sequence[str], root: Path, scorer: Scorer) -> dict[str, list[Path]]:
     """The files of each system that is named, by itself or by one of its files; InputError for one
     that has none.
     """
-    files, systems = _list_systems(root, scorer)
+    files = name_files(root, scorer)
     named: dict[str, list[Path]] = {}
     for name in names:
-        system = name if name in files else systems.get(name, "")
-        if not system:
-            known = grouped_names(sorted(files)) if files else "none with a dataset"
+        system = next((f.system for f in files if name in f.system_names), None) or next(
+            (f.system for f in files if name in f.file_names), None
+        )
+        if system is None:
+            listed = sorted({file.system for file in files})
+            known = grouped_names(listed) if listed else "none with a dataset"
             raise InputError(
                 printable(name, 60),
                 "expected a system of prediction/",
                 f"another name; there is {known}",
             )
-        named[system] = files[system]
+        named[system] = [file.path for file in files if file.system == system]
     if len(named) < 2:
         raise InputError("compare", "expected two systems or more", str(len(named)))
     return named
-
-
-def _list_systems(root: Path, scorer: Scorer) -> tuple[dict[str, list[Path]], dict[str, str]]:
-    """The files of every system, and the system of each file's name, with and without its run."""
-    files: dict[str, list[Path]] = defaultdict(list)
-    systems: dict[str, str] = {}
-    for path, dataset, _ in find_tasks(root, scorer.is_whole)[0]:
-        if dataset:
-            system = split_name(path.stem, dataset.name).system
-            files[system].append(path)
-            systems |= {path.stem: system, without_run(path.stem, dataset.name): system}
-    return files, systems
 
 
 def check(argv: Sequence[str]) -> int:

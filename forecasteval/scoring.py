@@ -28,7 +28,7 @@ from forecasteval.common.files import (
 from forecasteval.common.records import group_by
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.display.results import Results
-from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, without_run
+from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, read_systems, without_run
 
 T = TypeVar("T")
 _SHARED: Final = (PACKAGE / "common", PACKAGE / "benchmark.py", PACKAGE / "scoring.py")
@@ -209,6 +209,66 @@ def _find_files(name: str, folder: Path, vote: bool) -> list[Path]:
                 str(path), "expected predictions", "metadata about systems; name another file"
             )
     return paths
+
+
+class NamedFile(NamedTuple):
+    """A prediction file with a dataset, and the names by which users may call it.
+
+    `system_names` are those of its system, of which `SYSTEMS_FILE` has more; `file_names` its own,
+    with and without its run, and its dataset with a name of its system.
+    """
+
+    path: Path
+    system: str
+    system_names: frozenset[str]
+    file_names: frozenset[str]
+
+
+def name_files(root: Path, scorer: Scorer) -> list[NamedFile]:
+    """The files of `root/prediction` that have a dataset.
+
+    Raises InputError if two names of a system have a file for one dataset.
+    """
+    found = [
+        (task.path, task.dataset)
+        for task in find_tasks(root, scorer.is_whole)[0]
+        if task.dataset is not None
+    ]
+    systems = read_systems(root / "prediction")
+    resolved = systems.without_clashes([(path.stem, dataset.name) for path, dataset in found])
+    if clashes := resolved.mistakes[len(systems.mistakes) :]:
+        raise InputError(SYSTEMS_FILE, clashes[0])
+    files = []
+    for path, dataset in found:
+        system = resolved.system_of(path.stem, dataset.name)
+        names = frozenset(resolved.names_of(system))
+        own = {path.stem, without_run(path.stem, dataset.name)}
+        whole = {f"{dataset.stem}-{name}" for name in names}
+        files.append(NamedFile(path, system, names, frozenset(own | whole)))
+    return files
+
+
+def is_file_name(name: str, folder: Path) -> bool:
+    """Whether a name is a path, or that of a file in a folder, with or without its runs."""
+    if "/" in name or os.sep in name or find_runs(name, folder) != [name]:
+        return True
+    return any((folder / f"{name}{end}").exists() for end in ("", *SUFFIXES))
+
+
+def find_named(name: str, root: Path, scorer: Scorer, vote: bool | None = None) -> list[str]:
+    """The files that a name stands for: itself if it is a file's, else those of the system that
+    `SYSTEMS_FILE` calls so, or for a `vote` what its runs have in common; without such files it is
+    itself, whatever is wrong.
+    """
+    folder = root / "prediction"
+    if is_file_name(name, folder) or not (folder / SYSTEMS_FILE).exists():
+        return [name]
+    paths = [
+        file.path.with_name(without_run(file.path.stem)) if vote else file.path
+        for file in name_files(root, scorer)
+        if name in file.system_names | file.file_names
+    ]
+    return list(dict.fromkeys(map(str, paths))) or [name]
 
 
 def find_runs(name: str, folder: Path) -> list[str]:

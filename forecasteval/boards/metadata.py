@@ -1,114 +1,32 @@
-"""`prediction/systems.json`, metadata about systems: display name, organisation, cost; columns of a
-board.
-
-An object: the name of a system, as its files have it, and an object of `name` (to be shown),
-`organisation`, `framework`, `model`, `cost` (per question) and `notes`, none of which is needed.
-Other keys are kept and shown, too.
-"""
+"""What a board shows of `systems.json`: display names, and a column for each key."""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from forecasteval.common.errors import InputError, printable
-from forecasteval.common.files import decode_utf8, read_file
-from forecasteval.common.records import number_text, parse_json, repeated_keys
+from forecasteval.common.errors import printable
+from forecasteval.common.records import number_text
 from forecasteval.display.tables import Column
-from forecasteval.ranking.names import SYSTEMS_FILE, look_of, show_distinct, system_of_row
+from forecasteval.ranking.names import (
+    TITLES,
+    About,
+    Systems,
+    describe_value,
+    look_of,
+    show_distinct,
+    system_of_row,
+)
 
-_TITLES: Final = {
-    "name": "Name",
-    "organisation": "Organisation",
-    "framework": "Framework",
-    "model": "Model",
-    "cost": "Cost per question",
-    "notes": "Remarks",
-}
 _MISTAKES: Final = 5  # that one line names
 _WIDTH: Final = 60  # of a cell
-
-About = dict[str, Any]
-
-
-class Systems(NamedTuple):
-    """The metadata by system, and the mistakes in the file; entries without a mistake are kept."""
-
-    entries: dict[str, About]
-    mistakes: list[str]
-
-
-# --- The file ---
-
-
-def read_systems(folder: Path) -> Systems:
-    """The metadata of the systems whose predictions are in `folder`; nothing if there is no such
-    file.
-    """
-    path = folder / SYSTEMS_FILE
-    if not os.path.lexists(path):
-        return Systems({}, [])
-    try:
-        value = parse_json(decode_utf8(read_file(path), SYSTEMS_FILE), SYSTEMS_FILE)
-    except InputError as error:
-        return Systems(
-            {}, [str(error).removeprefix(f"{printable(path)}: ").removeprefix(f"{SYSTEMS_FILE}: ")]
-        )
-    if not isinstance(value, dict):
-        return Systems({}, [f"expected an object of systems, got {_describe(value)}"])
-    mistakes = [f"system {name}: given twice" for name in repeated_keys(value)]
-    entries = {name: _read_entry(name, entry, mistakes) for name, entry in value.items()}
-    return Systems({name: entry for name, entry in entries.items() if entry}, mistakes)
-
-
-def _read_entry(name: str, entry: object, mistakes: list[str]) -> About:
-    where = f"system {printable(name, 40) or repr(name)}"
-    if not isinstance(entry, dict):
-        mistakes.append(f"{where}: expected an object, got {_describe(entry)}")
-        return {}
-    mistakes += [f"{where}: '{printable(key, 40)}' is given twice" for key in repeated_keys(entry)]
-    about: About = {}
-    for key, value in entry.items():
-        if not key.strip():  # the title of a column
-            mistakes.append(f"{where}: a key must be text, got {_describe(key)}")
-        elif expected := _find_problem(key, value):
-            mistakes.append(
-                f"{where}: '{printable(key, 40)}' must be {expected}, got {_describe(value)}"
-            )
-        else:
-            about[key] = value
-    return about
-
-
-def _find_problem(key: str, value: object) -> str:
-    """The requirement that the value of a key does not meet; "" for a valid value."""
-    if key == "cost":
-        return "" if number_text(value) and float(number_text(value)) >= 0 else "a number >= 0"
-    if key in _TITLES:
-        return "" if isinstance(value, str) and value.strip() else "text"
-    values = value if isinstance(value, list) else [value]
-    plain = all(
-        each is None or isinstance(each, (str, bool)) or number_text(each) for each in values
-    )
-    return "" if plain else "text, a number, true, false, null or a list of these"
-
-
-def _describe(value: object) -> str:
-    if isinstance(value, (dict, list)):
-        return "an object" if isinstance(value, dict) else "a list"
-    return printable(repr(value), 40)
 
 
 def show_mistakes(mistakes: Sequence[str]) -> str:
     """The first mistakes as one line."""
     more = [f"and {len(mistakes) - _MISTAKES} more"] if len(mistakes) > _MISTAKES else []
     return printable("; ".join([*mistakes[:_MISTAKES], *more]))
-
-
-# --- Boards ---
 
 
 def add_about(board: dict[str, Any], systems: Systems) -> list[str]:
@@ -132,7 +50,7 @@ def add_about(board: dict[str, Any], systems: Systems) -> list[str]:
         if taken:
             where = f"system {printable(system, 40)}"
             mistakes.append(
-                f"{where}: 'name' must not be that of another system, got {_describe(shown)}"
+                f"{where}: 'name' must not be that of another system, got {describe_value(shown)}"
             )
         entries[system] = {
             key: value for key, value in about.items() if not (taken and key == "name")
@@ -178,7 +96,7 @@ def name_systems(board: Mapping[str, Any]) -> dict[str, str]:
 def about_keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """The keys that some row has: the known ones first, then the others by name."""
     keys = {key for row in rows for key in row.get("about", {})}
-    return [*(key for key in _TITLES if key in keys), *sorted(keys.difference(_TITLES))]
+    return [*(key for key in TITLES if key in keys), *sorted(keys.difference(TITLES))]
 
 
 def about_columns(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
@@ -191,7 +109,7 @@ def about_columns(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
 
 def _make_column(key: str, place: int) -> Column:
     kind, best = ("number", "low") if key == "cost" else ("filter" if place else "choice", "")
-    title = _TITLES.get(key, printable(key, 40))
+    title = TITLES.get(key, printable(key, 40))
     return Column(
         title,
         lambda row: printable(cell_text(row.get("about", {}).get(key, "")), _WIDTH),

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.boards.board_page import make_page
-from forecasteval.boards.metadata import add_about, read_systems, show_mistakes
+from forecasteval.boards.metadata import add_about, show_mistakes
 from forecasteval.boards.report import board_report, format_csv, format_markdown
 from forecasteval.common import forms
 from forecasteval.common.errors import EvaluationError, InputError
@@ -38,11 +38,12 @@ from forecasteval.nightly.tasks import Options, score_files
 from forecasteval.ranking.board import file_rows, read_board
 from forecasteval.ranking.changes import Change, read_changes
 from forecasteval.ranking.datasets import rank_results, ranking_settings
-from forecasteval.ranking.names import BOARD, SYSTEMS_FILE
+from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, read_systems
 from forecasteval.ranking.systems import (
     ForecasterTable,
     System,
     file_row,
+    rename,
 )
 from forecasteval.scoring import Failure, Scorer, Task, explain, failure, find_tasks
 
@@ -182,6 +183,8 @@ class _Night:
         if board.get("inputs_sha256") == inputs:
             return board
         systems = [self._read(name) for name in sorted(self.checksums)]
+        about = about.without_clashes([(row.name, row.dataset) for row in map(file_row, systems)])
+        systems = [rename(system, about.aliases) for system in systems]
         new: Board = {
             **forms.to_record(rank_results(systems, *least)),
             "inputs_sha256": inputs,

@@ -1,19 +1,24 @@
-"""The parts of a prediction file's name, `DATASET-SYSTEM[@RUN]`, and the files that a command
-names.
+"""The parts of a prediction file's name, `DATASET-SYSTEM[@RUN]`, and what `systems.json` says of
+systems: their other names, and metadata.
 
-A system's name stands for the files of all its runs where a command expects systems.
+`prediction/systems.json` is an object: the name of a system, as its files have it, and an object of
+`name` (to be shown), `aliases` (other names that its files have), `organisation`, `framework`,
+`model`, `cost` (per question) and `notes`, none of which is needed. Other keys are kept and shown,
+too.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import UNSAFE, printable
-from forecasteval.common.files import SUFFIXES, belongs_to
+from forecasteval.common.errors import UNSAFE, InputError, printable
+from forecasteval.common.files import SUFFIXES, belongs_to, decode_utf8, read_file
+from forecasteval.common.records import number_text, parse_json, repeated_keys
 
 SYSTEMS_FILE: Final = "systems.json"
 
@@ -60,11 +65,9 @@ def without_run(stem: str, dataset: str | None = None) -> str:
 
 def system_of_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     """The name that the system of a board's row has on every dataset; a forecaster has one name."""
-    return (
-        split_name(row["name"], row["dataset"]).system
-        if table["kind"] == "systems"
-        else str(row["name"])
-    )
+    if table["kind"] != "systems":
+        return str(row["name"])
+    return str(row.get("system") or split_name(row["name"], row["dataset"]).system)
 
 
 # White space, and what is drawn as nothing.
@@ -97,7 +100,129 @@ def show_distinct(names: Sequence[str], limit: int | None = None) -> list[str]:
     ]
 
 
-# --- The files that a command names ---
+# --- systems.json ---
+
+TITLES: Final = {  # of the keys that hold text, or a number
+    "name": "Name",
+    "organisation": "Organisation",
+    "framework": "Framework",
+    "model": "Model",
+    "cost": "Cost per question",
+    "notes": "Remarks",
+}
+About = dict[str, Any]
+
+
+class Systems(NamedTuple):
+    """The metadata by system, the system of each alias, and the mistakes in the file; what has no
+    mistake is kept.
+    """
+
+    entries: dict[str, About]
+    aliases: dict[str, str]
+    mistakes: list[str]
+
+    def system_of(self, stem: str, dataset: str | None) -> str:
+        """The system of a prediction file."""
+        own = split_name(stem, dataset).system
+        return self.aliases.get(own, own)
+
+    def without_clashes(self, files: Iterable[tuple[str, str | None]]) -> Systems:
+        """The same without the aliases of systems of which two names have a file, given as its
+        stem and dataset, for one dataset; a mistake names both.
+        """
+        names: dict[tuple[str, str | None], set[str]] = {}
+        for stem, dataset in files:
+            own = split_name(stem, dataset).system
+            names.setdefault((self.aliases.get(own, own), dataset), set()).add(own)
+        clashes = {
+            system: f"system {printable(system, 40)}: "
+            f"{' and '.join(printable(repr(name), 40) for name in sorted(both))} are one system, "
+            f"but both have a file for {printable(dataset or 'no dataset', 60)}"
+            for (system, dataset), both in names.items()
+            if len(both) > 1
+        }
+        kept = {name: system for name, system in self.aliases.items() if system not in clashes}
+        return self._replace(aliases=kept, mistakes=[*self.mistakes, *clashes.values()])
+
+    def names_of(self, system: str) -> list[str]:
+        """All names by which users may call a system."""
+        other = [name for name, target in self.aliases.items() if target == system]
+        shown = self.entries.get(system, {}).get("name")
+        return [system, *other, *([shown] if shown else [])]
+
+
+NO_SYSTEMS: Final = Systems({}, {}, [])
+
+
+def read_systems(folder: Path) -> Systems:
+    """What is known of the systems whose predictions are in `folder`; nothing if there is no such
+    file.
+    """
+    path = folder / SYSTEMS_FILE
+    if not os.path.lexists(path):
+        return NO_SYSTEMS
+    try:
+        value = parse_json(decode_utf8(read_file(path), SYSTEMS_FILE), SYSTEMS_FILE)
+    except InputError as error:
+        mistake = str(error).removeprefix(f"{printable(path)}: ").removeprefix(f"{SYSTEMS_FILE}: ")
+        return NO_SYSTEMS._replace(mistakes=[mistake])
+    if not isinstance(value, dict):
+        return NO_SYSTEMS._replace(
+            mistakes=[f"expected an object of systems, got {describe_value(value)}"]
+        )
+    mistakes = [f"system {name}: given twice" for name in repeated_keys(value)]
+    read = {name: _read_entry(name, entry, mistakes) for name, entry in value.items()}
+    aliases: dict[str, str] = {}
+    for system, about in read.items():
+        for name in about.pop("aliases", ()):
+            if (value.keys() - {system}) & {name} or aliases.setdefault(name, system) != system:
+                where = f"system {printable(system, 40)}"
+                mistakes.append(f"{where}: the alias {printable(repr(name), 40)} is another system")
+    aliases = {name: system for name, system in aliases.items() if name not in value}
+    return Systems({name: about for name, about in read.items() if about}, aliases, mistakes)
+
+
+def _read_entry(name: str, entry: object, mistakes: list[str]) -> About:
+    where = f"system {printable(name, 40) or repr(name)}"
+    if not isinstance(entry, dict):
+        mistakes.append(f"{where}: expected an object, got {describe_value(entry)}")
+        return {}
+    mistakes += [f"{where}: '{printable(key, 40)}' is given twice" for key in repeated_keys(entry)]
+    about: About = {}
+    for key, value in entry.items():
+        if not key.strip():  # the title of a column
+            mistakes.append(f"{where}: a key must be text, got {describe_value(key)}")
+        elif expected := _find_problem(key, value):
+            mistakes.append(
+                f"{where}: '{printable(key, 40)}' must be {expected}, got {describe_value(value)}"
+            )
+        else:
+            about[key] = value
+    return about
+
+
+def _find_problem(key: str, value: object) -> str:
+    """The requirement that the value of a key does not meet; "" for a valid value."""
+    if key == "aliases":
+        names = isinstance(value, list) and all(isinstance(n, str) and n.strip() for n in value)
+        return "" if names else "a list of names"
+    if key == "cost":
+        return "" if number_text(value) and float(number_text(value)) >= 0 else "a number >= 0"
+    if key in TITLES:
+        return "" if isinstance(value, str) and value.strip() else "text"
+    values = value if isinstance(value, list) else [value]
+    plain = all(
+        each is None or isinstance(each, (str, bool)) or number_text(each) for each in values
+    )
+    return "" if plain else "text, a number, true, false, null or a list of these"
+
+
+def describe_value(value: object) -> str:
+    """A value of the file in a message."""
+    if isinstance(value, (dict, list)):
+        return "an object" if isinstance(value, dict) else "a list"
+    return printable(repr(value), 40)
 
 
 BOARD: Final = "leaderboard"  # the stem that no result may have

@@ -16,7 +16,6 @@ from forecasteval.common.records import dump_json, group_by
 from forecasteval.common.statistics import mean, stratified_mean
 
 from .board import PooledRow, PooledTable, SeasonRow, SeasonTable, Week
-from .names import split_name
 from .significance import holm
 from .systems import (
     ALPHA,
@@ -208,7 +207,7 @@ def _by_name(systems: Iterable[System]) -> Answered:
     """Systems by the name that they have on every dataset; two that share it on one keep their
     files' names.
     """
-    named = [(split_name(system.name, system.group[1]).system, system) for system in systems]
+    named = [(system.system, system) for system in systems]
     taken = Counter((name, system.group) for name, system in named)
     answered: Answered = defaultdict(dict)
     for name, system in named:

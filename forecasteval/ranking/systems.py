@@ -8,7 +8,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, product
 from operator import itemgetter
@@ -19,6 +19,8 @@ from forecasteval.common.errors import InputError
 from forecasteval.common.forms import FormError
 from forecasteval.common.records import dump_json
 from forecasteval.common.statistics import cluster_values
+
+from .names import split_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,6 +110,7 @@ class FileRow:
     warnings: int
     degraded: bool  # a language model failed
     signature: dict[str, Any]
+    system: str = ""  # the name on every dataset, where the file has an alias of it
     damaged_lines: int = 0
     file_sha256: str = ""  # of the stored result
 
@@ -168,6 +171,11 @@ class System(Scaled):
     @property
     def name(self) -> str:
         return self.row.name
+
+    @property
+    def system(self) -> str:
+        """The name that the system has on every dataset."""
+        return self.row.system or split_name(self.name, self.row.dataset).system
 
     @cached_property
     def group(self) -> tuple[str, str, str]:
@@ -234,6 +242,15 @@ class System(Scaled):
             (weight, cluster_values(values, names) if names else values)
             for names, (weight, values) in zip(clusters, strata, strict=True)
         ]
+
+
+def rename(
+    result: System | ForecasterTable, aliases: Mapping[str, str]
+) -> System | ForecasterTable:
+    """The result, under the name of its system if its file has an alias of it."""
+    if not isinstance(result, System) or result.system not in aliases:
+        return result
+    return replace(result, row=replace(result.row, system=aliases[result.system]))
 
 
 def read_result(results: Mapping[str, Any], name: str | None = None) -> System | ForecasterTable:
@@ -315,6 +332,7 @@ def _file_row(results: Mapping[str, Any], name: str) -> FileRow:
         "warnings": len(results["warnings"]),
         "degraded": model_failures(results) is not None,
         "signature": {key: signature[key] for key in results["signature"]},
+        "system": results.get("system", ""),
         "damaged_lines": results.get("damaged_lines", 0),
     }
     return forms.from_record(FileRow, record)

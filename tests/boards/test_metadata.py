@@ -16,7 +16,8 @@ import pytest
 
 from boards_folders import contents, counts, failures, folder_of, snapshot, stored
 from cli import EVIL, RAW_CONTROL, ROOT, Done, assert_refused, q, run, write
-from forecasteval.boards.metadata import about_columns, read_systems, shown_names
+from forecasteval.boards.metadata import about_columns, shown_names
+from forecasteval.ranking.names import read_systems
 
 FULL: Final = {
     "name": "Alpha", "organisation": "ACME", "framework": "agent-1", "model": "m", "cost": 0.25, "notes": "tools on",
