@@ -1,4 +1,4 @@
-"""Ways to rise on a board without forecasting better: `python tools/games.py [seeds]`.
+"""Twenty ways to rise on a board without forecasting better: `python tools/games.py [seeds]`.
 
 A player of known skill changes its records, and knows the outcomes unless the game is about
 probabilities. `play` gives the player's ranks before and after; tests/prophet/test_games.py asserts
@@ -16,6 +16,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from forecasteval.common.errors import InputError
 from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 
 PLAYER: Final = "f4"
@@ -28,17 +29,17 @@ Game = Callable[
 
 
 def draw(seed: int, events: int = 60) -> tuple[list[Record], list[Record]]:
-    """Events of 2 to 4 options and forecasters whose noise grows with their number; one price for
-    all.
-    """
+    """Events of 2 to 4 options with prices, and forecasters whose noise grows with their number."""
     rng = np.random.default_rng(seed)
     problems, forecasts = [], []
     for event in range(events):
         truth = rng.dirichlet(np.ones(int(rng.integers(2, 5))))
         price = np.clip(truth * np.exp(rng.normal(0, 0.2, len(truth))), 0.02, None)
+        odds = (price / price.sum()).round(3).tolist()
         problem = {
             "problem_id": event, "options": [str(at) for at in range(len(truth))],
             "correct_option_idx": int(rng.choice(len(truth), p=truth)), "end_date": CLOSING,
+            "odds": odds,
         }  # fmt: skip
         problems.append(problem)
         for who in range(FORECASTERS):
@@ -46,7 +47,7 @@ def draw(seed: int, events: int = 60) -> tuple[list[Record], list[Record]]:
             forecasts.append(
                 {
                     "problem_id": event, "username": f"f{who}", "timestamp": f"2025-06-29T0{who}:30:00Z",
-                    "prediction": (p / p.sum()).round(3).tolist(), "odds": (price / price.sum()).round(3).tolist(),
+                    "prediction": (p / p.sum()).round(3).tolist(), "odds": odds,
                     "weight": 1 + event % 3,
                 }
             )  # fmt: skip
@@ -100,7 +101,19 @@ GAMES: Final[Mapping[str, Game]] = {
         {**row, "username": name, "timestamp": "2025-06-01T00:00:00Z", "odds": cheap(problem, row)}
         for name in (PLAYER, f"{PLAYER} again")
     ],
-    # These gained nothing before either.
+    "own bids of 0": lambda _, row: [{**row, "bids": [0.0] * len(row["odds"])}],
+    "three more accounts that repeat false odds": lambda problem, row: [
+        {**row, "username": name, "odds": cheap(problem, row)}
+        for name in (PLAYER, *(f"{PLAYER}-{n}" for n in range(3)))
+    ],
+    "seven more accounts without a time, and the truth without one": lambda problem, row: [
+        {**without(row, "timestamp"), "username": name, "prediction": truth_of(problem)}
+        for name in (PLAYER, *(f"{PLAYER}-{n}" for n in range(7)))
+        if name == PLAYER or problem["problem_id"] == 0
+    ],
+    "another spelling of its name where wrong": lambda problem, row: [
+        row if is_right(problem, row) else {**row, "username": f"{PLAYER}\u200b"}
+    ],
     "all zero where unsure": lambda _, row: [
         row
         if max(row["prediction"]) > 0.6
@@ -127,35 +140,37 @@ GAMES: Final[Mapping[str, Game]] = {
 }
 
 
-def play(game: Game, seed: int) -> tuple[Record, Record]:
-    """The results before and after the game."""
+def play(game: Game, seed: int) -> tuple[Record, Record | None]:
+    """The results before and after the game; None if the board refuses the file."""
     problems, forecasts = draw(seed)
     by_id = {problem["problem_id"]: problem for problem in problems}
     changed: list[Record] = []
     for row in forecasts:
         changed += game(by_id[row["problem_id"]], row) if row["username"] == PLAYER else [row]
     evaluator = ProphetArenaEvaluator(bootstrap=200)
-    return evaluator.evaluate_all(forecasts, problems), evaluator.evaluate_all(changed, problems)
+    before = evaluator.evaluate_all(forecasts, problems)
+    try:
+        return before, evaluator.evaluate_all(changed, problems)
+    except InputError:
+        return before, None
 
 
-def risen(before: Record, after: Record) -> dict[str, tuple[int, int]]:
+def risen(before: Record, after: Record | None) -> dict[str, tuple[int, int]]:
     """The metrics by which the player rose above the better end of its rank interval, with both
     ranks.
 
     If it hands in other events than the others, only the metric that ranks the board then: the
     others do not compare.
     """
-    old, new = before["forecasters"][PLAYER], after["forecasters"].get(PLAYER)
-    if new is None:
+    old, new = before["forecasters"][PLAYER], after and after["forecasters"].get(PLAYER)
+    if not after or not new:
         return {}
     by = after["ranked_by"]["metric"]
     found = {}
     for metric in [by] if by == "adjusted_brier" else METRICS:
-        if (
-            new[f"{metric}_rank"] is not None
-            and new[f"{metric}_rank"] < old[f"{metric}_rank_interval"][0]
-        ):
-            found[metric] = (old[f"{metric}_rank"], new[f"{metric}_rank"])
+        place, least = new[f"{metric}_rank"], old[f"{metric}_rank_interval"][0]
+        if place is not None and place < least:
+            found[metric] = (old[f"{metric}_rank"], place)
     return found
 
 
@@ -171,14 +186,14 @@ def main(seeds: int) -> None:
     for name, game in GAMES.items():
         for seed in range(seeds):
             before, after = play(game, seed)
-            old, new = before["forecasters"][PLAYER], after["forecasters"].get(PLAYER, {})
-            by = after["ranked_by"]["metric"]
+            old = before["forecasters"][PLAYER]
+            new = after["forecasters"].get(PLAYER, {}) if after else {}
+            by = after["ranked_by"]["metric"] if after else "nothing: refused"
             moves = ", ".join(
                 f"{m} {old[f'{m}_rank']}→{new.get(f'{m}_rank') or '–'}" for m in METRICS
             )
-            print(
-                f"{name}, seed {seed}, by {by}: {risen(before, after) or 'nothing gained'} ({moves})"
-            )
+            gained = risen(before, after) or "nothing gained"
+            print(f"{name}, seed {seed}, by {by}: {gained} ({moves})")
 
 
 if __name__ == "__main__":

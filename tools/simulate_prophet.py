@@ -90,15 +90,17 @@ def share_inside(ends: Ends, truth: Any) -> str:
     return f"{np.mean((ends[0] <= truth) & (truth <= ends[1])):.3f}"
 
 
-def t_ends(values: Any) -> Ends:
-    """The wing's t intervals of the means over the first axis."""
-    means, count = values.mean(axis=0), np.array([len(values)])
-    shape = means.shape
-    influence = ((values - means) / len(values)).reshape(len(values), -1)
-    low, high = estimates.t_intervals(
-        means.ravel(), estimates.clustered_errors(influence, count), count
-    )
-    return low.reshape(shape), high.reshape(shape)
+def t_ends(values: Any, cluster: Any = None) -> Ends:
+    """The wing's t intervals of the means over the first axis, of its clusters."""
+    own = np.arange(len(values)) if cluster is None else cluster
+    means = values.mean(axis=0)
+    residuals = ((values - means) / len(values)).reshape(len(values), -1)
+    influence = np.zeros((own.max() + 1, residuals.shape[1]))
+    np.add.at(influence, own, residuals)
+    shares = np.repeat(np.bincount(own)[:, None] / len(values), residuals.shape[1], axis=1)
+    errors = estimates.clustered_errors(influence, shares)
+    low, high = estimates.t_intervals(means.ravel(), *errors)
+    return low.reshape(means.shape), high.reshape(means.shape)
 
 
 def tilted_ends(data: Draw, gamma: float, values: Any, against: bool) -> Ends:
@@ -246,8 +248,9 @@ def adjusted_ends(table: Any, present: Any) -> Ends:
     """The intervals of the adjusted Brier scores of those who have any event."""
     i, j = np.nonzero(present)
     fit = models.fit_effects(i, np.unique(j, return_inverse=True)[1], table[i, j])
-    count = present.sum(axis=1)
-    return estimates.t_intervals(fit.score, estimates.clustered_errors(fit.influence, count), count)
+    seen = present[:, present.any(axis=0)].T
+    errors = estimates.clustered_errors(fit.influence, seen / seen.sum(axis=0))
+    return estimates.t_intervals(fit.score, *errors)
 
 
 def strengths(repeats: int) -> list[Row]:
@@ -260,9 +263,7 @@ def strengths(repeats: int) -> list[Row]:
         for _ in range(repeats):
             problems, forecasts = records(draw(rng, events))
             fits.append(
-                ProphetArenaEvaluator(prior=1, bootstrap=1).evaluate_all(forecasts, problems)[
-                    "forecasters"
-                ]
+                ProphetArenaEvaluator(bootstrap=1).evaluate_all(forecasts, problems)["forecasters"]
             )
         value = np.array([[found[f"f{i}"]["bradley_terry"] for i in range(F)] for found in fits])
         ends = np.array(
@@ -313,7 +314,7 @@ def best(repeats: int) -> list[Row]:
             table = skill + rng.beta(1, 3, (events, 1)) + rng.normal(0, 0.15, (events, count))
             means = table.mean(axis=0)
             influence = (table - means) / events
-            shrunk = ranks.probability_best(means, influence, np.full(count, events), 1000, seed)
+            shrunk = ranks.probability_best(means, influence, stats.sem(table), 1000, seed)
             samples = ranks.Draws(events, 1000, seed).shifted(means, influence)
             plain = np.bincount(samples.argmax(axis=1), minlength=count) / 1000
             losses.append(
@@ -332,31 +333,36 @@ def best(repeats: int) -> list[Row]:
 
 
 def series(repeats: int) -> list[Row]:
-    """100 events, 50 of them in ten series that share their luck: clustered intervals, and those by
-    event.
+    """Events of series that share their luck: intervals of the mean by CR2, by t with one degree of
+    freedom less than clusters, and by event.
+
+    100 events, 50 of them in ten series of five; and series as unequal as those of the Kalshi
+    events, one of 46 among 24.
     """
-    shares = []
-    group = np.append(np.repeat(np.arange(10), 5), np.arange(10, 60))
-    for clustered in (True, False):
-        hits = []
-        for seed in range(repeats):
-            rng = np.random.default_rng(seed)
-            values = 0.3 + rng.normal(0, 0.1, 60)[group] + rng.normal(0, 0.1, 100)
-            own = group if clustered else np.arange(100)
-            count = np.array([len(set(own.tolist()))])
-            influence = estimates.clustered((values - values.mean())[:, None] / 100, own)
-            low, high = estimates.t_intervals(
-                np.array([values.mean()]), estimates.clustered_errors(influence, count), count
-            )
-            hits.append(low[0] <= 0.3 <= high[0])
-        shares.append(f"{np.mean(hits):.3f}")
-    return [
-        (
-            "Mean over events: interval by series, by event covers",
-            "100 events, 50 of them in 10 series",
-            ", ".join(shares),
-        )
-    ]
+    rows = []
+    alike = np.append(np.repeat(np.arange(10), 5), np.arange(10, 60))
+    unequal = np.repeat(np.arange(24), [46, *[3] * 4, *[2] * 15, *[1] * 4])
+    cases = [("100 events, 50 of them in 10 series", alike, 0.5, False)]
+    for share in (0.0, 0.1, 0.3):
+        for skewed in (False, True):
+            what = f"series of 46, 3, 2, 1; correlation {share}{', skewed' * skewed}"
+            cases.append((what, unequal, share, skewed))
+    for what, group, share, skewed in cases:
+        rng, hits = np.random.default_rng(0), []
+        for _ in range(repeats):
+            noise = [rng.normal(0, 1, size) for size in (group.max() + 1, len(group))]
+            if skewed:
+                noise = [rng.exponential(1, len(part)) - 1 for part in noise]
+            values = np.sqrt(share) * noise[0][group] + np.sqrt(1 - share) * noise[1]
+            sums = np.bincount(group, values - values.mean()) / len(group)
+            count = len(sums)
+            half = stats.t.ppf(0.975, count - 1) * np.sqrt((sums**2).sum() * count / (count - 1))
+            mean = values.mean()
+            ends = t_ends(values, group), (mean - half, mean + half), t_ends(values)
+            hits.append([low <= 0 <= high for low, high in ends])
+        shares = ", ".join(f"{part:.3f}" for part in np.mean(hits, axis=0))
+        rows.append(("Mean over events: interval by CR2, by t, by event covers", what, shares))
+    return rows
 
 
 def one_optimum(starts: int) -> list[Row]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import look_of, printable
 from forecasteval.common.records import number_text
 from forecasteval.display.tables import Column
 from forecasteval.ranking.names import (
@@ -14,7 +14,6 @@ from forecasteval.ranking.names import (
     About,
     Systems,
     describe_value,
-    look_of,
     show_distinct,
     system_of_row,
 )

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import sys
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
@@ -100,6 +101,17 @@ def printable(text: object, limit: int | None = None) -> str:
     if shown.isprintable():  # as nothing unsafe is, and which takes a fifth of the time
         return shown
     return UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), shown)
+
+
+# White space, and what is drawn as nothing.
+_INVISIBLE: Final = re.compile(
+    r"[\s\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+)
+
+
+def look_of(name: str) -> str:
+    """What a reader sees of a name: without its Unicode form, blanks and invisible characters."""
+    return _INVISIBLE.sub("", UNSAFE.sub("", unicodedata.normalize("NFKC", name)))
 
 
 class RecordNotes(defaultdict[str, list[str]]):

@@ -5,7 +5,7 @@ Prophet Arena ranks forecasters by proper scoring rules, by what their bets woul
 market's prices, and by two models over all forecasters, item response theory and a generalised
 Bradley–Terry model.
 
-    brier              mean of (p - o)^2 over the options              lower is better; ranks by default
+    brier              mean of (p - o)^2 over the options              lower is better (default)
     log, spherical     ln max(p_c, 0.01), p_c / |p|                    higher
     return_0 …         gross payoff of one dollar under CRRA utility   higher
     ece                expected calibration error, 10 bins             lower
@@ -108,7 +108,10 @@ def find_mistakes(path: Path) -> Results:
 
 
 _EVENT_COLUMNS: Final = {"event_ticker", "market_info", "market_outcome"}  # of Prophet Arena's CSV
-_LEAST: Final = "forecasters with fewer events are provisional, without ranks (5, or 20 %% of the events if more)"
+_LEAST: Final = (
+    "forecasters with fewer events are provisional, without ranks "
+    "(5, or 20 %% of the events if more)"
+)
 OPTIONS: Final = (
     Option(
         "--gamma",

@@ -20,7 +20,7 @@ from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import csv_rows, decode_utf8, readable, require_regular
 from forecasteval.common.records import has_repeated_keys, parse_json
 
-from .fields import Notes, Refusal, parse_time, read_number
+from .fields import Notes, Refusal, parse_moment, parse_number
 
 MAX_LITERAL: Final = (
     1_000_000  # characters of a Python literal: parsing takes a hundred times its size
@@ -53,8 +53,8 @@ class CsvFile:
 
     def __init__(self, path: Path) -> None:
         self.path, self.line, self.rows, self.sha256 = path, 1, 0, ""
-        self._read_market = lru_cache(1 << 14)(
-            _read_market
+        self._parse_market = lru_cache(1 << 14)(
+            _parse_market
         )  # an event's market often stands in all of its rows
 
     def place(self, _: int) -> str:
@@ -71,7 +71,7 @@ class CsvFile:
             for self.line, cells in filter(operator.itemgetter(1), rows):
                 self.rows += 1
                 row: Row = dict(zip_longest(columns, cells))
-                market = self._read_market(row["market_info"] or "", row["market_outcome"] or "")
+                market = self._parse_market(row["market_info"] or "", row["market_outcome"] or "")
                 yield row, "more cells than columns" if None in row else market
         self.sha256 = sha.hexdigest()
 
@@ -105,7 +105,7 @@ class CsvFile:
             if not ticker or isinstance(market, str):
                 yield Refusal(str(market), problem_id=ticker, username=name)
                 continue
-            said = _read_literal(row["prediction"])
+            said = _parse_literal(row["prediction"])
             pairs = said.get("probabilities") if isinstance(said, dict) else None
             given = (
                 [pair for pair in pairs if isinstance(pair, dict)]
@@ -168,12 +168,12 @@ class CsvFile:
 
 def _closing_order(text: str) -> tuple[float, str]:
     """Sorts what is no time before all times: nan is neither smaller nor larger than a number."""
-    seconds, _ = parse_time(text)
+    seconds, _ = parse_moment(text)
     return -math.inf if math.isnan(seconds) else seconds, text
 
 
-def _read_market(info_text: str, outcome_text: str) -> _Market | str:
-    info, outcome = _read_literal(info_text), _read_literal(outcome_text)
+def _parse_market(info_text: str, outcome_text: str) -> _Market | str:
+    info, outcome = _parse_literal(info_text), _parse_literal(outcome_text)
     options = tuple(sorted({str(option) for option in info})) if isinstance(info, dict) else ()
     if not options or not isinstance(outcome, dict):
         return (
@@ -183,11 +183,11 @@ def _read_market(info_text: str, outcome_text: str) -> _Market | str:
         str(option): market if isinstance(market, dict) else {} for option, market in info.items()
     }
     asks, bids = (
-        [read_number(markets[option].get(side)) / 100 for option in options]
+        [parse_number(markets[option].get(side)) / 100 for option in options]
         for side in ("yes_ask", "yes_bid")
     )
     won = {
-        str(name): read_number(int(value) if isinstance(value, bool) else value)
+        str(name): parse_number(int(value) if isinstance(value, bool) else value)
         for name, value in outcome.items()
     }
     winners = tuple(sorted(option for option, value in won.items() if value))
@@ -199,7 +199,7 @@ def _read_market(info_text: str, outcome_text: str) -> _Market | str:
     return _Market(options, winners, fault, asks, bids)
 
 
-def _read_literal(text: str | None) -> Any:
+def _parse_literal(text: str | None) -> Any:
     """A cell's JSON or Python literal; None if it is neither, or if an object in it has a key
     twice.
     """

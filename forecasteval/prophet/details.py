@@ -14,6 +14,7 @@ import numpy as np
 from forecasteval.common.records import hash_question
 
 from .arrays import Floats, plain_number, split_runs, weighted_means
+from .events import Events
 from .fields import Exclusion, format_time
 from .metrics import Matrix, agreement_tables
 from .models import Models
@@ -21,7 +22,7 @@ from .ranks import Record
 from .score_table import Scored, sum_bins
 from .scores import calibration_errors
 
-CURVE_POINTS: Final = 200  # of a return curve that the results keep
+CURVE_POINTS: Final = 100  # of a curve that the results keep
 
 
 class Category(TypedDict):
@@ -42,7 +43,7 @@ def score_categories(scored: Scored, ranked: Collection[int]) -> dict[str, Categ
     names, label = np.unique(labels, return_inverse=True)
     keys, cell = np.unique(label[data.event] * count + data.forecaster, return_inverse=True)
     table = {
-        name: weighted_means(values, data.weight, cell, len(keys))[0]
+        name: weighted_means(values, scored.weight, cell, len(keys))[0]
         for name, values in scored.values.items()
     }
     table["ece"] = calibration_errors(sum_bins(scored, cell, len(keys)))
@@ -142,30 +143,28 @@ def reliability_table(sums: Floats) -> list[Bin]:
     ]
 
 
-def return_curves(scored: Scored) -> dict[str, dict[str, list[Any]]]:
-    """Running means over the priced events in closing order (unknown last, then by id), at most 200
-    points.
+def score_curves(scored: Scored) -> dict[str, dict[str, list[Any]]]:
+    """By forecaster the running mean of every score, in the order in which events close (unknown
+    last, then by id), at most 100 points; None before the first event that has the score.
     """
     events, data = scored.events, scored.forecasts
-    returns = {name: values for name, values in scored.values.items() if name.startswith("return_")}
-    if not returns:
-        return {}
     closed = events.closed[data.event]
-    paid = np.flatnonzero(~np.isnan(next(iter(returns.values()))))
-    order = paid[np.lexsort((data.event[paid], closed[paid], data.forecaster[paid]))]
+    order = np.lexsort((data.event, closed, data.forecaster))
     curves = {}
     for group in split_runs(order, data.forecaster):
         at = np.unique(np.linspace(0, len(group) - 1, CURVE_POINTS).round().astype(np.int64))
-        weight = data.weight[group]
-        means = {
-            name: np.cumsum(weight * values[group]) / np.cumsum(weight)
-            for name, values in returns.items()
-        }
-        curves[data.names[data.forecaster[group[0]]]] = {
+        curve: dict[str, list[Any]] = {
             "n_events": (at + 1).tolist(),
             "closed": [format_time(seconds) for seconds in closed[group[at]].tolist()],
-            **{name: values[at].tolist() for name, values in means.items()},
         }
+        for name, values in scored.values.items():
+            own = values[group]
+            weight = np.where(np.isnan(own), 0, scored.weight[group])
+            total = np.cumsum(weight)
+            means = np.cumsum(np.nan_to_num(own) * weight) / np.where(total > 0, total, np.nan)
+            if total[-1] > 0:
+                curve[name] = list(map(plain_number, means[at].tolist()))
+        curves[data.names[data.forecaster[group[0]]]] = curve
     return curves
 
 
@@ -175,13 +174,8 @@ def make_items(scored: Scored, checksums: Sequence[str]) -> list[dict[str, Any]]
     """
     events, data, clusters = scored.events, scored.forecasts, scored.events.cluster_names()
     columns = {name: values.tolist() for name, values in scored.values.items()}
-    rows = zip(
-        data.event.tolist(),
-        data.forecaster.tolist(),
-        data.time.tolist(),
-        data.weight.tolist(),
-        strict=True,
-    )
+    numbers = (data.event, data.forecaster, data.time, scored.weight)
+    rows = zip(*(column.tolist() for column in numbers), strict=True)
     return [
         {
             "id": events.ids[event],
@@ -207,6 +201,7 @@ class ProphetResult(TypedDict):
     n_events: int
     n_clusters: int
     n_forecasts: int
+    n_pending: int
     min_events: int
     event_classes: dict[str, int]
     doubtful_events: dict[str, int]
@@ -219,7 +214,7 @@ class ProphetResult(TypedDict):
     rank_correlation: Correlations
     by_category: dict[str, Category]
     reliability: dict[str, list[Bin]]
-    return_curve: dict[str, dict[str, list[Any]]]
+    score_curve: dict[str, dict[str, list[Any]]]
     excluded: list[Exclusion]
     fits: dict[str, dict[str, Any] | None]
     warnings: list[str]
@@ -230,39 +225,28 @@ class ProphetResult(TypedDict):
 # --- Checksums ---
 
 
-def question_checksums(scored: Scored) -> list[str]:
+def question_checksums(events: Events) -> list[str]:
     """By event: a checksum of its id, outcome, class and weight, by which the scores of two files
     are paired.
     """
-    events, data = scored.events, scored.forecasts
-    weight = np.ones(len(events.ids))
-    weight[data.event] = data.weight
     outcomes = [
         "".join("1" if won else "0" for won in part)
         for part in np.split(events.outcome, events.offsets[1:-1])
     ]
-    rows = zip(events.ids, outcomes, events.exclusive.tolist(), weight.tolist(), strict=True)
+    columns = events.ids, outcomes, events.exclusive.tolist(), events.weight.tolist()
+    rows = zip(*columns, strict=True)
     return [hash_question(json.dumps([*row, w] if w != 1 else row)) for *row, w in rows]
 
 
 def hash_data(scored: Scored) -> str:
     """sha256 of all that the results depend on."""
     events, data = scored.events, scored.forecasts
-    sha = hashlib.sha256(
-        json.dumps([*(texts.tolist() for texts in events[:3]), data.names]).encode()
-    )
-    for column in (
-        events.offsets,
-        events.outcome,
-        events.exclusive,
-        events.closed,
-        data.event,
-        data.forecaster,
-    ):
+    texts = [*(column.tolist() for column in events[:3]), data.names]
+    sha = hashlib.sha256(json.dumps(texts).encode())
+    numbers = events.offsets, events.outcome, events.exclusive, events.closed, events.weight
+    for column in (*numbers, data.event, data.forecaster, data.time):
         sha.update(np.nan_to_num(column, nan=-1.0).tobytes())
-    sha.update(data.weight.tobytes())
-    sha.update(np.nan_to_num(data.time, nan=-1.0).tobytes())
     for _, options, _ in data.chunks():
-        for column in (data.p[options], data.q[options], data.mid[options]):
+        for column in (data.p[options], data.q[options], data.bid[options]):
             sha.update(np.nan_to_num(column, nan=-1.0).tobytes())
     return sha.hexdigest()

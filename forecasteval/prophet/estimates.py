@@ -12,10 +12,11 @@ import numpy as np
 
 from .arrays import Floats, Ints, split_runs, weighted_means
 from .forecasts import Forecasts
+from .metrics import Metric
 from .models import BradleyTerryFit, Fitted, Models
 from .return_intervals import tilted_interval
-from .score_table import BASELINES, Scored
-from .scores import calibration_errors, crra_stake
+from .score_table import BASELINES, Scored, normalise
+from .scores import PRICE_RANGE, calibration_errors
 
 LEAST_CLUSTERS: Final = 2  # with fewer there is no measure of the error
 
@@ -37,50 +38,76 @@ class Estimate(NamedTuple):
     influence: Floats
 
     def bounds(self, at: int) -> list[float] | None:
-        """The interval of a row, if it has two clusters at least."""
+        """The interval of a row, if it is known."""
         low, high = float(self.low[at]), float(self.high[at])
-        return (
-            None
-            if self.clusters[at] < LEAST_CLUSTERS or math.isnan(low) or math.isnan(high)
-            else [low, high]
-        )
+        return None if math.isnan(low) or math.isnan(high) else [low, high]
+
+    def clipped(self, bounds: tuple[float, float]) -> Estimate:
+        """With the intervals cut to what is possible."""
+        return self._replace(low=np.clip(self.low, *bounds), high=np.clip(self.high, *bounds))
 
 
-def make_estimate(
-    values: Floats, counts: Ints, clusters: Ints, influence: Floats | None = None
-) -> Estimate:
-    """With the errors and intervals that follow from the influence of the clusters; without it they
-    are nan.
-    """
-    if influence is None:
-        unknown = np.full(len(values), math.nan)
-        return Estimate(
-            values, counts, clusters, unknown, unknown, unknown, np.empty((0, len(values)))
-        )
-    error = clustered_errors(influence, clusters)
-    low, high = t_intervals(values, error, clusters)
-    return Estimate(values, counts, clusters, error, low, high, influence)
+Measures = dict[tuple[str, str], Estimate]  # by metric and what is subtracted: "", or a baseline
 
 
-Measures = dict[
-    tuple[str, str], Estimate
-]  # by metric and what is subtracted: "", or a baseline on the row's events
+def without_error(values: Floats, counts: Ints, clusters: Ints) -> Estimate:
+    none = np.full(len(values), math.nan)
+    return Estimate(values, counts, clusters, none, none, none, np.empty((0, len(values))))
 
 
-def estimate_means(values: Floats, weight: Floats, row: Ints, cluster: Ints, rows: int) -> Estimate:
-    """Σ w x / Σ w of every row, without values that are nan; a cluster has the influence Σ w (x -
-    mean) / Σ w.
-    """
-    means, counts = weighted_means(values, weight, row, rows)
-    has = ~np.isnan(values)
-    w, row = weight[has], row[has]
-    cell, shape = cluster[has] * rows + row, (int(cluster.max()) + 1, rows)
-    shift = np.asarray(
-        np.bincount(cell, w * (values[has] - means[row]), math.prod(shape)), dtype=float
-    ).reshape(shape)
-    clusters = np.count_nonzero(np.bincount(cell, minlength=shift.size).reshape(shape), axis=0)
-    total = np.bincount(row, w, rows)
-    return make_estimate(means, counts, clusters, shift / np.where(total > 0, total, 1))
+class Board(NamedTuple):
+    """The rows of a board (forecasters and baselines), and the cluster of each of its events."""
+
+    scored: Scored
+    cluster: Ints
+
+    @property
+    def rows(self) -> int:
+        return len(self.scored.forecasts.names)
+
+    def sum_cells(self, values: Floats) -> Floats:
+        """The sums of the forecasts' values by cluster and row."""
+        forecasts = self.scored.forecasts
+        shape = int(self.cluster.max()) + 1, self.rows
+        cell = self.cluster[forecasts.event] * self.rows + forecasts.forecaster
+        return np.bincount(cell, values, math.prod(shape)).reshape(shape).astype(float)
+
+    def estimate_means(self, values: Floats, weight: Floats) -> Estimate:
+        """Σ w x / Σ w of every row, without values that are nan; a cluster has the influence Σ w (x
+        - mean) / Σ w.
+        """
+        row, has = self.scored.forecasts.forecaster, ~np.isnan(values)
+        means, counts = weighted_means(values, weight, row, self.rows)
+        shares = self.find_shares(values, weight)
+        shift = self.sum_cells(np.where(has, weight * (values - means[row]), 0))
+        total = np.bincount(row, np.where(has, weight, 0), self.rows)
+        return self.estimate(means, counts, shares, shift / np.where(total > 0, total, 1))
+
+    def find_shares(self, values: Floats, weight: Floats) -> Floats:
+        """By cluster and row the share of the row's weight, of forecasts whose value is not nan."""
+        mass = self.sum_cells(np.where(np.isnan(values), 0, weight))
+        total = mass.sum(axis=0)
+        return mass / np.where(total > 0, total, 1)
+
+    def estimate(self, values: Floats, counts: Ints, shares: Floats, influence: Floats) -> Estimate:
+        """With the errors and intervals that follow from the influence of the clusters."""
+        error, freedom = clustered_errors(influence, shares)
+        low, high = t_intervals(values, error, freedom)
+        clusters = np.count_nonzero(shares, axis=0)
+        return Estimate(values, counts, clusters, error, low, high, influence)
+
+    def estimate_model(
+        self, like: Estimate, fitted: Fitted[Any], values: Floats, influence: Floats, shares: Floats
+    ) -> Estimate:
+        """Values of the forecasters of a fit, with their influence by its events; `like` has the
+        same events behind it.
+        """
+        full = np.full(self.rows, math.nan)
+        full[fitted.forecasters] = values
+        by_cluster = np.zeros((int(self.cluster.max()) + 1, self.rows))
+        places = np.ix_(self.cluster[fitted.events], fitted.forecasters)
+        np.add.at(by_cluster, places, influence)
+        return self.estimate(full, like.counts, shares, by_cluster)
 
 
 def measure(scored: Scored, bins: Floats, models: Models, intervals: bool) -> Measures:
@@ -89,166 +116,173 @@ def measure(scored: Scored, bins: Floats, models: Models, intervals: bool) -> Me
 
     Without `intervals` there are no errors either.
     """
-    measures: Measures = {}
-    forecasts, cluster = scored.forecasts, scored.events.clusters()
-    board = forecasts.forecaster, cluster[forecasts.event], len(forecasts.names)
-    for metric in (metric for metric in scored.metrics if metric.formula):
+    board, measures = Board(scored, scored.events.clusters()), Measures()
+    means = [metric for metric in scored.metrics if metric.formula]
+    for metric in means:
         for base in ("", *BASELINES):
-            estimate = estimate_means(scored.less(metric.name, base), forecasts.weight, *board)
-            measures[metric.name, base] = (
-                estimate._replace(influence=estimate.influence[:0].copy()) if base else estimate
-            )
+            estimate = board.estimate_means(scored.less(metric.name, base), scored.weight)
+            if base:  # its influence is not needed, and takes much memory
+                estimate = estimate._replace(influence=estimate.influence[:0].copy())
+            measures[metric.name, base] = estimate
     brier = measures["brier", ""]
-    measures["ece", ""] = make_estimate(calibration_errors(bins), brier.counts, brier.clusters)
+    unknown = without_error(np.full(board.rows, math.nan), brier.counts, brier.clusters)
+    measures |= {(metric.name, ""): unknown for metric in scored.metrics if not metric.formula}
+    measures["ece", ""] = unknown._replace(values=calibration_errors(bins))
+    measures |= _measure_models(board, measures, models)
+    if not intervals:
+        return {key: without_error(*estimate[:3]) for key, estimate in measures.items()}
+    returns = [metric for metric in means if metric.payoffs]
+    measures |= _tilt_intervals(board, measures, returns) if returns else {}
+    clipped = {
+        (metric.name, ""): measures[metric.name, ""].clipped(metric.bounds)
+        for metric in scored.metrics
+    }
+    return measures | clipped
+
+
+def _measure_models(board: Board, measures: Measures, models: Models) -> Measures:
+    scored, brier, log = board.scored, measures["brier", ""], measures["log", ""]
+    found, briers = Measures(), scored.values["brier"]
+    alike = np.ones(len(briers))  # models do not weigh events
+    shares = board.find_shares(briers, alike)
     effects = models.effects.fit
-    measures["adjusted_brier", ""] = _estimate_model(
-        brier, models.effects, effects.score, effects.influence, cluster
-    )
+    adjusted = board.estimate_model(brier, models.effects, effects.score, effects.influence, shares)
+    # Market and crowd have the score of forecasters who do not move the others'.
+    easier = briers - effects.difficulty[scored.forecasts.event]
+    plain = weighted_means(easier, alike, scored.forecasts.forecaster, board.rows)[0]
+    values = np.append(adjusted.values[: -len(BASELINES)], plain[-len(BASELINES) :])
+    found["adjusted_brier", ""] = adjusted._replace(values=values)
     if models.irt:
         irt = models.irt.fit
-        measures["irt_ability", ""] = _estimate_model(
-            brier, models.irt, irt.ability, irt.influence, cluster
-        )
-        discrimination = np.full(len(cluster), math.nan)
+        ability = board.estimate_model(brier, models.irt, irt.ability, irt.influence, shares)
+        discrimination = np.full(len(board.cluster), math.nan)
         discrimination[models.irt.events] = irt.discrimination
-        weight = discrimination[forecasts.event]  # which is taken as given
-        values = np.where(np.isnan(weight), math.nan, scored.values["brier"])
-        measures["weighted_brier", ""] = estimate_means(
-            values, forecasts.weight * np.nan_to_num(weight), *board
-        )
+        weight = discrimination[scored.forecasts.event]  # which is taken as given
+        weighed = np.where(np.isnan(weight), math.nan, briers)
+        weighted = board.estimate_means(weighed, scored.weight * np.nan_to_num(weight))
+        found |= {("irt_ability", ""): ability, ("weighted_brier", ""): weighted}
     if models.strengths:
-        measures["bradley_terry", ""] = _estimate_strengths(
-            measures["log", ""], models.strengths, cluster
-        )
-    unknown = make_estimate(np.full(len(forecasts.names), math.nan), brier.counts, brier.clusters)
-    measures |= {
-        (metric.name, ""): unknown for metric in scored.metrics if (metric.name, "") not in measures
-    }
-    if not intervals:
-        return {key: make_estimate(*estimate[:3]) for key, estimate in measures.items()}
-    _tilt_intervals(measures, scored)
-    for metric in scored.metrics:
-        estimate = measures[metric.name, ""]
-        np.clip(estimate.low, *metric.bounds, out=estimate.low)
-        np.clip(estimate.high, *metric.bounds, out=estimate.high)
-    return measures
+        shares = board.find_shares(scored.values["log"], alike)
+        found["bradley_terry", ""] = _estimate_strengths(board, log, models.strengths, shares)
+    return found
 
 
-def _tilt_intervals(measures: Measures, scored: Scored) -> None:
-    """Replace the intervals of returns, and of their differences, by those of tilted markets
-    (`tilted_interval`).
+def _estimate_strengths(
+    board: Board, log: Estimate, fitted: Fitted[BradleyTerryFit], shares: Floats
+) -> Estimate:
+    """Strengths of mean 1, with intervals of ln θ."""
+    fit, size = fitted.fit, len(fitted.fit.strength)
+    moves = fit.influence - (fit.influence @ fit.strength / size)[:, None]  # the mean stays 1
+    logs = np.log(np.maximum(fit.strength, 1e-300))
+    estimate = board.estimate_model(log, fitted, logs, moves, shares)
+    theta = np.full(board.rows, math.nan)
+    theta[fitted.forecasters] = fit.strength
+    low, high = (np.exp(np.minimum(end, 700)) for end in (estimate.low, estimate.high))
+    return estimate._replace(
+        values=theta,
+        error=estimate.error * theta,
+        low=low,
+        high=np.minimum(high, size),
+        influence=np.nan_to_num(estimate.influence * theta),
+    )
+
+
+# --- Returns ---
+
+
+def _tilt_intervals(board: Board, measures: Measures, returns: list[Metric]) -> Measures:
+    """The returns and their differences with intervals of tilted markets (`tilted_interval`).
 
     Asking prices are divided by their sum, which may be above 1; events count by their weights.
     Events of one series hang together: where they do, an interval is as much wider as the clustered
     error is larger.
     """
-    events, (_, *baselines) = scored.events, scored.split()
-    gammas = {metric.name: metric.gamma for metric in scored.metrics if metric.gamma is not None}
-    paid = {
-        (name, ""): np.zeros(len(events.outcome)) for name in gammas
-    }  # option by option, and for the baselines
+    scored, events = board.scored, board.scored.events
+    _, *baselines = scored.split()
+    paid = {(metric, ""): np.zeros(len(events.outcome)) for metric in returns}
     for base, part in zip(BASELINES, baselines, strict=True):
+        paid |= {(metric, base): np.full(len(events.outcome), math.nan) for metric in returns}
         for bets in _list_bets(part):
-            for name, gamma in gammas.items():
-                paid[name, base] = np.full(len(events.outcome), math.nan)
-                paid[name, base][events.slots(bets.event)] = _pay(bets, gamma)
-    wider = {key: _design_effect(measures[key], scored, *key) for key in paid}
+            for metric in returns:
+                paid[metric, base][events.slots(bets.event)] = _pay(bets, metric)
+    wider = {key: _design_effect(board, measures[key[0].name, key[1]], *key) for key in paid}
+    ends = {key: np.full((2, board.rows), math.nan) for key in paid}
     for bets in _list_bets(scored):
         at, slot = int(bets.forecaster[0]), events.slots(bets.event)
         prices = bets.q / np.repeat(np.add.reduceat(bets.q, bets.starts), bets.sizes)
-        weight = np.repeat(bets.weight / bets.weight.mean(), bets.sizes)
-        pays = {name: _pay(bets, gamma) for name, gamma in gammas.items()}
-        for (name, base), subtracted in paid.items():
-            estimate = measures[name, base]
-            mean = float(estimate.values[at])
-            ends = tilted_interval(
-                (pays[name] - subtracted[slot]) * weight, prices, bets.offsets, mean
-            )
-            estimate.low[at], estimate.high[at] = (
-                mean + (end - mean) * wider[name, base][at] for end in ends
-            )
+        weight = events.weight[bets.event]
+        weight = np.repeat(weight / weight.mean(), bets.sizes)
+        pays = {metric: _pay(bets, metric) * weight for metric in returns}
+        for key, subtracted in paid.items():
+            mean = float(measures[key[0].name, key[1]].values[at])
+            pay = pays[key[0]] - subtracted[slot] * weight
+            both = tilted_interval(pay, prices, bets.offsets, mean)
+            ends[key][:, at] = mean + (np.array(both) - mean) * wider[key][at]
+    return {
+        (metric.name, base): measures[metric.name, base]._replace(low=low, high=high)
+        for (metric, base), (low, high) in ends.items()
+    }
 
 
 def _list_bets(scored: Scored) -> Iterator[Forecasts]:
-    """The forecasts of exclusive events that have a price, of one forecaster after the other."""
+    """The forecasts of exclusive events that have a price, of one forecaster after the other, with
+    whole probabilities and clipped prices.
+    """
     data = scored.forecasts
     bets = np.flatnonzero(data.priced & scored.events.exclusive[data.event])
     order = bets[np.argsort(data.forecaster[bets], kind="stable")]
-    return map(data.select, split_runs(order, data.forecaster))
+    for own in split_runs(order, data.forecaster):
+        bet = data.select(own)
+        yield bet._replace(p=normalise(bet.p, bet.offsets)[0], q=np.clip(bet.q, *PRICE_RANGE))
 
 
-def _pay(bets: Forecasts, gamma: float) -> Floats:
-    """The payoff of each option for risk aversion `gamma` (`crra_stake`); no probabilities count as
-    uniform.
-    """
-    empty = np.add.reduceat(bets.p, bets.starts) == 0
-    p = np.where(np.repeat(empty, bets.sizes), 1.0, bets.p)
-    return crra_stake(p, bets.q, gamma, bets.offsets) / bets.q
+def _pay(bets: Forecasts, metric: Metric) -> Floats:
+    """What each option pays."""
+    assert metric.payoffs
+    return metric.payoffs(bets.p, bets.q, bets.bid, bets.offsets)
 
 
-def _design_effect(estimate: Estimate, scored: Scored, metric: str, base: str) -> Floats:
+def _design_effect(board: Board, estimate: Estimate, metric: Metric, base: str) -> Floats:
     """By row how many times as large the clustered error is as that of independent events, at least
     1.
     """
-    forecasts, values = scored.forecasts, scored.less(metric, base)
-    board = forecasts.forecaster, forecasts.event, len(forecasts.names)
-    independent = estimate_means(values, forecasts.weight, *board).error
+    alone = Board(board.scored, np.arange(len(board.cluster)))
+    values = board.scored.less(metric.name, base)
+    independent = alone.estimate_means(values, board.scored.weight).error
     with np.errstate(invalid="ignore", divide="ignore"):
         wider = np.where(estimate.clusters < estimate.counts, estimate.error / independent, 1.0)
     return np.asarray(np.fmax(np.nan_to_num(wider, nan=1.0, posinf=1.0), 1.0))
 
 
-def _estimate_model(
-    like: Estimate, fitted: Fitted[Any], values: Floats, influence: Floats, cluster: Ints
-) -> Estimate:
-    """Values of the forecasters of a fit, with their influence by its events; `like` has the same
-    events behind it.
-    """
-    full, by_event = np.full(len(like.values), math.nan), np.zeros((len(cluster), len(like.values)))
-    full[fitted.forecasters] = values
-    by_event[np.ix_(fitted.events, fitted.forecasters)] = influence
-    return make_estimate(full, like.counts, like.clusters, clustered(by_event, cluster))
-
-
-def _estimate_strengths(log: Estimate, fitted: Fitted[BradleyTerryFit], cluster: Ints) -> Estimate:
-    """Strengths of mean 1, with intervals of ln θ; none for a strength that is 0."""
-    fit = fitted.fit
-    moves = (
-        fit.influence - (fit.influence @ fit.strength / len(fit.strength))[:, None]
-    ) * fit.strength
-    estimate = _estimate_model(log, fitted, fit.strength, moves, cluster)  # the mean stays 1
-    unsure = np.isnan(estimate.values)
-    unsure[fitted.forecasters[fit.vanished]] = True
-    error = np.where(unsure, math.nan, estimate.error)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = t_intervals(np.log(estimate.values), error / estimate.values, estimate.clusters)
-    low, high = np.exp(low), np.minimum(np.exp(np.minimum(high, 700)), len(fit.strength))
-    return estimate._replace(
-        error=error, low=low, high=high, influence=np.nan_to_num(estimate.influence)
-    )
-
-
 # --- Errors ---
 
 
-def clustered(influence: Floats, cluster: Ints) -> Floats:
-    """The influence by cluster, of that by event."""
-    total = np.zeros((int(cluster.max()) + 1, influence.shape[1]))
-    np.add.at(total, cluster, influence)
-    return total
+def clustered_errors(influence: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    """The error of every row, and its degrees of freedom; nan below two clusters.
 
+    √Σ_g e_g²/(1 - s_g) over the clusters g, e_g the influence of one and s_g its share of the row's
+    events: a mean follows its largest clusters, whose residuals are too small for it. The freedom
+    (Σλ)²/Σλ² has the eigenvalues λ of that sum of squares for independent events, which are not
+    needed: it is 1/(Σs² + (Σ s²/(1 - s))² - Σ s⁴/(1 - s)²). Where n clusters are equal these are
+    n/(n - 1) Σ e² and n - 1. To a model's estimate clusters without events of the row contribute,
+    too: their e² are enlarged as much as those of the others together.
 
-def clustered_errors(influence: Floats, clusters: Ints) -> Floats:
-    """√(Σ_c influence² · n/(n - 1)) of every row over its n clusters; nan below two."""
-    factor = clusters / np.where(clusters >= LEAST_CLUSTERS, clusters - 1, np.nan)
-    return np.asarray(np.sqrt((influence**2).sum(axis=0) * factor))
-
-
-def t_intervals(estimate: Floats, error: Floats, clusters: Ints) -> tuple[Floats, Floats]:
-    """Both ends of the 95 % interval estimate ± t · error, with n - 1 degrees of freedom for n
-    clusters.
+    influence, shares: clusters × rows. Source: CR2 and its degrees of freedom, Bell and McCaffrey,
+    Survey Methodology 28 (2002) 169–181; Imbens and Kolesár, Rev. Econ. Stat. 98 (2016) 701–712.
     """
+    few = (shares > 0).sum(axis=0) < LEAST_CLUSTERS
+    rest = np.where(few | (shares >= 1), np.nan, 1 - shares)
+    squares, leverage = influence**2, shares**2 / rest
+    own = np.where(shares > 0, squares, 0)
+    known = np.maximum(own.sum(axis=0), 1e-300)
+    variance = (own / rest).sum(axis=0) * (squares.sum(axis=0) / known)
+    inverse = (shares**2).sum(axis=0) + leverage.sum(axis=0) ** 2 - (leverage**2).sum(axis=0)
+    return np.sqrt(variance), np.maximum(1 / inverse, 1.0)
+
+
+def t_intervals(estimate: Floats, error: Floats, freedom: Floats) -> tuple[Floats, Floats]:
+    """Both ends of the 95 % interval estimate ± t · error."""
     from scipy.special import stdtrit
 
-    half = stdtrit(np.maximum(clusters - 1.0, 1.0), 0.975) * error
+    half = stdtrit(freedom, 0.975) * error
     return estimate - half, estimate + half

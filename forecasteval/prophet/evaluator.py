@@ -18,14 +18,14 @@ from forecasteval.display.results import Results
 from . import details
 from .csv_files import CsvFile
 from .estimates import measure
-from .events import Events, read_problems
+from .events import PENDING, Events, collect_events
 from .fields import Notes
-from .forecasts import ForecastReader, Forecasts
+from .forecasts import ForecastReader, Forecasts, least_events
 from .metrics import agreement_tables, make_metrics
-from .models import Models, fit_models
+from .models import PRIOR, Models, fit_models
 from .page import KEPT, make_page
-from .prices import settle
-from .ranks import LEAST_EVENTS, LEAST_SHARE, Draws, add_ranks, choose_ranking, make_records
+from .prices import settle_prices
+from .ranks import Draws, add_ranks, choose_ranking, make_records
 from .report import explain, report_blocks
 from .score_table import BASELINES, Scored, score_forecasts, sum_bins, with_baselines
 from .scores import check_gamma
@@ -55,34 +55,32 @@ class ForecastData:
     ) -> None:
         self.where, self.problems, self.sources = where, problems, sources
         self.notes = Notes()
+        self.pending = 0  # events without an outcome
         self.shown: Scored | None = None  # for a page
 
-    def read(self, late: str, repeats: str) -> tuple[Events, Forecasts]:
+    def collect(self, late: str, repeats: str, min_events: int | None) -> tuple[Events, Forecasts]:
         """The forecasts that count, paid by their events, and the events that have any; InputError
         if none has.
 
-        ClashError for a forecaster in two sources.
+        ClashError for a forecaster in two sources, or of two spellings.
         """
         notes, table = self.notes, self.problems if isinstance(self.problems, CsvFile) else None
         problems = table.problems(notes) if table else self.problems
-        events, numbers = read_problems(problems, notes, _placing(self.problems, "problem"))
+        events, numbers = collect_events(problems, notes, _placing(self.problems, "problem"))
+        self.pending = list(numbers.values()).count(PENDING)
         reader = ForecastReader(events, numbers, notes)
         for source in self.sources:
-            name = (
-                str(source.path) if isinstance(source, RecordFile) and len(self.sources) > 1 else ""
-            )
-            reader.read(source, _placing(source, "forecast"), name)
+            where = str(source.path) if isinstance(source, RecordFile) else self.where
+            prefix = f"{where} " if len(self.sources) > 1 else ""
+            reader.read(source, _placing(source, "forecast", prefix), where)
         if reader.clashes:
             raise ClashError(reader.clashes)
-        forecasts = reader.finish(late, repeats)
+        forecasts = reader.finish(late, repeats, min_events)
         if forecasts is None:
-            reasons = "; ".join(
-                f"{entry['reason']}: {entry['count']}" for entry in notes.excluded()
-            )
-            raise InputError(
-                self.where, "expected forecasts that fit the problems", reasons or "none"
-            )
-        forecasts = settle(events, forecasts, table is not None, notes)
+            reasons = [f"{entry['reason']}: {entry['count']}" for entry in notes.excluded()]
+            expected = "expected forecasts that fit the problems"
+            raise InputError(self.where, expected, "; ".join(reasons) or "none")
+        forecasts = settle_prices(events, forecasts)
         present, event = np.unique(forecasts.event, return_inverse=True)
         notes.exclude("event", "no forecast that counts", np.delete(events.ids, present))
         return events.select(present), forecasts._replace(event=event)
@@ -103,9 +101,12 @@ class ForecastData:
         return of_dataset | ({"prediction_sha256": join_checksums(files)} if files else {})
 
 
-def _placing(records: Iterable[Any], what: str) -> Callable[[int], str]:
+def _placing(records: Iterable[Any], what: str, prefix: str = "") -> Callable[[int], str]:
     """Says where the n-th of the records stands."""
-    return records.place if isinstance(records, (RecordFile, CsvFile)) else f"{what} {{}}".format
+    if isinstance(records, (RecordFile, CsvFile)):
+        place = records.place
+        return lambda position: prefix + place(position)
+    return f"{what} {{}}".format
 
 
 class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
@@ -116,8 +117,8 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
     "provisional", listed apart without ranks; None: the larger of 5 and 20 % of the events. late:
     forecasts after closing are dropped, or kept and counted. repeats: of several forecasts of an
     event by one forecaster the last counts, or their mean. response: what IRT explains, 1 - Brier
-    or whether the winner had the largest probability ("correct"). prior: of Bradley–Terry; None:
-    none where the fit needs none, else 1. items: results hold a row per forecast.
+    or whether the winner had the largest probability ("correct"). prior: of Bradley–Terry. items:
+    results hold a row per forecast.
     """
 
     benchmark = NAME
@@ -133,7 +134,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
         late: str = "drop",
         repeats: str = "last",
         response: str = "brier",
-        prior: float | None = None,
+        prior: float = PRIOR,
         items: bool = False,
     ) -> None:
         if not isinstance(gammas, Iterable):
@@ -154,11 +155,11 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
                 raise InputError(
                     name, f"must be {' or '.join(CHOICES[name])}", printable(repr(choice), 60)
                 )
-        if prior is not None and (not number_text(prior) or prior < 0):
+        if not number_text(prior) or prior < 0:
             raise InputError("prior", "must be a number >= 0", printable(repr(prior), 60))
         self.bootstrap, self.seed, self.min_events, self.items = bootstrap, seed, min_events, items
         self.late, self.repeats, self.response = late, repeats, response
-        self.prior = None if prior is None else float(prior)
+        self.prior = float(prior)
         self.metrics = make_metrics(self.gammas)
 
     def evaluate_all(self, forecasts: Iterable[Any], problems: Iterable[Any]) -> Results:
@@ -207,7 +208,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
         """The forecasts that count, of the events that have any, with scores; InputError if there
         are none.
         """
-        events, forecasts = data.read(self.late, self.repeats)
+        events, forecasts = data.collect(self.late, self.repeats, self.min_events)
         forecasts = with_baselines(events, forecasts)
         everything = score_forecasts(events, forecasts, self.metrics)
         scored, *_ = everything.split()
@@ -226,9 +227,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
         )
         measures = measure(everything, bins, models, self.bootstrap > 0)
         records = make_records(measures, everything, bins)
-        least = self.min_events or max(
-            LEAST_EVENTS, math.ceil(LEAST_SHARE * len(events.ids) - 1e-9)
-        )
+        least = least_events(self.min_events, len(events.ids))
         ranked = [at for at in range(len(names)) if records[at]["n_events"] >= least]
         clusters = len(set(events.cluster_names()))
         add_ranks(records, ranked, measures, scored, Draws(clusters, self.bootstrap, self.seed))
@@ -238,11 +237,12 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
         }
         by, why = choose_ranking(scored, ranked)
         categories = details.score_categories(scored, set(ranked))
-        checksums = details.question_checksums(scored)
+        checksums = details.question_checksums(scored.events)
         values: details.ProphetResult = {
             "n_events": len(events.ids),
             "n_clusters": clusters,
             "n_forecasts": len(scored.forecasts.event),
+            "n_pending": data.pending,
             "min_events": least,
             "event_classes": events.classes(),
             "doubtful_events": doubtful,
@@ -265,7 +265,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
             "reliability": {
                 name: details.reliability_table(bins[:, at]) for at, name in enumerate(names)
             },
-            "return_curve": details.return_curves(scored),
+            "score_curve": details.score_curves(everything),
             "excluded": notes.excluded(),
             "fits": models.fits,
             "warnings": notes.warnings(),
@@ -315,8 +315,7 @@ def _note_sums(scored: Scored, notes: Notes) -> dict[str, int]:
     )
     counts = zip(*np.unique(forecasts.event[scored.doubtful], return_counts=True), strict=True)
     doubtful = {ids[at]: int(count) for at, count in counts}
-    notes.warn(
-        "doubtful event, probabilities of its exclusive options sum to less than 0.8 or more than 1.25",
-        [f"{name} in {count}" for name, count in doubtful.items()],
-    )
+    text = "doubtful event, probabilities of its exclusive options sum to less than 0.8 or more"
+    named = [f"{name} in {count}" for name, count in doubtful.items()]
+    notes.warn(f"{text} than 1.25", named)
     return doubtful

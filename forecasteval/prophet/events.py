@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,16 +16,16 @@ from forecasteval.display.results import Finding, Results, check_results
 
 from .arrays import Bools, Floats, Ints, Names, positions, select_rows
 from .csv_files import CsvFile
-from .fields import Notes, Refusal, read_id, read_prices, read_time, read_weight
+from .fields import Notes, Refusal, parse_id, parse_number, parse_prices, parse_time
 
 
 class Events(NamedTuple):
-    """Events in the order of their ids; option by option `option`, `outcome`, q and mid: name, 1 or
+    """Events in the order of their ids; option by option `option`, `outcome`, q and bid: name, 1 or
     0, prices.
 
-    The options of event e stand at offsets[e]:offsets[e + 1]. q and mid are the asking and middle
-    prices, and `weight` the weight, nan where the problem gives none. Events of one `series` are
-    one cluster; "" is a separate cluster.
+    The options of event e stand at offsets[e]:offsets[e + 1]. q and bid are the asking and the bid
+    prices, nan where the problem gives none. Events of one `series` are one cluster; "" is a
+    separate cluster.
     """
 
     ids: Names
@@ -38,7 +39,7 @@ class Events(NamedTuple):
     option: Names
     outcome: Floats
     q: Floats
-    mid: Floats
+    bid: Floats
 
     @property
     def offsets(self) -> Ints:
@@ -81,6 +82,8 @@ class Events(NamedTuple):
         return {name: int(events.sum()) for name, events in where.items()}
 
 
+PENDING: Final = -2  # the number of an event without an outcome
+NO_OUTCOME: Final = "no outcome yet"
 _FIELDS: Final = frozenset(
     {
         "problem_id",
@@ -111,42 +114,38 @@ class Problem(NamedTuple):
     bids: Any
 
 
-def read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> Problem | str:
+def parse_problem(record: Mapping[str, Any], name: str, notes: Notes) -> Problem | str:
     """The problem, or the reason why it cannot be used."""
     if isinstance(record, Refusal):
         return record.reason
     options = record.get("options")
-    names = [read_id(option) for option in options] if isinstance(options, (list, tuple)) else []
-    if not names or "" in names:
-        return "'options' must be a list of names"
-    if len(set(names)) < len(names):
-        return "an option is listed twice"
-    if _FIELDS.intersection(repeated_keys(record)):
-        return "a field is given twice"
-    winners = _read_winners(record, names)
-    if isinstance(winners, str):
-        return winners
+    names = [parse_id(option) for option in options] if isinstance(options, (list, tuple)) else []
+    winners = _parse_winners(record, names)
     exclusive = record.get("exclusive")
-    if exclusive is not None and not isinstance(exclusive, bool):
-        return "'exclusive' must be true or false"
+    weight = 1.0 if record.get("weight") is None else parse_number(record["weight"])
+    faults = {
+        "'options' must be a list of names": not names or "" in names,
+        "an option is listed twice": len(set(names)) < len(names),
+        "a field is given twice": bool(_FIELDS.intersection(repeated_keys(record))),
+        str(winners): isinstance(winners, str),
+        "'exclusive' must be true or false": not isinstance(exclusive, (bool, type(None))),
+        "'weight' must be a positive number": not 1e-100 < weight < 1e100,  # their sums are finite
+    }
+    if isinstance(winners, str) or any(faults.values()):
+        return next(fault for fault, found in faults.items() if found)
     if exclusive and len(winners) != 1:
-        notes.warn(
-            "declared exclusive without exactly one winner, taken as separate markets", [name]
-        )
-    metadata = record.get("metadata")
-    closed = record.get("end_date")
+        text = "declared exclusive without exactly one winner, taken as separate markets"
+        notes.warn(text, [name])
+    metadata, closed = record.get("metadata"), record.get("end_date")
     if closed is None and isinstance(metadata, Mapping):
         closed = metadata.get("end_date")
-    weight = read_weight(record.get("weight"))
-    if weight < 0:
-        return "'weight' must be a positive number"
     series = record.get("series")
     return Problem(
-        read_id(record.get("category")).strip(),
-        read_id(record.get("cluster") if series is None else series).strip(),
+        parse_id(record.get("category")).strip(),
+        parse_id(record.get("cluster") if series is None else series).strip(),
         str(record.get("title") or ""),
         exclusive is not False and len(names) > 1 and len(winners) == 1,
-        read_time(closed, "closing time", name, notes),
+        parse_time(closed, "closing time", name, notes),
         weight,
         names,
         winners,
@@ -155,88 +154,72 @@ def read_problem(record: Mapping[str, Any], name: str, notes: Notes) -> Problem 
     )
 
 
-def _read_winners(record: Mapping[str, Any], options: Sequence[str]) -> list[int] | str:
+def _parse_winners(record: Mapping[str, Any], options: Sequence[str]) -> list[int] | str:
     """The winners' positions (one, a list, or an empty list for none), or the reason why there are
     none.
     """
     answer, index = record.get("correct_answer"), record.get("correct_option_idx")
     if answer is None and index is None:
-        return "no correct answer"
+        return NO_OUTCOME
+    places = {name: place for place, name in enumerate(options)}
     readings = []
     if answer is not None:
-        texts = map(read_id, answer if isinstance(answer, (list, tuple)) else [answer])
-        readings.append({options.index(text) if text in options else -1 for text in texts})
+        texts = map(parse_id, answer if isinstance(answer, (list, tuple)) else [answer])
+        readings.append({places.get(text, -1) for text in texts})
     if index is not None:
         numbers = index if isinstance(index, (list, tuple)) else [index]
-        whole = (isinstance(n, int) and not isinstance(n, bool) for n in numbers)
-        readings.append(
-            {
-                n if known and n < len(options) else -1
-                for n, known in zip(numbers, whole, strict=True)
-            }
-        )
+        readings.append({n if type(n) is int and n < len(options) else -1 for n in numbers})
     if any(min(reading, default=0) < 0 for reading in readings):
         return "a winner is not among the options"
-    return (
-        sorted(readings[0])
-        if readings[0] == readings[-1]
-        else "'correct_answer' and 'correct_option_idx' disagree"
-    )
+    if readings[0] != readings[-1]:
+        return "'correct_answer' and 'correct_option_idx' disagree"
+    return sorted(readings[0])
 
 
-def read_problems(
+def collect_events(
     problems: Iterable[Any], notes: Notes, place: Callable[[int], str]
 ) -> tuple[Events, dict[str, int]]:
-    """The usable events, and the number of every id that the problems name, -1 for those that
-    cannot be used.
+    """The usable events, and the number of every id that the problems name.
 
-    `place(n)` says where the n-th problem stands.
+    -1 for those that cannot be used, `PENDING` for those without an outcome. `place(n)` says where
+    the n-th problem stands.
     """
     records: dict[str, list[Mapping[str, Any]]] = {}
     for number, record in enumerate(problems, 1):
-        name = read_id(record.get("problem_id")) if isinstance(record, Mapping) else ""
+        name = parse_id(record.get("problem_id")) if isinstance(record, Mapping) else ""
         if name:
             records.setdefault(name, []).append(record)
         else:
-            reason = (
-                record.problem if isinstance(record, BadRecord) else "no object with 'problem_id'"
-            )
+            bad = isinstance(record, BadRecord)
+            reason = record.problem if bad else "no object with 'problem_id'"
             notes.exclude("event", reason, [place(number)])
-    usable: dict[str, Problem] = {}
+    usable, numbers = dict[str, Problem](), dict.fromkeys(records, -1)
     for name, (record, *repeated) in sorted(records.items()):
-        problem = (
-            "problem id used more than once" if repeated else read_problem(record, name, notes)
-        )
-        if isinstance(problem, str):
-            notes.exclude("event", problem, [name] * (1 + len(repeated)))
-        else:
+        problem = parse_problem(record, name, notes)
+        if repeated:
+            problem = "problem id used more than once"
+        if isinstance(problem, Problem):
+            numbers[name] = len(usable)
             usable[name] = problem
-    numbers = {name: number for number, name in enumerate(usable)}
-    return _as_arrays(usable, notes), dict.fromkeys(records, -1) | numbers
+        else:
+            numbers[name] = PENDING if problem == NO_OUTCOME else -1
+            notes.exclude("event", problem, [name] * (1 + len(repeated)))
+    return _make_events(usable, notes), numbers
 
 
-def _as_arrays(problems: Mapping[str, Problem], notes: Notes) -> Events:
+def _make_events(problems: Mapping[str, Problem], notes: Notes) -> Events:
     rows, ids = list(problems.values()), np.array(list(problems), dtype=object)
     sizes = np.array([len(row.options) for row in rows], dtype=np.int64)
-    q, mid, bad = read_prices([row.odds for row in rows], [row.bids for row in rows], sizes)
+    q, bid, bad = parse_prices([row.odds for row in rows], [row.bids for row in rows], sizes)
     for text, where in bad.items():
         notes.warn(f"problem: {text}", ids[where])
-    return Events(
-        ids,
-        np.array([row.category for row in rows], dtype=object),
-        np.array([row.series for row in rows], dtype=object),
-        np.array([row.title for row in rows], dtype=object),
-        np.array([row.exclusive for row in rows], dtype=bool),
-        np.array([row.closed for row in rows], dtype=float),
-        np.array([row.weight for row in rows], dtype=float),
-        sizes,
-        np.array([name for row in rows for name in row.options], dtype=object),
-        np.array(
-            [at in row.winners for row in rows for at in range(len(row.options))], dtype=float
-        ),
-        q,
-        mid,
-    )
+    kinds = (object, object, object, bool, float, float)
+    fields = [[row[place] for row in rows] for place in range(len(kinds))]
+    columns: list[Any] = [np.array(*pair) for pair in zip(fields, kinds, strict=True)]
+    options = np.array([name for row in rows for name in row.options], dtype=object)
+    won = [at in row.winners for row in rows for at in range(len(row.options))]
+    columns += [sizes, options, np.array(won, dtype=float), q, bid]
+    return Events(ids, *columns)
 
 
 # --- Mistakes ---
@@ -249,72 +232,76 @@ def check_file(path: Path) -> Results:
     not declared `"exclusive": false`, or with one option; closing times that are none; of a CSV
     also prices that are none, and bids above asks.
     """
-    file = CsvFile(path) if path.suffix == ".csv" else RecordFile(path)
-    notes, findings, prices = Notes(), list[Finding](), Counter[tuple[str, str]]()
+    notes, findings = Notes(), list[Finding]()
     seen: dict[str, int] = {}  # the first record of an id; of a CSV its line
-    count = 0
-    if isinstance(file, CsvFile):
-        for record in file:
-            name = record["problem_id"]
-            seen.setdefault(name, file.line)
-            if not name:
-                findings.append(Finding("no event_ticker", "", file.line, ""))
-            if not isinstance(record, Refusal):
-                prices.update(
-                    (kind, name) for kind in _check_prices(record["odds"], record["bids"])
-                )
-        problems: Iterable[tuple[int, Any]] = (
-            (seen[event["problem_id"]], event) for event in file.problems(notes)
-        )
+    file: CsvFile | RecordFile
+    if path.suffix == ".csv":
+        file = CsvFile(path)
+        prices = list(_check_rows(file, seen, findings))
+        for event in file.problems(notes):
+            findings += _check_problem(event, seen[event["problem_id"]])
+        texts = [(text, name, "") for text, names in notes.odd().items() for name in names]
+        findings += [Finding(kind, name, seen[name], text) for kind, name, text in texts + prices]
+        count = file.rows
     else:
-        problems = enumerate(file, 1)
-    for count, record in problems:
-        if not isinstance(record, Mapping):
-            problem = record.problem if isinstance(record, BadRecord) else type(record).__name__
-            findings.append(Finding("no object", "", count, problem))
-            continue
-        name = read_id(record.get("problem_id"))
+        file, count = RecordFile(path), 0
+        for count, record in enumerate(file, 1):
+            findings += _check_record(record, count, seen)
+    return check_results(path, file.sha256, count, findings)
+
+
+def _check_rows(
+    file: CsvFile, seen: dict[str, int], findings: list[Finding]
+) -> Iterator[tuple[str, str, str]]:
+    """Kind, event and detail of wrong prices; note where events begin, and rows without one."""
+    prices = Counter[tuple[str, str]]()
+    for record in file:
+        name = str(record["problem_id"])
+        seen.setdefault(name, file.line)
         if not name:
-            findings.append(Finding("no 'problem_id'", "", count, ""))
-        elif seen.setdefault(name, count) != count:
-            findings.append(
-                Finding("id used more than once", name, count, f"first in record {seen[name]}")
-            )
-        findings += [Finding(kind, name, count, detail) for kind, detail in _check_problem(record)]
-    findings += [
-        Finding(text, name, seen[name], "") for text, names in notes.odd().items() for name in names
-    ]
-    findings += [
-        Finding(kind, name, seen[name], f"in {rows} rows") for (kind, name), rows in prices.items()
-    ]
-    return check_results(
-        path, file.sha256, file.rows if isinstance(file, CsvFile) else count, findings
-    )
+            findings.append(Finding("no event_ticker", "", file.line, ""))
+        if not isinstance(record, Refusal):
+            kinds = _check_prices(record["odds"], record["bids"])
+            prices.update((kind, name) for kind in kinds)
+    for (kind, name), rows in prices.items():
+        yield kind, name, f"in {rows} rows"
 
 
-def _check_problem(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Kind and detail of what is wrong with one problem."""
-    notes = Notes()
-    problem = read_problem(record, "", notes)
+def _check_record(record: object, count: int, seen: dict[str, int]) -> Iterator[Finding]:
+    if not isinstance(record, Mapping):
+        problem = record.problem if isinstance(record, BadRecord) else type(record).__name__
+        yield Finding("no object", "", count, problem)
+        return
+    name = parse_id(record.get("problem_id"))
+    if not name:
+        yield Finding("no 'problem_id'", "", count, "")
+    elif seen.setdefault(name, count) != count:
+        yield Finding("id used more than once", name, count, f"first in record {seen[name]}")
+    yield from _check_problem(record, count)
+
+
+def _check_problem(record: Mapping[str, Any], count: int) -> Iterator[Finding]:
+    """What is wrong with one problem."""
+    notes, name = Notes(), parse_id(record.get("problem_id"))
+    problem = parse_problem(record, "", notes)
     shown = printable(record.get("title") or "", 60)
     if isinstance(problem, str):
-        yield problem, shown
+        yield Finding(problem, name, count, shown)
         return
-    yield from ((text, shown) for text in notes.odd())
-    if len(problem.options) == 1:
-        yield "one option", shown
-    elif not problem.winners:
-        yield "no winner", shown
-    elif len(problem.winners) > 1 and record.get("exclusive") is not False:
-        yield (
-            'several winners, not declared "exclusive": false',
-            f"{len(problem.winners)} of {len(problem.options)} options",
-        )
-    if problem.closed != problem.closed and not notes.odd():
-        yield "no closing time", shown
+    yield from (Finding(text, name, count, shown) for text in notes.odd())
+    winners, size = len(problem.winners), len(problem.options)
+    if size == 1:
+        yield Finding("one option", name, count, shown)
+    elif not winners:
+        yield Finding("no winner", name, count, shown)
+    elif winners > 1 and record.get("exclusive") is not False:
+        kind = 'several winners, not declared "exclusive": false'
+        yield Finding(kind, name, count, f"{winners} of {size} options")
+    if math.isnan(problem.closed) and not notes.odd():
+        yield Finding("no closing time", name, count, shown)
 
 
-def _check_prices(odds: list[float], bids: list[float]) -> Iterator[str]:
+def _check_prices(odds: Sequence[float], bids: Sequence[float]) -> Iterator[str]:
     if not all(0 < ask <= 1 for ask in odds):
         yield "an asking price that is not above 0 and at most 100 cents"
     if not all(0 <= bid <= 1 for bid in bids):

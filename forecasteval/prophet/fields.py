@@ -19,7 +19,6 @@ from forecasteval.common.errors import grouped_names, printable
 from forecasteval.common.records import number_text
 
 from .arrays import Bools, Floats, Ints
-from .scores import PRICE_RANGE
 
 NAMES_KEPT: Final = 100  # of forecasts; of events all
 
@@ -99,7 +98,7 @@ class Notes:
 
 
 @lru_cache(maxsize=1 << 16)
-def parse_time(text: str) -> tuple[float, bool]:
+def parse_moment(text: str) -> tuple[float, bool]:
     """Seconds since 1970 of an ISO 8601 time (nan if it is none), and whether it names its time
     zone (else UTC).
     """
@@ -112,13 +111,13 @@ def parse_time(text: str) -> tuple[float, bool]:
         return math.nan, True
 
 
-def read_time(value: object, kind: str, name: str, notes: Notes) -> float:
+def parse_time(value: object, kind: str, name: str, notes: Notes) -> float:
     """nan if there is none; what does not parse is counted, and so is a time without zone, read as
     UTC.
     """
     if value is None or value == "":
         return math.nan
-    seconds, zoned = parse_time(value) if isinstance(value, str) else (math.nan, True)
+    seconds, zoned = parse_moment(value) if isinstance(value, str) else (math.nan, True)
     if math.isnan(seconds):
         notes.warn(f"{kind} that is not an ISO 8601 time, treated as unknown", [name])
     elif not zoned:
@@ -131,12 +130,12 @@ def format_time(seconds: float) -> str | None:
     return None if math.isnan(seconds) else datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
-def read_id(value: object) -> str:
+def parse_id(value: object) -> str:
     """An id or a name as text: 7 and "7" are one; "" if it is neither text nor a number."""
     return value if isinstance(value, str) else number_text(value)
 
 
-def read_number(value: object) -> float:
+def parse_number(value: object) -> float:
     """A number or the plain text of one; nan for anything else, blanks and booleans among it."""
     if isinstance(value, str):
         if "_" in value:  # float("0_5") is 5.0
@@ -149,70 +148,51 @@ def read_number(value: object) -> float:
     return float(text) if text and len(text) < 400 else math.nan
 
 
-def read_weight(value: object) -> float:
-    """The weight of an event; nan for none, -1 for what is no positive number, or one whose sums
-    overflow.
-    """
-    if value is None:
-        return math.nan
-    weight = read_number(value)
-    return weight if 1e-100 < weight < 1e100 else -1.0
-
-
 # --- Many numbers at a time ---
 
 
-def read_prices(
-    odds: Sequence[Any], bids: Sequence[Any], sizes: Ints
+def parse_prices(
+    odds: Sequence[object], bids: Sequence[object], sizes: Ints
 ) -> tuple[Floats, Floats, dict[str, Bools]]:
-    """Asking and middle prices option after option, clipped, nan where there are none; by warning
-    what is not used.
+    """Asking and bid prices option after option, nan where there are none; by warning what is not
+    used.
 
     odds, bids: by forecast a list with a price per option, or None. Odds lie in (0, 1], bids in [0,
     odds].
     """
     starts = np.cumsum(sizes) - sizes
-    q, priced = _read_lists(odds, sizes, starts, float(np.nextafter(0, 1)))
-    bid, bidden = _read_lists(bids, sizes, starts, 0.0)
+    q, priced = _parse_lists(odds, sizes, starts, float(np.nextafter(0, 1)))
+    bid, bidden = _parse_lists(bids, sizes, starts, 0.0)
     with np.errstate(invalid="ignore"):
         bidden &= np.logical_and.reduceat((bid <= q) | ~np.repeat(priced, sizes), starts)
-        mid = np.where(
-            np.repeat(bidden & priced, sizes), (q + bid) / 2, q
-        )  # of prices that are not yet clipped
-    has_odds, has_bids = (
-        np.array([row is not None for row in rows], dtype=bool) for rows in (odds, bids)
-    )
+    bid[~np.repeat(bidden & priced, sizes)] = math.nan
+    given = [np.array([row is not None for row in rows], dtype=bool) for rows in (odds, bids)]
     bad = {
-        "odds are not a number in (0, 1] for every option, not used": has_odds & ~priced,
-        "bids are not a number in [0, odds] for every option: the mid price is the odds": has_bids
-        & ~bidden,
+        "odds are not a number in (0, 1] for every option, not used": given[0] & ~priced,
+        "bids are not a number in [0, odds] for every option, not used": given[1] & ~bidden,
     }
-    return np.clip(q, *PRICE_RANGE), np.clip(mid, *PRICE_RANGE), bad
+    return q, bid, bad
 
 
-def read_numbers(lists: Sequence[Sequence[Any]], size: int) -> Floats:
+def parse_numbers(lists: Sequence[Sequence[object]], size: int) -> Floats:
     """All values of the lists in a row; nan for what is no number."""
     if set(map(type, chain.from_iterable(lists))) <= {float, int}:
         with contextlib.suppress(OverflowError):  # an integer of a thousand digits
             return np.fromiter(chain.from_iterable(lists), float, size)
-    return np.fromiter(map(read_number, chain.from_iterable(lists)), float, size)
+    return np.fromiter(map(parse_number, chain.from_iterable(lists)), float, size)
 
 
-def _read_lists(
-    lists: Sequence[Any], sizes: Ints, starts: Ints, lowest: float
+def _parse_lists(
+    lists: Sequence[object], sizes: Ints, starts: Ints, lowest: float
 ) -> tuple[Floats, Bools]:
     """Prices in a row, and which lists give one in [lowest, 1] for every option; the others are
     nan.
     """
-    whole = [
-        isinstance(row, (list, tuple)) and len(row) == n
+    used = [
+        row if isinstance(row, (list, tuple)) and len(row) == n else (math.nan,) * n
         for row, n in zip(lists, sizes.tolist(), strict=True)
     ]
-    good = np.array(whole, dtype=bool)
-    values = np.full(int(sizes.sum()), math.nan)
-    inside = np.repeat(good, sizes)
-    used = [row for row, has in zip(lists, whole, strict=True) if has]
-    values[inside] = read_numbers(used, int(inside.sum()))
-    good &= np.logical_and.reduceat((values >= lowest) & (values <= 1), starts)
+    values = parse_numbers(used, int(sizes.sum()))
+    good = np.logical_and.reduceat((values >= lowest) & (values <= 1), starts)
     values[~np.repeat(good, sizes)] = math.nan
     return values, good

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import Floats, Ints, plain_number
-from .scores import average_return, brier_score, log_score, spherical_score
+from .scores import (
+    LOG_FLOOR,
+    average_return,
+    brier_score,
+    contract_payoffs,
+    log_score,
+    spherical_score,
+)
 
 RANK_TIE: Final = 1e-9  # of values that share a rank: what the fitted models leave open
 _ANY: Final = (-math.inf, math.inf)
@@ -21,11 +28,11 @@ _ANY: Final = (-math.inf, math.inf)
 class Metric(NamedTuple):
     """A number by which forecasters are ranked.
 
-    `formula` scores forecasts from p, prices, outcomes and offsets; the metric is the mean of these
-    scores. None: a model's estimate, or one number for all probabilities together. `scope` says
-    which forecasts the formula takes: "all", those of "exclusive" events, or those that are
-    "priced", too. `bounds` are the least and the largest value, `gamma` is the risk aversion of a
-    return.
+    `formula` scores forecasts from p, asking and bid prices, outcomes and offsets; the metric is
+    the mean of these scores. None: a model's estimate, or one number for all probabilities
+    together. `scope` says which forecasts the formula takes: "all", those of "exclusive" events, or
+    those that are "priced", too. `bounds` are the least and the largest value. `payoffs`, of
+    returns: what is paid for each option, from p, both prices and offsets.
     """
 
     name: str
@@ -34,7 +41,7 @@ class Metric(NamedTuple):
     bounds: tuple[float, float]
     scope: str = "all"
     formula: Callable[..., Floats] | None = None
-    gamma: float | None = None
+    payoffs: Callable[..., Floats] | None = None
 
     @property
     def sign(self) -> float:
@@ -42,34 +49,34 @@ class Metric(NamedTuple):
         return 1.0 if self.higher_is_better else -1.0
 
 
-def _return_metric(gamma: float) -> Metric:
-    text = f"{gamma:.12g}"
-    formula = lambda p, q, o, at: average_return(p, q, o, gamma, at)  # noqa: E731
-    return Metric(f"return_{text}", f"Return {text}", True, (0, math.inf), "priced", formula, gamma)
+def _return_metric(gamma: float, contracts: str) -> Metric:
+    text, no = f"{gamma:.12g}", contracts == "both"
+
+    def payoffs(p: Floats, q: Floats, bid: Floats, at: Ints) -> Floats:
+        return contract_payoffs(p, q, gamma, at, bid if no else None)
+
+    def formula(p: Floats, q: Floats, bid: Floats, o: Floats, at: Ints) -> Floats:
+        return average_return(p, q, o, gamma, at, bid if no else None)
+
+    name, title = f"return_{text}", f"Return {text}"
+    return Metric(name, title, True, (0, math.inf), "priced", formula, payoffs)
 
 
-def make_metrics(gammas: Sequence[float]) -> tuple[Metric, ...]:
-    """All metrics of a board, in the order of its columns."""
+def make_metrics(gammas: Sequence[float], contracts: str = "yes") -> tuple[Metric, ...]:
+    """All metrics of a board, in the order of its columns; `contracts`: "yes", or "both" with
+    No.
+    """
+
+    def of(score: Callable[..., Floats]) -> Callable[..., Floats]:
+        return lambda p, q, bid, o, at: score(p, o, at)
+
+    least = math.log(LOG_FLOOR)
     return (
-        Metric("brier", "Brier", False, (0, 1), "all", lambda p, _, o, at: brier_score(p, o, at)),
+        Metric("brier", "Brier", False, (0, 1), "all", of(brier_score)),
         Metric("adjusted_brier", "Adjusted Brier", False, _ANY),
-        Metric(
-            "log",
-            "Log",
-            True,
-            (math.log(0.01), 0),
-            "exclusive",
-            lambda p, _, o, at: log_score(p, o, at),
-        ),
-        Metric(
-            "spherical",
-            "Spherical",
-            True,
-            (0, 1),
-            "exclusive",
-            lambda p, _, o, at: spherical_score(p, o, at),
-        ),
-        *map(_return_metric, gammas),
+        Metric("log", "Log", True, (least, 0), "exclusive", of(log_score)),
+        Metric("spherical", "Spherical", True, (0, 1), "exclusive", of(spherical_score)),
+        *(_return_metric(gamma, contracts) for gamma in gammas),
         Metric("ece", "ECE", False, (0, 1)),
         Metric("irt_ability", "IRT ability", True, _ANY),
         Metric("weighted_brier", "Weighted Brier", False, (0, 1)),

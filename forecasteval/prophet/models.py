@@ -5,30 +5,22 @@ of a board.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from forecasteval.common.errors import InputError, grouped_names, printable
-from forecasteval.common.records import number_text
+from forecasteval.common.records import group_by, number_text
 
 from .arrays import Bools, Floats, Ints, observations
 from .fields import Notes
 from .irt import IrtFit, fit_irt
 from .score_table import Scored
 
-VANISHING: Final = 1e-6  # of the mean strength: on its way to 0
-FLAT: Final = (
-    1e-6  # the largest derivative, per event, of a fit of Bradley–Terry that has converged
-)
-PRIOR: Final = 1.0  # of Bradley–Terry where it has no maximum without one
-_REPORTED: Final = (
-    "iterations",
-    "gradient_norm",
-    "log_likelihood",
-    "converged",
-)  # of a fit in the results
+FLAT: Final = 1e-6  # the largest derivative, per event, of a fit of Bradley–Terry that converged
+PRIOR: Final = 1.0  # of Bradley–Terry
 Fit = TypeVar("Fit")
 
 
@@ -85,9 +77,8 @@ def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> Effect
     influence = cho_solve(factor, rest.T).T  # of α
     size = np.bincount(part_of_event)
     level = np.bincount(part_of_event, difficulty) / size
-    moved = (difficulty - level[part_of_event]) / size[part_of_event] - influence @ (
-        shares.sum(axis=0) / size[part]
-    )
+    difficulty = difficulty - level[part_of_event]
+    moved = difficulty / size[part_of_event] - influence @ (shares.sum(axis=0) / size[part])
     influence += (part_of_event[:, None] == part) * moved[:, None]
     errors = np.sqrt((influence**2).sum(axis=0) * counts / np.where(counts > 1, counts - 1, np.nan))
     return EffectsFit(alpha + level[part], errors, difficulty, influence, part)
@@ -110,13 +101,10 @@ def connected_parts(forecaster: Ints, event: Ints, forecasters: int) -> tuple[In
 
 
 class BradleyTerryFit(NamedTuple):
-    """Strengths of mean 1. `used`: events that counted; `diverging`: strengths that have no
-    maximum.
+    """Strengths of mean 1. `used`: events that counted.
 
-    A strength may be 0 (`vanished`): the best pool does without that forecaster. It diverges where
-    all who are present in an event vanish, since that event still compares them. `influence`: by
-    event and forecaster, what one more copy of the event adds to ln θ, 0 where θ vanishes; nan
-    where the objective is flat.
+    `influence`: by event and forecaster, what one more copy of the event adds to ln θ; nan where
+    the objective is flat.
     """
 
     strength: Floats
@@ -124,14 +112,12 @@ class BradleyTerryFit(NamedTuple):
     gradient_norm: float
     iterations: int
     converged: bool
-    diverging: Bools
-    vanished: Bools
     used: Bools
     influence: Floats
 
 
 def fit_bradley_terry(
-    forecaster: ArrayLike, event: ArrayLike, p_winner: ArrayLike, prior: float = 0.0
+    forecaster: ArrayLike, event: ArrayLike, p_winner: ArrayLike, prior: float = PRIOR
 ) -> BradleyTerryFit:
     """Generalised Bradley–Terry: in every event the winning team, Σ_j θ_j p_jc, against all who are
     present, Σ_j θ_j.
@@ -139,18 +125,15 @@ def fit_bradley_terry(
     Maximises Σ_i ln(Σ_j θ_j p_jc / Σ_j θ_j) + prior · Σ_j ln(θ_j / Σθ) over t = ln θ by L-BFGS. The
     prior is a gamma distribution of each strength, which makes the shares of strength Dirichlet: as
     if for each forecaster there were `prior` more events with everyone present whose winner only
-    that one saw. It is concave in t, strictly but for the scale of θ. With full participation the
-    whole objective is concave in the shares (the log-likelihood of a mixture), so that there is one
-    optimum, and without prior they are the weights of the best linear pool. With gaps in
-    participation no prior makes that sure (-ln Σθ of an event is convex in θ): see
-    tools/simulate_prophet.py.
+    that one saw. Without it many strengths are 0 or have no maximum, and `converged` is False as
+    long as a strength that is nearly 0 could still move the objective.
 
     forecaster, event: N integers from 0 without gaps; p_winner: the probability each gave the
     event's winner, in [0, 1]. Events whose winner no forecaster expected are left out (`used`).
     `log_likelihood` is without the prior, and `gradient_norm` the largest derivative by a ln θ,
-    with it. Without prior the maximum may not exist (`diverging`). Raises InputError: no
-    observation, lengths that differ, values outside [0, 1], a negative prior. Source: Huang, Weng
-    and Lin (2006); prior: Caron and Doucet, J. Comp. Graph. Stat. 21 (2012) 174–196.
+    with it. Raises InputError: no observation, lengths that differ, values outside [0, 1], a
+    negative prior. Source: Huang, Weng and Lin (2006); prior: Caron and Doucet, J. Comp. Graph.
+    Stat. 21 (2012) 174–196.
     """
     from scipy.optimize import minimize
     from scipy.sparse import csr_matrix
@@ -160,7 +143,7 @@ def fit_bradley_terry(
         raise InputError("prior", "must be a number >= 0", printable(repr(prior), 60))
     used = np.bincount(j, p) > 0
     keep = used[j]
-    shape, count = (len(used), int(i.max()) + 1), int(used.sum())
+    shape, count = (len(used), int(i.max()) + 1), max(int(used.sum()), 1)
     given = csr_matrix((p[keep], (j[keep], i[keep])), shape)[used]
     present = csr_matrix((np.ones(int(keep.sum())), (j[keep], i[keep])), shape)[used]
     if 4 * given.nnz > count * shape[1]:
@@ -177,26 +160,23 @@ def fit_bradley_terry(
         gradient = theta * (given.T @ (1 / winning) - present.T @ (1 / total)) + prior * (
             1 - shape[1] * mass
         )
-        return -float(value) / max(count, 1), -gradient / max(count, 1)
+        return -float(value) / count, -gradient / count
 
     options = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-15, "gtol": 1e-9, "maxcor": 20}
     optimum = minimize(objective, np.zeros(shape[1]), jac=True, method="L-BFGS-B", options=options)
     theta, winning, total = share(optimum.x)
-    norm, strength = float(np.abs(optimum.jac).max()), theta / theta.mean()
-    vanished = (strength < VANISHING) & (prior == 0)
-    alone = present @ np.where(vanished, 0.0, strength) == 0  # events without anyone else
-    diverging = np.asarray(present.T @ alone.astype(float)) > 0
+    slopes, strength = np.abs(optimum.jac), theta / theta.mean()
+    # By ln θ everything is flat where θ is nearly 0: without a prior the slope by θ itself decides.
+    limit = FLAT * (1 if prior else np.minimum(strength, 1))
     won, faced = _dense(given) * theta / winning[:, None], _dense(present) * theta / total[:, None]
     return BradleyTerryFit(
         strength,
         float(np.log(winning / total).sum()),
-        norm * count,
+        float(slopes.max()) * count,
         int(optimum.nit),
-        norm <= FLAT,
-        diverging,
-        vanished,
+        bool((slopes <= limit).all() and strength.min() > 0),
         used,
-        _influence(won, faced, prior, strength, ~vanished),
+        _influence(won, faced, prior, strength),
     )
 
 
@@ -204,28 +184,20 @@ def _dense(matrix: Any) -> Floats:
     return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
 
 
-def _influence(won: Floats, faced: Floats, prior: float, strength: Floats, free: Bools) -> Floats:
+def _influence(won: Floats, faced: Floats, prior: float, strength: Floats) -> Floats:
     """(minus Hessian)⁻¹ · score of every event; `won`, `faced`: the forecasters' shares of the
     winning team, of all.
-
-    Only strengths that are `free` move, the others have vanished.
     """
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-    full = np.zeros(won.shape)
-    won, faced, strength = won[:, free], faced[:, free], strength[free]
-    size = len(strength)
-    mass = strength / strength.sum()
+    size, mass = len(strength), strength / strength.sum()
     hessian = np.diag(faced.sum(axis=0) - won.sum(axis=0)) - faced.T @ faced + won.T @ won
     hessian += prior * size * (np.diag(mass) - np.outer(mass, mass))
-    hessian += np.full(
-        (size, size), max(1.0, np.trace(hessian)) / size**2
-    )  # the scale of θ is free
+    hessian += max(1.0, np.trace(hessian)) / size**2  # the scale of θ is free
     try:
-        full[:, free] = cho_solve(cho_factor(hessian), (won - faced).T).T
+        return np.asarray(cho_solve(cho_factor(hessian), (won - faced).T).T)
     except LinAlgError:
-        full[:, free] = np.nan
-    return full
+        return np.full(won.shape, np.nan)
 
 
 # --- All models of a board ---
@@ -248,37 +220,44 @@ class Models(NamedTuple):
     fits: dict[str, dict[str, Any] | None]
 
 
-def fit_models(scored: Scored, prior: float | None, response: str, notes: Notes) -> Models:
+def fit_models(scored: Scored, prior: float, response: str, notes: Notes) -> Models:
     """Adjusted Brier, IRT, Bradley–Terry, as far as there are forecasters enough.
 
     response: IRT explains 1 - Brier ("brier"), or whether the winner had the largest probability
-    ("correct"). prior: of Bradley–Terry; None: without one if that fit converges and no
-    forecaster's strength runs away, else 1.
+    ("correct"). prior: of Bradley–Terry.
     """
     names, brier = scored.forecasts.names, np.clip(scored.values["brier"], 0, 1)
     who, which, i, j, values = _numbered(scored, brier)
-    effects = Fitted(fit_effects(i, j, values), who, which)
-    fits: dict[str, dict[str, Any] | None] = {"irt": None, "bradley_terry": None}
+    models = Models(Fitted(fit_effects(i, j, values), who, which), None, None, {})
     if len(names) < 2:
         notes.lines.append("one forecaster only: no IRT, no Bradley–Terry, no rank agreement")
-        return Models(effects, None, None, fits)
-    consequence = "nothing but a prior compares one group with another"
-    parts = _note_parts(names, effects.fit.part, "adjusted Brier, IRT", consequence, notes)
+        return models._replace(fits={"irt": None, "bradley_terry": None})
+    parts = _note_parts(names, models.effects.fit.part, notes)
     irt = _fit_irt(scored, 1 - brier if response == "brier" else scored.correct, notes)
-    if irt:
-        posterior = {"log_posterior": irt.fit.log_posterior, "response": response, "parts": parts}
-        fits["irt"] = _describe(irt.fit) | posterior
-    strengths = _fit_strengths(scored, prior, fits, notes)
-    for name, described in fits.items():
-        if described and not described["converged"]:
-            notes.lines.append(
-                f"the fit of {name} has not converged: {described['iterations']} iterations"
-            )
-    return Models(effects, irt, strengths, fits)
+    pool = _fit_strengths(scored, prior, notes)
+    fits: dict[str, dict[str, Any] | None] = {
+        "irt": irt
+        and {
+            **_describe("irt", irt.fit, notes),
+            "log_posterior": irt.fit.log_posterior,
+            "response": response,
+            "parts": parts,
+        },
+        "bradley_terry": pool
+        and {
+            **_describe("bradley_terry", pool.fit, notes),
+            "events": len(pool.events),
+            "prior": prior,
+        },
+    }
+    return models._replace(irt=irt, strengths=pool, fits=fits)
 
 
-def _describe(fit: IrtFit | BradleyTerryFit) -> dict[str, Any]:
-    return {name: getattr(fit, name) for name in _REPORTED}
+def _describe(name: str, fit: IrtFit | BradleyTerryFit, notes: Notes) -> dict[str, Any]:
+    if not fit.converged:
+        notes.lines.append(f"the fit of {name} has not converged: {fit.iterations} iterations")
+    keys = ("iterations", "gradient_norm", "log_likelihood", "converged")
+    return {key: getattr(fit, key) for key in keys}
 
 
 def _numbered(scored: Scored, values: Floats) -> tuple[Ints, Ints, Ints, Ints, Floats]:
@@ -293,68 +272,35 @@ def _numbered(scored: Scored, values: Floats) -> tuple[Ints, Ints, Ints, Ints, F
 
 def _fit_irt(scored: Scored, y: Floats, notes: Notes) -> Fitted[IrtFit] | None:
     who, which, i, j, y = _numbered(scored, y)
-    if len(who) < 2:
-        notes.lines.append(
-            "fewer than two forecasters of exclusive events: no IRT of correct answers"
-        )
-        return None
-    return Fitted(fit_irt(i, j, y), who, which)
+    if len(who) > 1:
+        return Fitted(fit_irt(i, j, y), who, which)
+    notes.lines.append("fewer than two forecasters of exclusive events: no IRT of correct answers")
+    return None
 
 
-def _fit_strengths(
-    scored: Scored, prior: float | None, fits: dict[str, Any], notes: Notes
-) -> Fitted[BradleyTerryFit] | None:
+def _fit_strengths(scored: Scored, prior: float, notes: Notes) -> Fitted[BradleyTerryFit] | None:
     who, which, i, j, p = _numbered(scored, scored.p_winner)
-    names = [scored.forecasts.names[at] for at in who]
     if len(who) < 2:
         notes.lines.append("fewer than two forecasters of exclusive events: no Bradley–Terry")
         return None
-    fit = fit_bradley_terry(i, j, p, prior or 0.0)
-    if prior is None and (not fit.converged or fit.diverging.any()):
-        why = "does not converge"
-        if fit.diverging.any():
-            diverging = [names[at] for at in np.flatnonzero(fit.diverging)]
-            why = f"has no maximum, strengths run away: {grouped_names(diverging)}"
-        notes.lines.append(f"Bradley–Terry with a prior of {PRIOR:g}: without one it {why}")
-        prior = PRIOR
-        fit = fit_bradley_terry(i, j, p, prior)
-    notes.exclude(
-        "event",
-        "from Bradley–Terry: no forecaster gave its winner any probability",
-        scored.events.ids[which[~fit.used]],
-    )
-    parts, used = list[list[str]](), fit.used[j]
-    if used.any():
-        label, _ = connected_parts(i[used], j[used], len(who))
-        parts = _note_parts(
-            names, label, "Bradley–Terry", "only the prior compares one group with another", notes
-        )
-    fits["bradley_terry"] = _describe(fit) | {
-        "events": int(fit.used.sum()),
-        "prior": prior or 0.0,
-        "parts": parts,
-    }
+    fit = fit_bradley_terry(i, j, p, prior)
+    text = "from Bradley–Terry: no forecaster gave its winner any probability"
+    notes.exclude("event", text, scored.events.ids[which[~fit.used]])
     return Fitted(fit, who, which[fit.used])
 
 
-def _note_parts(
-    names: Sequence[str], label: Ints, model: str, consequence: str, notes: Notes
-) -> list[list[str]]:
+def _note_parts(names: Sequence[str], label: Ints, notes: Notes) -> list[list[str]]:
     """The parts of the comparison graph of `names`, largest first, with a note; none if there is
     one only.
     """
-    parts = [
-        [names[at] for at in np.flatnonzero(label == part).tolist()] for part in np.unique(label)
-    ]
+    groups = group_by(zip(label.tolist(), names, strict=True), itemgetter(0)).values()
+    parts = sorted(([name for _, name in group] for group in groups), key=lambda p: (-len(p), p))
     if len(parts) < 2:
         return []
-    parts.sort(key=lambda part: (-len(part), part))
-    shown = [
-        ", ".join(printable(name, 40) for name in part[:5]) + " and others" * (len(part) > 5)
-        for part in parts[:5]
-    ]
+    shown = " | ".join(grouped_names(part) for part in parts[:5]) + " | …" * (len(parts) > 5)
     notes.lines.append(
-        f"{model}: the comparison graph is disconnected, {len(parts)} groups of forecasters share no event "
-        f"({' | '.join(shown)}{' | …' if len(parts) > 5 else ''}); {consequence}"
+        "adjusted Brier, IRT: the comparison graph is disconnected, "
+        f"{len(parts)} groups of forecasters share no event ({shown}); "
+        "nothing but a prior compares one group with another"
     )
     return parts

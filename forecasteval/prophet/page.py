@@ -51,7 +51,7 @@ def make_page(results: ProphetResult, shown: Scored | None = None) -> Page:
     sections = [
         ranking,
         Section("Calibration", [_reliability_chart(results, order)]),
-        *_returns(results, order),
+        *_over_time(results, order),
     ]
     sections += _events(shown, order) if shown else []
     return overview._replace(sections=[*sections, *tables, *list_remarks(results, full=True)])
@@ -72,8 +72,9 @@ def _reliability_chart(results: ProphetResult, order: Sequence[str]) -> Chart:
         panels.append(Panel(printable(name, 24), [line], axis, axis, ((0, 0), (1, 1)), False, 140))
         rows += [{**row, "name": name} for row in bins]
     description = (
-        "How often options came true (upwards) that were given a probability (to the right). On the dashed line both "
-        "are equal; below it the probabilities were too high. The larger a dot, the more probabilities are in it."
+        "How often options came true (upwards) that were given a probability (to the right). On "
+        "the dashed line both are equal; below it the probabilities were too high. The larger a "
+        "dot, the more probabilities are in it."
     )
     if len(panels) < len(order):
         description += f" The first {len(panels)} of {len(order)} forecasters."
@@ -89,57 +90,50 @@ _BINS: Final = (
 )
 
 
-# --- Returns ---
+# --- Scores over time ---
 
 
-def _returns(results: ProphetResult, order: Sequence[str]) -> list[Section]:
-    curves = results["return_curve"]
-    shown = [name for name in order if name in curves]
-    metrics = [key for key in (curves[shown[0]] if shown else {}) if key.startswith("return_")]
-    if not metrics:
-        return []
-    panels = [_return_panel(curves, shown[: pages.CHARTED], metric) for metric in metrics]
+def _over_time(results: ProphetResult, order: Sequence[str]) -> list[Section]:
+    curves = results["score_curve"]
+    scored = {metric for curve in curves.values() for metric in curve}
+    known = results["rank_correlation"]["overall"]["spearman"]
+    metrics = [metric for metric in known if metric in scored]
+    panels = [_time_panel(curves, order[: pages.CHARTED], metric) for metric in metrics]
+    last = {name: {key: values[-1] for key, values in curves[name].items()} for name in order}
     rows = [
-        (
-            printable(name, 60),
-            curves[name]["n_events"][-1],
-            *(curves[name][metric][-1] for metric in metrics),
-        )
-        for name in shown
+        (printable(name, 60), row["n_events"], *(row.get(metric) for metric in metrics))
+        for name, row in last.items()
     ]
     description = (
-        "The mean payoff of one dollar a priced event so far, by closing time, for each risk aversion γ; above the "
-        f"dashed line bets earned money. The first {_LINES} of the ranking are in colour; the table has all of them."
+        "The running mean of each score, in the order in which events close; above the dashed "
+        f"line of a return bets earned money. The first {_LINES} of the ranking are in colour; the "
+        "table has the last values of all of them."
     )
-    table = number_table(["Forecaster", "Priced events", *map(title_of, metrics)], rows)
-    return [
-        Section(
-            "Returns", [Chart("returns", "Returns over closing time", description, table, panels)]
-        )
-    ]
+    table = number_table(["Forecaster", "Events", *map(title_of, metrics)], rows)
+    chart = Chart("scores", "Scores over closing time", description, table, panels)
+    drawn = any(line.points for panel in panels for line in panel.lines)  # else no closing times
+    return [Section("Scores over time", [chart])] if drawn else []
 
 
-def _return_panel(curves: Mapping[str, Any], names: Sequence[str], metric: str) -> Panel:
+def _time_panel(curves: Mapping[str, Any], names: Sequence[str], metric: str) -> Panel:
     lines = []
     for place, name in enumerate(names):
-        times, values = curves[name]["closed"], curves[name][metric]
+        curve = curves[name]
         known = [
             (datetime.fromisoformat(at).timestamp(), y)
-            for at, y in zip(times, values, strict=True)
-            if at
+            for at, y in zip(curve["closed"], curve.get(metric, curve["closed"]), strict=True)
+            if at and isinstance(y, float)
         ]
         step = -(-len(known) // _POINTS) or 1
-        lines.append(
-            Line(printable(name, 60), [*known[:-1:step], *known[-1:]], faint=place >= _LINES)
-        )
+        points = [*known[:-1:step], *known[-1:]]
+        lines.append(Line(printable(name, 60), points, faint=place >= _LINES))
     ends = [x for line in lines for x, _ in line.points] or [0.0]
     low, high = min(ends), max(ends)
     ticks = [low + (high - low) * part / 3 for part in range(4)]
     x = Axis("", [(at, f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}") for at in ticks], low, high)
-    y = number_axis("mean payoff", [1.0, *(y for line in lines for _, y in line.points)])
-    return Panel(
-        f"γ = {metric.removeprefix('return_')}", lines, x, y, ((low, 1.0), (high, 1.0)), height=180
-    )
+    even = ((low, 1.0), (high, 1.0)) if metric.startswith("return_") else None
+    values = (y for line in [*lines, Line("", even or ())] for _, y in line.points)
+    return Panel(title_of(metric), lines, x, number_axis("running mean", values), even, height=180)
 
 
 # --- Events ---
@@ -187,7 +181,8 @@ def _events(shown: Scored, names: Sequence[str]) -> list[Section]:
     ]
     causes = pages.list_causes(
         zip(kinds, (sums / len(briers)).tolist(), strict=True),
-        "What the mean Brier score of all forecasts is made of. A surprise: the crowd gave it less than 10%.",
+        "What the mean Brier score of all forecasts is made of. A surprise: the crowd gave it "
+        "less than 10%.",
         "events.",
         "Events",
     )

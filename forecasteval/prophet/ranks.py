@@ -11,81 +11,87 @@ from typing import Any, Final
 
 import numpy as np
 
-from .arrays import Bools, Floats, Ints, plain_number
+from .arrays import Bools, Floats, Ints, plain_number, weighted_means
 from .estimates import LEAST_CLUSTERS, Estimate, Measures
 from .metrics import RANK_TIE, Metric, shared_ranks
 from .score_table import BASELINES, Scored
 from .scores import decompose_brier
 
 UNEQUAL: Final = 0.05  # share of all events that two forecasters may differ in
-PRICED: Final = (
-    0.8  # share of a forecaster's exclusive events that need a price for a rank by returns
-)
-LEAST_EVENTS: Final = 5  # of a forecaster for a rank, and
-LEAST_SHARE: Final = 0.2  # of all events
-NO_SPREAD: Final = (
-    0.05  # share of the mean error that stands for the spread of skills where none shows
-)
+NO_SPREAD: Final = 0.05  # of the mean error: stands for the spread of skills where none shows
 Record = dict[str, Any]  # the keys depend on the metrics
 
 
 def make_records(measures: Measures, scored: Scored, bins: Floats) -> list[Record]:
     """The forecasters' records, then those of the market and the crowd."""
-    brier = measures["brier", ""]
+    brier, count = measures["brier", ""], len(scored.forecasts.names)
     crowd = brier.values - measures["brier", "crowd"].values  # on each forecaster's events
-    metrics, decomposed, spreads = scored.metrics, decompose_brier(bins), market_spreads(scored)
-    priced = [measures[metric.name, ""].counts for metric in metrics if metric.scope == "priced"]
+    priced = [measures[metric.name, ""] for metric in scored.metrics if metric.payoffs]
+    sharpe, decomposed = sharpe_ratios(scored), decompose_brier(bins)
     records = []
-    for at in range(len(spreads)):
+    for at in range(count):
+        skill = 1 - brier.values[at] / crowd[at] if crowd[at] > 0 else math.nan
         record: Record = {
             "n_events": int(brier.counts[at]),
             "n_clusters": int(brier.clusters[at]),
             "n_exclusive": int(measures["log", ""].counts[at]),
-            "n_priced": int(priced[0][at]) if priced else 0,
+            "n_priced": int(priced[0].counts[at]) if priced else 0,
             "coverage": int(brier.counts[at]) / len(scored.events.ids),
-            "spread": plain_number(spreads[at]),
         }
-        for metric in metrics:
+        for metric in scored.metrics:
             estimate = measures[metric.name, ""]
             record[metric.name] = plain_number(estimate.values[at])
             if len(estimate.influence):
                 record[f"{metric.name}_interval"] = estimate.bounds(at)
                 record[f"{metric.name}_se"] = plain_number(estimate.error[at])
+        record |= {f"{name}_sharpe": plain_number(values[at]) for name, values in sharpe.items()}
         record["one_minus_brier"] = plain_number(1 - brier.values[at])
-        record["brier_skill"] = (
-            plain_number(1 - brier.values[at] / crowd[at]) if crowd[at] > 0 else None
-        )
-        record["decomposition"] = {
-            name: plain_number(values[at]) for name, values in decomposed.items()
-        }
+        record["brier_skill"] = plain_number(skill)
+        parts = {name: plain_number(values[at]) for name, values in decomposed.items()}
+        record["decomposition"] = parts
         record["against"] = {
-            base: {
-                metric.name: {
-                    "n": int(estimate.counts[at]),
-                    "difference": plain_number(estimate.values[at]),
-                    "interval": estimate.bounds(at),
-                }
-                for metric in metrics
-                if metric.formula
-                for estimate in [measures[metric.name, base]]
-            }
-            for place, base in enumerate(BASELINES, len(spreads) - len(BASELINES))
+            base: _differences(measures, scored.metrics, base, at)
+            for place, base in enumerate(BASELINES, count - len(BASELINES))
             if at != place
         }
         records.append(record)
     return records
 
 
-def market_spreads(scored: Scored) -> Floats:
-    """By forecaster the mean of asking price - bid over the options of its priced events; nan
-    without bids.
+def _differences(
+    measures: Measures, metrics: Sequence[Metric], base: str, at: int
+) -> dict[str, Record]:
+    """By metric the difference to the market or the crowd on the same events."""
+    estimates = {m.name: measures[m.name, base] for m in metrics if m.formula}
+    return {
+        name: {
+            "n": int(estimate.counts[at]),
+            "difference": plain_number(estimate.values[at]),
+            "interval": estimate.bounds(at),
+        }
+        for name, estimate in estimates.items()
+    }
+
+
+def sharpe_ratios(scored: Scored) -> dict[str, Floats]:
+    """By return and row (mean - 1)/√variance of the payoffs of a dollar; nan where all are equal.
+
+    The variance is that of the payoffs, Σ w (x - mean)²/Σ w; an event is a period, nothing is made
+    a yearly figure. Source: Sharpe, J. Portfolio Management 21 (1994) 49–58, the dollar being the
+    riskless asset.
     """
-    forecasts = scored.forecasts
-    gap, size = 2 * (forecasts.q - forecasts.mid), len(forecasts.names)
-    has = gap > 0  # nan without a price, 0 without a bid
-    row = np.repeat(forecasts.forecaster, forecasts.sizes)[has]
-    with np.errstate(invalid="ignore"):
-        return np.bincount(row, gap[has], size) / np.bincount(row, minlength=size)
+    row, rows = scored.forecasts.forecaster, len(scored.forecasts.names)
+    ratios = {}
+    for metric in scored.metrics:
+        if metric.payoffs:
+            paid = scored.values[metric.name]
+            means, _ = weighted_means(paid, scored.weight, row, rows)
+            spread = weighted_means((paid - means[row]) ** 2, scored.weight, row, rows)[0]
+            known = spread > 1e-18  # of equal payoffs rounding is left
+            ratios[metric.name] = np.where(known, means - 1, np.nan) / np.sqrt(
+                np.where(known, spread, 1)
+            )
+    return ratios
 
 
 # --- Ranks ---
@@ -100,18 +106,10 @@ def add_ranks(
 ) -> None:
     """Give the records at the places `ranked` their ranks by every metric, and how sure these are
     in the resamples.
-
-    A forecaster of whose exclusive events less than 80 % have a price has none by returns.
     """
     for metric in scored.metrics:
         estimate = measures[metric.name, ""]
         able = [at for at in ranked if not math.isnan(estimate.values[at])]
-        if metric.scope == "priced":
-            able = [
-                at
-                for at in able
-                if records[at]["n_priced"] >= PRICED * records[at]["n_exclusive"] - 1e-9
-            ]
         ranks = shared_ranks(metric.sign * estimate.values[able]).tolist() if able else []
         places: dict[int, Record] = {
             at: {"rank": rank} for rank, at in sorted(zip(ranks, able, strict=True))
@@ -129,24 +127,19 @@ def add_ranks(
 def _add_certainty(
     places: Mapping[int, Record], metric: Metric, estimate: Estimate, scored: Scored, draws: Draws
 ) -> None:
-    """Rank interval and P(best) of those with two clusters and an error; beats next of two who
-    share two events.
-    """
-    sure = [
-        at
-        for at in places
-        if estimate.clusters[at] >= LEAST_CLUSTERS and not math.isnan(estimate.error[at])
-    ]
+    """Rank interval and P(best) of those with an error; beats next of two who share two events."""
+    sure = [at for at in places if not math.isnan(estimate.error[at])]
     if len(sure) < 2:
         return
-    values, influence = (
-        metric.sign * estimate.values[sure],
-        metric.sign * estimate.influence[:, sure],
-    )
+    influence = metric.sign * estimate.influence[:, sure]
+    values, error = metric.sign * estimate.values[sure], estimate.error[sure]
     samples = draws.shifted(values, influence)
-    best = probability_best(values, influence, estimate.clusters[sure], len(samples), draws.seed)
-    for at, low, high, share in zip(sure, *rank_intervals(samples), best, strict=True):
-        places[at].update(rank_interval=[int(low), int(high)], best=float(share))
+    low, high = rank_intervals(samples)
+    best = probability_best(values, influence, error, len(samples), draws.seed)
+    best = np.where(low > 1, 0, best)  # what the interval excludes is not also likely
+    best /= max(best.sum(), 1e-300)
+    for at, *interval, share in zip(sure, low.tolist(), high.tolist(), best, strict=True):
+        places[at].update(rank_interval=interval, best=float(share))
     by = metric.name if metric.formula else "log" if metric.name == "bradley_terry" else "brier"
     met = answered(scored, by)
     for (place, at), (below, following) in pairwise(enumerate(sure)):
@@ -217,7 +210,7 @@ def rank_intervals(samples: Floats) -> tuple[Ints, Ints]:
 
 
 def probability_best(
-    values: Floats, influence: Floats, clusters: Ints, draws: int, seed: int
+    values: Floats, influence: Floats, error: Floats, draws: int, seed: int
 ) -> Floats:
     """The probability of each to be truly the best, given that true skills lie closer together than
     scores.
@@ -227,24 +220,23 @@ def probability_best(
     the spread of the values, and drawn from their posterior: normal with mean τ²(τ² + V)⁻¹ x, in
     deviations x from the mean, V their `shrunk_covariance`.
 
-    values: F, larger is better; influence: clusters × F; clusters: how many each forecaster has,
-    two at least. Returns F probabilities, whose sum is 1. Source: empirical Bayes, Efron and
-    Morris, JASA 70 (1975) 311–319.
+    values: F, larger is better; influence: clusters × F, which tells how errors hang together;
+    error: F, how large they are. Returns F probabilities, whose sum is 1. Source: empirical Bayes,
+    Efron and Morris, JASA 70 (1975) 311–319.
     """
     from scipy.linalg import cho_factor, cho_solve, helmert
 
     basis = helmert(len(values))  # deviations from the mean have one dimension less
-    seen, error = (
-        basis @ values,
-        shrunk_covariance(influence * np.sqrt(clusters / (clusters - 1)), basis),
-    )
-    size, noise = len(seen), float(np.trace(error))
+    length = np.sqrt((influence**2).sum(axis=0))
+    scale = error / np.where(length > 0, length, 1)
+    seen, covariance = basis @ values, shrunk_covariance(influence * scale, basis)
+    size, noise = len(seen), float(np.trace(covariance))
     spread = (float(seen @ seen) - noise) / size
     if spread <= 0:
         spread = noise / size * NO_SPREAD
     if spread <= 0:  # all are equal, without any error
         return np.full(len(values), 1 / len(values))
-    factor = cho_factor(error + spread * np.eye(size))
+    factor = cho_factor(covariance + spread * np.eye(size))
     mean = spread * cho_solve(factor, seen)
     posterior = spread * np.eye(size) - spread**2 * cho_solve(factor, np.eye(size))
     eigenvalues, vectors = np.linalg.eigh((posterior + posterior.T) / 2)

@@ -28,13 +28,14 @@ from forecasteval.display.tables import (
 )
 
 from .details import Category, ProphetResult
-from .metrics import Matrix, find_metric
+from .metrics import RANK_TIE, Matrix, find_metric
 from .ranks import Record
 from .scores import LOG_FLOOR
 
 _FULL_ONLY: Final = frozenset({"adjusted_brier", "spherical", "weighted_brier"})
 _BESIDE: Final = 5  # other metrics in a row of a page; a row that was opened has the rest
 SHOWN: Final = 30  # forecasters on the screen
+_SOME: Final = 3  # events of a provisional forecaster that is listed without --full
 
 
 class Row(NamedTuple):
@@ -43,6 +44,11 @@ class Row(NamedTuple):
     name: str
     record: Record
     is_baseline: bool = False
+
+    def is_above(self, by: str, sign: float, value: float | None) -> bool:
+        """Whether the row stands above a baseline of a value that is better if it is larger."""
+        own = self.record[by]
+        return own is not None and (value is None or sign * own >= value - RANK_TIE)
 
 
 def title_of(metric: str) -> str:
@@ -88,9 +94,13 @@ def make_overview(
         "Forecasts": results["n_forecasts"],
         "Left out": left_out,
     }
-    rows = _board_rows(results, by, full)
+    rows = _board_rows(results, by, full, full and not on_page)
     ranking = Section(
-        "Ranking", [_show_ranking(results, rows, by, on_page), *_board_messages(results, by, full)]
+        "Ranking",
+        [
+            _show_ranking(results, rows, by, on_page),
+            *_board_messages(results, by, full and not on_page),
+        ],
     )
     sections = [ranking, *(_tables(results, rows) if full else ())]
     page = pages.make_overview(results, _describe(results), figures, sections)
@@ -109,7 +119,9 @@ def _describe(results: ProphetResult) -> str:
     )
     series = f" in {clusters} clusters (series)" if clusters < events else ""
     count = len(results["forecasters"]) + len(results["provisional"])
-    return f"{events} events ({classes}){series}, {count} forecasters, {results['n_forecasts']} forecasts"
+    pending = f", {results['n_pending']} without outcome yet" if results["n_pending"] else ""
+    counted = f"{count} forecasters, {results['n_forecasts']} forecasts"
+    return f"{events} events ({classes}){series}{pending}, {counted}"
 
 
 def list_remarks(results: ProphetResult, full: bool) -> list[Section]:
@@ -121,9 +133,10 @@ def list_remarks(results: ProphetResult, full: bool) -> list[Section]:
     for name, fit in results["fits"].items():
         if fit and full:
             state = "converged" if fit["converged"] else "NOT converged"
+            prior = f", prior {fit['prior']:g}" if "prior" in fit else ""
             lines.append(
-                f"fit of {name}: {state} after {fit['iterations']} iterations, gradient {fit['gradient_norm']:.1e}, "
-                f"log-likelihood {fit['log_likelihood']:.4f}"
+                f"fit of {name}{prior}: {state} after {fit['iterations']} iterations, gradient "
+                f"{fit['gradient_norm']:.1e}, log-likelihood {fit['log_likelihood']:.4f}"
             )
     lines += [f"warning: {text}" for text in results["warnings"]]
     return [Section("Fits and what was left out", lines)] if lines else []
@@ -136,29 +149,27 @@ _number: Final = partial(Column, kind="number")
 _NAME: Final = Column("Forecaster", lambda row: printable(row.name, 40))
 
 
-def _board_rows(results: ProphetResult, by: str, full: bool) -> list[Row]:
-    """The forecasters that are shown, best first, then the provisional, then market and crowd."""
-    ranked, few, sign = results["forecasters"], results["provisional"], -find_metric(by).sign
-    order = sorted(
-        ranked,
-        key=lambda name: (
-            ranked[name][f"{by}_rank"] is None,
-            ranked[name][f"{by}_rank"] or 0,
-            name,
-        ),
-    )
-    # Rounded: equal scores differ in their last digit by the order in which they were added up.
-    last = sorted(
-        few, key=lambda name: (few[name][by] is None, round(sign * (few[name][by] or 0), 9), name)
-    )
-    shown = [
-        Row(name, rows[name])
-        for names, rows in ((order, ranked), (last, few))
-        for name in names[: None if full else SHOWN]
-    ]
-    return shown + [
-        Row(f"({name})", row, True) for name, row in results["baselines"].items() if row["n_events"]
-    ]
+def _board_rows(results: ProphetResult, by: str, full: bool, everybody: bool) -> list[Row]:
+    """The forecasters that are shown, best first, market and crowd in their place among them; then
+    the provisional, those with most events first.
+
+    Not `full`: the first 30 of both. Not `everybody`: of the provisional only those of `_SOME`
+    events, if there is anybody of so many: one lucky forecast looks best.
+    """
+    ranks = {name: row[f"{by}_rank"] for name, row in results["forecasters"].items()}
+    rows = [Row(name, row) for name, row in results["forecasters"].items()]
+    rows.sort(key=lambda row: (ranks[row.name] is None, ranks[row.name] or 0, row.name))
+    few = [Row(name, row) for name, row in results["provisional"].items()]
+    some = [row for row in few if row.record["n_events"] >= _SOME]
+    few = few if everybody or not (rows or some) else some
+    few.sort(key=lambda row: (-row.record["n_events"], row.name))
+    shown, sign = rows[: None if full else SHOWN], find_metric(by).sign
+    for name, record in results["baselines"].items():
+        if record["n_events"]:
+            value = None if record[by] is None else sign * record[by]
+            better = sum(row.is_above(by, sign, value) for row in shown)
+            shown.insert(better, Row(f"({name})", record, True))
+    return shown + few[: None if full else SHOWN]
 
 
 def _show_ranking(results: ProphetResult, rows: Sequence[Row], by: str, on_page: bool) -> Block:
@@ -173,7 +184,7 @@ def _show_ranking(results: ProphetResult, rows: Sequence[Row], by: str, on_page:
     if any(row.is_baseline and row.record[by] is not None for row in rows):
         note += " Rings: market prices and the mean forecast, which are not ranked."
     elif any(row.is_baseline for row in rows):
-        note += f" Market prices and the mean forecast have no {title_of(by)}: they stand last, with their other metrics."
+        note += f" Market prices and the mean forecast have no {title_of(by)}: they stand last."
     shown = rows[: pages.CELLS // len(columns)]
     if len(shown) < len(rows):
         note += f" The first {len(shown)} of {len(rows)} rows."
@@ -224,7 +235,6 @@ def _ranking_columns(
         yield place >= _BESIDE, _metric_column(metric, spare=5 + place)
     if any(row.record["n_priced"] for row in rows):
         yield True, _number("Priced", lambda row: row.record["n_priced"], spare=100)
-        yield True, _number("Spread", lambda row: row.record["spread"], spare=101, digits=3)
 
 
 def _metric_column(metric: str, spare: int = 0) -> Column:
@@ -251,30 +261,21 @@ def _mark(row: Row, key: str) -> Interval | str:
 def _board_messages(results: ProphetResult, by: str, full: bool) -> list[str]:
     """Notes that explain the board."""
     ranked, provisional = results["forecasters"], results["provisional"]
-    messages = []
-    if not full and max(len(ranked), len(provisional)) > SHOWN:
-        messages += [
-            f"… the first {SHOWN} of {len(ranked)} ranked and {len(provisional)} provisional: --full"
-        ]
+    few = sum(row["n_events"] < _SOME for row in provisional.values())
+    few = 0 if few == len(ranked | provisional) else few  # then they are listed
+    count, messages = len(provisional), list[str]()
+    if not full and max(len(ranked), count - few) > SHOWN:
+        messages += [f"… the first {SHOWN} of {len(ranked)} ranked and {count} provisional: --full"]
     if provisional:
-        least = results["min_events"]
-        messages += [
-            "",
-            f"Provisional, fewer than {least} events, without rank: {len(provisional)} (--min-events)",
-        ]
-    odd: list[str] = []
+        text = f"Provisional, fewer than {results['min_events']} events, without rank: {count}"
+        hidden = f", {few} of them with one or two, listed by --full" if few and not full else ""
+        messages += ["", f"{text}{hidden} (--min-events)"]
     if by == "adjusted_brier":
-        text = "Adjusted Brier outside [0, 1], from few or unusual events"
-        odd = sorted(name for name, row in (ranked | provisional).items() if not 0 <= row[by] <= 1)
-    elif by.startswith("return_"):
-        text = "Not ranked by return, a price in less than 80% of the events"
-        odd = [
-            name
-            for name, row in ranked.items()
-            if row[by] is not None and row[f"{by}_rank"] is None
-        ]
-    if odd:
-        messages += ["", f"{text}: {grouped_names(odd)}"]
+        everybody = ranked | provisional
+        odd = sorted(name for name, row in everybody.items() if not 0 <= row[by] <= 1)
+        if odd:
+            text = "Adjusted Brier outside [0, 1], from few or unusual events"
+            messages += ["", f"{text}: {grouped_names(odd)}"]
     return [*messages, "", *_agreement_line(results["rank_correlation"]["overall"]["kendall"])]
 
 
@@ -287,8 +288,8 @@ def _agreement_line(matrix: Matrix) -> list[str]:
     values = sorted(value for value, _, _ in pairs)
     least, a, b = min(pairs)
     return [
-        f"Rank agreement of the metrics (Kendall): median {values[len(values) // 2]:.2f}, least {least:.2f} "
-        f"({title_of(a)} and {title_of(b)})"
+        f"Rank agreement of the metrics (Kendall): median {values[len(values) // 2]:.2f}, "
+        f"least {least:.2f} ({title_of(a)} and {title_of(b)})"
     ]
 
 
@@ -319,7 +320,7 @@ def _tables(results: ProphetResult, rows: Sequence[Row]) -> Iterable[Section]:
             )
             title = f"Difference to the {base} on the same events, with its 95% interval"
             yield Section(f"Against the {base}", [title, table])
-    title = "1 - Brier, skill against the crowd; reliability - resolution + uncertainty + within = mean square"
+    title = "1 - Brier, skill against the crowd; parts of the mean square that add up to it"
     yield Section("Parts of the Brier score", [title, make_table(_DECOMPOSITION, rows)])
     if results["by_category"]:
         categories = results["by_category"]
@@ -416,7 +417,8 @@ def explain(item: Record) -> str:
         if name.startswith("return_") and value is not None
     ]
     bet = (
-        f"; a dollar bet (γ = {paid[0][0].removeprefix('return_')}) became {show_number(paid[0][1])}"
+        f"; a dollar bet (γ = {paid[0][0].removeprefix('return_')}) became "
+        f"{show_number(paid[0][1])}"
         if paid
         else ""
     )

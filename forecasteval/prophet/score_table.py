@@ -15,7 +15,7 @@ from .arrays import ROUNDING, Bools, Floats, Ints
 from .events import Events
 from .forecasts import Forecasts
 from .metrics import Metric
-from .scores import BINS, SUMS, bin_sums, winner_values
+from .scores import BINS, PRICE_RANGE, SUMS, bin_sums, winner_values
 
 BASELINES: Final = ("market", "crowd")  # the last two of the names of all forecasts
 SUM_TOLERANCE: Final = 1e-3
@@ -40,12 +40,17 @@ class Scored(NamedTuple):
     doubtful: Bools
     empty: Bools
 
+    @property
+    def weight(self) -> Floats:
+        """That of each forecast's event."""
+        return self.events.weight[self.forecasts.event]
+
     def part(self, low: int, high: int, names: list[str]) -> Scored:
         """The forecasts from `low` to `high`, sharing the memory of all."""
         data, rows = self.forecasts, slice(low, high)
         first, last = data.offsets[[low, high]].tolist()
-        columns: list[Any] = [column[rows] for column in data[1:6]]
-        columns += [column[first:last] for column in data[6:]]
+        columns: list[Any] = [column[rows] for column in data[1:5]]
+        columns += [column[first:last] for column in data[5:]]
         values = {name: column[rows] for name, column in self.values.items()}
         others: list[Any] = [column[rows] for column in self[4:]]
         return Scored(self.metrics, self.events, Forecasts(names, *columns), values, *others)
@@ -94,52 +99,51 @@ def score_forecasts(events: Events, forecasts: Forecasts, metrics: Sequence[Metr
 
 def _score_chunk(scored: Scored, at: slice, options: slice, ends: Ints) -> None:
     events, forecasts = scored.events, scored.forecasts
-    event, sizes, p, q = (
-        forecasts.event[at],
-        forecasts.sizes[at],
-        forecasts.p[options],
-        forecasts.q[options],
-    )
+    event, sizes = forecasts.event[at], forecasts.sizes[at]
+    p, q, bid = (column[options] for column in forecasts[5:])
     outcome, exclusive = events.outcome[events.slots(event)], events.exclusive[event]
-    whole = _normalise(scored, p, ends, exclusive, at)
-    priced = exclusive & ~np.isnan(q[ends[:-1]])
-
-    def view(chosen: Bools) -> tuple[Bools, tuple[Any, ...]]:
-        inside = np.repeat(chosen, sizes)
-        return chosen, (
-            whole[inside],
-            q[inside],
-            outcome[inside],
-            np.append(0, np.cumsum(sizes[chosen])),
-        )
-
-    everything = np.ones_like(exclusive), (p, q, outcome, ends)
-    views = {"all": everything, "exclusive": view(exclusive), "priced": view(priced)}
+    whole, total = normalise(p, ends)
+    _note_sums(scored, total, exclusive, at)
+    everything = np.ones_like(exclusive)
+    scopes = {
+        "all": (everything, p),
+        "exclusive": (exclusive, whole),
+        "priced": (exclusive & ~np.isnan(q[ends[:-1]]), whole),
+    }
+    views = {}
+    for scope, (chosen, probabilities) in scopes.items():
+        inside, own_ends = np.repeat(chosen, sizes), np.append(0, np.cumsum(sizes[chosen]))
+        columns = (column[inside] for column in (probabilities, q, bid, outcome))
+        views[scope] = chosen, (*columns, own_ends)
     for metric in scored.metrics:
         if metric.formula:
             where, arguments = views[metric.scope]
             scored.values[metric.name][at][where] = metric.formula(*arguments)
-    where, (p, _, outcome, ends) = views["exclusive"]
+    where, (p, _, _, outcome, ends) = views["exclusive"]
     if where.any():
         winner = winner_values("score_forecasts", p, outcome, ends[:-1])
         rivals = np.maximum.reduceat(np.where(outcome == 1, -1.0, p), ends[:-1])
         scored.p_winner[at][where], scored.correct[at][where] = winner, winner > rivals + ROUNDING
 
 
-def _normalise(scored: Scored, p: Floats, ends: Ints, exclusive: Bools, at: slice) -> Floats:
-    """The probabilities of exclusive events with the sum 1; sums that are odd are noted in
-    `scored`.
+def normalise(p: Floats, ends: Ints) -> tuple[Floats, Floats]:
+    """Probabilities with the sum 1, unless they are nearly so; and their sums as they were.
 
     Probabilities that are all 0 become uniform: left out, they would win.
     """
     sizes, total = np.diff(ends), np.add.reduceat(p, ends[:-1])
-    off = exclusive & (np.abs(total - 1) > SUM_TOLERANCE + ROUNDING)
-    empty = exclusive & (total == 0)
+    off = np.abs(total - 1) > SUM_TOLERANCE + ROUNDING
+    divisor = np.where(total == 0, sizes, np.where(off, total, 1))
+    return np.where(np.repeat(total == 0, sizes), 1, p) / np.repeat(divisor, sizes), total
+
+
+def _note_sums(scored: Scored, total: Floats, exclusive: Bools, at: slice) -> None:
+    """Note the sums of exclusive events' probabilities that are odd in `scored`."""
     low, high = PLAUSIBLE_SUM[0] - ROUNDING, PLAUSIBLE_SUM[1] + ROUNDING
-    scored.empty[at], scored.normalised[at] = empty, off & ~empty
+    off = np.abs(total - 1) > SUM_TOLERANCE + ROUNDING
+    scored.empty[at] = exclusive & (total == 0)
+    scored.normalised[at] = exclusive & off & (total > 0)
     scored.doubtful[at] = exclusive & ((total < low) | (total > high))
-    divisor = np.where(empty, sizes, np.where(off, total, 1))
-    return np.asarray(np.where(np.repeat(empty, sizes), 1, p) / np.repeat(divisor, sizes))
 
 
 def sum_bins(scored: Scored, group: Ints, groups: int) -> Floats:
@@ -148,7 +152,7 @@ def sum_bins(scored: Scored, group: Ints, groups: int) -> Floats:
     bins = np.zeros((SUMS, groups, BINS))
     for at, options, _ in forecasts.chunks():
         sizes = forecasts.sizes[at]
-        weight, cell = np.repeat(forecasts.weight[at], sizes), np.repeat(group[at], sizes)
+        weight, cell = np.repeat(scored.weight[at], sizes), np.repeat(group[at], sizes)
         outcome = events.outcome[events.slots(forecasts.event[at])]
         bins += bin_sums(forecasts.p[options], outcome, weight, cell, groups, BINS)
     return bins
@@ -156,30 +160,30 @@ def sum_bins(scored: Scored, group: Ints, groups: int) -> Floats:
 
 def with_baselines(events: Events, data: Forecasts) -> Forecasts:
     """The forecasts, then the market and the crowd, one forecast per event, both paid at its mean
-    asking price.
+    prices.
 
     market: the mean middle price, normalised for exclusive events (separate markets need not sum to
     1) and cut to 1 for the others; events with prices only. crowd: the mean of the event's
     forecasts.
     """
-    sizes, size, last = events.sizes, len(events.ids), len(data.names)
-    q, mid, crowd = sums = np.zeros((3, len(events.outcome)))
+    size, last = len(events.ids), len(data.names)
+    total, count = np.zeros((2, 4, len(events.outcome)))
     for at, options, _ in data.chunks():
         slot = events.slots(data.event[at])
-        for total, column in zip(sums, (data.q, data.mid, data.p), strict=True):
-            total += np.bincount(slot, np.nan_to_num(column[options]), len(total))
-    count = np.bincount(data.event, minlength=size)
-    paid = np.bincount(data.event[data.priced], minlength=size)
+        p, q, bid = (column[options] for column in data[5:])
+        mid = np.clip((q + np.where(np.isnan(bid), q, bid)) / 2, *PRICE_RANGE)
+        for row, column in enumerate((p, q, bid, mid)):
+            total[row] += np.bincount(slot, np.nan_to_num(column), total.shape[1])
+            count[row] += np.bincount(slot, ~np.isnan(column), total.shape[1])
     with np.errstate(invalid="ignore"):
-        sums /= np.repeat([paid, paid, count], sizes, axis=1)  # nan without a price
+        crowd, q, bid, mid = total / count  # nan without a price
     scale = np.where(events.exclusive, np.add.reduceat(mid, events.offsets[:-1]), 1)
-    weight, unknown = np.zeros(size), np.full(size, math.nan)
-    weight[data.event] = data.weight
     names, number = [*data.names, *BASELINES], np.full(size, last)
+    sizes, unknown = events.sizes, np.full(size, math.nan)
     everywhere = Forecasts(
-        names, np.arange(size), number + 1, unknown, weight, sizes, np.minimum(crowd, 1), q, mid
+        names, np.arange(size), number + 1, unknown, sizes, np.minimum(crowd, 1), q, bid
     )
     market = everywhere._replace(forecaster=number, p=np.minimum(mid / np.repeat(scale, sizes), 1))
-    parts = data, market.select(np.flatnonzero(paid)), everywhere
+    parts = data, market.select(np.flatnonzero(everywhere.priced)), everywhere
     columns: Iterator[Any] = map(np.concatenate, zip(*(part[1:] for part in parts), strict=True))
     return Forecasts(names, *columns)

@@ -124,11 +124,48 @@ def crra_stake(
     return np.asarray(stake / np.repeat(np.add.reduceat(stake, starts), sizes))
 
 
-def average_return(
-    p: ArrayLike, q: ArrayLike, outcome: ArrayLike, gamma: float, offsets: ArrayLike | None = None
+def contract_payoffs(
+    p: ArrayLike,
+    q: ArrayLike,
+    gamma: float,
+    offsets: ArrayLike | None = None,
+    bid: ArrayLike | None = None,
 ) -> Floats:
-    """a*_c / q_c of each forecast: what one dollar staked by `crra_stake` pays gross; its mean is
-    the average return.
+    """What one dollar staked by `crra_stake` pays gross if option k wins, for every option k.
+
+    Without `bid` it buys Yes contracts: a*_k / q_k. With bid prices (nan: the ask stands for it) it
+    buys of every option the contract with the larger edge, Yes at q with the edge p/q or No at 1 -
+    bid with (1 - p)/(1 - bid), Yes if they are equal; `crra_stake` spreads the dollar over these,
+    as if they excluded each other, and a No pays if any other option wins. At γ = 0 no stakes on
+    these contracts have a larger expected payoff. Flat arrays as in `brier_score`; Σp = 1 for bids.
+    Source: the binary reduction of pm_rank 0.3.1.
+
+    >>> contract_payoffs([0.25, 0.75], [0.5, 0.75], 0, bid=[0.5, 0.625]).tolist()
+    [0.0, 2.0]
+    """
+    (p, q), starts, sizes = flat_columns("contract_payoffs", {"p": p, "q": q}, offsets)
+    ask = np.clip(q, *PRICE_RANGE)
+    if bid is None:
+        return np.asarray(crra_stake(p, q, gamma, offsets) / ask)
+    bids = np.asarray(bid, dtype=float).reshape(-1)
+    no = np.clip(1 - np.where(np.isnan(bids), q, bids), *PRICE_RANGE)
+    is_no = (1 - p) / no > p / ask * (1 + EDGE_TIE)
+    price = np.where(is_no, no, ask)
+    contracts = crra_stake(np.where(is_no, 1 - p, p), price, gamma, offsets) / price
+    sold = np.where(is_no, contracts, 0.0)
+    return np.asarray(contracts - 2 * sold + np.repeat(np.add.reduceat(sold, starts), sizes))
+
+
+def average_return(
+    p: ArrayLike,
+    q: ArrayLike,
+    outcome: ArrayLike,
+    gamma: float,
+    offsets: ArrayLike | None = None,
+    bid: ArrayLike | None = None,
+) -> Floats:
+    """What one dollar pays gross in each forecast's event (`contract_payoffs`); its mean is the
+    average return.
 
     1 is the stake back, 0 its loss. Shapes as in `brier_score`; exactly one winner per event; q is
     clipped as in `crra_stake`. The seed's text calls a*_c itself the payoff, which leaves out the
@@ -138,10 +175,8 @@ def average_return(
     >>> average_return([0.75, 0.25], [0.5, 0.5], [1, 0], gamma=1).tolist()
     [1.5]
     """
-    (flat_p, flat_q, o), starts, _ = flat_columns(
-        "average_return", {"p": p, "q": q, "outcome": outcome}, offsets
-    )
-    paid = crra_stake(flat_p, flat_q, gamma, offsets) / np.clip(flat_q, *PRICE_RANGE)
+    (o,), starts, _ = flat_columns("average_return", {"outcome": outcome}, offsets)
+    paid = contract_payoffs(p, q, gamma, offsets, bid)
     return winner_values("average_return", paid, o, starts)
 
 

@@ -10,13 +10,11 @@ too.
 from __future__ import annotations
 
 import os
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import UNSAFE, InputError, printable
+from forecasteval.common.errors import InputError, look_of, printable
 from forecasteval.common.files import SUFFIXES, belongs_to, decode_utf8, read_file
 from forecasteval.common.records import number_text, parse_json, repeated_keys
 
@@ -68,17 +66,6 @@ def system_of_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     if table["kind"] != "systems":
         return str(row["name"])
     return str(row.get("system") or split_name(row["name"], row["dataset"]).system)
-
-
-# White space, and what is drawn as nothing.
-_INVISIBLE: Final = re.compile(
-    r"[\s\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
-)
-
-
-def look_of(name: str) -> str:
-    """What a reader sees of a name: without its Unicode form, blanks and invisible characters."""
-    return _INVISIBLE.sub("", UNSAFE.sub("", unicodedata.normalize("NFKC", name)))
 
 
 def show_distinct(names: Sequence[str], limit: int | None = None) -> list[str]:

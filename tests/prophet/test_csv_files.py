@@ -136,4 +136,4 @@ def test_rows_of_an_event_that_differ_in_closing_time(tmp_path: Path) -> None:
         warning.startswith("closing time that differs between the rows")
         for warning in results["warnings"]
     )
-    assert results["return_curve"]["ada"]["closed"] == ["2025-07-01T10:00:00+00:00"]
+    assert results["score_curve"]["ada"]["closed"] == ["2025-07-01T10:00:00+00:00"]

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 from scipy.linalg import helmert
 
-from forecasteval.prophet.estimates import estimate_means
+from forecasteval.prophet.estimates import clustered_errors, t_intervals
 from forecasteval.prophet.ranks import Draws, probability_best, rank_intervals, shrunk_covariance
 from prophet_data import SAMPLE, evaluate
 
@@ -24,23 +24,55 @@ def test_shifted_is_the_mean_of_a_mean() -> None:
     assert shifted == pytest.approx(draws.counts @ x / 30, abs=1e-6)
 
 
-def test_interval_of_a_weighted_mean_by_cluster() -> None:
-    """The t interval over clusters, by hand; with clusters of one event and equal weights that of
-    scipy.
+def mean_interval(x: np.ndarray, cluster: np.ndarray, weight: np.ndarray) -> tuple[float, ...]:
+    """The error, the degrees of freedom and the ends of the interval of a mean."""
+    size = int(cluster.max()) + 1
+    shares = np.bincount(cluster, weight, size)[:, None] / weight.sum()
+    residual = weight * (x - np.average(x, weights=weight)) / weight.sum()
+    error, freedom = clustered_errors(np.bincount(cluster, residual, size)[:, None], shares)
+    ends = t_intervals(np.array([np.average(x, weights=weight)]), error, freedom)
+    return float(error[0]), float(freedom[0]), float(ends[0][0]), float(ends[1][0])
+
+
+def test_errors_of_equal_clusters() -> None:
+    """Those of a t interval of the clusters' means; of clusters of one event those of scipy."""
+    x = np.random.default_rng(5).random(12)
+    error, freedom, *ends = mean_interval(x, np.repeat(np.arange(4), 3), np.ones(12))
+    means = x.reshape(4, 3).mean(axis=1)
+    assert (error, freedom) == pytest.approx((stats.sem(means), 3))
+    alone = mean_interval(x, np.arange(12), np.ones(12))[2:]
+    assert alone == pytest.approx(stats.t.interval(0.95, 11, x.mean(), stats.sem(x)))
+    assert ends == pytest.approx(stats.t.interval(0.95, 3, x.mean(), stats.sem(means)))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_errors_of_unequal_clusters_by_their_matrices(weighted: bool) -> None:
+    """CR2 and Bell and McCaffrey's degrees of freedom, by the eigenvalues that the closed form
+    leaves out.
     """
-    rng = np.random.default_rng(5)
-    x, weight, cluster = rng.random(12), rng.uniform(1, 3, 12), np.repeat(np.arange(4), 3)
-    row, mean = np.zeros(12, dtype=np.int64), np.average(x, weights=weight)
-    estimate = estimate_means(x, weight, row, cluster, 1)
-    assert (estimate.values, estimate.counts, estimate.clusters) == (
-        [pytest.approx(mean)],
-        [12],
-        [4],
-    )
-    sums = [(weight * (x - mean))[cluster == c].sum() / weight.sum() for c in range(4)]
-    assert estimate.error == pytest.approx(math.sqrt(sum(s * s for s in sums) * 4 / 3))
-    alone = estimate_means(x, np.ones(12), row, np.arange(12), 1)
-    assert alone.bounds(0) == pytest.approx(stats.t.interval(0.95, 11, x.mean(), stats.sem(x)))
+    rng = np.random.default_rng(2)
+    sizes = np.array([46, 3, 3, 2, 2, 1])
+    cluster = np.repeat(np.arange(6), sizes)
+    x, weight = rng.random(57), rng.uniform(1, 3, 57) if weighted else np.ones(57)
+    n = np.bincount(cluster, weight)
+    total = n.sum()
+    e = np.bincount(cluster, weight * (x - np.average(x, weights=weight))) / total
+    a = 1 / (1 - n / total)
+    k = (np.diag(n) - np.outer(n, n) / total) / total**2
+    roots = np.linalg.eigvalsh(np.sqrt(np.outer(a, a)) * k)
+    error, freedom, *_ = mean_interval(x, cluster, weight)
+    assert error == pytest.approx(math.sqrt((e**2 * a).sum()))
+    assert freedom == pytest.approx(roots.sum() ** 2 / (roots**2).sum())
+    assert freedom < 2  # nearly all of the weight is in one cluster
+
+
+@pytest.mark.parametrize("sizes", [[5], [46, 1]])
+def test_too_few_clusters_have_no_error(sizes: list[int]) -> None:
+    x = np.random.default_rng(1).random(sum(sizes))
+    cluster = np.repeat(np.arange(len(sizes)), sizes)
+    error, freedom, *_ = mean_interval(x, cluster, np.ones(len(x)))
+    assert math.isnan(error) == (len(sizes) < 2)
+    assert len(sizes) < 2 or freedom == pytest.approx(1)
 
 
 def test_series_widen_intervals_and_returns() -> None:
@@ -74,24 +106,41 @@ def test_probability_best_shrinks() -> None:
     """
     rng = np.random.default_rng(0)
     noise = rng.normal(0, 0.1, (40, 5))
-    clusters = np.full(5, 40)
+    error = stats.sem(noise)
     influence = (noise - noise.mean(axis=0)) / 40
-    shares = probability_best(noise.mean(axis=0), influence, clusters, 4000, 1)
-    plain = (
-        np.bincount(
-            Draws(40, 4000, 1).shifted(noise.mean(axis=0), influence).argmax(axis=1), minlength=5
-        )
-        / 4000
-    )
+    shares = probability_best(noise.mean(axis=0), influence, error, 4000, 1)
+    samples = Draws(40, 4000, 1).shifted(noise.mean(axis=0), influence)
+    plain = np.bincount(samples.argmax(axis=1), minlength=5) / 4000
     assert shares.sum() == pytest.approx(1)
     assert shares.max() < plain.max()
     ahead = noise + np.array([1, 0, 0, 0, 0])
-    assert probability_best(ahead.mean(axis=0), influence, clusters, 4000, 1)[0] > 0.99
+    assert probability_best(ahead.mean(axis=0), influence, error, 4000, 1)[0] > 0.99
     twins = np.stack([noise[:, 0]] * 2, axis=1)
     same = probability_best(
-        twins.mean(axis=0), (twins - twins.mean(axis=0)) / 40, clusters[:2], 1000, 1
+        twins.mean(axis=0), (twins - twins.mean(axis=0)) / 40, stats.sem(twins), 1000, 1
     )
     assert same == pytest.approx([0.5, 0.5])
+
+
+def test_who_is_surely_not_first_is_not_likely_best() -> None:
+    """Two who differ by little on every event: shrunk draws alone gave the second .3."""
+    problems = [
+        {"problem_id": n, "options": ["a", "b"], "correct_answer": "a", "series": f"s{n % 4}"}
+        for n in range(12)
+    ]
+    p = np.random.default_rng(0).uniform(0.3, 0.9, 12)
+    rows = [
+        {"problem_id": n, "username": name, "prediction": [x - less, 1 - x + less]}
+        for name, less in (("ada", 0), ("bob", 0.01), ("cid", 0.02))
+        for n, x in enumerate(p.tolist())
+    ]
+    found = evaluate(rows, problems)["forecasters"]
+    for metric in ("brier", "log", "spherical", "irt_ability"):
+        for row in found.values():
+            first = row[f"{metric}_rank_interval"][0]
+            assert row[f"{metric}_best"] == 0 if first > 1 else row[f"{metric}_best"] > 0
+        assert sum(row[f"{metric}_best"] for row in found.values()) == pytest.approx(1)
+    assert [row["brier_rank_interval"] for row in found.values()] == [[1, 1], [2, 2], [3, 3]]
 
 
 def test_covariance_of_few_clusters_is_drawn_towards_independence() -> None:

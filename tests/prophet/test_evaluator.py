@@ -115,7 +115,7 @@ def test_results_are_means_of_scores() -> None:
     )  # sums within 0.001 of 1 stay as they are
     assert got["n_events"] == len(brier)
     assert got["n_priced"] == len(returns)
-    assert sample_results()["return_curve"]["meridian-small"]["return_1"][-1] == pytest.approx(
+    assert sample_results()["score_curve"]["meridian-small"]["return_1"][-1] == pytest.approx(
         got["return_1"], rel=1e-12
     )
     by_category = [
@@ -262,6 +262,7 @@ BAD_OPTIONS: Final = {
     "repeats": ({"repeats": "first"}, "repeats: must be last or mean, got 'first'"),
     "response": ({"response": 1}, "response: must be brier or correct, got 1"),
     "prior": ({"prior": -1}, "prior: must be a number >= 0, got -1"),
+    "no prior": ({"prior": None}, "prior: must be a number >= 0, got None"),
 }
 
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from forecasteval.prophet.fields import parse_time
+from forecasteval.prophet.fields import parse_moment
 
 
 @pytest.mark.parametrize(
@@ -22,11 +22,11 @@ from forecasteval.prophet.fields import parse_time
     ],
 )
 def test_time(text: str, expected: tuple[float, bool]) -> None:
-    assert parse_time(text) == expected
+    assert parse_moment(text) == expected
 
 
 @pytest.mark.parametrize(
     "text", ["", "yesterday", "2025-13-01", "07/02/2025", "2025-02-07T25:00Z", "٢٠٢٥-٠٢-٠٧"]
 )
 def test_no_time(text: str) -> None:
-    assert math.isnan(parse_time(text)[0])
+    assert math.isnan(parse_moment(text)[0])

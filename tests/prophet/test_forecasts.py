@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+import numpy as np
 import pytest
 
+from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import Record
 from prophet_data import GOOD, GOOD_PROBLEM, Row, evaluate
 
@@ -59,13 +61,7 @@ WARNINGS: Final = {
         {"timestamp": "2025-06-30T00:00:00"},
         "timestamp without time zone, read as UTC: 1 (ada on 1)",
     ),
-    "weight": ({"weight": 3}, "weight that is not its event's, ignored: 1 (ada on 1)"),
-    "weight huge": ({"weight": 1e308}, "weight that is not its event's, ignored: 1 (ada on 1)"),
-    "weight nan": ({"weight": math.nan}, "weight that is not its event's, ignored: 1 (ada on 1)"),
-    "odds alone": (
-        {"odds": [0.5, 0.6]},
-        "odds that no other forecaster confirms, not used: no price, no return: 1 (ada on 1)",
-    ),
+    "weight": ({"weight": 3}, "weight of a forecast, ignored: events have weights: 1 (ada on 1)"),
     "odds zero": (
         {"odds": [0, 1]},
         "odds are not a number in (0, 1] for every option, not used: 1 (ada on 1)",
@@ -106,22 +102,145 @@ def test_bids_that_make_no_market_are_counted(bids: Any) -> None:
 def test_same_time_repeats_do_not_depend_on_order() -> None:
     problems = [{"problem_id": 1, "options": ["A", "B"], "correct_answer": "A"}]
     rows = [
-        {"problem_id": 1, "username": "ada", "prediction": [p, 1 - p], "weight": w, "odds": q}
-        for p, w, q in [
-            (0.1, 1, [0.3, 0.7]),
-            (0.2, 2, None),
-            (0.7, 0.3, [0.1, 0.2]),
-            (0.1, 1, [0.31, 0.7]),
-        ]
+        {"problem_id": 1, "username": "ada", "prediction": [p, 1 - p], "odds": q}
+        for p, q in [(0.1, [0.3, 0.7]), (0.2, None), (0.7, [0.1, 0.2]), (0.1, [0.31, 0.7])]
     ]
     rows.append({**rows[0], "timestamp": "2025-01-02T00:00:00Z"})
     rows.append({**rows[2], "timestamp": "2025-01-02T00:00:00Z"})
     found = [evaluate(order, problems) for order in (rows, rows[::-1], [*rows[2:], *rows[:2]])]
-    assert found[0]["forecasters"]["ada"]["brier"] == pytest.approx(
-        0.81
-    )  # 0.1, of the larger weight
+    assert found[0]["forecasters"]["ada"]["brier"] == pytest.approx(0.09)  # 0.7, the larger one
     assert [(entry["reason"], entry["count"]) for entry in found[0]["excluded"]] == [
         ("a later one of its forecaster counts", 4),
         ("one of the same time counts", 1),
     ]
     assert found[0] == found[1] == found[2]
+
+
+# --- Who is who ---
+
+
+SPELLINGS: Final = {
+    "blank at the end": "f1 ",
+    "blank inside": "f 1",
+    "no-break blank": "f\u00a01",
+    "zero width": "f\u200b1",
+    "byte order mark": "\ufefff1",
+    "full width": "ｆ１",
+    "capital": "F1",
+    "soft hyphen": "f\u00ad1",
+    "filler": "f1\u3164",
+}
+
+
+@pytest.mark.parametrize("other", SPELLINGS.values(), ids=SPELLINGS)
+def test_two_spellings_are_one_name(other: str) -> None:
+    rows = [{**GOOD[0], "username": name} for name in ("f1", other, "bob")]
+    with pytest.raises(InputError) as caught:
+        evaluate(rows, [GOOD_PROBLEM])
+    got = f"{printable(repr('f1'))} and {printable(repr(other))}"
+    expected = "forecasts: expected one spelling of each forecaster's name, got"
+    assert str(caught.value) == f"{expected} {got}"
+
+
+def test_names_that_show_something_else_are_two() -> None:
+    names = ["f1", "f-1", "f.1", "f2", "ƒ1", "墨子", "墨 翟"]
+    results = evaluate([{**GOOD[0], "username": name} for name in names], [GOOD_PROBLEM])
+    assert set(results["forecasters"]) == set(names)
+
+
+@pytest.mark.parametrize("name", [" ", "\u200b", "\u3164\u2060"])
+def test_a_name_that_shows_nothing_is_none(name: str) -> None:
+    results = evaluate([*GOOD, {**GOOD[0], "username": name}], [GOOD_PROBLEM])
+    (entry,) = results["excluded"]
+    assert entry["reason"] == "no id of an event or no name of a forecaster"
+    assert set(results["forecasters"]) == {"ada", "bob"}
+
+
+# --- Times ---
+
+
+def timed(name: str, events: int, with_time: int) -> list[Row]:
+    return [
+        {"problem_id": n, "username": name, "prediction": [0.6, 0.4]}
+        | ({"timestamp": "2025-06-30T00:00:00Z"} if n < with_time else {})
+        for n in range(events)
+    ]
+
+
+def times(rows: list[Row], **options: Any) -> tuple[int, list[str]]:
+    """How many forecasts count, and what is said about times."""
+    problems = [{**GOOD_PROBLEM, "problem_id": n} for n in range(10)]
+    results = evaluate(rows, problems, **options)
+    return results["n_forecasts"], [
+        text for text in results["warnings"] if "without a time" in text
+    ]
+
+
+def test_accounts_of_one_event_do_not_decide_about_times() -> None:
+    """Seven accounts with an untimed row each made untimed truths count, without a warning."""
+    honest = timed("ada", 10, 10) + timed("bob", 10, 10) + timed("cid", 10, 10)
+    thrown = [row for n in range(7) for row in timed(f"x{n}", 1, 0)]
+    rule = "forecasts without a time are {}: {} of the forecasts of forecasters with enough events"
+    found, (said,) = times([*honest, *thrown, *timed("eve", 10, 0)], min_events=None)
+    assert found == 30
+    assert said.startswith(rule.format("late", "75%"))
+    others = timed("bob", 10, 0) + timed("cid", 10, 0)
+    found, (said,) = times([*timed("ada", 10, 10), *others], min_events=None)
+    assert found == 30
+    assert said.startswith(rule.format("not late", "33%"))
+
+
+def test_repeated_forecasts_do_not_decide_about_times() -> None:
+    found, _ = times(timed("ada", 10, 10) + timed("bob", 10, 10) + 30 * timed("eve", 10, 0))
+    assert found == 20
+
+
+def test_without_any_time_nothing_is_late_or_said() -> None:
+    assert times(timed("ada", 10, 0)) == (10, [])
+    assert times(timed("ada", 10, 10)) == (10, [])
+
+
+# --- Prices ---
+
+
+def returns(rows: list[Row], **problem: Any) -> dict[str, float]:
+    results = evaluate(rows, [{**GOOD_PROBLEM, **problem}], gammas=[1])
+    return {name: row["return_1"] for name, row in results["forecasters"].items()}
+
+
+def priced(name: str, hour: str, price: float | None) -> Row:
+    row = {"problem_id": 1, "username": name, "prediction": [1, 0]}
+    at = {"timestamp": f"2025-06-30T{hour}:00Z"} if hour else {}
+    return {**row, **at} | ({"odds": [price, 0.9]} if price else {})
+
+
+def test_price_of_the_problem_is_that_of_all() -> None:
+    rows = [priced("ada", "09:10", 0.1), priced("bob", "09:10", None), priced("cid", "09:20", 0.9)]
+    assert returns(rows, odds=[0.25, 0.8]) == {"ada": 4, "bob": 4, "cid": 4}
+
+
+def test_price_is_the_median_of_the_hour_else_of_all() -> None:
+    """With odds or without: leaving them out changes nothing for oneself but one's own vote."""
+    rows = [
+        *(priced("ada", "09:10", 0.2), priced("bob", "09:59", 0.4), priced("cid", "09:30", None)),
+        *(priced("dee", "10:00", 0.5), priced("eve", "23:00", None), priced("fay", "10:59", 0.8)),
+        priced("gus", "10:20", 0.5),
+    ]
+    found = returns(rows)
+    assert found == pytest.approx(
+        dict.fromkeys(("ada", "bob", "cid"), 1 / 0.3)
+        | dict.fromkeys(("dee", "fay", "gus", "eve"), 2.0)
+    )
+    assert returns([priced(name, "", 0.5) for name in ("ada", "bob")]) == {"ada": 2, "bob": 2}
+
+
+def test_bids_go_with_the_odds_of_their_hour() -> None:
+    """Of another hour they might be above the ask."""
+    rows = [
+        {**priced("ada", "09:10", 0.8), "bids": [0.7, 0.1]},
+        priced("bob", "11:10", 0.5),
+        priced("cid", "13:00", None),
+    ]
+    found = evaluate(rows, [GOOD_PROBLEM])["baselines"]["market"]
+    mids = np.array([[0.75, 0.5], [0.5, 0.9], [(0.65 + 0.65) / 2, 0.5]]).mean(axis=0)
+    assert found["brier"] == pytest.approx((1 - mids[0] / mids.sum()) ** 2)

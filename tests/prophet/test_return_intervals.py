@@ -59,6 +59,7 @@ def test_intervals_of_a_board() -> None:
     bets, by weight.
     """
     problems, forecasts = games.draw(4, events=20)
+    problems = [{**row, "weight": 1 + row["problem_id"] % 3} for row in problems]
     board = ProphetArenaEvaluator(gammas=[0.5]).evaluate_all(forecasts, problems)
     bets, apart, prices, weights, offsets = [], [], [], [], [0]
     for row in (row for row in forecasts if row["username"] == games.PLAYER):
