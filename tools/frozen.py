@@ -35,6 +35,7 @@ _CHECKSUM: Final = re.compile(
 IMPORT_OPTIONS: Final = (
     *("--yield", "yield (%)", "--ee", "ee (%)", "--reactants-smiles", "CC1CCCCC1=O", "Brc1ccccc1"),
     *("--products-smiles", "CC1(c2ccccc2)CCCCC1=O"),
+    *("--conditions", "ligand", "base", "solvent"),
 )
 CONVERT_OPTIONS: Final = {"answers.csv": ("--id", "question")}
 _QUESTIONS: Final = "multiple_choice_single_varying_reference"

@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import write_atomic
-from forecasteval.common.records import RecordFile, dump_json
+from forecasteval.common.records import RecordFile, dump_json, group_by
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 from forecasteval.display.tables import Column, make_table, print_report
@@ -30,17 +31,21 @@ from .builder import (
 )
 from .chemicals import SELECTIVITIES, YIELDS
 from .datasets import dataset_name, require_question
-from .imports import Layout, import_file
+from .imports import OPTIONS, Layout, import_file, list_columns
 from .prompts import LANGUAGES, find_templates, render_prompts
 from .replies import parse_replies
 from .settings import SETTING_HELP, SETTINGS
 
+# The fields of results, and their options.
+_RESULTS: Final = {"yield_ratio": "yield", "isolated_yield": "isolated-yield"} | {
+    name: name for name in SELECTIVITIES
+}
 SHOWN_WARNINGS: Final = 30  # on the screen; the report has all of them
 Add = Callable[..., Any]  # a parser's add_argument
 
 _EXAMPLES: Final = {
     "": """\
-  {0} rxnopt import experiments.csv -o tables --yield yield_percent
+  {0} rxnopt import experiments.csv -o tables --yield yield_percent --conditions ligand base
   {0} rxnopt build tables -o questions --reactant-product-require content
   {0} rxnopt render questions/multiple_choice_all_varying.json -o prompts.jsonl
   {0} rxnopt parse replies.jsonl -o prediction/multiple_choice_all_varying-NAME.json
@@ -48,8 +53,11 @@ _EXAMPLES: Final = {
 The prediction is scored like any other file, against the dataset that was built:
   {0} -f multiple_choice_all_varying-NAME --dataset questions/multiple_choice_all_varying.json""",
     "import": """\
-  {0} rxnopt import experiments.xlsx -o tables --yield yield_percent --ee ee --group substrate
-  {0} rxnopt import runs.csv -o tables --yield y --fraction --reactants aryl amine --products product --drop date""",
+  {0} rxnopt import experiments.xlsx -o tables
+  {0} rxnopt import experiments.xlsx -o tables --yield yield_percent --ee ee --conditions ligand base
+  {0} rxnopt import runs.csv -o tables --yield y --fraction --conditions base --reactants aryl amine
+
+Without --yield and --conditions it lists the columns and the command to run, and writes nothing.""",
     "build": """\
   {0} rxnopt build dataset/rxnopt-tables -o /tmp/questions
   {0} rxnopt build tables -o questions --reactant-product-require none --year-filter 2019""",
@@ -117,19 +125,18 @@ def _import_options(add: Add) -> None:
     add("--isolated-yield", metavar="COL", help="column of the isolated yield, if there are two")
     for field in SELECTIVITIES:
         add(f"--{field}", metavar="COL", help=f"column of the {field}")
-    for option in fields(Layout):
-        if option.metadata:
-            add("--" + option.name.replace("_", "-"), default=option.default, **option.metadata)
+    for option in OPTIONS:
+        add("--" + option.name.replace("_", "-"), default=option.default, **option.metadata)
 
 
 def _run_import(args: argparse.Namespace, program: str) -> None:
-    results = {
-        field: getattr(args, field) for field in (*YIELDS, *SELECTIVITIES) if getattr(args, field)
-    }
-    given = {
-        option.name: getattr(args, option.name) for option in fields(Layout) if option.metadata
-    }
-    tables, notes = import_file(args.table, Layout(results, **given))
+    results = {name: column for name in _RESULTS if (column := getattr(args, name))}
+    layout = Layout(results, **{option.name: getattr(args, option.name) for option in OPTIONS})
+    if not layout.is_complete:
+        _list_columns(args, layout, program)
+        missing = "--yield and --conditions, as in the command above"
+        raise InputError(str(args.table), f"nothing is written without {missing}")
+    tables, notes = import_file(args.table, layout)
     taken = [name for name in tables if os.path.lexists(args.output / name)]
     if taken:
         raise InputError(str(args.output / taken[0]), "the file must not exist yet")
@@ -138,6 +145,41 @@ def _run_import(args: argparse.Namespace, program: str) -> None:
     for note in notes:
         print(printable(note))
     print(f"{len(tables)} {'table' if len(tables) == 1 else 'tables'} in {printable(args.output)}")
+
+
+def _list_columns(args: argparse.Namespace, layout: Layout, program: str) -> None:
+    """Print the columns of a sheet, and the command that imports it as they look."""
+    rows = list_columns(args.table, layout.sheet)
+    columns = [
+        Column("Column", lambda row: printable(row[0], 40)),
+        Column("First values", lambda row: printable(row[1], 60)),
+        Column("Looks like", itemgetter(2)),
+    ]
+    print_report([make_table(columns, rows)])
+    open_rows = [row for row in rows if row[0] not in (*layout.columns, *layout.group)]
+    by_look = group_by(open_rows, itemgetter(2))
+    guesses = {name: by_look[look][0][0] for name, look in _RESULTS.items() if look in by_look}
+    if set(YIELDS) & set(layout.results):
+        guesses.pop("yield_ratio", None)
+    likely = replace(
+        layout,
+        results={"yield_ratio": "COLUMN", **guesses, **layout.results},
+        conditions=layout.conditions or [row[0] for row in by_look.get("condition", [])],
+    )
+    words = ["rxnopt", "import", str(args.table), "-o", str(args.output), *_options_of(likely)]
+    print(f"\n{command_line(program)} {printable(shlex.join(words))}")
+
+
+def _options_of(layout: Layout) -> Iterator[str]:
+    """The options of the command line that say what a layout says."""
+    for name, column in layout.results.items():
+        yield from (f"--{_RESULTS[name]}", column)
+    for option in OPTIONS:
+        name, value = option.name.replace("_", "-"), getattr(layout, option.name)
+        if isinstance(value, bool):
+            yield f"--{name}" if value else f"--no-{name}"
+        elif value != option.default:
+            yield from (f"--{name}", *(value if isinstance(value, tuple) else [str(value)]))
 
 
 def _build_options(add: Add) -> None:

@@ -1,11 +1,14 @@
-"""Import: a sheet of experiments, CSV or Excel, into table files."""
+"""Import: a sheet of experiments, CSV or Excel, into table files.
+
+The user says which columns hold the yield and the conditions; `list_columns` shows what there is.
+"""
 
 from __future__ import annotations
 
 import re
 from argparse import BooleanOptionalAction
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,33 +16,40 @@ from forecasteval.common.errors import InputError, RecordNotes, grouped_names, p
 from forecasteval.common.records import as_text, dump_json, group_by
 
 from .cells import read_yield
-from .chemicals import YIELDS, Experiment, Item, is_smiles, read_items
-from .columns import choose_conditions, header_roles, is_entry, split_cell, warn_of_conditions
+from .chemicals import SELECTIVITIES, YIELDS, Experiment, Item, is_smiles, read_items
+from .columns import (
+    fold_name,
+    guess_use,
+    interpret_header,
+    is_entry,
+    split_cell,
+    warn_of_conditions,
+)
 from .settings import DUPLICATES, Settings
 from .sheets import UNNAMED, Row, Sheet, read_sheet
 from .tables import read_scores
 
 Tables = dict[str, dict[str, Any]]
 MOST_REASONS: Final = 20
+SHOWN_VALUES: Final = 3  # of a column in the list of columns
 _REACTION: Final = re.compile(r"[^>\s]*>[^>\s]*>[^>\s]*(?:\s+\|.*\|)?")
-_SENTENCE: Final = re.compile(
-    r"[^\s]+\s.*[^\W\d_]{2}", re.S
-)  # of more than one word: a footnote, not an entry
+_SENTENCE: Final = re.compile(r"[^\s]+\s.*[^\W\d_]{2}", re.S)  # several words: a footnote
 _SUMMARY: Final = re.compile(  # what stands in front of a row of averages below the experiments
     r"(?:average|mean|median|total|sum|max(?:imum)?|min(?:imum)?|平均值?|合计|总计|最大值?|最小值?)\W*",
     re.I,
 )
+_SHARE: Final = re.compile(r"0?\.[0-9]+|1(?:\.0*)?|0")
 _NAMES: Final = {"isolated_yield": "isolated yield", "yield_ratio": "yield"}
+_FIELDS: Final = {"yield": "yield_ratio", **{field: field for field in SELECTIVITIES}}
+_SCORED: Final = (*_FIELDS, "conv")
 _FILE_NAME: Final = re.compile(r"[^\w.+-]+")
 _SETTINGS: Final = Settings()
 
 
 def _option(text: str, metavar: str | None = "COL", default: Any = None, **words: Any) -> Any:
     """A field of `Layout` that is an option of the command line, with the words of argparse."""
-    return field(
-        default=default,
-        metadata={"help": text, **({"metavar": metavar} if metavar else {}), **words},
-    )
+    names = {"metavar": metavar} if metavar else {}
+    return field(default=default, metadata={"help": text, **names, **words})
 
 
 def _columns(text: str, metavar: str = "COL") -> Any:
@@ -50,21 +60,16 @@ def _columns(text: str, metavar: str = "COL") -> Any:
 class Layout:
     """The columns of a sheet and what they hold, and what all experiments of a file share."""
 
-    results: Mapping[
-        str, str
-    ]  # result field (isolated_yield, yield_ratio, ee, er, dr, rr) -> column
+    # result field (isolated_yield, yield_ratio, ee, er, dr, rr) -> column
+    results: Mapping[str, str]
+    conditions: Sequence[str] = _columns("columns of conditions")
     reactants: Sequence[str] = _columns("columns of reactants")
     products: Sequence[str] = _columns("columns of products")
     group: Sequence[str] = _columns("columns whose values separate tables and are shown in prompts")
-    drop: Sequence[str] = _columns("columns that are not conditions")
-    conditions: Sequence[str] = _columns(
-        "columns that are conditions (default: all others but results and row numbers)"
-    )
+    reaction: str | None = _option("column of reaction SMILES, for reactants and products")
     reactants_smiles: Sequence[str] = _columns("reactants of every experiment", "SMILES")
     products_smiles: Sequence[str] = _columns("products of every experiment", "SMILES")
-    entry: str | None = _option(
-        "column of the entry number (default: a column named entry, no, run, …)"
-    )
+    entry: str | None = _option("column of the entry number (default: one named entry, no, run …)")
     sheet: str | None = _option("sheet of the workbook (default: the first)", "NAME")
     doi: str = _option("DOI of the publication", "DOI", "")
     year: int | None = _option("year of the publication", "N", type=int)
@@ -76,101 +81,136 @@ class Layout:
         None,
         action=BooleanOptionalAction,
     )
-    reaction: str | None = None  # the column of reaction SMILES
+
+    def __post_init__(self) -> None:
+        """Fold the names of columns, as those of a sheet are."""
+        results = {result: fold_name(name) for result, name in self.results.items()}
+        object.__setattr__(self, "results", results)
+        for name in ("conditions", "reactants", "products", "group"):
+            object.__setattr__(self, name, tuple(map(fold_name, getattr(self, name))))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it says where yields and conditions are."""
+        return bool(self.conditions) and not set(YIELDS).isdisjoint(self.results)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that have one use; those of groups may have another, too."""
+        single = [name for name in (self.reaction, self.entry) if name]
+        lists = (self.conditions, self.reactants, self.products)
+        return [*self.results.values(), *single, *(name for names in lists for name in names)]
+
+
+OPTIONS: Final = tuple(option for option in fields(Layout) if option.metadata)
 
 
 def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
-    """(tables by file name, notes) of a file of experiments.
+    """(tables by file name, notes) of a sheet of experiments.
 
     A table holds the experiments that agree in reactants, products and group. Every row of the file
     is in a table, or left out under a reason that the notes name. Raises InputError (line, column).
     """
-    left_out = RecordNotes()
-    experiments, notes = _read_experiments(path, layout, left_out)
-    total = len(experiments) + sum(map(len, left_out.values()))
-    used, accounts = _with_yield(path, experiments, layout, left_out)
+    if not layout.is_complete:
+        raise InputError(str(path), "expected the columns of the yield and of the conditions")
+    _check_columns(layout, str(path))
+    sheet = read_sheet(path, layout.sheet, [*layout.columns, *layout.group])
+    left_out, warnings = RecordNotes(), RecordNotes()
+    rows = _find_experiments(sheet, layout, left_out)
+    entry = layout.entry or _find_entry(sheet.header, layout)
+    experiments = [_read_row(row, n, layout, entry) for n, row in enumerate(rows, 1)]
+    used, yields = _keep_with_yield(experiments, layout, left_out, warnings)
+    reasons = _group("left out: ", left_out)
     if not used:
-        raise InputError(str(path), "expected rows with a yield", "; ".join(accounts) or "none")
-    sides = [
-        [_smiles_item(text) for text in side]
-        for side in (layout.reactants_smiles, layout.products_smiles)
-    ]
-    used = [
-        e._replace(reactants=sides[0] or e.reactants, products=sides[1] or e.products) for e in used
-    ]
-    groups = group_by(used, lambda e: dump_json([e.reactants, e.products, e.group]))
-    stem, width = _FILE_NAME.sub("_", path.stem).strip(".") or "table", len(str(len(groups)))
-    names = (
-        [stem]
-        if len(groups) == 1
-        else [f"{stem}_{number:0{width}d}" for number in range(1, len(groups) + 1)]
-    )
-    tables = {
-        f"{n}.json": _make_table(n, members, layout)
-        for n, members in zip(names, groups.values(), strict=True)
+        raise InputError(str(path), "expected rows with a yield", "; ".join(reasons) or "none")
+    _check_scale(path, used, yields, layout)
+    _warn_of_shares(used, warnings)
+    cells = {
+        name: [row.cells[name] for row in rows if row.place in used] for name in layout.conditions
     }
-    if not all(
-        side and all(item["SMILES"] for item in side)
-        for e in used
-        for side in (e.reactants, e.products)
-    ):
-        hint = "build with --reactant-product-require content or none"
-        accounts.append(f"reactants and products are not all SMILES: {hint}")
-    return tables, [
-        *notes,
-        *accounts,
+    total = len(sheet.rows)
+    return _make_tables(path, list(used.values()), layout), [
+        *sheet.notes,
+        *_describe_columns(sheet.header, layout, entry),
+        *(f"warning: {text}" for text in warn_of_conditions(cells, yields)),
+        *_group("warning: ", warnings),
+        *reasons,
+        *_hint_at_smiles(used.values()),
         f"rows: {total}, used {len(used)}, left out {total - len(used)}",
     ]
 
 
-# --- Rows of a sheet as experiments ---
+def list_columns(path: Path, sheet_name: str | None = None) -> list[tuple[str, str, str]]:
+    """(name, first values, what it looks like) of the columns of a sheet; InputError for a plate.
 
-
-def _read_experiments(
-    path: Path, layout: Layout, left_out: RecordNotes
-) -> tuple[list[Experiment], list[str]]:
-    """(the experiments of a sheet, notes); adds the places of all other rows to `left_out`."""
-    if not set(layout.results) & set(YIELDS):
-        raise InputError("--yield", "expected the column of the yield")
-    named = _named_columns(layout, str(path))
-    sheet = read_sheet(path, layout.sheet, named)
-    rows = _usable_rows(sheet, layout, left_out)
-    if not rows:
-        return [], []
-    layout, notes = _complete(layout, sheet.header, rows, named, str(path))
-    return [_read_row(row, number, layout) for number, row in enumerate(rows, 1)], [
-        *sheet.notes,
-        *notes,
-    ]
-
-
-def _named_columns(layout: Layout, where: str) -> list[str]:
-    """The columns that the user named; InputError for one with two meanings, or a group that build
-    would leave out.
+    A plate has a yield in every cell, with the values of one condition across and of another down.
     """
-    once = [
-        *layout.results.values(),
-        *layout.reactants,
-        *layout.products,
-        *layout.drop,
-        *layout.conditions,
+    sheet = read_sheet(path, sheet_name)
+    columns = {name: [row.cells[name] for row in sheet.rows] for name in sheet.header}
+    looks = {name: guess_use(name) for name in sheet.header}
+    first, *others = sheet.header
+    are_yields = all(any(columns[name]) and all(map(_is_amount, columns[name])) for name in others)
+    named = set(looks.values()) & {"yield", *SELECTIVITIES}
+    if are_yields and not named and len(others) > 1 and not all(map(_is_amount, columns[first])):
+        expected = "expected one row per experiment, with columns such as base, acid, yield"
+        raise InputError(str(path), expected, "a plate: results below every column but the first")
+    return [
+        (name, ", ".join(list(dict.fromkeys(filter(None, cells)))[:SHOWN_VALUES]), looks[name])
+        for name, cells in columns.items()
     ]
-    for name in once:
-        if once.count(name) > 1:
+
+
+def _is_amount(cell: str) -> bool:
+    return not cell or read_yield(cell).value is not None
+
+
+# --- Columns ---
+
+
+def _check_columns(layout: Layout, where: str) -> None:
+    """InputError for a column with two uses, or a group that build would leave out."""
+    named = layout.columns
+    for name in named:
+        if named.count(name) > 1:
             raise InputError(where, f"the column {printable(name, 60)} is named twice")
+    if hidden := set(layout.group).intersection(_SETTINGS.condition_keys_blacklist):
+        expected = "must have another name: build leaves it out of prompts"
+        raise InputError(where, f"the column {min(hidden)} {expected}")
+
+
+def _find_entry(header: Sequence[str], layout: Layout) -> str | None:
+    """The first column of entry numbers by its name, one with a name before pandas' index."""
+    left = [name for name in header if name not in (*layout.columns, *layout.group)]
+    return next(iter(sorted(filter(is_entry, left), key=UNNAMED.__eq__)), None)
+
+
+def _describe_columns(header: Sequence[str], layout: Layout, entry: str | None) -> Iterator[str]:
+    """What was decided about columns, and which are not used."""
+    if entry and entry != layout.entry:
+        yield f"column {entry!r} is read as the entry number"
+    for name in layout.results.values():
+        first, *others = interpret_header(name) or ("",)
+        if others and others[0] in _SCORED:
+            yield f"column {name!r} holds {' and '.join((first, *others))}"
+        elif others:
+            yield f"column {name!r}: what stands in brackets is {', '.join(others)}, and not used"
+    used = (*layout.columns, *layout.group, entry)
+    if unused := [name for name in header if name not in used]:
+        yield f"columns that are not used: {', '.join(unused)}"
     for name in _SETTINGS.condition_keys_blacklist:
-        if name in layout.group:
-            raise InputError(
-                where, f"the column {name} must have another name: build leaves it out of prompts"
-            )
-    return [*once, *layout.group, *([layout.entry] if layout.entry else [])]
+        if name in layout.conditions:
+            yield f"warning: build leaves the condition {name} out; give it another name"
 
 
-def _usable_rows(sheet: Sheet, layout: Layout, left_out: RecordNotes) -> list[Row]:
-    """The rows that may hold an experiment."""
+# --- Rows ---
+
+
+def _find_experiments(sheet: Sheet, layout: Layout, left_out: RecordNotes) -> list[Row]:
+    """The rows that may hold an experiment; adds the places of all others to `left_out`."""
     rows, formulas, cells = [], list[str](), list[str]()
+    named = (*layout.columns, *layout.group)
     for row in sheet.rows:
-        unsaved = [cell for name, cell in row.unsaved.items() if name not in layout.drop]
+        unsaved = [cell for name, cell in row.unsaved.items() if name in named]
         if reason := _why_no_experiment(row, layout):
             left_out[reason].append(row.place)
         elif unsaved:
@@ -193,92 +233,48 @@ def _why_no_experiment(row: Row, layout: Layout) -> str:
     first = row.cells[filled[0]]
     if len(filled) == 1 and filled[0] not in layout.results.values() and _SENTENCE.match(first):
         return "a footnote"
-    return "an average or a total" if _SUMMARY.fullmatch(first) else ""
+    if _SUMMARY.fullmatch(first):
+        return "an average or a total"
+    is_lost = layout.reaction and not _REACTION.fullmatch(row.cells[layout.reaction])
+    return "no reaction SMILES" if is_lost else ""
 
 
-def _complete(
-    layout: Layout, header: Sequence[str], rows: Sequence[Row], named: Sequence[str], where: str
-) -> tuple[Layout, list[str]]:
-    """The layout with entry number, reaction and conditions, and notes on what was decided."""
-    roles = {name: header_roles(name) for name in layout.results.values()}
-    notes = [f"column {name!r} holds {' and '.join(both)}" for name, both in roles.items() if both]
-    columns = {name: [row.cells[name] for row in rows] for name in header}
-    left = {name: cells for name, cells in columns.items() if name not in named}
-    reactions = [name for name, cells in left.items() if all(map(_REACTION.fullmatch, cells))]
-    left = {name: cells for name, cells in left.items() if name not in reactions}
-    if layout.entry is None and (entries := sorted(filter(is_entry, left), key=UNNAMED.__eq__)):
-        layout = replace(layout, entry=entries[0])
-        del left[entries[0]]
-        notes.append(f"column {layout.entry!r} is read as the entry number")
-    if reactions:
-        use = not layout.reactants and not layout.products
-        layout = replace(layout, reaction=reactions[0] if use else None)
-        notes.append(f"reaction SMILES{'' if use else ', not used'}: {', '.join(reactions)}")
-    results = [_results(row, layout) for row in rows]
-    cells_of_yield = (
-        [read_yield(cells.get(name)).value for name in reversed(YIELDS)] for cells in results
-    )
-    yields = [
-        next((value for value in values if value is not None), None) for values in cells_of_yield
-    ]
-    conditions, more = (
-        (list(layout.conditions), []) if layout.conditions else choose_conditions(left, yields)
-    )
-    if not conditions:
-        got = "; ".join(more) or "no others than the named columns"
-        raise InputError(where, "expected a column of conditions", got)
-    more += warn_of_conditions({name: columns[name] for name in conditions}, yields)
-    blacklisted = [name for name in _SETTINGS.condition_keys_blacklist if name in conditions]
-    more += [
-        f"warning: build leaves the condition {name} out; give it another name"
-        for name in blacklisted
-    ]
-    return replace(layout, conditions=conditions), [
-        *notes,
-        f"conditions: {', '.join(conditions)}",
-        *more,
-    ]
-
-
-def _read_row(row: Row, number: int, layout: Layout) -> Experiment:
+def _read_row(row: Row, number: int, layout: Layout, entry: str | None) -> Experiment:
     cells = row.cells
     named = layout.reactants, layout.products
     sides = [[_item(name, cells[name], True) for name in names if cells[name]] for names in named]
     if layout.reaction:
         left, _, right = cells[layout.reaction].split()[0].split(">")
         sides = [[_smiles_item(part) for part in side.split(".") if part] for side in (left, right)]
+    for at, texts in enumerate((layout.reactants_smiles, layout.products_smiles)):
+        sides[at] = list(map(_smiles_item, texts)) or sides[at]
     shown = [name for name in layout.group if name not in (*layout.reactants, *layout.products)]
     names = dict.fromkeys((*layout.conditions, *shown))
     return Experiment(
         place=row.place,
-        entry=cells[layout.entry] if layout.entry else str(number),
+        entry=cells[entry] if entry else str(number),
         reactants=sides[0],
         products=sides[1],
         conditions={name: read_items(_item(name, cells[name], False)) for name in names},
-        results=_results(row, layout),
+        results=_read_results(row, layout),
         group=tuple(cells[name] for name in layout.group),
     )
 
 
-def _results(row: Row, layout: Layout) -> dict[str, str | None]:
-    """The result cells, whole; a column whose name announces two numbers gives both, unless the
+def _read_results(row: Row, layout: Layout) -> dict[str, str | None]:
+    """The result cells, whole; a column whose name announces two quantities gives both, unless the
     other has a column.
     """
     named: dict[str, str | None] = {}
     beside: dict[str, str | None] = {}
     for result, name in layout.results.items():
-        named[result] = row.cells[name] or None
-        if roles := header_roles(name):
+        parts = {"": row.cells[name]}
+        if len(roles := interpret_header(name)) > 1:
             parts = split_cell(row.cells[name], roles)
-            named[result] = parts.pop("yield" if result in YIELDS else result, "") or None
-            beside |= {
-                "yield_ratio" if role == "yield" else role: text for role, text in parts.items()
-            }
-    beside.pop("conv", None)
-    return {
-        **beside,
-        **{result: text for result, text in named.items() if text or result not in beside},
-    }
+        own = "yield" if result in YIELDS else result
+        named[result] = parts.pop(own, "") or parts.pop("", "") or None
+        beside |= {_FIELDS[role]: text for role, text in parts.items() if role in _FIELDS}
+    return {**beside, **{key: text for key, text in named.items() if text or key not in beside}}
 
 
 def _item(column: str, cell: str, molecule: bool) -> Item:
@@ -296,37 +292,43 @@ def _smiles_item(text: str) -> Item:
     return {"content": text, "SMILES": text}
 
 
-# --- Experiments as tables ---
+# --- Results ---
 
 
-def _with_yield(
-    path: Path, experiments: Sequence[Experiment], layout: Layout, left_out: RecordNotes
-) -> tuple[list[Experiment], list[str]]:
-    """(experiments whose yield can be read, lines about cells and about all that is left out)."""
-    used, yields, warnings = [], [], RecordNotes()
+def _keep_with_yield(
+    experiments: Sequence[Experiment], layout: Layout, left_out: RecordNotes, warnings: RecordNotes
+) -> tuple[dict[str, Experiment], list[float]]:
+    """(experiments whose yield can be read, by place; their yields); adds notes about cells."""
+    used, yields = dict[str, Experiment](), list[float]()
     for experiment in experiments:
         scores, _, notes = read_scores(experiment.results, _SETTINGS, bool(layout.fraction))
         texts = [f"{_NAMES.get(name, name)}: {note}" for name, note in notes]
         if scores is None:
             left_out["; ".join(texts) or "no yield"].append(experiment.place)
             continue
-        used.append(experiment)
+        used[experiment.place] = experiment
         yields.append(scores["yield"])
         for text in texts:
             warnings[text].append(experiment.place)
+    return used, yields
+
+
+def _check_scale(
+    path: Path, used: Mapping[str, Experiment], yields: Sequence[float], layout: Layout
+) -> None:
+    """InputError if the yields may be shares of 1 or percent, and nobody says which."""
+    percent = any("%" in as_text(e.results.get(name)) for e in used.values() for name in YIELDS)
+    if layout.fraction is None and 0 < max(yields) <= 1 and not percent:
+        choice = "say --fraction if they are shares of 1, --no-fraction if percent"
+        raise InputError(str(path), f"all yields are within 0 and 1: {choice}")
+
+
+def _warn_of_shares(used: Mapping[str, Experiment], warnings: RecordNotes) -> None:
     for name in ("ee", "er"):
-        shares = [cell for e in used if (cell := as_text(e.results.get(name)).strip())]
-        if len(shares) > 1 and all(
-            re.fullmatch(r"0?\.[0-9]+|1(?:\.0*)?|0", share) for share in shares
-        ):
-            warnings[f"all {name} are within 0 and 1, and are read as percent"] = [
-                e.place for e in used
-            ]
-    percent = any("%" in as_text(e.results.get(name)) for e in used for name in YIELDS)
-    if layout.fraction is None and yields and 0 < max(yields) <= 1 and not percent:
-        expected = "all yields are within 0 and 1: say --fraction if they are shares of 1, --no-fraction if percent"
-        raise InputError(str(path), expected)
-    return used, _group("warning: ", warnings) + _group("left out: ", left_out)
+        cells = [as_text(e.results.get(name)).strip() for e in used.values()]
+        shares = list(filter(None, cells))
+        if len(shares) > 1 and all(map(_SHARE.fullmatch, shares)):
+            warnings[f"all {name} are within 0 and 1, and are read as percent"] = list(used)
 
 
 def _group(prefix: str, places: Mapping[str, Sequence[str]]) -> list[str]:
@@ -336,6 +338,27 @@ def _group(prefix: str, places: Mapping[str, Sequence[str]]) -> list[str]:
     rest = [place for reason in list(places)[MOST_REASONS:] for place in places[reason]]
     named = [*list(places.items())[:MOST_REASONS], *([("other cells", rest)] if rest else [])]
     return [f"{prefix}{reason}: {grouped_names(group)}" for reason, group in named]
+
+
+# --- Experiments as tables ---
+
+
+def _make_tables(path: Path, experiments: Sequence[Experiment], layout: Layout) -> Tables:
+    groups = group_by(experiments, lambda e: dump_json([e.reactants, e.products, e.group]))
+    stem, width = _FILE_NAME.sub("_", path.stem).strip(".") or "table", len(str(len(groups)))
+    tables = {}
+    for number, members in enumerate(groups.values(), 1):
+        name = stem if len(groups) == 1 else f"{stem}_{number:0{width}d}"
+        tables[f"{name}.json"] = _make_table(name, members, layout)
+    return tables
+
+
+def _hint_at_smiles(experiments: Iterable[Experiment]) -> list[str]:
+    sides = (side for e in experiments for side in (e.reactants, e.products))
+    if all(side and all(item["SMILES"] for item in side) for side in sides):
+        return []
+    hint = "build with --reactant-product-require content or none"
+    return [f"reactants and products are not all SMILES: {hint}"]
 
 
 def _make_table(name: str, experiments: Sequence[Experiment], layout: Layout) -> dict[str, Any]:

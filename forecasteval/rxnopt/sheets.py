@@ -16,11 +16,13 @@ from forecasteval.common.files import csv_delimiter, csv_rows, decode_utf8, read
 from forecasteval.common.records import number_text
 
 from .chemicals import repair
+from .columns import fold_name
 
 UNNAMED: Final = "(unnamed)"  # the index that pandas' to_csv writes in front
 MOST_CELLS: Final = 5_000_000
 MOST_BYTES: Final = 1 << 29  # of a workbook, unpacked
 _PROBE: Final = 50  # rows in which another sheet must look like data
+_DITTO: Final = re.compile("[\"″”〃]|''|do[.]|ditto", re.I)
 _NO_VALUE: Final = frozenset({"nan", "<na>", "#n/a"})  # what pandas and Excel write for nothing
 
 
@@ -70,7 +72,8 @@ def read_sheet(path: Path, name: str | None = None, columns: Sequence[str] = ())
     except InputError as error:
         if name is not None or not grid.other_sheets:
             raise
-        hint = f"sheets that look like data: {', '.join(printable(title, 60) for title in grid.other_sheets)} (--sheet)"
+        titles = ", ".join(printable(title, 60) for title in grid.other_sheets)
+        hint = f"sheets that look like data: {titles} (--sheet)"
         raise InputError(error.where, error.expected, f"{error.got or 'none'}; {hint}") from None
 
 
@@ -79,46 +82,70 @@ def _make_sheet(grid: Grid, where: str, columns: Sequence[str]) -> Sheet:
     filled = [at for at, (_, cells) in enumerate(rows) if any(cells)]
     if len(filled) < 2:
         raise InputError(where, "expected a header and rows", "none")
-    # A title may stand above the header, which is the first row with all columns that the user
-    # named.
-    start = next((at for at in filled if set(columns) <= set(rows[at][1])), filled[0])
+    start = _find_header(rows, filled, columns)
     above = [rows[at][0] for at in filled if at < start]
-    notes = [
-        *grid.notes,
-        *([f"above the header, not read: {grouped_names(above)}"] if above else []),
-    ]
-    (place, header), *rows = rows[start : filled[-1] + 1]
-    if not header[0] and any(cells and cells[0] for _, cells in rows):
+    (place, cells), *below = rows[start : filled[-1] + 1]
+    header = list(map(fold_name, cells))
+    if not header[0] and any(cells and cells[0] for _, cells in below):
         header[0] = UNNAMED
-    named = {name: at for at, name in enumerate(header) if name}
     for name in filter(None, header):
         if header.count(name) > 1:
             raise InputError(f"{where}: {place}", f"the column {printable(name, 60)} occurs twice")
-    if missing := [name for name in columns if name not in named]:
-        raise InputError(
-            where, f"no column {printable(missing[0], 60)}", ", ".join(map(printable, named))
+    if missing := [name for name in columns if name not in header]:
+        known = ", ".join(map(printable, filter(None, header)))
+        raise InputError(where, f"no column {printable(missing[0], 60)}", known)
+    read = [_read_row(grid, where, place, cells, header) for place, cells in below]
+    count, repeated = _repeat_above(where, read)
+    notes = [
+        *grid.notes,
+        *([f"above the header, not read: {grouped_names(above)}"] if above else []),
+        *([f"ditto marks that repeat the cell above: {count} ({repeated})"] if count else []),
+    ]
+    return Sheet(list(filter(None, header)), read, notes)
+
+
+def _find_header(
+    rows: Sequence[tuple[str, list[str]]], filled: Sequence[int], columns: Sequence[str]
+) -> int:
+    """The row of the header: a title may stand above it. It is the first row with all columns that
+    the user named, or else with a cell beyond the first.
+    """
+    if columns:
+        return next(
+            (at for at in filled if set(columns) <= set(map(fold_name, rows[at][1]))), filled[0]
         )
-    read = []
-    for place, cells in rows:
-        if len(cells) == 1 and " " in cells[0]:  # a footnote below the table
-            cells += [""] * (len(header) - 1)
-        if any(cells) and len(cells) != len(header):
-            raise InputError(f"{where}: {place}", f"expected {len(header)} cells", str(len(cells)))
-        if any(cell and not name for name, cell in zip(header, cells, strict=False)):
-            raise InputError(f"{where}: {place}", "expected a name above every cell", "none")
-        formulas = {
-            name: grid.unsaved[place, at]
-            for name, at in named.items()
-            if (place, at) in grid.unsaved
-        }
-        read.append(
-            Row(
-                place,
-                {name: cells[at] if any(cells) else "" for name, at in named.items()},
-                formulas,
-            )
-        )
-    return Sheet(list(named), read, notes)
+    return next((at for at in filled if any(rows[at][1][1:])), filled[0])
+
+
+def _read_row(grid: Grid, where: str, place: str, cells: list[str], header: Sequence[str]) -> Row:
+    if len(cells) == 1 and " " in cells[0]:  # a footnote below the table
+        cells = [*cells, *[""] * (len(header) - 1)]
+    if any(cells) and len(cells) != len(header):
+        raise InputError(f"{where}: {place}", f"expected {len(header)} cells", str(len(cells)))
+    for number, (name, cell) in enumerate(zip(header, cells, strict=False), 1):
+        if cell and not name:
+            got = f"a cell without one: {printable(cell, 40)}"
+            raise InputError(f"{where}: {place}, column {number}", "expected a name above it", got)
+    named = [(name, at) for at, name in enumerate(header) if name]
+    unsaved = {name: grid.unsaved[place, at] for name, at in named if (place, at) in grid.unsaved}
+    return Row(place, {name: cells[at] if any(cells) else "" for name, at in named}, unsaved)
+
+
+def _repeat_above(where: str, rows: Sequence[Row]) -> tuple[int, str]:
+    """(the number of ditto marks, their columns); each becomes the cell above it."""
+    count, above, columns = 0, dict[str, str](), dict[str, None]()
+    for row in rows:
+        for name, cell in row.cells.items():
+            if not _DITTO.fullmatch(cell):
+                continue
+            if not above.get(name):
+                place = f"{where}: {row.place}, column {printable(name, 60)}"
+                raise InputError(place, "expected a cell above the ditto mark", "none")
+            row.cells[name] = above[name]
+            columns[name] = None
+            count += 1
+        above = row.cells if any(row.cells.values()) else above
+    return count, ", ".join(map(printable, columns))
 
 
 def _clean(cell: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Final
 
@@ -54,6 +55,9 @@ def test_from_a_spreadsheet_to_a_score(tmp_path: Path, orders: int) -> None:
         "yield (%)",
         "--ee",
         "ee (%)",
+        "--conditions",
+        "base",
+        "solvent",
         "--reactants-smiles",
         "CCBr",
         "--products-smiles",
@@ -62,8 +66,7 @@ def test_from_a_spreadsheet_to_a_score(tmp_path: Path, orders: int) -> None:
     done = run("import", path, "-o", tmp_path / "tables", *options)
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines() == [
-        "column 'Entry' is read as the entry number", "conditions: base, solvent",
-        "no conditions, unless --conditions says so: results (--ee, --er, --dr and --rr score them): conv.",
+        "column 'Entry' is read as the entry number", "columns that are not used: conv.",
         "rows: 12, used 12, left out 0", f"1 table in {tmp_path}/tables",
     ]  # fmt: skip
     done = run("build", tmp_path / "tables", "-o", tmp_path / "q")
@@ -294,10 +297,11 @@ BAD_COMMANDS: Final[list[tuple[list[str], str]]] = [
     (["render", "q.json", "--permutations", "0"], "--permutations: expected a number from 1 to 1000, got 0"),
     (["render", "q.json", "--shots", "-1"], "--shots: expected a number from 0, got -1"),
     (["render", "q.json", "--shots", "1"], "--shots: expected answers to questions of 1 other tables, got 0"),
-    (["import", "t.csv", "-o", "tables"], "--yield: expected the column of the yield"),
-    (["import", "t.csv", "-o", "tables", "--yield", "nope"], "t.csv: no column nope, got base, y"),
-    (["import", "t.csv", "-o", "taken", "--yield", "y"], "taken/t.json: the file must not exist yet"),
-    (["import", "no.csv", "-o", "tables", "--yield", "y"], "no.csv: cannot be read: No such file or directory"),
+    (["import", "t.csv", "-o", "tables", "--yield", "nope", "--conditions", "base"],
+     "t.csv: no column nope, got base, y"),
+    (["import", "t.csv", "-o", "taken", "--yield", "y", "--conditions", "base"],
+     "taken/t.json: the file must not exist yet"),
+    (["import", "no.csv", "-o", "tables"], "no.csv: cannot be read: No such file or directory"),
 ]  # fmt: skip
 
 
@@ -325,6 +329,35 @@ def test_bad_commands(
     done = run(*command)
     assert (done.code, done.out, done.err.splitlines()[-1]) == (2, "", f"eval.py: {message}")
     assert sorted(path for path in tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("given", [[], ["--yield", "Yield (%)"], ["--conditions", "my base"]])
+def test_import_lists_the_columns_and_the_command_to_run(tmp_path: Path, given: list[str]) -> None:
+    """Without the yield or the conditions nothing is written; the command that is shown imports."""
+    text = 'Entry,my base,"Yield\n(%)",ee (%),Conv.\n1,K,50,90,60\n2,Na,60,80,70\n'
+    path, folder = write(tmp_path / "x.csv", text), tmp_path / "tables"
+    done = run("import", path, "-o", folder, *given)
+    assert (done.code, folder.exists()) == (2, False)
+    *table, _, command = done.out.splitlines()
+    assert [line.split("  ")[0] for line in table] == [
+        "Column", "Entry", "my base", "Yield (%)", "ee (%)", "Conv.",
+    ]  # fmt: skip
+    assert table[1].split() == ["Entry", "1,", "2", "entry", "number"]
+    assert done.err.startswith(f"eval.py: {path}: nothing is written without --yield and --cond")
+    words = shlex.split(command)
+    assert words[:3] == ["python", "eval.py", "rxnopt"]
+    assert run(*words[3:]).code == 0
+    results = json.loads((folder / "x.json").read_text(encoding="utf-8"))["entries"][0]["results"]
+    assert results == {"yield_ratio": "50", "ee": "90"}
+
+
+def test_the_command_keeps_what_was_said(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", "s,base,a,b\nx,K,1,2\n")
+    options = ("--isolated-yield", "b", "--group", "s", "--doi", "10/x", "--no-fraction")
+    command = run("import", path, "-o", "t", *options).out.splitlines()[-1]
+    assert command.endswith(
+        " --isolated-yield b --conditions base a --group s --doi 10/x --no-fraction"
+    )
 
 
 def test_usage(monkeypatch: pytest.MonkeyPatch) -> None:

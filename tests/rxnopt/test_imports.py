@@ -15,7 +15,7 @@ import pytest
 from cli import import_extra
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.builder import build_questions
-from forecasteval.rxnopt.imports import Layout, import_file
+from forecasteval.rxnopt.imports import Layout, import_file, list_columns
 from forecasteval.rxnopt.prompts import make_template, render_question
 from forecasteval.rxnopt.settings import Settings
 from forecasteval.rxnopt.tables import read_scores
@@ -25,7 +25,8 @@ openpyxl = import_extra("openpyxl")
 
 
 def read(path: Path, column: str = "yield", **layout: Any) -> tuple[dict[str, Record], list[str]]:
-    return import_file(path, Layout({"yield_ratio": column}, **layout))
+    """The tables of a file, with the condition `base` unless others are named."""
+    return import_file(path, Layout({"yield_ratio": column}, **{"conditions": ["base"], **layout}))
 
 
 def only(path: Path, column: str = "yield", **layout: Any) -> Record:
@@ -47,16 +48,17 @@ def test_import_makes_a_table_of_each_group(tmp_path: Path) -> None:
     )
     layout = Layout(
         {"yield_ratio": "yield", "ee": "ee"},
+        ["base", "ligand SMILES"],
         ["halide"],
         ["product"],
         ["substrate"],
-        ["note"],
         fraction=True,
     )
     tables, notes = import_file(path, layout)
     assert list(tables) == ["my_runs_1.json", "my_runs_2.json"]
     assert notes == [
-        "column 'Entry' is read as the entry number", "conditions: base, ligand SMILES",
+        "column 'Entry' is read as the entry number", "columns that are not used: note",
+        "warning: the condition ligand SMILES is different in every row",
         "left out: empty: 1 (line 4)",
         "reactants and products are not all SMILES: build with --reactant-product-require content or none",
         "rows: 4, used 3, left out 1",
@@ -101,22 +103,29 @@ def test_a_group_that_build_would_not_show_is_refused(tmp_path: Path) -> None:
         InputError, match="the column scale must have another name: build leaves it out of prompts"
     ):
         read(path, group=["scale"])
-    assert "warning: build leaves the condition scale out; give it another name" in read(path)[1]
+    notes = read(path, conditions=["scale", "base"])[1]
+    assert "warning: build leaves the condition scale out; give it another name" in notes
 
 
+YIELD: Final = {"yield_ratio": "b"}
+ASKED: Final = ": expected the columns of the yield and of the conditions"
 BAD: Final = [
-    ("a,b\n1,2\n", Layout({"yield_ratio": "c"}), ": no column c, got a, b"),
-    ("a,b\n1,2\n", Layout({"yield_ratio": "b"}, conditions=["x"]), ": no column x, got a, b"),
+    ("a,b\n1,2\n", Layout({"yield_ratio": "c"}, ["a"]), ": no column c, got a, b"),
+    ("a,b\n1,2\n", Layout(YIELD, ["x"]), ": no column x, got a, b"),
+    ("a,b\n1,2\n", Layout(YIELD), ASKED),
+    ("a,b\n1,2\n", Layout({}, ["a"]), ASKED),
+    ("a,b\n1,2\n", Layout({"ee": "b"}, ["a"]), ASKED),
+    ("a,b\n1,2\n", Layout({**YIELD, "ee": "b"}, ["a"]), ": the column b is named twice"),
+    ("a,b\n1,2\n", Layout(YIELD, ["a"], ["a"]), ": the column a is named twice"),
     (
-        "y\n1\n",
-        Layout({"yield_ratio": "y"}),
-        ": expected a column of conditions, got no others than the named columns",
+        "a,b\nCCO,2\n",
+        Layout(YIELD, ["b"], reaction="a"),
+        ": the column b is named twice",
     ),
-    ("a,b\n1,2\n", Layout({"yield_ratio": "b", "ee": "b"}), ": the column b is named twice"),
     (
-        "a,b\n1,2\n",
-        Layout({"yield_ratio": "b"}, drop=["a"], conditions=["a"]),
-        ": the column a is named twice",
+        "a,b,r\n1,2,CCO\n",
+        Layout(YIELD, ["a"], reaction="r"),
+        ": expected rows with a yield, got left out: no reaction SMILES: 1 (line 2)",
     ),
 ]
 
@@ -129,61 +138,90 @@ def test_bad_layouts(tmp_path: Path, text: str, layout: Layout, message: str) ->
     assert str(caught.value) == f"{path}{message}"
 
 
-# --- What tells the answer is no condition ---
+# --- Columns ---
 
 
-def test_results_row_numbers_and_what_follows_the_yield_are_no_conditions(tmp_path: Path) -> None:
-    rows = [f"{n},{base},{n},{y},{y - 1},{y * 3 + n % 2}" for n, (base, y) in enumerate(
-        zip("abcdefghij", [50, 20, 90, 30, 10, 70, 60, 80, 40, 5], strict=True))]  # fmt: skip
-    path = write(
-        tmp_path / "x.csv", "Entry,base,plate,yield,Conv. (%),signal\n" + "\n".join(rows) + "\n"
-    )
-    table, (_, found, *notes) = only(path), read(path)[1]
-    assert conditions(table) == ["base"]
-    assert found == "conditions: base"
-    assert notes[:3] == [
-        "no conditions, unless --conditions says so: row numbers: plate",
-        "no conditions, unless --conditions says so: results (--ee, --er, --dr and --rr score them): Conv. (%)",
-        "no conditions, unless --conditions says so: columns that go with the yield (correlation above 0.95): signal",
-    ]
-    assert conditions(only(path, conditions=["base", "signal", "plate"])) == [
-        "base",
-        "signal",
-        "plate",
-    ]
-
-
-def test_the_only_thing_that_varies_stays_a_condition(tmp_path: Path) -> None:
-    rows = ["x,base,yield", "25,K,10", "40,K,31", "60,K,50", "80,K,69", "100,K,91"]
-    table, notes = only(path := write(tmp_path / "x.csv", "\n".join(rows) + "\n")), read(path)[1]
-    assert conditions(table) == ["x", "base"]
-    assert "warning: the condition x goes with the yield" in notes
-
-
-def test_names_of_experiments_and_marks_are_no_conditions(tmp_path: Path) -> None:
-    rows = [
-        "vessel,well,mark,verdict,ligand,yield",
-        "V7,A1,+++,good,L1,90",
-        "V3,A2,-,poor,L2,5",
-        "V9,A2,++,好,L3,60",
-    ]
+def test_nothing_is_dropped_by_a_guess(tmp_path: Path) -> None:
+    """`MS`, molecular sieves, went as mass spectrometry; `Enzyme` beside `pH` as a name of rows."""
+    rows = ["MS,Enzyme,pH,Conv.,yield", "4A,E1,7,90,80", "3A,E2,7,50,40", "none,E3,8,40,30"]
     path = write(tmp_path / "x.csv", "\n".join(rows) + "\n")
-    assert conditions(only(path)) == [
-        "ligand"
-    ]  # it has another value in every row, too, and is what was screened
-    assert read(path)[1][1:4] == [
-        "no conditions, unless --conditions says so: columns with another value in every row: vessel",
-        "no conditions, unless --conditions says so: names of experiments: well",
-        "no conditions, unless --conditions says so: marks of how well it went: mark, verdict",
+    names = ["MS", "Enzyme", "pH"]
+    assert conditions(only(path, conditions=names)) == names
+    assert read(path, conditions=names)[1][0] == "columns that are not used: Conv."
+    assert "columns that are not used: MS, Enzyme, Conv." in read(path, conditions=["pH"])[1]
+
+
+def test_a_condition_that_tells_the_result_is_warned_about(tmp_path: Path) -> None:
+    rows = ["x,base,yield", "25,K,10", "40,Na,31", "60,K,50", "80,Na,69", "100,K,91"]
+    path = write(tmp_path / "x.csv", "\n".join(rows) + "\n")
+    notes = read(path, conditions=["x", "base"])[1]
+    assert notes[:2] == [
+        "warning: the condition x is in order with the yield",
+        "warning: the condition x is different in every row",
     ]
-    assert conditions(only(path, conditions=["well", "ligand"])) == ["well", "ligand"]
+
+
+def test_the_list_of_columns(tmp_path: Path) -> None:
+    text = "Table 1\nEntry,base,Yield (%),ee,MS\n1,K,50,90,4A\n2,K,60,,3A\n3,Na,7,,4A\n4,Cs,8,,5A\n"
+    assert list_columns(write(tmp_path / "x.csv", text)) == [
+        ("Entry", "1, 2, 3", "entry number"), ("base", "K, Na, Cs", "condition"), ("Yield (%)", "50, 60, 7", "yield"),
+        ("ee", "90", "ee"), ("MS", "4A, 3A, 5A", "condition"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [",K2CO3,DBU\nAcOH,12,45\nTFA,50,trace\n", "acid \\ base,K2CO3,DBU\nAcOH,12,45\nTFA,50,\n"],
+)
+def test_a_plate_is_refused(tmp_path: Path, text: str) -> None:
+    path = write(tmp_path / "x.csv", text)
+    with pytest.raises(
+        InputError, match=r"one row per experiment, .* base, acid, yield, got a plate"
+    ):
+        list_columns(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["ligand,T,yield\nL1,80,5\n", "ligand,base,x\nL1,K,5\n", "T,x,y\n80,5,6\n", "L,x\na,5\n"],
+)
+def test_a_list_of_experiments_is_no_plate(tmp_path: Path, text: str) -> None:
+    assert list_columns(write(tmp_path / "x.csv", text))
+
+
+@pytest.mark.parametrize("name", ["Yield (%)", "Yield\n(%)", " Yield  (%)"])
+def test_names_of_columns_match_after_blanks_are_folded(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / "x.csv", 'base,"Yield\n(%)"\nK,5\n')
+    assert only(path, name)["entries"][0]["results"] == {"yield_ratio": "5"}
+
+
+@pytest.mark.parametrize(
+    ("header", "cell", "effective"),
+    [("yield (ee)", "85 (80)[c]", 76.5), ("yield (ee)", ">99 (75)[b]", 86.625), ("yield", "85^[c]", 85.0),
+     ("yield", "95[d] (90)", 90.0), ("yield", "85 (82)^[c]", 82.0), ("yield", "85 (82 isol.)", 82.0),
+     ("Yield of 3a (4a) (%)", "60 (35)", 60.0), ("Yield (%) (recovered SM)", "60 (35)", 60.0),
+     ("Yield (3a:4a)", "60 (1:9)", 60.0), ("Isolated yield (NMR)", "82 (85)", 82.0),
+     ("NMR yield (isolated)", "85 (82)", 82.0), ("Yield of 3a (4a)", "85 (82 isol.)", 82.0)],
+)  # fmt: skip
+def test_the_header_says_what_the_bracket_is(
+    tmp_path: Path, header: str, cell: str, effective: float
+) -> None:
+    path = write(tmp_path / "x.csv", f'base,"{header}"\nK,"{cell}"\n')
+    (entry,) = only(path, header)["entries"]
+    assert read_scores(entry["results"], Settings(), False)[1] == effective
+
+
+def test_what_a_bracket_holds_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", "base,Yield of 3a (4a)\nK,60 (35)\n")
+    note = "column 'Yield of 3a (4a)': what stands in brackets is 4a, and not used"
+    assert read(path, "Yield of 3a (4a)")[1][0] == note
 
 
 def test_standard_conditions_are_warned_about_in_any_column(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "Conditions,y\nstandard conditions,90\nno light,5\n")
     assert any(
         note.startswith("warning: Conditions: 'standard conditions' says which")
-        for note in read(path, "y")[1]
+        for note in read(path, "y", conditions=["Conditions"])[1]
     )
 
 
@@ -196,7 +234,9 @@ def test_the_standard_under_deviations_is_warned_about(tmp_path: Path, standard:
         f"deviation from standard,y\n{standard},90\nno light,5\nDMF for THF,60\n",
     )
     (warning,) = [
-        note for note in read(path, "y")[1] if note.startswith("warning: deviation from standard: ")
+        note
+        for note in read(path, "y", conditions=["deviation from standard"])[1]
+        if note.startswith("warning: deviation from standard: ")
     ]
     assert warning.endswith(
         " says which option is the standard, mostly the best one: write there what was used instead"
@@ -220,9 +260,11 @@ def test_a_column_that_announces_two_numbers_gives_both(tmp_path: Path) -> None:
 
 
 def test_an_entry_with_a_name_comes_before_an_index_without(tmp_path: Path) -> None:
-    table = only(write(tmp_path / "x.csv", ",Entry,base,yield\n0,1a,K,5\n1,1b,Na,6\n"))
+    path = write(tmp_path / "x.csv", ",Entry,base,yield\n0,1a,K,5\n1,1b,Na,6\n")
+    table = only(path)
     assert [entry["entry_idx"] for entry in table["entries"]] == ["1a", "1b"]
-    assert conditions(table) == ["base"]
+    other = only(path, entry="(unnamed)")
+    assert [entry["entry_idx"] for entry in other["entries"]] == ["0", "1"]
 
 
 def test_every_row_is_used_or_left_out_by_a_named_reason(tmp_path: Path) -> None:
@@ -240,9 +282,9 @@ def test_every_row_is_used_or_left_out_by_a_named_reason(tmp_path: Path) -> None
         "",
     ]
     path = write(tmp_path / "x.csv", "\n".join(rows) + "\n")
-    tables, notes = import_file(path, Layout({"yield_ratio": "yield", "ee": "ee"}))
+    tables, notes = import_file(path, Layout({"yield_ratio": "yield", "ee": "ee"}, ["base"]))
     assert [e["results"]["yield_ratio"] for e in tables["x.json"]["entries"]] == ["88", "trace"]
-    assert notes[1:-2] + notes[-1:] == [
+    assert notes[:-2] + notes[-1:] == [
         "warning: ee: the two parts of an ee add up to 100: '98/94': 1 (line 2)",
         "left out: empty: 1 (line 6)",
         "left out: a footnote: 1 (line 9)",
@@ -283,7 +325,9 @@ def test_every_notation_scores_in_a_sheet_as_in_a_table(tmp_path: Path) -> None:
         writer = csv.DictWriter(file, ["base", *header], restval="")
         writer.writeheader()
         writer.writerows({"base": f"b{n}", **row} for n, row in enumerate(results))
-    tables, _ = import_file(tmp_path / "x.csv", Layout({field: field for field in header}))
+    tables, _ = import_file(
+        tmp_path / "x.csv", Layout({field: field for field in header}, ["base"])
+    )
     imported = {
         e["conditions"]["base"][0]["content"]: e["results"] for e in tables["x.json"]["entries"]
     }
@@ -312,7 +356,7 @@ def test_yields_within_0_and_1_are_asked_about(tmp_path: Path) -> None:
 
 def test_shares_under_ee_are_warned_about(tmp_path: Path) -> None:
     """0.91 is read as 0.91 %."""
-    layout = Layout({"yield_ratio": "yield", "ee": "ee"})
+    layout = Layout({"yield_ratio": "yield", "ee": "ee"}, ["base"])
     for ees, is_told in ((("0.91", "0.95"), True), (("0.91", "95"), False), (("0", ""), False)):
         path = write(
             tmp_path / "x.csv", "base,yield,ee\n" + "".join(f"b{ee},50,{ee}\n" for ee in ees)
@@ -347,7 +391,7 @@ def test_escapes_and_marks_of_nothing_in_conditions(tmp_path: Path) -> None:
     path = write(
         tmp_path / "x.csv", "base\u200b,T,yield\xa0\nNaN,25 \\u00b0C,5\xa0\nK&lt;2,nan,6\u200b\n"
     )
-    entries = only(path)["entries"]
+    entries = only(path, conditions=["base", "T"])["entries"]
     assert [[[i["content"] for i in e["conditions"][key]] for key in ("base", "T")] for e in entries] == [
         [[], ["25 °C"]], [["K<2"], []],
     ]  # fmt: skip
@@ -355,6 +399,9 @@ def test_escapes_and_marks_of_nothing_in_conditions(tmp_path: Path) -> None:
 
 
 # --- The field's own files ---
+
+
+SCREENED: Final = ["Ligand_SMILES", "Base", "Solvent", "Temp_C"]
 
 
 def screen() -> pd.DataFrame:
@@ -365,8 +412,7 @@ def screen() -> pd.DataFrame:
     rows = itertools.product(
         ["PPh3", "XPhos", "PCy3"], ["K3PO4", "NaOH", "Et3N"], ["DMF", "THF"], [90, 105]
     )
-    header = ["Ligand_SMILES", "Base", "Solvent", "Temp_C"]
-    frame = pd.DataFrame(list(rows), columns=header)
+    frame = pd.DataFrame(list(rows), columns=SCREENED)
     frame["yield"] = [100 * drawn.random() for _ in range(len(frame))]
     return frame
 
@@ -382,23 +428,23 @@ def test_every_program_that_writes_a_sheet_gives_the_same_table(tmp_path: Path) 
         frame.to_excel(tmp_path / "book.xlsx", index=False)
     expected = [[*map(str, row[:4])] for row in frame.itertuples(index=False)]
     for path in sorted(tmp_path.iterdir()):
-        entries = only(path)["entries"]
+        entries = only(path, conditions=SCREENED)["entries"]
         cells = [
             [items[0]["content"] for items in entry["conditions"].values()] for entry in entries
         ]
         assert cells == expected, path.name
         yields = [float(entry["results"]["yield_ratio"]) for entry in entries]
         assert yields == pytest.approx(list(frame["yield"]), rel=1e-14), path.name
-        assert len(build_questions([only(path)], reactant_product_require="none").questions) > 4
+        table = only(path, conditions=SCREENED)
+        assert len(build_questions([table], reactant_product_require="none").questions) > 4
 
 
 def test_no_row_of_a_screen_is_lost(tmp_path: Path) -> None:
     """Yields like 4.35920116829955 were dropped, and with them the best row."""
     frame = screen()
     frame.to_csv(tmp_path / "x.csv", index=False)
-    made = build_questions(
-        [only(tmp_path / "x.csv")], reactant_product_require="none", max_options=1000
-    )
+    table = only(tmp_path / "x.csv", conditions=SCREENED)
+    made = build_questions([table], reactant_product_require="none", max_options=1000)
     assert made.warnings == []
     (question,) = [q for q in made.questions if q["question_type"] == "all_varying"]
     assert len(question["options"]) == len(frame)
@@ -412,13 +458,12 @@ def test_reaction_smiles_give_reactants_and_products(tmp_path: Path) -> None:
         "CCBr.[OH-]>[Na+]>CCO |f:0.1|,b,6",
         "CBr.O>>CO,a,7",
     ]
-    tables, notes = read(write(tmp_path / "x.csv", "\n".join(rows) + "\n"))
+    tables, notes = read(write(tmp_path / "x.csv", "\n".join(rows) + "\n"), reaction="rxn")
     assert [[item["SMILES"] for item in table["reactants"]] for table in tables.values()] == [
         ["CCBr", "[OH-]"], ["CBr", "O"],
     ]  # fmt: skip
     assert tables["x_1.json"]["products"] == [{"content": "CCO", "SMILES": "CCO"}]
     assert conditions(tables["x_1.json"]) == ["base"]
-    assert "reaction SMILES: rxn" in notes
     assert not any("not all SMILES" in note for note in notes)
 
 
@@ -437,7 +482,7 @@ def test_a_condition_is_a_smiles_only_where_its_column_says_so(tmp_path: Path) -
     (tmp_path / "t.csv").write_text(
         "ligand,ligand smiles,y\nC1CCCCC1P,C1CCCCC1P,5\n", encoding="utf-8"
     )
-    tables, _ = import_file(tmp_path / "t.csv", Layout({"yield_ratio": "y"}))
+    tables, _ = read(tmp_path / "t.csv", "y", conditions=["ligand", "ligand smiles"])
     conditions = tables["t.json"]["entries"][0]["conditions"]
     assert [conditions[name][0]["SMILES"] for name in ("ligand", "ligand smiles")] == [
         "",

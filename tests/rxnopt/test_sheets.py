@@ -34,7 +34,11 @@ def cells(sheet: Sheet) -> list[dict[str, str]]:
         ("a,b\n", ": expected a header and rows, got none"),
         ("", ": expected a header and rows, got none"),
         ('a,b\n"1"x,2\n', ": line 2: not CSV: ',' expected after '\"'"),
-        ("a,y,,\n1,2,x,\n", ": line 2: expected a name above every cell, got none"),
+        (
+            "a,y,,\n1,2,x,\n",
+            ": line 2, column 3: expected a name above it, got a cell without one: x",
+        ),
+        ('a,y\n"""",2\n', ": line 2, column a: expected a cell above the ditto mark, got none"),
         ("a,y\n\n1\n", ": line 3: expected 2 cells, got 1"),
         ('a,y\n\n"1"x,2\n', ": line 3: not CSV: ',' expected after '\"'"),
         ("a\0b\n1,2", ": expected text or a workbook (.xlsx), got another kind of file"),
@@ -82,8 +86,18 @@ def test_a_title_above_the_header(tmp_path: Path) -> None:
         [{"a": "1", "y": "2"}],
         ["above the header, not read: 1 (line 1)"],
     )
+    assert read_sheet(path).header == ["a", "y"]
     with pytest.raises(InputError, match="no column z, got Table 1"):
         read_sheet(path, columns=["z"])
+
+
+@pytest.mark.parametrize("mark", ['""""', "″", "〃", "do.", "ditto"])
+def test_ditto_marks_repeat_the_value_above(tmp_path: Path, mark: str) -> None:
+    text = f"a,b,y\nK,x,1\n{mark},z,2\n\n{mark},{mark},3\n"
+    sheet = read_sheet(write(tmp_path / "t.csv", text))
+    assert [row["a"] for row in cells(sheet) if row["y"]] == ["K", "K", "K"]
+    assert cells(sheet)[-1]["b"] == "z"
+    assert sheet.notes == ["ditto marks that repeat the cell above: 3 (a, b)"]
 
 
 def test_text_that_is_not_utf_8(tmp_path: Path) -> None:
