@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from forecasteval import futurex, prophet, rxnopt
 from forecasteval.benchmark import ITEMS, add_options
@@ -31,6 +31,7 @@ from forecasteval.common.files import find_file
 from forecasteval.common.usage import Parser, describe, program_name
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results, print_result
+from forecasteval.display.tables import FORMS, Report, Table
 from forecasteval.nightly import store
 from forecasteval.ranking import gate
 from forecasteval.scoring import (
@@ -42,6 +43,9 @@ from forecasteval.scoring import (
     name_files,
     score_names,
 )
+
+if TYPE_CHECKING:
+    from forecasteval.boards.summary import Summary
 
 DEFAULT_PREDICTION: Final = "250915-random"
 BENCHMARKS: Final = (  # in the order in which they claim a file
@@ -107,7 +111,7 @@ def _score_files(args: argparse.Namespace) -> int:
     saved: set[str] = set()
     breaches: list[str] = []
     failures: list[EvaluationError] = []
-    shown = 0
+    output = Output("json" if args.json else args.format, len(args.file or ()) < 2)
 
     def fail(error: EvaluationError) -> None:
         failures.append(error)
@@ -128,12 +132,49 @@ def _score_files(args: argparse.Namespace) -> int:
         except EvaluationError as error:
             fail(error)
             continue
-        if shown and not args.json:
-            print()
-        print_result(results, report, args.json)
-        shown += 1
+        output.show(results, report)
+    output.end()
     gate.require_none(breaches, args.fail_under)
-    return 0 if not failures else 3 if shown else 2
+    return 0 if not failures else 3 if output.shown else 2
+
+
+class Output:
+    """Prints the results of files, one after the other, and a table of all of them.
+
+    form: "json", or one of `display.tables.FORMS`.
+    """
+
+    def __init__(self, form: str, is_single: bool) -> None:
+        self.form, self.shown = form, 0
+        self._tables: list[Table] = []  # of results that are tables of forecasters already
+        self._summary: Summary | None = None
+        if form == "csv" or not (is_single or form == "json"):
+            from forecasteval.boards.summary import Summary
+
+            self._summary = Summary()
+
+    def show(self, results: Results, report: Report) -> None:
+        """Print a result; for CSV, keep it."""
+        is_kept = self._summary is not None and self._summary.add(results)
+        if self.form != "csv":
+            if self.shown and self.form != "json":
+                print()
+            print_result(results, report, self.form == "json", self.form)
+        elif not is_kept:
+            self._tables += [block for block in report if isinstance(block, Table)][:1]
+        self.shown += 1
+
+    def end(self) -> None:
+        """Print the tables of all files; InputError unless a CSV is one table."""
+        if self._summary is None or not self.shown:
+            return
+        tables: Report = [*self._tables, *self._summary.tables()]
+        if self.form == "csv" and len(tables) > 1:
+            expected = "expected files of one dataset, as it prints one table"
+            raise InputError("--format csv", expected, f"{len(tables)} datasets")
+        report = tables if self.form == "csv" else self._summary.report()
+        if report:
+            print_result({}, report, as_json=False, form=self.form)
 
 
 def _scorer(args: argparse.Namespace) -> Scorer:
@@ -199,7 +240,11 @@ def compare(argv: Sequence[str]) -> int:
         compared = _compare_files(args, scorer)
         if args.html is not None:
             pages.write_comparison(compared, scorer.output, args.html)
-    print_result(compared, compared.report(), args.json)
+    report = compared.report()
+    pairs: Report = [
+        block for block in report if isinstance(block, Table) and block.header[0] == "A"
+    ]
+    print_result(compared, pairs if args.format == "csv" else report, args.json, args.format)
     for line in gate.require_not_worse(args, compared):
         print(printable(f"{PROGRAM}: {line}"), file=sys.stderr)
     return 0
@@ -338,6 +383,7 @@ _COMPARE: Final = """\
   {0} compare 250915-careful 250915-random
   {0} compare runs/a.json runs/b.json runs/c.json --dataset 250915 --json
   {0} compare 250915-released 250915-candidate --fail-if-worse    for CI: exit code 6"""
+_FORMATS: Final = "form of the tables; csv prints one table, that of all files"
 _CHECK: Final = """\
   {0} check 250915
   {0} check drafts/251001.json --json"""
@@ -353,9 +399,11 @@ def _parser(
     texts = describe(PROGRAM, (command.__doc__ or "").partition("\n")[0], examples, done, *codes)
     parser = Parser(prog=PROGRAM if command is score else f"{PROGRAM} {command.__name__}", **texts)
     add = parser.add_argument
-    add(
-        "--json", action="store_true", help="print strict JSON, a line per result, and nothing else"
-    )
+    forms = parser.add_mutually_exclusive_group()
+    only_json = "print strict JSON, a line per result, and nothing else"
+    forms.add_argument("--json", action="store_true", help=only_json)
+    if command is not check:
+        forms.add_argument("--format", choices=FORMS, default=FORMS[0], help=_FORMATS)
     add(
         "--root",
         metavar="DIR",

@@ -345,7 +345,7 @@ def test_help_names_its_own_options_and_gives_examples(tmp_path: Path, command: 
         "--json",
         "--root",
         "--version",
-        *(["--output"] if command != "check" else []),
+        *(["--output", "--format"] if command != "check" else []),
     }
     assert {*re.findall(r"--[a-z-]+", told)} == everybody | {*OPTIONS[command]}
 

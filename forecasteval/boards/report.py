@@ -5,13 +5,12 @@ Markdown.
 from __future__ import annotations
 
 import io
-import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from forecasteval.boards.changes import changes_report
 from forecasteval.common.errors import printable
+from forecasteval.display.formats import csv_cell, markdown_table, markdown_text
 from forecasteval.display.tables import Report, Table, format_signature, make_table
 from forecasteval.ranking.changes import Change
 
@@ -88,7 +87,7 @@ def over_weeks_report(comparison: Row) -> Report:
     return [
         f"{title}, questions {sum(dataset['n'] for dataset in datasets)}{lower_is_better(comparison)}",
         "",
-        make_table(compared_systems(*SEASON), comparison["systems"]),
+        compared_systems(comparison, *SEASON),
         "",
         make_table(pair_columns(comparison["weights"]), comparison["pairs"]),
         "",
@@ -146,7 +145,7 @@ def format_csv(board: Row) -> str:
         dict(zip(columns, columns, strict=True)),
         *(_record(t, row) for t in tables for row in t["rows"]),
     ):
-        writer.writerow({key: _csv_cell(value) for key, value in record.items()})
+        writer.writerow({key: csv_cell(value) for key, value in record.items()})
     return text.getvalue()
 
 
@@ -178,20 +177,7 @@ def _record(table: Row, row: Row) -> dict[str, Any]:
     }
 
 
-# What a spreadsheet takes for the start of a formula, at the start of a cell: also where it splits
-# at a semicolon.
-_FORMULA: Final = re.compile(r"(^|[;\t])([\s\"'\u00ad\u180e]*)(?=[-=+@|%＝＋－＠−﹢﹣﹦])")
-
-
-def _csv_cell(cell: object) -> object:
-    if isinstance(cell, str):
-        return _FORMULA.sub(r"\1'\2", printable(cell))
-    return "" if cell is None or (isinstance(cell, float) and math.isnan(cell)) else cell
-
-
 # --- Markdown ---
-
-_MARKUP: Final = re.compile(r"[\\`*_{}\[\]()<>#+!|~&:@$^]|(?<=www)\.", re.I)
 
 
 def format_markdown(board: Row, changes: Sequence[Change] = ()) -> str:
@@ -202,52 +188,29 @@ def format_markdown(board: Row, changes: Sequence[Change] = ()) -> str:
     for table in list_tables(board):
         view = view_table(table)
         lines += [
-            f"## {_markdown(f'Leaderboard  {view.title}')}",
+            f"## {markdown_text(f'Leaderboard  {view.title}')}",
             "",
-            *_markdown_table(view.as_text()),
+            *markdown_table(view.as_text()),
         ]
         for remark in (*view.marks, *view.remarks):
-            lines += ["", _markdown(remark)]
+            lines += ["", markdown_text(remark)]
         lines += ["", f"`{format_signature(table['signature'], table.get('dataset'))}`", ""]
     if board.get("remarks"):
         lines += [
             "## Runs apart",
             "",
-            *(f"- {_markdown(remark)}" for remark in board["remarks"]),
+            *(f"- {markdown_text(remark)}" for remark in board["remarks"]),
             "",
         ]
     if changes:
         lines += ["## What changed last", ""]
         for block in changes_report(changes):
             lines += (
-                _markdown_table(block)
+                markdown_table(block)
                 if isinstance(block, Table)
-                else [f"{_markdown(block)}  " if block else ""]
+                else [f"{markdown_text(block)}  " if block else ""]
             )
         lines += [""]
     if board["failed"]:
-        lines += ["## Not scored", "", *_markdown_table(failed_table(board))]
+        lines += ["## Not scored", "", *markdown_table(failed_table(board))]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _markdown_table(table: Table) -> list[str]:
-    """The lines of a table; numbers need no escapes."""
-    columns, rows = table.texts()
-    lines = [
-        "| "
-        + " | ".join(
-            cell if column.kind == "number" else _markdown(cell)
-            for column, cell in zip(columns, row, strict=True)
-        )
-        + " |"
-        for row in ([column.title for column in columns], *rows)
-    ]
-    return [
-        lines[0],
-        "|" + "|".join("---:" if column.side == ">" else "---" for column in columns) + "|",
-        *lines[1:],
-    ]
-
-
-def _markdown(text: str) -> str:
-    return _MARKUP.sub(r"\\\g<0>", printable(text))

@@ -42,6 +42,10 @@ def _number(title: str, key: str, best: str = "high", spare: int = 0) -> Column:
     return Column(title, lambda row: show_number(row.get(key)), "number", best, spare)
 
 
+def _score(title: str, key: str, best: str) -> Column:
+    return replace(_number(title, key, best), bold=True)
+
+
 def _p(title: str, key: str, best: str = "high") -> Column:
     return Column(title, lambda row: show_p(row.get(key)), "number", best)
 
@@ -59,7 +63,9 @@ def _interval(key: str) -> Column:
 def _levels(table: Row, best: str) -> list[Column]:
     levels = enumerate(filter(None, table["level_counts"]))
     return [
-        Column(f"Level {level}", partial(_show_level, level), "number", best, 700 - place)
+        Column(
+            f"Level {level}", partial(_show_level, level), "number", best, 700 - place, bold=True
+        )
         for place, level in levels
     ]
 
@@ -170,7 +176,7 @@ def _pooled(table: Row, rows: Sequence[Row]) -> View:
         (EVERYWHERE, _name("System")),
         (PAGE, _mark(best)),
         *((PAGE, column) for column in _levels(table, best)),
-        (EVERYWHERE, _number("Overall", "overall_score", best)),
+        (EVERYWHERE, _score("Overall", "overall_score", best)),
         (INSIDE, _interval("overall_interval")),
         (
             TEXT,
@@ -220,7 +226,7 @@ def _systems(table: Row, rows: Sequence[Row]) -> View:
         (EVERYWHERE, _RANK),
         (EVERYWHERE, _name("System")),
         (PAGE, _mark(best)),
-        (EVERYWHERE, _number("Overall", "overall_score", best)),
+        (EVERYWHERE, _score("Overall", "overall_score", best)),
         (INSIDE, _interval("overall_interval")),
         *((INSIDE, column) for column in _RUNS if any("runs" in row for row in rows)),
         *((EVERYWHERE, column) for column in _levels(table, best)),
@@ -247,7 +253,7 @@ def _forecasters(table: Row, rows: Sequence[Row]) -> View:
         (EVERYWHERE, _RANK),
         (EVERYWHERE, _name("Forecaster")),
         (PAGE, drawn),
-        (EVERYWHERE, _number(show_metric(table), "score", "low")),
+        (EVERYWHERE, _score(show_metric(table), "score", "low")),
         (INSIDE, _interval("interval")),
         (EVERYWHERE, _count("n", "n")),
     ]
@@ -323,10 +329,12 @@ def failed_table(board: Row) -> Table:
 # --- The tables of a comparison ---
 
 
-def compared_systems(*columns: Column) -> list[Column]:
-    """The columns of compared systems: name, score, interval, and further columns."""
+def compared_systems(comparison: Row, *columns: Column) -> Table:
+    """The compared systems: name, score, interval, and further columns."""
+    best = "high" if comparison.get("higher_is_better", True) else "low"
     name = Column("System", lambda row: printable(row["name"]))
-    return [name, _number("Overall", "overall_score"), _interval("overall_interval"), *columns]
+    overall = [_score("Overall", "overall_score", best), _interval("overall_interval")]
+    return make_table([name, *overall, *columns], comparison["systems"])
 
 
 def pair_columns(levels: Iterable[str], *columns: Column) -> list[Column]:
@@ -371,7 +379,7 @@ MOVES: Final = [
 def system_table(comparison: Row) -> Table:
     """The compared systems."""
     runs = _RUNS if any("runs" in system for system in comparison["systems"]) else []
-    return make_table(compared_systems(*runs, _MISSING, _UNPARSED), comparison["systems"])
+    return compared_systems(comparison, *runs, _MISSING, _UNPARSED)
 
 
 POWER: Final = "By level: questions that A wins/ties/loses. 80% power at: the difference that is found four times out of five."

@@ -103,13 +103,19 @@ class Results(dict[str, Any]):
 # --- Results as JSON ---
 
 
-def print_result(values: Mapping[str, Any], report: Report, as_json: bool) -> None:
-    """Print a result as a line of strict JSON, or as its report."""
+def print_result(
+    values: Mapping[str, Any], report: Report, as_json: bool, form: str = "text"
+) -> None:
+    """Print a result as a line of strict JSON, or its report in one of `tables.FORMS`."""
     if as_json:
         sys.stdout.writelines(dump_pieces(values, ascii_only=True))
         print()
-    else:
+    elif form == "text":
         print_report(report)
+    else:
+        from .formats import format_report
+
+        sys.stdout.write(format_report(report, form))
 
 
 # --- The mistakes in a dataset ---

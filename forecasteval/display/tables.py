@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
 
+FORMS: Final = ("text", "markdown", "latex", "csv")  # of reports; see `formats`
 _NOT_RULES: Final = ("evaluator", "leaderboard", "llm_server", "llm_policy", "llm_prompt")
 _CUT: Final = 30  # columns of a terminal that a text at the end of a row is cut to, at least
 
@@ -119,6 +120,7 @@ class Column:
     best: str = ""
     spare: int = 0
     digits: int = 4  # decimals of a float
+    bold: bool = False  # whether the best value is bold in LaTeX
 
     @property
     def side(self) -> str:

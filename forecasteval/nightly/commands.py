@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 
-from forecasteval.boards.report import board_report
+from forecasteval.boards.report import board_report, format_csv
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import SUFFIXES
 from forecasteval.display.results import print_result
@@ -78,7 +78,10 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     report = board_report(board)
     if board["without_result"]:
         report.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")
-    print_result(board, [*report, counts], args.json)
+    if args.format == "csv":
+        sys.stdout.write(format_csv(board))
+    else:
+        print_result(board, [*report, counts], args.json, args.format)
     if any(entry["fault"] for entry in failed):
         return 1
     if not board["evaluated"] + board["reused"]:

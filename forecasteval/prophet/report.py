@@ -239,7 +239,7 @@ def _ranking_columns(
 
 def _metric_column(metric: str, spare: int = 0) -> Column:
     return _number(
-        title_of(metric), lambda row: row.record[metric], best=_best(metric), spare=spare
+        title_of(metric), lambda row: row.record[metric], best=_best(metric), spare=spare, bold=True
     )
 
 

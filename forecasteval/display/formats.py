@@ -1,0 +1,186 @@
+"""Reports in the forms that documents need: Markdown, LaTeX, CSV; `tables` has them as text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from forecasteval.common.errors import InputError, printable
+
+from .tables import Column, Report, Table
+
+_MISSING: Final = "–"
+
+
+def format_report(report: Report, form: str) -> str:
+    """A report in one of `tables.FORMS` but text; of CSV its first table, InputError if it has none."""
+    if form == "csv":
+        tables = [block for block in report if isinstance(block, Table)]
+        if not tables:
+            raise InputError("--format csv", "expected a report with a table")
+        return csv_table(tables[0])
+    if form == "markdown":
+        return "\n".join(markdown_lines(report)) + "\n"
+    return "\n".join(latex_lines(report)) + "\n"
+
+
+def _titles(columns: Iterable[Column]) -> list[str]:
+    return [column.title for column in columns]
+
+
+# --- Markdown ---
+
+_MARKUP: Final = re.compile(r"[\\`*_{}\[\]()<>#+!|~&:@$^]|(?<=www)\.", re.I)
+
+
+def markdown_lines(report: Report) -> list[str]:
+    """Lines of text as they are, each on its own, and tables."""
+    lines: list[str] = []
+    for block in report:
+        if isinstance(block, str):
+            lines.append(f"{markdown_text(block)}  " if block else "")
+        else:  # a table that follows a line of text would be a part of its paragraph
+            lines += [*([""] if lines and lines[-1] else []), *markdown_table(block)]
+    return lines
+
+
+def markdown_table(table: Table) -> list[str]:
+    """The lines of a table; numbers need no escapes."""
+    columns, rows = table.texts()
+    shown = [
+        [
+            cell if column.kind == "number" else markdown_text(cell)
+            for column, cell in zip(columns, row, strict=True)
+        ]
+        for row in (_titles(columns), *rows)
+    ]
+    sides = ["---:" if column.side == ">" else "---" for column in columns]
+    head, *body = (f"| {' | '.join(cells)} |" for cells in shown)
+    return [head, f"|{'|'.join(sides)}|", *body]
+
+
+def markdown_text(text: str) -> str:
+    """A text that Markdown shows as it is, whatever it holds."""
+    return _MARKUP.sub(r"\\\g<0>", printable(text))
+
+
+# --- LaTeX ---
+
+_LATEX: Final = str.maketrans(
+    {character: rf"\{character}" for character in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": "$<$", ">": "$>$", "|": "$|$", '"': "''", "`": "{`}", "–": r"\textendash{}"}
+    | {"−": "$-$", "±": r"$\pm$", "≈": r"$\approx$", "≥": r"$\geq$", "×": r"$\times$"}
+    | {"·": r"$\cdot$", "σ": r"$\sigma$", "→": r"$\to$", "…": r"\ldots{}"}
+)
+
+
+def latex_lines(report: Report) -> list[str]:
+    """Lines of text as they are, and a `tabular` with the rules of booktabs for each table."""
+    lines = [r"% needs \usepackage{booktabs}, and for letters beyond Latin xelatex or lualatex"]
+    for block in report:
+        if isinstance(block, str):
+            lines.append(latex_text(block))
+        else:  # a table that follows a line of text would stand in that line
+            lines += [*([""] if lines[-1] else []), *latex_table(block)]
+    return lines
+
+
+def latex_table(table: Table) -> list[str]:
+    """The lines of a table; a missing value is --, the best of a column is bold."""
+    columns, rows = table.texts()
+    best = [_find_best(column, at, rows, columns) for at, column in enumerate(columns)]
+    body = [
+        [
+            rf"\textbf{{{latex_number(cell)}}}"
+            if cell == best_cell
+            else latex_number(cell)
+            if column.kind == "number"
+            else latex_text(cell)
+            for cell, column, best_cell in zip(row, columns, best, strict=True)
+        ]
+        for row in rows
+    ]
+    sides = "".join("r" if column.side == ">" else "l" for column in columns)
+    return [
+        rf"\begin{{tabular}}{{{sides}}}",
+        r"\toprule",
+        _latex_row(map(latex_text, _titles(columns))),
+        r"\midrule",
+        *map(_latex_row, body),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+def _find_best(
+    column: Column, at: int, rows: Sequence[Sequence[str]], columns: Sequence[Column]
+) -> str | None:
+    """The cell of a column that is best of two or more; rows without their rank are no candidates.
+
+    None for a column that is not `bold`.
+    """
+    ranked = [row for row in rows if columns[0].title != "Rank" or row[0] not in ("", _MISSING)]
+    cells = [row[at] for row in ranked if row[at] != _MISSING]
+    if not column.bold or len(cells) < 2:
+        return None
+    return (min if column.best == "low" else max)(cells, key=float)
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    r"""A row; behind the `\\` of the row above, a `[` or `*` would be its argument."""
+    row = " & ".join(cells)
+    return f"{'{}' if row[:1] in ('[', '*') else ''}{row} " + r"\\"
+
+
+def latex_number(cell: str) -> str:
+    """A number, with a minus for a hyphen; -- where there is none."""
+    return "--" if cell == _MISSING else re.sub(r"-(?=[0-9])", "$-$", latex_text(cell))
+
+
+def latex_text(text: str) -> str:
+    """A text that LaTeX prints as it is, whatever it holds; its letters are left to the fonts."""
+    return re.sub("-(?=-)", "-{}", printable(text).translate(_LATEX))  # of -- it makes a dash
+
+
+# --- CSV ---
+
+_INTERVAL: Final = re.compile(r"\[(.*), (.*)\]")
+# What a spreadsheet takes for the start of a formula, at the start of a cell: also where it splits
+# at a semicolon.
+_FORMULA: Final = re.compile(r"(^|[;\t])([\s\"'\u00ad\u180e]*)(?=[-=+@|%＝＋－＠−﹢﹣﹦])")
+
+
+def csv_table(table: Table) -> str:
+    """A table as CSV; an interval is two columns, a missing value is empty."""
+    columns, rows = table.texts()
+    fields: list[list[str]] = []
+    for column, *cells in zip(columns, *rows, strict=True):
+        ends = [_INTERVAL.fullmatch(cell) for cell in cells]
+        if any(ends):
+            for place, end in enumerate(("low", "high"), 1):
+                texts = [match[place] if match else "" for match in ends]
+                fields.append([f"{column.title.strip()} {end}", *texts])
+        else:
+            shown = ["" if cell == _MISSING else cell for cell in cells]
+            numbers = column.kind == "number"
+            fields.append([column.title.strip(), *(shown if numbers else map(csv_text, shown))])
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(zip(*fields, strict=True))
+    return text.getvalue()
+
+
+def csv_cell(cell: object) -> object:
+    """A cell of a CSV: nothing for None and nan, a number as it is, a text by `csv_text`."""
+    if isinstance(cell, str):
+        return csv_text(cell)
+    return "" if cell is None or (isinstance(cell, float) and math.isnan(cell)) else cell
+
+
+def csv_text(text: str) -> str:
+    """A text; one that a spreadsheet would run as a formula gets an apostrophe in front."""
+    return _FORMULA.sub(r"\1'\2", printable(text))
