@@ -106,7 +106,6 @@ RAW_REFUSED: Final = {
     "level NaN": ("level", raw(level="NaN"), "nan"),
     "level of 400 digits": ("level", raw(level="9" * 400), "9"),
     "level of 5,000 digits": ("level", raw(level=HUGE), "9"),
-    "truth NaN": ("ground_truth", raw(ground_truth="NaN"), "nan"),
     "id twice": ("id", raw(id='"q8", "id": "q7"'), "twice"),
     "level twice": ("level", raw(level='4, "level": 3'), "twice"),
     "prompt twice": ("prompt", raw(prompt='"x", "prompt": "y"'), "twice"),
@@ -136,7 +135,7 @@ def test_refused_std(tmp_path: Path, std: object) -> None:
     )
 
 
-@pytest.mark.parametrize("truth", [..., None, "", "  ", r"\boxed{}", [], {}, True, "[]"])
+@pytest.mark.parametrize("truth", [r"\boxed{}", [], {}, True, "[]"])
 @pytest.mark.parametrize("level", [1, 4])
 def test_refused_truth(tmp_path: Path, truth: object, level: int) -> None:
     write(tmp_path, {"prediction/p.json": [q("q1"), q(level=level, ground_truth=truth)]})
