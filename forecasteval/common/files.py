@@ -7,6 +7,7 @@ import hashlib
 import io
 import itertools
 import os
+import re
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -66,6 +67,25 @@ def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
         at = mark + error.start
         wanted = f"not UTF-8: byte 0x{raw[at]:02x} at position {position + at}"
         raise InputError(where, wanted, _guess_encoding(raw)) from None
+
+
+def decode_text(raw: bytes, where: str) -> tuple[str, list[str]]:
+    """(text, notes) of a sheet saved as text: UTF-8, UTF-16 ("Unicode text" to Excel), or GBK or
+    cp1252, as Excel writes in China and in the west, which a note names.
+    """
+    with contextlib.suppress(UnicodeDecodeError):
+        if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            return raw.decode("utf-16"), []
+    try:
+        return decode_utf8(raw, where), []
+    except InputError as error:
+        name = "GBK" if "GBK" in error.got else "cp1252"
+        if re.search(rb"[\x00-\x08\x0e-\x1f]", raw):
+            raise InputError(where, error.expected, "another kind of file") from None
+        try:
+            return raw.decode(name), [f"the file is not UTF-8 and is read as {name}"]
+        except UnicodeDecodeError:
+            raise error from None
 
 
 def _guess_encoding(raw: bytes) -> str:

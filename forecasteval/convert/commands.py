@@ -30,7 +30,7 @@ from .formats import (
     read_truths,
     shown_names,
 )
-from .tables import Table, read_table
+from .tables import CSV, Table, read_table
 
 _EXAMPLES: Final = """\
   {0} convert logs/run.eval -o prediction/250915-mymodel.json
@@ -253,7 +253,9 @@ def _convert_dataset(paths: Sequence[Path], output: Path, columns: Columns) -> C
     for number, row in enumerate(table.rows, 1):
         if isinstance(row, Mapping):
             questions.append(
-                _read_question({field: row.get(name) for field, name in source.items()})
+                _read_question(
+                    {field: row.get(name) for field, name in source.items()}, table.form == CSV
+                )
             )
         else:
             left_out["left out, no object"].append(name_bad_row(row, number))
@@ -286,10 +288,10 @@ def _find_fields(path: Path, table: Table, columns: Columns) -> dict[str, str]:
     return source
 
 
-def _read_question(question: dict[str, Any]) -> dict[str, Any]:
+def _read_question(question: dict[str, Any], is_csv: bool) -> dict[str, Any]:
     """A question; the level of a CSV is text and becomes a number."""
     level = question["level"]
-    question["id"] = id_text(question["id"]) or None
+    question["id"] = id_text(question["id"], is_csv) or None
     question["level"] = (
         int(level) if isinstance(level, str) and level.strip() in {"1", "2", "3", "4"} else level
     )

@@ -17,7 +17,7 @@ from forecasteval.common.errors import InputError, RecordNotes, printable
 from forecasteval.common.records import WRAPPERS, BadRecord, as_text, number_text, repeated_keys
 from forecasteval.common.replies import is_failed, reply_texts
 
-from .tables import LOG_KEYS, QUESTION_ID, Table, at_path, epoch_of, read_table
+from .tables import CSV, LOG_KEYS, QUESTION_ID, Table, at_path, epoch_of, read_table
 
 Row = Mapping[str, Any]
 PREDICTION: Final = (
@@ -98,10 +98,12 @@ def name_bad_row(row: object, number: int) -> str:
     return f"record {number} ({row.problem})" if isinstance(row, BadRecord) else f"record {number}"
 
 
-def id_text(name: object) -> str:
-    """An id as text, "" if it is none; 7.0 is 7, as a column of numbers with a gap holds floats."""
+def id_text(name: object, is_csv: bool = False) -> str:
+    """An id as text, "" if it is none; 7.0 is 7, as a column of numbers with a gap holds floats, of
+    which a CSV has the text.
+    """
     if isinstance(name, str):
-        return name
+        return re.sub(r"\A([0-9]+)\.0+\Z", r"\1", name) if is_csv else name
     return str(int(name)) if isinstance(name, float) and name.is_integer() else number_text(name)
 
 
@@ -312,13 +314,13 @@ _OF_DATASETS: Final = frozenset(
 # of the rows: a column that equals so many truths holds the truth, or answers of a rare system
 _SAME: Final = 0.9
 _FEWEST: Final = 3  # rows that can tell
-_REPLY: Final = (
-    re.compile(  # model_output, llm_prediction: beside such a column `answer` may be a truth
-        r"(?!.*(?:time|token|date|cost|len|count|format|config|lang|conf|prob|type|_id$))"
-        r"(?:.*(?:output|respon|predict|generat|repl[yi]|completion).*|pred)",
-        re.I,
-    )
+# Texts that are none of a model's, although they differ from row to row.
+_NO_REPLY: Final = re.compile(
+    r"(?:.*[ _-])?ids?|(?:model|system|provider|category|topic|source|url|level)(?:[ _-]name)?"
+    r"|.*(?:date|time|created|updated).*",
+    re.I,
 )
+_NO_TEXT: Final = re.compile(r"[-+0-9.,eE%\s]*|true|false", re.I)
 _DECORATION: Final = re.compile(r"\\boxed|[^\w.%+-]")
 
 
@@ -349,6 +351,7 @@ def _read_columns(path: Path, table: Table, columns: Columns, truths: Truths) ->
         and table.keys
         and table.keys.isdisjoint({"prediction", *WRAPPERS})
     )
+    is_csv = table.form == CSV
 
     def read_row(row: Row) -> Iterator[Answer]:
         problem = ""
@@ -356,37 +359,49 @@ def _read_columns(path: Path, table: Table, columns: Columns, truths: Truths) ->
             problem = "with a key that is given twice"
         elif is_map and isinstance(row[answer], list):
             problem = "a list where text or a number belongs"
-        yield Answer(row.get(name), row.get(answer), row.get(prompt), problem=problem)
+        row_id = id_text(row.get(name), is_csv)
+        yield Answer(row_id, row.get(answer), row.get(prompt), problem=problem)
 
     source = collect(table.form, table, read_row)
     rows = [row for row in table.rows if isinstance(row, Mapping)]
     stated = {
-        id_text(row.get(name)): {_undecorated(row[TRUTH])}
+        id_text(row.get(name), is_csv): {_undecorated(row[TRUTH])}
         for row in rows
         if row.get(TRUTH) is not None
     }
     same = _compare_with_truth(source, {**stated, **truths})
-    texts = [
-        key for key in table.names if rows and isinstance(rows[0].get(key), str) and key != answer
-    ]
+    texts = _find_texts(
+        rows, [key for key in table.names if key not in (name, answer, TRUTH, *PROMPTS)]
+    )
     if columns.answer is None and (why := _name_suspicion(answer, table.names, texts) or same):
-        expected = f"column {printable(answer, 40)} {why}; name the column of the model's answers with --answer"
-        raise InputError(str(path), f"{expected} (other text columns: {shown_names(texts)})")
+        expected = f"column {printable(answer, 40)} {why}; name the column of the model's answers"
+        others = [key for key in table.names if key != answer and isinstance(rows[0].get(key), str)]
+        raise InputError(str(path), f"{expected} with --answer (others: {shown_names(others)})")
     source.notes.extend([f"column of answers: {printable(answer, 60)}", *filter(None, [same])])
     return source
 
 
-def _name_suspicion(answer: str, columns: Iterable[str], texts: Iterable[str]) -> str:
+def _find_texts(rows: Sequence[Row], names: Iterable[str]) -> list[str]:
+    """The columns whose texts differ from row to row, and which may be replies by their names."""
+    found = []
+    for name in names:
+        cells = {as_text(row.get(name)) for row in rows if isinstance(row.get(name), (str, list))}
+        texts = {cell for cell in cells if not _NO_TEXT.fullmatch(cell)}
+        if len(texts) > min(1, len(rows) - 1) and not _NO_REPLY.fullmatch(name):
+            found.append(name)
+    return found
+
+
+def _name_suspicion(answer: str, columns: Iterable[str], texts: Sequence[str]) -> str:
     """Why a column of this name may hold the truth, by the names of all columns and of those with
-    text; or "".
+    texts that differ; or "".
     """
     names = {key.casefold() for key in columns}
     if answer.casefold() != "answer" or TRUTH in names:
         return ""
     if beside := sorted(_OF_DATASETS & names):
         return f"is the truth in a dataset with {', '.join(beside)}"
-    replies = list(filter(_REPLY.fullmatch, texts))
-    return f"may be the truth beside {', '.join(replies[:5])}" if replies else ""
+    return f"may be the truth beside {shown_names(texts)}" if texts else ""
 
 
 def _compare_with_truth(source: Source, truths: Truths) -> str:

@@ -11,6 +11,7 @@ from forecasteval.common.errors import InputError, extra_package, printable
 from forecasteval.common.files import (
     BYTE_ORDER_MARK,
     csv_rows,
+    decode_text,
     decode_utf8,
     read_file,
     readable,
@@ -21,6 +22,7 @@ from forecasteval.common.records import RecordFile, first_keys, parse_json
 MAX_BYTES: Final = 1 << 30  # of a file; its records take several times as much memory
 MAX_ROWS: Final = 1_000_000  # 44 KB of Parquet can hold nine million, which take 2.6 GB
 MAX_EPOCHS: Final = 1000
+CSV: Final = "CSV"  # a form of tables, whose cells are all text
 LOG_KEYS: Final = frozenset({"version", "eval", "status"})
 # in a sample's metadata: the id of its question, where several have the same id
 QUESTION_ID: Final = "forecasteval_id"
@@ -85,7 +87,8 @@ def _require_rows(path: Path, count: int) -> None:
 
 
 def _read_csv(path: Path) -> Table:
-    lines = csv_rows(decode_utf8(read_file(path), str(path)), str(path))
+    text, notes = decode_text(read_file(path), str(path))
+    lines = csv_rows(text, str(path))
     _, names = next(lines, (0, list[str]()))
     rows = []
     for line, cells in lines:
@@ -94,7 +97,7 @@ def _read_csv(path: Path) -> Table:
             raise InputError(f"{path}: line {line}", expected, str(len(cells)))
         if cells:
             rows.append(dict(zip(names, cells, strict=False)))
-    return Table("CSV", names, rows)
+    return Table(CSV, names, rows, notes)
 
 
 def _read_parquet(path: Path) -> Table:

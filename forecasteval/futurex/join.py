@@ -4,6 +4,7 @@ by id.
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,8 @@ from .truths import QuestionFile, Truths, is_blank
 
 _QUESTION_KEYS: Final = frozenset({"id", *FIELDS, "end_time", "additional values", "Description"})
 _ANSWER_KEYS: Final = ("answer", "prediction")
+# What other programs call a reply, which `convert --answer` takes.
+_REPLY_KEYS: Final = ("response", "output", "model_answer", "reply", "completion", "generation")
 # Keys that questions have, of which none can be their truth under another name.
 _KNOWN_KEYS: Final = _QUESTION_KEYS | {
     *("title", "category", "topic", "tags", "type", "language"),
@@ -296,12 +299,11 @@ class AnswerKeys:
         """
         if count and len(self._lacking) == count:
             keys = [key for key, _ in self._keys.most_common() if key not in _QUESTION_KEYS]
-            shown = [printable(repr(str(key)), 40) for key in keys]
-            raise InputError(
-                where,
-                "expected 'answer' or 'prediction' in the records",
-                ", ".join(shown[:8]) or "neither",
-            )
+            shown = ", ".join(printable(repr(str(key)), 40) for key in keys[:8]) or "neither"
+            if replies := [str(key) for key in keys if key in _REPLY_KEYS or len(keys) == 1]:
+                words = ["convert", where, "--answer", replies[0], "-o", "NAME.json"]
+                shown += f"; make a prediction of it: {shlex.join(words)}"
+            raise InputError(where, "expected 'answer' or 'prediction' in the records", shown)
         return (
             {"record with neither 'answer' nor 'prediction', missing": self._lacking}
             if self._lacking

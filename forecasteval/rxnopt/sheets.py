@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, extra_package, grouped_names, printable
-from forecasteval.common.files import csv_delimiter, csv_rows, decode_utf8, read_file
+from forecasteval.common.files import csv_delimiter, csv_rows, decode_text, read_file
 from forecasteval.common.records import number_text
 
 from .chemicals import repair
@@ -159,7 +159,7 @@ def _clean(cell: str) -> str:
 
 def _read_text(raw: bytes, where: str) -> Grid:
     """The rows of a CSV or TSV; decimal commas are read as points where no number has a point."""
-    text, notes = _decode(raw, where)
+    text, notes = decode_text(raw, where)
     rows = [(f"line {line}", cells) for line, cells in csv_rows(text, where)]
     if csv_delimiter(text) != ",":
         cells = [cell.strip() for _, row in rows[1:] for cell in row]
@@ -171,26 +171,6 @@ def _read_text(raw: bytes, where: str) -> Grid:
             rows = [(place, list(map(_point, cells))) for place, cells in rows]
             notes.append("decimal commas are read as points")
     return Grid(rows, notes)
-
-
-def _decode(raw: bytes, where: str) -> tuple[str, list[str]]:
-    """(text, notes): UTF-8, UTF-16 ("Unicode text" to Excel), GBK or cp1252, as Excel writes in
-    China and the west.
-    """
-    try:
-        if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            return raw.decode("utf-16"), []
-        return decode_utf8(raw, where), []
-    except (InputError, UnicodeDecodeError) as error:
-        if b"\0" in raw:
-            raise InputError(
-                where, "expected text or a workbook (.xlsx)", "another kind of file"
-            ) from None
-        name = "GBK" if isinstance(error, InputError) and "GBK" in error.got else "cp1252"
-        try:
-            return raw.decode(name), [f"the file is not UTF-8 and is read as {name}"]
-        except UnicodeDecodeError:
-            raise error from None
 
 
 def _point(cell: str) -> str:

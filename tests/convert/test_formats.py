@@ -39,6 +39,13 @@ ROWS = [{"id": "a", "answer": "A, B"}, {"id": "b", "answer": "1"}]
             {"a.json": [{"id": 7.0, "answer": "x"}, {"id": 7.5, "answer": "y"}]},
             {"7": "x", "7.5": "y"},
         ),
+        ({"a.csv": "id,answer\n7.0,x\n7.5,y\nv7.0,z\n"}, {"7": "x", "7.5": "y", "v7.0": "z"}),
+        ({"a.json": [{"id": "7.0", "answer": "x"}]}, {"7.0": "x"}),
+        ({"a.csv": "id;answer\na;Müller\n".encode("cp1252")}, {"a": "Müller"}),
+        (
+            {"a.csv": "id,answer\na,上海市\nb,北京市\n".encode("gbk")},
+            {"a": "上海市", "b": "北京市"},
+        ),
         ({"a.csv": 'id,answer\na,"A, B"\nb,1\n'}, {"a": "A, B", "b": "1"}),
         ({"a.txt": b"\xef\xbb\xbfid;answer\r\na;A, B\r\nb;1\r\n"}, {"a": "A, B", "b": "1"}),
         ({"a.tsv": "answer\tid\nA, B\ta\n1\tb\n"}, {"a": "A, B", "b": "1"}),
@@ -91,6 +98,12 @@ def test_a_row_that_is_no_answer_is_left_out_and_told(
     root = write(tmp_path, {"a.jsonl": [{"id": "a", "answer": "A"}, row]})
     done = convert(root / "a.jsonl", "-o", root / "x.json")
     assert f"x.json: 1 answer\n  {told}" in done.out
+
+
+def test_text_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
+    source = write(tmp_path, {"a.csv": "id;answer\na;Müller\n".encode("cp1252")}) / "a.csv"
+    done = convert(source, "-o", tmp_path / "x.json")
+    assert "  the file is not UTF-8 and is read as cp1252\n" in done.out
 
 
 # --- Which columns ---
@@ -190,25 +203,50 @@ def test_the_truth_of_futurex_past_is_no_answer(column: str, tmp_path: Path) -> 
     assert converted(root, root / "a.jsonl", "--answer", column) == {"x.json": {"a": "I say B"}}
 
 
-@pytest.mark.parametrize("column", ["model_output", "llm_prediction", "Generated Text", "pred"])
-def test_an_answer_beside_replies_may_be_the_truth(column: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "column",
+    [
+        "model_output", "llm_prediction", "Generated Text", "pred", "final_answer", "llm_answer", "gpt-4o", "text",
+        "extracted_answer", "content", "result", "raw", "parsed", "模型回答",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_an_answer_beside_other_texts_may_be_the_truth(
+    column: str, suffix: str, tmp_path: Path
+) -> None:
     """Also where the dataset is not there, and where nothing but the answer is left of it."""
-    row = {"id": "a", "question": "?", "Answer": "A", "output_tokens": "7", "predicted": 0.9}
-    root = write(
-        tmp_path,
-        {
-            "a.jsonl": [{**row, column: "I say B"}],
-            "b.jsonl": [row],
-            "c.jsonl": [{**row, "Level": 1}],
-        },
-    )
-    words = "column Answer may be the truth beside", column, "--answer"
-    assert_refused(convert(root / "a.jsonl", "-o", root / "x.json"), *words)
-    assert_refused(
-        convert(root / "c.jsonl", "-o", root / "x.json"), "is the truth in a dataset with level"
-    )
-    assert converted(root, root / "a.jsonl", "--answer", column) == {"x.json": {"a": "I say B"}}
-    assert converted(root, root / "b.jsonl", "--force") == {"x.json": {"a": "A"}}
+    rows = [
+        {"id": name, "question": f"{name}?", "Answer": name.upper(), "output_tokens": f"{n}7", column: said}
+        for n, (name, said) in enumerate((("a", "I say B"), ("b", "I say C"), ("c", "I say B")))
+    ]  # fmt: skip
+    cells = "\n".join(",".join(row.values()) for row in rows)
+    files = {"a.jsonl": rows, "a.csv": f"{','.join(rows[0])}\n{cells}\n"}
+    source = write(tmp_path, files) / f"a.{suffix}"
+    words = f"column Answer may be the truth beside {column};", "--answer"
+    assert_refused(convert(source, "-o", tmp_path / "x.json"), *words)
+    assert converted(tmp_path, source, "--answer", column) == {
+        "x.json": {"a": "I say B", "b": "I say C", "c": "I say B"}
+    }
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "model", "model_name", "system", "provider", "category", "topic", "source", "url", "Level_", "created_at",
+        "end date", "timestamp", "run_id", "prompt",
+    ],
+)  # fmt: skip
+def test_an_answer_beside_what_is_known_is_the_models(column: str, tmp_path: Path) -> None:
+    texts = {"a": "x y", "b": "z"} if column != "Level_" else {"a": "1", "b": "2"}
+    rows = [{"id": n, "answer": n.upper(), column: texts[n], "lang": "en"} for n in "ab"]
+    source = write(tmp_path, {"a.json": rows}) / "a.json"
+    assert converted(tmp_path, source) == {"x.json": {"a": "A", "b": "B"}}
+
+
+def test_an_answer_in_a_dataset_is_its_truth(tmp_path: Path) -> None:
+    root = write(tmp_path, {"a.jsonl": [{"id": "a", "question": "?", "Answer": "A", "Level": 1}]})
+    words = "column Answer is the truth in a dataset with level"
+    assert_refused(convert(root / "a.jsonl", "-o", root / "x.json"), words)
 
 
 def test_an_answer_beside_its_ground_truth_is_the_models(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def cells(sheet: Sheet) -> list[dict[str, str]]:
         ('a,y\n"""",2\n', ": line 2, column a: expected a cell above the ditto mark, got none"),
         ("a,y\n\n1\n", ": line 3: expected 2 cells, got 1"),
         ('a,y\n\n"1"x,2\n', ": line 3: not CSV: ',' expected after '\"'"),
-        ("a\0b\n1,2", ": expected text or a workbook (.xlsx), got another kind of file"),
+        ("a\0b\n1,2", ": not UTF-8: byte 0x00 at position 1, got another kind of file"),
     ],
 )
 def test_bad_sheets(tmp_path: Path, text: str, message: str) -> None:
