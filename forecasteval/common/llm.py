@@ -309,7 +309,7 @@ class Server:
             limit = (
                 {"max_completion_tokens": 2000}
                 if new_limit
-                else {"max_tokens": 200, "temperature": 0}
+                else {"max_tokens": 1000, "temperature": 0}
             )
             request: dict[str, Any] = {"model": self.model, "messages": messages, **limit}
             if form != "text":

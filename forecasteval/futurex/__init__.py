@@ -27,12 +27,8 @@ OPTIONS: Final = (
     ),
     Option("--vote", "score the majority answers of the runs NAME@RUN", bool, "run"),
     Option("--relative-sigma", "sigma = X * |truth| for numbers without Std", float, metavar="X"),
-    Option(
-        "--llm", "let a language model read unclear numbers (key: OPENAI_API_KEY)", metavar="MODEL"
-    ),
-    Option(
-        "--llm-policy", "which numbers it reads: only unclear ones (default) or all", LLM_POLICIES
-    ),
+    Option("--llm", "let a language model read what no rule can read", metavar="MODEL"),
+    Option("--llm-policy", "unsure: only what is unclear (default); always: all", LLM_POLICIES),
     Option("--llm-names", "let it also match names, which sends it true names", bool),
     Option("--workers", "simultaneous calls to the language model (8)", int, metavar="N"),
     Option("--no-cache", "do not keep replies in evaluation/llm-cache.sqlite3", bool),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final, Generic, TypeVar
 
 from forecasteval.common.markup import clean, drop_invisible, last_boxed, parse_literal
@@ -162,6 +163,13 @@ def _make_answer(text: str, in_box: bool, boxed: bool) -> Answer:
 def _hold(text: str, boxed: bool) -> Answer:
     elements = parse_literal(text) if text[0] == "[" else ()
     return Answer(elements[0] if len(elements) == 1 else text, elements, boxed)
+
+
+def hold_answer(passages: Sequence[str]) -> Answer:
+    """An answer of one text or several, as if it stood in a box."""
+    if len(passages) == 1:
+        return _hold(_drop_confidence(passages[0].strip()), True)
+    return Answer("\n".join(passages), tuple(passages), True)
 
 
 def _drop_confidence(text: str) -> str:

@@ -5,6 +5,7 @@ do not match.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -17,8 +18,10 @@ from .choices import NameTruth
 from .grammar import CURRENCY, DIGITS, DIGITS_PART, PERCENT, Quantity, parse_number
 from .names import IS_CJK, Name, compare_names, match_names
 from .numbers import NumberTruth, nearest_reading
+from .passages import ANSWER_PROMPT, decide_answers
 from .rankings import RankingTruth
 from .results import Answered, Item, decide
+from .rules import LEVELS
 from .sentences import asks_change, find_numbers, mark_falls
 
 
@@ -26,6 +29,13 @@ class Counts(Usage):
     """The results of prompts, and the scores that changed."""
 
     changed: int  # scores
+
+
+class ReadCounts(Counts):
+    """The results for numbers and for answers that no rule can read."""
+
+    extracted: int  # answers that the model quoted
+    level_extracted: dict[int, int]
 
 
 class NameCounts(Counts):
@@ -307,8 +317,8 @@ def _is_short(name: Name) -> bool:
 
 
 class ModelReader:
-    """Lets a model read numbers, the unsure ones or, by `policy`, all of them; with `names` it
-    matches names, too.
+    """Lets a model read numbers and answers, the unsure ones or, by `policy`, all numbers and all
+    answers without a box; with `names` it matches names, too.
     """
 
     def __init__(self, client: ModelClient, policy: str, names: bool) -> None:
@@ -320,22 +330,44 @@ class ModelReader:
             "llm_model": self.client.server.model,
             "llm_server": self.client.server.address,
             "llm_policy": self.policy,
-            "llm_prompt": NUMBER_PROMPT,
+            "llm_prompt": f"{NUMBER_PROMPT}.{ANSWER_PROMPT}",
             "llm_names": NAME_PROMPT if self.names else None,
         }
 
     def decide(
-        self, answered: Sequence[Answered], items: list[Item]
-    ) -> tuple[Counts, NameCounts | None, list[str]]:
-        """Let the model decide items, which are changed in place: what became of numbers and names,
-        and warnings.
+        self, answered: list[Answered], items: list[Item]
+    ) -> tuple[ReadCounts, NameCounts | None, list[str]]:
+        """Let the model decide items, which are changed in place with their answers: what became of
+        numbers and answers, of names, and warnings.
         """
         numbers = decide_numbers(self.client, self.policy, answered, items)
+        places, changed, usage = decide_answers(self.client, self.policy, answered, items)
         names = decide_names(self.client, answered, items) if self.names else None
+        answers: Counts = {**usage, "changed": changed}
         warnings = self.client.cache.warnings + _warnings(numbers, "numbers")
         self.client.cache.warnings.clear()
-        warnings += _warnings(names, "names") if names else []
-        return numbers, names, warnings
+        warnings += _warnings(answers, "answers") + (_warnings(names, "names") if names else [])
+        levels = Counter(items[place]["level"] for place in places)
+        read: ReadCounts = {
+            **_add_counts(numbers, answers),
+            "extracted": len(places),
+            "level_extracted": {level: levels[level] for level in LEVELS},
+        }
+        return read, names, list(dict.fromkeys(warnings))
+
+
+def _add_counts(one: Counts, other: Counts) -> Counts:
+    return {
+        "prompts": one["prompts"] + other["prompts"],
+        "answered": one["answered"] + other["answered"],
+        "invalid": one["invalid"] + other["invalid"],
+        "failures": dict(Counter(one["failures"]) + Counter(other["failures"])),
+        "reasons": other["reasons"] | one["reasons"],
+        "degraded": one["degraded"] or other["degraded"],
+        "calls": one["calls"] + other["calls"],
+        "tokens": {kind: count + other["tokens"][kind] for kind, count in one["tokens"].items()},
+        "changed": one["changed"] + other["changed"],
+    }
 
 
 def _warnings(counts: Counts, what: str) -> list[str]:

@@ -69,6 +69,9 @@ _PROSE: Final = re.compile(
     r"|\bI\s+(?:think|expect|predict|believe|guess)\b|\b(?:probably|perhaps|maybe|most\s+likely)\b",
     re.I,
 )
+# Norway first, the United States second and the Netherlands third
+_FIRST: Final = re.compile(r"\w\s(?:first|1st)(?=[,.;]|\sand\b|\s?\Z)", re.I)
+_SECOND: Final = re.compile(r"\w\s(?:second|2nd)(?=[,.;]|\sand\b|\s?\Z)", re.I)
 # "St. Kilda" and "Sarah J. Maas" are no sentences, "last time. We" is; "Mamma Mia! Here We Go" is a
 # title in a list.
 _ABBREVIATIONS: Final = (
@@ -323,7 +326,7 @@ def looks_like_names(text: str) -> bool:
     """Whether bare text may be a list of names: no item over 12 words, no sentence break, no `will
     be`.
     """
-    if len(text) > 2000 or _PROSE.search(text):
+    if len(text) > 2000 or _PROSE.search(text) or (_FIRST.search(text) and _SECOND.search(text)):
         return False
     items = split_items(text)
     for item in items:

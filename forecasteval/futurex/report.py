@@ -34,8 +34,8 @@ _WRAPPED: Final = re.compile(
 _SHOWN: Final = 80  # characters of an answer or a truth in a sentence
 _WIDTH: Final = 36  # and in a column
 _MODEL: Final = (
-    "Language model: numbers sent {prompts}, answered {answered}, refused by validation {invalid}, failed {failed}; "
-    "scores changed {changed}; calls {calls}, tokens {tokens[prompt]} + {tokens[completion]}."
+    "Language model: prompts sent {prompts}, answered {answered}, refused by validation {invalid}, failed {failed}; "
+    "answers found {extracted}; scores changed {changed}; calls {calls}, tokens {tokens[prompt]} + {tokens[completion]}."
 )
 _MODEL_NAMES: Final = (
     "Language model, names: pairs sent {pairs}, the same {same}, names refused for their decoy {refused}, names left "

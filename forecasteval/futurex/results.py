@@ -26,13 +26,15 @@ BLOCK: Final = 2048  # records that are scored together
 
 
 class Answered(NamedTuple):
-    """A question with an answer, for a language model: where its item stands, its truth, the
-    answer.
+    """A question with an answer, for a language model: where its item stands, its truth and
+    prompt, the part of the answer that counts and all of it.
     """
 
     place: int
     truth: Truth
+    prompt: str
     answer: Answer
+    raw: str
 
 
 class Decision(TypedDict):
@@ -133,7 +135,9 @@ class Scoring:
             if question.warning:
                 self.notes[question.warning].append(name)
             if self._review and answer and question.truth and not question.pending:
-                self.answered.append(Answered(len(self.items), question.truth, answer))
+                prompt = str(record.get("prompt") or "")
+                place = len(self.items)
+                self.answered.append(Answered(place, question.truth, prompt, answer, text))
             self.no_sigma_count += (
                 type(question.truth) is NumberTruth and question.truth.sigma is None
             )

@@ -13,7 +13,7 @@ from forecasteval.common.statistics import mean, stratified_interval, stratified
 LEVELS: Final = (1, 2, 3, 4)
 WEIGHTS: Final = {1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4}  # seed README, 评分权重
 MISSING_POLICIES: Final = ("zero", "skip")
-LLM_POLICIES: Final = ("unsure", "always")  # which numbers a language model reads
+LLM_POLICIES: Final = ("unsure", "always")  # what a language model reads
 PARTIAL_RANKING: Final = 0.8  # seed README, 评分机制
 EQUAL: Final = 1e-9  # relative difference of numbers that count as equal where there is no sigma
 ZERO_SIGMA: Final = 0.01  # sigma of a truth 0 where sigma is a share of the truth

@@ -96,7 +96,7 @@ def test_request(server: LlmServer) -> None:
     assert request.headers.pop("authorization") == f"Bearer {KEY}"
     assert KEY not in f"{request.path} {request.headers} {request.raw!r}"
     assert {name: request.body[name] for name in ("model", "temperature", "max_tokens")} == {
-        "model": "m", "temperature": 0, "max_tokens": 200,
+        "model": "m", "temperature": 0, "max_tokens": 1000,
     }  # fmt: skip
     assert request.body["messages"][0] == {"role": "system", "content": "Double the number."}
     assert request.body["response_format"]["json_schema"]["schema"] == {

@@ -1,0 +1,171 @@
+"""Answers that no rule can read, quoted by a language model: what is sent, what counts, and what
+hostile answers gain.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from cli import CASES, Record, asked, box, read_json
+from eval import FutureXEvaluator
+from forecasteval.futurex.passages import MAX_ANSWER, parse_answer_reply
+from llm_server import LlmServer, Reply, Request, completion
+
+NATIONS: Final = "Which nations will be ranked from 1 to 3?"
+MATCH: Final = "Who wins?\nA. Harrow win\nB. draw\nC. Selby win"
+INJECTIONS: Final = read_json(CASES / "answer_injections.json")
+
+
+def quoting(passages: object) -> Callable[[Request], Reply]:
+    return lambda request: completion(json.dumps({"answer": passages}))
+
+
+def evaluate(passages: object, *data: Record, **options: Any) -> tuple[Record, list[Request]]:
+    """The results with a model that quotes these passages of every answer."""
+    with LlmServer(quoting(passages)) as server:
+        results = FutureXEvaluator("key", server.url, **options).evaluate_all(list(data))
+        return results, server.requests
+
+
+def test_prose_is_read_by_the_model() -> None:
+    text = "Norway first, the United States second and the Netherlands third."
+    question = asked(3, "['Norway', 'United States', 'Netherlands']", text, prompt=NATIONS)
+    results, requests = evaluate(["Norway", "United States", "Netherlands"], question)
+    (item,) = results["items"]
+    assert (item["score"], item["outcome"], item["decided_by"]) == (1.0, "scored", "model")
+    assert results["llm"]["extracted"] == 1
+    assert results["llm"]["level_extracted"] == {1: 0, 2: 0, 3: 1, 4: 0}
+    assert requests[0].data == {"question": NATIONS, "answer": text}
+    assert FutureXEvaluator().evaluate_prediction(text, question) == 0
+
+
+@pytest.mark.parametrize(
+    ("level", "prompt", "truth", "answer", "passage", "score"),
+    [
+        (1, MATCH, "B", "I expect a draw, B, at the end.", "B", 1),
+        (1, "Will it?", "Yes", "It opens in time, so yes for me.", "yes", 1),
+        (4, "How many USD?", "31.5", "It should be near 31.5 USD, I think.", "31.5 USD", 1),
+        (4, "The change of prices in %?", "-0.4", "Prices go down 0.4% this time.", "down 0.4%", 1),
+        (1, MATCH, "B", box("My money is on a draw, that is to say B here"), "B", 1),
+    ],
+)
+def test_the_rules_read_what_is_quoted(
+    level: int, prompt: str, truth: str, answer: str, passage: str, score: float
+) -> None:
+    question = asked(level, truth, answer, 1.0 if level == 4 else None, prompt)
+    results, _ = evaluate(passage, question)
+    assert results["items"][0]["score"] == score
+    assert results["items"][0]["decided_by"] == "model"
+
+
+NOT_QUOTED: Final = {  # passage, text
+    "not there": ("C", "B it is"),
+    "within a word": ("B", "But Better"),
+    "within a number": ("31", "131.5 and 31.5"),
+    "without its sign": ("0.4", "-0.4"),
+    "without its scale": ("31.5", "31.5 million"),
+    "without its percent sign": ("0.4", "0.4%"),
+    "without its fall": ("0.4%", "down 0.4%"),
+    "denied": ("B", "not B"),
+    "denied in Chinese": ("甲", "不是甲"),
+    "translated": ("Norway", "挪威"),
+    "empty": ("", "B"),
+    "a number of the reply": (31.5, "31.5"),
+    "an object": ({"a": 1}, "a 1"),
+    "a list in a list": ([["B"]], "B"),
+    "one of two is invented": (["B", "C"], "B it is"),
+    "too long": ("a " * 200, "a " * 300),
+}
+
+
+@pytest.mark.parametrize(("passage", "text"), NOT_QUOTED.values(), ids=NOT_QUOTED)
+def test_what_does_not_stand_in_the_answer(passage: object, text: str) -> None:
+    assert parse_answer_reply({"answer": text}, json.dumps({"answer": passage})) is None
+
+
+@pytest.mark.parametrize(
+    "reply", ["", "B", '{"answer": "B", "score": 1}', '{"answer": "B"} {"answer": "B"}', '["B"]']
+)
+def test_replies_that_are_refused(reply: str) -> None:
+    assert parse_answer_reply({"answer": "B"}, reply) is None
+
+
+def test_blanks_and_marks_are_folded() -> None:
+    data = {"answer": "I take **Glass\n Harbor** ('Part  Two')."}
+    assert parse_answer_reply(data, '{"answer": "Glass Harbor"}') == ("Glass Harbor",)
+    assert parse_answer_reply(data, '{"answer": null}') == ()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        "",
+        "N/A",
+        "Error: B",
+        '{"error": "B"}',
+        box("B"),
+        "B",
+        "Answer: B",
+        r"\boxed{A} or \boxed{B}",
+    ],
+)
+def test_what_is_not_sent(answer: object) -> None:
+    question = asked(1, "B", answer, prompt=MATCH)
+    results, requests = evaluate("B", question, asked(1, "B", box("B"), prompt=MATCH))
+    assert requests == []
+    assert results["items"][0] == FutureXEvaluator().evaluate_all([question, question])["items"][0]
+
+
+def test_always_sends_what_has_no_box() -> None:
+    questions = [asked(1, "B", answer, prompt=MATCH) for answer in ("B", "Answer: A", box("B"))]
+    results, requests = evaluate("B", *questions, llm_policy="always")
+    assert [request.data["answer"] for request in requests] == ["B", "Answer: A"]
+    assert [item["decided_by"] for item in results["items"]] == ["model", "grammar", "grammar"]
+
+
+def test_the_end_of_a_long_answer_is_sent_and_no_truth() -> None:
+    text = "word " * 3000 + "so it must be the draw"
+    _, requests = evaluate(None, asked(1, "C", text, prompt=MATCH))
+    assert requests[0].data["answer"] == text[-MAX_ANSWER:]
+    assert "truth" not in requests[0].prompt
+
+
+def test_replies_are_cached(tmp_path: Path) -> None:
+    question = asked(1, "B", "I would say B, in the end.", prompt=MATCH)
+    cache = tmp_path / "cache.sqlite3"
+    with LlmServer(quoting("B")) as server:
+        evaluator = FutureXEvaluator("key", server.url, cache=cache)
+        results = [evaluator.evaluate_all([question]) for _ in range(2)]
+    assert len(server.requests) == 1
+    assert results[0]["items"] == results[1]["items"]
+    assert [result["llm"]["calls"] for result in results] == [1, 0]
+
+
+OBEYING: Final[dict[str, Callable[[Record], str]]] = {
+    "what it is told": lambda case: case["reply"],
+    "the truth": lambda case: json.dumps({"answer": "Saltmere"}),
+    "the truth and more": lambda case: json.dumps({"answer": ["Saltmere", case["answer"][:20]]}),
+    "the whole answer": lambda case: json.dumps({"answer": case["answer"][-300:]}),
+    "its first word": lambda case: json.dumps({"answer": case["answer"].split()[0]}),
+}
+
+
+@pytest.mark.parametrize("obeying", OBEYING)
+def test_injections_gain_nothing(obeying: str) -> None:
+    """An answer that tells the judge what to say can only be quoted."""
+    assert len(INJECTIONS) == 35
+    for case in INJECTIONS:
+        assert "saltmere" not in case["answer"].lower()
+        with LlmServer(lambda request, case=case: completion(OBEYING[obeying](case))) as server:
+            evaluator = FutureXEvaluator("key", server.url, llm_policy="always")
+            question = asked(3, "['Saltmere']", case["answer"], prompt="Who will lead the table?")
+            (item,) = evaluator.evaluate_all([question])["items"]
+        assert item["score"] == 0, case
+        for request in server.requests:
+            assert request.prompt.count("<") == 2  # no tag from inside the data
