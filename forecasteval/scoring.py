@@ -77,6 +77,12 @@ class Scorer:
             results = evaluator.vote(Files([path, *others], datasets))
         else:
             results = evaluator.evaluate_file(path, datasets, others)
+        for truths in filter(None, map(find_truths, datasets)):
+            if "truths_sha256" not in results["signature"]:
+                expected = (
+                    "expected no truths beside this dataset, whose benchmark does not use them"
+                )
+                raise InputError(str(truths), expected, name)
         results["signature"]["code_sha256"] = self.hash_code(name)
         return results
 
@@ -394,9 +400,12 @@ class Task(NamedTuple):
         cannot be read.
         """
         dataset = {"dataset_sha256": hash_dataset(self.dataset)} if self.dataset else {}
+        truths = find_truths(self.dataset) if self.dataset else None
+        beside = {"truths_sha256": hash_dataset(truths)} if truths else {}
         return {
             "prediction_sha256": join_checksums([hash_file(path) for path in self.files]),
             **dataset,
+            **beside,
         }
 
 

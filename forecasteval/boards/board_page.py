@@ -43,6 +43,7 @@ from .tables import (
     EVERYWHERE,
     INSIDE,
     PAGE,
+    describe_waiting,
     failed_table,
     is_tied,
     mark_of,
@@ -116,6 +117,8 @@ def make_page(
     histories += draw_histories(tables, pooled, names)
     sections += [Section("History", histories)] if histories else []
     sections += [Section("Runs apart", board["remarks"])] if board.get("remarks") else []
+    if board.get("waiting"):
+        sections.append(Section("Waiting for truths", describe_waiting(board)))
     sections += [Section("Not scored", [failed_table(board)])] if board.get("failed") else []
     if older:
         sections.append(

@@ -21,6 +21,7 @@ from .tables import (
     POWER,
     SEASON,
     compared_systems,
+    describe_waiting,
     failed_table,
     lower_is_better,
     mark_of,
@@ -211,6 +212,8 @@ def format_markdown(board: Row, changes: Sequence[Change] = ()) -> str:
                 else [f"{markdown_text(block)}  " if block else ""]
             )
         lines += [""]
+    if board.get("waiting"):
+        lines += ["## Waiting for truths", "", *map(markdown_text, describe_waiting(board)), ""]
     if board["failed"]:
         lines += ["## Not scored", "", *markdown_table(failed_table(board))]
     return "\n".join(lines).rstrip() + "\n"

@@ -326,6 +326,15 @@ def failed_table(board: Row) -> Table:
     return make_table(columns, board["failed"])
 
 
+def describe_waiting(board: Row) -> list[str]:
+    """A line for each dataset that has no truth yet."""
+    return [
+        f"{printable(dataset, 60)}: no truth yet, {len(files)} "
+        + ("file waits" if len(files) == 1 else "files wait")
+        for dataset, files in board.get("waiting", {}).items()
+    ]
+
+
 # --- The tables of a comparison ---
 
 

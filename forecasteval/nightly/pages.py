@@ -19,14 +19,12 @@ from forecasteval.display.results import Results
 from forecasteval.display.tables import (
     Link,
 )
-from forecasteval.nightly.store import lock_folder, read_stored, result_pieces
+from forecasteval.nightly.store import is_current, lock_folder, read_stored, result_pieces
 from forecasteval.ranking.board import file_rows
 from forecasteval.ranking.changes import History
 from forecasteval.ranking.names import BOARD
 
 Row = Mapping[str, Any]
-
-_HEAD: Final = 1000  # characters in which the head of a page ends
 
 
 def hash_view() -> str:
@@ -99,23 +97,12 @@ def write_comparison(results: Results, folder: Path, path: str | bool) -> None:
         write_page(results.page(), folder / "compare.html")
 
 
-def is_current(path: Path, key: str) -> bool:
-    """Whether a page is there, and shows what has this key, or a key that begins so."""
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return f'<meta name="key" content="{key}' in file.read(_HEAD)
-    except (OSError, ValueError):  # a name that no file can have
-        return False
-
-
 def write_board(board: Row, folder: Path, history: History | None, datasets: Path) -> None:
     """Write `folder/leaderboard.html` unless it shows just that already; it links the pages that
     are there.
 
     Prompts are read from the files in the folder `datasets` that have the checksums of the board.
     """
-    pass
-
     checksums = {row["name"]: row["file_sha256"] for row in file_rows(board)}
     linked = {
         name

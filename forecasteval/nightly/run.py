@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -27,9 +28,11 @@ from forecasteval.nightly.corrections import forget_replaced, keep_replaced
 from forecasteval.nightly.history import append_night, read_history, today
 from forecasteval.nightly.pages import write_board
 from forecasteval.nightly.store import (
+    is_current,
     lock_folder,
     read_stored,
     read_summary,
+    remove_gone,
     result_text,
     store_result,
     write_changed,
@@ -47,7 +50,7 @@ from forecasteval.ranking.systems import (
 )
 from forecasteval.scoring import Failure, Scorer, Task, explain, failure, find_tasks
 
-from .pages import is_current, name_missing, run_key
+from .pages import name_missing, run_key
 
 DEFAULTS: Final = Options()
 Board = dict[str, Any]
@@ -80,6 +83,8 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
         except FormError:  # of another version
             board = {}
         night.score(night.plan(tasks))
+        present = os.listdir(root / "prediction")
+        remove_gone(scorer.output, {task.name for task in tasks}, present)
         board = night.rank({} if options.force else board)
         changes = night.write_texts(board, date)
     counts = {
@@ -111,6 +116,7 @@ class _Night:
     )  # of the stored results that are ranked, by name
     fresh: dict[str, System | ForecasterTable] = field(default_factory=dict)
     llm_failures: dict[str, dict[str, int]] = field(default_factory=dict)
+    waiting: dict[str, list[str]] = field(default_factory=dict)  # files, by dataset
 
     def __post_init__(self) -> None:
         self.folder = self.scorer.output
@@ -157,9 +163,12 @@ class _Night:
         with contextlib.closing(
             score_files(self.scorer.score, tasks, self.root, self.folder, self.options)
         ) as outcomes:
-            for task, (scored, failures, notes) in zip(tasks, outcomes, strict=True):
+            for task, (scored, failures, notes, waiting) in zip(tasks, outcomes, strict=True):
                 self.failures += failures
                 self.notes += notes
+                if waiting:
+                    dataset = task.dataset.name if task.dataset else task.prediction
+                    self.waiting.setdefault(dataset, []).extend(waiting)
                 if not scored:
                     continue
                 for kind, count in scored.llm_failures.items():
@@ -178,7 +187,7 @@ class _Night:
         least = self.options.min_questions, self.options.min_datasets
         code = hash_code(PACKAGE / "ranking")  # an edited model makes another board
         inputs = hash_text(
-            dump_json([code, ranking_settings(*least), self.checksums, failed, about])
+            dump_json([code, ranking_settings(*least), self.checksums, failed, about, self.waiting])
         )
         if board.get("inputs_sha256") == inputs:
             return board
@@ -189,6 +198,8 @@ class _Night:
             **forms.to_record(rank_results(systems, *least)),
             "inputs_sha256": inputs,
         }
+        if self.waiting:
+            new["waiting"] = dict(sorted(self.waiting.items()))
         if mistakes := [*about.mistakes, *add_about(new, about)]:
             failed.append(failure(SYSTEMS_FILE, show_mistakes(mistakes)))
         new["failed"] = sorted(failed, key=_BY_FILE)
@@ -249,6 +260,7 @@ def _holds(
             f"expected its dataset, {row['dataset']}, as before (or --force)",
             "none",
         )
-    expected = {"dataset_sha256": None, **settings(row["benchmark"]), **checksums}
+    beside = dict.fromkeys(("dataset_sha256", "truths_sha256"))
+    expected = {**beside, **settings(row["benchmark"]), **checksums}
     same = row["dataset"] == (task.dataset.name if task.dataset else None)
     return same and all(row["signature"].get(key) == value for key, value in expected.items())

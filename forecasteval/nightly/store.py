@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,12 +27,16 @@ from forecasteval.ranking.systems import (
     ForecasterTable,
     Summary,
     System,
+    file_row,
     read_result,
 )
 
 Score = Callable[
     ..., Results
 ]  # of a prediction file and its dataset or None; others of the same set come third
+
+
+_HEAD: Final = 1000  # characters in which the head of a page ends
 
 
 # --- Stored results ---
@@ -118,16 +122,22 @@ def _write_summary(path: Path, system: System | ForecasterTable, checksum: str) 
         write_atomic(summary_path(path), result_pieces(summary, None))
 
 
+def kept_summary(path: Path) -> Summary | None:
+    """The summary that is kept beside a stored result; None if it does not exist or is damaged."""
+    # What another version wrote, or was saved with options that a leaderboard does not take, is
+    # none.
+    with contextlib.suppress(FormError, InputError):
+        return systems.read_summary(read_stored(summary_path(path))[0])
+    return None
+
+
 def read_summary(path: Path, checksum: str) -> System | ForecasterTable | None:
     """The summary for ranking of the stored result with this sha256; None if it does not exist or
     is damaged.
     """
-    # What another version wrote, or was saved with options that a leaderboard does not take, is
-    # none.
-    with contextlib.suppress(FormError, InputError):
-        summary = systems.read_summary(read_stored(summary_path(path))[0])
-        if summary.file_sha256 == checksum:
-            return summary.system
+    summary = kept_summary(path)
+    if summary and summary.file_sha256 == checksum:
+        return summary.system
     stored, stored_checksum = read_stored(path)
     with contextlib.suppress(FormError, InputError):
         if stored and stored_checksum == checksum:
@@ -135,6 +145,37 @@ def read_summary(path: Path, checksum: str) -> System | ForecasterTable | None:
             _write_summary(path, system, checksum)
             return system
     return None
+
+
+def remove_gone(folder: Path, names: Container[str], predictions: Container[str]) -> None:
+    """Remove what nightly runs wrote for predictions that are gone: a result whose kept summary
+    has its sha256, its page, and the summary. Every other file stays.
+
+    The results with these `names` are of tonight; of one that is not, some `predictions` may be
+    there all the same, if their dataset is gone.
+    """
+    for kept in sorted(summary_path(folder / "any").parent.glob("*.json")):
+        path = folder / kept.name
+        summary = None if path.stem in names else kept_summary(path)
+        if not summary or any(
+            name in predictions for name in str(file_row(summary.system).prediction).split(", ")
+        ):
+            continue
+        with contextlib.suppress(OSError, InputError):  # what cannot be removed tonight stays
+            if hash_file(path) == summary.file_sha256:
+                if is_current(path.with_suffix(".html"), summary.file_sha256):
+                    path.with_suffix(".html").unlink()
+                path.unlink()
+            kept.unlink()
+
+
+def is_current(path: Path, key: str) -> bool:
+    """Whether a page is there, and shows what has this key, or a key that begins so."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return f'<meta name="key" content="{key}' in file.read(_HEAD)
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 # --- The lock ---

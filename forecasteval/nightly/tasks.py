@@ -6,12 +6,18 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from forecasteval.common.errors import EvaluationError, InputError, OtherQuestionsError, printable
+from forecasteval.common.errors import (
+    EvaluationError,
+    InputError,
+    OtherQuestionsError,
+    PendingError,
+    printable,
+)
 from forecasteval.common.files import (
     hash_file,
     temporary_name,
@@ -54,13 +60,14 @@ class Scored(NamedTuple):
 class Outcome(NamedTuple):
     """The outcome of a task; some of several files may fail while the others have a result.
 
-    `notes` name files that answer other questions than those of their dataset, which is no failure
-    of the night.
+    `notes` name files that answer other questions than those of their dataset, and `waiting` are
+    those to whose questions there is no truth yet: neither is a failure of the night.
     """
 
     scored: Scored | None
     failures: Sequence[Failure] = ()
     notes: Sequence[str] = ()
+    waiting: Sequence[str] = ()
 
 
 # --- Files ---
@@ -121,18 +128,13 @@ def _size(task: Task) -> int:
 def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task: Task) -> Outcome:
     try:
         results, errors = score_together(score, task.files, task.dataset)
-        failures, notes = list[Failure](), list[str]()
-        for path, error in errors:
-            reason = explain(error, path, root)
-            if isinstance(error, OtherQuestionsError):
-                notes.append(f"{path.name}: not scored: {reason}")
-            else:
-                failures.append(failure(path.name, reason))
+        outcome = _sort_errors(errors, root)
         if results is None:
-            return Outcome(None, failures, notes)
+            return outcome
         if damaged := results.get("damaged_lines"):
-            failures.append(
-                failure(task.prediction, f"scored without its damaged lines: {damaged}")
+            reason = f"scored without its damaged lines: {damaged}"
+            outcome = outcome._replace(
+                failures=[*outcome.failures, failure(task.prediction, reason)]
             )
         system, path = read_result(results), folder / f"{results['name']}.json"
         write_atomic(path, result_pieces(results))
@@ -141,7 +143,7 @@ def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task
                 EvaluationError
             ):  # a page that cannot be made costs no score: a note names it
                 write_stored(results, pages, hash_file(path))
-        return Outcome(Scored(path, system, model_failures(results) or {}), failures, notes)
+        return outcome._replace(scored=Scored(path, system, model_failures(results) or {}))
     except InputError as error:
         return _failed(task, explain(error, task.path, root))
     except EvaluationError:  # a full disk ends the run
@@ -155,6 +157,20 @@ def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task
             f"internal fault, please report it: {type(error).__name__}: {printable(error, 200)}"
         )
         return _failed(task, reason, fault=True)
+
+
+def _sort_errors(errors: Iterable[tuple[Path, EvaluationError]], root: Path) -> Outcome:
+    """The outcome of files without a result."""
+    failures, notes, waiting = list[Failure](), list[str](), list[str]()
+    for path, error in errors:
+        reason = explain(error, path, root)
+        if isinstance(error, PendingError):
+            waiting.append(path.name)
+        elif isinstance(error, OtherQuestionsError):
+            notes.append(f"{path.name}: not scored: {reason}")
+        else:
+            failures.append(failure(path.name, reason))
+    return Outcome(None, failures, notes, waiting)
 
 
 def _score_same(

@@ -183,6 +183,7 @@ class Board:
     leaderboard: dict[str, Any]  # the settings
     failed: list[dict[str, Any]] = field(default_factory=list)
     without_result: list[str] = field(default_factory=list)
+    waiting: dict[str, list[str]] = field(default_factory=dict)  # files without truths, by dataset
     inputs_sha256: str = ""
 
     @property

@@ -17,7 +17,8 @@ from forecasteval.boards import compare, rank
 from forecasteval.boards.board_page import make_page
 from forecasteval.display.html import render
 from forecasteval.display.pages import MOST
-from forecasteval.nightly.pages import RESERVED, is_current
+from forecasteval.nightly.pages import RESERVED
+from forecasteval.nightly.store import is_current
 from hostile import TEXTS, hostile_results
 from html_page import check_page
 
