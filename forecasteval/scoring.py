@@ -258,7 +258,8 @@ def is_file_name(name: str, folder: Path) -> bool:
     """Whether a name is a path, or that of a file in a folder, with or without its runs."""
     if "/" in name or os.sep in name or find_runs(name, folder) != [name]:
         return True
-    return any((folder / f"{name}{end}").exists() for end in ("", *SUFFIXES))
+    # Path.exists raises for a name of 300 characters
+    return any(os.path.exists(folder / f"{name}{end}") for end in ("", *SUFFIXES))
 
 
 def find_named(name: str, root: Path, scorer: Scorer, vote: bool | None = None) -> list[str]:

@@ -239,3 +239,13 @@ def test_links_lead_somewhere(page: str) -> None:
         target = (ROOT / page).parent / name if name else ROOT / page
         assert target.is_file(), link
         assert not anchor or anchor in pages.anchors(target.read_text(encoding="utf-8")), link
+
+
+def test_contributing_names_modules_that_exist() -> None:
+    """A name without a folder is a module of the folder that its cell named last."""
+    for row in read_table("CONTRIBUTING.md", "A rule about"):
+        folder = ""
+        for name in re.findall(r"`([^`]+\.py)`", row[1]):
+            places = {ROOT / "forecasteval" / name, ROOT / "forecasteval" / folder / name}
+            assert any(place.is_file() for place in places), name
+            folder = name.rpartition("/")[0] or folder
