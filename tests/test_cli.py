@@ -307,6 +307,7 @@ POLICIES: Final = (
         "--llm-names",
         "--workers",
         "--no-cache",
+        "--contracts",
         "--gamma",
     ),
     *("--min-events", "--late"),

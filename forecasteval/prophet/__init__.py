@@ -108,6 +108,7 @@ def find_mistakes(path: Path) -> Results:
 
 
 _EVENT_COLUMNS: Final = {"event_ticker", "market_info", "market_outcome"}  # of Prophet Arena's CSV
+CONTRACTS: Final = ("yes", "both")
 _LEAST: Final = (
     "forecasters with fewer events are provisional, without ranks "
     "(5, or 20 %% of the events if more)"
@@ -122,6 +123,7 @@ OPTIONS: Final = (
         True,
         "gammas",
     ),
+    Option("--contracts", "contracts that a return buys: yes, or both with No (yes)", CONTRACTS),
     Option("--min-events", _LEAST, int, metavar="N"),
     Option("--late", "what to do with forecasts after their event closed (drop)", ("keep", "drop")),
     Option(

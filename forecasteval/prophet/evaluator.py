@@ -39,6 +39,7 @@ CHOICES: Final = {
     "late": ("keep", "drop"),
     "repeats": ("last", "mean"),
     "response": ("brier", "correct"),
+    "contracts": ("yes", "both"),
 }
 _FOUR: Final = "log, spherical, return and Bradley–Terry"
 
@@ -118,7 +119,8 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
     forecasts after closing are dropped, or kept and counted. repeats: of several forecasts of an
     event by one forecaster the last counts, or their mean. response: what IRT explains, 1 - Brier
     or whether the winner had the largest probability ("correct"). prior: of Bradley–Terry. items:
-    results hold a row per forecast.
+    results hold a row per forecast. contracts: returns buy Yes contracts ("yes"), or of every
+    option the better of Yes and No ("both"); without bids No costs 1 - ask, which is counted.
     """
 
     benchmark = NAME
@@ -136,6 +138,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
         response: str = "brier",
         prior: float = PRIOR,
         items: bool = False,
+        contracts: str = "yes",
     ) -> None:
         if not isinstance(gammas, Iterable):
             raise InputError("gammas", "must be a list of numbers", printable(repr(gammas), 60))
@@ -150,17 +153,18 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
                 raise InputError(
                     name, f"must be an integer >= {lowest}", printable(repr(value), 60)
                 )
-        for name, choice in (("late", late), ("repeats", repeats), ("response", response)):
-            if choice not in CHOICES[name]:
-                raise InputError(
-                    name, f"must be {' or '.join(CHOICES[name])}", printable(repr(choice), 60)
-                )
+        chosen = {"late": late, "repeats": repeats, "response": response, "contracts": contracts}
+        for name, known in CHOICES.items():
+            if chosen[name] not in known:
+                got = printable(repr(chosen[name]), 60)
+                raise InputError(name, f"must be {' or '.join(known)}", got)
         if not number_text(prior) or prior < 0:
             raise InputError("prior", "must be a number >= 0", printable(repr(prior), 60))
         self.bootstrap, self.seed, self.min_events, self.items = bootstrap, seed, min_events, items
         self.late, self.repeats, self.response = late, repeats, response
         self.prior = float(prior)
-        self.metrics = make_metrics(self.gammas)
+        self.contracts = contracts
+        self.metrics = make_metrics(self.gammas, contracts)
 
     def evaluate_all(self, forecasts: Iterable[Any], problems: Iterable[Any]) -> Results:
         """Score the forecasts of the problems; the docstring of `forecasteval.prophet` describes
@@ -200,7 +204,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
 
     def settings(self) -> dict[str, Any]:
         """The part of a signature that does not depend on the data."""
-        names = ("bootstrap", "seed", "min_events", "late", "repeats", "response", "prior")
+        names = ("bootstrap", "seed", "min_events", *CHOICES, "prior")
         options = {name: getattr(self, name) for name in names}
         return {"evaluator": f"Prophet Arena {__version__}", "gammas": list(self.gammas), **options}
 
@@ -212,6 +216,10 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
         forecasts = with_baselines(events, forecasts)
         everything = score_forecasts(events, forecasts, self.metrics)
         scored, *_ = everything.split()
+        if self.contracts == "both":
+            bets, ids = scored.forecasts, events.ids
+            where = bets.priced & np.isnan(bets.bid[bets.starts]) & events.exclusive[bets.event]
+            bets.warn(data.notes, "no bids: No costs 1 - ask, an approximation", where, ids)
         if len(scored.forecasts.event) <= KEPT:
             data.shown = everything
         return everything, fit_models(scored, self.prior, self.response, data.notes)

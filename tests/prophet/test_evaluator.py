@@ -260,6 +260,7 @@ BAD_OPTIONS: Final = {
     "min_events": ({"min_events": 0}, "min_events: must be an integer >= 1, got 0"),
     "late": ({"late": "never"}, "late: must be keep or drop, got 'never'"),
     "repeats": ({"repeats": "first"}, "repeats: must be last or mean, got 'first'"),
+    "contracts": ({"contracts": "no"}, "contracts: must be yes or both, got 'no'"),
     "response": ({"response": 1}, "response: must be brier or correct, got 1"),
     "prior": ({"prior": -1}, "prior: must be a number >= 0, got -1"),
     "no prior": ({"prior": None}, "prior: must be a number >= 0, got None"),
@@ -366,3 +367,79 @@ def test_hash_seed_changes_nothing() -> None:
         for seed in ("0", "1")
     }  # fmt: skip
     assert len(outputs) == 1
+
+
+def test_no_contracts_on_a_board() -> None:
+    """Where bids are missing No costs 1 - ask, which is said; the other scores stay."""
+    problem = {**GOOD_PROBLEM, "odds": [0.6, 0.5]}
+    rows = [{**GOOD[0], "prediction": [0.2, 0.8]}, {**GOOD[1], "prediction": [0.9, 0.1]}]
+    yes, both = (evaluate(rows, [problem], contracts=name, gammas=[0]) for name in ("yes", "both"))
+    bids = evaluate(rows, [{**problem, "bids": [0.5, 0.4]}], contracts="both", gammas=[0])
+    returns = [
+        [found["forecasters"][name]["return_0"] for name in ("ada", "bob")]
+        for found in (yes, both, bids)
+    ]
+    # ada: No of A at 0.4 (0.5), edge 2 (1.6), against Yes of B at 0.5, edge 1.6: at a tie both
+    assert returns[0] == pytest.approx([0, 1 / 0.6])
+    assert returns[1] == pytest.approx([0, 1 / 0.5])  # bob: No of B at 0.5, edge 1.8
+    assert returns[2] == pytest.approx(
+        [0, 1 / 0.6]
+    )  # at 0.6 as good as Yes of A: the tie is shared
+    assert both["warnings"] == [
+        "no bids: No costs 1 - ask, an approximation: 2 (ada on 1, bob on 1)"
+    ]
+    assert bids["warnings"] == []
+    assert both["forecasters"]["ada"]["log"] == yes["forecasters"]["ada"]["log"]
+
+
+def test_sharpe_ratio() -> None:
+    """(mean - 1) / deviation, by weight; none where all payoffs are equal."""
+    problems = [{**GOOD_PROBLEM, "problem_id": n, "odds": [0.5, 0.5], "weight": n} for n in (1, 2)]
+    p = {1: [0.9, 0.1], 2: [0.2, 0.8]}
+    rows = [{"problem_id": n, "username": "ada", "prediction": p[n]} for n in (1, 2)]
+    rows += [{**row, "username": "bob", "prediction": [0.6, 0.4]} for row in rows]
+    found = evaluate(rows, problems)["forecasters"]
+    paid, weights = [1.8, 0.4], [1, 2]
+    mean = np.average(paid, weights=weights)
+    deviation = math.sqrt(np.average((paid - mean) ** 2, weights=weights))
+    assert found["ada"]["return_1_sharpe"] == pytest.approx((mean - 1) / deviation)
+    assert found["bob"]["return_1_sharpe"] is None
+
+
+def test_scores_over_time() -> None:
+    """The running mean of every score in the order in which events close, for market and crowd,
+    too; None before there is any.
+    """
+    days = {1: "03", 2: "01", 3: "02"}
+    problems = [
+        {
+            **GOOD_PROBLEM,
+            "problem_id": n,
+            "end_date": f"2025-07-{day}T00:00:00Z",
+            "exclusive": n != 2,
+        }
+        for n, day in days.items()
+    ]
+    rows = [
+        {"problem_id": n, "username": "ada", "prediction": [p, 1 - p], "timestamp": "2025-06-01"}
+        for n, p in ((1, 0.5), (2, 0.8), (3, 1.0))
+    ]
+    curves = evaluate(rows, problems)["score_curve"]
+    assert curves["ada"]["brier"] == pytest.approx([0.04, 0.02, (0.04 + 0 + 0.25) / 3])
+    assert curves["ada"]["log"] == pytest.approx([None, 0, math.log(0.5) / 2])
+    assert [at[:10] for at in curves["ada"]["closed"]] == ["2025-07-01", "2025-07-02", "2025-07-03"]
+    assert curves["crowd"]["brier"] == curves["ada"]["brier"]
+    assert "return_0" not in curves["ada"]
+
+
+def test_events_without_an_outcome_are_counted() -> None:
+    """In no score, without a warning."""
+    problems = [GOOD_PROBLEM, {"problem_id": 2, "options": ["A", "B"]}]
+    rows = [*GOOD, {**GOOD[0], "problem_id": 2}]
+    results = evaluate(rows, problems)
+    assert (results["n_pending"], results["n_events"], results["warnings"]) == (1, 1, [])
+    assert [(entry["reason"], entry["count"]) for entry in results["excluded"]] == [
+        ("no outcome yet", 1),
+        ("of an event that has no outcome yet", 1),
+    ]
+    assert "1 without outcome yet" in str(results.report())

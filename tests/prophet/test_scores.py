@@ -17,6 +17,7 @@ from forecasteval.prophet.scores import (
     average_return,
     bin_sums,
     brier_score,
+    contract_payoffs,
     crra_stake,
     expected_calibration_error,
     log_score,
@@ -197,3 +198,67 @@ def test_bad_call(call: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         call()
     assert str(caught.value) == message
+
+
+# --- No contracts ---
+
+
+def hand(p: list[float], ask: list[float], bid: list[float], gamma: float) -> list[float]:
+    return contract_payoffs(p, ask, gamma, bid=bid).tolist()
+
+
+def test_contracts_by_hand() -> None:
+    """Edges of Yes 0.8/0.8, 0.1/0.2, 0.1/0.2, of No 0.2/0.25, 0.9/0.8, 0.9/0.9: Yes, No, No."""
+    p, ask, bid = [0.8, 0.1, 0.1], [0.8, 0.2, 0.2], [0.75, 0.2, 0.1]
+    assert hand(p, ask, bid, 0) == pytest.approx([1 / 0.8, 0, 1 / 0.8])  # all on No of the second
+    stake = np.array([0.8, 0.9, 0.9]) / 2.6  # what is believed of each contract
+    yes, second, third = stake / [0.8, 0.8, 0.9]
+    paid = [yes + second + third, third, second]  # a No pays if any other option wins
+    assert hand(p, ask, bid, 1) == pytest.approx(paid)
+    half = np.array([0.8**2 / 0.8, 0.9**2 / 0.8, 0.9**2 / 0.9])  # c (π/c)², γ = ½
+    yes, second, third = half / half.sum() / [0.8, 0.8, 0.9]
+    assert hand(p, ask, bid, 0.5) == pytest.approx([yes + second + third, third, second])
+
+
+def test_contracts_of_equal_edges_are_yes() -> None:
+    """At the market's price without a spread nothing is better than anything."""
+    q = [0.3, 0.7]
+    assert hand(q, q, q, 1) == pytest.approx(contract_payoffs(q, q, 1).tolist())
+    assert hand(q, q, [math.nan] * 2, 0.5) == hand(q, q, q, 0.5)  # without bids: 1 - ask
+
+
+def test_no_costs_what_the_bid_leaves_even_at_an_edge() -> None:
+    """The ask of 1 is clipped to .995, the bid of .98 is not moved by that."""
+    assert hand([0.5, 0.5], [1.0, 0.5], [0.98, 0.4], 0) == pytest.approx([0, 1 / 0.02])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_bets_on_yes_and_no_have_a_larger_expected_payoff(seed: int) -> None:
+    """γ = 0 by brute force: every corner of stakes on all 2n contracts, and random stakes."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 6))
+    p, bid = rng.dirichlet(np.ones(n)), rng.uniform(0.05, 0.5, n)
+    ask = bid + rng.uniform(0, 0.1, n)
+    pays = np.hstack([np.eye(n) / ask, (1 - np.eye(n)) / (1 - bid)])  # of a dollar, by winner
+    expected = p @ pays
+    best = float(p @ hand(p.tolist(), ask.tolist(), bid.tolist(), 0))
+    assert best == pytest.approx(expected.max())
+    assert (rng.dirichlet(np.full(2 * n, 0.3), 200) @ expected <= best + 1e-12).all()
+
+
+@pytest.mark.parametrize("gamma", [0.2, 0.5, 1])
+def test_stakes_on_chosen_contracts_have_the_largest_utility(gamma: float) -> None:
+    """By brute force over the stakes: Σ π U(a/c), π and c of the better contract of each option."""
+    rng = np.random.default_rng(3)
+    p, bid = rng.dirichlet(np.ones(3)), rng.uniform(0.1, 0.5, 3)
+    ask = bid + 0.05
+    no = (1 - p) / (1 - bid) > p / ask
+    belief, price = np.where(no, 1 - p, p), np.where(no, 1 - bid, ask)
+    wins = np.where(no, 1 - np.eye(3), np.eye(3))  # by winner and contract
+    stake = crra_stake(belief, price, gamma)
+    paid = hand(p.tolist(), ask.tolist(), bid.tolist(), gamma)
+    assert paid == pytest.approx(wins @ (stake / price))
+    assert no.any()
+    best = utility(stake, belief, price, gamma)
+    for other in rng.dirichlet(np.ones(3), 2000):
+        assert utility(other, belief, price, gamma) <= best + 1e-9
