@@ -37,9 +37,10 @@ ITEM_KEYS: Final = [
         "outcome",
         "read",
         "note",
+        "reason",
         "sigmas",
     ),
-    *("padded", "decided_by"),
+    *("padded", "unboxed", "decided_by"),
 ]
 
 

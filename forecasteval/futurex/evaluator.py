@@ -139,7 +139,6 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
         beside = {"truths": data.truths.file.path.name} if data.truths else {}
         return {
             **summarise(scores.items, self.rules.renormalised),
-            "unboxed_count": scores.unboxed_count,
             "no_sigma_count": scores.no_sigma_count,
             "void": scores.void_count,
             "llm": scores.model[0],

@@ -34,7 +34,6 @@ as possible: the label of an option, a number with its unit, or a name; for seve
 passages, in the order in which the question asks for them
 null if the text settles on no forecast, names alternatives, hedges, refuses or reports an error. Never add, correct, \
 translate or complete anything."""
-_UNREAD: Final = re.compile("no box|no option|no number|longer than")  # notes on what may be prose
 _MARKS: Final = re.compile(r"[\s*_`#\"'“”‘’]+")
 # A passage that begins there would leave out what turns it around.
 _TURNED: Final = re.compile(
@@ -111,7 +110,7 @@ def is_sent(answer: Answer, item: Item, policy: str) -> bool:
     "always" any without a box; no refusal, no error of a program, nothing that contradicts itself.
     """
     if item["outcome"] == "unparsed":
-        return bool(_UNREAD.match(item["note"]))
+        return item["reason"] in ("prose", "unreadable")
     return policy == "always" and not answer.boxed and item["decided_by"] != "model"
 
 

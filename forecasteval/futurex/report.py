@@ -23,7 +23,7 @@ from .join import is_void, raw_answer
 from .numbers import NumberTruth
 from .questions import Truth, read_record
 from .results import Item
-from .rules import LEVELS, WEIGHTS, Rules, total_weight
+from .rules import LEVELS, REASONS, WEIGHTS, Rules, total_weight
 
 _MATCHED: Final = re.compile(r"([0-9]+) of ([0-9]+) matched")
 _WRONG: Final = {"number": "number beyond σ", "ranking": "wrong names"}
@@ -139,6 +139,9 @@ def _remarks(results: Mapping[str, Any]) -> list[str]:
         lines.append("Pending questions have no truth yet: they are in no score.")
     if results.get("truths"):
         lines.append(f"Truths of {printable(results['truths'])} are used.")
+    if reasons := Counter(results["unparsed_reasons"]).most_common():
+        shown = ", ".join(f"{count} {REASONS[reason]}" for reason, count in reasons)
+        lines.append(f"Unparsed {results['unparsed_count']}: {shown}.")
     if results["unboxed_count"]:
         lines.append(f"Read without a box: {results['unboxed_count']}.")
     remedy = (
@@ -161,7 +164,7 @@ def _remarks(results: Mapping[str, Any]) -> list[str]:
 
 
 def name_cause(item: Item) -> str:
-    """The kind of mistake that an item is: "refusal", "wrong option", "partly right", …; "right" if
+    """The kind of mistake that an item is: "unparsed: refusal", "wrong option", …; "right" if
     it is none.
 
     >>> name_cause({"outcome": "scored", "score": 0.0, "kind": "single choice", "note": ""})
@@ -170,7 +173,7 @@ def name_cause(item: Item) -> str:
     if item["outcome"] == "pending":
         return "pending"
     if item["outcome"] != "scored" or item["score"] is None:
-        return "refusal" if "refusal" in item["note"] else item["outcome"]
+        return f"unparsed: {item['reason']}" if item["reason"] else item["outcome"]
     if item["score"] >= 1:
         return "right"
     if item["kind"] == "number" and item["sigmas"] is None:
@@ -187,7 +190,7 @@ def explain(item: Item, truth: Truth | None = None) -> str:
     if item["outcome"] == "missing":
         return "no answer"
     if item["outcome"] == "unparsed":
-        return item["note"] if "refusal" in item["note"] else f"not read: {item['note']}"
+        return "refusal" if item["reason"] == "refusal" else f"not read: {item['note']}"
     wrapped = _WRAPPED.fullmatch(item["truth"])
     read = printable(item["read"], _SHOWN)
     true = printable((wrapped[1] or wrapped[2]) if wrapped else item["truth"], _SHOWN)

@@ -44,8 +44,10 @@ class Decision(TypedDict):
     outcome: str
     read: str
     note: str
+    reason: str  # of an unparsed one
     sigmas: float | None
     padded: bool
+    unboxed: bool  # read without a box
     decided_by: str
 
 
@@ -61,7 +63,7 @@ class Item(Decision):
     answer: str
 
 
-def decide(scored: Scored, by: str, missing: str = "zero") -> Decision:
+def decide(scored: Scored, by: str, missing: str = "zero", unboxed: bool = False) -> Decision:
     """The result of an answer, `by` the "grammar", a "model" or a "vote"; a missing answer may be
     left out of means, as a pending question always is.
     """
@@ -71,8 +73,10 @@ def decide(scored: Scored, by: str, missing: str = "zero") -> Decision:
         "outcome": scored.outcome,
         "read": scored.read[:SHOWN],
         "note": scored.note,
+        "reason": scored.reason,
         "sigmas": scored.sigmas,
         "padded": scored.padded,
+        "unboxed": unboxed,
         "decided_by": by,
     }
 
@@ -88,7 +92,7 @@ class Scoring:
         self.items: list[Item] = []
         self.answered: list[Answered] = []
         self.notes = RecordNotes()
-        self.unboxed_count = self.no_sigma_count = self.void_count = 0
+        self.no_sigma_count = self.void_count = 0
         self.model: tuple[Any, Any, list[str]] = (
             None,
             None,
@@ -141,9 +145,7 @@ class Scoring:
             self.no_sigma_count += (
                 type(question.truth) is NumberTruth and question.truth.sigma is None
             )
-            self.unboxed_count += (
-                answer is not None and not answer.boxed and scored.outcome == "scored"
-            )
+            unboxed = answer is not None and not answer.boxed and scored.outcome == "scored"
             self.items.append(
                 {
                     "id": record.get("id"),
@@ -153,7 +155,7 @@ class Scoring:
                     "prompt": question.title,
                     "truth": question.shown,
                     "answer": text if len(text) <= SHOWN else _excerpt(text, answer),
-                    **decide(scored, "grammar", self._rules.missing),
+                    **decide(scored, "grammar", self._rules.missing, unboxed),
                 }
             )
 

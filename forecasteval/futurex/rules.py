@@ -5,6 +5,7 @@ place.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from typing import Any, Final, NamedTuple
 
@@ -47,6 +48,27 @@ RULE_SETS: Final = {
 }
 
 
+# Why nothing is read of an answer, by how the note on it begins, and how a report counts such answers
+_REASONS: Final = {
+    "refusal": "refusal",
+    "error": "error of a program",
+    "JSON": "error of a program",
+    "no box": "prose",
+    "two answers": "contradiction",
+    "boxes that": "contradiction",
+    "several": "contradiction",
+    "no side": "contradiction",
+    "": "unreadable",
+}
+REASONS: Final = {
+    "refusal": "say that they refuse",
+    "error of a program": "errors of a program",
+    "prose": "prose without an answer",
+    "contradiction": "contradict themselves",
+    "unreadable": "hold nothing that was asked for",
+}
+
+
 class Scored(NamedTuple):
     """The result of one answer. `outcome`: scored, missing, unparsed or pending; missing and
     unparsed ones score 0. A pending one has no score (nan): its question has no truth yet.
@@ -61,6 +83,13 @@ class Scored(NamedTuple):
     note: str
     sigmas: float | None = None
     padded: bool = False
+
+    @property
+    def reason(self) -> str:
+        """The kind of an unparsed answer, one of `REASONS`; "" for any other."""
+        if self.outcome != "unparsed":
+            return ""
+        return next(reason for start, reason in _REASONS.items() if self.note.startswith(start))
 
 
 MISSING: Final = Scored(0.0, "missing", "", "")
@@ -91,11 +120,12 @@ def summarise(items: Iterable[Mapping[str, Any]], renormalised: bool = True) -> 
     w is renormalised over them, or else a level without questions counts as 0 (`total_weight`).
     The mean of such a level is nan. An item whose score is None is in no mean: a missing one is in
     `level_missing` all the same, a pending one only in `level_pending`. `level_padded`: lists
-    longer than what was asked for.
+    longer than what was asked for. `level_unboxed`: answers that were read without a box.
     """
     scores: dict[int, list[float]] = {level: [] for level in LEVELS}
     answered: dict[int, list[float]] = {level: [] for level in LEVELS}
-    missing, unparsed, padded, pending = (dict.fromkeys(LEVELS, 0) for _ in range(4))
+    missing, unparsed, padded, pending, unboxed = (dict.fromkeys(LEVELS, 0) for _ in range(5))
+    reasons = Counter[str]()
     for item in items:
         level, score = item["level"], item["score"]
         if score is not None:
@@ -107,7 +137,9 @@ def summarise(items: Iterable[Mapping[str, Any]], renormalised: bool = True) -> 
         else:
             answered[level].append(score)
             unparsed[level] += item["outcome"] == "unparsed"
+            reasons[item["reason"]] += 1
             padded[level] += item["padded"]
+            unboxed[level] += item["unboxed"]
     strata = [(WEIGHTS[level], scores[level]) for level in LEVELS]
     with_scores = {level for level in LEVELS if scores[level]}
     share = math.fsum(WEIGHTS[level] for level in with_scores) / total_weight(
@@ -124,9 +156,12 @@ def summarise(items: Iterable[Mapping[str, Any]], renormalised: bool = True) -> 
         "level_unparsed": unparsed,
         "level_padded": padded,
         "level_pending": pending,
+        "level_unboxed": unboxed,
+        "unparsed_reasons": {reason: reasons[reason] for reason in REASONS if reasons[reason]},
         "missing_count": sum(missing.values()),
         "unparsed_count": sum(unparsed.values()),
         "padded_count": sum(padded.values()),
+        "unboxed_count": sum(unboxed.values()),
         "pending": sum(pending.values()),
         "answered_only": stratified_mean([(WEIGHTS[level], answered[level]) for level in LEVELS])
         * share,

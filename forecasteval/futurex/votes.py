@@ -155,7 +155,6 @@ def vote_files(rules: Rules, settings: Mapping[str, Any], files: Files) -> dict[
             {"prediction": path.name, "overall_score": score}
             for path, score in zip(paths, scores, strict=True)
         ],
-        "unboxed_count": 0,
         "no_sigma_count": runs[0].no_sigma_count,
         "void": runs[0].void_count,
         "warnings": warnings,

@@ -70,7 +70,14 @@ def test_what_was_read(level: int, prompt: str, std: Any, answer: Any, read: str
 
 def level_of(n: int, score: float | None) -> Record:
     outcome = "pending" if score is None else "scored"
-    return {"level": n, "score": score, "outcome": outcome, "padded": False}
+    return {
+        "level": n,
+        "score": score,
+        "outcome": outcome,
+        "reason": "",
+        "padded": False,
+        "unboxed": False,
+    }
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,7 @@ def test_rows_of_files_are_read_when_the_page_is_made(tmp_path: Path) -> None:
         (q("a"), "right", "A is right"),
         (q("a", answer="B"), "wrong option", "B picked, A is right"),
         (q("a", answer=None), "missing", "no answer"),
-        (q("a", answer="no idea"), "unparsed", "not read: no box, and not only options"),
+        (q("a", answer="no idea"), "unparsed: prose", "not read: no box, and not only options"),
         (q("a", level=2, ground_truth="A, B"), "partly right", "A picked, A, B is right: F1 0.6667"),
         (number("a", answer=r"\boxed{31.5}", ground_truth="30", Std=3), "partly right",
          "31.5 against 30, σ 3: 1 − 0.25"),
@@ -286,7 +286,7 @@ def test_the_page_has_the_numbers_of_the_report() -> None:
         "missing",
         "partly right",
         "right",
-        "unparsed",
+        "unparsed: prose",
     ]
 
 
@@ -295,3 +295,18 @@ def test_skipped_answers_and_a_run_without_numbers() -> None:
     assert list(results.page().charts()) == ["scores"]
     assert "–" in {record.cells[1] for record in records(results).rows}
     check_page(render(results.page()))
+
+
+def test_what_unparsed_answers_look_like() -> None:
+    answers = ["N/A", "unknown", "Error: timed out", '{"error": "busy"}', "A or B, who knows",
+               r"\boxed{A} or \boxed{B}", r"\boxed{?}"]  # fmt: skip
+    results = result(*(q(str(n), answer=answer) for n, answer in enumerate(answers)))
+    assert [item["reason"] for item in results["items"]] == [
+        "refusal", "refusal", "error of a program", "error of a program", "prose", "contradiction",
+        "unreadable",
+    ]  # fmt: skip
+    line = (
+        "Unparsed 7: 2 say that they refuse, 2 errors of a program, 1 prose without an answer, "
+        "1 contradict themselves, 1 hold nothing that was asked for."
+    )
+    assert line in lines(report_blocks(results))

@@ -28,7 +28,7 @@ def test_an_item_tells_it_all() -> None:
     assert item == {
         "id": "x", "level": 1, "kind": "single choice", "score": 0.0, "outcome": "scored", "truth": "A",
         "answer": "So: \\boxed{B}", "read": "B", "note": "", "decided_by": "grammar", "prompt": "Who will win?",
-        "sigmas": None, "padded": False,
+        "reason": "", "sigmas": None, "padded": False, "unboxed": False,
     }  # fmt: skip
 
 
