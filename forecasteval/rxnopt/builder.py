@@ -22,7 +22,7 @@ from .datasets import NAME, QUESTION_TYPES, TEMPLATES, dataset_name, template_of
 from .prompts import fill, make_template, render_question
 from .questions import Counts, Question, make_questions
 from .settings import SETTING_HELP, Settings, make_settings
-from .tables import REASONS, Unused, read_table
+from .tables import Unused, read_table
 
 PROGRAM: Final = "python eval.py"
 
@@ -31,7 +31,8 @@ PROGRAM: Final = "python eval.py"
 class Build:
     """The result of `build_questions`: questions by file order, and all data of the report.
 
-    `counts` has a Counter for each of `REASONS`, and "rows" (how many were read) and "capped".
+    `counts` has a Counter of reasons for "unused" tables, rows "left_out", questions "not_asked" and
+    references "skipped", and one of "rows" (how many were read) and of what was "capped".
     """
 
     settings: Settings
@@ -221,7 +222,6 @@ def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> s
         "report.md.j2",
         language=language,
         build=build,
-        reasons=REASONS,
         evaluator=f"{NAME} {__version__}",
         program=program,
         dataset_name=dataset_name,
@@ -235,7 +235,7 @@ def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> s
 
 def make_statistics(build: Build) -> str:
     """How many tables and questions there are, and how many were left out for which reason."""
-    return fill("statistics.md.j2", language="en", build=build, reasons=REASONS)
+    return fill("statistics.md.j2", build=build)
 
 
 def _sample(question: Question, language: str) -> str:

@@ -30,7 +30,7 @@ from .builder import (
     write_build,
 )
 from .chemicals import SELECTIVITIES, YIELDS
-from .datasets import dataset_name, require_question
+from .datasets import require_question
 from .imports import OPTIONS, Layout, import_file, list_columns
 from .prompts import LANGUAGES, find_templates, render_prompts
 from .replies import parse_replies
@@ -227,15 +227,8 @@ def _run_build(args: argparse.Namespace, program: str) -> None:
         raise
     write_build(build, args.output, args.language, command_line(program))
     _warn_of(build, program)
-    rows = [
-        *((dataset_name(kind), count) for kind, count in build.kinds.items()),
-        ("total", len(build.questions)),
-    ]
-    columns = [Column("Dataset", itemgetter(0)), Column("Questions", itemgetter(1), "number")]
-    print_report([make_table(columns, rows)])
-    print(
-        f"\n{make_statistics(build)}\n{printable(args.output)} is written; report.md says what is in it."
-    )
+    print(make_statistics(build), end="")
+    print(f"{printable(args.output)} is written; report.md says what is in it.")
 
 
 def _warn_of(build: Build, program: str) -> None:

@@ -34,35 +34,6 @@ Scores = dict[
     str, Any
 ]  # "yield" in percent, the cells of SELECTIVITIES, the FACTORS read from them
 
-# why a table gives no question, a row is no option, a question is not asked or has no references
-REASONS: Final = {
-    "unused": (
-        *(
-            "unreadable",
-            "not_a_table",
-            "filter_is_table",
-            "filter_year",
-            "filter_reactant_product_require",
-        ),
-        *(
-            "filter_same_reactants_products",
-            "filter_condition_require",
-            "fewer_than_two_readable_rows",
-        ),
-        *("no_varying_condition", "duplicate_table_id", "no_question"),
-    ),
-    "left_out": ("no_yield", "unreadable", "condition_require", "equal_conditions"),
-    "not_asked": ("fewer_than_two_options", "all_options_tie"),
-    "skipped": (
-        *(
-            "not_enough_effective_options",
-            "not_enough_reference_candidates",
-            "no_reference_candidate",
-        ),
-        *("no_non_top_score_group", "all_options_tie"),
-    ),
-}
-
 
 class Unused(Exception):  # noqa: N818 - not an error: how tables, rows and questions leave the builder
     """A table that gives no question, a row that is no option, a question not asked; `reason` is

@@ -316,7 +316,7 @@ def test_the_report_counts_and_names_what_is_there() -> None:
     )
     assert min(found, skipped) > 0
     assert (
-        f"\n- references looked for: {found + skipped}, found {found}, skipped {skipped}\n"
+        f"\n- references looked for: {found + skipped}, found {found}, skipped {skipped} ("
         in report
     )
     for kind, template in (

@@ -122,8 +122,8 @@ def test_duplicates_are_merged_as_asked_and_conflicts_are_named() -> None:
         in build_files(made)["report.md"]
     )
     statistics = make_statistics(made)
-    assert "equal_conditions: 3\n" in statistics
-    assert "conditions whose results are more than 20 points apart: 1\n" in statistics
+    assert "left out 3 (equal_conditions 3)\n" in statistics
+    assert "equal conditions more than 20 points apart: 1;" in statistics
 
 
 def test_a_median_is_shown_as_it_is_scored() -> None:
