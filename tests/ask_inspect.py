@@ -1,6 +1,6 @@
 """Runs of the tasks of inspect_ai with a mock of a model, in a process of their own.
 
-    python tests/ask_inspect.py ROOT '[{"task": "futurex", "dataset": "d", "reply": "draw", "epochs": 2}, …]'
+    python tests/ask_inspect.py ROOT '[{"task": "futurex", "dataset": "d", "reply": "draw"}, …]'
 
 inspect_ai and what it imports give warnings, which are errors in the tests. A line of JSON a run:
 the log's file, its metrics, what the model was sent, and the samples without their scores.
@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 REPLIES = (
-    r"\boxed{Yes}", r"\boxed{No}", r"\boxed{A}", r"\boxed{A, B}", r"\boxed{B}", "", "[bold]\u200b", "I cannot say",
+    r"\boxed{Yes}", r"\boxed{No}", r"\boxed{A}", r"\boxed{A, B}", r"\boxed{B}", "", "[bold]\u200b",
+    "I cannot say",
     "\\boxed{C}\nAnswer: 1", "Answer: 1", "Option 0", "Answer: 99", "Answer: 98",
     "I pick Option 2, because it has a base",
 )  # fmt: skip
@@ -82,7 +83,8 @@ def ask(root: Path, task: str, dataset: str, reply: str, **options: Any) -> dict
     model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
     inspect_tasks.ROOT = root  # type: ignore[misc]
     (log,) = run(
-        getattr(inspect_tasks, task)(dataset), model=model, log_dir=str(root / "logs"), display="none",
+        getattr(inspect_tasks, task)(dataset), model=model, log_dir=str(root / "logs"),
+        display="none",
         fail_on_error=False, **options,
     )  # fmt: skip
     scores = log.results.scores[0] if log.results else None  # there are none if no sample has one
@@ -90,9 +92,9 @@ def ask(root: Path, task: str, dataset: str, reply: str, **options: Any) -> dict
     unseen = {"scores", "events", "events_data", "attachments", "timelines"}
     return {
         "log": log.location.removeprefix("file://"),
-        "metrics": {name: metric.value for name, metric in scores.metrics.items()}
-        if scores
-        else None,
+        "metrics": (
+            {name: metric.value for name, metric in scores.metrics.items()} if scores else None
+        ),
         "scores": {one.id: one.scores["forecasteval_score"].value for one in samples if one.scores},
         "samples": [json.loads(one.model_dump_json(exclude=unseen)) for one in samples],
         "sent": asked.sent,

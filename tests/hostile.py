@@ -33,7 +33,8 @@ def hostile_rows() -> list[dict[str, Any]]:
     for place, text in enumerate(TEXTS):
         for level, truth in ((1, "B"), (2, "A, B"), (3, text[:50] or "x"), (4, "30")):
             rows.append({
-                "id": f"{text[:200]}-{place}-{level}", "level": level, "prompt": f"{text}\nA. {text[:100]}\nB. b",
+                "id": f"{text[:200]}-{place}-{level}", "level": level,
+                "prompt": f"{text}\nA. {text[:100]}\nB. b",
                 "ground_truth": truth, "Std": 3 if level == 4 else None,
                 "answer": rf"{text} \boxed{{{text[:300] if level != 4 else '31'}}} {text}",
             })  # fmt: skip

@@ -12,9 +12,12 @@ from typing import Final
 from cli import RAW_CONTROL
 
 TAGS: Final = frozenset({
-    "a", "b", "body", "circle", "code", "dd", "details", "div", "dl", "dt", "figcaption", "figure", "footer", "g",
-    "h1", "h2", "h3", "head", "html", "input", "label", "line", "main", "mark", "meta", "nav", "p", "path", "rect",
-    "script", "section", "span", "style", "summary", "svg", "table", "tbody", "td", "text", "th", "thead", "title",
+    "a", "b", "body", "circle", "code", "dd", "details", "div", "dl", "dt", "figcaption", "figure",
+    "footer", "g",
+    "h1", "h2", "h3", "head", "html", "input", "label", "line", "main", "mark", "meta", "nav", "p",
+    "path", "rect",
+    "script", "section", "span", "style", "summary", "svg", "table", "tbody", "td", "text", "th",
+    "thead", "title",
     "tr",
 })  # fmt: skip
 _LINKS: Final = ("href", "src", "action", "data", "srcset", "formaction", "poster", "background")

@@ -121,7 +121,8 @@ def question(
     given: object = UNSURE, name: object = "a", truth: str = "100", std: float | None = 5.0
 ) -> dict[str, Any]:
     return {
-        "id": name, "level": 4, "prompt": "How many units will it be?", "ground_truth": truth, "Std": std,
+        "id": name, "level": 4, "prompt": "How many units will it be?", "ground_truth": truth,
+        "Std": std,
         "answer": given,
     }  # fmt: skip
 

@@ -77,7 +77,8 @@ ELECTROLYTES: Final = {
 def worked_example() -> Record:
     constant = {
         "Anode(+)": "Zn", "Cathode(-)": "C", "Constant_Current": "30 mA", "Main_Mode": "Constant",
-        "Reaction_Type": "Integrated Cell Reaction", "reaction_temperature": "rt", "reaction_time": "4 h",
+        "Reaction_Type": "Integrated Cell Reaction", "reaction_temperature": "rt",
+        "reaction_time": "4 h",
         "speed": "800 rpm",
     }  # fmt: skip
     rows: list[Row] = [
@@ -106,12 +107,13 @@ def question(
     name: str, effective: list[float], kind: str = "single_varying", **meta: Any
 ) -> Record:
     best = max(effective)
+    relative = [round(value / best, 6) if best else 0.0 for value in effective]
     return {
         "id": name, "question_type": kind, "input": {}, "options": [{} for _ in effective],
         "answer": [i for i, value in enumerate(effective) if value == best],
         "meta": {
             "yields": effective, "effective_scores": effective,
-            "option_relative_scores": [round(value / best, 6) if best else 0.0 for value in effective], **meta,
+            "option_relative_scores": relative, **meta,
         },
     }  # fmt: skip
 
@@ -129,7 +131,8 @@ DATA: Final = [
 # --- Anything that JSON can hold ---
 
 LEAVES: Final = st.sampled_from(
-    [None, True, 0, -1, 1e308, float("nan"), 10**30, "", "—", "x", "y", "\ud800", "80(77)", "50%", "\x1b[2J"]
+    [None, True, 0, -1, 1e308, float("nan"), 10**30, "", "—", "x", "y", "\ud800", "80(77)",
+     "50%", "\x1b[2J"]
 )  # fmt: skip
 NAMES: Final = st.sampled_from(
     ["content", "SMILES", "current_conditions", "yield_ratio", "ee", "base", "x", ""]

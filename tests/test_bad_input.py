@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -44,46 +44,47 @@ LATIN: Final = json.dumps([q("café")], ensure_ascii=False)
 AT: Final = LATIN.index("é")
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
-        pytest.param("p.json", '[{"id": 1},\n {"id" 2}]', ["p.json", "line 2", "column 8"], id="not JSON"),
-        pytest.param("p.json", json.dumps([q()])[:-1], ["p.json", "line 1", "column"], id="torn"),
-        pytest.param("p.json", json.dumps([q()]) + "]", ["line 1", "Extra data"], id="extra data"),
-        pytest.param("p.json", b"", ["p.json", "empty"], id="empty"),
-        pytest.param("p.json", b" \n\n", ["p.json", "empty"], id="blank"),
-        pytest.param("p.json", BOM, ["p.json", "empty"], id="byte order mark only"),
-        pytest.param("p.jsonl", b"", ["p.jsonl", "empty"], id="empty JSONL"),
-        pytest.param("p.jsonl", b"\n \n", ["p.jsonl", "empty"], id="blank JSONL"),
-        pytest.param("p.jsonl", BOM, ["p.jsonl", "empty"], id="byte order mark only, JSONL"),
-        pytest.param("p.json", b"[]", ["p.json", "question"], id="no records"),
-        pytest.param("p.json", b"{}", ["p.json", "question"], id="no records in an object"),
-        pytest.param("p.json", LATIN.encode("utf-16"), ["not UTF-8", "UTF-16", "byte 0"], id="UTF-16"),
-        pytest.param("p.jsonl", LATIN.encode("utf-16"), ["not UTF-8", "UTF-16", "byte 0"], id="UTF-16 JSONL"),
-        pytest.param("p.json", LATIN.encode("latin-1"), ["not UTF-8", "0xe9", f"position {AT}"], id="latin-1"),
-        pytest.param("p.json", BOM + LATIN.encode("latin-1"), ["0xe9", f"position {AT + 3}"], id="latin-1, BOM"),
-        pytest.param(
-            "p.jsonl", json.dumps(q()).encode() + b"\n" + LATIN[1:-1].encode("latin-1"),
-            ["not UTF-8", "0xe9", f"position {len(json.dumps(q())) + AT}"], id="latin-1 on line 2",
-        ),
-        pytest.param(
-            "p.jsonl", BOM + LATIN[1:-1].encode("latin-1"), ["0xe9", f"position {AT + 2}"], id="latin-1 JSONL, BOM"
-        ),
-        pytest.param("p.json", LATIN.replace("é", "答案").encode("gbk"), ["not UTF-8", "GBK", "iconv"], id="GBK"),
-        pytest.param("p.json", b"id,answer\n1,A\n", ["not JSON", "a table (CSV)", "convert"], id="CSV"),
-        pytest.param("p.json", b"<!DOCTYPE html><p>404", ["not JSON", "a web page (HTML)"], id="HTML"),
-        pytest.param("p.json", b"17", ["p.json", "list", "object", "got int"], id="top level number"),
-        pytest.param("p.json", b'"q7"', ["p.json", "list", "object", "got str"], id="top level text"),
-        pytest.param("p.json", b"null", ["p.json", "list", "object", "got"], id="top level null"),
-        pytest.param("p.json", b"NaN", ["p.json", "list", "object", "got"], id="top level NaN"),
-        pytest.param("p.json", b"[" * 100_000, ["p.json", "nested too deeply"], id="deep list"),
-        pytest.param("p.json", b'{"a":' * 100_000, ["p.json", "nested too deeply"], id="deep object"),
-        pytest.param("p.json", raw(answer="[" * 10**5 + "]" * 10**5), ["nested too deeply"], id="deep answer"),
-        pytest.param("p.jsonl", [q(), "[" * 100_000], ["record 2", "nested too deeply"], id="deep line"),
-        pytest.param("p.jsonl", [q(), '{"id": "q8", '], ["record 2", "not JSON", "column"], id="torn line"),
-    ],
-)  # fmt: skip
-def test_unreadable_file(tmp_path: Path, name: str, content: object, words: list[str]) -> None:
+UNREADABLE: Final = {
+    "not JSON": ("p.json", '[{"id": 1},\n {"id" 2}]', "p.json", "line 2", "column 8"),
+    "torn": ("p.json", json.dumps([q()])[:-1], "p.json", "line 1", "column"),
+    "extra data": ("p.json", json.dumps([q()]) + "]", "line 1", "Extra data"),
+    "empty": ("p.json", b"", "p.json", "empty"),
+    "blank": ("p.json", b" \n\n", "p.json", "empty"),
+    "byte order mark only": ("p.json", BOM, "p.json", "empty"),
+    "empty JSONL": ("p.jsonl", b"", "p.jsonl", "empty"),
+    "blank JSONL": ("p.jsonl", b"\n \n", "p.jsonl", "empty"),
+    "byte order mark only, JSONL": ("p.jsonl", BOM, "p.jsonl", "empty"),
+    "no records": ("p.json", b"[]", "p.json", "question"),
+    "no records in an object": ("p.json", b"{}", "p.json", "question"),
+    "UTF-16": ("p.json", LATIN.encode("utf-16"), "not UTF-8", "UTF-16", "byte 0"),
+    "UTF-16 JSONL": ("p.jsonl", LATIN.encode("utf-16"), "not UTF-8", "UTF-16", "byte 0"),
+    "latin-1": ("p.json", LATIN.encode("latin-1"), "not UTF-8", "0xe9", f"position {AT}"),
+    "latin-1, BOM": ("p.json", BOM + LATIN.encode("latin-1"), "0xe9", f"position {AT + 3}"),
+    "latin-1 on line 2": (
+        "p.jsonl", json.dumps(q()).encode() + b"\n" + LATIN[1:-1].encode("latin-1"),
+        "not UTF-8", "0xe9", f"position {len(json.dumps(q())) + AT}",
+    ),
+    "latin-1 JSONL, BOM": (
+        "p.jsonl", BOM + LATIN[1:-1].encode("latin-1"), "0xe9", f"position {AT + 2}",
+    ),
+    "GBK": ("p.json", LATIN.replace("é", "答案").encode("gbk"), "not UTF-8", "GBK", "iconv"),
+    "CSV": ("p.json", b"id,answer\n1,A\n", "not JSON", "a table (CSV)", "convert"),
+    "HTML": ("p.json", b"<!DOCTYPE html><p>404", "not JSON", "a web page (HTML)"),
+    "top level number": ("p.json", b"17", "p.json", "list", "object", "got int"),
+    "top level text": ("p.json", b'"q7"', "p.json", "list", "object", "got str"),
+    "top level null": ("p.json", b"null", "p.json", "list", "object", "got"),
+    "top level NaN": ("p.json", b"NaN", "p.json", "list", "object", "got"),
+    "deep list": ("p.json", b"[" * 100_000, "p.json", "nested too deeply"),
+    "deep object": ("p.json", b'{"a":' * 100_000, "p.json", "nested too deeply"),
+    "deep answer": ("p.json", raw(answer="[" * 10**5 + "]" * 10**5), "nested too deeply"),
+    "deep line": ("p.jsonl", [q(), "[" * 100_000], "record 2", "nested too deeply"),
+    "torn line": ("p.jsonl", [q(), '{"id": "q8", '], "record 2", "not JSON", "column"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UNREADABLE.values(), ids=UNREADABLE)
+def test_unreadable_file(tmp_path: Path, case: tuple[Any, ...]) -> None:
+    name, content, *words = case
     assert_refused(run(write(tmp_path, {f"prediction/{name}": content}), "-f", "p"), *words)
 
 
@@ -306,7 +307,10 @@ def test_answer_of_a_megabyte(tmp_path: Path, piece: str) -> None:
 def test_answer_given_twice_is_unparsed(tmp_path: Path, form: str) -> None:
     write(tmp_path, {"prediction/own.json": raw(answer='"100", "answer": "99"')})
     for name, content in {
-        "rows": '[{"id": "q1", "prediction": "A"}, {"id": "q7", "prediction": "100", "prediction": "99"}]',
+        "rows": (
+            '[{"id": "q1", "prediction": "A"}, {"id": "q7", "prediction": "100", "prediction":'
+            ' "99"}]'
+        ),
         "map": '{"q1": "A", "q7": "100", "q7": "99"}',
     }.items():
         dataset = [question("q1"), number(answer=...)]

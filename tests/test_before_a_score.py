@@ -319,8 +319,10 @@ def told(results: Record, report: str) -> tuple[int, list[str]]:
 
 def test_numbers_without_sigma_are_counted(tmp_path: Path) -> None:
     asked: list[dict[str, Any]] = [
-        number("a"), number("b", Std=2.0), number("c", Std=0), number("d", answer=""), number("e", level=3),
-        q("f"), q("g", level=3, prompt="Who?", ground_truth="Red, Blue", answer="Red, Blue"), number("h", Std=""),
+        number("a"), number("b", Std=2.0), number("c", Std=0), number("d", answer=""),
+        number("e", level=3),
+        q("f"), q("g", level=3, prompt="Who?", ground_truth="Red, Blue", answer="Red, Blue"),
+        number("h", Std=""),
     ]  # fmt: skip
     write(tmp_path, {"prediction/p.json": asked})
     results = run(tmp_path, "-f", "p", "--json").json

@@ -83,7 +83,8 @@ class Watched:
 
 
 NAMES: Final = (
-    "250915-careful", "prophet-sample", "multiple_choice_single_varying-random", "compare", "leaderboard", "hostile"
+    "250915-careful", "prophet-sample", "multiple_choice_single_varying-random", "compare",
+    "leaderboard", "hostile"
 )  # fmt: skip
 
 
@@ -127,7 +128,8 @@ _ONE_ROW_OF_A_KIND: Final = """() => {
   for (const row of document.querySelectorAll(".rows > details")) {
     const before = seen.size;
     for (const part of [row, ...row.querySelectorAll("*")]) {
-      const fills = ["class", "fill", "fill-opacity", "opacity"].map((name) => part.getAttribute(name));
+      const names = ["class", "fill", "fill-opacity", "opacity"];
+      const fills = names.map((name) => part.getAttribute(name));
       part.kind = `${part.parentElement.kind} > ${part.tagName} ${fills}`;
       seen.add(part.kind);
     }
@@ -294,7 +296,8 @@ def test_what_counts_of_a_long_answer_is_scrolled_to(browser: Any, tmp_path: Pat
         "document.querySelector('.said mark').closest('.said').scrollTop > 0"
     )
     inside = """() => { const [a, b] = ["mark", ".said:has(mark)"].map((name) =>
-      document.querySelector(name).getBoundingClientRect()); return a.top >= b.top && a.bottom <= b.bottom; }"""
+      document.querySelector(name).getBoundingClientRect());
+      return a.top >= b.top && a.bottom <= b.bottom; }"""
     assert watched.page.evaluate(inside)
     watched.context.close()
 
@@ -316,7 +319,10 @@ def test_what_is_shown_can_be_downloaded(pages: dict[str, Path], browser: Any) -
 def test_the_policy_refuses_scripts_that_are_not_the_pages_own(
     pages: dict[str, Path], browser: Any, tmp_path: Path
 ) -> None:
-    evil = '<script>document.title = "owned"</script><img src="http://127.0.0.1:9/x" onerror="document.title = \'owned\'">'
+    evil = (
+        '<script>document.title = "owned"</script><img src="http://127.0.0.1:9/x"'
+        " onerror=\"document.title = 'owned'\">"
+    )
     page = tmp_path / "injected.html"
     page.write_text(
         pages["compare"].read_text(encoding="utf-8").replace("<main>", f"<main>{evil}"),
@@ -374,7 +380,10 @@ def test_a_card_begins_with_its_name_and_labels_its_other_cells(
 ) -> None:
     watched = Watched(browser, pages["250915-careful"], viewport={"width": 390, "height": 900})
     row = watched.page.locator("#s-scores .cards tbody tr").last
-    shown = "(all) => all.filter((one) => one.offsetWidth).map((one) => getComputedStyle(one, '::before').content)"
+    shown = (
+        "(all) => all.filter((one) => one.offsetWidth).map((one) => getComputedStyle(one,"
+        " '::before').content)"
+    )
     labels = [
         "none",
         '"Score "',

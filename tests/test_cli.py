@@ -36,7 +36,8 @@ from forecasteval.display.tables import display_width
 
 def test_escape_sequences_never_reach_the_screen_raw(tmp_path: Path) -> None:
     evil = [
-        q(EVIL), q(EVIL), q("a" + EVIL, answer=EVIL), q("b", answer=rf"\boxed{{{EVIL}}}"), q("c", answer=[EVIL]),
+        q(EVIL), q(EVIL), q("a" + EVIL, answer=EVIL), q("b", answer=rf"\boxed{{{EVIL}}}"),
+        q("c", answer=[EVIL]),
         q("d", level=3, ground_truth=EVIL + "Red, Green", answer=rf"\boxed{{{EVIL}Red, Blue}}"),
         q("e", prompt=f"Who?\nA. {EVIL}x\nB. y", answer=rf"\boxed{{{EVIL}x}}"),
         number("f", answer=rf"\boxed{{{EVIL}100{EVIL}}}"), q({EVIL: EVIL}),
@@ -314,7 +315,8 @@ POLICIES: Final = (
 )
 OPTIONS: Final = {
     "": (
-        "--file", "--dataset", "--items", "--save", "--html", "--fail-under", "--missing", "--vote", "--sort", "--full",
+        "--file", "--dataset", "--items", "--save", "--html", "--fail-under", "--missing", "--vote",
+        "--sort", "--full",
         *POLICIES,
     ),
     "nightly": (
@@ -403,7 +405,10 @@ def test_a_typo_of_a_command_names_the_nearest(tmp_path: Path, word: str, near: 
         ("check", "the following arguments are required: DATASET", "check [OPTIONS] DATASET"),
         ("check d e", "unrecognized arguments: e", "check [OPTIONS] DATASET"),
         ("--json check", "unrecognized arguments: check", "[OPTIONS]"),
-        ("convert x", "the following arguments are required: -o/--output", "convert [OPTIONS] SOURCE … -o FILE"),
+        (
+            "convert x", "the following arguments are required: -o/--output",
+            "convert [OPTIONS] SOURCE … -o FILE",
+        ),
         ("--x\x1b[2J", r"unrecognized arguments: --x\x1b[2J", "[OPTIONS]"),
     ],
 )  # fmt: skip

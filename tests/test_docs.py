@@ -1,5 +1,5 @@
-"""README.md, README.zh-CN.md and docs/ are run: commands, code and tables of examples must give what
-the pages show.
+"""README.md, README.zh-CN.md and docs/ are run: commands, code and tables of examples must give
+what the pages show.
 
 `python tools/pages.py` writes the outputs that they show anew.
 """

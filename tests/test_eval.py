@@ -129,7 +129,8 @@ def test_careful_sample_scores_as_worked_out_by_hand() -> None:
 def test_result_keys() -> None:
     results = FutureXEvaluator().evaluate_all(careful()[0])
     promised = {
-        "overall_score", "level_scores", "level_counts", "overall_interval", "level_intervals", "missing_count",
+        "overall_score", "level_scores", "level_counts", "overall_interval", "level_intervals",
+        "missing_count",
         "unparsed_count", "unboxed_count", "answered_only", "signature", "warnings", "items",
     }  # fmt: skip
     assert promised <= results.keys()
@@ -236,7 +237,8 @@ def test_missing_skip_leaves_missing_answers_out() -> None:
     """Level 1: 1 and a missing one; level 4: 0.75, an unparsed one and a missing one."""
     rows = [
         asked(1, "Yes", box("Yes")), asked(1, "Yes", None),
-        asked(4, "100", box("105"), 10.0), asked(4, "100", box("Red"), 10.0), asked(4, "100", box(""), 10.0),
+        asked(4, "100", box("105"), 10.0), asked(4, "100", box("Red"), 10.0),
+        asked(4, "100", box(""), 10.0),
     ]  # fmt: skip
     zero = FutureXEvaluator(missing="zero").evaluate_all(rows)
     assert zero["level_scores"][1] == 0.5

@@ -42,14 +42,14 @@ SEED: Final = 250915
 LEVEL_SHARES: Final = {1: 11, 2: 10, 3: 11, 4: 20}  # questions per level in dataset/250915.json
 HEAD: Final = 'You are an agent that can predict future events. The event to be predicted: "'
 TAIL: Final = (
-    "\n        IMPORTANT: The last line of your reply MUST be one box{form}\n        Use no other form. Do not"
-    " decline, and do not reply that the future is unknown: commit to one forecast from the best evidence you have,"
-    " and give it in the box described above."
+    "\n        IMPORTANT: The last line of your reply MUST be one box{form}\n        Use no other"
+    " form. Do not decline, and do not reply that the future is unknown: commit to one forecast"
+    " from the best evidence you have, and give it in the box described above."
 )
 YES_NO_FORM: Final = " of these two:\n        \\boxed{Yes} or \\boxed{No}"
 OPTION_FORM: Final = (
-    " that holds the label of every option you find plausible, with commas between the labels. For example: \\boxed{A}"
-    " for one option or \\boxed{B, C, D} for several."
+    " that holds the label of every option you find plausible, with commas between the labels. For"
+    " example: \\boxed{A} for one option or \\boxed{B, C, D} for several."
 )
 OPEN_FORM: Final = " of this form:\n        \\boxed{YOUR_FORECAST}"
 SYLLABLES: Final = (
@@ -76,10 +76,19 @@ CHINESE: Final = (
     "青渚鹤汀柚子电波雾岛合唱团顾野舟阿棠慢半拍白鹭先生讲故事槐镇风筝匠与盐雪线上的邮局潮汐来信灯塔"
 )
 REASONS: Final = (
-    "The last five sessions moved by less than one percent a day, and nothing is announced before the date.",
+    (
+        "The last five sessions moved by less than one percent a day, and nothing is announced"
+        " before the date."
+    ),
     "Two of three public surveys put it ahead; the third has it level within its error.",
-    "Seasonality points the other way, but the order books of the last week do not support a reversal.",
-    "I looked at the same list of the six weeks before: ranks below five change by at most two places.",
+    (
+        "Seasonality points the other way, but the order books of the last week do not support a"
+        " reversal."
+    ),
+    (
+        "I looked at the same list of the six weeks before: ranks below five change by at most two"
+        " places."
+    ),
 )
 Row = dict[str, Any]
 
@@ -105,7 +114,10 @@ def frame(event: str, form: str) -> str:
 
 def single(rng: random.Random) -> tuple[str, Row, list[str]]:
     if rng.random() < 0.5:
-        event = f"Will {title(rng)} leave the office of {title(rng)} before 2025-09-{rng.randint(16, 24)}? (GMT+8). "
+        event = (
+            f"Will {title(rng)} leave the office of {title(rng)} before"
+            f" 2025-09-{rng.randint(16, 24)}? (GMT+8). "
+        )
         row = {"prompt": frame(event, YES_NO_FORM), "ground_truth": rng.choice(["Yes", "No"])}
         return "yes or no", row, ["Yes", "No"]
     home, guest, day = title(rng), title(rng), rng.randint(16, 24)
@@ -282,8 +294,10 @@ for file in files:
     raw = open(file, "rb").read()
     load = min(seconds(lambda: json.loads(raw)) for _ in range(5))
     data = json.loads(raw)
-    few = min(seconds(lambda: FutureXEvaluator().evaluate_all([{**row, "prompt": f"{row['prompt']} {n}"}
-                                                               for row in data[:53]])) for n in range(20))
+    few = float("inf")
+    for n in range(20):
+        rows = [{**row, "prompt": f"{row['prompt']} {n}"} for row in data[:53]]
+        few = min(few, seconds(lambda: FutureXEvaluator().evaluate_all(rows)))
     print(load, seconds(lambda: evaluator.evaluate_all(data)), few)
 """
 
@@ -304,7 +318,8 @@ def measure_library(count: int, systems: int, roots: Sequence[Path]) -> list[lis
             file.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
         size = files[0].stat().st_size
         print(
-            f"{count:,} questions, {size / 1e6:.0f} MB, {size // count} bytes each, {len(files)} systems\n"
+            f"{count:,} questions, {size / 1e6:.0f} MB, {size // count} bytes each, {len(files)}"
+            " systems\n"
         )
         for root in roots:
             command = [sys.executable, "-c", LIBRARY_RUN, str(root.resolve()), *map(str, files)]
@@ -417,9 +432,11 @@ def prophet_files(folder: Path, forecasters: int, events: int) -> tuple[Path, Pa
             options = int(rng.integers(2, 31))
             logits = rng.normal(0, 1.5, options)
             truth = np.exp(logits) / np.exp(logits).sum()
-            closed = f"2025-{rng.integers(7, 10):02d}-{rng.integers(1, 29):02d}T{rng.integers(0, 24):02d}:00:00Z"
+            month, day, hour = rng.integers(7, 10), rng.integers(1, 29), rng.integers(0, 24)
+            closed = f"2025-{month:02d}-{day:02d}T{hour:02d}:00:00Z"
             problem = {
-                "problem_id": f"event-{number:06d}", "title": f"Event {number}", "category": f"category {number % 8}",
+                "problem_id": f"event-{number:06d}", "title": f"Event {number}",
+                "category": f"category {number % 8}",
                 "options": [f"option {option}" for option in range(options)],
                 "correct_option_idx": int(rng.choice(options, p=truth)), "end_date": closed,
             }  # fmt: skip
@@ -430,7 +447,8 @@ def prophet_files(folder: Path, forecasters: int, events: int) -> tuple[Path, Pa
                 p = np.exp(seen - seen.max())
                 row = {
                     "problem_id": problem["problem_id"], "username": f"forecaster {forecaster:03d}",
-                    "timestamp": "2025-06-30T12:00:00Z", "prediction": (p / p.sum()).round(4).tolist(), "odds": odds,
+                    "timestamp": "2025-06-30T12:00:00Z",
+                    "prediction": (p / p.sum()).round(4).tolist(), "odds": odds,
                 }  # fmt: skip
                 said.write(("[" if number == forecaster == 0 else ",\n") + json.dumps(row))
         asked.write("]")

@@ -3,8 +3,9 @@
     python tools/frozen.py save OLD                       of this checkout
     python tools/frozen.py save OLD --checkout DIR        of another one
     python tools/frozen.py save NEW --more ROOT --tables DIR
-    python tools/frozen.py save NEW --only root0 --only convert         some parts: root0, root1, …, tables0, …, import
-    python tools/frozen.py compare OLD NEW                prints the files that differ; exit code 1 if any does
+    python tools/frozen.py save NEW --only root0 --only convert
+                                              some parts: root0, root1, …, tables0, …, import
+    python tools/frozen.py compare OLD NEW    prints the files that differ; exit code 1 if any does
 
 The commands of every benchmark run over the shipped samples and a short season; `--more` names a
 folder with dataset/ and prediction/ of your own, `--tables` one with reaction tables. Checksums of
@@ -30,7 +31,8 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 SHOWN: Final = 6  # differing lines of a file
 _CHECKSUM: Final = re.compile(
-    r"((?:code|result|file|inputs|summary)_sha256\\?\": *\\?\"|sha256-|content=\"|\bkey:)[0-9a-zA-Z+/=]{16,}"
+    r"((?:code|result|file|inputs|summary)_sha256\\?\":"
+    r" *\\?\"|sha256-|content=\"|\bkey:)[0-9a-zA-Z+/=]{16,}"
 )
 IMPORT_OPTIONS: Final = (
     *("--yield", "yield (%)", "--ee", "ee (%)", "--reactants-smiles", "CC1CCCCC1=O", "Brc1ccccc1"),
@@ -193,9 +195,11 @@ def compare(old: Path, new: Path) -> int:
         if name.split("/")[0] not in roots:
             continue
         texts = [
-            (root / name).read_text("utf-8", errors="surrogateescape")
-            if (root / name).is_file()
-            else "absent"
+            (
+                (root / name).read_text("utf-8", errors="surrogateescape")
+                if (root / name).is_file()
+                else "absent"
+            )
             for root in (old, new)
         ]
         if texts[0] == texts[1]:

@@ -46,7 +46,8 @@ def draw(seed: int, events: int = 60) -> tuple[list[Record], list[Record]]:
             p = np.maximum(truth, 0.01) * np.exp(rng.normal(0, 0.2 + 0.25 * who, len(truth)))
             forecasts.append(
                 {
-                    "problem_id": event, "username": f"f{who}", "timestamp": f"2025-06-29T0{who}:30:00Z",
+                    "problem_id": event, "username": f"f{who}",
+                    "timestamp": f"2025-06-29T0{who}:30:00Z",
                     "prediction": (p / p.sum()).round(3).tolist(), "odds": odds,
                     "weight": 1 + event % 3,
                 }
@@ -115,14 +116,18 @@ GAMES: Final[Mapping[str, Game]] = {
         row if is_right(problem, row) else {**row, "username": f"{PLAYER}\u200b"}
     ],
     "all zero where unsure": lambda _, row: [
-        row
-        if max(row["prediction"]) > 0.6
-        else {**row, "prediction": [0.0] * len(row["prediction"])}
+        (
+            row
+            if max(row["prediction"]) > 0.6
+            else {**row, "prediction": [0.0] * len(row["prediction"])}
+        )
     ],
     "no number where unsure": lambda _, row: [
-        row
-        if max(row["prediction"]) > 0.6
-        else {**row, "prediction": ["nan"] * len(row["prediction"])}
+        (
+            row
+            if max(row["prediction"]) > 0.6
+            else {**row, "prediction": ["nan"] * len(row["prediction"])}
+        )
     ],
     "twice as large": lambda _, row: [
         {**row, "prediction": [min(1.0, 2 * p) for p in row["prediction"]]}

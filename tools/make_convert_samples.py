@@ -18,7 +18,8 @@ from typing import Any, Final
 SAMPLES: Final = Path(__file__).resolve().parent.parent / "tests" / "samples"
 SUBMISSION: Final = "org-harbour-agent-lantern-model-quill7.jsonl"
 TUNNEL, STEWARD, FERRIES, INFLOW = (
-    "6873e6a7b3ade716ed3b2a82", "6866c695c7aadd5fd56533c0", "68eaa8dcdb5c2c1e14a546d9", "68a8ea505488fcb17eb8f512",
+    "6873e6a7b3ade716ed3b2a82", "6866c695c7aadd5fd56533c0", "68eaa8dcdb5c2c1e14a546d9",
+    "68a8ea505488fcb17eb8f512",
 )  # fmt: skip
 BOXED: Final = {
     TUNNEL: "Nobody objects. \\boxed{Yes}", STEWARD: "\\boxed{No}", FERRIES: "\\boxed{A, B}",
@@ -30,11 +31,14 @@ NO_BOX: Final = r"No \boxed{} content found in the final answer."
 
 PAST: Final = [  # the columns of FutureX-Past's first edition
     {
-        "question_id": "past-1", "question": "Will the ferry run?", "answer": "['Yes']", "options": [],
-        "end-time": "2025-08-01", "prompt": "Will the ferry run? Answer \\boxed{Yes} or \\boxed{No}.", "level": 1,
+        "question_id": "past-1", "question": "Will the ferry run?", "answer": "['Yes']",
+        "options": [],
+        "end-time": "2025-08-01",
+        "prompt": "Will the ferry run? Answer \\boxed{Yes} or \\boxed{No}.", "level": 1,
     },
     {
-        "question_id": "past-2", "question": "How many passengers?", "answer": "[4120.0]", "options": [],
+        "question_id": "past-2", "question": "How many passengers?", "answer": "[4120.0]",
+        "options": [],
         "end-time": "2025-08-02", "prompt": "How many passengers will the ferry carry?", "level": 4,
     },
 ]  # fmt: skip
@@ -60,8 +64,10 @@ def miroflow_row(name: str, *answers: str) -> dict[str, Any]:
         for number, answer in enumerate(answers, 1)
     ]
     return {
-        "task_id": name, "task_question": f"What of {name}?", "ground_truth": "", "file_path": None, "metadata": {},
-        "status": "completed", "model_boxed_answer": answers[0], "attempts": attempts, "pass_at_k_success": False,
+        "task_id": name, "task_question": f"What of {name}?", "ground_truth": "", "file_path": None,
+        "metadata": {},
+        "status": "completed", "model_boxed_answer": answers[0], "attempts": attempts,
+        "pass_at_k_success": False,
     }  # fmt: skip
 
 
@@ -139,7 +145,8 @@ def write_all(folder: Path) -> None:
         "error": {"message": "the model did not reply", "traceback": "", "traceback_ansi": ""}
     }
     samples = [
-        log_sample(TUNNEL, 1, "Nobody objects. \\boxed{Yes}"), log_sample(TUNNEL, 2, "\\boxed{Yes}"),
+        log_sample(TUNNEL, 1, "Nobody objects. \\boxed{Yes}"),
+        log_sample(TUNNEL, 2, "\\boxed{Yes}"),
         log_sample(STEWARD, 1, "\\boxed{No}"), log_sample(STEWARD, 2, "\\boxed{Yes}"),
         log_sample(FERRIES, 1, "\\boxed{A, B}"), log_sample(FERRIES, 2, ""),
         log_sample(INFLOW, 1, "\\boxed{63.5 billion yuan}"), log_sample(INFLOW, 2, "", **failed),

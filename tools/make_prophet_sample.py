@@ -187,7 +187,10 @@ def resignation(rng: random.Random) -> Draft:
 def prices(rng: random.Random) -> Draft:
     low, size = rng.randint(5, 35), rng.randint(4, 12)
     steps = [f"{(low + step) / 10:.1f} %" for step in range(size - 2)]
-    title = f"Consumer prices in {rng.choice(('July', 'August', 'September'))} 2025, {rng.choice(TOWNS)}: annual rise"
+    title = (
+        f"Consumer prices in {rng.choice(('July', 'August', 'September'))} 2025,"
+        f" {rng.choice(TOWNS)}: annual rise"
+    )
     return Draft("Economics", title, [f"Below {steps[0]}", *steps, f"Above {steps[-1]}"], 1.0)
 
 

@@ -100,7 +100,8 @@ def table(
         })  # fmt: skip
     molecules = [[{"content": n, "SMILES": s} for n, s in side] for side in (reactants, products)]
     return {
-        "root_img_name": name, "source_file": f"{name}.json", "doi": "", "year": year, "is_table": True,
+        "root_img_name": name, "source_file": f"{name}.json", "doi": "", "year": year,
+        "is_table": True,
         "reactants": molecules[0], "products": molecules[1], "entries": entries, **more,
     }  # fmt: skip
 
@@ -153,17 +154,17 @@ def make_tables() -> list[dict[str, Any]]:
             [("anti-aldol", "O=C1CCCC[C@H]1[C@@H](O)c1ccc([N+](=O)[O-])cc1")],
             {"reaction_temperature": "rt"},
             """
-            catalysts         | additive | solvents | reaction_time | isolated_yield | dr     | ee
-            L-proline         | —        | DMSO     | 24 h          | 65             | 1.7:1  | 67
-            L-proline         | H2O      | DMSO     | 24 h          | 71             | 2 : 1  | 74
-            L-proline         | H2O      | DMF      | 24 h          | 68             | 1.5:1  | 70
-            siloxyproline     | H2O      | H2O      | 24 h          | 86             | 13:1   | 97
-            siloxyproline     | H2O      | DMSO     | 24 h          | 62             | 4:1    | 89
-            siloxyproline     | H2O      | toluene  | 24 h          | 77             | >20:1  | 98[b]
-            siloxyproline     | TFA      | H2O      | 24 h          | 93             | >20:1  | >99
-            prolinamide       | TFA      | H2O      | 24 h          | 40–50          | 95/5   | 91
-            prolinamide       | AcOH     | H2O      | 48 h          | 38             | 6:1    | 85
-            prolinamide       | —        | H2O      | 48 h          | trace          | nd     | nd
+            catalysts     | additive | solvents | reaction_time | isolated_yield | dr    | ee
+            L-proline     | —        | DMSO     | 24 h          | 65             | 1.7:1 | 67
+            L-proline     | H2O      | DMSO     | 24 h          | 71             | 2 : 1 | 74
+            L-proline     | H2O      | DMF      | 24 h          | 68             | 1.5:1 | 70
+            siloxyproline | H2O      | H2O      | 24 h          | 86             | 13:1  | 97
+            siloxyproline | H2O      | DMSO     | 24 h          | 62             | 4:1   | 89
+            siloxyproline | H2O      | toluene  | 24 h          | 77             | >20:1 | 98[b]
+            siloxyproline | TFA      | H2O      | 24 h          | 93             | >20:1 | >99
+            prolinamide   | TFA      | H2O      | 24 h          | 40–50          | 95/5  | 91
+            prolinamide   | AcOH     | H2O      | 48 h          | 38             | 6:1   | 85
+            prolinamide   | —        | H2O      | 48 h          | trace          | nd    | nd
             """,
         ),
         table(
@@ -210,18 +211,18 @@ def make_tables() -> list[dict[str, Any]]:
             [("adduct", "COC(=O)CCC1CCCN1C(=O)OC(C)(C)C")],
             {"reaction_time": "24 h", "atmosphere": "N2"},
             """
-            entry | photocatalyst | reagents | solvents | light_condition | isolated_yield | yield_ratio
-            1     | Ir(ppy)3      | K2CO3    | DMF      | blue LED        | 40             | 46
-            2     | 4CzIPN        | K2CO3    | DMF      | blue LED        | 73             | 78
-            3     | 4CzIPN        | Cs2CO3   | DMF      | blue LED        | 81             | 86
-            4     | 4CzIPN        | DBU      | DMF      | blue LED        |                | 22
-            5     | 4CzIPN        | Cs2CO3   | DMSO     | blue LED        | 88             | 95
-            6     | 4CzIPN        | Cs2CO3   | MeCN     | blue LED        | 59             | 63
-            7     | 4CzIPN        | Cs2CO3   | DMSO     | green LED       |                | 17
-            8     | 4CzIPN        | Cs2CO3   | DMSO     | dark            |                | n.d.
-            9     | —             | Cs2CO3   | DMSO     | blue LED        |                | <5
-            10    | eosin Y       | Cs2CO3   | DMSO     | green LED       |                | complex
-            11    | eosin Y       | Cs2CO3   | DMSO     | blue LED        |                | 9
+            entry| photocatalyst| reagents| solvents| light_condition| isolated_yield| yield_ratio
+            1    | Ir(ppy)3     | K2CO3   | DMF     | blue LED       | 40            | 46
+            2    | 4CzIPN       | K2CO3   | DMF     | blue LED       | 73            | 78
+            3    | 4CzIPN       | Cs2CO3  | DMF     | blue LED       | 81            | 86
+            4    | 4CzIPN       | DBU     | DMF     | blue LED       |               | 22
+            5    | 4CzIPN       | Cs2CO3  | DMSO    | blue LED       | 88            | 95
+            6    | 4CzIPN       | Cs2CO3  | MeCN    | blue LED       | 59            | 63
+            7    | 4CzIPN       | Cs2CO3  | DMSO    | green LED      |               | 17
+            8    | 4CzIPN       | Cs2CO3  | DMSO    | dark           |               | n.d.
+            9    | —            | Cs2CO3  | DMSO    | blue LED       |               | <5
+            10   | eosin Y      | Cs2CO3  | DMSO    | green LED      |               | complex
+            11   | eosin Y      | Cs2CO3  | DMSO    | blue LED       |               | 9
             """,
         ),
         table(
@@ -359,8 +360,8 @@ def make_prediction(build: Build, kind: str) -> dict[str, int]:
     matters.
     """
     return {
-        question["id"]: random.Random(f"{SEED} {question['id']}").randrange(
-            len(question["options"])
+        question["id"]: (
+            random.Random(f"{SEED} {question['id']}").randrange(len(question["options"]))
         )
         for question in build.questions
         if question["question_type"] == kind
@@ -371,10 +372,9 @@ def make_files() -> dict[str, str]:
     """The text of every sample by its path from the root."""
     tables = make_tables()
     files = {
-        f"dataset/rxnopt-tables/{made['root_img_name']}.json": json.dumps(
-            made, ensure_ascii=False, indent=1
+        f"dataset/rxnopt-tables/{made['root_img_name']}.json": (
+            json.dumps(made, ensure_ascii=False, indent=1) + "\n"
         )
-        + "\n"
         for made in tables
     }
     build = build_questions(tables, seed=SEED)

@@ -44,8 +44,8 @@ def make(folder: Path) -> None:
             if name == "leaderboard":
                 for _ in range(2):  # rows that come into view get their true height
                     page.evaluate(
-                        "document.querySelectorAll('h2').forEach((heading) => {"
-                        " if (heading.textContent.startsWith('Prophet')) heading.scrollIntoView(); })"
+                        "document.querySelectorAll('h2').forEach((heading) => { if"
+                        " (heading.textContent.startsWith('Prophet')) heading.scrollIntoView(); })"
                     )
                     page.wait_for_timeout(500)
             page.screenshot(path=ROOT / "docs" / f"{picture}.png")

@@ -42,21 +42,24 @@ def find_changes(tree: ast.Module) -> Iterator[Change]:
         for name in ("annotation", "returns"):
             if isinstance(inner := getattr(node, name, None), ast.AST):
                 skipped |= {*ast.walk(inner)}
-        if node in skipped:
-            continue
-        match node:
-            case ast.Compare(ops=[operator]) if type(operator) in OPPOSITES:
-                yield node, "ops", [OPPOSITES[type(operator)]()]
-            case ast.BinOp(op=operator) | ast.BoolOp(op=operator) if type(operator) in OPPOSITES:
-                yield node, "op", OPPOSITES[type(operator)]()
-            case ast.Constant(value=bool(value)):
-                yield node, "value", not value
-            case ast.Constant(value=int(value) | float(value)):
-                yield node, "value", value + 1
-            case ast.Return(value=ast.AST() as value) if ast.unparse(value) != "None":
-                yield node, "value", ast.Constant(None)
-            case ast.If(test=test) | ast.IfExp(test=test):
-                yield node, "test", ast.UnaryOp(ast.Not(), test)
+        if node not in skipped:
+            yield from change(node)
+
+
+def change(node: ast.AST) -> Iterator[Change]:
+    match node:
+        case ast.Compare(ops=[operator]) if type(operator) in OPPOSITES:
+            yield node, "ops", [OPPOSITES[type(operator)]()]
+        case ast.BinOp(op=operator) | ast.BoolOp(op=operator) if type(operator) in OPPOSITES:
+            yield node, "op", OPPOSITES[type(operator)]()
+        case ast.Constant(value=bool(value)):
+            yield node, "value", not value
+        case ast.Constant(value=int(value) | float(value)):
+            yield node, "value", value + 1
+        case ast.Return(value=ast.AST() as value) if ast.unparse(value) != "None":
+            yield node, "value", ast.Constant(None)
+        case ast.If(test=test) | ast.IfExp(test=test):
+            yield node, "test", ast.UnaryOp(ast.Not(), test)
 
 
 def mutate(code: str, number: int) -> tuple[str, str]:
@@ -74,8 +77,9 @@ def is_killed(checkout: Path, module: str, code: str, timeout: float) -> bool:
     target, tests = checkout / module, Path("tests", Path(module).parts[1])
     kept = target.read_text(encoding="utf-8")
     target.write_text(code, encoding="utf-8")
-    where = str(tests) if (checkout / tests).is_dir() else "tests"
-    command = [sys.executable, "-m", "pytest", "-xq", "--hypothesis-seed=0", where, module]
+    own = tests / f"test_{target.name}"  # is likeliest to fail, so it runs first
+    where = [str(path) for path in (own, tests) if (checkout / path).exists()] or ["tests"]
+    command = [sys.executable, "-m", "pytest", "-xq", "--hypothesis-seed=0", *where, module]
     streams: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(command, cwd=checkout, start_new_session=True, **streams)
     try:

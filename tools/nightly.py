@@ -114,7 +114,8 @@ def measure_kills(root: Path, kills: int) -> None:
     left = read_folder(root)
     stray = sum(path.suffix == ".tmp" for path in (root / "evaluation").iterdir())
     print(
-        f"kills: {killed} of {kills} runs killed, {torn} files torn, {lost} results lost, then {stray} strays,"
+        f"kills: {killed} of {kills} runs killed, {torn} files torn, {lost} results lost, then"
+        f" {stray} strays,"
     )
     print("same bytes" if left == whole else "OTHER BYTES")
 
@@ -148,7 +149,8 @@ def measure_season(root: Path) -> None:
         changed = sum(before.get(name) != text for name, text in after.items())
         lines_of_history = after.get("history.jsonl", b"").count(b"\n")
         print(
-            f"  {told}: {seconds:.2f} s, {usage.ru_maxrss >> 10} MB, exit code {process.returncode},",
+            f"  {told}: {seconds:.2f} s, {usage.ru_maxrss >> 10} MB, exit code"
+            f" {process.returncode},",
             end=" ",
         )
         print(f"{changed} files changed, {lines_of_history} lines of history; {lines[-1]}")
@@ -191,7 +193,8 @@ def measure_changes(root: Path, kills: int) -> None:
     quiet = "no byte changed" if read_folder(root) == left else "BYTES CHANGED"
     nights = max(json.loads(line)["night"] for line in left["history.jsonl"].splitlines())
     print(
-        f"changes: {killed} of {number} runs killed, {torn} lines or files torn, {lost} lost; {grown} of them had"
+        f"changes: {killed} of {number} runs killed, {torn} lines or files torn, {lost} lost;"
+        f" {grown} of them had"
     )
     print(f"appended, {nights} nights in the history; then {quiet}")
 
@@ -229,7 +232,8 @@ def measure_locks(root: Path, tries: int) -> None:
         runs = [start(root, "--force") for _ in range(2)]
         outcomes.append(sorted(run.wait() for run in runs))
     print(
-        f"locks: {sum(codes == [0, 5] for codes in outcomes)} of {tries} pairs ended with codes 0 and 5"
+        f"locks: {sum(codes == [0, 5] for codes in outcomes)} of {tries} pairs ended with codes 0"
+        " and 5"
     )
 
 
@@ -350,8 +354,10 @@ def main() -> None:
     for name in ("season", "changes"):
         if only in (None, name):
             with tempfile.TemporaryDirectory() as folder:
-                measure_season(Path(folder)) if name == "season" else measure_changes(
-                    Path(folder), 200
+                (
+                    measure_season(Path(folder))
+                    if name == "season"
+                    else measure_changes(Path(folder), 200)
                 )
     if only in (None, "tests"):
         measure_tests(2000)

@@ -1,7 +1,7 @@
 r"""A season of FutureX: weeks of questions, systems of known skill that miss some of them, several
 runs each.
 
-    python tools/season.py FOLDER                        12 weeks x 50 questions x 20 systems x up to 3 runs
+    python tools/season.py FOLDER                12 weeks x 50 questions x 20 systems x up to 3 runs
     python tools/season.py FOLDER --weeks 3 --questions 8 --systems 4 --runs 2
 
 Writes dataset/, prediction/ (with systems.json) and skills.json: the same bytes for the same

@@ -103,7 +103,8 @@ class Season(NamedTuple):
 
 
 def draw_season(
-    rng: np.random.Generator, systems: int = 20, weeks: int = 12, hard: bool = False, shock: float = 0.0,
+    rng: np.random.Generator, systems: int = 20, weeks: int = 12, hard: bool = False,
+    shock: float = 0.0,
     weak: int = 0, blank: int = 0, guessing: int = 0, outages: int = 0, lost: float = 0.0,
 ) -> Season:  # fmt: skip
     """A season of `systems`, the first `guessing` of which are as bad in easy weeks as in hard

@@ -159,8 +159,9 @@ def adjustment(repeats: int) -> list[Row]:
             fit = models.fit_effects(i, j, y)
             plain.append(stats.spearmanr(skill, np.bincount(i, y) / np.bincount(i)).statistic)
             adjusted.append(stats.spearmanr(skill, fit.score).statistic)
-        rows.append(("Rank recovery: plain, adjusted Brier", f"{events} events, {share:.0%} present",
-                     f"{np.mean(plain):.2f}, {np.mean(adjusted):.2f}"))  # fmt: skip
+        setting = f"{events} events, {share:.0%} present"
+        figures = f"{np.mean(plain):.2f}, {np.mean(adjusted):.2f}"
+        rows.append(("Rank recovery: plain, adjusted Brier", setting, figures))
     truth = long_run()["brier"][:F]
     for events in (50, 200):
         hits: dict[str, list[Any]] = {"plain": [], "adjusted": []}

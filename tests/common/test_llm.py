@@ -100,7 +100,8 @@ def test_request(server: LlmServer) -> None:
     }  # fmt: skip
     assert request.body["messages"][0] == {"role": "system", "content": "Double the number."}
     assert request.body["response_format"]["json_schema"]["schema"] == {
-        "type": "object", "properties": TASK.properties, "required": ["value"], "additionalProperties": False,
+        "type": "object", "properties": TASK.properties, "required": ["value"],
+        "additionalProperties": False,
     }  # fmt: skip
 
 
@@ -134,7 +135,10 @@ def test_the_first_prompt_settles_the_form_of_replies(
 
 def test_max_tokens_under_its_newer_name(server: LlmServer) -> None:
     """Models that want it refuse a temperature, too."""
-    reason = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    reason = (
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use"
+        " 'max_completion_tokens' instead."
+    )
     server.script = lambda request: (
         error(400, reason)
         if {"max_tokens", "temperature"} & request.body.keys()
@@ -355,7 +359,8 @@ def test_a_key_that_cannot_be_sent(server: LlmServer, key: str) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "http://u:hunter2@host/v1", "u:hunter2@host/v1", "http://u:hunter2@[bad/v1", "http://host/v1?key=hunter2",
+        "http://u:hunter2@host/v1", "u:hunter2@host/v1", "http://u:hunter2@[bad/v1",
+        "http://host/v1?key=hunter2",
         "http://host/v1#hunter2", "http://proxy/http://u:hunter2@api/v1", "http://host:hunter2/v1",
         "http://ho\nst/hunter2", f"http://host/{KEY}/v1",
     ],

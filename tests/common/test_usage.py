@@ -38,7 +38,10 @@ def test_describe() -> None:
         "  python eval.py do",
         "  python eval.py do --it",
         "",
-        "exit codes: 0 done, 1 internal fault, 2 usage or unreadable input, 4 a check found something, 130 interrupted",
+        (
+            "exit codes: 0 done, 1 internal fault, 2 usage or unreadable input, 4 a check found"
+            " something, 130 interrupted"
+        ),
     ]
     everything = describe("forecasteval", "", "  {0}", "done", 3, 4, 5)["epilog"]
     assert max(map(len, everything.splitlines())) <= 110
