@@ -16,8 +16,8 @@ Bradley–Terry model.
 Files: problems `{problem_id, title, options, correct_answer | correct_option_idx, category?,
 exclusive?, end_date, series?, weight?, odds?, bids?}` in `dataset/`, forecasts `{problem_id,
 username, timestamp, prediction | probs, odds?, bids?}` in `prediction/` (the form of Good Judgment
-Open; `bids` is ours and gives the market a mid price), JSON or JSONL; or the Prophet Arena CSV, a
-row per forecast with the event in it.
+Open; `bids` is ours and gives the market a mid price), JSON or JSONL; or a CSV with its events in
+it: Prophet Arena's, a row per forecast, or one with a row per option of a forecast.
 
 An event is *exclusive* if exactly one of two or more options won and its problem does not say
 `"exclusive": false`; only those enter log, spherical, return and Bradley–Terry. Probabilities that
@@ -38,6 +38,8 @@ from typing import TYPE_CHECKING, Any, Final
 from forecasteval.benchmark import ITEMS, Benchmark, Option
 from forecasteval.common.records import first_keys
 from forecasteval.display.results import Results
+
+from .columns import is_tidy
 
 if TYPE_CHECKING:
     from .evaluator import ProphetArenaEvaluator
@@ -83,7 +85,8 @@ def is_mine(path: Path, dataset: Path | None) -> bool:
 
 def holds_events(path: Path) -> bool:
     """Whether a file is a CSV that contains its events, and needs no dataset."""
-    return path.suffix == ".csv" and not _EVENT_COLUMNS.isdisjoint(first_keys(path))
+    keys = first_keys(path) if path.suffix == ".csv" else set[str]()
+    return not _EVENT_COLUMNS.isdisjoint(keys) or is_tidy(keys)
 
 
 def is_one_set(dataset: Path) -> bool:

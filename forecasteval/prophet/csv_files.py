@@ -9,8 +9,9 @@ import math
 import operator
 import re
 import warnings
+from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
@@ -27,6 +28,10 @@ MAX_LITERAL: Final = (
 )
 _COLUMNS: Final = ("event_ticker", "predictor_name", "market_info", "market_outcome", "prediction")
 _TICKER: Final = re.compile(r"(KX[A-Z0-9]+)-|([A-Z][A-Z0-9]*)-\d\d[A-Z]{3}")
+_DIFFERING: Final = {
+    "category": "category that differs between the rows of an event, the first by name counts",
+    "closed": "closing time that differs between the rows of an event, the latest counts",
+}
 _SENT: Final = ("timestamp", "submission_created_at", "snapshot_time")  # the first that a row has
 Row = dict[Any, Any]
 
@@ -35,44 +40,53 @@ class _Market(NamedTuple):
     """The event in a row; `fault`: why the event cannot be used, "" if it can."""
 
     options: tuple[str, ...]  # in order: that of a row is not that of another
-    winners: tuple[str, ...]
+    winners: tuple[str, ...] | None  # None: nobody knows yet
     fault: str
     asks: list[float]
     bids: list[float]
 
 
-class CsvFile:
+class CsvFile(ABC):
     """The events of a CSV as problems, and its rows as forecasts; each is read from the file when
     it is iterated.
 
-    Rows of one event must agree about its options and outcome. Prices are cents: odds =
-    yes_ask/100, bids = yes_bid/100. A `Refusal` stands for a row that gives no forecast. `line` is
-    where the present row begins; `sha256` and `rows` are complete afterwards. Raises InputError: no
-    UTF-8, no CSV, no such columns.
+    A `Refusal` stands for what gives no forecast. `line` is where the present row begins; `sha256`
+    and `rows` are complete afterwards. Raises InputError: no UTF-8, no CSV, no such columns.
     """
 
     def __init__(self, path: Path) -> None:
         self.path, self.line, self.rows, self.sha256 = path, 1, 0, ""
-        self._parse_market = lru_cache(1 << 14)(
-            _parse_market
-        )  # an event's market often stands in all of its rows
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[dict[str, Any] | Refusal]:
+        """The forecasts."""
+
+    @abstractmethod
+    def problems(self, notes: Notes) -> Iterator[dict[str, Any] | Refusal]:
+        """The events; a `Refusal` for those that cannot be used."""
+
+    @abstractmethod
+    def require_columns(self, columns: list[str]) -> None:
+        """Raise InputError unless the table has what it needs."""
 
     def place(self, _: int) -> str:
         return f"line {self.line}"
 
-    def _read(self) -> Iterator[tuple[Row, _Market | str]]:
-        """Every row with its market, or why it has none."""
+    def read_rows(self) -> Iterator[Row]:
+        """The rows by column; cells beyond the last column have the key None."""
         require_regular(self.path)
         sha, self.rows = hashlib.sha256(), 0
         with readable(self.path), self.path.open("rb") as file:
             rows = csv_rows(self._lines(file, sha), str(self.path), strict=False)
             _, columns = next(rows, (0, list[str]()))
-            self._require_columns(columns)
+            self.require_columns(columns)
+            twice = [name for name in columns if columns.count(name) > 1]
+            if twice:
+                got = f"{printable(twice[0], 60)} twice"
+                raise InputError(str(self.path), "expected columns of different names", got)
             for self.line, cells in filter(operator.itemgetter(1), rows):
                 self.rows += 1
-                row: Row = dict(zip_longest(columns, cells))
-                market = self._parse_market(row["market_info"] or "", row["market_outcome"] or "")
-                yield row, "more cells than columns" if None in row else market
+                yield dict(zip_longest(columns, cells))
         self.sha256 = sha.hexdigest()
 
     def _lines(self, file: Any, sha: Any) -> Iterator[str]:
@@ -82,41 +96,47 @@ class CsvFile:
             yield decode_utf8(raw, str(self.path), position)
             position += len(raw)
 
-    def _require_columns(self, columns: list[str]) -> None:
+
+class ArenaFile(CsvFile):
+    """Prophet Arena's CSV: a row per forecast, with its event in it.
+
+    Rows of one event must agree about its options and outcome. Prices are cents: odds =
+    yes_ask/100, bids = yes_bid/100.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        # An event's market often stands in all of its rows.
+        self._parse_market = lru_cache(1 << 14)(_parse_market)
+
+    def require_columns(self, columns: list[str]) -> None:
         missing = [name for name in _COLUMNS if name not in columns]
         if missing:
-            raise InputError(
-                str(self.path),
-                f"expected the columns {', '.join(_COLUMNS)}",
-                f"none named {missing[0]}",
-            )
-        twice = [name for name in columns if columns.count(name) > 1]
-        if twice:
-            raise InputError(
-                str(self.path),
-                "expected columns of different names",
-                f"{printable(twice[0], 60)} twice",
-            )
+            expected = f"expected the columns {', '.join(_COLUMNS)}"
+            raise InputError(str(self.path), expected, f"none named {missing[0]}")
+
+    def _read(self) -> Iterator[tuple[Row, _Market | str]]:
+        """Every row with its market, or why it has none."""
+        for row in self.read_rows():
+            market = self._parse_market(row["market_info"] or "", row["market_outcome"] or "")
+            yield row, "more cells than columns" if None in row else market
 
     def __iter__(self) -> Iterator[dict[str, Any] | Refusal]:
-        """The forecasts."""
         for row, market in self._read():
-            ticker, name = row["event_ticker"] or "", row["predictor_name"] or ""
-            if not ticker or isinstance(market, str):
-                yield Refusal(str(market), problem_id=ticker, username=name)
+            ids = {
+                "problem_id": row["event_ticker"] or "",
+                "username": row["predictor_name"] or "",
+            }
+            if not ids["problem_id"] or isinstance(market, str):
+                yield Refusal(str(market), **ids)
                 continue
             said = _parse_literal(row["prediction"])
             pairs = said.get("probabilities") if isinstance(said, dict) else None
-            given = (
-                [pair for pair in pairs if isinstance(pair, dict)]
-                if isinstance(pairs, list)
-                else []
-            )
+            given = [pair for pair in pairs if isinstance(pair, dict)] if pairs else []
             p = {str(pair.get("market")): pair.get("probability") for pair in given}
             complete = len(p) == len(given) and p.keys() == set(market.options)
             yield {
-                "problem_id": ticker,
-                "username": name,
+                **ids,
                 "timestamp": next((row[column] for column in _SENT if row.get(column)), None),
                 "prediction": [p[option] for option in market.options] if complete else None,
                 "odds": market.asks,
@@ -124,7 +144,6 @@ class CsvFile:
             }
 
     def problems(self, notes: Notes) -> Iterator[dict[str, Any] | Refusal]:
-        """The events; a `Refusal` for those that cannot be used."""
         events: defaultdict[str, defaultdict[str, set[Any]]] = defaultdict(lambda: defaultdict(set))
         for row, market in self._read():
             event = events[row["event_ticker"] or ""]
@@ -132,38 +151,33 @@ class CsvFile:
                 event["faults"].add(market)
                 continue
             event["markets"].add(market[:3])  # without prices
-            event["categories"].add(row.get("category") or "")
+            event["category"].add(row.get("category") or "")
             event["closed"].add(row.get("close_time") or "")
         events.pop("", None)
         for ticker, event in events.items():
-            options, winners, fault = next(
-                iter(event["markets"]), ((), (), min(event["faults"], default=""))
-            )
+            unknown = (), (), min(event["faults"], default="")
+            options, winners, fault = next(iter(event["markets"]), unknown)
             if len(event["markets"]) > 1:
                 fault = "its rows differ in options or outcome"
             if fault:
                 yield Refusal(fault, problem_id=ticker)
-                continue
-            if len(event["categories"]) > 1:
-                notes.warn(
-                    "category that differs between the rows of an event, the first by name counts",
-                    [ticker],
-                )
-            if len(event["closed"]) > 1:
-                notes.warn(
-                    "closing time that differs between the rows of an event, the latest counts",
-                    [ticker],
-                )
-            series = _TICKER.match(ticker)
-            yield {
-                "problem_id": ticker,
-                "options": options,
-                "correct_answer": winners,
-                "category": min(event["categories"]),
-                "series": series
-                and (series[1] or series[2]),  # KXMLBGAME of KXMLBGAME-25JUL02SEANYY
-                "end_date": max(event["closed"], key=_closing_order),
-            }
+            else:
+                facts = settle_facts(ticker, event, notes)
+                yield {**facts, "options": options, "correct_answer": winners}
+
+
+def settle_facts(ticker: str, said: Mapping[str, set[str]], notes: Notes) -> dict[str, Any]:
+    """The id, category, series and closing time of an event, of which its rows may say several."""
+    for key, text in _DIFFERING.items():
+        if len(said[key]) > 1:
+            notes.warn(text, [ticker])
+    series = _TICKER.match(ticker)
+    return {
+        "problem_id": ticker,
+        "category": min(said["category"]),
+        "series": series and (series[1] or series[2]),  # KXMLBGAME of KXMLBGAME-25JUL02SEANYY
+        "end_date": max(said["closed"], key=_closing_order),
+    }
 
 
 def _closing_order(text: str) -> tuple[float, str]:
@@ -175,6 +189,7 @@ def _closing_order(text: str) -> tuple[float, str]:
 def _parse_market(info_text: str, outcome_text: str) -> _Market | str:
     info, outcome = _parse_literal(info_text), _parse_literal(outcome_text)
     options = tuple(sorted({str(option) for option in info})) if isinstance(info, dict) else ()
+    outcome = outcome or ({} if outcome_text.strip() in ("", "{}") else None)
     if not options or not isinstance(outcome, dict):
         return (
             "'market_info' and 'market_outcome' must be objects with a value per market, none twice"
@@ -186,6 +201,8 @@ def _parse_market(info_text: str, outcome_text: str) -> _Market | str:
         [parse_number(markets[option].get(side)) / 100 for option in options]
         for side in ("yes_ask", "yes_bid")
     )
+    if all(value in ("", None) for value in outcome.values()):
+        return _Market(options, None, "", asks, bids)
     won = {
         str(name): parse_number(int(value) if isinstance(value, bool) else value)
         for name, value in outcome.items()

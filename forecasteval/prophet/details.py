@@ -202,6 +202,7 @@ class ProphetResult(TypedDict):
     n_clusters: int
     n_forecasts: int
     n_pending: int
+    n_pending_forecasts: int
     min_events: int
     event_classes: dict[str, int]
     doubtful_events: dict[str, int]

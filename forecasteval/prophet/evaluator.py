@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from forecasteval.benchmark import Evaluator, Files
-from forecasteval.common.errors import ClashError, InputError, printable
+from forecasteval.common.errors import ClashError, InputError, PendingError, printable
 from forecasteval.common.files import join_checksums
 from forecasteval.common.records import RecordFile, hash_questions, number_text
 from forecasteval.common.version import __version__
@@ -18,7 +18,7 @@ from forecasteval.display.results import Results
 from . import details
 from .csv_files import CsvFile
 from .estimates import measure
-from .events import PENDING, Events, collect_events
+from .events import Events, collect_events
 from .fields import Notes
 from .forecasts import ForecastReader, Forecasts, least_events
 from .metrics import agreement_tables, make_metrics
@@ -29,6 +29,7 @@ from .ranks import Draws, add_ranks, choose_ranking, make_records
 from .report import explain, report_blocks
 from .score_table import BASELINES, Scored, score_forecasts, sum_bins, with_baselines
 from .scores import check_gamma
+from .tidy_files import open_csv
 
 if TYPE_CHECKING:
     from forecasteval.display.pages import Page
@@ -56,7 +57,6 @@ class ForecastData:
     ) -> None:
         self.where, self.problems, self.sources = where, problems, sources
         self.notes = Notes()
-        self.pending = 0  # events without an outcome
         self.shown: Scored | None = None  # for a page
 
     def collect(self, late: str, repeats: str, min_events: int | None) -> tuple[Events, Forecasts]:
@@ -68,7 +68,6 @@ class ForecastData:
         notes, table = self.notes, self.problems if isinstance(self.problems, CsvFile) else None
         problems = table.problems(notes) if table else self.problems
         events, numbers = collect_events(problems, notes, _placing(self.problems, "problem"))
-        self.pending = list(numbers.values()).count(PENDING)
         reader = ForecastReader(events, numbers, notes)
         for source in self.sources:
             where = str(source.path) if isinstance(source, RecordFile) else self.where
@@ -77,6 +76,8 @@ class ForecastData:
         if reader.clashes:
             raise ClashError(reader.clashes)
         forecasts = reader.finish(late, repeats, min_events)
+        if not len(events.ids) and notes.pending["event"]:
+            raise PendingError(self.where, notes.pending["event"])
         if forecasts is None:
             reasons = [f"{entry['reason']}: {entry['count']}" for entry in notes.excluded()]
             expected = "expected forecasts that fit the problems"
@@ -196,7 +197,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
                 str(paths[0]), f"expected a dataset of problems for it ({expected})", "none"
             )
         if tables:
-            table = CsvFile(paths[0])
+            table = open_csv(paths[0])
             return ForecastData(str(paths[0]), table, [table])
         return ForecastData(
             str(paths[0]), RecordFile(datasets[0]), [RecordFile(path) for path in sorted(paths)]
@@ -250,7 +251,8 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
             "n_events": len(events.ids),
             "n_clusters": clusters,
             "n_forecasts": len(scored.forecasts.event),
-            "n_pending": data.pending,
+            "n_pending": notes.pending["event"],
+            "n_pending_forecasts": notes.pending["forecast"],
             "min_events": least,
             "event_classes": events.classes(),
             "doubtful_events": doubtful,

@@ -17,6 +17,7 @@ from forecasteval.display.results import Finding, Results, check_results
 from .arrays import Bools, Floats, Ints, Names, positions, select_rows
 from .csv_files import CsvFile
 from .fields import Notes, Refusal, parse_id, parse_number, parse_prices, parse_time
+from .tidy_files import open_csv
 
 
 class Events(NamedTuple):
@@ -159,6 +160,7 @@ def _parse_winners(record: Mapping[str, Any], options: Sequence[str]) -> list[in
     none.
     """
     answer, index = record.get("correct_answer"), record.get("correct_option_idx")
+    answer = None if isinstance(answer, str) and not answer.strip() else answer
     if answer is None and index is None:
         return NO_OUTCOME
     places = {name: place for place, name in enumerate(options)}
@@ -201,8 +203,10 @@ def collect_events(
         if isinstance(problem, Problem):
             numbers[name] = len(usable)
             usable[name] = problem
+        elif problem == NO_OUTCOME:
+            numbers[name] = PENDING
+            notes.pending["event"] += 1
         else:
-            numbers[name] = PENDING if problem == NO_OUTCOME else -1
             notes.exclude("event", problem, [name] * (1 + len(repeated)))
     return _make_events(usable, notes), numbers
 
@@ -226,7 +230,7 @@ def _make_events(problems: Mapping[str, Problem], notes: Notes) -> Events:
 
 
 def check_file(path: Path) -> Results:
-    """The mistakes in the problems of a file, or in the events of a CSV.
+    """The mistakes in the problems of a file, or in the events of a CSV; how many are pending.
 
     Ids, option lists and winners that cannot be used; events without a winner, with several though
     not declared `"exclusive": false`, or with one option; closing times that are none; of a CSV
@@ -236,7 +240,7 @@ def check_file(path: Path) -> Results:
     seen: dict[str, int] = {}  # the first record of an id; of a CSV its line
     file: CsvFile | RecordFile
     if path.suffix == ".csv":
-        file = CsvFile(path)
+        file = open_csv(path)
         prices = list(_check_rows(file, seen, findings))
         for event in file.problems(notes):
             findings += _check_problem(event, seen[event["problem_id"]])
@@ -247,7 +251,10 @@ def check_file(path: Path) -> Results:
         file, count = RecordFile(path), 0
         for count, record in enumerate(file, 1):
             findings += _check_record(record, count, seen)
-    return check_results(path, file.sha256, count, findings)
+    pending = sum(finding.kind == NO_OUTCOME for finding in findings)
+    findings = [finding for finding in findings if finding.kind != NO_OUTCOME]
+    told = [f"{len(seen) - pending} resolved, {pending} pending"] if pending else []
+    return check_results(path, file.sha256, count, findings, told)
 
 
 def _check_rows(
@@ -261,7 +268,7 @@ def _check_rows(
         if not name:
             findings.append(Finding("no event_ticker", "", file.line, ""))
         if not isinstance(record, Refusal):
-            kinds = _check_prices(record["odds"], record["bids"])
+            kinds = _check_prices(record["odds"] or (), record["bids"] or ())
             prices.update((kind, name) for kind in kinds)
     for (kind, name), rows in prices.items():
         yield kind, name, f"in {rows} rows"
@@ -302,9 +309,10 @@ def _check_problem(record: Mapping[str, Any], count: int) -> Iterator[Finding]:
 
 
 def _check_prices(odds: Sequence[float], bids: Sequence[float]) -> Iterator[str]:
+    """What is wrong with the prices of a row, if it has any."""
     if not all(0 < ask <= 1 for ask in odds):
         yield "an asking price that is not above 0 and at most 100 cents"
     if not all(0 <= bid <= 1 for bid in bids):
         yield "a bid that is not between 0 and 100 cents"
-    elif any(bid > ask for bid, ask in zip(bids, odds, strict=True)):
+    elif any(bid > ask for bid, ask in zip(bids, odds, strict=False)):
         yield "a bid above the asking price"

@@ -42,11 +42,12 @@ class Exclusion(TypedDict):
 
 class Notes:
     """Collects exclusions, warnings that name records, and warnings that stand for themselves
-    (`lines`).
+    (`lines`); `pending`: how many events have no outcome yet, and forecasts of them.
     """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.pending = Counter[str]()
         self._names: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         self._counts: Counter[tuple[str, str]] = Counter()
 

@@ -127,6 +127,9 @@ class ForecastReader:
                 self.notes.exclude("forecast", reason, [place(position)])
                 continue
             label, event = f"{name} on {problem}", self.numbers.get(problem)
+            if event == PENDING:
+                self.notes.pending["forecast"] += 1
+                continue
             p = self._find_probabilities(record, event)
             if reason := self._find_fault(record, p, event):
                 self.notes.exclude("forecast", reason, [label])
@@ -177,7 +180,7 @@ class ForecastReader:
         if event is None:
             return "unknown problem id"
         if event < 0:
-            return f"of an event that {'has no outcome yet' if event == PENDING else 'is excluded'}"
+            return "of an event that is excluded"
         if _FIELDS.intersection(repeated_keys(record)):
             return "a field is given twice"
         if not isinstance(p, (list, tuple)) or len(p) != len(self._options[event]):

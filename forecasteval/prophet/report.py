@@ -119,7 +119,7 @@ def _describe(results: ProphetResult) -> str:
     )
     series = f" in {clusters} clusters (series)" if clusters < events else ""
     count = len(results["forecasters"]) + len(results["provisional"])
-    pending = f", {results['n_pending']} without outcome yet" if results["n_pending"] else ""
+    pending = f", {results['n_pending']} pending" if results["n_pending"] else ""
     counted = f"{count} forecasters, {results['n_forecasts']} forecasts"
     return f"{events} events ({classes}){series}{pending}, {counted}"
 

@@ -137,7 +137,10 @@ def test_gamma(tmp_path: Path) -> None:
         ),
         (["-f", "plain", "--sort", "log"], ["--sort: needs a file of Prophet Arena, got FutureX"]),
         (["-f", "lost"], ["expected a dataset of problems"]),
-        (["-f", "broken.csv"], ["expected the columns", "none named event_ticker"]),
+        (
+            ["-f", "broken.csv"],
+            ["expected a row per option, and columns for the event", "got a, b"],
+        ),
         (["compare", "arena-week1", "plain"], ["expected the same benchmark", "Prophet Arena"]),
         (["nightly", "--sort", "log"], ["unrecognized arguments: --sort log"]),
     ],

@@ -220,7 +220,7 @@ def test_check(tmp_path: Path) -> None:
     assert findings(tmp_path, "good") == {}
     assert findings(tmp_path, "bad") == {
         "id used more than once": ["twice"], "'options' must be a list of names": ["\x1b[2J"],
-        "no outcome yet": ["open", ""], "no winner": ["none"],
+        "no winner": ["none"],
         'several winners, not declared "exclusive": false': ["two"], "a winner is not among the options": ["other"],
         "closing time that is not an ISO 8601 time, treated as unknown": ["late"], "one option": ["one"],
         "no 'problem_id'": [""], "no object": [""], "no closing time": ["endless"],

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import make_prophet_sample
-from forecasteval.common.errors import InputError
+from forecasteval.common.errors import InputError, PendingError
 from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 from prophet_data import (
     DATASET,
@@ -311,10 +311,10 @@ def test_jsonl_equals_json(tmp_path: Path) -> None:
 
 
 BAD_FILES: Final = {
-    "columns": ("x.csv", b"a,b\n1,2\n", "x.csv: expected the columns event_ticker, predictor_name, market_info, "
-                "market_outcome, prediction, got none named event_ticker"),
-    "empty csv": ("x.csv", b"", "x.csv: expected the columns event_ticker, predictor_name, market_info, "
-                  "market_outcome, prediction, got none named event_ticker"),
+    "columns": ("x.csv", b"event,model,prob,a\n1,2\n", "x.csv: expected a row per option, and columns for "
+                "the option (option, choice, answer, candidate, market, contract, outcome), got event, model, prob, a"),
+    "arena": ("x.csv", b"market_info,a\n1,2\n", "x.csv: expected the columns event_ticker, predictor_name, "
+              "market_info, market_outcome, prediction, got none named event_ticker"),
     "utf-16": ("x.csv", b"\xff\xfea\0", "x.csv: not UTF-8: byte 0xff at position 0, got UTF-16 or UTF-32 text"),
     "not json": ("x.json", b"[1,", "x.json: not JSON: line 1 column 4: Expecting value"),
     "object": ("x.json", b"{}", "x.json: expected forecasts that fit the problems, got none"),
@@ -437,9 +437,9 @@ def test_events_without_an_outcome_are_counted() -> None:
     problems = [GOOD_PROBLEM, {"problem_id": 2, "options": ["A", "B"]}]
     rows = [*GOOD, {**GOOD[0], "problem_id": 2}]
     results = evaluate(rows, problems)
-    assert (results["n_pending"], results["n_events"], results["warnings"]) == (1, 1, [])
-    assert [(entry["reason"], entry["count"]) for entry in results["excluded"]] == [
-        ("no outcome yet", 1),
-        ("of an event that has no outcome yet", 1),
-    ]
-    assert "1 without outcome yet" in str(results.report())
+    assert (results["n_pending"], results["n_pending_forecasts"], results["n_events"]) == (1, 1, 1)
+    assert (results["excluded"], results["warnings"]) == ([], [])
+    assert "1 pending" in str(results.report())
+    blank = [{**problem, "correct_answer": ""} for problem in problems]
+    with pytest.raises(PendingError, match="forecasts: no truth yet: 2 questions, all pending"):
+        evaluate(rows, blank)

@@ -23,7 +23,6 @@ BAD_PROBLEMS: Final = {
         {"correct_answer": None, "correct_option_idx": -1},
         "a winner is not among the options",
     ),
-    "unresolved": ({"correct_answer": None}, "no outcome yet"),
     "disagree": ({"correct_option_idx": 1}, "'correct_answer' and 'correct_option_idx' disagree"),
     "exclusive": ({"exclusive": "no"}, "'exclusive' must be true or false"),
     "used twice": ({"problem_id": 1}, "problem id used more than once"),

@@ -1,0 +1,145 @@
+"""A CSV with a row per option: what columns mean, and the same numbers as from JSON."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli import run
+from forecasteval.common.errors import InputError
+from forecasteval.prophet.columns import find_roles, is_tidy
+from prophet_data import SAMPLE, evaluate, evaluate_csv
+
+COLUMNS = "event_id,option,forecaster,probability,outcome,price,time,category"
+ROWS = [
+    "E1,A,ada,0.75,1,0.6,2025-06-01T00:00Z,Sports",
+    "E1,B,ada,0.25,0,0.5,2025-06-01T00:00Z,Sports",
+    "E1,B,bob,0.5,0,,,Sports",
+    "E1,A,bob,0.5,1,,,Sports",
+    "E2,A,ada,0.9,,,,Sports",
+    "E2,B,ada,0.1,,,,Sports",
+]
+
+
+def write(path: Path, rows: list[str], columns: str = COLUMNS) -> Path:
+    path.write_text("\n".join([columns, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ("question,market,model,prob", {"event": "question", "option": "market"}),
+        ("market,choice,model,prob", {"event": "market", "option": "choice"}),
+        ("event_ticker,outcome,resolved,model,p", {"option": "outcome", "result": "resolved"}),
+        ("event_id,option,outcome,model,p", {"option": "option", "result": "outcome"}),
+        ("Event ID,Option,Model,Probability", {"event": "Event ID", "probability": "Probability"}),
+        ("event_id,question,option,user,p", {"event": "event_id", "forecaster": "user"}),
+    ],
+)
+def test_columns_have_the_names_that_users_have(columns: str, expected: dict[str, str]) -> None:
+    names = columns.split(",")
+    assert is_tidy(names)
+    assert find_roles(names).items() >= expected.items()
+
+
+def test_scores_of_rows(tmp_path: Path) -> None:
+    """In any order of rows; an event without outcome is pending; prices are of the row's time."""
+    forward, backward = (
+        evaluate_csv(write(tmp_path / "x.csv", rows)) for rows in (ROWS, ROWS[::-1])
+    )
+    assert forward["forecasters"] == backward["forecasters"]
+    assert (forward["n_events"], forward["n_pending"], forward["n_pending_forecasts"]) == (1, 1, 1)
+    assert forward["forecasters"]["ada"]["brier"] == 0.0625
+    assert forward["forecasters"]["ada"]["return_1"] == pytest.approx(0.75 / 0.6)
+    assert forward["forecasters"]["bob"]["n_priced"] == 1
+    assert forward["excluded"] == []
+    assert list(forward["by_category"]) == ["Sports"]
+
+
+FAULTS = {
+    "probability": ("E1,A,ada,much,1,,,", "forecast", "probabilities must be numbers in [0, 1]"),
+    "missing option": ("", "forecast", "expected a probability for every option"),
+    "twice": ("E1,A,ada,0.5,1,,,\nE1,A,ada,0.5,1,,,", "forecast", "an option is given twice"),
+    "long": ("E1,A,ada,0.5,1,,,,more", "forecast", "more cells than columns"),
+    "outcome": ("E1,A,ada,0.75,2,,,", "event", "an outcome is neither 0 nor 1"),
+    "both": ("E1,A,ada,0.75,0,,,", "event", "an option without an outcome, or with both"),
+    "no name": ("E1,A,,0.75,1,,,", "forecast", "no id of an event or no name of a forecaster"),
+    "no event": (",A,ada,0.75,1,,,", "forecast", "no id of an event or no name of a forecaster"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_what_cannot_be_read_is_counted(tmp_path: Path, name: str) -> None:
+    row, what, reason = FAULTS[name]
+    rest = ["E1,B,ada,0.25,0,,,", "E1,A,bob,0.5,1,,,", "E1,B,bob,0.5,0,,,"]
+    others = ["E3,A,cid,1,1,,,", "E3,B,cid,0,0,,,"]
+    rows = [text for text in [*row.split("\n"), *rest] if text]
+    results = evaluate_csv(write(tmp_path / "x.csv", [*rows, *others]))
+    found = {(entry["what"], entry["reason"]) for entry in results["excluded"]}
+    assert (what, reason) in found
+    assert results["forecasters"]["cid"]["n_events"] == 1
+
+
+def test_missing_columns_are_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", ["1,a,0.5"], "event_id,model,chance")
+    with pytest.raises(InputError) as caught:
+        evaluate_csv(path)
+    expected = (
+        "expected a row per option, and columns for the option (option, choice, answer, candidate, "
+        "market, contract, outcome); the probability (probability, prob, p, prediction, forecast), "
+        "got event_id, model, chance"
+    )
+    assert str(caught.value).endswith(expected)
+
+
+def test_command_line_and_check(tmp_path: Path) -> None:
+    (tmp_path / "prediction").mkdir()
+    path = write(tmp_path / "prediction" / "week.csv", ROWS)
+    done = run(tmp_path, "-f", "week", "--min-events", "1")
+    assert (done.code, "1 events (1 exclusive), 1 pending, 2 forecasters" in done.out) == (0, True)
+    checked = run(tmp_path, "check", str(path))
+    assert "1 resolved, 1 pending" in checked.out
+    assert "no closing time: 1" in checked.out
+    late = write(path, [row.replace("ada", "bob") for row in ROWS if row.startswith("E2")])
+    done = run(tmp_path, "-f", "week")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith(f"{late.name}: no truth yet: 1 questions, all pending\n")
+
+
+def test_the_sample_as_a_table_has_the_same_scores(tmp_path: Path) -> None:
+    problems, forecasts = SAMPLE
+    known = {problem["problem_id"]: problem for problem in problems}
+    path, rows = tmp_path / "x.csv", list[dict[str, Any]]()
+    for row in forecasts:
+        problem = known[row["problem_id"]]
+        won = problem["correct_answer"] if problem["correct_answer"] else []
+        won = won if isinstance(won, list) else [won]
+        for place, option in enumerate(problem["options"]):
+            rows.append(
+                {
+                    "question": row["problem_id"],
+                    "market": option,
+                    "model": row["username"],
+                    "prob": row["prediction"][place],
+                    "resolved": int(option in won),
+                    "odds": row["odds"][place] if row.get("odds") else "",
+                    "yes_bid": row["bids"][place] if row.get("bids") else "",
+                    "timestamp": row.get("timestamp", ""),
+                    "end_date": problem["end_date"],
+                    "category": problem.get("category", ""),
+                }
+            )
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    free = [{**problem, "exclusive": None} for problem in problems]
+    table, records = evaluate_csv(path), evaluate(forecasts, free, bootstrap=0)
+    assert table["n_forecasts"] == records["n_forecasts"]
+    for name, record in records["forecasters"].items():
+        for metric in ("brier", "adjusted_brier", "log", "return_0.5", "ece", "irt_ability"):
+            assert table["forecasters"][name][metric] == pytest.approx(record[metric], abs=1e-9)
