@@ -11,6 +11,8 @@ Exit codes: 0 scored, 1 internal fault, 2 usage or unreadable input, 3 scored bu
 from __future__ import annotations
 
 import argparse
+import contextlib
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -100,7 +102,8 @@ def score(argv: Sequence[str]) -> int:
     ITEMS.add_to(add)
     add("--save", action="store_true", help="write evaluation/NAME.json")
     add("--html", action="store_true", help="write the page evaluation/NAME.html")
-    gate.add_threshold(parser)
+    under = "exit with 6 if a score is below SCORE"
+    add("--fail-under", metavar="SCORE", type=_parse_threshold, help=under)
     add_options(parser, reversed(BENCHMARKS), ranked=False)
     return _score_files(parser.parse_args(argv))
 
@@ -122,7 +125,8 @@ def _score_files(args: argparse.Namespace) -> int:
     for results in score_names(scorer, args.root, names, _find_datasets(args), fail):
         try:
             report = results.report(**scorer.report_options(results["benchmark"]))
-            breaches += gate.find_breach(results, args.fail_under)
+            if args.fail_under is not None:
+                breaches += gate.find_breach(results, args.fail_under)
             if args.save:
                 store.save_results(results, scorer.output, saved)
             if args.html:
@@ -134,7 +138,8 @@ def _score_files(args: argparse.Namespace) -> int:
             continue
         output.show(results, report)
     output.end()
-    gate.require_none(breaches, args.fail_under)
+    if breaches:
+        raise gate.GateError(f"below --fail-under {args.fail_under}: {', '.join(breaches)}")
     return 0 if not failures else 3 if output.shown else 2
 
 
@@ -175,6 +180,14 @@ class Output:
         report = tables if self.form == "csv" else self._summary.report()
         if report:
             print_result({}, report, as_json=False, form=self.form)
+
+
+def _parse_threshold(text: str) -> float:
+    """The number of --fail-under; InputError for any other text."""
+    with contextlib.suppress(ValueError):
+        if math.isfinite(value := float(text)):
+            return value
+    raise InputError("--fail-under", "expected a number", text or "''")
 
 
 def _scorer(args: argparse.Namespace) -> Scorer:
@@ -227,7 +240,8 @@ def compare(argv: Sequence[str]) -> int:
         const=True,
         help="write a page (evaluation/compare.html)",
     )
-    gate.add_comparison(parser)
+    worse = "exit with 6 if a system is significantly worse than the first one"
+    add("--fail-if-worse", action="store_true", help=worse)
     add_options(parser, reversed(BENCHMARKS), ranked=True)
     args = parser.parse_args(argv)
     from forecasteval.nightly import pages
@@ -245,7 +259,7 @@ def compare(argv: Sequence[str]) -> int:
         block for block in report if isinstance(block, Table) and block.header[0] == "A"
     ]
     print_result(compared, pairs if args.format == "csv" else report, args.json, args.format)
-    for line in gate.require_not_worse(args, compared):
+    for line in gate.require_not_worse(compared) if args.fail_if_worse else ():
         print(printable(f"{PROGRAM}: {line}"), file=sys.stderr)
     return 0
 
@@ -263,7 +277,7 @@ def _compare_files(args: argparse.Namespace, scorer: Scorer) -> Results:
     results = list(score_names(scorer, args.root, names, _find_datasets(args), _refuse))
     for result in results:  # an option that a benchmark has no use for is refused
         scorer.report_options(result["benchmark"])
-    gate.require_baseline(args, results)
+    _require_baseline(args, results)
     return api.compare(group_runs(results, runs))
 
 
@@ -281,8 +295,15 @@ def _compare_weeks(args: argparse.Namespace, scorer: Scorer) -> Results:
     systems = {path.name: system for system, of_system in files.items() for path in of_system}
     for result in results:  # a file may have an alias of its system's name
         result["system"] = systems.get(result["prediction"], "")
-    gate.require_baseline(args, results)
+    _require_baseline(args, results)
     return api.compare_over_weeks(results, [*files])
+
+
+def _require_baseline(args: argparse.Namespace, results: Iterable[Results]) -> None:
+    """InputError where nothing says which forecaster is the first one."""
+    if args.fail_if_worse and any("ranking" in result for result in results):
+        expected = "expected files of one system each"
+        raise InputError("--fail-if-worse", expected, "forecasters, none of which is the first")
 
 
 def _refuse(error: EvaluationError) -> None:

@@ -322,7 +322,7 @@ OPTIONS: Final = {
     "nightly": (
         "--force", "--html", "--jobs", "--cluster", "--min-questions", "--min-datasets", *POLICIES,
     ),
-    "compare": ("--dataset", "--all-weeks", "--html", "--fail-if-worse", "--alpha", *POLICIES),
+    "compare": ("--dataset", "--all-weeks", "--html", "--fail-if-worse", *POLICIES),
     "check": (),
 }  # besides --json, --root and --version, which all have  # fmt: skip
 EXIT_CODES: Final = {

@@ -94,7 +94,7 @@ def test_comparison_and_gates(tmp_path: Path) -> None:
     worst, best = (f"250901-{name}" for name in sorted(skills, key=skills.__getitem__))
     assert run(tmp_path, "compare", worst, best, "--fail-if-worse").code == 0
     done = run(tmp_path, "compare", best, worst, "--fail-if-worse")
-    assert (done.code, done.err.startswith(f"eval.py: worse than {best} at the level 0.05")) == (
+    assert (done.code, done.err.startswith(f"eval.py: worse than {best} (--fail-if-worse): ")) == (
         6,
         True,
     )

@@ -23,10 +23,9 @@ def rank(
     (`combine_runs`). Where two systems or more answered several datasets, `pooled` holds a table
     over all of them, in which those are ranked that answered `min_datasets` (`pool_systems`).
     Levels with fewer than `min_questions` questions are left out (shown as –) and the weights
-    renormalised, as on the public leaderboard. Every system after the first carries the paired
-    difference of the one above minus itself and its p-value (`paired_test`, not adjusted for the
-    number of systems); from 0.05 on it is not significant. `p_leader` is that of the difference to
-    the first, with Holm's adjustment over all systems of the table. Raises InputError if a result
+    renormalised, as on the public leaderboard. `p_leader` is the p-value of a system's
+    paired difference to the first (`paired_test`), with Holm's adjustment over all systems of the
+    table; from 0.05 on it is not significant. Raises InputError if a result
     leaves missing answers out, and if results on the same questions were not scored by the same
     version and policies.
     """
@@ -36,7 +35,11 @@ def rank(
 
 def view_board(board: Mapping[str, Any]) -> Results:
     """A board that shows itself as a report and as a page."""
-    return Results(board, report.board_report, board_page.make_page)
+    return Results(board, report.board_report, board_page.make_page, rows=_board_rows)
+
+
+def _board_rows(board: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return report.flatten_board(board)[1]
 
 
 def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) -> Results:
@@ -55,10 +58,11 @@ def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) 
     groups, left_out = comparison.group_results(results)
     values = forms.to_record(comparison.compare(groups, left_out))
     runs = [datasets.mean_result(group) for group in groups]
-    return Results(values, report.comparison_report, partial(compare_page.make_page, runs))
+    page = partial(compare_page.make_page, runs)
+    return Results(values, report.comparison_report, page, rows=report.flatten_pairs)
 
 
 def compare_over_weeks(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Results:
     """Compare systems over all datasets of `results` (`ranking.comparison.compare_over_weeks`)."""
     values = forms.to_record(comparison.compare_over_weeks(results, names))
-    return Results(values, report.over_weeks_report)
+    return Results(values, report.over_weeks_report, rows=report.flatten_pairs)

@@ -36,7 +36,7 @@ from forecasteval.display.tables import (
 )
 from forecasteval.ranking.systems import question_key, read_scale
 
-from .tables import DETECTABLE, POWER, pair_columns, system_table
+from .tables import POWER, pair_columns, system_table
 
 _SHOWN: Final = 45  # pairs whose questions a page shows
 _DRAWN: Final = 10  # pairs with a chart by level
@@ -112,7 +112,7 @@ _DRAWN_DIFFERENCE: Final = Column("A − B", _draw_difference, "mark")
 
 
 def _difference_chart(comparison: Mapping[str, Any]) -> Chart:
-    others = pair_columns(comparison["level_counts"], DETECTABLE)[3:]
+    others = pair_columns(comparison["level_counts"])[3:]
     columns = [Column("Pair", _pair_name), _DIFFERENCE, _DRAWN_DIFFERENCE, *others]
     side = "right" if read_scale(comparison).higher_is_better else "left"
     description = (
@@ -189,23 +189,23 @@ def _list_questions(
     )
 
 
-def _differing(sides: Iterable[Iterable[Item]], weights: Mapping[str, float]) -> list[_Row]:
+def _differing(sides: Iterable[Iterable[Item]], weights: Mapping[Any, float]) -> list[_Row]:
     """The questions on which two scores differ, first those that add most to the difference of the
     systems.
     """
     both = zip(*(sorted(items, key=question_key) for items in sides), strict=True)
     rows = [
-        (a, b, weights["" if "" in weights else str(a["level"])] * (a["score"] - b["score"]))
+        (a, b, weights["" if "" in weights else a["level"]] * (a["score"] - b["score"]))
         for a, b in both
         if a["score"] != b["score"]
     ]
     return sorted(rows, key=lambda row: (-abs(row[2]), str(row[0]["id"])))
 
 
-def _question_weights(comparison: Mapping[str, Any]) -> dict[str, float]:
+def _question_weights(comparison: Mapping[str, Any]) -> dict[Any, float]:
     """The weight of one question of each level in the overall score."""
     signature, counts = comparison["signature"], comparison["level_counts"]
-    weights = {str(level): weight for level, weight in signature.get("weights", {"": 1.0}).items()}
+    weights = signature.get("weights", {"": 1.0})
     total = sum(
         weight
         for level, weight in weights.items()

@@ -27,7 +27,7 @@ _READINGS: Final = 3  # of a question that have a row each
 _OLDER: Final = 3  # questions of an older dataset
 _PROMPTS: Final = 60_000  # characters of all prompts of a dataset
 _DIFFICULTY: Final = (
-    Column("Level", lambda row: row["level"] or "", "choice", "low"),
+    Column("Level", lambda row: str(row["level"] or ""), "choice", "low"),
     Column("Mean", lambda row: show_number(row["mean"], 3), "number", "low"),
     Column("Answered", lambda row: f"{row['answered']} of {row['systems']}", "number", "low"),
     Column("Item–rest", lambda row: show_number(row["item_rest"], 2), "number", "low"),
@@ -142,7 +142,7 @@ def read_answers(
 
 def _in_order(table: Row, items: Sequence[Row]) -> list[Row]:
     """The items of a result as `measure_questions` has them."""
-    levels: dict[str, list[Row]] = {level: [] for level in table["weights"]}
+    levels: dict[str, list[Row]] = {str(level): [] for level in table["weights"]}
     for item in (item for item in items if item["outcome"] != "pending"):
         levels.get(str(item["level"]) if "weights" in table["signature"] else "", []).append(item)
     return [item for level in levels.values() for item in sorted(level, key=question_key)]

@@ -16,13 +16,13 @@ from forecasteval.ranking.changes import Change
 
 from .metadata import about_keys, cell_text, list_tables
 from .tables import (
-    DETECTABLE,
     MOVES,
     POWER,
     SEASON,
     compared_systems,
     describe_waiting,
     failed_table,
+    list_verdicts,
     lower_is_better,
     mark_of,
     pair_columns,
@@ -60,7 +60,9 @@ def comparison_report(comparison: Row) -> Report:
     pairs = comparison["pairs"]
     against = printable(comparison["dataset"] or "without a dataset")
     report: Report = [
-        f"Comparison on {comparison['n']} questions, {against}{lower_is_better(comparison)}"
+        *list_verdicts(comparison),
+        "",
+        f"Comparison on {comparison['n']} questions, {against}{lower_is_better(comparison)}",
     ]
     if comparison["left_out"]:
         report += [
@@ -70,7 +72,7 @@ def comparison_report(comparison: Row) -> Report:
         "",
         system_table(comparison),
         "",
-        make_table(pair_columns(comparison["level_counts"], DETECTABLE), pairs),
+        make_table(pair_columns(comparison["level_counts"]), pairs),
     ]
     report += ["", POWER]
     for pair in pairs[:PAIRS]:
@@ -86,6 +88,8 @@ def over_weeks_report(comparison: Row) -> Report:
     datasets = comparison["datasets"]
     title = f"Comparison over all weeks  {comparison['benchmark']}, datasets {len(datasets)}"
     return [
+        *list_verdicts(comparison),
+        "",
         f"{title}, questions {sum(dataset['n'] for dataset in datasets)}{lower_is_better(comparison)}",
         "",
         compared_systems(comparison, *SEASON),
@@ -108,74 +112,91 @@ def format_csv(board: Row) -> str:
     """
     import csv
 
+    columns, records = flatten_board(board)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows(map(csv_cell, row) for row in (columns, *(each.values() for each in records)))
+    return text.getvalue()
+
+
+_COLUMNS: Final = (
+    *("benchmark", "dataset", "prediction", "rank", "name"),
+    *("metric", "score", "low", "high"),
+)
+_OF_SEASONS: Final = (
+    *("rank_low", "rank_high", "p_best", "behind"),
+    *("own_score", "datasets", "provisional"),
+)
+
+
+def flatten_board(board: Row) -> tuple[list[str], list[dict[str, Any]]]:
+    """The rows of all tables as records of scalars, and their keys; None is what a row does not
+    have.
+    """
     tables = list_tables(board)
     rows = [row for table in tables for row in table["rows"]]
     levels = dict.fromkeys(
         level for table in tables for level in table.get("level_counts", ()) if level
     )
-    columns = [
-        "benchmark",
-        "dataset",
-        "prediction",
-        "rank",
-        "name",
-        "metric",
-        "score",
-        "low",
-        "high",
-    ]
-    columns += [f"level_{level}" for level in levels]
-    columns += ["n", "missing", "unparsed", "p_above", "significant"]
+    columns = [*_COLUMNS, *(f"level_{level}" for level in levels)]
+    columns += ["n", "missing", "unparsed", "p_leader"]
     if any("runs" in row for row in rows):
         columns += ["runs", "run_deviation"]
     if board.get("pooled"):
-        columns += [
-            "rank_low",
-            "rank_high",
-            "p_best",
-            "behind",
-            "p_leader",
-            "own_score",
-            "datasets",
-            "provisional",
-        ]
+        columns += _OF_SEASONS
     columns += ["signature", *(f"about_{key}" for key in about_keys(rows))]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
-    for record in (
-        dict(zip(columns, columns, strict=True)),
-        *(_record(t, row) for t in tables for row in t["rows"]),
-    ):
-        writer.writerow({key: csv_cell(value) for key, value in record.items()})
-    return text.getvalue()
+    records = [_record(table, row) for table in tables for row in table["rows"]]
+    return columns, [{key: record.get(key) for key in columns} for record in records]
 
 
 def _record(table: Row, row: Row) -> dict[str, Any]:
-    """A row of the CSV; what a row of a board does not have stays empty."""
+    """A row of a table as a record."""
     pooled, forecaster = (table["kind"] == kind for kind in ("pooled", "forecasters"))
     score, interval = mark_of(row)
     metric = row.get("metric", "brier") if forecaster else "pooled" if pooled else "overall"
     lower = forecaster or not table.get("higher_is_better", True)
-    ranks = (row["rank_interval"] if pooled else None) or ("", "")
+    low, high = interval or (None, None)
+    rank_low, rank_high = (row["rank_interval"] if pooled else None) or (None, None)
     return {
         "prediction": table.get("prediction"),
         **row,
         **{f"level_{level}": value for level, value in row.get("level_scores", {}).items()},
         **{f"about_{key}": cell_text(value) for key, value in row.get("about", {}).items()},
-        **dict(
-            zip(
-                ("low", "high", "rank_low", "rank_high"),
-                (*(interval or ("", "")), *ranks),
-                strict=True,
-            )
-        ),
+        "low": low,
+        "high": high,
+        "rank_low": rank_low,
+        "rank_high": rank_high,
         "benchmark": table["benchmark"],
         "dataset": f"{len(table['datasets'])} datasets" if pooled else table["dataset"],
         "metric": f"{metric} (lower is better)" if lower else metric,
         "score": score,
         "runs": len(row["runs"]) if "runs" in row else row.get("n_runs", 1),
-        "signature": format_signature(table["signature"], table.get("dataset")),
+        "signature": format_signature(table["signature"]),
     }
+
+
+def flatten_pairs(comparison: Row) -> list[dict[str, Any]]:
+    """The pairs of a comparison as records of scalars."""
+    return [_flatten_pair(pair) for pair in comparison["pairs"]]
+
+
+_OF_PAIRS: Final = ("a", "b", "p", "p_holm", "p_first", "p_t", "detectable")
+
+
+def _flatten_pair(pair: Row) -> dict[str, Any]:
+    record = {key: pair[key] for key in _OF_PAIRS if key in pair}
+    for name, part in (("", pair), ("both_read_", pair.get("both_read"))):
+        if part:
+            low, high = part["interval"] or (None, None)
+            record |= {f"{name}difference": part["difference"], f"{name}low": low}
+            record |= {f"{name}high": high, f"{name}p": part["p"]}
+            for level, tally in part["levels"].items():
+                of_level = f"{name}level_{level}_" if level else name
+                record |= {f"{of_level}{key}": count for key, count in tally.items()}
+            for level, difference in part.get("level_differences", {}).items():
+                if level:
+                    record[f"{name}level_{level}_difference"] = difference["difference"]
+    return record
 
 
 # --- Markdown ---

@@ -30,9 +30,6 @@ from .metadata import about_columns, shown_names
 Row = Mapping[str, Any]
 _UNSURE: Final = "≈"
 TIED: Final = f"{_UNSURE} best: not significantly below the best (p >= {ALPHA}, Holm's adjustment over the comparisons with it)."
-EXPLAINED: Final = (
-    f"{_UNSURE} the paired difference to the system above is not significant (p >= {ALPHA})."
-)
 
 
 # --- Columns ---
@@ -87,9 +84,7 @@ def _behind_with_interval(row: Row) -> str:
 
 
 def _mark_ties(row: Row) -> str:
-    if row.get("tied_with_best") and row["p_leader"] is not None:
-        return f"{_UNSURE} best"
-    return _UNSURE if row.get("significant") is False else ""
+    return f"{_UNSURE} best" if is_tied(row) and row.get("p_leader") is not None else ""
 
 
 def _show_notes(row: Row) -> str:
@@ -231,15 +226,14 @@ def _systems(table: Row, rows: Sequence[Row]) -> View:
         *((INSIDE, column) for column in _RUNS if any("runs" in row for row in rows)),
         *((EVERYWHERE, column) for column in _levels(table, best)),
         (INSIDE, _count("n", "n", "high", 900)),
-        (PAGE, _p("p (Holm)", "p_leader")),
+        (EVERYWHERE, _p("p (Holm)", "p_leader")),
         (EVERYWHERE, _MISSING),
         (EVERYWHERE, _UNPARSED),
-        (INSIDE, _p("p above", "p_above")),
         (TEXT, _MARKED_NOTES),
         (PAGE, _NOTES),
     ]
     title = f"{table['benchmark']}, {dataset}, {shown}{lower_is_better(table)}"
-    return View(title, columns, rows, [], [EXPLAINED] * any(map(_mark_ties, rows)))
+    return View(title, columns, rows, [], [TIED] * any(map(_mark_ties, rows)))
 
 
 def _forecasters(table: Row, rows: Sequence[Row]) -> View:
@@ -375,10 +369,9 @@ def _show_tally(level: str, pair: Row) -> str:
     return "{wins}/{ties}/{losses}".format(**pair["levels"][level])
 
 
-DETECTABLE: Final = _number("80% power at", "detectable", "low", 200)
 MOVES: Final = [
     Column("Question", lambda question: printable(question["id"], 40)),
-    Column("Level", lambda question: question["level"] or "", "number"),
+    Column("Level", lambda question: str(question["level"] or ""), "number"),
     _number("A", "a"),
     _number("B", "b"),
     Column("Adds", lambda question: f"{question['adds']:+.4f}", "number"),
@@ -391,4 +384,54 @@ def system_table(comparison: Row) -> Table:
     return compared_systems(comparison, *runs, _MISSING, _UNPARSED)
 
 
-POWER: Final = "By level: questions that A wins/ties/loses. 80% power at: the difference that is found four times out of five."
+POWER: Final = "By level: questions that A wins/ties/loses."
+
+
+# --- What a comparison says in words ---
+
+
+def list_verdicts(comparison: Row) -> list[str]:
+    """A sentence for each system against the first one; where missing or unparsed answers differ
+    between the two, another over the questions of which both answers were read.
+    """
+    first, *others = comparison["systems"]
+    pairs = [pair for pair in comparison["pairs"] if "p_first" in pair]
+    if "datasets" in comparison:
+        count = sum(dataset["n"] for dataset in comparison["datasets"])
+        on = f"on {count} questions of {len(comparison['datasets'])} datasets"
+    else:
+        on = f"on {comparison['n']} questions"
+    lines = []
+    for other, pair in zip(others, pairs, strict=True):
+        p = f"{_show_equal_p(pair['p_first'])}{' (Holm)' if len(others) > 1 else ''}"
+        lines.append(_say(pair, pair, pair["p_first"] < ALPHA, f"{p}, {on}"))
+        both = pair.get("both_read")
+        if both and any(first[key] != other[key] for key in ("missing", "unparsed")):
+            among = f"{_show_equal_p(both['p'])}, on the {both['n']} questions"
+            sentence = _say(pair, both, both["p"] < ALPHA, f"{among} that both answered readably")
+            lines.append(f"{sentence} This is not the score.")
+    return lines
+
+
+def _say(pair: Row, difference: Row, is_significant: bool, evidence: str) -> str:
+    """A sentence about a difference of a pair: which is higher, or that nothing shows it."""
+    a, b = printable(pair["a"]), printable(pair["b"])
+    value, bounds = difference["difference"], difference["interval"] or ()
+    digits = 2 if abs(value) >= 0.02 else 4
+    sign = -1 if is_significant and value < 0 else 1
+    ends = [
+        f"{round(end, digits) + 0.0:.{digits}f}" for end in sorted(sign * end for end in bounds)
+    ]
+    shown = f" [{', '.join(ends)}]" if ends else ""
+    if is_significant:
+        side = "higher" if value > 0 else "lower"
+        return f"{a} is {side} than {b} by {abs(value):.{digits}f}{shown}, {evidence}."
+    sentence = f"{a} and {b} cannot be told apart: {value:+.{digits}f}{shown}, {evidence}"
+    least = difference.get("detectable")
+    power = f"; a difference of {least:.2f} would be found four times out of five" if least else ""
+    return f"{sentence}{power}."
+
+
+def _show_equal_p(p: float) -> str:
+    shown = show_p(p)
+    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"

@@ -79,10 +79,16 @@ def read_as(kind: Any, value: Any, where: str) -> Any:
     if not isinstance(value, dict):
         _refuse(where, value)
     items = {
-        read_as(arguments[0], key, where): read_as(arguments[-1], part, f"{where}.{key}")
+        _read_key(arguments[0], key, where): read_as(arguments[-1], part, f"{where}.{key}")
         for key, part in value.items()
     }
     return origin(items)
+
+
+def _read_key(kind: Any, key: Any, where: str) -> Any:
+    """A key of an object, of which JSON makes a text."""
+    is_number = int in (kind, *get_args(kind)) and isinstance(key, str) and key.isdecimal()
+    return read_as(kind, int(key) if is_number else key, where)
 
 
 def _read_fields(kind: Any, value: Any, where: str) -> Any:

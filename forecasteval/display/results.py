@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
 
 from forecasteval.common.errors import InputError, extra_package, printable
-from forecasteval.common.records import dump_pieces, group_by
+from forecasteval.common.records import dump_json, dump_pieces, group_by
 
 from .tables import Column, Report, format_html, make_table, print_report
 
@@ -45,7 +45,8 @@ class Results(dict[str, Any]):
     """Results as a plain dict that Jupyter shows as a report, with tables.
 
     `blocks` makes the report of it, `page` what a page shows of it, with the charts; `explain`
-    gives the reason of an item's score in one sentence.
+    gives the reason of an item's score in one sentence, `rows` the records of a table that has no
+    items.
     """
 
     def __init__(
@@ -54,9 +55,10 @@ class Results(dict[str, Any]):
         blocks: Callable[..., Report],
         page: Callable[[Any], Page] | None = None,
         explain: Callable[[Any], str] | None = None,
+        rows: Callable[[Any], Sequence[Mapping[str, Any]]] | None = None,
     ) -> None:
         super().__init__(values)
-        self._blocks, self._page, self._explain = blocks, page, explain
+        self._blocks, self._page, self._explain, self._rows = blocks, page, explain, rows
 
     def report(self, **options: Any) -> Report:
         """The lines and tables; `options` are those of the benchmark's `report_blocks`."""
@@ -82,22 +84,30 @@ class Results(dict[str, Any]):
 
     def to_frame(self) -> Any:
         """The items as a pandas DataFrame, a row per question, with an "explanation" of its score
-        where there is one.
+        where there is one; of a board its rows, of a comparison its pairs. All values are scalar: a
+        list is its JSON.
 
         InputError without pandas, or for results without items.
         """
         with extra_package("pandas", "to_frame"):
             import pandas  # type: ignore[import-untyped]
+        if self._rows is not None:
+            return pandas.DataFrame([*self._rows(self)])
         if "items" not in self:
             how = " (items=True of the evaluator, --items of the command)" if self._explain else ""
             raise InputError(
                 "to_frame", f"expected results with items{how}", str(self.get("benchmark"))
             )
         reasons = {"explanation": list(map(self._explain, self["items"]))} if self._explain else {}
-        return pandas.DataFrame(list(self["items"])).assign(**reasons)
+        items = [{key: _scalar(value) for key, value in item.items()} for item in self["items"]]
+        return pandas.DataFrame(items).assign(**reasons)
 
     def _repr_html_(self) -> str:
         return format_html(self.report())
+
+
+def _scalar(value: Any) -> Any:
+    return dump_json(value) if isinstance(value, (list, tuple, dict)) else value
 
 
 # --- Results as JSON ---

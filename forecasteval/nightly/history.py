@@ -160,6 +160,7 @@ def _read_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> Line:
     file = table if is_forecaster else row
     signature = {**file["signature"], **table["signature"]}
     runs = [run["signature"]["prediction_sha256"] for run in row.get("runs", ())]
+    interval = row["interval"] if is_forecaster else row["overall_interval"]
     return {
         "benchmark": table["benchmark"],
         "dataset": table["dataset"] or (table["name"] if is_forecaster else ""),
@@ -167,7 +168,7 @@ def _read_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> Line:
         "prediction": file["prediction"],
         "metric": row.get("metric", "brier") if is_forecaster else "overall",
         "score": row["score"] if is_forecaster else row["overall_score"],
-        "interval": row["interval"] if is_forecaster else row["overall_interval"],
+        "interval": interval and [*interval],  # as it is read back
         "n": row["n"],
         "degraded": file["degraded"],
         "evaluator": signature["evaluator"],

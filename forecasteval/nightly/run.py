@@ -78,7 +78,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
         board, _ = read_stored(scorer.output / f"{BOARD}.json")
         night = _Night(root, scorer, options, [*failures], [note] if note else [])
         try:
-            read_board(board)
+            board = read_board(board)
             night.rows = {row["name"]: row for row in file_rows(board)}
         except FormError:  # of another version
             board = {}
@@ -209,7 +209,7 @@ class _Night:
         write_atomic(self.folder / f"{BOARD}.json", text)
         stored: Board = json.loads(text)
         del stored["result_sha256"]
-        return stored
+        return read_board(stored)
 
     def _read(self, name: str) -> System | ForecasterTable:
         path = self.folder / f"{name}.json"

@@ -50,9 +50,6 @@ class SystemRow(ScoredRow):
     rank: int | None
     level_scores: dict[Level, float]
     n: int
-    difference_above: float | None
-    p_above: float | None
-    significant: bool | None
     p_leader: float | None  # with Holm's adjustment over the comparisons with the leader
     about: dict[str, Any] = field(default_factory=dict)
 
@@ -181,8 +178,8 @@ class Board:
     tables: list[Table]
     remarks: list[str]
     leaderboard: dict[str, Any]  # the settings
-    failed: list[dict[str, Any]] = field(default_factory=list)
-    without_result: list[str] = field(default_factory=list)
+    failed: list[dict[str, Any]] = field(default_factory=list, metadata=forms.ALWAYS)
+    without_result: list[str] = field(default_factory=list, metadata=forms.ALWAYS)
     waiting: dict[str, list[str]] = field(default_factory=dict)  # files without truths, by dataset
     inputs_sha256: str = ""
 
@@ -212,9 +209,12 @@ def file_rows(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield from part.get("runs") or ([part] if "prediction" in part else ())
 
 
-def read_board(record: Any) -> Board:
-    """The board that was stored as this record; FormError for one of another form."""
-    return forms.from_record(Board, record)
+def read_board(record: Any) -> dict[str, Any]:
+    """A board's record as it was before JSON made texts of levels; FormError for one of another
+    form.
+    """
+    values: dict[str, Any] = forms.to_record(forms.from_record(Board, record))
+    return values
 
 
 # --- Comparisons ---
@@ -240,6 +240,7 @@ class Pair:
     p: float
     p_holm: float
     levels: dict[Level, Tally]
+    p_first: float | None = None  # where A is the first system: adjusted over its pairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,6 +263,18 @@ class Mover:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BothRead:
+    """A pair over the `n` questions of which both answers were read; it is not the score."""
+
+    n: int
+    difference: float
+    interval: Interval | None
+    p: float
+    levels: dict[Level, Tally]
+    level_differences: dict[Level, LevelDifference]
+
+
+@dataclass(frozen=True, kw_only=True)
 class PairedDifference(Pair):
     """Two systems on the same questions, with those that move the difference most."""
 
@@ -269,6 +282,7 @@ class PairedDifference(Pair):
     detectable: float | None  # the least difference that is found four times out of five
     level_differences: dict[Level, LevelDifference]
     questions: list[Mover]
+    both_read: BothRead | None  # None if there is no such question
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, combinations
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from forecasteval.common.statistics import mean, stratified_error, stratified_in
 from forecasteval.common.version import __version__
 
 from .board import (
+    BothRead,
     Comparison,
     LevelDifference,
     Mover,
@@ -196,40 +198,77 @@ def _list_some(counts: Counter[tuple[str, str]]) -> str:
 def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[PairedDifference]:
     pairs = list(combinations(systems, 2))
     differences = measure_differences(pairs, levels)
-    adjusted = holm([difference.p for difference in differences])
-    return [
-        _describe_pair(a, b, levels, difference, p)
-        for (a, b), difference, p in zip(pairs, differences, adjusted, strict=True)
+    of_read = measure_differences(pairs, levels, both_read=True)
+    described = [
+        _describe_pair(a, b, levels, difference, read)
+        for (a, b), difference, read in zip(pairs, differences, of_read, strict=True)
     ]
+    p_values = [pair.p for pair in described]
+    adjusted = zip(holm(p_values), _adjust_first(p_values, len(systems)), strict=True)
+    return [
+        replace(pair, p_holm=p_holm, p_first=p_first)
+        for pair, (p_holm, p_first) in zip(described, adjusted, strict=True)
+    ]
+
+
+def _adjust_first(p_values: Sequence[float], systems: int) -> list[float | None]:
+    """Holm's adjustment over the pairs of the first system, which are the first ones."""
+    first = holm(p_values[: systems - 1])
+    return [*first, *[None] * (len(p_values) - len(first))]
 
 
 def _describe_pair(
-    a: System, b: System, levels: Sequence[Level], difference: Difference, p_holm: float
+    a: System,
+    b: System,
+    levels: Sequence[Level],
+    difference: Difference,
+    of_read: Difference,
 ) -> PairedDifference:
-    most = a.share * a.scale.width  # of the difference of two scores
+    """A pair before its p is adjusted."""
     error = stratified_error(difference.spread)
     least = detectable_difference(error) if error else None
-    wins = [tally(values, a.scale.sign) for _, values in difference.strata]
-    by_level = [
-        LevelDifference(
-            difference=mean(values),
-            interval=stratified_interval([(1.0, values)], (-most, most)),
-        )
-        for _, values in difference.spread
-    ]
+    whole = _measure_pair(a, levels, difference)
     return PairedDifference(
         a=a.name,
         b=b.name,
-        difference=difference.value,
-        interval=stratified_interval(difference.spread, (-most, most)),
-        p=difference.p,
-        p_holm=p_holm,
+        difference=whole.difference,
+        interval=whole.interval,
+        p=whole.p,
+        p_holm=whole.p,
         p_t=t_tail(difference.value / error[0], error[1]) if error else None,
         # no two scores differ by more
         detectable=None if least is None or least > a.scale.width else least,
-        levels=dict(zip(levels, wins, strict=True)),
-        level_differences=dict(zip(levels, by_level, strict=True)),
+        levels=whole.levels,
+        level_differences=whole.level_differences,
         questions=_movers(a, b, levels, difference.parts),
+        both_read=_measure_pair(a, levels, of_read) if any(v for _, v in of_read.strata) else None,
+    )
+
+
+def _measure_pair(a: System, levels: Sequence[Level], difference: Difference) -> BothRead:
+    """What a difference says in all, and of each level that has questions."""
+    scale = a.scale
+    most = a.share * scale.width  # of the difference of two scores
+    used = [
+        (level, values, spread)
+        for level, (_, values), (_, spread) in zip(
+            levels, difference.strata, difference.spread, strict=True
+        )
+        if values
+    ]
+    return BothRead(
+        n=sum(len(values) for _, values, _ in used),
+        difference=difference.value,
+        interval=stratified_interval(difference.spread, (-most, most)),
+        p=difference.p,
+        levels={level: tally(values, scale.sign) for level, values, _ in used},
+        level_differences={
+            level: LevelDifference(
+                difference=mean(spread),
+                interval=stratified_interval([(1.0, spread)], (-most, most)),
+            )
+            for level, _, spread in used
+        },
     )
 
 
@@ -272,9 +311,10 @@ def compare_over_weeks(
     rows = {row.name: row for row in season.rows()}
     places = {name: place for place, name in enumerate(rows)}
     gaps = [season.gap(places[a], places[b]) for a, b in combinations(names, 2)]
-    adjusted = holm([p for _, _, p in gaps])
+    p_values = [p for _, _, p in gaps]
+    adjusted = zip(holm(p_values), _adjust_first(p_values, len(names)), strict=True)
     pairs: list[Pair] = []
-    for (a, b), gap, p_holm in zip(combinations(names, 2), gaps, adjusted, strict=True):
+    for (a, b), gap, (p_holm, p_first) in zip(combinations(names, 2), gaps, adjusted, strict=True):
         difference, interval, p = gap
         if season.scale.sign < 0:  # the better system has the lower score
             difference, interval = -difference, interval and (-interval[1], -interval[0])
@@ -286,6 +326,7 @@ def compare_over_weeks(
                 interval=interval,
                 p=p,
                 p_holm=p_holm,
+                p_first=p_first,
                 levels=_tally(season, a, b),
             )
         )

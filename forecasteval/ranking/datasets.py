@@ -11,12 +11,17 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, Final
 
 from forecasteval.common.errors import printable
 from forecasteval.common.records import as_text
-from forecasteval.common.statistics import mean, stratified_interval, stratified_mean, variance
+from forecasteval.common.statistics import (
+    mean,
+    stratified_interval,
+    stratified_mean,
+    t_tail,
+    variance,
+)
 from forecasteval.common.version import __version__
 
 from .board import Board, Question, RunRow, ScoredRow, SystemRow, SystemTable, Table
@@ -24,7 +29,6 @@ from .names import split_name, without_run
 from .pooled import pool_systems
 from .significance import FLIPS, holm, measure_differences
 from .systems import (
-    ALPHA,
     DRAWS,
     SEED,
     ForecasterTable,
@@ -38,7 +42,9 @@ from .systems import (
 )
 
 _LEAST: Final = 5  # systems of which an item–rest correlation is computed
+_SURE: Final = 0.01  # p below which a negative item–rest correlation is no chance
 _MOST: Final = 3000  # questions of a dataset
+_EQUAL: Final = 1e-12  # scores that differ by less are equal
 _DIGITS: Final = 12  # further digits depend on the processor
 _TAIL: Final = 180  # characters of all runs' answers to a question that a page shows
 
@@ -84,7 +90,7 @@ def _rank_group(systems: Sequence[System], min_questions: int) -> SystemTable:
     # the names'.
     scored.sort(
         key=lambda pair: (
-            -sign * round(pair[0].overall_score, 12) if levels else 0,
+            -sign * round(pair[0].overall_score, _DIGITS) if levels else 0,
             pair[1].name,
         )
     )
@@ -112,46 +118,30 @@ def _rank_group(systems: Sequence[System], min_questions: int) -> SystemTable:
 def _rank_rows(
     scored: Sequence[tuple[ScoredRow, System]], levels: Sequence[Level]
 ) -> list[SystemRow]:
-    """The rows of systems, best first, with the tests against the system above and the leader."""
-    if not levels:
-        return [_make_row(row, system, levels, None) for row, system in scored]
-    systems = [system for _, system in scored]
-    pairs = [*pairwise(systems), *((systems[0], other) for other in systems[1:])]
+    """The rows of systems, best first, each tested against the first; ties share a rank."""
+    leader, behind = scored[0][1], [system for _, system in scored[1:]]
+    pairs = [(leader, system) for system in behind] if levels else []
     differences = measure_differences(pairs, levels)
-    above, behind = differences[: len(systems) - 1], differences[len(systems) - 1 :]
-    to_leader = holm([difference.p for difference in behind])
-    rows = [_make_row(*scored[0], levels, 1)]
-    for place, (gap, p_leader) in enumerate(zip(above, to_leader, strict=True), 1):
-        rank = rows[place - 1].rank if abs(gap.value) < 1e-12 else place + 1
+    p_values: list[float | None] = [None] * len(scored)
+    p_values[1 : len(pairs) + 1] = holm([difference.p for difference in differences])
+    rows: list[SystemRow] = []
+    for place, ((row, system), p) in enumerate(zip(scored, p_values, strict=True)):
+        above = rows[-1] if rows else None
+        same = above and abs(row.overall_score - above.overall_score) < _EQUAL
+        rank = above.rank if above and same else place + 1
         rows.append(
-            replace(
-                _make_row(*scored[place], levels, rank),
-                difference_above=gap.value,
-                p_above=gap.p,
-                significant=gap.p < ALPHA,
-                p_leader=p_leader,
+            SystemRow(
+                **vars(row),
+                rank=rank if levels else None,
+                level_scores={
+                    level: mean(questions.scores) if level in levels else math.nan
+                    for level, questions in system.questions.items()
+                },
+                n=sum(system.counts[level] for level in levels),
+                p_leader=p,
             )
         )
     return rows
-
-
-def _make_row(
-    row: ScoredRow, system: System, levels: Sequence[Level], rank: int | None
-) -> SystemRow:
-    """The row of a system that is tested against no other."""
-    return SystemRow(
-        **vars(row),
-        rank=rank,
-        level_scores={
-            level: mean(questions.scores) if level in levels else math.nan
-            for level, questions in system.questions.items()
-        },
-        n=sum(system.counts[level] for level in levels),
-        difference_above=None,
-        p_above=None,
-        significant=None,
-        p_leader=None,
-    )
 
 
 # --- Questions ---
@@ -164,8 +154,9 @@ def measure_questions(systems: Sequence[System], levels: Sequence[Level]) -> lis
     `mean` is the mean score over systems, `answered` the number of systems of which an answer was
     read. `item_rest` is Pearson's correlation, over at least five systems, between the score of the
     question and the overall score without the question (the corrected item–total correlation of
-    classical test theory); None if either does not vary. If it is negative, strong systems miss
-    what weak ones hit, and the question is `worth_a_look`: its truth may be wrong.
+    classical test theory); None if either does not vary. A question is `worth_a_look` if it is
+    negative with p < 0.01 (`_is_negative`): strong systems miss what weak ones hit, and its truth
+    may be wrong.
     """
     if sum(systems[0].counts[level] for level in levels) > _MOST:
         return []
@@ -186,13 +177,13 @@ def measure_questions(systems: Sequence[System], levels: Sequence[Level]) -> lis
                 systems=len(systems),
                 answered=sum(questions.answered[place] for questions in columns),
                 item_rest=correlation,
-                worth_a_look=correlation is not None and correlation < 0,
+                worth_a_look=correlation is not None and _is_negative(correlation, scores, rests),
             )
             rows.append(question)
     return rows
 
 
-def _rest(system: System, sums: Mapping[str, float], score: float, left_out: str) -> float:
+def _rest(system: System, sums: Mapping[Level, float], score: float, left_out: Level) -> float:
     """The overall score of a system without a question of the level `left_out`."""
     parts = []
     for level, total in sums.items():
@@ -207,6 +198,26 @@ def _correlate(xs: Sequence[float], ys: Sequence[float]) -> float | None:
     if len(xs) < _LEAST or max(xs) - min(xs) < 1e-9 or max(ys) - min(ys) < 1e-9:
         return None
     return round(statistics.correlation(xs, ys), _DIGITS) + 0.0
+
+
+def _is_negative(correlation: float, xs: Sequence[float], ys: Sequence[float]) -> bool:
+    """Whether a correlation is negative with p < 0.01, by Student's t and by permutations.
+
+    Without a correlation every order of the scores is as likely as the other: p is the share of
+    `FLIPS` random ones with a correlation as far from 0 (Fisher 1935; Phipson & Smyth 2010). The t
+    test alone would mark a question that nobody but the very worst system hits, whose rest lies far
+    from all others: by chance in one of six cases, if there are six systems.
+    """
+    df = len(xs) - 2
+    t = correlation * math.sqrt(df / max(1 - correlation**2, _EQUAL))
+    if correlation >= 0 or t_tail(t, df) >= _SURE:
+        return False
+    import numpy as np
+
+    x, y = np.array(xs), np.array(ys) - mean(ys)
+    orders = np.random.default_rng(SEED).permuted(np.tile(x, (FLIPS, 1)), axis=1)
+    hits = np.count_nonzero(np.abs(orders @ y) >= abs(x @ y) - _EQUAL)
+    return bool((1 + hits) / (1 + FLIPS) < _SURE)
 
 
 # --- Several runs of a system ---
@@ -317,7 +328,7 @@ def describe_system(system: System, levels: Sequence[Level]) -> ScoredRow:
     return replace(row, runs=runs, run_deviation=deviation, runs_differ=differ)
 
 
-def _deviation_within(system: System, levels: Sequence[str]) -> float:
+def _deviation_within(system: System, levels: Sequence[Level]) -> float:
     """Standard deviation of a run's score on these questions, if its answers vary independently of
     each other.
 

@@ -34,7 +34,7 @@ UNPARSED: Final = ("unparsed", "illegal")  # outcomes of answers that could not 
 
 Strata = list[tuple[float, list[float]]]  # a weight and values, level by level
 Interval = tuple[float, float]
-Level = str
+Level = int | str  # a number, or "" where a benchmark has no levels
 
 
 # --- Scales ---
@@ -188,17 +188,22 @@ class System(Scaled):
 
     @cached_property
     def policy(self) -> dict[str, Any]:
-        """The signature without checksums."""
-        return {
+        """The signature without checksums; the levels of `weights`, which JSON has as texts, are
+        numbers.
+        """
+        policy = {
             key: value for key, value in self.row.signature.items() if not key.endswith("sha256")
         }
+        if "weights" in policy:
+            policy["weights"] = {_parse_level(key): w for key, w in policy["weights"].items()}
+        return policy
 
     @cached_property
-    def weights(self) -> dict[str, float]:
+    def weights(self) -> dict[Level, float]:
         return dict(self.policy.get("weights", {"": 1.0}))
 
     @cached_property
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> dict[Level, int]:
         """The number of questions by level."""
         return {level: len(questions.ids) for level, questions in self.questions.items()}
 
@@ -206,7 +211,7 @@ class System(Scaled):
     def share(self) -> float:
         return self.share_of(self.counts)
 
-    def share_of(self, counts: Mapping[str, int]) -> float:
+    def share_of(self, counts: Mapping[Level, int]) -> float:
         """Of the weights that count: below 1 where a level without questions, by these counts,
         keeps its weight. A level whose questions are all pending gives it away.
         """
@@ -226,14 +231,14 @@ class System(Scaled):
         run = self.runs[0] if self.runs else self
         return sum(questions.outcomes.get("pending", 0) for questions in run.questions.values())
 
-    def strata(self, levels: Iterable[str]) -> Strata:
+    def strata(self, levels: Iterable[Level]) -> Strata:
         """Weight and scores of each level; their `stratified_mean` is the overall score."""
         return [
             (self.weights[level], [self.share * score for score in self.questions[level].scores])
             for level in levels
         ]
 
-    def cluster(self, strata: Strata, levels: Sequence[str]) -> Strata:
+    def cluster(self, strata: Strata, levels: Sequence[Level]) -> Strata:
         """Values by question as values by cluster (`cluster_values`): the mean is the same, errors
         are made of them.
         """
@@ -287,11 +292,11 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
     forms.read_as(str, signature.get("questions_sha256"), f"{name}: questions_sha256")
     has_levels = "weights" in signature
     by_level: dict[Level, list[tuple[Any, ...]]] = {
-        level: [] for level in (row.signature["weights"] if has_levels else ("",))
+        level: [] for level in map(_parse_level, row.signature["weights"] if has_levels else [""])
     }
     try:
         for item in results["items"]:  # of a million items, no more than this is kept
-            level = str(item["level"]) if has_levels else ""
+            level = _parse_level(item["level"]) if has_levels else ""
             by_level[level].append(
                 (*question_key(item), item["id"], item["outcome"], item.get("cluster"))
             )
@@ -336,6 +341,10 @@ def _file_row(results: Mapping[str, Any], name: str) -> FileRow:
         "damaged_lines": results.get("damaged_lines", 0),
     }
     return forms.from_record(FileRow, record)
+
+
+def _parse_level(level: int | str) -> Level:
+    return int(level) if str(level).isdecimal() else level
 
 
 def model_failures(results: Mapping[str, Any]) -> dict[str, int] | None:

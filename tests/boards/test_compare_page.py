@@ -32,7 +32,7 @@ def pair() -> list[dict[str, object]]:
 
 def test_levels_have_differences_with_intervals() -> None:
     found = compare(pair())["pairs"][0]["level_differences"]
-    one, four = (found[level] for level in ("1", "4"))
+    one, four = (found[level] for level in (1, 4))
     assert one["difference"] == 0
     assert one["interval"] == stratified_interval([(1.0, [1.0, -1.0, 0.0])], (-1.0, 1.0))
     assert four["difference"] == 0.375

@@ -93,7 +93,7 @@ def test_pairs_on_a_narrow_terminal_keep_difference_and_p() -> None:
     report = format_text(comparison_report(compare(systems)), 50)
     header = next(line for line in report.splitlines() if line.startswith("A  B"))
     assert header.split() == ["A", "B", "A", "−", "B", "95%", "interval", "p", "p", "(Holm)"]
-    assert "(no room for: 80% power at, Level 2, Level 1)" in report
+    assert "(no room for: Level 2, Level 1)" in report
 
 
 # --- A table of the forecasters in one file ---
@@ -127,7 +127,7 @@ def test_forecasters_in_csv_beside_systems(arena_board: Record) -> None:
     assert [first[key] for key in ("benchmark", "dataset", "prediction", "rank", "name", "metric", "score")] == [
         "Arena", "", "week.csv", "1", "'=a|", "brier (lower is better)", "0.1",
     ]  # fmt: skip
-    assert [first[key] for key in ("low", "high", "level_1", "n", "missing", "p_above", "signature")] == [
+    assert [first[key] for key in ("low", "high", "level_1", "n", "missing", "p_leader", "signature")] == [
         "0.05", "0.15", "", "3", "", "", "signature: Arena 1",
     ]  # fmt: skip
     assert (second["low"], second["high"]) == ("", "")
@@ -144,4 +144,4 @@ def test_forecasters_in_markdown(arena_board: Record) -> None:
     assert "| 1 | =a\\| | 0.1000 | [0.0500, 0.1500] | 3 |" in text
     assert "≈" not in text  # a mark that no row has needs no words
     board = {**rank([system("a", True, False), system("b", True, False)]), "failed": []}
-    assert format_markdown(board).count("≈ the paired difference") == 1
+    assert format_markdown(board).count("≈ best\\: not significantly") == 1

@@ -40,10 +40,10 @@ def test_with_all_systems_it_says_what_the_leaderboard_says(season: Path) -> Non
 
 def test_names_of_files_stand_for_their_systems(season: Path) -> None:
     plain = run(season, "compare", "harbor-9b", "quillon-2")
-    assert plain.out.startswith("Comparison over all weeks  FutureX, datasets 4, questions 80\n")
+    assert "\nComparison over all weeks  FutureX, datasets 4, questions 80\n" in plain.out
     assert run(season, "compare", "250901-harbor-9b", "quillon-2", "--all-weeks").out == plain.out
-    assert run(season, "compare", "250901-harbor-9b", "250901-quillon-2").out.startswith(
-        "Comparison on 20 questions"
+    assert run(season, "compare", "250901-harbor-9b", "250901-quillon-2").out.count(
+        "\nComparison on 20 questions"
     )
 
 
@@ -52,7 +52,7 @@ def test_the_gate(season: Path) -> None:
     best, worst = rows[0], rows[-1]
     assert run(season, "compare", worst, best, "--fail-if-worse").code == 0
     done = run(season, "compare", best, worst, "--fail-if-worse")
-    assert (done.code, done.err.startswith(f"eval.py: worse than {best} at the level 0.05")) == (
+    assert (done.code, done.err.startswith(f"eval.py: worse than {best} (--fail-if-worse): ")) == (
         6,
         True,
     )

@@ -18,8 +18,11 @@ from forecasteval.display.html import render
 from forecasteval.display.pages import Records
 from html_page import check_page
 
-# Of five systems the first is best; the last question is hit by the two worst alone.
-ANSWERS = {"a": "11110", "b": "11100", "c": "11000", "d": "10001", "e": "00001"}
+# Of twelve systems the first is best; the last question is hit by the six worst alone.
+ANSWERS = {
+    name: "1" * (11 - place) + "0" * place + "01"[place > 5]
+    for place, name in enumerate("abcdefghijkl")
+}
 
 
 def questions(board: Any) -> list[dict[str, Any]]:
@@ -32,14 +35,25 @@ def board() -> Any:
 
 def test_item_rest_is_the_correlation_with_the_score_of_the_other_questions() -> None:
     rows = questions(board())
-    assert [row["mean"] for row in rows] == pytest.approx([0.8, 0.6, 0.4, 0.2, 0.4])
+    means = [*range(11, 0, -1), 6]
+    assert [row["mean"] for row in rows] == pytest.approx([n / 12 for n in means])
     for place, row in enumerate(rows):
         right = [[int(text) for text in answers] for answers in ANSWERS.values()]
         rest = [statistics.mean(one[:place] + one[place + 1 :]) for one in right]
         assert row["item_rest"] == pytest.approx(
             statistics.correlation([one[place] for one in right], rest)
         )
-    assert [row["worth_a_look"] for row in rows] == [False, False, False, False, True]
+    assert [row["worth_a_look"] for row in rows] == [*[False] * 11, True]
+
+
+def test_a_question_that_only_the_worst_hits_may_be_chance() -> None:
+    """Student's t alone has p < 0.01 here; of six systems it is one of them by chance."""
+    rights = dict.fromkeys("abcde", "11110") | {"f": "00001"}
+    rows = questions(
+        rank([system(name, *(one == "1" for one in right)) for name, right in rights.items()])
+    )
+    assert rows[-1]["item_rest"] == -1
+    assert not any(row["worth_a_look"] for row in rows)
 
 
 def test_levels_count_with_their_weights_in_the_rest() -> None:

@@ -37,14 +37,14 @@ RECORDS = [
 
 def test_levels_hold_scores_ids_and_outcomes() -> None:
     read = read_system(score(RECORDS, "x"))
-    assert read.weights == {"1": 0.1, "2": 0.2, "3": 0.3, "4": 0.4}
+    assert read.weights == {1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4}
     scores = {level: sorted(columns.scores) for level, columns in read.questions.items()}
-    assert scores == {"1": [0, 0, 0, 1], "2": [], "3": [], "4": [0.75]}
-    assert sorted(read.questions["1"].ids) == ["a", "b", "c", "e"]
-    assert read.questions["4"].ids == ["d"]
-    assert count_unread([read], ["1", "4"]).missing == 1
-    assert count_unread([read], ["1"]) == (1, 1)
-    assert read.strata(["4"]) == [(0.4, [0.75])]
+    assert scores == {1: [0, 0, 0, 1], 2: [], 3: [], 4: [0.75]}
+    assert sorted(read.questions[1].ids) == ["a", "b", "c", "e"]
+    assert read.questions[4].ids == ["d"]
+    assert count_unread([read], [1, 4]).missing == 1
+    assert count_unread([read], [1]) == (1, 1)
+    assert read.strata([4]) == [(0.4, [0.75])]
     assert read.group[:2] == ("FutureX", "")
 
 
@@ -133,7 +133,7 @@ def test_parts_add_up_to_the_difference() -> None:
     b = read_system(
         score([*RECORDS[:2], q("c"), number("d", Std=4, answer="104"), *RECORDS[4:]], "b")
     )
-    (difference,) = measure_differences([(a, b)], ["1", "4"])
+    (difference,) = measure_differences([(a, b)], [1, 4])
     assert difference.value == pytest.approx((0.1 * -1 / 4 + 0.4 * 0.75) / 0.5)
     assert math.fsum(difference.parts) == pytest.approx(difference.value)
     assert [len(values) for _, values in difference.strata] == [4, 1]
