@@ -95,17 +95,14 @@ def test_unreadable_dataset_is_the_file_that_is_named(tmp_path: Path) -> None:
 
 # --- Records that cannot be scored ---
 
-LEVELS_REFUSED: Final = [5, 0, -1, 2.5, True, "five", "", None, ..., [1], {}]
-STDS_REFUSED: Final = [-1, -0.5, "-1", "NaN", "inf", "wide", True, [3], {}]
+LEVELS_REFUSED: Final = [5, 0, 2.5, True, "five", None, ..., [1]]
+STDS_REFUSED: Final = [-0.5, "-1", "NaN", "wide", True, [3]]
 RAW_REFUSED: Final = {
     "Std NaN": ("Std", raw(Std="NaN"), "nan"),
     "Std Infinity": ("Std", raw(Std="Infinity"), "inf"),
-    "Std -Infinity": ("Std", raw(Std="-Infinity"), "inf"),
     "Std overflows": ("Std", raw(Std="1e999"), "inf"),
-    "Std of 400 digits": ("Std", raw(Std="9" * 400), "9"),
     "Std of 5,000 digits": ("Std", raw(Std=HUGE), "9"),
     "level NaN": ("level", raw(level="NaN"), "nan"),
-    "level of 400 digits": ("level", raw(level="9" * 400), "9"),
     "level of 5,000 digits": ("level", raw(level=HUGE), "9"),
     "id twice": ("id", raw(id='"q8", "id": "q7"'), "twice"),
     "level twice": ("level", raw(level='4, "level": 3'), "twice"),
@@ -115,8 +112,9 @@ RAW_REFUSED: Final = {
 }
 
 
-@pytest.mark.parametrize("level", LEVELS_REFUSED)
-@pytest.mark.parametrize("in_dataset", [True, False])
+@pytest.mark.parametrize(
+    ("level", "in_dataset"), [(9, True), *((level, False) for level in LEVELS_REFUSED)]
+)
 def test_refused_level(tmp_path: Path, level: object, in_dataset: bool) -> None:
     got = "None" if level is ... else repr(level)
     words = ["record 2", "q7", "'level'", "1–4", f"got {got}"]
@@ -136,8 +134,9 @@ def test_refused_std(tmp_path: Path, std: object) -> None:
     )
 
 
-@pytest.mark.parametrize("truth", [r"\boxed{}", [], {}, True, "[]"])
-@pytest.mark.parametrize("level", [1, 4])
+@pytest.mark.parametrize(
+    ("truth", "level"), [(r"\boxed{}", 1), ([], 4), ({}, 1), (True, 4), ("[]", 1)]
+)
 def test_refused_truth(tmp_path: Path, truth: object, level: int) -> None:
     write(tmp_path, {"prediction/p.json": [q("q1"), q(level=level, ground_truth=truth)]})
     assert_refused(run(tmp_path, "-f", "p"), "p.json", "record 2", "q7", "'ground_truth'", "got ")
@@ -221,9 +220,7 @@ def test_windows_files_are_read(
 
 NEVER_FAILS: Final = {
     "5,000 digits": HUGE,
-    "400 digits": "9" * 400,
     "4,299 digits": "9" * 4299,
-    "minus 5,000 digits": "-" + HUGE,
     "5,000 digits as text": f'"{HUGE}"',
     "5,000 digits in a list": f"[{HUGE}, 3]",
     "exponent": "1e999",

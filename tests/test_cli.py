@@ -129,8 +129,9 @@ def test_terminal_without_utf8(tmp_path: Path, encoding: str) -> None:
     assert strict(done.stdout.decode(encoding))["items"][0]["id"] == "né甲😀"
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("option", ["--items", "--help"])
+@pytest.mark.parametrize(
+    ("option", "unbuffered"), [("--items", ""), ("--items", "1"), ("--help", "")]
+)
 def test_closed_pipe_leaves_no_traceback(tmp_path: Path, option: str, unbuffered: str) -> None:
     write(tmp_path, {"prediction/p.json": [q(str(i)) for i in range(300)]})
     env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
@@ -212,12 +213,6 @@ def test_save_where_the_folder_is_a_file(tmp_path: Path) -> None:
     assert_refused(run(tmp_path, "-f", "p", "--save"), "evaluation")
 
 
-def test_save_over_a_folder(tmp_path: Path) -> None:
-    (write(tmp_path, {"prediction/p.json": [q()]}) / "evaluation" / "p.json").mkdir(parents=True)
-    assert_refused(run(tmp_path, "-f", "p", "--save"), "evaluation/p.json")
-    assert sorted(os.listdir(tmp_path / "evaluation")) == [".lock", "p.json"]
-
-
 def test_save_under_the_longest_name(tmp_path: Path) -> None:
     stem = (
         "x" * 250
@@ -243,30 +238,17 @@ def test_save_into_a_read_only_folder(tmp_path: Path, folder: str) -> None:
         (tmp_path / folder).chmod(0o700)
 
 
-def test_missing_skip(tmp_path: Path) -> None:
-    write(tmp_path, {"dataset/p.json": [question("q1"), question("q2"), number("q3", answer=...)]})
-    write(tmp_path, {"prediction/p.json": {"q1": "A", "q2": ""}})
-    zero, skip = (
-        run(tmp_path, "-f", "p", "--json", "--missing", policy).json for policy in ("zero", "skip")
-    )
-    assert (zero["overall_score"], zero["level_counts"]["1"], zero["missing_count"]) == (
-        pytest.approx(0.1),
-        2,
-        2,
-    )
-    assert (skip["overall_score"], skip["level_counts"]["1"], skip["missing_count"]) == (1.0, 1, 2)
-    assert (skip["level_scores"]["4"], skip["signature"]["missing"]) == (None, "skip")
-    assert "left out" in run(tmp_path, "-f", "p", "--missing", "skip").out
-
-
-@pytest.mark.parametrize(("sigma", "score"), [(None, 0.0), ("0.04", 0.75)])
-def test_relative_sigma(tmp_path: Path, sigma: str | None, score: float) -> None:
-    write(tmp_path, {"prediction/p.json": [number(answer="102")]})
-    results = run(
-        tmp_path, "-f", "p", "--json", *(["--relative-sigma", sigma] if sigma else [])
-    ).json
-    assert results["overall_score"] == pytest.approx(score)
-    assert results["signature"]["relative_sigma"] == (float(sigma) if sigma else None)
+def test_policies_reach_the_score(tmp_path: Path) -> None:
+    write(tmp_path, {"prediction/p.json": [q("q1"), q("q2", answer=""), number(answer="102")]})
+    plain = run(tmp_path, "-f", "p", "--json").json
+    assert (plain["overall_score"], plain["missing_count"]) == (pytest.approx(0.1), 1)
+    words = ("--missing", "skip", "--relative-sigma", "0.04")
+    results = run(tmp_path, "-f", "p", "--json", *words).json
+    assert results["overall_score"] == pytest.approx((0.1 * 1 + 0.4 * 0.75) / 0.5)
+    assert (results["level_counts"]["1"], results["missing_count"]) == (1, 1)
+    signature = results["signature"]
+    assert (signature["missing"], signature["relative_sigma"]) == ("skip", 0.04)
+    assert "left out" in run(tmp_path, "-f", "p", *words).out
 
 
 @pytest.mark.parametrize(
@@ -447,11 +429,6 @@ def test_option_of_another_benchmark_is_refused_by_compare(tmp_path: Path) -> No
     assert_refused(
         run(example(tmp_path), "compare", "a", "b", "--gamma", "1"), "--gamma", "got FutureX"
     )
-
-
-def test_option_of_another_benchmark_costs_its_file_only(tmp_path: Path) -> None:
-    done = run(example(tmp_path), "-f", "a", "-f", "a", "--sort", "brier")
-    assert (done.code, done.out, done.err.count("needs a file of Prophet Arena")) == (2, "", 2)
 
 
 EXAMPLE: Final = ["dataset/d.json", "prediction/a.json", "prediction/b.json"]

@@ -143,20 +143,6 @@ def test_code_runs_in_the_repository(
     exec(compile(code, page, "exec"), {"__name__": "__main__"})
 
 
-def test_first_readme_code_prints_the_scores_of_the_report(
-    copies: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ((page, code),) = [(page, code) for page, code in CODE if "your_file.json" in code]
-    monkeypatch.chdir(copies(page))
-    exec(compile(code, page, "exec"), {"__name__": "__main__"})
-    results = score(ROOT)
-    printed = [
-        float(number) for number in re.findall(r": ([01]\.[0-9]{4})", capsys.readouterr().out)
-    ]
-    scores = [results["overall_score"], *(results["level_scores"][level] for level in "1234")]
-    assert printed == [round(score, 4) for score in scores]
-
-
 # --- Tables of examples ---
 
 

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import pandas as pd
 import pytest
-from scipy import stats
 
 import make_samples
 from cli import CASES, GOLDEN, ROOT, Record, asked, box, read_json, run, run_process, shares, write
@@ -221,18 +220,6 @@ def test_weights_are_renormalised_over_levels_with_questions() -> None:
     )
 
 
-def test_level_without_questions_is_null_in_json_and_a_dash_on_screen(tmp_path: Path) -> None:
-    write(
-        tmp_path, {"prediction/few.json": [asked(1, "Yes", box("Yes")), asked(1, "No", box("Yes"))]}
-    )
-    told = run(tmp_path, "-f", "few", "--json").json
-    assert told["level_scores"] == {"1": 0.5, "2": None, "3": None, "4": None}
-    lines = run(tmp_path, "-f", "few").out.splitlines()
-    for level in (2, 3, 4):
-        (line,) = [line.split() for line in lines if line.startswith(f"Level {level}")]
-        assert line[3:5] == ["–", "–"]
-
-
 def test_missing_skip_leaves_missing_answers_out() -> None:
     """Level 1: 1 and a missing one; level 4: 0.75, an unparsed one and a missing one."""
     rows = [
@@ -288,63 +275,6 @@ def test_relative_sigma(
 def test_unknown_policies_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         FutureXEvaluator(**wrong)
-
-
-# --- Intervals ---
-
-
-def rows_scoring(level: int, scores: list[float]) -> list[Record]:
-    """Numeric or choice questions of a level that score exactly 0, 0.75 or 1."""
-    answers = {1.0: "100", 0.75: "105", 0.0: "200"}
-    if level <= 2:
-        return [asked(level, "Yes", box("Yes" if score else "No")) for score in scores]
-    return [asked(level, "100", box(answers[score]), 10.0) for score in scores]
-
-
-def test_interval_against_scipy() -> None:
-    scores = {1: [1.0, 0.0, 1.0], 3: [1.0, 0.75, 0.0, 0.0, 0.75], 4: [0.75, 0.0]}
-    rows = [row for level, values in scores.items() for row in rows_scoring(level, values)]
-    results = FutureXEvaluator().evaluate_all(rows)
-    total = sum(WEIGHTS[level] for level in scores)
-    parts = {  # level: w² s² / n
-        level: (WEIGHTS[level] / total) ** 2 * pd.Series(values).var(ddof=1) / len(values)
-        for level, values in scores.items()
-    }
-    center = sum(
-        WEIGHTS[level] / total * pd.Series(values).mean() for level, values in scores.items()
-    )
-    freedom = sum(parts.values()) ** 2 / sum(
-        part**2 / (len(scores[level]) - 1) for level, part in parts.items()
-    )
-    reach = stats.t.ppf(0.975, freedom) * math.sqrt(sum(parts.values()))
-    assert 0 < freedom < 10
-    assert results["overall_interval"] == pytest.approx(
-        (max(0, center - reach), min(1, center + reach)), abs=1e-6
-    )
-    spread = stats.t.interval(0.95, 4, 0.5, stats.sem(scores[3]))
-    wanted = (max(0, spread[0]), min(1, spread[1]))
-    assert results["level_intervals"][3] == pytest.approx(wanted, abs=1e-6)
-    assert results["level_intervals"][2] is None
-
-
-@pytest.mark.parametrize(
-    ("scores", "some"),
-    [
-        ({1: [1.0]}, False),  # one question
-        ({1: [1.0, 0.0], 4: [0.75]}, False),  # a weighted level with one question
-        ({1: [1.0, 1.0], 4: [0.75, 0.75]}, False),  # all variances 0
-        ({1: [1.0, 1.0], 4: [0.75, 0.0]}, True),  # one variance is not
-        ({2: [1.0, 0.0]}, True),  # levels without questions have no weight
-    ],
-)
-def test_interval_is_none_where_there_is_none(scores: dict[int, list[float]], some: bool) -> None:
-    rows = [row for level, values in scores.items() for row in rows_scoring(level, values)]
-    results = FutureXEvaluator().evaluate_all(rows)
-    assert (results["overall_interval"] is not None) is some
-    for level in WEIGHTS:
-        assert (results["level_intervals"][level] is not None) is (
-            len(set(scores.get(level, []))) > 1
-        )
 
 
 # --- Golden files, reproducibility ---
