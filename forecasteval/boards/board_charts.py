@@ -13,7 +13,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import grouped_names, printable
-from forecasteval.common.records import group_by, number_text
+from forecasteval.common.records import group_by, natural_key, number_text
 from forecasteval.display.charts import Axis, Chart, Line, Panel, number_axis
 from forecasteval.display.tables import Column, make_table, show_interval, show_number
 from forecasteval.ranking.changes import History
@@ -157,7 +157,7 @@ def draw_histories(tables: Sequence[Row], pooled: Sequence[Row], names: Names) -
     by_benchmark = group_by(of_systems, itemgetter("benchmark"))
     charts = []
     for number, (benchmark, weeks) in enumerate(by_benchmark.items(), 1):
-        weeks.sort(key=lambda week: str(week["dataset"]))
+        weeks.sort(key=lambda week: natural_key(str(week["dataset"])))
         rankings = [*(season for season in pooled if season["benchmark"] == benchmark), weeks[-1]]
         ranked = [system_of_row(ranking, row) for ranking in rankings for row in ranking["rows"]]
         points = list(map(_read_dataset, weeks))

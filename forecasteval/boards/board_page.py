@@ -4,7 +4,7 @@ weeks and the older.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from forecasteval.boards.question_rows import (
     show_questions,
 )
 from forecasteval.common.errors import grouped_names, printable
-from forecasteval.common.records import hash_text
+from forecasteval.common.records import hash_text, natural_key
 from forecasteval.display import pages
 from forecasteval.display.pages import MOST, Block, Page, Section
 from forecasteval.display.tables import (
@@ -32,7 +32,7 @@ from forecasteval.display.tables import (
     show_number,
 )
 from forecasteval.ranking.board import file_rows
-from forecasteval.ranking.changes import Change, History, read_changes
+from forecasteval.ranking.changes import Change, History, read_changes, read_moves
 from forecasteval.ranking.names import BOARD, system_of_row
 from forecasteval.ranking.systems import ALPHA
 
@@ -145,7 +145,7 @@ def _weeks(tables: Sequence[Row], season: Row) -> list[Row]:
         if table["benchmark"] == season["benchmark"]
         and table["signature"].get("questions_sha256") in checksums
     ]
-    return sorted(weeks, key=lambda table: str(table["dataset"]), reverse=True)
+    return sorted(weeks, key=lambda table: natural_key(str(table["dataset"])), reverse=True)
 
 
 # --- The top ---
@@ -196,15 +196,19 @@ def _changes(history: History, names: Names, show: Callable[[Change, str], Cell]
     """The changes of the latest night; `show` makes the cell of the id of a corrected question."""
     if history.night < 2:
         return ["This is the first night: there is nothing to compare it with."]
-    changes: list[Change] = [
-        {
-            **change,
-            "system": names.get(change["system"], change["system"]),
-            "dataset": _show_dataset(change),
-        }
-        for change in read_changes(history)
-    ]
-    return [block for block in changes_report(changes, show) if block]
+
+    def rename(changes: Iterable[Change]) -> list[Change]:
+        return [
+            {
+                **change,
+                "system": names.get(change["system"], change["system"]),
+                "dataset": _show_dataset(change),
+            }
+            for change in changes
+        ]
+
+    changes, moves = rename(read_changes(history)), rename(read_moves(history))
+    return [block for block in changes_report(changes, show, moves) if block]
 
 
 def _link_question(

@@ -1,7 +1,5 @@
-"""Corrected questions: which truths of a dataset a night changed.
-
-Results hold the truths, so a stored one that has to go is kept until the history has named what is
-corrected.
+"""What a night changed, in words and tables: who came and went, which scores moved, and which
+questions of a dataset are corrected.
 """
 
 from __future__ import annotations
@@ -12,9 +10,9 @@ from operator import itemgetter
 from typing import Final
 
 from forecasteval.common.errors import grouped_names, printable
-from forecasteval.common.records import as_text
+from forecasteval.common.records import as_text, group_by
 from forecasteval.display.tables import Cell, Column, Report, make_table, show_number
-from forecasteval.ranking.changes import CUT, Change, Corrections, moved, why
+from forecasteval.ranking.changes import CUT, MORE, Change, Corrections, moved, why
 from forecasteval.ranking.names import show_distinct
 
 
@@ -47,49 +45,56 @@ def corrections_report(
     ]
 
 
-MOVES: Final = 20  # that a report shows
+MOVES: Final = 20  # that a table shows
 
 
-_MOVED: Final = (
-    Column("Dataset", lambda change: printable(change["dataset"], 60)),
+_SCORES: Final = (
     Column("Before", lambda change: show_number(change["before"]), "number"),
     Column("Now", lambda change: show_number(change["after"]), "number"),
     Column("Change", lambda change: f"{moved(change):+.4f}", "number"),
-    Column("Why", why),
 )
+_DATASET: Final = Column("Dataset", lambda change: printable(change["dataset"], 60))
+_MOVED: Final = (_DATASET, *_SCORES, Column("Why", why))
+_OVERALL: Final = (
+    *_SCORES,
+    Column("Rank before", lambda change: str(change["ranks"][0] or "–"), "number"),
+    Column("Rank now", lambda change: str(change["ranks"][1] or "–"), "number"),
+)
+_KINDS: Final = {
+    "new": "new",
+    "gone": "gone",
+    "waiting": "no truth any more",
+    "back": "back",
+}
 
 
 def changes_report(
-    changes: Sequence[Change], show: Callable[[Change, str], Cell] = lambda change, name: name
+    changes: Sequence[Change],
+    show: Callable[[Change, str], Cell] = lambda change, name: name,
+    overall: Sequence[Change] = (),
 ) -> Report:
-    """Who came and went; how many results changed, and why; the scores that moved furthest;
-    corrected questions.
+    """Who came and went; how many results changed, and why; the scores that moved furthest, those
+    by more truths apart; `overall`, those over all datasets; corrected questions.
 
     `show` makes the cell of the id of a corrected question.
     """
     report: Report = []
-    for kind in ("new", "gone", "back"):
-        systems = [
-            f"{change['system']} on {change['dataset']}" if change["dataset"] else change["system"]
-            for change in changes
-            if change["kind"] == kind
-        ]
-        report += [f"{kind}: {grouped_names(systems)}"] if systems else []
-    reasons: dict[str, list[bool]] = {}
-    for change in changes:
-        if change["kind"] in ("changed", "back"):
-            reasons.setdefault(why(change), []).append(bool(moved(change)))
-    report += [
-        f"{reason}: results {len(each)}, scores moved {sum(each)}"
-        for reason, each in reasons.items()
+    for kind, words in _KINDS.items():
+        systems = [_show_place(change) for change in changes if change["kind"] == kind]
+        report += [f"{words}: {grouped_names(systems)}"] if systems else []
+    renamed = [
+        f"{change['renamed']} → {_show_place(change)}" for change in changes if "renamed" in change
     ]
-    moves = sorted(filter(moved, changes), key=lambda change: -abs(moved(change)))
-    if moves:
-        names = show_distinct([change["system"] for change in moves[:MOVES]], 60)
-        rows = [{**change, "shown": name} for change, name in zip(moves, names, strict=False)]
-        report += ["", make_table([Column("System", itemgetter("shown")), *_MOVED], rows)]
-    if len(moves) > MOVES:
-        report += [f"and {len(moves) - MOVES} smaller ones: --json"]
+    report += [f"renamed: {grouped_names(renamed)}"] if renamed else []
+    changed = [change for change in changes if change["kind"] in ("changed", "back")]
+    for reason, same in group_by(changed, _reason).items():
+        moves = sum(bool(moved(change)) for change in same)
+        report += [f"{reason}: results {len(same)}, scores moved {moves}"]
+    grown = [change for change in changes if change["causes"] == [MORE]]
+    others = [change for change in changes if change["causes"] != [MORE]]
+    report += _show_moves("", others, _MOVED)
+    report += _show_moves("Moves by more truths", grown, _MOVED)
+    report += _show_moves("Over all datasets", overall, _OVERALL)
     for change in changes:
         if "corrected" in change:
             report += [
@@ -97,3 +102,27 @@ def changes_report(
                 *corrections_report(change["corrected"], change["dataset"], partial(show, change)),
             ]
     return report
+
+
+def _show_place(change: Change) -> str:
+    return f"{change['system']} on {change['dataset']}" if change["dataset"] else change["system"]
+
+
+def _reason(change: Change) -> str:
+    """Why, and where: how many truths a dataset has is its own matter."""
+    return f"{change['dataset']}: {why(change)}" if "resolved" in change else why(change)
+
+
+def _show_moves(title: str, changes: Sequence[Change], columns: Sequence[Column]) -> Report:
+    """The largest moves of scores or ranks as a table; nothing without one."""
+    moves = sorted(
+        (change for change in changes if moved(change) or "ranks" in change),
+        key=lambda change: -abs(moved(change)),
+    )
+    if not moves:
+        return []
+    names = show_distinct([change["system"] for change in moves[:MOVES]], 60)
+    rows = [{**change, "shown": name} for change, name in zip(moves, names, strict=False)]
+    table = make_table([Column("System", itemgetter("shown")), *columns], rows)
+    more = [f"and {len(moves) - MOVES} smaller ones: --json"] if len(moves) > MOVES else []
+    return ["", *([title] if title else []), table, *more]

@@ -46,8 +46,9 @@ def board_report(board: Row) -> Report:
         report += [f"Leaderboard  {view.title}", "", view.as_text(), "", *view.marks, *view.remarks]
         report += [format_signature(table["signature"], table.get("dataset")), ""]
     report += board.get("remarks", [])
-    if board.get("changes"):
-        report += ["Changed since the last run", *changes_report(board["changes"]), ""]
+    if changes := board.get("changes"):
+        moves = board.get("moves", ())
+        report += ["Changed since the last run", *changes_report(changes, overall=moves), ""]
     report += [
         f"failed: {printable(entry['file'])}: {printable(entry['reason'])}"
         for entry in board.get("failed", [])
@@ -202,9 +203,11 @@ def _flatten_pair(pair: Row) -> dict[str, Any]:
 # --- Markdown ---
 
 
-def format_markdown(board: Row, changes: Sequence[Change] = ()) -> str:
-    """The tables as Markdown, and what changed last; names of files are text there, whatever they
-    hold.
+def format_markdown(
+    board: Row, changes: Sequence[Change] = (), moves: Sequence[Change] = ()
+) -> str:
+    """The tables as Markdown, and what changed last, over all datasets the `moves`; names of files
+    are text there, whatever they hold.
     """
     lines = ["# Leaderboard", ""]
     for table in list_tables(board):
@@ -226,7 +229,7 @@ def format_markdown(board: Row, changes: Sequence[Change] = ()) -> str:
         ]
     if changes:
         lines += ["## What changed last", ""]
-        for block in changes_report(changes):
+        for block in changes_report(changes, overall=moves):
             lines += (
                 markdown_table(block)
                 if isinstance(block, Table)

@@ -198,7 +198,7 @@ def _pooled(table: Row, rows: Sequence[Row]) -> View:
         remarks.append(
             f"provisional: in fewer than {least} datasets, and therefore without rank (--min-datasets)."
         )
-    remarks.append(week_remark(table["design_effect"]))
+    remarks += [*partial_remark(table), week_remark(table["design_effect"])]
     if table["apart"]:
         remarks.append(
             f"Apart, as they share no dataset with these: {', '.join(map(printable, table['apart']))}"
@@ -211,11 +211,10 @@ def _systems(table: Row, rows: Sequence[Row]) -> View:
     best = "high" if table.get("higher_is_better", True) else "low"
     count = sum(table["level_counts"].values())
     used = sum(table["level_counts"][level] for level in table["weights"])
-    shown = (
-        f"{count} questions"
-        if used == count
-        else f"{used} of {count} questions (small levels left out)"
-    )
+    pending = table.get("pending", 0)
+    shown = f"{count} of {count + pending} resolved" if pending else f"{count} questions"
+    if used != count:
+        shown = f"{used} of {shown} (small levels left out)"
     dataset = printable(table["dataset"] or "without a dataset")
     columns = [
         (EVERYWHERE, _RANK),
@@ -236,6 +235,12 @@ def _systems(table: Row, rows: Sequence[Row]) -> View:
     return View(title, columns, rows, [], [TIED] * any(map(_mark_ties, rows)))
 
 
+def _show_size(table: Row) -> str:
+    """The number of events, or how many of them are resolved."""
+    count, pending = table["n_events"], table.get("pending", 0)
+    return f"{count} of {count + pending} resolved" if pending else str(count)
+
+
 def _forecasters(table: Row, rows: Sequence[Row]) -> View:
     """The forecasters of one file, or of the files of one dataset."""
     warnings = f", {_count_warnings(table)}" if table["warnings"] else ""
@@ -253,7 +258,7 @@ def _forecasters(table: Row, rows: Sequence[Row]) -> View:
     ]
     remarks = ["–: provisional, in too few events for a rank (--min-events)."]
     title = (
-        f"{table['benchmark']}, {printable(table['name'])}, {table['n_events']} events{warnings}"
+        f"{table['benchmark']}, {printable(table['name'])}, {_show_size(table)} events{warnings}"
     )
     return View(title, columns, rows, remarks * any(row.get("provisional") for row in rows))
 
@@ -309,6 +314,18 @@ def week_remark(effect: float | None) -> str:
     if effect is None:
         return "Good and bad weeks of a system cannot be measured: no interval includes them."
     return f"Good and bad weeks of a system are in all intervals: design effect {effect:.2f}."
+
+
+def partial_remark(table: Row) -> list[str]:
+    """A line if there are datasets, of those of a table, that have not all truths yet."""
+    partial_weeks = [
+        f"{printable(week['dataset'], 60)} ({week['n']} of {week['n'] + week['pending']} resolved)"
+        for week in table["datasets"]
+        if week.get("pending")
+    ]
+    if not partial_weeks:
+        return []
+    return [f"Partial, and counted by their resolved questions: {', '.join(partial_weeks)}"]
 
 
 def failed_table(board: Row) -> Table:

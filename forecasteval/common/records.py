@@ -422,6 +422,21 @@ def _dump_item(item: Mapping[str, Any], indent: int | None, ascii_only: bool) ->
     return f"{{{inner}{text[1:-1]}{outer}}}"
 
 
+_DIGITS: Final = re.compile("([0-9]+)")
+
+
+def natural_key(name: str) -> list[tuple[int, str]]:
+    """A key that sorts names as readers do.
+
+    >>> sorted(["week10", "week9", "250922"], key=natural_key)
+    ['250922', 'week9', 'week10']
+    """
+    parts = _DIGITS.split(name)  # texts and numbers take turns
+    numbers = [part.lstrip("0") if place % 2 else part for place, part in enumerate(parts)]
+    lengths = [len(part) if place % 2 else 0 for place, part in enumerate(numbers)]
+    return [*zip(lengths, numbers, strict=True), (0, name)]
+
+
 def encode_fields(*fields: str) -> bytes:
     """Texts as bytes for a checksum, the end of each marked."""
     return "\0".join([*fields, ""]).encode("utf-8", "surrogatepass")

@@ -1,4 +1,5 @@
-"""The questions of a dataset that a night found corrected.
+"""The questions of a dataset that differ between two nights: which truths came, and which are
+corrected.
 
 Results hold the truths, so a stored one that has to go is kept until the history has named what is
 corrected.
@@ -8,31 +9,27 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import read_file, write_atomic
 from forecasteval.common.forms import FormError, read_as
 from forecasteval.common.records import as_text
 from forecasteval.nightly.store import read_stored
-from forecasteval.ranking.changes import CUT, Correction, Corrections
+from forecasteval.ranking.changes import CORRECTED, CUT, MORE, OTHERS, Correction, Corrections
 from forecasteval.ranking.systems import ForecasterTable, System
 
 _REPLACED: Final = (
     ".replaced"  # the folder of results that are kept until the history has been written
 )
-
-
 _LARGEST: Final = 10_000_000  # bytes of a result whose truths are read
-
-
 _LISTED: Final = 20  # questions that a line names
-
-
 _WHAT: Final = ("truth", "question", "new", "gone")
+_KINDS: Final = {MORE: MORE, "truth": CORRECTED}
 
 
 def keep_replaced(
@@ -58,52 +55,81 @@ def forget_replaced(folder: Path) -> None:
     shutil.rmtree(folder / _REPLACED, ignore_errors=True)
 
 
-def find_corrections(
+class Differences(NamedTuple):
+    """What differs between the questions of two results: which of MORE, CORRECTED and OTHERS, and
+    the questions that changed. A truth that came is no correction; one that went is.
+    """
+
+    asked: list[str]
+    corrections: Corrections
+
+
+def find_differences(
     folder: Path, before: Mapping[str, Any], line: Mapping[str, Any]
-) -> Corrections | None:
-    """The questions that differ between the kept and the new result of a system, by its lines of
-    the history.
+) -> Differences | None:
+    """The differences between the kept and the new result of a system, by its lines of the history.
 
     None if a result is unknown, too large, or without a result per question.
     """
     name = f"{Path(line['prediction'].split(', ')[0]).stem}.json"
     old = _read_truths(folder / _REPLACED / name, before.get("questions_sha256"))
-    new = _read_truths(folder / name, line.get("questions_sha256")) if old else {}
-    if not new:
+    new = _read_truths(folder / name, line.get("questions_sha256")) if old else None
+    if not old or not new:
         return None
-    changed: dict[str, tuple[list[str], list[str]]] = {}
-    for side, questions, others in ((0, old, new), (1, new, old)):
-        for (question, checksum), truth in questions.items():
-            if (question, checksum) not in others:
-                changed.setdefault(question, ([], []))[side].append(truth)
-    corrections: list[Correction] = []
-    for question, truths in changed.items():
-        for pair in zip_longest(*truths):
-            what = (
-                "new"
-                if pair[0] is None
-                else "gone"
-                if pair[1] is None
-                else _WHAT[pair[0] == pair[1]]
-            )
-            shown = [printable(text or "", CUT) for text in (question, *pair)]
-            corrections.append(
-                {"id": shown[0], "what": what, "before": shown[1], "after": shown[2]}
-            )
-    corrections.sort(key=lambda each: (_WHAT.index(each["what"]), each["id"]))
-    return {"count": len(corrections), "questions": corrections[:_LISTED]} if corrections else None
+    pairs = list(_pair_truths(old, new))
+    listed: list[Correction] = []
+    for question, what, *truths in pairs:
+        shown = [printable(text or "", CUT) for text in (question, *truths)]
+        if what != MORE:
+            listed.append({"id": shown[0], "what": what, "before": shown[1], "after": shown[2]})
+    listed.sort(key=lambda each: (_WHAT.index(each["what"]), each["id"]))
+    kinds = {
+        what if what == MORE else CORRECTED if what == _WHAT[0] else OTHERS for _, what, *_ in pairs
+    }
+    asked = [kind for kind in (MORE, CORRECTED, OTHERS) if kind in kinds]
+    return Differences(asked, {"count": len(listed), "questions": listed[:_LISTED]})
 
 
-def _read_truths(path: Path, checksum: str | None) -> dict[tuple[str, str], str]:
-    """The truths of a stored result on the questions of this checksum, by id and checksum of the
-    question.
-    """
+class _Truths(NamedTuple):
+    """The truths of a result by id and checksum of the question, and the ids of pending ones."""
+
+    resolved: dict[tuple[str, str], str]
+    pending: set[str]
+
+
+def _pair_truths(old: _Truths, new: _Truths) -> Iterator[tuple[str, str, str | None, str | None]]:
+    """The questions that are not resolved alike on both sides: id, what changed, the truths."""
+    changed: dict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    for side, here, there in ((0, old.resolved, new.resolved), (1, new.resolved, old.resolved)):
+        for (question, checksum), truth in here.items():
+            if (question, checksum) not in there:
+                changed[question][side].append(truth)
+    before: str | None
+    after: str | None
+    for question, (gone, new_truths) in changed.items():
+        for before, after in zip_longest(gone, new_truths):
+            if before is None:
+                what = MORE if question in old.pending else "new"
+            elif after is None:
+                what = "truth" if question in new.pending else "gone"
+            else:
+                what = _WHAT[before == after]
+            yield question, what, before, after
+
+
+def _read_truths(path: Path, checksum: str | None) -> _Truths | None:
+    """The truths of a stored result on the questions of this checksum."""
     with contextlib.suppress(OSError, FormError):  # not for those that another version wrote
         stored = read_stored(path)[0] if path.stat().st_size <= _LARGEST else {}
         signature = read_as(dict[str, Any], stored.get("signature"), path.name)
-        if signature.get("questions_sha256") == checksum:
-            return {
-                (as_text(item.get("id")), str(item.get("question"))): str(item.get("truth", ""))
-                for item in read_as(list[dict[str, Any]], stored.get("items"), path.name)
-            }
-    return {}
+        if signature.get("questions_sha256") != checksum:
+            return None
+        truths = _Truths({}, set())
+        for item in read_as(list[dict[str, Any]], stored.get("items"), path.name):
+            name = as_text(item.get("id"))
+            if item.get("outcome") == "pending":
+                truths.pending.add(name)
+            else:
+                truths.resolved[name, str(item.get("question"))] = str(item.get("truth", ""))
+        return truths
+    return None

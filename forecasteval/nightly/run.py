@@ -39,7 +39,7 @@ from forecasteval.nightly.store import (
 )
 from forecasteval.nightly.tasks import Options, score_files
 from forecasteval.ranking.board import file_rows, read_board
-from forecasteval.ranking.changes import Change, read_changes
+from forecasteval.ranking.changes import Change, read_changes, read_moves
 from forecasteval.ranking.datasets import rank_results, ranking_settings
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, read_systems
 from forecasteval.ranking.systems import (
@@ -86,14 +86,15 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
         present = os.listdir(root / "prediction")
         remove_gone(scorer.output, {task.name for task in tasks}, present)
         board = night.rank({} if options.force else board)
-        changes = night.write_texts(board, date)
+        changes, moves = night.write_texts(board, date)
     counts = {
         "evaluated": len(night.fresh),
         "reused": len(night.checksums) - len(night.fresh),
         "ignored": ignored,
     }
-    messages = {"llm_failures": night.llm_failures, "notes": night.notes, "changes": changes}
-    return Results({**board, **counts, **messages}, board_report, make_page)
+    messages = {"llm_failures": night.llm_failures, "notes": night.notes}
+    changed = {"changes": changes, "moves": moves}
+    return Results({**board, **counts, **messages, **changed}, board_report, make_page)
 
 
 # --- The run ---
@@ -218,13 +219,15 @@ class _Night:
             raise EvaluationError(f"{path}: changed while the leaderboard was made; run again")
         return system
 
-    def write_texts(self, board: Board, date: str) -> list[Change]:
+    def write_texts(self, board: Board, date: str) -> tuple[list[Change], list[Change]]:
         """Append to the history, write leaderboard.csv, .md and .html unless they hold just that
         already.
 
-        Returns what changed since the last run. A history that cannot be read costs only itself.
+        Returns what changed since the last run, on datasets and over all of them. A history that
+        cannot be read costs only itself.
         """
-        latest, changes, history = [], [], None
+        latest: tuple[list[Change], list[Change]] = [], []
+        is_new, history = False, None
         try:
             before = read_history(self.folder)
         except InputError as error:
@@ -232,13 +235,12 @@ class _Night:
         else:
             history = append_night(self.folder, before, board, date)
             forget_replaced(self.folder)
-            latest = read_changes(history)
-            changes = latest if history is not before else []
+            latest, is_new = (read_changes(history), read_moves(history)), history is not before
             self.notes += history.warnings
         write_changed(self.folder / f"{BOARD}.csv", format_csv(board))
-        write_changed(self.folder / f"{BOARD}.md", format_markdown(board, latest))
+        write_changed(self.folder / f"{BOARD}.md", format_markdown(board, *latest))
         write_board(board, self.folder, history, self.root / "dataset")
-        return changes
+        return latest if is_new else ([], [])
 
 
 def _holds(

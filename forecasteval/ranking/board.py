@@ -134,6 +134,7 @@ class Week:
 
     dataset: str
     n: int
+    pending: int = 0  # questions without a truth yet, not among the n
     systems: int
     questions_sha256: str
 

@@ -1,4 +1,6 @@
-"""What differs between two nights: systems that came, went or moved, why, and corrected questions."""
+"""What differs between two nights: systems that came, went, moved or have another name, why, and
+which questions of a dataset changed.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ class Correction(TypedDict):
 
     id: str
     what: str
-    before: str  # the truth, "" if it is unknown
+    before: str  # the truth, "" if there is none or it is unknown
     after: str
 
 
@@ -44,12 +46,14 @@ Key = tuple[str, str, str]  # benchmark, dataset, system
 
 Line = dict[str, Any]
 
+OVERALL: Final = "all datasets"  # in place of a dataset: of the lines of a table over all of them
+
 
 class History(NamedTuple):
     """The bytes of the file, and what is read of them.
 
     `lines` are all that are whole; `last` holds the last of each system, `latest` those of the
-    highest night, each with the one before it.
+    highest night, each with the one before it: of a renamed system that of its name before.
     """
 
     raw: bytes
@@ -60,23 +64,39 @@ class History(NamedTuple):
     warnings: list[str]
 
 
-CAUSES: Final = {  # by what differs between two lines of a system
-    "questions": ("corrected questions or truths", ("questions_sha256",)),
-    "dataset": ("dataset rewritten, the same questions", ("dataset_sha256",)),
-    "runs": ("other runs", ("runs",)),
-    "prediction": ("another prediction", ("prediction_sha256", "prediction")),
-    "version": ("another version", ("evaluator", "code_sha256")),
-    "rules": ("another rule set", ("rules",)),
-    "settings": ("other settings", ("settings", "metric")),
-    "model": ("the language model's server", ("degraded",)),
+# What the comparison of a dataset's old and new questions finds; a line has them as `asked`.
+MORE, CORRECTED, OTHERS, UNKNOWN = "truths", "corrected", "questions", "unknown"
+CAUSES: Final = {
+    MORE: "more truths",
+    CORRECTED: "corrected truths",
+    OTHERS: "other questions",
+    UNKNOWN: "other questions or truths",
+    "dataset": "dataset rewritten, the same resolved questions",
+    "renamed": "renamed",
+    "runs": "other runs",
+    "prediction": "another prediction",
+    "version": "another version",
+    "rules": "another rule set",
+    "settings": "other settings",
+    "model": "the language model's server",
+}
+_KEYS: Final = {  # by which two lines of a system differ
+    "dataset": ("dataset_sha256", "truths_sha256"),
+    "renamed": ("system",),
+    "runs": ("runs",),
+    "prediction": ("prediction_sha256", "prediction"),
+    "version": ("evaluator", "code_sha256"),
+    "rules": ("rules",),
+    "settings": ("settings", "metric"),
+    "model": ("degraded",),
 }
 
 
 class Change(TypedDict):
-    """A system of a dataset that the latest night changed.
+    """A system of a dataset, or of all datasets, that the latest night changed.
 
-    `kind` is new, gone, back (it was there before), or changed; `causes` names what else differs
-    from the line before.
+    `kind` is new, gone, waiting (no question has a truth any more), back (it was there before), or
+    changed; `causes` names what else differs from the line before.
     """
 
     benchmark: str
@@ -87,43 +107,72 @@ class Change(TypedDict):
     after: float | None
     causes: list[str]
     corrected: NotRequired[Corrections]  # of the first system of a dataset
+    resolved: NotRequired[list[int]]  # with a truth before and now, and all questions
+    renamed: NotRequired[str]  # the name before
+    ranks: NotRequired[list[int | None]]  # over all datasets, before and now
 
 
 def read_changes(history: History) -> list[Change]:
     """The changes of the latest night of a history; none for the first night."""
-    return [_read_change(*lines) for lines in history.latest.values()] if history.night > 1 else []
+    return _read_changes(history, overall=False)
+
+
+def read_moves(history: History) -> list[Change]:
+    """The systems whose score or rank over all datasets the latest night changed."""
+    changes = [change for change in _read_changes(history, overall=True) if "ranks" in change]
+    return [c for c in changes if moved(c) or c["ranks"][0] != c["ranks"][1]]
+
+
+def _read_changes(history: History, overall: bool) -> list[Change]:
+    if history.night < 2:
+        return []
+    latest = [pair for pair in history.latest.values() if ("rank" in pair[1]) == overall]
+    return [
+        _read_change(before, line)
+        for before, line in latest
+        if not ("renamed" in line and line.get("gone"))  # told of the name that it has now
+    ]
 
 
 def _read_change(before: Line | None, line: Line) -> Change:
-    gone = bool(line.get("gone"))
-    kind = (
-        "gone" if gone else "new" if before is None else "back" if before.get("gone") else "changed"
-    )
+    gone, stays = bool(line.get("gone")), before is not None and not before.get("gone")
     change: Change = {
         "benchmark": line["benchmark"],
         "dataset": line["dataset"],
         "system": line["system"],
-        "kind": kind,
+        "kind": "new" if before is None else "changed" if stays else "back",
         "before": before["score"] if before else None,
         "after": None if gone else line["score"],
         "causes": [] if gone or before is None else _find_causes(before, line),
     }
+    if gone:
+        change["kind"] = "waiting" if line.get("waits") else "gone"
     if "corrected" in line:
         change["corrected"] = line["corrected"]
+    if "renamed" in line:
+        change["renamed"] = line["renamed"]
+    if before is None or gone:
+        return change
+    if {"resolved", "questions"} <= before.keys() & line.keys():
+        if before["resolved"] != line["resolved"]:
+            change["resolved"] = [before["resolved"], line["resolved"], line["questions"]]
+    if "rank" in line and "rank" in before:
+        change["ranks"] = [before["rank"], line["rank"]]
     return change
 
 
 def _find_causes(before: Line, line: Line) -> list[str]:
     causes = [
         name
-        for name, (_, keys) in CAUSES.items()
+        for name, keys in _KEYS.items()
         if any(before.get(key) != line.get(key) for key in keys)
     ]
-    follows = {
-        "questions": "dataset",
-        "runs": "prediction",
-    }  # corrected questions are a rewritten dataset, too
-    return [name for name in causes if name not in map(follows.get, causes)]
+    if before.get("questions_sha256") != line.get("questions_sha256"):
+        causes = [*line.get("asked", [UNKNOWN]), *(name for name in causes if name != "dataset")]
+    same_file = before.get("prediction_sha256") == line.get("prediction_sha256")
+    if "runs" in causes or ("renamed" in causes and same_file):
+        causes = [name for name in causes if name != "prediction"]  # it follows from these
+    return causes
 
 
 def moved(change: Change) -> float:
@@ -133,4 +182,17 @@ def moved(change: Change) -> float:
 
 
 def why(change: Change) -> str:
-    return ", ".join(CAUSES[name][0] for name in change["causes"]) or "no known cause"
+    """The causes of a change, in words.
+
+    >>> why({"causes": ["truths"], "resolved": [20, 35, 52]})
+    'more truths (20 → 35 of 52)'
+    """
+    return ", ".join(_show_cause(name, change) for name in change["causes"]) or "no known cause"
+
+
+def _show_cause(name: str, change: Change) -> str:
+    text = CAUSES.get(name, CAUSES[UNKNOWN])
+    if name in (MORE, UNKNOWN) and "resolved" in change:
+        before, after, questions = change["resolved"]
+        text += f" ({before} → {after} of {questions})"
+    return text

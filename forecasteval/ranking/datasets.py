@@ -11,10 +11,11 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import as_text
+from forecasteval.common.records import as_text, natural_key
 from forecasteval.common.statistics import (
     mean,
     stratified_interval,
@@ -54,7 +55,9 @@ def rank_results(
     min_questions: int = 0,
     min_datasets: int | None = None,
 ) -> Board:
-    """The board of what was read of results; see `forecasteval.boards.rank`."""
+    """The board of what was read of results, the newest dataset of a benchmark first by the natural
+    order of names; see `forecasteval.boards.rank`.
+    """
     read = list(results)
     systems, remarks = combine_all(result for result in read if isinstance(result, System))
     groups: dict[tuple[str, str, str], list[System]] = defaultdict(list)
@@ -62,9 +65,14 @@ def rank_results(
         group = groups[system.group]
         group.append(system)
         require_same_policy(group[0], system)
-    tables: list[Table] = [_rank_group(groups[group], min_questions) for group in sorted(groups)]
+    newest = sorted(sorted(groups), key=lambda group: natural_key(group[1]), reverse=True)
+    tables: list[Table] = [
+        _rank_group(groups[group], min_questions) for group in sorted(newest, key=itemgetter(0))
+    ]
     forecasters = [result for result in read if isinstance(result, ForecasterTable)]
-    forecasters.sort(key=lambda table: (table.benchmark, str(table.dataset), table.name))
+    forecasters.sort(key=attrgetter("name"))
+    forecasters.sort(key=lambda table: natural_key(str(table.dataset)), reverse=True)
+    forecasters.sort(key=attrgetter("benchmark"))
     pooled, unbounded = pool_systems(systems, min_questions, min_datasets)
     return Board(
         pooled=pooled,

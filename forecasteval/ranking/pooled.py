@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from forecasteval.common.files import join_checksums
-from forecasteval.common.records import dump_json, group_by
+from forecasteval.common.records import dump_json, group_by, natural_key
 from forecasteval.common.statistics import mean, stratified_mean
 
 from .board import PooledRow, PooledTable, SeasonRow, SeasonTable, Week
@@ -61,6 +61,7 @@ class Season(NamedTuple):
             Week(
                 dataset=group[1],
                 n=sum(system.counts[level] for level in self.weights),
+                pending=system.pending,
                 systems=sum(group in results for results in self.answered.values()),
                 questions_sha256=group[2],
             )
@@ -198,7 +199,8 @@ def _datasets(answered: Answered) -> dict[Group, System]:
     """The datasets that were answered, in order, each with a system that did."""
     return dict(
         sorted(
-            (pair for results in answered.values() for pair in results.items()), key=itemgetter(0)
+            (pair for results in answered.values() for pair in results.items()),
+            key=lambda pair: (natural_key(pair[0][1]), pair[0]),
         )
     )
 

@@ -142,6 +142,7 @@ class ForecasterTable(FileRow):
     kind: Literal["forecasters"]
     rows: list[ForecasterRow]
     n_events: int
+    pending: int = 0  # events without an outcome yet, not among these
 
 
 # --- Systems ---
@@ -270,6 +271,7 @@ def read_result(results: Mapping[str, Any], name: str | None = None) -> System |
         kind="forecasters",
         rows=forms.read_as(list[ForecasterRow], results["ranking"], row.name),
         n_events=forms.read_as(int, results.get("n_events"), f"{row.name}: n_events"),
+        pending=forms.read_as(int, results.get("n_pending", 0), f"{row.name}: n_pending"),
     )
 
 

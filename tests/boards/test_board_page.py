@@ -295,7 +295,7 @@ def test_the_table_over_all_datasets_comes_first(tmp_path: Path) -> None:
     chart = page.charts()["pooled1"]
     assert [row[1] for row in chart.table.rows] == ["a", "b", "c"]
     assert "adjusted over all pairs" in chart.description
-    assert "adjusted over all pairs" not in page.charts()["table2"].description
+    assert "adjusted over all pairs" not in page.charts()["table1"].description
     assert "≈ best" in format_text(board_report(stored(tmp_path)))
     assert "≈" not in render(page)  # dots and rings are explained there, and no row has the mark
     check_page(render(page))

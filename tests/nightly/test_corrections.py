@@ -180,7 +180,7 @@ def test_large_results_are_not_read(root: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(corrections, "_LARGEST", 100)
     correct(root, "AABA")
     done = run(root, "nightly")
-    assert "corrected questions or truths: results 2, scores moved 2" in done.out
+    assert "other questions or truths: results 2, scores moved 2" in done.out
     assert corrected(root) == []
 
 
@@ -215,7 +215,7 @@ def test_events_are_not_named(tmp_path: Path) -> None:
         {f"dataset/{name}.json": json.loads((tmp_path / f"dataset/{name}.json").read_bytes())[:-1]},
     )
     done = run(tmp_path, "nightly")
-    assert "corrected questions or truths" in done.out
+    assert "other questions or truths (200 → 199 of 199)" in done.out
     assert corrected(tmp_path) == []
 
 
@@ -243,7 +243,7 @@ def test_a_corrected_question_leads_to_its_row_or_to_the_page_of_a_run(tmp_path:
     assert run(tmp_path, "nightly").code == 0
     weeks("B")
     assert run(tmp_path, "nightly").code == 0
-    assert links() == {"#q2-w2q0"}
+    assert links() == {"#q1-w2q0"}
     assert run(tmp_path, "nightly", "--html").code == 0
-    assert links() == {"#q2-w2q0", "./w1-a.html#q-w1q0"}
+    assert links() == {"#q1-w2q0", "./w1-a.html#q-w1q0"}
     assert 'id="q-w1q0"' in (tmp_path / "evaluation/w1-a.html").read_text("utf-8")

@@ -53,6 +53,7 @@ def test_a_line_holds_what_the_board_says(tmp_path: Path) -> None:
     assert line == {
         "night": 1, "date": "2024-10-04", "benchmark": "FutureX", "dataset": "d.json", "system": "a",
         "prediction": "d-a.json", "metric": "overall", "score": 0.75, "interval": row["overall_interval"], "n": 4,
+        "resolved": 4, "questions": 4,
         "degraded": False, "evaluator": row["signature"]["evaluator"], "rules": "readme",
         "settings": {"missing": "zero", "weights": {"1": 0.1, "2": 0.2, "3": 0.3, "4": 0.4}},
         **{key: row["signature"][key] for key in
@@ -183,6 +184,8 @@ FORGED: Final = {
     "dataset null": _with(dataset=None), "settings null": _with(settings=None),
     "prediction null": _with(prediction=None), "evaluator a number": _with(evaluator=1),
     "night huge": _with(night=int("9" * 4300)), "night 0": _with(night=0),
+    "resolved text": _with(resolved="4"), "rank text": _with(rank="1"), "renamed a number": _with(renamed=1),
+    "asked a number": _with(asked=1), "asked numbers": _with(asked=[1]),
     "corrected a list": _with(corrected=["q1"]), "corrected null": _with(corrected=None),
     "corrected a question a text": _with(corrected={"count": 1, "questions": ["q1"]}),
     "corrected a truth a number": _with(

@@ -77,14 +77,14 @@ def test_a_corrected_truth(root: Path) -> None:
     at = lines.index("Changed since the last run")
     assert lines[at : at + 6] == [
         "Changed since the last run",
-        "corrected questions or truths: results 2, scores moved 2",
+        "corrected truths: results 2, scores moved 2",
         "",
         "System Dataset Before Now Change Why",
-        "a d.json 1.0000 0.7500 -0.2500 corrected questions or truths",
-        "b d.json 0.5000 0.7500 +0.2500 corrected questions or truths",
+        "a d.json 1.0000 0.7500 -0.2500 corrected truths",
+        "b d.json 0.5000 0.7500 +0.2500 corrected truths",
     ]
     text = (root / "evaluation/leaderboard.md").read_text("utf-8")
-    assert "| a | d.json | 1.0000 | 0.7500 | -0.2500 | corrected questions or truths |" in text
+    assert "| a | d.json | 1.0000 | 0.7500 | -0.2500 | corrected truths |" in text
 
 
 def test_a_dataset_that_says_the_same_in_other_bytes(root: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_dataset_that_says_the_same_in_other_bytes(root: Path) -> None:
         ("a", "changed", 1.0, 1.0, "dataset"),
         ("b", "changed", 0.5, 0.5, "dataset"),
     ]
-    assert "dataset rewritten, the same questions: results 2, scores moved 0" in changes_report(
+    assert "dataset rewritten, the same resolved questions: results 2, scores moved 0" in changes_report(
         [{"system": name, "dataset": "d.json", "kind": "changed", "before": 1.0, "after": 1.0, "causes": ["dataset"]}
          for name in "ab"]
     )  # fmt: skip
@@ -152,7 +152,7 @@ def test_several_causes_are_all_named(root: Path) -> None:
     folder_of(root, b="AAAA")
     write(root, {"dataset/d.json": [question(f"q{n}", ground_truth="B") for n in range(4)]})
     assert short(night(root)) == [
-        ("a", "changed", 1.0, 0.0, "questions"), ("b", "changed", 0.5, 0.0, "questions prediction"),
+        ("a", "changed", 1.0, 0.0, "corrected"), ("b", "changed", 0.5, 0.0, "corrected prediction"),
     ]  # fmt: skip
 
 

@@ -159,7 +159,7 @@ def test_changed_dataset(tmp_path: Path) -> None:
         {"dataset/d.json": [question(f"q{place}", ground_truth="B") for place in range(4)]},
     )
     assert counts(run(tmp_path, "nightly")) == (2, 1, 0)
-    assert [row["overall_score"] for row in stored(tmp_path)["tables"][1]["rows"]] == [0.5, 0.0]
+    assert [row["overall_score"] for row in stored(tmp_path)["tables"][0]["rows"]] == [0.5, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -415,8 +415,8 @@ def test_bad_files_cost_only_themselves(tmp_path: Path) -> None:
     assert counts(done) == (3, 0, len(expected))
     board = stored(tmp_path)
     assert [[row["name"] for row in table["rows"]] for table in board["tables"]] == [
-        ["d-a", "d-b"],
         ["linked"],
+        ["d-a", "d-b"],
     ]
     assert len(board["failed"]) == len(expected)
     assert sorted(contents(tmp_path)) == sorted(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +11,8 @@ import pytest
 
 from boards_folders import contents, counts, failures, stored
 from cli import ROOT, question, run, write
+from forecasteval.nightly import corrections
+from forecasteval.ranking.changes import OVERALL, why
 
 NAMES: Final = [f"q{n}" for n in range(8)]
 ANSWERS: Final = {"a": "AAAAAAAA", "b": "AAAABBBB"}
@@ -71,6 +74,156 @@ def test_truths_beside_a_dataset_of_another_benchmark(tmp_path: Path) -> None:
     write(tmp_path, {"dataset/prophet-sample.truths.csv": "id,ground_truth\nx,1\n"})
     (line,) = failures(run(tmp_path, "nightly"), 2)
     assert "expected no truths beside this dataset" in line
+
+
+# --- Truths that come, are corrected, and go ---
+
+
+def changed(root: Path) -> list[tuple[str, str]]:
+    """The system and the reason of each change of tonight, as the report has them."""
+    done = run(root, "nightly", "--json")
+    assert done.code == 0
+    return [(change["system"], why(change)) for change in done.json["changes"]]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ("AAAA....", "AAAABB..", "more truths (4 → 6 of 8)"),
+        ("AAAA....", "BAAABB..", "more truths (4 → 6 of 8), corrected truths"),
+        ("AAAABBBB", "BAAABBBB", "corrected truths"),
+        ("AAAABBBB", "AAAABB..", "corrected truths"),  # that went
+        ("AAAA....", "AAA.B...", "more truths, corrected truths"),
+    ],
+)
+def test_more_truths_are_no_corrected_truths(
+    tmp_path: Path, before: str, after: str, reason: str
+) -> None:
+    run(week(tmp_path, before), "nightly")
+    assert changed(week(tmp_path, after)) == [("a", reason), ("b", reason)]
+
+
+def test_a_truth_that_goes_is_named_one_that_comes_is_not(tmp_path: Path) -> None:
+    run(week(tmp_path, "AAAA...."), "nightly")
+    done = run(week(tmp_path, "BAA.B..."), "nightly")
+    rows = [line.split() for line in done.out.splitlines() if re.match("q[0-9]", line)]
+    assert rows == [
+        ["q0", "250922.json", "truth", "A", "B"],
+        ["q3", "250922.json", "truth", "A", "–"],
+    ]
+
+
+def test_a_result_that_is_too_large_to_compare(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(corrections, "_LARGEST", 100)
+    run(week(tmp_path, "AAAA...."), "nightly")
+    reason = "other questions or truths (4 → 6 of 8)"
+    assert changed(week(tmp_path, "AAAABB..")) == [("a", reason), ("b", reason)]
+
+
+def test_all_truths_go_and_come_back(tmp_path: Path) -> None:
+    run(week(tmp_path, "AAAA...."), "nightly")
+    done = run(week(tmp_path, "........"), "nightly")
+    assert "no truth any more: 2 (a on 250922.json, b on 250922.json)" in done.out.splitlines()
+    assert done.code == 0
+    done = run(week(tmp_path, "AAAA...."), "nightly")
+    assert "back: 2 (a on 250922.json, b on 250922.json)" in done.out.splitlines()
+
+
+def test_moves_by_more_truths_stand_apart(tmp_path: Path) -> None:
+    run(week(week(tmp_path, "AAAA....", "250922"), "AAAAAAAA", "250915"), "nightly")
+    week(week(tmp_path, "AAAABB..", "250922"), "BAAAAAAA", "250915")
+    done = run(tmp_path, "nightly")
+    lines = done.out.splitlines()
+    apart = lines.index("Moves by more truths")
+    moves = [line for line in lines if re.search(r" [+-]0\.[0-9]{4} .*truths", line)]
+    assert [("more truths" in line, lines.index(line) > apart) for line in moves] == [
+        (False, False), (False, False), (True, True),
+    ]  # fmt: skip
+    for page in ("leaderboard.md", "leaderboard.html"):
+        assert "Moves by more truths" in (tmp_path / "evaluation" / page).read_text("utf-8")
+
+
+def test_boards_say_how_many_questions_are_resolved(tmp_path: Path) -> None:
+    run(week(week(tmp_path, "AAAABB..", "250922"), "AAAAAAAA", "250915"), "nightly")
+    for page in ("leaderboard.md", "leaderboard.html"):
+        text = (tmp_path / "evaluation" / page).read_text("utf-8").replace("\\", "")
+        assert "FutureX, 250922.json, 6 of 8 resolved" in text
+        assert "FutureX, all 2 datasets, 14 questions" in text
+        assert "counted by their resolved questions: 250922.json (6 of 8 resolved)" in text
+    (pooled,) = stored(tmp_path)["pooled"]
+    assert [(each["n"], each.get("pending")) for each in pooled["datasets"]] == [(8, None), (6, 2)]
+
+
+# --- Systems with other names ---
+
+
+def rename(root: Path, aliases: dict[str, list[str]]) -> None:
+    systems = {name: {"aliases": others} for name, others in aliases.items()}
+    write(root, {"prediction/systems.json": systems})
+
+
+def test_a_system_with_another_name_is_renamed(tmp_path: Path) -> None:
+    """By its alias, or because its file has another name; what it had over all weeks goes along."""
+    run(week(week(tmp_path, "AAAAAAAA", "250922"), "AAAABBBB", "250915"), "nightly")
+    rename(tmp_path, {"new": ["a"]})
+    done = run(tmp_path, "nightly")
+    lines = done.out.splitlines()
+    assert "renamed: 2 (a → new on 250915.json, a → new on 250922.json)" in lines
+    assert "renamed: results 2, scores moved 0" in lines
+    assert not [line for line in lines if line.startswith(("new:", "gone:"))]
+    history = (tmp_path / "evaluation/history.jsonl").read_text("utf-8").splitlines()
+    overall = [json.loads(line) for line in history if '"all datasets"' in line]
+    named = [line for line in overall if line["night"] == 2]
+    assert [(line["system"], line.get("gone"), line["renamed"]) for line in named] == [
+        ("a", True, "new"), ("new", None, "a"),
+    ]  # fmt: skip
+    for week_name in ("250915", "250922"):
+        path = tmp_path / f"prediction/{week_name}-b.json"
+        path.rename(path.with_name(f"{week_name}-c.json"))
+    done = run(tmp_path, "nightly")
+    assert "renamed: 2 (b → c on 250915.json, b → c on 250922.json)" in done.out
+
+
+def test_a_renamed_system_whose_score_moves(tmp_path: Path) -> None:
+    run(week(tmp_path, "AAAA...."), "nightly")
+    rename(tmp_path, {"new": ["b"]})
+    assert ("new", "more truths (4 → 6 of 8), renamed") in changed(week(tmp_path, "AAAABA.."))
+
+
+def test_another_system_is_not_renamed(tmp_path: Path) -> None:
+    """Two that went, two that came with the same file: nobody knows which is which."""
+    run(week(tmp_path, "AAAAAAAA", a="AAAAAAAA", b="AAAAAAAA"), "nightly")
+    for path in (tmp_path / "prediction").glob("*.json"):
+        path.unlink()
+    week(tmp_path, "AAAAAAAA", c="AAAAAAAA", d="AAAAAAAA")
+    out = run(tmp_path, "nightly").out
+    assert "renamed" not in out
+    assert "new: 2 (c on 250922.json, d on 250922.json)" in out
+
+
+# --- Over all weeks ---
+
+
+def test_each_nights_scores_over_all_weeks_are_in_the_history(tmp_path: Path) -> None:
+    run(week(week(tmp_path, "AAAAAABA", "250915"), "AAAA....", "250922"), "nightly")
+    done = run(week(tmp_path, "AAAABBBB", "250922"), "nightly")
+    lines = (tmp_path / "evaluation/history.jsonl").read_text("utf-8").splitlines()
+    overall = [line for line in map(json.loads, lines) if line["dataset"] == OVERALL]
+    assert [(line["night"], line["system"], line["rank"]) for line in overall] == [
+        (1, "a", 1), (1, "b", 2), (2, "a", 2), (2, "b", 1),
+    ]  # fmt: skip
+    (pooled,) = stored(tmp_path)["pooled"]
+    assert {line["system"]: line["score"] for line in overall[2:]} == {
+        row["name"]: row["overall_score"] for row in pooled["rows"]
+    }
+    text = done.out.partition("Over all datasets")[2].splitlines()
+    assert [line.split()[0::4] for line in text[2:4]] == [["a", "1"], ["b", "2"]]
+    assert [
+        (c["system"], c["ranks"]) for c in run(tmp_path, "nightly", "--json").json["moves"]
+    ] == []
+
+
+# --- What is gone ---
 
 
 def names(root: Path) -> set[str]:

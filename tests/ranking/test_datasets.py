@@ -124,8 +124,15 @@ def test_one_table_per_dataset_and_per_questions() -> None:
     tables = [
         (table["dataset"], [row["name"] for row in table["rows"]]) for table in board["tables"]
     ]
-    assert sorted(tables[:2], key=str) == [(None, ["b (5)"]), (None, ["c (4)"])]
-    assert tables[2:] == [("x.json", ["a", "c"]), ("y.json", ["b"])]
+    assert tables[:2] == [("y.json", ["b"]), ("x.json", ["a", "c"])]
+    assert sorted(tables[2:], key=str) == [(None, ["b (5)"]), (None, ["c (4)"])]
+
+
+def test_the_newest_dataset_is_first_by_the_natural_order_of_names() -> None:
+    names = ["week9.json", "week10.json", "week1.json"]
+    board = rank([{**system("a", True), "dataset": name} for name in names])
+    found = [table["dataset"] for table in board["tables"]]
+    assert found == ["week10.json", "week9.json", "week1.json"]
 
 
 def test_order_of_the_results_changes_nothing() -> None:
