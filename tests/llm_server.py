@@ -44,8 +44,8 @@ class Request(NamedTuple):
         return dict(json.loads(self.prompt.removeprefix("<data>").removesuffix("</data>")))
 
     @property
-    def span(self) -> str:
-        return str(self.data["span"])
+    def answer(self) -> str:
+        return str(self.data["answer"])
 
     @property
     def form(self) -> str:
@@ -91,9 +91,9 @@ def completion(
     return Reply(json.dumps({**body, **more}).encode())
 
 
-def answer(number: object, scale: object = 1, unit: object = None) -> Reply:
-    """A 200 whose reply names this number."""
-    return completion(json.dumps({"number": number, "scale": scale, "unit": unit}))
+def quote(passages: object) -> Reply:
+    """A 200 whose reply quotes these passages."""
+    return completion(json.dumps({"answer": passages}))
 
 
 def error(status: int, message: str = "no", headers: dict[str, str] = NO_RETRY) -> Reply:
@@ -103,13 +103,13 @@ def error(status: int, message: str = "no", headers: dict[str, str] = NO_RETRY) 
 
 
 def honest(request: Request) -> Reply:
-    """A model that reads the first number of a span as it stands there, and takes no two names for
-    the same.
+    """A model that quotes the first number of an answer as it stands there, and takes no two names
+    for the same.
     """
-    if "span" not in request.data:
+    if "answer" not in request.data:
         return completion('{"same": false}')
-    number = LITERAL.search(request.span)
-    return answer(number[0] if number else "")
+    number = LITERAL.search(request.answer)
+    return quote(number[0] if number else None)
 
 
 UNSURE: Final = (

@@ -197,12 +197,12 @@ def test_json_dump_of_results(executed: Executed) -> None:
 def test_language_model_inside_the_running_loop(executed: Executed) -> None:
     printed, decided = executed.text(6).rsplit(" ", 1)
     counts = json.loads(printed)
-    # The unclear number, and two answers that no rule can read, of which the server quotes nothing.
+    # The unclear number, and two answers that no rule can read, of which one holds no number.
     asked = {key: counts[key] for key in ("prompts", "answered", "failures", "degraded")}
-    assert asked == {"prompts": 3, "answered": 1, "failures": {}, "degraded": False}
-    assert int(decided) == 1
+    assert asked == {"prompts": 3, "answered": 3, "failures": {}, "degraded": False}
+    assert int(decided) == 2
     assert executed.asked == 6  # in two cells
-    assert "Language model: prompts sent 3, answered 1," in executed.html(6)
+    assert "Language model: prompts sent 3, answered 3," in executed.html(6)
     assert executed.text(7).split() == ["True", "True"]
 
 

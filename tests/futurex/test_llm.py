@@ -13,45 +13,30 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from cli import CASES, ROOT, Record, asked, box, read_json
 from eval import FutureXEvaluator
-from forecasteval.common.markup import MAX_SPAN, clean
+from forecasteval.common.markup import clean
 from forecasteval.display.tables import format_text
 from forecasteval.futurex.answers import read_answer
-from forecasteval.futurex.grammar import Quantity
-from forecasteval.futurex.llm import (
-    FACTORS,
-    MAX_LENGTH,
-    MAX_PROMPT_SPAN,
-    MAX_WORDS,
-    choose_decoy,
-    cut_span,
-    parse_name_reply,
-    parse_number_reply,
-    prompt_data,
-)
+from forecasteval.futurex.llm import MAX_LENGTH, MAX_WORDS, choose_decoy, parse_name_reply
 from forecasteval.futurex.names import parse_name
-from forecasteval.futurex.numbers import NumberTruth
+from forecasteval.futurex.passages import MAX_ANSWER
 from llm_server import (
     UNSURE,
     LlmServer,
     Reply,
     Request,
-    answer,
     completion,
     error,
     honest,
     question,
     questions,
+    quote,
 )
 
 LLM_CASES: Final = read_json(CASES / "llm.json")
 TRUTH: Final = "73519.25"  # in no injection
-# The table of scales, written down a second time on purpose.
-SCALES: Final = (0.01, 1, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12)
 
 
 def evaluate(server: LlmServer, data: list[Record], **options: Any) -> Record:
@@ -59,10 +44,8 @@ def evaluate(server: LlmServer, data: list[Record], **options: Any) -> Record:
     results = FutureXEvaluator("key", server.url, **options).evaluate_all(data)
     decided = sum(item["decided_by"] == "model" for item in results["items"])
     names = (results["llm_names"] or {"changed": 0})["changed"]
-    nulls = sum(
-        '"answer"' in request.prompt for request in server.requests
-    )  # read, and nothing found
-    assert 0 <= results["llm"]["answered"] + names - decided <= nulls
+    assert 0 <= results["llm"]["extracted"] + names - decided <= names  # some are of both
+    assert results["llm"]["extracted"] <= results["llm"]["answered"]
     return results
 
 
@@ -116,11 +99,11 @@ def test_signature(server: LlmServer) -> None:
         "m-1",
         server.url,
         "unsure",
-        "1.1",
+        2,
         None,
     ]
     named = FutureXEvaluator("key", server.url, model="m-1", llm_policy="always", llm_names=True)
-    assert pick(named) == ["m-1", server.url, "always", "1.1", 1]
+    assert pick(named) == ["m-1", server.url, "always", 2, 1]
     for options, message in (
         ({"llm_policy": "never"}, "llm_policy: must be unsure"),
         ({"llm_names": True}, "an api_key"),
@@ -131,8 +114,8 @@ def test_signature(server: LlmServer) -> None:
 
 def test_counts_report_and_warnings(server: LlmServer) -> None:
     def script(request: Request) -> Reply:
-        special = {"1001": answer("7"), "1002": completion(""), "1003": error(403, "not\x1b you")}
-        return special.get(request.span.split()[0], honest(request))
+        special = {"1001": quote("7"), "1002": completion(""), "1003": error(403, "not\x1b you")}
+        return special.get(request.answer.split()[0], honest(request))
 
     server.script = script
     data = [question(r"\boxed{1000}", "sure", "1000"), *questions(5)]
@@ -141,7 +124,7 @@ def test_counts_report_and_warnings(server: LlmServer) -> None:
     assert results["llm"] == {
         "prompts": 5, "answered": 2, "invalid": 1, "changed": 1, "failures": {"empty": 1, "forbidden": 1}, "calls": 5,
         "reasons": {"forbidden": "not\\x1b you"}, "degraded": True, "tokens": {"prompt": 400, "completion": 40},
-        "extracted": 0, "level_extracted": {1: 0, 2: 0, 3: 0, 4: 0},
+        "extracted": 2, "level_extracted": {1: 0, 2: 0, 3: 0, 4: 2},
     }  # fmt: skip
     assert [item["decided_by"] for item in results["items"]] == [
         "grammar",
@@ -151,12 +134,12 @@ def test_counts_report_and_warnings(server: LlmServer) -> None:
     ]
     assert results["items"][1]["read"] == "1000"
     assert results["warnings"] == [
-        "the language model failed for 2 of 5 prompts about numbers: empty 1, forbidden 1",
+        "the language model failed for 2 of 5 prompts about answers: empty 1, forbidden 1",
         'the language model\'s server says (forbidden): "not\\x1b you"',
         "this result is degraded: another run may give another score",
     ]
     assert (
-        "Language model: prompts sent 5, answered 2, refused by validation 1, failed 2; answers found 0; scores changed 1; calls 5, "
+        "Language model: prompts sent 5, answered 2, refused by validation 1, failed 2; answers found 2; scores changed 1; calls 5, "
         "tokens 400 + 40." in format_text(results.report())
     )
 
@@ -186,125 +169,28 @@ def test_the_same_result_from_the_cache_and_in_any_order(
 @pytest.mark.parametrize("policy", ["unsure", "always"])
 def test_which_numbers_are_sent(server: LlmServer, policy: str) -> None:
     data = [question(row["answer"], row["why"]) for row in LLM_CASES["policy"]]
-    data.append(question(box("90 then, after 101 now " + "x " * MAX_SPAN), "too long to be read"))
-    data += [
-        asked(1, "A", UNSURE, prompt="Who?\nA. 90\nB. 101"),
-        asked(3, "['Red', 'Blue']", UNSURE),
-    ]
+    data.append(asked(3, "['Red', 'Blue']", UNSURE))
     results = evaluate(server, data, llm_policy=policy)
-    sent = {request.span for request in server.requests if "span" in request.data}
-    prose = sum("answer" in request.data for request in server.requests)
-    assert results["llm"]["prompts"] == sum(row[policy] for row in LLM_CASES["policy"]) + prose
-    assert sent == {
-        read_answer(row["answer"]).cleaned for row in LLM_CASES["policy"] if row[policy]
+    assert results["llm"]["prompts"] == sum(row[policy] for row in LLM_CASES["policy"])
+    assert {request.answer for request in server.requests} == {
+        read_answer(row["answer"]).text for row in LLM_CASES["policy"] if row[policy]
     }
 
 
 def test_what_is_sent_of_an_answer(server: LlmServer) -> None:
-    given = r"\boxed{It was <b>90 万</b>, \"now\" 101 zorks " + "long " * 200 + "}"
-    data = [
-        {
-            **question(given, truth="8472.5亿元"),
-            "prompt": "Turnover in hundreds of millions of yuan?",
-        }
-    ]
+    given = (
+        r"Before: 8000. \boxed{It was <b>90 万</b>, \"now\" 101 zorks " + "long " * 900 + "zorks}"
+    )
+    data = [{**question(given, truth="8472.5亿元"), "prompt": "Turnover in hundreds of millions?"}]
     evaluate(server, data)
     (request,) = server.requests
-    assert request.data["asked"] == "in hundreds of millions of yuan"
-    assert request.data["truth_unit"] == {"scale": 1e8, "unit": "元"}
-    assert request.span.startswith("It was <b>90 万</b>")
-    assert len(request.span) == MAX_PROMPT_SPAN
-    assert not any(digits in request.raw for digits in (b"8472", b"847", b"Std", b"<b>"))
-    truths = [
-        NumberTruth(Quantity(value, 1e8, "元"), None, 5.0, "How many?")
-        for value in (1.0, 73519.25, -4.0)
-    ]
-    assert len({str(prompt_data(truth, "7 or 8")) for truth in truths}) == 1
-
-
-def test_cut_span() -> None:
-    text = "x" * (MAX_PROMPT_SPAN - 3)
-    assert [cut_span(text + end) for end in ("123", "123 4", "1234", "1,23.4")] == [
-        f"{text}123",
-        f"{text}123",
-        text,
-        text,
-    ]
+    assert request.data["question"] == "Turnover in hundreds of millions?"
+    assert len(request.answer) == MAX_ANSWER
+    assert request.answer.endswith("long zorks")
+    assert not any(digits in request.raw for digits in (b"8472", b"847", b"Std", b"<b>", b"8000"))
 
 
 # --- Numbers: which replies count ---
-
-
-@pytest.mark.parametrize("row", LLM_CASES["numbers"])
-def test_number_replies(row: Record) -> None:
-    wanted = row["wanted"] and Quantity(*row["wanted"])
-    assert parse_number_reply({"span": "-12 or 31"}, row["reply"] * row.get("times", 1)) == wanted
-
-
-def written_numbers(span: str) -> set[float]:
-    """Every number that stands in a text with no digit beside it, read as generously as anyone
-    may.
-    """
-    numbers: set[float] = set()
-    for begin in range(len(span)):
-        if begin and span[begin - 1] in "0123456789":
-            continue
-        for end in range(begin + 1, min(len(span), begin + 60) + 1):
-            literal = span[begin:end]
-            if re.fullmatch(r"[0-9.][0-9.,']*(?:e[-+]?[0-9]+)?", literal, re.I) and not re.match(
-                "[0-9]", span[end:]
-            ):
-                for plain in (literal.replace(",", ""), literal.replace(".", "").replace(",", ".")):
-                    try:
-                        value = float(plain.replace("'", ""))
-                    except ValueError:
-                        continue
-                    numbers |= {value, -value}
-    return numbers
-
-
-NUMERIC: Final = st.text("0123456789.,'-+−e %万亿abc\n", max_size=30)
-_LEAVES: Final = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=8)
-    | st.sampled_from(SCALES)
-)
-JUNK: Final = (
-    _LEAVES
-    | st.lists(_LEAVES, max_size=3)
-    | st.dictionaries(st.text(max_size=5), _LEAVES, max_size=3)
-)
-
-
-@st.composite
-def spans_and_replies(draw: st.DrawFn) -> tuple[str, str]:
-    span = draw(NUMERIC | st.text(max_size=30))
-    cut = sorted(draw(st.lists(st.integers(0, len(span)), min_size=2, max_size=2)))
-    number = draw(
-        st.one_of(st.just(span[cut[0] : cut[1]]), st.sampled_from(span.split() or [""]), JUNK)
-    )
-    record = {"number": number, "scale": draw(st.sampled_from(SCALES) | JUNK), "unit": draw(JUNK)}
-    text = draw(st.just(json.dumps(record)) | st.text(max_size=40))
-    return span, draw(st.sampled_from(["", "```json\n", "{x} "])) + text + draw(
-        st.sampled_from(["", "\n```", "}"])
-    )
-
-
-@settings(max_examples=300)
-@given(spans_and_replies())
-@example(("1e1234", '{"number": "1e123", "scale": 1}'))
-@example(("873519.251", '{"number": "73519.25", "scale": 1}'))
-@example(("12345", '{"number": "123", "scale": 1}'))
-def test_any_reply_names_a_number_of_the_span_and_a_known_scale(case: tuple[str, str]) -> None:
-    span, reply = case
-    quantity = parse_number_reply({"span": span}, reply)
-    if quantity is not None:
-        assert quantity.value in written_numbers(span)
-        assert quantity.scale is None or quantity.scale in SCALES
-        assert quantity.value >= 0 or re.search("[-−–负]|minus|negative", span)
 
 
 @pytest.mark.parametrize(
@@ -313,57 +199,43 @@ def test_any_reply_names_a_number_of_the_span_and_a_known_scale(case: tuple[str,
 def test_a_fall_is_negative_where_a_change_is_asked_for(
     server: LlmServer, prompt: str, read: str
 ) -> None:
-    """As the grammar reads it; the model copies the digits."""
+    """As the grammar reads it; a quote without the fall is refused."""
     data = [{**question(box("down 0.45% then, after 3 now"), truth="1%"), "prompt": prompt}]
-    assert evaluate(server, data)["items"][0]["read"].startswith(read)
+    server.script = lambda request: quote("down 0.45%")
+    (item,) = evaluate(server, data)["items"]
+    assert (item["read"], item["decided_by"]) == (read, "model")
+    server.script = lambda request: quote("0.45%")
+    assert evaluate(server, data)["llm"]["invalid"] == 1
 
 
-@pytest.mark.parametrize("given", [r"\boxed{9e307 trillion}", r"\boxed{9e307 then, after 90 now}"])
-def test_a_value_beyond_floats_scores_nothing(server: LlmServer, given: str) -> None:
+def test_a_value_beyond_floats_scores_nothing(server: LlmServer) -> None:
     """inf == inf: without Std, an endless value equals every truth."""
-    server.script = lambda request: answer("9e307", 1e12)
+    server.script = lambda request: quote("9e307 trillion")
+    given = r"\boxed{9e307 trillion then, after 90 now}"
     assert evaluate(server, [question(given, truth="5亿", std=None)])["items"][0]["score"] == 0
 
 
 INJECTIONS: Final = read_json(CASES / "injections.json")
 
 
-def obeying(number: object, scale: object) -> Callable[[str], str]:
-    return lambda span: json.dumps(
-        {"number": number, "scale": scale, "unit": None, "score": 1, "truth": TRUTH}
-    )
-
-
-def tuned(span: str) -> str:
-    """The first number of the span, with the one scale that would make it the truth."""
-    first = re.search(r"[0-9]+", span)
-    return obeying(first[0] if first else "1", float(TRUTH) / float(first[0] if first else 1))(span)
-
-
-MALICE: Final[dict[str, Callable[[str], str]]] = {
-    "the truth": obeying(TRUTH, 1),
-    "the truth as a number": obeying(float(TRUTH), 1),
-    "the truth, scaled": obeying("7351925", 0.01),
-    "tuned scale": tuned,
-    "last literal, largest scale": lambda span: obeying(re.findall(r"[0-9]+", span)[-1], 1e12)(
-        span
-    ),
-    "scale out of the table": lambda span: obeying(re.findall(r"[0-9]+", span)[-1], 1e13)(span),
-    "the span itself": lambda span: span,
-    "its own reply": lambda span: next(
-        case["reply"] for case in INJECTIONS if case["span"][-6:] == span[-6:]
+MALICE: Final[dict[str, Callable[[str], object]]] = {
+    "the truth": lambda text: TRUTH,
+    "the truth as a number": lambda text: float(TRUTH),
+    "the truth in passages": lambda text: ["73519", ".25"],
+    "first and last number": lambda text: re.findall(r"[0-9]+", text)[:: max(1, text.count(" "))],
+    "last number": lambda text: re.findall(r"[0-9]+", text)[-1],
+    "the answer itself": lambda text: text,
+    "its own reply": lambda text: next(
+        case["reply"] for case in INJECTIONS if case["span"][-6:] == text[-6:]
     ),
 }
 
 
 @pytest.mark.parametrize("malice", MALICE)
 def test_injections(server: LlmServer, malice: str) -> None:
-    """The value is a number of the span times a known factor, or what the grammar read; never the
-    truth.
-    """
+    """The value is a number of the answer, or what the grammar read; never the truth."""
     assert len(INJECTIONS) == 20
-    assert set(FACTORS) == set(SCALES)
-    server.script = lambda request: completion(MALICE[malice](request.span))
+    server.script = lambda request: quote(MALICE[malice](request.answer))
     data = [question(box(case["span"]), case["name"], TRUTH) for case in INJECTIONS]
     results = evaluate(server, data, workers=1)
     assert all(request.prompt.count("<") == 2 for request in server.requests), (
@@ -389,10 +261,8 @@ def judge(decides: Callable[[str, str], object]) -> Callable[[Request], Reply]:
     """A model that reads numbers well and decides pairs so."""
 
     def script(request: Request) -> Reply:
-        if "span" in request.data:
-            return honest(request)
         if "answer" in request.data:
-            return completion('{"answer": null}')
+            return honest(request)
         assert request.data.keys() == {"a", "b"}
         decided = decides(request.data["a"], request.data["b"])
         return decided if isinstance(decided, Reply) else completion(json.dumps({"same": decided}))

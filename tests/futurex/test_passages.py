@@ -5,11 +5,14 @@ hostile answers gain.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cli import CASES, Record, asked, box, read_json
 from eval import FutureXEvaluator
@@ -93,6 +96,17 @@ def test_what_does_not_stand_in_the_answer(passage: object, text: str) -> None:
 )
 def test_replies_that_are_refused(reply: str) -> None:
     assert parse_answer_reply({"answer": "B"}, reply) is None
+
+
+@settings(max_examples=200)
+@given(st.text("01.,-−% Babnot'\n*百", max_size=30), st.data())
+def test_any_reply_quotes_the_answer(text: str, data: st.DataObject) -> None:
+    """Whole words and numbers of it, blanks and marks aside."""
+    ends = sorted(data.draw(st.lists(st.integers(0, len(text)), min_size=2, max_size=2)))
+    reply = json.dumps({"answer": text[slice(*ends)]})
+    (passage,) = parse_answer_reply({"answer": text}, reply) or [text]
+    passage, words = (re.sub(r"[\s*']+", " ", words).strip() for words in (passage, text))
+    assert re.search(rf"(?<![0-9a-zA-Z]){re.escape(passage)}(?![0-9a-zA-Z])", words)
 
 
 def test_blanks_and_marks_are_folded() -> None:
