@@ -73,13 +73,26 @@ def mutate(code: str, number: int) -> tuple[str, str]:
 
 
 def is_killed(checkout: Path, module: str, code: str, timeout: float) -> bool:
-    """Whether the tests of a module's room fail with this code of it, in a copy of the checkout."""
-    target, tests = checkout / module, Path("tests", Path(module).parts[1])
+    """Whether tests fail with this code of a module, in a copy of the checkout: the module's own,
+    and if these pass all of its room.
+    """
+    target, room = checkout / module, Path("tests", Path(module).parts[1])
+    places = [room / f"test_{target.name}", room if (checkout / room).is_dir() else Path("tests")]
     kept = target.read_text(encoding="utf-8")
     target.write_text(code, encoding="utf-8")
-    own = tests / f"test_{target.name}"  # is likeliest to fail, so it runs first
-    where = [str(path) for path in (own, tests) if (checkout / path).exists()] or ["tests"]
-    command = [sys.executable, "-m", "pytest", "-xq", "--hypothesis-seed=0", *where, module]
+    try:
+        return any(
+            fails(checkout, [str(place), module], timeout)
+            for place in places
+            if (checkout / place).exists()
+        )
+    finally:
+        target.write_text(kept, encoding="utf-8")
+
+
+def fails(checkout: Path, tests: list[str], timeout: float) -> bool:
+    """Whether tests fail, or take longer than `timeout` seconds."""
+    command = [sys.executable, "-m", "pytest", "-xq", "--hypothesis-seed=0", *tests]
     streams: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(command, cwd=checkout, start_new_session=True, **streams)
     try:
@@ -89,7 +102,6 @@ def is_killed(checkout: Path, module: str, code: str, timeout: float) -> bool:
         return True
     finally:
         process.wait()
-        target.write_text(kept, encoding="utf-8")
 
 
 def main() -> None:
