@@ -35,7 +35,7 @@ from .tables import CSV, Table, read_table
 _EXAMPLES: Final = """\
   {0} convert logs/run.eval -o prediction/250915-mymodel.json
   {0} convert batch_output.jsonl -o prediction/250915-mymodel.json
-  {0} convert run_1/benchmark_results.jsonl run_2/benchmark_results.jsonl -o prediction/250915-miroflow.json
+  {0} convert run_1/results.jsonl run_2/results.jsonl -o prediction/250915-miroflow.json
   {0} convert answers.csv -o prediction/250915-mymodel.json --id question --answer reply
   {0} convert --dataset train-00000-of-00001.parquet -o dataset/past.json
 
@@ -77,7 +77,10 @@ def run(argv: Sequence[str], program: str, check: Check) -> int:
 
 def build_parser(program: str) -> argparse.ArgumentParser:
     """The options; `program` is what stands before `convert` on the command line."""
-    what = "Convert output of other programs to prediction files: inspect_ai, OpenAI batches, MiroFlow, tables."
+    what = (
+        "Convert output of other programs to prediction files: "
+        "inspect_ai, OpenAI batches, MiroFlow, tables."
+    )
     parser = Parser(prog=f"{program} convert", **describe(program, what, _EXAMPLES, "converted"))
     add = parser.add_argument
     add(

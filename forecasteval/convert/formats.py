@@ -284,7 +284,10 @@ def read_source(path: Path, columns: Columns, truths: Truths) -> Source:
     if form.read is _read_task and len({len(run.ids) for run in source.runs.values()}) > 1:
         # With early stopping, later attempts are of questions whose answers were wrong before, and
         # of no others.
-        note = "rows have different numbers of attempts: if they stop at the first right one, later runs are incomplete"
+        note = (
+            "rows have different numbers of attempts: "
+            "if they stop at the first right one, later runs are incomplete"
+        )
         source.notes.append(note)
     return source
 

@@ -17,7 +17,7 @@ _MISSING: Final = "–"
 
 
 def format_report(report: Report, form: str) -> str:
-    """A report in one of `tables.FORMS` but text; of CSV its first table, InputError if it has none."""
+    """A report in one of `tables.FORMS` but text; as CSV its first table, else InputError."""
     if form == "csv":
         tables = [block for block in report if isinstance(block, Table)]
         if not tables:

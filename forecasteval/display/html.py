@@ -24,7 +24,10 @@ from .tables import Bar, Cell, Column, Interval, Link, Links, Mark, Marked, Shad
 _ONE_LINE: Final = 48  # characters of a cell that is not broken
 _FOLDED: Final = 100  # rows from which on the style shows the first 50 only
 _SCROLLED: Final = 500  # characters from which on a text may be higher than its box
-_PAPER: Final = "On paper a table has all rows, unless a search or filters stand above it. Closed rows stay closed."
+_PAPER: Final = (
+    "On paper a table has all rows, unless a search or filters stand above it. "
+    "Closed rows stay closed."
+)
 
 
 # --- Files ---

@@ -1,8 +1,8 @@
 """Tables of cells, declared by their columns, and reports of lines and tables for terminals and
 notebooks.
 
-The same tables stand on pages (`display.pages`), are drawn by `plot` (`display.charts`), and make CSV
-and Markdown.
+The same tables stand on pages (`display.pages`), are drawn by `plot` (`display.charts`), and make
+CSV, Markdown and LaTeX (`display.formats`).
 """
 
 from __future__ import annotations

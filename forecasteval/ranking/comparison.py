@@ -339,7 +339,10 @@ def _find_season(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> 
     read = list(map(read_result, results, distinct_names(results)))
     systems = [result for result in read if isinstance(result, System)]
     if len(systems) < len(read):
-        problem = "expected systems with a score per question; forecasters are compared within one dataset"
+        problem = (
+            "expected systems with a score per question; "
+            "forecasters are compared within one dataset"
+        )
         forecasters = next(result for result in read if isinstance(result, ForecasterTable))
         raise InputError("compare", problem, forecasters.name)
     candidates = [

@@ -250,7 +250,8 @@ def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
         if len(groups) > 1:
             listed = "; ".join(", ".join(map(printable, group)) for group in groups)
             remarks.append(
-                f"{printable(name)}: its runs have different questions and are not averaged: {listed}"
+                f"{printable(name)}: its runs have different questions and are not averaged: "
+                f"{listed}"
             )
         combined += map(combine_runs, parts.values())
     return combined, sorted(remarks)
