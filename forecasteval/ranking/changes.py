@@ -153,9 +153,9 @@ def _read_change(before: Line | None, line: Line) -> Change:
         change["renamed"] = line["renamed"]
     if before is None or gone:
         return change
-    if {"resolved", "questions"} <= before.keys() & line.keys():
-        if before["resolved"] != line["resolved"]:
-            change["resolved"] = [before["resolved"], line["resolved"], line["questions"]]
+    both = before.keys() & line.keys()
+    if both >= {"resolved", "questions"} and before["resolved"] != line["resolved"]:
+        change["resolved"] = [before["resolved"], line["resolved"], line["questions"]]
     if "rank" in line and "rank" in before:
         change["ranks"] = [before["rank"], line["rank"]]
     return change
