@@ -1,5 +1,5 @@
-"""Arrays as callers give them, checked: flat columns of forecasts, numbered observations; and sums
-over them.
+"""Arrays as callers give them, checked: flat columns of forecasts, tables of answers; and sums over
+them.
 """
 
 from __future__ import annotations
@@ -47,18 +47,19 @@ def flat_columns(
     return arrays, ends[:-1], sizes
 
 
-def observations(
-    where: str, forecaster: ArrayLike, problem: ArrayLike, name: str, values: ArrayLike
-) -> tuple[Ints, Ints, Floats]:
-    """Forecasters, events and values; InputError unless both are numbered from 0 without gaps."""
-    numbers = [np.asarray(column) for column in (forecaster, problem)]
+def answer_table(
+    where: str, forecaster: ArrayLike, event: ArrayLike, name: str, values: ArrayLike
+) -> tuple[Floats, Floats]:
+    """The values as a table, events × forecasters, with 0 where there is none, and where there is
+    one: 1 or 0.
+
+    InputError unless both are numbered from 0 without gaps, and each pair has one value.
+    """
+    numbers = [np.asarray(column) for column in (forecaster, event)]
     (y,), _, _ = flat_columns(where, {name: values}, range(np.size(values) + 1))
     if any(column.shape != y.shape for column in numbers):
-        raise InputError(
-            where,
-            "expected arrays of one length",
-            f"{numbers[0].size}, {numbers[1].size} and {y.size}",
-        )
+        sizes = f"{numbers[0].size}, {numbers[1].size} and {y.size}"
+        raise InputError(where, "expected arrays of one length", sizes)
     if not len(y):
         raise InputError(where, "expected observations", "none")
     if any(column.dtype.kind not in "iu" for column in numbers):
@@ -67,7 +68,11 @@ def observations(
     i, j = (column.astype(np.int64) for column in numbers)
     if any(column.min() < 0 or (np.bincount(column) == 0).any() for column in (i, j)):
         raise InputError(where, "forecasters and problems must be numbered from 0 without gaps")
-    return i, j, y
+    table, present = np.zeros((2, j.max() + 1, i.max() + 1))
+    table[j, i], present[j, i] = y, 1
+    if present.sum() < len(y):
+        raise InputError(where, "expected one value of each forecaster and problem", "several")
+    return table, present
 
 
 def positions(starts: Ints, sizes: Ints) -> Ints:

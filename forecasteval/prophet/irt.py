@@ -4,13 +4,12 @@ two-parameter model.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Floats, Ints, observations
+from .arrays import Floats, answer_table
 
 ALPHA_VARIANCE: Final = 0.25  # prior of ln a: N(0, 1/2²)
 B_VARIANCE: Final = 4.0  # prior of b: N(mu, 2²)
@@ -36,99 +35,74 @@ class IrtFit(NamedTuple):
 
 
 class Posterior(NamedTuple):
-    """The posterior of the two-parameter model: forecaster i answered problem j with y.
+    """The posterior of the two-parameter model; y: problems × forecasters, present: 1 or 0.
 
-    Parameters x: θ (forecasters), α = ln a and b (problems), μ. Observation: π = σ(η), η = a(θ -
-    b), ln-likelihood y ln π + (1 - y) ln(1 - π). With r = y - π and w = π(1 - π), minus the Hessian
-    has per observation θθ a²w, θα aηw - ar, θb -a²w, αα η²w - rη, αb ar - aηw, bb a²w; Fisher's
-    information drops the terms with r.
+    Parameters x: θ (forecasters), α = ln a and b (problems), μ. Answer: π = σ(η), η = a(θ - b),
+    ln-likelihood y ln π + (1 - y) ln(1 - π). With r = y - π and w = π(1 - π), minus the Hessian has
+    per answer θθ a²w, θα aηw - ar, θb -a²w, αα η²w - rη, αb ar - aηw, bb a²w; Fisher's information
+    drops the terms with r.
     """
 
-    i: Ints
-    j: Ints
     y: Floats
-    forecasters: int
-    problems: int
+    present: Floats
 
     def split(self, x: Floats) -> tuple[Floats, Floats, Floats, float]:
-        f, n = self.forecasters, self.problems
-        return x[:f], x[f : f + n], x[f + n : f + 2 * n], float(x[-1])
+        problems, forecasters = self.y.shape
+        theta, alpha, b = np.split(x[:-1], [forecasters, forecasters + problems])
+        return theta, alpha, b, float(x[-1])
 
     def terms(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """a, η, r and w of every observation."""
+        """a of every problem; η, r and w of every answer, r and w 0 where there is none."""
         theta, alpha, b, _ = self.split(x)
-        a = np.exp(alpha)[self.j]
-        eta = a * (theta[self.i] - b[self.j])
+        a = np.exp(alpha)[:, None]
+        eta = a * (theta - b[:, None])
         pi = 1 / (1 + np.exp(-np.clip(eta, -700, 700)))
-        return a, eta, self.y - pi, pi * (1 - pi)
+        return a, eta, (self.y - pi) * self.present, pi * (1 - pi) * self.present
 
     def values(self, x: Floats) -> tuple[float, float]:
         """The log-likelihood and the log-prior."""
         theta, alpha, b, mu = self.split(x)
-        eta = np.exp(alpha)[self.j] * (theta[self.i] - b[self.j])
+        eta = np.exp(alpha)[:, None] * (theta - b[:, None])
         prior = theta @ theta + alpha @ alpha / ALPHA_VARIANCE + (b - mu) @ (b - mu) / B_VARIANCE
-        fit = (self.y * eta - np.maximum(eta, 0) - np.log1p(np.exp(-np.abs(eta)))).sum()
-        return float(fit), -float(prior) / 2
+        fit = self.y * eta - np.maximum(eta, 0) - np.log1p(np.exp(-np.abs(eta)))
+        return float((fit * self.present).sum()), -float(prior) / 2
 
     def gradient(self, x: Floats) -> Floats:
         theta, alpha, b, mu = self.split(x)
         a, eta, r, _ = self.terms(x)
-        top = np.bincount(self.i, a * r, self.forecasters) - theta
-        by_alpha = np.bincount(self.j, r * eta, self.problems) - alpha / ALPHA_VARIANCE
-        by_b = -np.bincount(self.j, a * r, self.problems) - (b - mu) / B_VARIANCE
+        top = (a * r).sum(axis=0) - theta
+        by_alpha = (r * eta).sum(axis=1) - alpha / ALPHA_VARIANCE
+        by_b = -(a * r).sum(axis=1) - (b - mu) / B_VARIANCE
         return np.concatenate([top, by_alpha, by_b, [(b - mu).sum() / B_VARIANCE]])
-
-    def table(self, values: Floats) -> Floats:
-        """Forecasters × problems."""
-        cells = np.bincount(
-            self.i * self.problems + self.j, values, self.forecasters * self.problems
-        )
-        return np.asarray(cells, dtype=float).reshape(self.forecasters, self.problems)
 
     def curvature(self, x: Floats) -> Curvature:
         """Minus the Hessian; Fisher's information where that is not positive definite."""
         a, eta, r, w = self.terms(x)
         try:
-            return Curvature(self, a, eta, r, w)
+            return Curvature(a, eta, r, w)
         except np.linalg.LinAlgError:
-            return Curvature(self, a, eta, np.zeros_like(r), w)
+            return Curvature(a, eta, np.zeros_like(r), w)
 
 
 class Curvature:
-    """A matrix to be inverted by elimination: of the problems' 2×2 blocks (α, b), or of the
-    forecasters if more.
-
-    What remains are the top parameters, θ and μ. Raises LinAlgError unless it is positive definite.
+    """A matrix whose inverse is found by elimination of the problems' 2×2 blocks (α, b): the top
+    parameters remain, θ and μ. Raises LinAlgError unless it is positive definite.
     """
 
-    def __init__(self, model: Posterior, a: Floats, eta: Floats, r: Floats, w: Floats) -> None:
-        f, n = model.forecasters, model.problems
-        diagonal = np.append(np.bincount(model.i, a * a * w, f) + 1, n / B_VARIANCE)
-        self.aa = np.bincount(model.j, eta * eta * w - r * eta, n) + 1 / ALPHA_VARIANCE
-        self.bb = np.bincount(model.j, a * a * w, n) + 1 / B_VARIANCE
-        self.ab = np.bincount(model.j, a * r - a * eta * w, n)
+    def __init__(self, a: Floats, eta: Floats, r: Floats, w: Floats) -> None:
+        from scipy.linalg import cho_factor
+
+        self.aa = (eta * eta * w - r * eta).sum(axis=1) + 1 / ALPHA_VARIANCE
+        self.bb = (a * a * w).sum(axis=1) + 1 / B_VARIANCE
+        self.ab = (a * r - a * eta * w).sum(axis=1)
         self.determinant = self.aa * self.bb - self.ab * self.ab
         if (self.aa <= 0).any() or (self.determinant <= 0).any():
             raise np.linalg.LinAlgError
-        by_mu = np.append(np.zeros(n), np.full(n, -1 / B_VARIANCE))  # μ meets b only
-        self.cross = np.vstack(
-            [np.hstack([model.table(a * eta * w - a * r), model.table(-a * a * w)]), by_mu]
-        )
-        self.solve_top = self._eliminate(diagonal, f <= n)
-
-    def _eliminate(self, diagonal: Floats, few_forecasters: bool) -> Callable[[Floats], Floats]:
-        from scipy.linalg import cho_factor, cho_solve
-
-        if few_forecasters:
-            factor = cho_factor(np.diag(diagonal) - self._solve_blocks(self.cross) @ self.cross.T)
-            return lambda right: np.asarray(cho_solve(factor, right))
-        scaled = self.cross / diagonal[:, None]
-        off = np.diag(self.ab)
-        block = np.block([[np.diag(self.aa), off], [off, np.diag(self.bb)]])
-        factor = cho_factor(block - self.cross.T @ scaled)
-        return lambda right: np.asarray(
-            (right.T / diagonal).T + scaled @ cho_solve(factor, scaled.T @ right)
-        )
+        count = len(a)
+        by_mu = np.append(np.zeros(count), np.full(count, -1 / B_VARIANCE))  # μ meets b only
+        self.cross = np.vstack([np.hstack([(a * eta * w - a * r).T, (-a * a * w).T]), by_mu])
+        diagonal = np.append((a * a * w).sum(axis=0) + 1, count / B_VARIANCE)
+        self.top = cho_factor(np.diag(diagonal) - self._solve_blocks(self.cross) @ self.cross.T)
 
     def _solve_blocks(self, right: Floats) -> Floats:
         """The inverse of the 2×2 blocks times the rows of `right`, each α of all problems and b of
@@ -138,14 +112,18 @@ class Curvature:
         rows = self.bb * a - self.ab * b, self.aa * b - self.ab * a
         return np.concatenate([row / self.determinant for row in rows], axis=-1)
 
+    def solve_top(self, right: Floats) -> Floats:
+        from scipy.linalg import cho_solve
+
+        return np.asarray(cho_solve(self.top, right))
+
     def solve(self, gradient: Floats) -> Floats:
         """The Newton step."""
-        f = len(self.cross) - 1
-        inner = gradient[f:-1]
-        top = self.solve_top(
-            np.append(gradient[:f], gradient[-1]) - self.cross @ self._solve_blocks(inner)
-        )
-        return np.concatenate([top[:f], self._solve_blocks(inner - top @ self.cross), top[f:]])
+        size = len(self.cross) - 1
+        inner = gradient[size:-1]
+        outer = np.append(gradient[:size], gradient[-1])
+        top = self.solve_top(outer - self.cross @ self._solve_blocks(inner))
+        return np.concatenate([top[:-1], self._solve_blocks(inner - top @ self.cross), top[-1:]])
 
 
 def fit_irt(
@@ -168,48 +146,48 @@ def fit_irt(
     InputError: no observation, lengths that differ, y outside [0, 1]. Source: Bo et al. (2017),
     simplified; sandwich: White (1982).
     """
-    i, j, values = observations("fit_irt", forecaster, problem, "y", y)
-    model = Posterior(i, j, values, int(i.max()) + 1, int(j.max()) + 1)
-    means = np.clip(np.bincount(j, values, model.problems) / np.bincount(j), 0.02, 0.98)
+    model = Posterior(*answer_table("fit_irt", forecaster, problem, "y", y))
+    problems, forecasters = model.y.shape
+    means = np.clip(model.y.sum(axis=1) / model.present.sum(axis=1), 0.02, 0.98)
     b = -np.log(means / (1 - means))
-    x = np.concatenate([np.zeros(model.forecasters + model.problems), b, [b.mean()]])
-    tolerance = 1e-8 * max(1.0, len(values) / 1000)
-    value, gradient = sum(model.values(x)), model.gradient(x)
-    iterations = 0
+    x = np.concatenate([np.zeros(forecasters + problems), b, [b.mean()]])
+    tolerance = 1e-8 * max(1.0, model.present.sum() / 1000)
+    value, gradient, iterations = sum(model.values(x)), model.gradient(x), 0
     while np.abs(gradient).max() > tolerance and iterations < max_iterations:
         iterations += 1
-        step = model.curvature(x).solve(gradient)
-        slope, length = float(gradient @ step), 1.0
-        # A rise below rounding cannot be seen: then the gradient decides. `not >=`, since too long
-        # a step gives nan.
-        with np.errstate(over="ignore", invalid="ignore"):
-            least = value - 1e-12 * abs(value)
-            while (
-                not sum(model.values(x + length * step)) >= least + 1e-4 * length * slope
-                and length > 1e-10
-            ):
-                length /= 2
-        x = x + length * step
+        x = _step(model, x, value, gradient)
         value, gradient = sum(model.values(x)), model.gradient(x)
     theta, alpha, b, mu = model.split(x)
-    _, _, r, _ = model.terms(x)
+    a, _, r, _ = model.terms(x)
     # At the mode a problem's derivatives by its α and b are 0: those by θ and μ remain. Σθ = 0
     # whatever the problems are, so that what moves θ moves θ - mean θ by as much.
-    scores = np.vstack([model.table(np.exp(alpha)[j] * r), (b - mu) / B_VARIANCE])
-    influence = np.asarray(model.curvature(x).solve_top(scores)[:-1].T)
-    factor = model.problems / (model.problems - 1) if model.problems > 1 else np.nan
-    errors = np.sqrt((influence**2).sum(axis=0) * factor)
-    norm = float(np.abs(gradient).max())
-    likelihood = model.values(x)[0]
+    scores = np.vstack([(a * r).T, (b - mu) / B_VARIANCE])
+    influence = model.curvature(x).solve_top(scores)[:-1].T
+    factor = problems / (problems - 1) if problems > 1 else np.nan
     return IrtFit(
-        theta,
-        errors,
-        b,
-        np.exp(alpha),
-        likelihood,
-        value,
-        norm,
-        iterations,
-        norm <= tolerance,
-        influence,
+        ability=theta,
+        ability_se=np.sqrt((influence**2).sum(axis=0) * factor),
+        difficulty=b,
+        discrimination=np.exp(alpha),
+        log_likelihood=model.values(x)[0],
+        log_posterior=value,
+        gradient_norm=float(np.abs(gradient).max()),
+        iterations=iterations,
+        converged=bool(np.abs(gradient).max() <= tolerance),
+        influence=influence,
     )
+
+
+def _step(model: Posterior, x: Floats, value: float, gradient: Floats) -> Floats:
+    """Where Newton's step leads, halved until the value rises."""
+    step, length = model.curvature(x).solve(gradient), 1.0
+    rise = 1e-4 * float(gradient @ step)
+    # A rise below rounding cannot be seen: then the gradient decides. `not >=`, since too long a
+    # step gives nan.
+    least = value - 1e-12 * abs(value)
+    with np.errstate(over="ignore", invalid="ignore"):
+        while not sum(model.values(x + length * step)) >= least + length * rise:
+            length /= 2
+            if length < 1e-10:
+                break
+    return np.asarray(x + length * step)

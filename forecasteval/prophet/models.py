@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.records import group_by, number_text
 
-from .arrays import Bools, Floats, Ints, observations
+from .arrays import Bools, Floats, Ints, answer_table
 from .fields import Notes
 from .irt import IrtFit, fit_irt
 from .score_table import Scored
@@ -58,16 +58,10 @@ def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> Effect
     """
     from scipy.linalg import cho_factor, cho_solve
 
-    i, j, values = observations("fit_effects", forecaster, event, "y", y)
-    forecasters, events = int(i.max()) + 1, int(j.max()) + 1
-    part, part_of_event = connected_parts(i, j, forecasters)
-    present = np.zeros((events, forecasters))
-    present[j, i] = 1
+    table, present = answer_table("fit_effects", forecaster, event, "y", y)
+    part, part_of_event = connected_parts(present)
     answers, counts = present.sum(axis=1), present.sum(axis=0)
-    table = np.zeros((events, forecasters))
-    table[j, i] = values
-    mean = table.sum(axis=1) / answers
-    shares = present / answers[:, None]
+    mean, shares = table.sum(axis=1) / answers, present / answers[:, None]
     laplacian = np.diag(counts) - present.T @ shares
     laplacian += (part[:, None] == part) / np.bincount(part)[part]  # the level of each part is free
     factor = cho_factor(laplacian)
@@ -84,15 +78,17 @@ def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> Effect
     return EffectsFit(alpha + level[part], errors, difficulty, influence, part)
 
 
-def connected_parts(forecaster: Ints, event: Ints, forecasters: int) -> tuple[Ints, Ints]:
+def connected_parts(present: Floats) -> tuple[Ints, Ints]:
     """The number of the part of every forecaster and of every event: forecasters are connected by
     shared events.
     """
-    from scipy.sparse import coo_matrix
+    from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components
 
-    size = forecasters + int(event.max()) + 1
-    graph = coo_matrix((np.ones(len(event)), (forecaster, forecasters + event)), (size, size))
+    j, i = np.nonzero(present)
+    events, forecasters = present.shape
+    size = forecasters + events
+    graph = csr_matrix((np.ones(len(j)), (i, forecasters + j)), (size, size))
     label = connected_components(graph, directed=False)[1].astype(np.int64)
     return label[:forecasters], label[forecasters:]
 
@@ -136,18 +132,13 @@ def fit_bradley_terry(
     Stat. 21 (2012) 174–196.
     """
     from scipy.optimize import minimize
-    from scipy.sparse import csr_matrix
 
-    i, j, p = observations("fit_bradley_terry", forecaster, event, "p_winner", p_winner)
+    given, present = answer_table("fit_bradley_terry", forecaster, event, "p_winner", p_winner)
     if not number_text(prior) or prior < 0:
         raise InputError("prior", "must be a number >= 0", printable(repr(prior), 60))
-    used = np.bincount(j, p) > 0
-    keep = used[j]
-    shape, count = (len(used), int(i.max()) + 1), max(int(used.sum()), 1)
-    given = csr_matrix((p[keep], (j[keep], i[keep])), shape)[used]
-    present = csr_matrix((np.ones(int(keep.sum())), (j[keep], i[keep])), shape)[used]
-    if 4 * given.nnz > count * shape[1]:
-        given, present = given.toarray(), present.toarray()
+    used = given.sum(axis=1) > 0
+    given, present = given[used], present[used]
+    count, size = max(len(given), 1), given.shape[1]
 
     def share(t: Floats) -> tuple[Floats, Floats, Floats]:
         theta = np.exp(t - t.max())
@@ -157,18 +148,16 @@ def fit_bradley_terry(
         theta, winning, total = share(t)
         mass = theta / theta.sum()
         value = np.log(winning / total).sum() + prior * np.log(np.maximum(mass, 1e-300)).sum()
-        gradient = theta * (given.T @ (1 / winning) - present.T @ (1 / total)) + prior * (
-            1 - shape[1] * mass
-        )
-        return -float(value) / count, -gradient / count
+        pull = given.T @ (1 / winning) - present.T @ (1 / total)
+        return -float(value) / count, -(theta * pull + prior * (1 - size * mass)) / count
 
     options = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-15, "gtol": 1e-9, "maxcor": 20}
-    optimum = minimize(objective, np.zeros(shape[1]), jac=True, method="L-BFGS-B", options=options)
+    optimum = minimize(objective, np.zeros(size), jac=True, method="L-BFGS-B", options=options)
     theta, winning, total = share(optimum.x)
     slopes, strength = np.abs(optimum.jac), theta / theta.mean()
     # By ln θ everything is flat where θ is nearly 0: without a prior the slope by θ itself decides.
     limit = FLAT * (1 if prior else np.minimum(strength, 1))
-    won, faced = _dense(given) * theta / winning[:, None], _dense(present) * theta / total[:, None]
+    won, faced = given * theta / winning[:, None], present * theta / total[:, None]
     return BradleyTerryFit(
         strength,
         float(np.log(winning / total).sum()),
@@ -178,10 +167,6 @@ def fit_bradley_terry(
         used,
         _influence(won, faced, prior, strength),
     )
-
-
-def _dense(matrix: Any) -> Floats:
-    return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
 
 
 def _influence(won: Floats, faced: Floats, prior: float, strength: Floats) -> Floats:

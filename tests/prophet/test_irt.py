@@ -10,6 +10,7 @@ import pytest
 from scipy import optimize
 
 from forecasteval.common.errors import InputError
+from forecasteval.prophet.arrays import answer_table
 from forecasteval.prophet.irt import Posterior, fit_irt
 
 
@@ -116,7 +117,7 @@ def test_irt_is_the_posterior_mode(f: int, n: int) -> None:
 
 def test_irt_gradient_and_step_against_finite_differences() -> None:
     i, j, y, *_ = irt_data(7, 4, seed=2, share=0.8)
-    model = Posterior(i, j, y, 7, 4)
+    model = Posterior(*answer_table("", i, j, "y", y))
     rng = np.random.default_rng(0)
     x = rng.normal(0, 0.3, 7 + 2 * 4 + 1)
     unit = np.eye(len(x)) * 1e-6
@@ -174,6 +175,10 @@ def test_irt_of_hopeless_data(y: float) -> None:
 
 
 BAD_CALLS: Final = {
+    "irt twice": (
+        lambda: fit_irt([0, 0], [0, 0], [1, 0]),
+        "fit_irt: expected one value of each forecaster and problem, got several",
+    ),
     "irt empty": (lambda: fit_irt([], [], []), "fit_irt: expected observations, got none"),
     "irt lengths": (
         lambda: fit_irt([0], [0], [1, 0]),

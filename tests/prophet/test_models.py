@@ -132,7 +132,9 @@ def test_connected_parts_against_scipy(pairs: list[tuple[int, int]]) -> None:
     graph = sparse.coo_matrix((np.ones(len(i)), (i, size + j)), (size + 10, size + 10))
     theirs = sparse.csgraph.connected_components(graph, directed=False)[1][:size]
     j = np.unique(j, return_inverse=True)[1]
-    ours, ours_of_events = connected_parts(i, j, size)
+    present = np.zeros((j.max() + 1, size))
+    present[j, i] = 1
+    ours, ours_of_events = connected_parts(present)
     assert (ours[i] == ours_of_events[j]).all()
     assert (np.equal.outer(ours, ours) == np.equal.outer(theirs, theirs)).all()
 
