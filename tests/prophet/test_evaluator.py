@@ -249,7 +249,7 @@ def test_any_input_gives_a_result_or_one_line(forecasts: list[Any], problems: li
     assert results["n_forecasts"] + counted == len(forecasts) + 2  # nothing goes missing
     if not results["forecasters"].keys() - {"ada", "zoe"} and results["n_forecasts"] == 2:
         with pytest.raises(
-            InputError, match="expected forecasts that fit the problems|no truth yet"
+            InputError, match=r"expected forecasts that fit the problems|no truth yet"
         ):
             evaluate(forecasts, problems, bootstrap=0)
 
