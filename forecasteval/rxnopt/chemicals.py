@@ -1,6 +1,4 @@
-"""Items, the `{"content", "SMILES"}` of conditions, reactants and products: read, compared, made
-experiments.
-"""
+"""Items, the `{"content", "SMILES"}` of conditions, reactants and products: read and compared."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, TypedDict
+from typing import Final, TypedDict
 
 from forecasteval.common.records import as_text, number_text
 
@@ -38,18 +36,6 @@ class Item(TypedDict):
 
 
 Conditions = dict[str, list[Item]]
-
-
-class Experiment(NamedTuple):
-    """An experiment of an imported file; the reaction is what a table of them has in common."""
-
-    place: str  # in its file: "line 7" or "row 7"
-    entry: str
-    reactants: list[Item]
-    products: list[Item]
-    conditions: Conditions
-    results: dict[str, Any]
-    group: tuple[str, ...] = ()
 
 
 def repair(text: str) -> str:
@@ -117,13 +103,7 @@ def read_items(value: object) -> list[Item]:
 
 def item_text(value: object) -> str:
     """A JSON value as text: numbers as Python writes them, "" for null."""
-    return (
-        value
-        if isinstance(value, str)
-        else ""
-        if value is None
-        else number_text(value) or as_text(value)
-    )
+    return number_text(value) or as_text(value)
 
 
 def compare_key(items: Sequence[Item], normalize: bool) -> tuple[str, ...]:

@@ -8,8 +8,7 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
@@ -36,10 +35,7 @@ from .prompts import LANGUAGES, find_templates, render_prompts
 from .replies import parse_replies
 from .settings import SETTING_HELP, SETTINGS
 
-# The fields of results, and their options.
-_RESULTS: Final = {"yield_ratio": "yield", "isolated_yield": "isolated-yield"} | {
-    name: name for name in SELECTIVITIES
-}
+_RESULTS: Final = ("yield_ratio", "isolated_yield", *SELECTIVITIES)  # options, too
 SHOWN_WARNINGS: Final = 30  # on the screen; the report has all of them
 Add = Callable[..., Any]  # a parser's add_argument
 
@@ -54,21 +50,21 @@ The prediction is scored like any other file, against the dataset that was built
   {0} -f multiple_choice_all_varying-NAME --dataset questions/multiple_choice_all_varying.json""",
     "import": """\
   {0} rxnopt import experiments.xlsx -o tables
-  {0} rxnopt import experiments.xlsx -o tables --yield yield_percent --ee ee --conditions ligand base
+  {0} rxnopt import experiments.xlsx -o tables --yield yield_percent --conditions ligand base
   {0} rxnopt import runs.csv -o tables --yield y --fraction --conditions base --reactants aryl amine
 
-Without --yield and --conditions it lists the columns and the command to run, and writes nothing.""",
+Without --yield and --conditions it lists the columns and the command to run, writing nothing.""",
     "build": """\
   {0} rxnopt build dataset/rxnopt-tables -o /tmp/questions
   {0} rxnopt build tables -o questions --reactant-product-require none --year-filter 2019""",
     "render": """\
   {0} rxnopt render dataset/multiple_choice_all_varying.json -o prompts.jsonl
   {0} rxnopt render questions/multiple_choice_single_varying.json --id TABLE_q1 --language zh
-  {0} rxnopt render dataset/multiple_choice_all_varying.json -o prompts.jsonl --permutations 4 --shots 2""",
+  {0} rxnopt render questions/multiple_choice_all_varying.json --permutations 4 --shots 2""",
     "parse": """\
   {0} rxnopt parse replies.jsonl -o prediction/multiple_choice_all_varying-NAME.json
 
-A line of REPLIES is {{"id": "TABLE_q1", "reply": "Answer: 2"}}, or a line that a batch interface returned.""",
+A line of REPLIES is {{"id": "TABLE_q1", "reply": "Answer: 2"}}, or a line of a batch's output.""",
 }
 
 
@@ -78,7 +74,7 @@ def run(argv: Sequence[str], program: str) -> int:
     Raises InputError for what cannot be read, EvaluationError for what cannot be written, and
     SystemExit (argparse) for bad usage.
     """
-    args = build_parser(program).parse_args(argv)
+    args = build_parser(program).parse_args(argv, argparse.Namespace(words=argv))
     args.run(args, program)
     return 0
 
@@ -87,7 +83,7 @@ def build_parser(program: str) -> argparse.ArgumentParser:
     """The commands and their options; `program` is what stands before `rxnopt` on the command
     line.
     """
-    what = "Make RxnOptBench questions from tables, prompts from questions, and predictions from replies."
+    what = "Make RxnOptBench questions from tables, prompts from them, predictions from replies."
     parser = Parser(prog=f"{program} rxnopt", **describe(program, what, _EXAMPLES[""], "done"))
     parser.add_argument("--version", action="version", version=f"{program} rxnopt {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -137,9 +133,9 @@ def _run_import(args: argparse.Namespace, program: str) -> None:
         missing = "--yield and --conditions, as in the command above"
         raise InputError(str(args.table), f"nothing is written without {missing}")
     tables, notes = import_file(args.table, layout)
-    taken = [name for name in tables if os.path.lexists(args.output / name)]
-    if taken:
-        raise InputError(str(args.output / taken[0]), "the file must not exist yet")
+    for name in tables:
+        if os.path.lexists(args.output / name):
+            raise InputError(str(args.output / name), "the file must not exist yet")
     for name, table in tables.items():
         write_atomic(args.output / name, dump_json(table, indent=1) + "\n")
     for note in notes:
@@ -156,30 +152,17 @@ def _list_columns(args: argparse.Namespace, layout: Layout, program: str) -> Non
         Column("Looks like", itemgetter(2)),
     ]
     print_report([make_table(columns, rows)])
-    open_rows = [row for row in rows if row[0] not in (*layout.columns, *layout.group)]
-    by_look = group_by(open_rows, itemgetter(2))
-    guesses = {name: by_look[look][0][0] for name, look in _RESULTS.items() if look in by_look}
-    if set(YIELDS) & set(layout.results):
-        guesses.pop("yield_ratio", None)
-    likely = replace(
-        layout,
-        results={"yield_ratio": "COLUMN", **guesses, **layout.results},
-        conditions=layout.conditions or [row[0] for row in by_look.get("condition", [])],
-    )
-    words = ["rxnopt", "import", str(args.table), "-o", str(args.output), *_options_of(likely)]
+    named = (*layout.columns, *layout.group)
+    looks = group_by((row for row in rows if row[0] not in named), itemgetter(2))
+    words = ["rxnopt", *args.words]
+    if set(YIELDS).isdisjoint(layout.results):
+        words += ["--yield", looks["yield"][0][0] if "yield" in looks else "COLUMN"]
+    for name in SELECTIVITIES:
+        if name in looks and name not in layout.results:
+            words += [f"--{name}", looks[name][0][0]]
+    if not layout.conditions:
+        words += ["--conditions", *(row[0] for row in looks.get("condition", []))]
     print(f"\n{command_line(program)} {printable(shlex.join(words))}")
-
-
-def _options_of(layout: Layout) -> Iterator[str]:
-    """The options of the command line that say what a layout says."""
-    for name, column in layout.results.items():
-        yield from (f"--{_RESULTS[name]}", column)
-    for option in OPTIONS:
-        name, value = option.name.replace("_", "-"), getattr(layout, option.name)
-        if isinstance(value, bool):
-            yield f"--{name}" if value else f"--no-{name}"
-        elif value != option.default:
-            yield from (f"--{name}", *(value if isinstance(value, tuple) else [str(value)]))
 
 
 def _build_options(add: Add) -> None:
@@ -216,9 +199,7 @@ def _build_options(add: Add) -> None:
 
 
 def _run_build(args: argparse.Namespace, program: str) -> None:
-    given = {
-        name: value for name, value in vars(args).items() if name in SETTINGS and value is not None
-    }
+    given = {name: value for name in SETTINGS if (value := getattr(args, name)) is not None}
     require_new(args.output)  # before the work, not only after it
     try:
         build = build_questions(args.tables, args.seed, **given)
@@ -232,18 +213,13 @@ def _run_build(args: argparse.Namespace, program: str) -> None:
 
 
 def _warn_of(build: Build, program: str) -> None:
-    for what, lines in (
-        ("not used", build.unused_tables),
-        ("warning", build.conflicts),
-        ("warning", build.warnings),
-    ):
-        more = (
-            [f"{len(lines) - SHOWN_WARNINGS} more, see report.md"]
-            if len(lines) > SHOWN_WARNINGS
-            else []
-        )
-        for line in [*lines[:SHOWN_WARNINGS], *more]:
-            print(f"{program}: {what}: {printable(line)}", file=sys.stderr)
+    lines = [f"not used: {line}" for line in build.unused_tables]
+    lines += [f"warning: {line}" for line in build.conflicts + build.warnings]
+    for line in lines[:SHOWN_WARNINGS]:
+        print(f"{program}: {printable(line)}", file=sys.stderr)
+    if len(lines) > SHOWN_WARNINGS:
+        more = f"{len(lines) - SHOWN_WARNINGS} more, see report.md"
+        print(f"{program}: warning: {more}", file=sys.stderr)
 
 
 def _render_options(add: Add) -> None:

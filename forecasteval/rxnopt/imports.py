@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import re
 from argparse import BooleanOptionalAction
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, RecordNotes, grouped_names, printable
 from forecasteval.common.records import as_text, dump_json, group_by
 
 from .cells import read_yield
-from .chemicals import SELECTIVITIES, YIELDS, Experiment, Item, is_smiles, read_items
+from .chemicals import SELECTIVITIES, YIELDS, Item, is_smiles, read_items
 from .columns import (
     fold_name,
     guess_use,
@@ -26,7 +26,7 @@ from .columns import (
     warn_of_conditions,
 )
 from .settings import DUPLICATES, Settings
-from .sheets import UNNAMED, Row, Sheet, read_sheet
+from .sheets import UNNAMED, UNSAVED, Row, read_sheet, show_names
 from .tables import read_scores
 
 Tables = dict[str, dict[str, Any]]
@@ -43,6 +43,10 @@ _NAMES: Final = {"isolated_yield": "isolated yield", "yield_ratio": "yield"}
 _FIELDS: Final = {"yield": "yield_ratio", **{field: field for field in SELECTIVITIES}}
 _SCORED: Final = (*_FIELDS, "conv")
 _FILE_NAME: Final = re.compile(r"[^\w.+-]+")
+_NO_SMILES: Final = (
+    "reactants and products are not all SMILES: "
+    "build with --reactant-product-require content or none"
+)
 _SETTINGS: Final = Settings()
 
 
@@ -105,6 +109,18 @@ class Layout:
 OPTIONS: Final = tuple(option for option in fields(Layout) if option.metadata)
 
 
+class Experiment(NamedTuple):
+    """A row of a sheet that has a yield: the entry of a table file, and its reaction and group,
+    which all entries of a table have in common.
+    """
+
+    row: Row
+    entry: dict[str, Any]
+    reactants: list[Item]
+    products: list[Item]
+    group: list[str]
+
+
 def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
     """(tables by file name, notes) of a sheet of experiments.
 
@@ -115,29 +131,27 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
         raise InputError(str(path), "expected the columns of the yield and of the conditions")
     _check_columns(layout, str(path))
     sheet = read_sheet(path, layout.sheet, [*layout.columns, *layout.group])
-    left_out, warnings = RecordNotes(), RecordNotes()
-    rows = _find_experiments(sheet, layout, left_out)
     entry = layout.entry or _find_entry(sheet.header, layout)
-    experiments = [_read_row(row, n, layout, entry) for n, row in enumerate(rows, 1)]
-    used, yields = _keep_with_yield(experiments, layout, left_out, warnings)
+    left_out, warnings = RecordNotes(), RecordNotes()
+    used, yields = _find_experiments(sheet.rows, layout, entry, left_out, warnings)
     reasons = _group("left out: ", left_out)
     if not used:
         raise InputError(str(path), "expected rows with a yield", "; ".join(reasons) or "none")
-    _check_scale(path, used, yields, layout)
-    _warn_of_shares(used, warnings)
-    cells = {
-        name: [row.cells[name] for row in rows if row.place in used] for name in layout.conditions
-    }
-    total = len(sheet.rows)
-    return _make_tables(path, list(used.values()), layout), [
+    _check_scales(str(path), used, max(yields), layout.fraction, warnings)
+    cells = {name: [each.row.cells[name] for each in used] for name in layout.conditions}
+    sides = [side for each in used for side in (each.reactants, each.products)]
+    notes = [
         *sheet.notes,
         *_describe_columns(sheet.header, layout, entry),
         *(f"warning: {text}" for text in warn_of_conditions(cells, yields)),
         *_group("warning: ", warnings),
         *reasons,
-        *_hint_at_smiles(used.values()),
-        f"rows: {total}, used {len(used)}, left out {total - len(used)}",
     ]
+    if not all(side and all(item["SMILES"] for item in side) for side in sides):
+        notes.append(_NO_SMILES)
+    total = len(sheet.rows)
+    notes.append(f"rows: {total}, used {len(used)}, left out {total - len(used)}")
+    return _make_tables(path, used, layout), notes
 
 
 def list_columns(path: Path, sheet_name: str | None = None) -> list[tuple[str, str, str]]:
@@ -168,12 +182,13 @@ def _is_amount(cell: str) -> bool:
 
 
 def _check_columns(layout: Layout, where: str) -> None:
-    """InputError for a column with two uses, or a group that build would leave out."""
+    """InputError for a column with two uses, or one that build would leave out."""
     named = layout.columns
     for name in named:
         if named.count(name) > 1:
             raise InputError(where, f"the column {printable(name, 60)} is named twice")
-    if hidden := set(layout.group).intersection(_SETTINGS.condition_keys_blacklist):
+    shown = {*layout.conditions, *layout.group}
+    if hidden := shown.intersection(_SETTINGS.condition_keys_blacklist):
         expected = "must have another name: build leaves it out of prompts"
         raise InputError(where, f"the column {min(hidden)} {expected}")
 
@@ -196,38 +211,45 @@ def _describe_columns(header: Sequence[str], layout: Layout, entry: str | None) 
             yield f"column {name!r}: what stands in brackets is {', '.join(others)}, and not used"
     used = (*layout.columns, *layout.group, entry)
     if unused := [name for name in header if name not in used]:
-        yield f"columns that are not used: {', '.join(unused)}"
-    for name in _SETTINGS.condition_keys_blacklist:
-        if name in layout.conditions:
-            yield f"warning: build leaves the condition {name} out; give it another name"
+        yield f"columns that are not used: {show_names(unused)}"
 
 
 # --- Rows ---
 
 
-def _find_experiments(sheet: Sheet, layout: Layout, left_out: RecordNotes) -> list[Row]:
-    """The rows that may hold an experiment; adds the places of all others to `left_out`."""
-    rows, formulas, cells = [], list[str](), list[str]()
-    named = (*layout.columns, *layout.group)
-    for row in sheet.rows:
-        unsaved = [cell for name, cell in row.unsaved.items() if name in named]
+def _find_experiments(
+    rows: Sequence[Row],
+    layout: Layout,
+    entry: str | None,
+    left_out: RecordNotes,
+    warnings: RecordNotes,
+) -> tuple[list[Experiment], list[float]]:
+    """(the experiments whose yield can be read, their yields); adds the places of all other rows,
+    and of cells that cannot be read.
+    """
+    used, yields, number = list[Experiment](), list[float](), 0
+    for row in rows:
         if reason := _why_no_experiment(row, layout):
             left_out[reason].append(row.place)
-        elif unsaved:
-            formulas.append(row.place)
-            cells += unsaved
-        else:
-            rows.append(row)
-    if formulas:
-        shown = f"{', '.join(cells[:5])}{', …' if len(cells) > 5 else ''}"
-        verb = "hold formulas" if len(cells) > 1 else "holds a formula"
-        left_out[f"{shown} {verb} whose value was not saved"] = formulas
-    return rows
+            continue
+        number += 1
+        experiment = _read_row(row, layout, row.cells[entry] if entry else str(number))
+        results = experiment.entry["results"]
+        scores, _, problems = read_scores(results, _SETTINGS, layout.fraction is True)
+        texts = [f"{_NAMES.get(name, name)}: {problem}" for name, problem in problems]
+        if scores is None:
+            left_out["; ".join(texts) or "no yield"].append(row.place)
+            continue
+        used.append(experiment)
+        yields.append(scores["yield"])
+        for text in texts:
+            warnings[text].append(row.place)
+    return used, yields
 
 
 def _why_no_experiment(row: Row, layout: Layout) -> str:
     """Why a row holds no experiment, by its cells alone; "" if it may hold one."""
-    filled = [name for name, cell in row.cells.items() if cell or name in row.unsaved]
+    filled = [name for name, cell in row.cells.items() if cell]
     if not filled:
         return "empty"
     first = row.cells[filled[0]]
@@ -235,30 +257,30 @@ def _why_no_experiment(row: Row, layout: Layout) -> str:
         return "a footnote"
     if _SUMMARY.fullmatch(first):
         return "an average or a total"
+    for name in (*layout.columns, *layout.group):
+        if row.cells[name].startswith(UNSAVED):
+            return f"{name}: {UNSAVED.rstrip(' :')}"
     is_lost = layout.reaction and not _REACTION.fullmatch(row.cells[layout.reaction])
     return "no reaction SMILES" if is_lost else ""
 
 
-def _read_row(row: Row, number: int, layout: Layout, entry: str | None) -> Experiment:
+def _read_row(row: Row, layout: Layout, entry_number: str) -> Experiment:
     cells = row.cells
-    named = layout.reactants, layout.products
-    sides = [[_item(name, cells[name], True) for name in names if cells[name]] for names in named]
-    if layout.reaction:
-        left, _, right = cells[layout.reaction].split()[0].split(">")
-        sides = [[_smiles_item(part) for part in side.split(".") if part] for side in (left, right)]
-    for at, texts in enumerate((layout.reactants_smiles, layout.products_smiles)):
-        sides[at] = list(map(_smiles_item, texts)) or sides[at]
+    reaction = cells[layout.reaction].split()[0].split(">") if layout.reaction else []
+    reactants = layout.reactants_smiles or "".join(reaction[:1]).split(".")
+    products = layout.products_smiles or "".join(reaction[2:]).split(".")
+    sides = [
+        [_item("smiles", text, True) for text in texts if text]
+        or [_item(name, cells[name], True) for name in names if cells[name]]
+        for texts, names in ((reactants, layout.reactants), (products, layout.products))
+    ]
     shown = [name for name in layout.group if name not in (*layout.reactants, *layout.products)]
-    names = dict.fromkeys((*layout.conditions, *shown))
-    return Experiment(
-        place=row.place,
-        entry=cells[entry] if entry else str(number),
-        reactants=sides[0],
-        products=sides[1],
-        conditions={name: read_items(_item(name, cells[name], False)) for name in names},
-        results=_read_results(row, layout),
-        group=tuple(cells[name] for name in layout.group),
-    )
+    conditions = {
+        name: read_items(_item(name, cells[name], False)) for name in (*layout.conditions, *shown)
+    }
+    results = _read_results(row, layout)
+    entry = {"entry_idx": entry_number, "rxn_id": "0", "conditions": conditions, "results": results}
+    return Experiment(row, entry, sides[0], sides[1], [cells[name] for name in layout.group])
 
 
 def _read_results(row: Row, layout: Layout) -> dict[str, str | None]:
@@ -288,50 +310,35 @@ def _item(column: str, cell: str, molecule: bool) -> Item:
     return {"content": text, "SMILES": text if smiles else ""}
 
 
-def _smiles_item(text: str) -> Item:
-    return {"content": text, "SMILES": text}
-
-
 # --- Results ---
 
 
-def _keep_with_yield(
-    experiments: Sequence[Experiment], layout: Layout, left_out: RecordNotes, warnings: RecordNotes
-) -> tuple[dict[str, Experiment], list[float]]:
-    """(experiments whose yield can be read, by place; their yields); adds notes about cells."""
-    used, yields = dict[str, Experiment](), list[float]()
-    for experiment in experiments:
-        scores, _, notes = read_scores(experiment.results, _SETTINGS, bool(layout.fraction))
-        texts = [f"{_NAMES.get(name, name)}: {note}" for name, note in notes]
-        if scores is None:
-            left_out["; ".join(texts) or "no yield"].append(experiment.place)
-            continue
-        used[experiment.place] = experiment
-        yields.append(scores["yield"])
-        for text in texts:
-            warnings[text].append(experiment.place)
-    return used, yields
-
-
-def _check_scale(
-    path: Path, used: Mapping[str, Experiment], yields: Sequence[float], layout: Layout
+def _check_scales(
+    where: str,
+    used: Sequence[Experiment],
+    best: float,
+    fraction: bool | None,
+    warnings: RecordNotes,
 ) -> None:
-    """InputError if the yields may be shares of 1 or percent, and nobody says which."""
-    percent = any("%" in as_text(e.results.get(name)) for e in used.values() for name in YIELDS)
-    if layout.fraction is None and 0 < max(yields) <= 1 and not percent:
+    """InputError if the yields may be shares of 1 or percent, and nobody says which; adds a warning
+    about ee and er that look like shares.
+    """
+    cells = {
+        field: [as_text(each.entry["results"].get(field)).strip() for each in used]
+        for field in (*YIELDS, *SELECTIVITIES)
+    }
+    percent = any("%" in cell for name in YIELDS for cell in cells[name])
+    if fraction is None and 0 < best <= 1 and not percent:
         choice = "say --fraction if they are shares of 1, --no-fraction if percent"
-        raise InputError(str(path), f"all yields are within 0 and 1: {choice}")
-
-
-def _warn_of_shares(used: Mapping[str, Experiment], warnings: RecordNotes) -> None:
+        raise InputError(where, f"all yields are within 0 and 1: {choice}")
     for name in ("ee", "er"):
-        cells = [as_text(e.results.get(name)).strip() for e in used.values()]
-        shares = list(filter(None, cells))
+        shares = list(filter(None, cells[name]))
         if len(shares) > 1 and all(map(_SHARE.fullmatch, shares)):
-            warnings[f"all {name} are within 0 and 1, and are read as percent"] = list(used)
+            places = [each.row.place for each in used]
+            warnings[f"all {name} are within 0 and 1, and are read as percent"] = places
 
 
-def _group(prefix: str, places: Mapping[str, Sequence[str]]) -> list[str]:
+def _group(prefix: str, places: Mapping[str, list[str]]) -> list[str]:
     """A line for each of the first reasons and one for all others: a wrong column gives hundreds of
     reasons.
     """
@@ -346,35 +353,19 @@ def _group(prefix: str, places: Mapping[str, Sequence[str]]) -> list[str]:
 def _make_tables(path: Path, experiments: Sequence[Experiment], layout: Layout) -> Tables:
     groups = group_by(experiments, lambda e: dump_json([e.reactants, e.products, e.group]))
     stem, width = _FILE_NAME.sub("_", path.stem).strip(".") or "table", len(str(len(groups)))
-    tables = {}
+    tables: Tables = {}
     for number, members in enumerate(groups.values(), 1):
         name = stem if len(groups) == 1 else f"{stem}_{number:0{width}d}"
-        tables[f"{name}.json"] = _make_table(name, members, layout)
+        tables[f"{name}.json"] = {
+            "root_img_name": name,
+            "source_file": f"{name}.json",
+            "doi": layout.doi,
+            "year": layout.year,
+            "is_table": True,
+            "yield_scale": "fraction" if layout.fraction else "percent",
+            "duplicates": layout.duplicates,
+            "reactants": members[0].reactants,
+            "products": members[0].products,
+            "entries": [member.entry for member in members],
+        }
     return tables
-
-
-def _hint_at_smiles(experiments: Iterable[Experiment]) -> list[str]:
-    sides = (side for e in experiments for side in (e.reactants, e.products))
-    if all(side and all(item["SMILES"] for item in side) for side in sides):
-        return []
-    hint = "build with --reactant-product-require content or none"
-    return [f"reactants and products are not all SMILES: {hint}"]
-
-
-def _make_table(name: str, experiments: Sequence[Experiment], layout: Layout) -> dict[str, Any]:
-    first = experiments[0]
-    return {
-        "root_img_name": name,
-        "source_file": f"{name}.json",
-        "doi": layout.doi,
-        "year": layout.year,
-        "is_table": True,
-        "yield_scale": "fraction" if layout.fraction else "percent",
-        "duplicates": layout.duplicates,
-        "reactants": first.reactants,
-        "products": first.products,
-        "entries": [
-            {"entry_idx": e.entry, "rxn_id": "0", "conditions": e.conditions, "results": e.results}
-            for e in experiments
-        ],
-    }

@@ -367,7 +367,7 @@ def test_the_command_keeps_what_was_said(tmp_path: Path) -> None:
     options = ("--isolated-yield", "b", "--group", "s", "--doi", "10/x", "--no-fraction")
     command = run("import", path, "-o", "t", *options).out.splitlines()[-1]
     assert command.endswith(
-        " --isolated-yield b --conditions base a --group s --doi 10/x --no-fraction"
+        " --isolated-yield b --group s --doi 10/x --no-fraction --conditions base a"
     )
 
 

@@ -97,14 +97,15 @@ def test_groups_are_shown_in_prompts(tmp_path: Path) -> None:
     assert conditions(tables["x_2.json"]) == ["base"]
 
 
-def test_a_group_that_build_would_not_show_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("layout", [{"group": ["scale"]}, {"conditions": ["scale", "base"]}])
+def test_a_column_that_build_would_not_show_is_refused(
+    tmp_path: Path, layout: dict[str, Any]
+) -> None:
     path = write(tmp_path / "x.csv", "scale,base,yield\n1 g,a,1\n2 g,b,2\n")
     with pytest.raises(
         InputError, match="the column scale must have another name: build leaves it out of prompts"
     ):
-        read(path, group=["scale"])
-    notes = read(path, conditions=["scale", "base"])[1]
-    assert "warning: build leaves the condition scale out; give it another name" in notes
+        read(path, **layout)
 
 
 YIELD: Final = {"yield_ratio": "b"}
@@ -286,11 +287,11 @@ def test_every_row_is_used_or_left_out_by_a_named_reason(tmp_path: Path) -> None
     assert [e["results"]["yield_ratio"] for e in tables["x.json"]["entries"]] == ["88", "trace"]
     assert notes[:-2] + notes[-1:] == [
         "warning: ee: the two parts of an ee add up to 100: '98/94': 1 (line 2)",
+        "left out: yield: cannot be read as one yield: 'complex': 2 (line 3, line 8)",
+        "left out: no yield: 2 (line 4, line 7)",
         "left out: empty: 1 (line 6)",
         "left out: a footnote: 1 (line 9)",
         "left out: an average or a total: 1 (line 10)",
-        "left out: yield: cannot be read as one yield: 'complex': 2 (line 3, line 8)",
-        "left out: no yield: 2 (line 4, line 7)",
         "rows: 9, used 2, left out 7",
     ]
     path.write_text("base,yield\na,complex\n", encoding="utf-8")
@@ -375,14 +376,14 @@ def test_formulas_without_a_value_are_no_absent_yields(tmp_path: Path) -> None:
         book.active.append(row)
     book.save(tmp_path / "x.xlsx")
     assert (
-        "left out: B3 holds a formula whose value was not saved: 1 (row 3)"
+        "left out: yield: formula whose value was not saved: 1 (row 3)"
         in read(tmp_path / "x.xlsx")[1]
     )
     book.active["B2"] = "=5"
     book.save(tmp_path / "x.xlsx")
     with pytest.raises(
         InputError,
-        match="rows with a yield, got left out: B2, B3 hold formulas whose value was not saved",
+        match=r"yield, got left out: yield: formula whose value was not saved: 2 \(row 2, row 3\)",
     ):
         read(tmp_path / "x.xlsx")
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cli import import_extra
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt import sheets
-from forecasteval.rxnopt.sheets import Sheet, read_sheet
+from forecasteval.rxnopt.sheets import UNSAVED, Sheet, read_sheet
 from rxnopt_tables import write
 
 openpyxl = import_extra("openpyxl")
@@ -149,7 +149,7 @@ def test_a_workbook_is_read_as_it_is_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.extra("openpyxl")
-def test_another_sheet_that_looks_like_data_is_named(tmp_path: Path) -> None:
+def test_the_other_sheets_are_named(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
     book = save(path, [["Read me"], ["first"]])
     for title, rows in (
@@ -164,7 +164,7 @@ def test_another_sheet_that_looks_like_data_is_named(tmp_path: Path) -> None:
         read_sheet(path, columns=["y"])
     assert (
         str(caught.value)
-        == f"{path}: no column y, got Read me; sheets that look like data: screen 1 (--sheet)"
+        == f"{path}: sheet Sheet (--sheet: Sheet, screen 1, key): no column y, got Read me"
     )
     assert cells(read_sheet(path, "screen 1", ["y"])) == [{"base": "K", "y": "5"}]
 
@@ -173,7 +173,7 @@ def test_another_sheet_that_looks_like_data_is_named(tmp_path: Path) -> None:
 def test_formulas_without_a_stored_value_are_named(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
     save(path, [["base", "y"], ["K", "=80+1"], ["Na", 5]])
-    assert [row.unsaved for row in read_sheet(path).rows] == [{"y": "B2"}, {}]
+    assert cells(read_sheet(path)) == [{"base": "K", "y": f"{UNSAVED}B2"}, {"base": "Na", "y": "5"}]
 
 
 def test_a_workbook_needs_openpyxl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
