@@ -4,7 +4,9 @@ score the answers.
 A paper's optimisation table (conditions and results, row by row) becomes multiple choice questions
 whose options are graded: an option's effective score is
 
-    effective = yield * enantio * dr * rr        each factor the major fraction, 1 where the table gives none
+    effective = yield * enantio * dr * rr
+
+each factor the major fraction, 1 where the table gives none,
 
 and a picked option earns effective / best effective of the options. A `single_varying` question
 changes one condition, an `all_varying` question all that vary; the `_reference` forms also show up

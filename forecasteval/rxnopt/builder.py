@@ -31,8 +31,8 @@ PROGRAM: Final = "python eval.py"
 class Build:
     """The result of `build_questions`: questions by file order, and all data of the report.
 
-    `counts` has a Counter of reasons for "unused" tables, rows "left_out", questions "not_asked" and
-    references "skipped", and one of "rows" (how many were read) and of what was "capped".
+    `counts` has a Counter of reasons for "unused" tables, rows "left_out", questions "not_asked"
+    and references "skipped", and one of "rows" (how many were read) and of what was "capped".
     """
 
     settings: Settings

@@ -53,8 +53,8 @@ def is_smiles(text: str) -> bool:
     """Whether `text` is written like a SMILES of six letters or more: its brackets and ring
     closures come in pairs.
 
-    >>> is_smiles("C1CCCCC1"), is_smiles("PPh3"), is_smiles("(COCl)2"), is_smiles("[bmim][PF6]"), is_smiles("O2/N2")
-    (True, False, False, False, False)
+    >>> [is_smiles(text) for text in ("C1CCCCC1", "PPh3", "(COCl)2", "[bmim][PF6]", "O2/N2")]
+    [True, False, False, False, False]
     """
     if sum(map(str.isalpha, text)) < 6 or text.count("(") != text.count(")"):
         return False

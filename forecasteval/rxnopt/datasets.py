@@ -116,9 +116,8 @@ class AnswerKey(NamedTuple):
     relative: list[float]
     ratios: list[float]
     answer: list[int]
-    uniform: tuple[
-        float, float, float
-    ]  # what a blind guess expects: relative score, exact match, yield ratio
+    # What a blind guess expects: relative score, exact match, yield ratio
+    uniform: tuple[float, float, float]
     digest: str
 
 
@@ -165,34 +164,21 @@ def read_question(record: Any, place: str) -> AnswerKey:
     """
     place = require_question(record, place)
     _check_meta(record, place)
-    kind, meta, answer, size = (
-        record["question_type"],
-        record["meta"],
-        record.get("answer"),
-        len(record["options"]),
-    )
-    yields, effective, relative = (meta[field] for field in _NUMBERS)
+    kind, answer, size = record["question_type"], record.get("answer"), len(record["options"])
+    yields, effective, relative = (record["meta"][field] for field in _NUMBERS)
     best, most = max(effective), max(yields)
     exact = [index for index, value in enumerate(effective) if value == best]
     near = [index for index, value in enumerate(effective) if value >= best * (1 - 1e-9)]
-    indices = [index for index in answer if type(index) is int] if isinstance(answer, list) else []
-    if (
-        not isinstance(answer, list)
-        or len(indices) < len(answer)
-        or sorted(indices) not in (exact, near)
-    ):
-        raise InputError(
-            place,
-            f"'answer' must be {exact}, the options with the best score",
-            as_text(answer)[:60],
-        )
+    is_list = isinstance(answer, list) and all(type(index) is int for index in answer)
+    if not is_list or sorted(answer) not in (exact, near):
+        expected = f"'answer' must be {exact}, the options with the best score"
+        raise InputError(place, expected, as_text(answer)[:60])
     ratios = [value / most for value in yields] if best > 0 else [1.0] * size
-    relative = relative if best > 0 else [1.0] * size
-    uniform = mean(relative), len(set(indices)) / size, mean(ratios)
+    relative = relative if best > 0 else ratios
+    uniform = mean(relative), len(set(answer)) / size, mean(ratios)
     condition = as_text(record.get("target_key")) or ALL_CONDITIONS
-    return AnswerKey(
-        kind, condition, relative, ratios, indices, uniform, f"{kind} {relative} {ratios} {answer}"
-    )
+    digest = f"{kind} {relative} {ratios} {answer}"
+    return AnswerKey(kind, condition, relative, ratios, answer, uniform, digest)
 
 
 def require_question(record: Any, place: str) -> str:
@@ -220,40 +206,36 @@ def _check_meta(record: Mapping[str, Any], place: str) -> None:
     """InputError unless no key is given twice, and meta has a value for each option, numbers that
     agree.
     """
-    options, meta = record["options"], record.get("meta")
+    size, meta = len(record["options"]), record.get("meta")
     if not isinstance(meta, Mapping):
         raise InputError(place, "'meta' must be an object")
     if twice := repeated_keys(record) + repeated_keys(meta):
         raise InputError(place, f"'{twice[0]}' is given twice with different values")
-    for field in (*_NUMBERS, "scores", "option_source_entries"):
+    optional = [field for field in ("scores", "option_source_entries") if field in meta]
+    for field in (*_NUMBERS, *optional):
         values = meta.get(field)
-        if (field in meta or field in _NUMBERS) and (
-            not isinstance(values, list) or len(values) != len(options)
-        ):
+        if not isinstance(values, list) or len(values) != size:
             got = f"{len(values)} values" if isinstance(values, list) else type(values).__name__
-            raise InputError(
-                place, f"meta.{field} must hold one value for each of {len(options)} options", got
-            )
+            expected = f"meta.{field} must hold one value for each of {size} options"
+            raise InputError(place, expected, got)
     for field in _NUMBERS:
         for value in meta[field]:
             if type(value) not in (int, float) or not 0 <= value <= 1e9:
-                raise InputError(
-                    place, f"meta.{field} must hold numbers from 0", printable(repr(value), 40)
-                )
-    best = max(meta["effective_scores"])
-    for index, (amount, value, relative) in enumerate(
-        zip(*(meta[field] for field in _NUMBERS), strict=True)
-    ):
+                expected = f"meta.{field} must hold numbers from 0"
+                raise InputError(place, expected, printable(repr(value), 40))
+    _check_scores(place, [meta[field] for field in _NUMBERS])
+
+
+def _check_scores(place: str, numbers: Sequence[Sequence[float]]) -> None:
+    """InputError unless yields, effective scores and relative scores agree."""
+    best = max(numbers[1])
+    for index, (amount, value, relative) in enumerate(zip(*numbers, strict=True)):
         if value > amount * (1 + 1e-6) + 1e-6:  # effective scores are yields times factors up to 1
-            expected = (
-                f"meta.effective_scores[{index}] disagrees with its yield ({amount:g} at most)"
-            )
-            raise InputError(place, expected, f"{value}")
+            expected = f"meta.effective_scores[{index}] disagrees with its yield"
+            raise InputError(place, f"{expected} ({amount:g} at most)", f"{value}")
         if best > 0 and abs(value / best - relative) > 1.000001e-6:  # written with six decimals
-            expected = (
-                f"option_relative_scores[{index}] must be effective / best = {value / best:.6f}"
-            )
-            raise InputError(place, expected, str(relative))
+            expected = f"option_relative_scores[{index}] must be effective / best"
+            raise InputError(place, f"{expected} = {value / best:.6f}", str(relative))
 
 
 # --- Predictions ---
@@ -287,8 +269,9 @@ class Choices:
             self._checksums = {"dataset_sha256": str(questions.sha256), "prediction_sha256": sha256}
         self.answers, self.unknown = _by_question(predictions, questions.by_id)
         if self.path and predictions and len(self.unknown) == len(predictions):
-            expected = "expected predictions for this dataset (or --dataset, or a name that begins with its dataset's)"
-            raise OtherQuestionsError(str(self.path), expected, "other ids")
+            expected = "expected predictions for this dataset"
+            hint = "or --dataset, or a name that begins with its dataset's"
+            raise OtherQuestionsError(str(self.path), f"{expected} ({hint})", "other ids")
 
     def given(self, name: str) -> Given:
         """The answers to a question."""

@@ -179,7 +179,8 @@ def _reference_blocks(references: object, labels: Mapping[str, str]) -> Iterator
                 if field in reference
             )
             conditions = condition_lines(reference.get("conditions"), labels)
-            yield f"Reference {number} (yield={printable(amount)}%{printable(known)}):\n{conditions}"
+            scores = f"yield={printable(amount)}%{printable(known)}"
+            yield f"Reference {number} ({scores}):\n{conditions}"
 
 
 # --- Templates ---

@@ -31,8 +31,8 @@ from .prompts import condition_lines, show_items
 MOST_PARTS: Final = 10  # rows of a breakdown
 _RELATIVE: Final = METRICS[0]
 _ABOUT: Final = (
-    "Dots: the mean of effective score / best effective score, with 95% intervals where there are any; upright marks: "
-    "what a uniform guess among the options expects."
+    "Dots: the mean of effective score / best effective score, with 95% intervals where there are "
+    "any; upright marks: what a uniform guess among the options expects."
 )
 _MOST: Final = 1500  # questions that a page shows: each has a table of its options
 
@@ -57,9 +57,8 @@ def make_overview(results: Mapping[str, Any]) -> Page:
         "Illegal": results["illegal"],
     }
     answered = results["answered_only"][_RELATIVE]
-    remarks = [
-        f"Missing and illegal answers score 0. Over answered questions only: {show_number(answered)}."
-    ]
+    over_answered = f"Over answered questions only: {show_number(answered)}."
+    remarks = [f"Missing and illegal answers score 0. {over_answered}"]
     if results["coerced"]:
         remarks.append(f"Read from text or fractions: {results['coerced']}.")
     remarks += [f"warning: {printable(warning)}" for warning in results["warnings"]]
@@ -138,8 +137,8 @@ def _list_pairs(pairs: Mapping[str, Any]) -> list[Section]:
         ),
     ]
     description = (
-        "Score with references minus score of the same question without them, with 95% intervals; right of the line "
-        "the references helped."
+        "Score with references minus score of the same question without them, with 95% intervals; "
+        "right of the line the references helped."
     )
     rows = [row for row in pairs.items() if row[1]["pairs"]]
     chart = Chart("pairs", "References against controls", description, make_table(columns, rows))

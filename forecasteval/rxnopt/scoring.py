@@ -41,7 +41,10 @@ if TYPE_CHECKING:
 
 MAX_ANSWER: Final = 200  # characters that an item shows of an answer
 _COERCED: Final = "index written as text or with a fraction, read"
-_ONE_SIDED: Final = "only one side of the pairs of references and controls was answered: their difference means nothing"
+_ONE_SIDED: Final = (
+    "only one side of the pairs of references and controls was answered: "
+    "their difference means nothing"
+)
 
 
 Items = Sequence[Item]
@@ -130,8 +133,8 @@ class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
 def read_index(raw: object, size: int) -> tuple[int | None, str]:
     """(index or None, note) of a predicted value for a question of `size` options.
 
-    >>> read_index(1, 3), read_index("2", 3)[0], read_index(2.0, 3)[0], read_index(True, 3)[0], read_index(3, 3)[0]
-    ((1, ''), 2, 2, None, None)
+    >>> read_index(1, 3), [read_index(raw, 3)[0] for raw in ("2", 2.0, True, 3)]
+    ((1, ''), [2, 2, None, None])
     """
     index, note = -1, ""
     if isinstance(raw, str) and re.fullmatch(r"\s?[0-9]{1,9}\s?", raw, re.ASCII):
@@ -148,15 +151,15 @@ def _score_item(name: str, key: AnswerKey, given: Given) -> Item:
     one has none.
     """
     size, orders = len(key.relative), given.orders
-    read = {number: read_index(raw, size) for number, raw in sorted(given.by_order.items())}
-    picked = [
-        None if index is None else (index + rotation(number, orders, size)) % size
-        for number, (index, _) in read.items()
-    ]
+    picked, notes = list[int | None](), dict[str, None]()
+    for number, raw in sorted(given.by_order.items()):
+        index, note = read_index(raw, size)
+        turned = None if index is None else (index + rotation(number, orders, size)) % size
+        picked.append(turned)
+        notes[note] = None
     hits = [index for index in picked if index is not None]
-    notes = list(dict.fromkeys(note for _, note in read.values() if note))
     if 0 < len(hits) < orders:
-        notes.append("answered in some orders only, 0 in the others")
+        notes["answered in some orders only, 0 in the others"] = None
     return {
         "id": name,
         "question_type": key.kind,
@@ -165,10 +168,10 @@ def _score_item(name: str, key: AnswerKey, given: Given) -> Item:
         "score": math.fsum(key.relative[index] for index in hits) / orders,
         "exact": sum(index in key.answer for index in hits) / orders,
         "yield_ratio": math.fsum(key.ratios[index] for index in hits) / orders,
-        "outcome": "scored" if hits else "illegal" if read else "missing",
+        "outcome": "scored" if hits else "illegal" if picked else "missing",
         "read": picked if orders > 1 else picked[0] if picked else None,
         "answer": given.text("; ")[:MAX_ANSWER],
-        "note": "; ".join(notes),
+        "note": "; ".join(filter(None, notes)),
     }
 
 
@@ -191,8 +194,12 @@ def _warnings(items: Items, unknown: Sequence[str]) -> list[str]:
             notes[note].append(item["id"])
     if unknown:
         notes["prediction without a question, not used"] += unknown
-    paired = {end: [item["outcome"] == "scored" for item in _of_side(items, end)] for end in SIDES}
-    one_sided = all(paired.values()) and sum(map(any, paired.values())) == 1
+    answered = [
+        any(item["outcome"] == "scored" for item in side.values())
+        for side in _find_sides(items)
+        if side
+    ]
+    one_sided = sorted(answered) == [False, True]
     return sorted(notes.lines()) + [_ONE_SIDED] * one_sided
 
 
@@ -205,20 +212,13 @@ def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, Any]:
     return {
         "n": len(items),
         "tables": len(set(tables)),
-        **{metric: mean(values) for metric, values in columns.items()},
-        "intervals": {
-            metric: clustered_interval(values, tables) for metric, values in columns.items()
-        },
+        **_means(columns),
+        "intervals": {name: clustered_interval(column, tables) for name, column in columns.items()},
         "standard_errors": {
-            metric: _standard_error(values, tables) for metric, values in columns.items()
+            name: _standard_error(column, tables) for name, column in columns.items()
         },
-        "uniform_guess": {
-            metric: mean(values) for metric, values in zip(METRICS, uniform, strict=True)
-        },
-        "answered_only": {
-            "n": len(answered),
-            **{metric: mean(v) for metric, v in _columns(answered).items()},
-        },
+        "uniform_guess": _means(dict(zip(METRICS, map(list, uniform), strict=True))),
+        "answered_only": {"n": len(answered), **_means(_columns(answered))},
         "missing": sum(item["outcome"] == "missing" for item in items),
         "illegal": sum(item["outcome"] == "illegal" for item in items),
         "coerced": sum(_COERCED in item["note"] for item in items),
@@ -227,12 +227,13 @@ def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, Any]:
 
 def _columns(items: Items) -> dict[str, list[float]]:
     """The values whose means are the METRICS."""
-    values = (
-        [i["score"] for i in items],
-        [i["exact"] for i in items],
-        [i["yield_ratio"] for i in items],
-    )
-    return dict(zip(METRICS, values, strict=True))
+    rows = ((item["score"], item["exact"], item["yield_ratio"]) for item in items)
+    columns = map(list, zip(*rows, strict=True)) if items else ([], [], [])
+    return dict(zip(METRICS, columns, strict=True))
+
+
+def _means(columns: Mapping[str, Sequence[float]]) -> dict[str, float | None]:
+    return {name: mean(column) for name, column in columns.items()}
 
 
 def _standard_error(values: Sequence[float], tables: Sequence[str]) -> float | None:
@@ -266,8 +267,14 @@ def _size_class(key: AnswerKey) -> str:
 # --- References against their controls: the same options with and without results to learn from ---
 
 
-def _of_side(items: Items, end: str) -> list[Item]:
-    return [item for item in items if item["question_type"].endswith(end)]
+def _find_sides(items: Iterable[Item]) -> list[dict[str, Item]]:
+    """The questions with references, and their controls, by what their ids have in common."""
+    sides: list[dict[str, Item]] = [{}, {}]
+    for item in items:
+        for side, (end, suffix) in zip(sides, SIDES.items(), strict=True):
+            if item["question_type"].endswith(end):
+                side[item["id"].removesuffix(suffix)] = item
+    return sides
 
 
 def _compare_pairs(items: Items) -> dict[str, Any]:
@@ -278,24 +285,18 @@ def _compare_pairs(items: Items) -> dict[str, Any]:
     """
     compared = {}
     for kind in ("overall", *BASE_TYPES):
-        members = [
-            item for item in items if kind == "overall" or item["question_type"].startswith(kind)
-        ]
-        with_, without = (
-            {item["id"].removesuffix(suffix): item["score"] for item in _of_side(members, end)}
-            for end, suffix in SIDES.items()
-        )
+        prefix = "" if kind == "overall" else kind
+        with_, without = _find_sides(i for i in items if i["question_type"].startswith(prefix))
         both = sorted(with_.keys() & without.keys())
-        differences, tables = (
-            [with_[name] - without[name] for name in both],
-            [table_of(name) for name in both],
-        )
+        scores = [(with_[name]["score"], without[name]["score"]) for name in both]
+        differences = [score - control for score, control in scores]
+        tables = list(map(table_of, both))
         difference, error = mean(differences), clustered_error(differences, tables)
         compared[kind] = {
             "pairs": len(both),
             "unpaired": len(with_.keys() ^ without.keys()),
-            "reference_mean": mean([with_[name] for name in both]),
-            "control_mean": mean([without[name] for name in both]),
+            "reference_mean": mean([score for score, _ in scores]),
+            "control_mean": mean([control for _, control in scores]),
             "mean_difference": difference,
             "interval": clustered_interval(differences, tables, bounds=(-1.0, 1.0)),
             "p_value": t_tail(abs(difference) / error[0], error[1]) if error else None,

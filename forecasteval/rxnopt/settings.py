@@ -13,7 +13,10 @@ from forecasteval.common.records import number_text
 
 DUPLICATES: Final = ("best", "median", "drop")
 _REQUIRED: Final = ("content", "smiles", "none")
-_BLACKLIST: Final = "indeterminate_mol_idt description indeterminate_descriptions other_info selected_conditions scale"
+_BLACKLIST: Final = (
+    *("indeterminate_mol_idt", "description", "indeterminate_descriptions", "other_info"),
+    *("selected_conditions", "scale"),
+)
 
 
 def _setting(default: Any, text: str, allowed: tuple[Any, ...] = ()) -> Any:
@@ -56,9 +59,7 @@ class Settings:
     expand_current_conditions: bool = _setting(
         True, "lift the keys inside current_conditions (true or false)"
     )
-    condition_keys_blacklist: tuple[str, ...] = _setting(
-        tuple(_BLACKLIST.split()), "keys that are not conditions"
-    )
+    condition_keys_blacklist: tuple[str, ...] = _setting(_BLACKLIST, "keys that are not conditions")
     normalize_conditions: bool = _setting(
         True, "compare conditions regardless of width, blanks, case and order (true or false)"
     )
@@ -81,7 +82,7 @@ class Settings:
     )
     max_options: int = _setting(
         20,
-        "maximum of options of a question; if there are more, the best and an even spread of the rest stay",
+        "maximum of options of a question; of more, the best and an even spread of the rest stay",
         (2, 1e9),
     )
     duplicates: str | None = _setting(

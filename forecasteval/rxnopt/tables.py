@@ -8,6 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from statistics import median
 from typing import Any, Final, NamedTuple
 
@@ -30,9 +31,8 @@ FACTORS: Final = {
     "dr": "dr_major_fraction",
     "rr": "rr_major_fraction",
 }
-Scores = dict[
-    str, Any
-]  # "yield" in percent, the cells of SELECTIVITIES, the FACTORS read from them
+# "yield" in percent, the cells of SELECTIVITIES, the FACTORS read from them
+Scores = dict[str, Any]
 
 
 class Unused(Exception):  # noqa: N818 - not an error: how tables, rows and questions leave the builder
@@ -86,47 +86,33 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
     if not isinstance(raw, Mapping) or not isinstance(raw.get("entries"), list):
         raise Unused("not_a_table", "expected an object with a list 'entries'")
     scale, duplicates = _require_usable(raw, settings)
-    entries: list[Any] = raw["entries"]
-    reactants, products = _read_reaction(raw, entries, name, settings, warnings)
-    left_out: Counter[str] = Counter()
-    readable = []
-    for at, entry in enumerate(entries):
-        index = entry.get("entry_idx") if isinstance(entry, Mapping) else None
-        shown = "" if index is None else f" (entry {printable(item_text(index), 20)})"
-        notes: list[str] = []
-        try:
-            readable.append(_read_row(entry, at, settings, scale == "fraction", notes))
-        except Unused as left:
-            left_out[left.reason] += 1
-            notes += [f"{left.detail}; row not used"] if left.detail else []
-        warnings += [printable(f"{name}: entries[{at}]{shown}: {note}") for note in notes]
+    reactants, products = _read_reaction(raw, name, settings, warnings)
+    left_out = Counter[str]()
+    readable = _read_rows(raw["entries"], name, settings, scale == "fraction", left_out, warnings)
     rows, conflicts = _distinct(readable, duplicates, name)
     if len(rows if duplicates == "drop" else readable) < 2:
-        reason = (
-            "filter_condition_require"
-            if left_out["condition_require"]
-            else "fewer_than_two_readable_rows"
-        )
-        raise Unused(reason, f"{len(rows)} of {len(entries)}")
+        lacks_items = left_out["condition_require"] > 0
+        reason = "filter_condition_require" if lacks_items else "fewer_than_two_readable_rows"
+        raise Unused(reason, f"{len(rows)} of {len(raw['entries'])}")
     keys = sorted({key for row in rows for key in row.values})
     varying = [key for key in keys if len({row.values.get(key) for row in rows}) > 1]
     if not varying:
         raise Unused("no_varying_condition")
+    left_out["equal_conditions"] = len(readable) - len(rows)
     file_name = name.rpartition("/")[2]
+    title = item_text(raw.get("root_img_name")).strip()
     return Table(
-        id=printable(
-            item_text(raw.get("root_img_name")).strip() or file_name.removesuffix(".json")
-        ),
+        id=printable(title or file_name.removesuffix(".json")),
         source_file=item_text(raw.get("source_file")) or file_name,
         doi=item_text(raw.get("doi")),
-        entries=len(entries),
+        entries=len(raw["entries"]),
         reactants=reactants,
         products=products,
         rows=rows,
         varying=varying,
         constant=[key for key in keys if key not in varying],
         best=max(row.effective for row in rows),
-        left_out=left_out + Counter(equal_conditions=len(readable) - len(rows)),
+        left_out=+left_out,
         conflicts=conflicts,
     )
 
@@ -156,20 +142,15 @@ def _require_usable(raw: Mapping[str, Any], settings: Settings) -> tuple[str, st
 
 
 def _passes_year(year: object, wanted: int | tuple[int, ...] | None) -> bool:
-    if wanted is None:
-        return True
     text = year.strip() if isinstance(year, str) else number_text(year)
-    if not re.fullmatch(r"[0-9]{1,4}(?:\.0)?", text):
-        return False
-    return int(float(text)) in wanted if isinstance(wanted, tuple) else int(float(text)) >= wanted
+    if wanted is None or not re.fullmatch(r"[0-9]{1,4}(?:\.0)?", text):
+        return wanted is None
+    number = int(float(text))
+    return number in wanted if isinstance(wanted, tuple) else number >= wanted
 
 
 def _read_reaction(
-    raw: Mapping[str, Any],
-    entries: Iterable[Any],
-    name: str,
-    settings: Settings,
-    warnings: list[str],
+    raw: Mapping[str, Any], name: str, settings: Settings, warnings: list[str]
 ) -> tuple[list[Item], list[Item]]:
     """(reactants, products), the main product first, of the table or (where it has none) of its
     rows.
@@ -179,9 +160,8 @@ def _read_reaction(
     sides: dict[str, list[Item]] = {}
     for side in ("reactants", "products"):
         table = read_items(raw.get(side))
-        of_rows = [
-            read_items(entry.get(side)) or table for entry in entries if isinstance(entry, Mapping)
-        ]
+        entries = [entry for entry in raw["entries"] if isinstance(entry, Mapping)]
+        of_rows = [read_items(entry.get(side)) or table for entry in entries]
         keys = {
             tuple(sorted(item["SMILES"].strip() or fold(item["content"]) for item in items))
             for items in of_rows
@@ -191,35 +171,52 @@ def _read_reaction(
         sides[side] = table or (of_rows[0] if of_rows else [])
     products = sides["products"]
     if main := item_text(raw.get("main_product_smiles")).strip():
-        place = next(
-            (at for at, item in enumerate(products) if item["SMILES"].strip() == main), None
-        )
-        products.insert(
-            0, {"content": "", "SMILES": main} if place is None else products.pop(place)
-        )
-        if place is None:
+        same = [item for item in products if item["SMILES"].strip() == main][:1]
+        if not same:
             warnings.append(printable(f"{name}: main_product_smiles is not one of the products"))
+        first: list[Item] = same or [{"content": "", "SMILES": main}]
+        sides["products"] = first + [item for item in products if item is not first[0]]
     required = settings.reactant_product_require
     for side, items in sides.items():
         if required != "none" and (not items or _lacks(items, required)):
             what = side.removesuffix("s")
-            detail = (
-                f"a {what} without {required.replace('smiles', 'SMILES')}"
-                if items
-                else f"no {what}"
-            )
-            raise Unused("filter_reactant_product_require", detail)
-    return sides["reactants"], products
+            lacking = f"a {what} without {required.replace('smiles', 'SMILES')}"
+            raise Unused("filter_reactant_product_require", lacking if items else f"no {what}")
+    return sides["reactants"], sides["products"]
 
 
 def _lacks(items: Iterable[Item], required: str) -> bool:
     """Whether an item lacks its content or its SMILES, as `required` says."""
-    return not all(
-        (item["SMILES"] if required == "smiles" else item["content"]).strip() for item in items
-    )
+    wanted = itemgetter("SMILES" if required == "smiles" else "content")
+    return not all(wanted(item).strip() for item in items)
 
 
 # --- Rows ---
+
+
+def _read_rows(
+    entries: Iterable[Any],
+    name: str,
+    settings: Settings,
+    fraction: bool,
+    left_out: Counter[str],
+    warnings: list[str],
+) -> list[Row]:
+    """The entries that can be options; counts the others by reason, and appends a warning for each
+    bad cell.
+    """
+    rows = []
+    for at, entry in enumerate(entries):
+        notes: list[str] = []
+        try:
+            rows.append(_read_row(entry, at, settings, fraction, notes))
+        except Unused as left:
+            left_out[left.reason] += 1
+            notes += [f"{left.detail}; row not used"] if left.detail else []
+        index = entry.get("entry_idx") if isinstance(entry, Mapping) else None
+        shown = "" if index is None else f" (entry {printable(item_text(index), 20)})"
+        warnings += [printable(f"{name}: entries[{at}]{shown}: {note}") for note in notes]
+    return rows
 
 
 def _read_row(
@@ -230,28 +227,21 @@ def _read_row(
         raise Unused("unreadable", f"expected an object, got {type(entry).__name__}")
     if has_repeated_keys(entry):
         raise Unused("unreadable", "a key is given twice with different values")
-    parts = {
-        field: {} if entry.get(field) is None else entry[field]
-        for field in ("conditions", "results")
-    }
-    for field, part in parts.items():
-        if not isinstance(part, Mapping):
+    parts = {}
+    for field in ("conditions", "results"):
+        parts[field] = {} if entry.get(field) is None else entry[field]
+        if not isinstance(parts[field], Mapping):
             raise Unused("unreadable", f"'{field}' must be an object")
     scores, effective, problems = read_scores(parts["results"], settings, fraction)
     notes += [f"{field}: {note}" for field, note in problems]
     if scores is None:
         raise Unused("no_yield")
     kept = _read_conditions(parts["conditions"], settings)
+    required = settings.condition_require
+    exempt = settings.smiles_exempt_keys if required == "smiles" else ()
     for key, items in kept.items():
-        exempt = settings.condition_require == "smiles" and key in settings.smiles_exempt_keys
-        if (
-            settings.condition_require != "none"
-            and not exempt
-            and _lacks(items, settings.condition_require)
-        ):
-            raise Unused(
-                "condition_require", f"{key}: an item without {settings.condition_require}"
-            )
+        if required != "none" and key not in exempt and _lacks(items, required):
+            raise Unused("condition_require", f"{key}: an item without {required}")
     values = {key: compare_key(items, settings.normalize_conditions) for key, items in kept.items()}
     return Row(index, entry, kept, values, scores, effective)
 
@@ -321,40 +311,35 @@ def read_scores(
     """(scores or None where there is no yield, effective score, notes as (field, text)) of a row's
     results.
     """
-    cells = {
-        field: read_yield(results.get(field), fraction) for field in settings.yield_field_priority
-    }
-    yields = dict[str, float]()
-    for (
-        field,
-        cell,
-    ) in cells.items():  # 80 (77) is two, but a field's cell without a bracket counts before it
-        if cell.value is not None and cell.isolated is not None:
-            yields.setdefault("yield_ratio" if field == "isolated_yield" else field, cell.value)
-            yields.setdefault("isolated_yield", cell.isolated)
-    yields |= {
-        f: cell.value
-        for f, cell in cells.items()
-        if cell.value is not None and cell.isolated is None
-    }
+    fields = settings.yield_field_priority
+    cells = {field: read_yield(results.get(field), fraction) for field in fields}
+    known = {field: cell for field, cell in cells.items() if cell.value is not None}
+    beside, yields = dict[str, float | None](), dict[str, float | None]()
+    for field, cell in known.items():
+        if cell.isolated is None:
+            yields[field] = cell.value
+        else:  # 80 (77) is two, but a field's cell without a bracket counts before it
+            beside.setdefault("yield_ratio" if field == "isolated_yield" else field, cell.value)
+            beside.setdefault("isolated_yield", cell.isolated)
     selectivity = {field: results.get(field) for field in SELECTIVITIES}
     for name, text in (pair for cell in cells.values() for pair in cell.selectivity):
         if is_empty(selectivity[name]):
             selectivity[name] = text
     read = {field: read_fraction(cell, field) for field, cell in selectivity.items()}
-    problems = [
-        *((field, cell.note) for field, cell in cells.items()),
-        *((f, note) for f, (_, note) in read.items()),
-    ]
+    problems = {field: cell.note for field, cell in cells.items()}
+    problems |= {field: note for field, (_, note) in read.items()}
     notes = [
-        (f, f"{note}: {printable(as_text(results.get(f)), 40)!r}") for f, note in problems if note
+        (field, f"{note}: {printable(as_text(results.get(field)), 40)!r}")
+        for field, note in problems.items()
+        if note
     ]
-    amounts = [yields[field] for field in cells if field in yields]
-    if not amounts:
+    amounts = {**beside, **yields}
+    amount = next((amounts[field] for field in fields if field in amounts), None)
+    if amount is None:
         return None, 0.0, notes
     (ee, _), (er, _), (dr, _), (rr, _) = read.values()
     fractions = zip(FACTORS.values(), (er if ee is None else ee, dr, rr), strict=True)
-    scores = {"yield": amounts[0], **selectivity, **dict(fractions)}
+    scores = {"yield": amount, **selectivity, **dict(fractions)}
     return scores, _effective(scores), notes
 
 
@@ -367,8 +352,8 @@ def _effective(scores: Scores) -> float:
 def shown_scores(scores: Scores) -> Scores:
     """The values of a reference: the yield, and every selectivity that is scored.
 
-    >>> known = {"enantio_major_fraction": 0.95, "dr_major_fraction": 0.75, "rr_major_fraction": None}
-    >>> shown_scores({"yield": 80.0, "ee": "90[d]", "er": None, "dr": "3:1", "rr": "", **known})
+    >>> factors = dict(zip(FACTORS.values(), (0.95, 0.75, None)))
+    >>> shown_scores({"yield": 80.0, "ee": "90[d]", "er": None, "dr": "3:1", "rr": "", **factors})
     {'yield': 80.0, 'ee': '90%', 'dr': '3:1'}
     """
     shown = {"yield": scores["yield"]}
