@@ -169,6 +169,10 @@ def run_command(program: str, work: Callable[[], int]) -> int:
         print(f"{program}: interrupted", file=sys.stderr)
         return 130
     except OSError as error:
+        if error.filename is not None:  # no error of a stream
+            name = printable(error.filename, 200)
+            print(f"{program}: {name}: cannot be used: {error.strerror}", file=sys.stderr)
+            return 2
         # Python would try to write the rest once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):  # `eval.py … | head`

@@ -71,3 +71,17 @@ def test_closed_streams(tmp_path: Path, closed: str) -> None:
     for path in filter(Path.is_file, (tmp_path / "evaluation").rglob("*")):
         assert b"files scored" not in path.read_bytes()
         assert b"eval.py:" not in path.read_bytes()
+
+
+def test_an_error_of_a_file_is_not_blamed_on_the_output(tmp_path: Path) -> None:
+    """Nor is it a traceback: a name of 5,000 characters, say."""
+    code = f"""
+from forecasteval.common.errors import run_command
+run = lambda: open({str(tmp_path)!r} + "/" + "x" * 5000)
+raise SystemExit(run_command("eval.py", run))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"eval.py: {tmp_path}/xxx")
+    assert done.stderr.endswith(": cannot be used: File name too long\n")
+    assert len(done.stderr) < 300
