@@ -4,11 +4,11 @@ weeks and the older.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from forecasteval.boards.changes import changes_report
+from forecasteval.boards.changes import changes_report, name_changes
 from forecasteval.boards.question_rows import (
     SHOWN,
     ReadItems,
@@ -196,18 +196,10 @@ def _changes(history: History, names: Names, show: Callable[[Change, str], Cell]
     """The changes of the latest night; `show` makes the cell of the id of a corrected question."""
     if history.night < 2:
         return ["This is the first night: there is nothing to compare it with."]
-
-    def rename(changes: Iterable[Change]) -> list[Change]:
-        return [
-            {
-                **change,
-                "system": names.get(change["system"], change["system"]),
-                "dataset": _show_dataset(change),
-            }
-            for change in changes
-        ]
-
-    changes, moves = rename(read_changes(history)), rename(read_moves(history))
+    changes, moves = (
+        name_changes([{**change, "dataset": _show_dataset(change)} for change in read], names)
+        for read in (read_changes(history), read_moves(history))
+    )
     return [block for block in changes_report(changes, show, moves) if block]
 
 

@@ -4,7 +4,7 @@ questions of a dataset are corrected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Final
@@ -12,7 +12,17 @@ from typing import Final
 from forecasteval.common.errors import grouped_names, printable
 from forecasteval.common.records import as_text, group_by
 from forecasteval.display.tables import Cell, Column, Report, make_table, show_number
-from forecasteval.ranking.changes import CUT, MORE, Change, Corrections, moved, why
+from forecasteval.ranking.changes import (
+    CORRECTED,
+    CUT,
+    MORE,
+    OTHERS,
+    UNKNOWN,
+    Change,
+    Corrections,
+    moved,
+    why,
+)
 from forecasteval.ranking.names import show_distinct
 
 
@@ -42,6 +52,13 @@ def corrections_report(
     return [
         make_table(_CORRECTED, rows),
         *([f"and {more} more of {printable(dataset, CUT)}"] if more > 0 else []),
+    ]
+
+
+def name_changes(changes: Iterable[Change], names: Mapping[str, str]) -> list[Change]:
+    """The changes with the display names of systems."""
+    return [
+        {**change, "system": names.get(change["system"], change["system"])} for change in changes
     ]
 
 
@@ -79,14 +96,18 @@ def changes_report(
     `show` makes the cell of the id of a corrected question.
     """
     report: Report = []
+    firsts = dict.fromkeys(change["system"] for change in changes if "is_first" in change)
+    report += [f"new systems: {grouped_names([*firsts])}"] if firsts else []
     for kind, words in _KINDS.items():
-        systems = [_show_place(change) for change in changes if change["kind"] == kind]
-        report += [f"{words}: {grouped_names(systems)}"] if systems else []
-    renamed = [
-        f"{change['renamed']} → {_show_place(change)}" for change in changes if "renamed" in change
-    ]
-    report += [f"renamed: {grouped_names(renamed)}"] if renamed else []
+        same_kind = [change for change in changes if change["kind"] == kind]
+        report += [f"{words}: {_list_places(same_kind)}"] if same_kind else []
+    named = [change for change in changes if "renamed" in change]
+    for names, same in group_by(
+        named, lambda change: (change["renamed"], change["system"])
+    ).items():
+        report += [f"renamed: {' → '.join(map(printable, names))}, results {len(same)}"]
     changed = [change for change in changes if change["kind"] in ("changed", "back")]
+    changed = [change for change in changed if change["causes"] != ["renamed"] or moved(change)]
     for reason, same in group_by(changed, _reason).items():
         moves = sum(bool(moved(change)) for change in same)
         report += [f"{reason}: results {len(same)}, scores moved {moves}"]
@@ -104,13 +125,24 @@ def changes_report(
     return report
 
 
-def _show_place(change: Change) -> str:
-    return f"{change['system']} on {change['dataset']}" if change["dataset"] else change["system"]
+def _list_places(changes: Sequence[Change]) -> str:
+    """Which systems on which datasets."""
+    systems = list(dict.fromkeys(change["system"] for change in changes))
+    datasets = list(dict.fromkeys(change["dataset"] for change in changes))
+    if len(systems) * len(datasets) != len(changes) or "" in datasets:
+        places = [
+            f"{change['system']}{' on ' * bool(change['dataset'])}{change['dataset']}"
+            for change in changes
+        ]
+        return grouped_names(places)
+    on = datasets[0] if len(datasets) == 1 else f"datasets {grouped_names(datasets)}"
+    return f"{grouped_names(systems)} on {printable(on, 300)}"
 
 
 def _reason(change: Change) -> str:
-    """Why, and where: how many truths a dataset has is its own matter."""
-    return f"{change['dataset']}: {why(change)}" if "resolved" in change else why(change)
+    """Why, and where: what is asked on a dataset is its own matter."""
+    is_asked = {MORE, CORRECTED, OTHERS, UNKNOWN}.intersection(change["causes"])
+    return f"{printable(change['dataset'], 60)}: {why(change)}" if is_asked else why(change)
 
 
 def _show_moves(title: str, changes: Sequence[Change], columns: Sequence[Column]) -> Report:

@@ -8,13 +8,13 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from forecasteval.boards.changes import changes_report
+from forecasteval.boards.changes import changes_report, name_changes
 from forecasteval.common.errors import printable
 from forecasteval.display.formats import csv_cell, markdown_table, markdown_text
 from forecasteval.display.tables import Report, Table, format_signature, make_table
 from forecasteval.ranking.changes import Change
 
-from .metadata import about_keys, cell_text, list_tables
+from .metadata import about_keys, cell_text, list_tables, name_systems
 from .tables import (
     MOVES,
     POWER,
@@ -47,13 +47,18 @@ def board_report(board: Row) -> Report:
         report += [format_signature(table["signature"], table.get("dataset")), ""]
     report += board.get("remarks", [])
     if changes := board.get("changes"):
-        moves = board.get("moves", ())
-        report += ["Changed since the last run", *changes_report(changes, overall=moves), ""]
+        changed = _report_changes(board, changes, board.get("moves", ()))
+        report += ["Changed since the last run", *changed, ""]
     report += [
         f"failed: {printable(entry['file'])}: {printable(entry['reason'])}"
         for entry in board.get("failed", [])
     ]
     return report
+
+
+def _report_changes(board: Row, changes: Sequence[Change], moves: Sequence[Change]) -> Report:
+    names = name_systems(board)
+    return changes_report(name_changes(changes, names), overall=name_changes(moves, names))
 
 
 def comparison_report(comparison: Row) -> Report:
@@ -229,9 +234,9 @@ def format_markdown(
         ]
     if changes:
         lines += ["## What changed last", ""]
-        for block in changes_report(changes, overall=moves):
+        for block in _report_changes(board, changes, moves):
             lines += (
-                markdown_table(block)
+                ["", *markdown_table(block)]
                 if isinstance(block, Table)
                 else [f"{markdown_text(block)}  " if block else ""]
             )

@@ -91,10 +91,17 @@ def _show_notes(row: Row) -> str:
     notes = {
         "provisional": row.get("provisional"),
         "its runs differ as wholes": row.get("runs_differ"),
+        "no readable answer": _is_blank(row),
         "degraded: the language model failed": row["degraded"],
         _count_warnings(row): row["warnings"],
     }
     return ", ".join(note for note, holds in notes.items() if holds)
+
+
+def _is_blank(row: Row) -> bool:
+    """Whether no answer of any run of a system was read."""
+    unread = row["missing"] + row["unparsed"]
+    return "datasets" not in row and 0 < row["n"] * len(row.get("runs", [row])) <= unread
 
 
 def _count_warnings(row: Row) -> str:
@@ -165,6 +172,7 @@ def _pooled(table: Row, rows: Sequence[Row]) -> View:
     best = "high" if table.get("higher_is_better", True) else "low"
     total = sum(table["level_counts"][level] for level in table["weights"])
     title = f"{table['benchmark']}, all {len(table['datasets'])} datasets, {total} questions{lower_is_better(table)}"
+    unread = (("missing", _MISSING), ("unparsed", _UNPARSED))
     columns = [
         (TEXT, _RANK),
         (PAGE, Column("Rank", _rank_with_interval, "number", "low")),
@@ -188,6 +196,7 @@ def _pooled(table: Row, rows: Sequence[Row]) -> View:
         (PAGE, Column("Behind the leader", _behind_with_interval, "text", "low")),
         (EVERYWHERE, _p("p (Holm)", "p_leader")),
         (EVERYWHERE, SEASON[0]),
+        *((EVERYWHERE, column) for key, column in unread if any(row[key] for row in rows)),
         *((INSIDE, column) for column in SEASON[1:]),
         (TEXT, _MARKED_NOTES),
         (PAGE, _NOTES),

@@ -109,6 +109,7 @@ class Change(TypedDict):
     corrected: NotRequired[Corrections]  # of the first system of a dataset
     resolved: NotRequired[list[int]]  # with a truth before and now, and all questions
     renamed: NotRequired[str]  # the name before
+    is_first: NotRequired[bool]  # the system was on no dataset of the benchmark before
     ranks: NotRequired[list[int | None]]  # over all datasets, before and now
 
 
@@ -126,12 +127,16 @@ def read_moves(history: History) -> list[Change]:
 def _read_changes(history: History, overall: bool) -> list[Change]:
     if history.night < 2:
         return []
-    latest = [pair for pair in history.latest.values() if ("rank" in pair[1]) == overall]
-    return [
-        _read_change(before, line)
-        for before, line in latest
-        if not ("renamed" in line and line.get("gone"))  # told of the name that it has now
-    ]
+    earlier = (line for line in history.lines if line["night"] < history.night)
+    known = {(line["benchmark"], line["system"]) for line in earlier}
+    changes = []
+    for before, line in history.latest.values():
+        if ("rank" in line) == overall and not ("renamed" in line and line.get("gone")):
+            change = _read_change(before, line)
+            if change["kind"] == "new" and (line["benchmark"], line["system"]) not in known:
+                change["is_first"] = True
+            changes.append(change)
+    return changes
 
 
 def _read_change(before: Line | None, line: Line) -> Change:

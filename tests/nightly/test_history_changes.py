@@ -77,7 +77,7 @@ def test_a_corrected_truth(root: Path) -> None:
     at = lines.index("Changed since the last run")
     assert lines[at : at + 6] == [
         "Changed since the last run",
-        "corrected truths: results 2, scores moved 2",
+        "d.json: corrected truths: results 2, scores moved 2",
         "",
         "System Dataset Before Now Change Why",
         "a d.json 1.0000 0.7500 -0.2500 corrected truths",

@@ -123,10 +123,10 @@ def test_a_result_that_is_too_large_to_compare(tmp_path: Path, monkeypatch: Any)
 def test_all_truths_go_and_come_back(tmp_path: Path) -> None:
     run(week(tmp_path, "AAAA...."), "nightly")
     done = run(week(tmp_path, "........"), "nightly")
-    assert "no truth any more: 2 (a on 250922.json, b on 250922.json)" in done.out.splitlines()
+    assert "no truth any more: 2 (a, b) on 250922.json" in done.out.splitlines()
     assert done.code == 0
     done = run(week(tmp_path, "AAAA...."), "nightly")
-    assert "back: 2 (a on 250922.json, b on 250922.json)" in done.out.splitlines()
+    assert "back: 2 (a, b) on 250922.json" in done.out.splitlines()
 
 
 def test_moves_by_more_truths_stand_apart(tmp_path: Path) -> None:
@@ -168,8 +168,7 @@ def test_a_system_with_another_name_is_renamed(tmp_path: Path) -> None:
     rename(tmp_path, {"new": ["a"]})
     done = run(tmp_path, "nightly")
     lines = done.out.splitlines()
-    assert "renamed: 2 (a → new on 250915.json, a → new on 250922.json)" in lines
-    assert "renamed: results 2, scores moved 0" in lines
+    assert "renamed: a → new, results 2" in lines
     assert not [line for line in lines if line.startswith(("new:", "gone:"))]
     history = (tmp_path / "evaluation/history.jsonl").read_text("utf-8").splitlines()
     overall = [json.loads(line) for line in history if '"all datasets"' in line]
@@ -181,7 +180,7 @@ def test_a_system_with_another_name_is_renamed(tmp_path: Path) -> None:
         path = tmp_path / f"prediction/{week_name}-b.json"
         path.rename(path.with_name(f"{week_name}-c.json"))
     done = run(tmp_path, "nightly")
-    assert "renamed: 2 (b → c on 250915.json, b → c on 250922.json)" in done.out
+    assert "renamed: b → c, results 2" in done.out.splitlines()
 
 
 def test_a_renamed_system_whose_score_moves(tmp_path: Path) -> None:
@@ -198,7 +197,7 @@ def test_another_system_is_not_renamed(tmp_path: Path) -> None:
     week(tmp_path, "AAAAAAAA", c="AAAAAAAA", d="AAAAAAAA")
     out = run(tmp_path, "nightly").out
     assert "renamed" not in out
-    assert "new: 2 (c on 250922.json, d on 250922.json)" in out
+    assert "new: 2 (c, d) on 250922.json" in out
 
 
 # --- Over all weeks ---
