@@ -97,28 +97,34 @@ def last_boxed(text: str) -> tuple[str, bool]:
         if ranked := _join_ranked(text, boxes):
             return ranked, True
         boxes = _drop_others(text, boxes)
-    last = boxes[-1]
-    if _WITHDRAWN.match(text, last.end + 1):
-        return "", False
-    contents = [text[last.start : last.end].strip()]
-    begin, size = last.begin, last.end - last.start
-    for before, start, end in reversed(boxes[:-1]):
-        gap = text[end + 1 : begin] if end < begin and begin - end < 40 else "…"
-        if _OR.fullmatch(gap):
-            return "", False
-        if not _JOINT.fullmatch(gap) or size > MAX_SPAN:  # too long already: will be unparsed
-            break
-        if gap.isspace() and _LIST_MARK.search(text[start:end] + contents[-1]):
-            break  # two whole lists below each other: the last one counts
-        contents.append(text[start:end].strip())
-        begin, size = before, size + end - start
-    return "\n".join(dict.fromkeys(reversed(contents))), True
+    content = "" if _WITHDRAWN.match(text, boxes[-1].end + 1) else _join_last(text, boxes)
+    return content, bool(content)
 
 
 class _Box(NamedTuple):
     begin: int  # of the command
     start: int  # of the content
     end: int
+
+
+def _join_last(text: str, boxes: Sequence[_Box]) -> str:
+    """The last box and those before it that are one list with it, each on a line; "" if one is an
+    alternative to the next.
+    """
+    last = boxes[-1]
+    contents = [text[last.start : last.end].strip()]
+    begin, size = last.begin, last.end - last.start
+    for before, start, end in reversed(boxes[:-1]):
+        gap = text[end + 1 : begin] if end < begin and begin - end < 40 else "…"
+        if _OR.fullmatch(gap):
+            return ""
+        if not _JOINT.fullmatch(gap) or size > MAX_SPAN:  # too long already: will be unparsed
+            break
+        if gap.isspace() and _LIST_MARK.search(text[start:end] + contents[-1]):
+            break  # two whole lists below each other: the last one counts
+        contents.append(text[start:end].strip())
+        begin, size = before, size + end - start
+    return "\n".join(dict.fromkeys(reversed(contents)))
 
 
 def _find_labels(text: str, boxes: Sequence[_Box]) -> list[str]:
@@ -224,8 +230,10 @@ _RAISED: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[①-⑳�
 _MATH: Final = re.compile(r"(?<!\\)\$([^$\n]*)(?<!\\)\$")
 _COMMAND: Final = re.compile(r"\\(?:\\?([A-Za-z]+)[ \t]*|(.?))", re.S)
 _SYMBOLS: Final = {
-    "times": "×", "cdot": "×", "approx": "≈", "sim": "~", "simeq": "≈", "pm": "±", "to": "→", "rightarrow": "→",
-    "Rightarrow": "→", "ge": "≥", "geq": "≥", "gt": ">", "le": "≤", "leq": "≤", "lt": "<", "quad": " ", "qquad": " ",
+    "times": "×", "cdot": "×", "approx": "≈", "sim": "~", "simeq": "≈", "pm": "±", "to": "→",
+    "rightarrow": "→",
+    "Rightarrow": "→", "ge": "≥", "geq": "≥", "gt": ">", "le": "≤", "leq": "≤", "lt": "<",
+    "quad": " ", "qquad": " ",
     "newline": "\n", "n": "\n", "item": "\n",
     "pounds": "£", "left": "", "right": "", "displaystyle": "", "boxed": "", "fbox": "",
     "emph": "", "mbox": "", "operatorname": "", "underline": "", "bf": "", "rm": "", "it": "",
@@ -273,8 +281,10 @@ def clean(text: str) -> str:
     r"""The text without LaTeX, Markdown, invisible and full-width forms and one pair of brackets or
     quotes around it.
 
-    >>> clean(r"$\text{3{,}400\,万元}$"), clean("10⁶"), clean("［Ｒｅｄ］"), clean(r"1. Red\\ 2. Blue")
-    ('3,400 万元', '10^6', 'Red', '1. Red\n2. Blue')
+    >>> clean(r"$\text{3{,}400\,万元}$"), clean("10⁶"), clean("［Ｒｅｄ］")
+    ('3,400 万元', '10^6', 'Red')
+    >>> clean(r"1. Red\\ 2. Blue")
+    '1. Red\n2. Blue'
     """
     if "&" in text and ";" in text:
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
