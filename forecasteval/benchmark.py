@@ -46,7 +46,7 @@ class Option(NamedTuple):
 
     def add_to(self, add: Callable[..., object]) -> None:
         """Declare the option with the `add_argument` of argparse."""
-        words: dict[str, Any] = {"type": self.kind, "metavar": self.metavar}
+        words: dict[str, object] = {"type": self.kind, "metavar": self.metavar}
         if self.kind is bool:
             words = {"action": "store_true"}
         elif isinstance(self.kind, tuple):
@@ -92,7 +92,7 @@ class FileData(Protocol):
     def messages(self) -> Sequence[str]:
         """Warnings about the files."""
 
-    def checksums(self) -> Mapping[str, Any]:
+    def checksums(self) -> Mapping[str, object]:
         """The checksums of the files, for the signature."""
 
 
@@ -114,7 +114,7 @@ class Evaluator(ABC, Generic[Data, Scores]):
     explain: Callable[[Any], str] | None = None  # the reason of an item's score in one sentence
 
     @abstractmethod
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """The part of a signature that does not depend on the files: "evaluator" with its version,
         policies.
         """
@@ -133,7 +133,7 @@ class Evaluator(ABC, Generic[Data, Scores]):
         there are any, …
         """
 
-    def page(self, results: Mapping[str, Any], data: Data) -> Page:
+    def page(self, results: Mapping[str, object], data: Data) -> Page:
         """The page of a result; InputError if its benchmark has no pages."""
         raise InputError(self.benchmark, "expected a benchmark whose results have pages")
 
@@ -143,7 +143,7 @@ class Evaluator(ABC, Generic[Data, Scores]):
             "--vote", "expected a benchmark whose answers can be voted on", self.benchmark
         )
 
-    def evaluate(self, data: Data, names: Mapping[str, Any] | None = None) -> Results:
+    def evaluate(self, data: Data, names: Mapping[str, object] | None = None) -> Results:
         """The result of data, with `names` in front."""
         # Records make no cycles, and walking millions of them again and again costs a third of the
         # time.

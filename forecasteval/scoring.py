@@ -42,14 +42,16 @@ class Scorer:
     """
 
     def __init__(
-        self, wings: Iterable[Benchmark], options: Mapping[str, Any], output: Path
+        self, wings: Iterable[Benchmark], options: Mapping[str, object], output: Path
     ) -> None:
         self.wings = {wing.name: wing for wing in wings}
         self.given = {name: value for name, value in options.items() if value is not None}
         self.output = output
         self._evaluators: dict[str, Evaluator[Any, Any]] = {}
 
-    def __reduce__(self) -> tuple[Any, ...]:  # without evaluators: another process makes them again
+    def __reduce__(
+        self,
+    ) -> tuple[object, ...]:  # without evaluators: another process makes them again
         return Scorer, (tuple(self.wings.values()), self.given, self.output)
 
     def recognise(self, path: Path, dataset: Path | None) -> Benchmark:
@@ -114,7 +116,7 @@ class Scorer:
             )
         return wing.check(path)
 
-    def settings(self, name: str) -> dict[str, Any]:
+    def settings(self, name: str) -> dict[str, object]:
         """The part of a benchmark's signatures that does not depend on the files."""
         return {**self._evaluator(name).settings(), "code_sha256": self.hash_code(name)}
 
@@ -124,7 +126,7 @@ class Scorer:
             if self._choose(name, "score", "run", "ranked"):
                 self._evaluator(name)
 
-    def report_options(self, name: str) -> dict[str, Any]:
+    def report_options(self, name: str) -> dict[str, object]:
         """The options for a report of a benchmark; InputError for an option that only other
         benchmarks have.
         """
@@ -143,7 +145,7 @@ class Scorer:
                 )
         return self._choose(name, "report", "items")
 
-    def _choose(self, name: str, *scopes: str) -> dict[str, Any]:
+    def _choose(self, name: str, *scopes: str) -> dict[str, object]:
         """The options of a benchmark and these scopes that were given."""
         names = [option.name for option in self.wings[name].options if option.scope in scopes]
         return {given: self.given[given] for given in names if given in self.given}

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .api import compare, rank
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["compare", "rank"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(name)
     from . import api  # here: scoring a file needs it not, and it takes a tenth of its start

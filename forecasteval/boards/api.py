@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from forecasteval.common import forms
 from forecasteval.display.results import Results
@@ -15,7 +14,7 @@ from . import board_page, compare_page, report
 
 
 def rank(
-    results: Sequence[Mapping[str, Any]], min_questions: int = 0, min_datasets: int | None = None
+    results: Sequence[Mapping[str, object]], min_questions: int = 0, min_datasets: int | None = None
 ) -> Results:
     """Rank systems: one table per dataset, best first, ties sharing a rank.
 
@@ -33,16 +32,16 @@ def rank(
     return view_board(forms.to_record(datasets.rank_results(read, min_questions, min_datasets)))
 
 
-def view_board(board: Mapping[str, Any]) -> Results:
+def view_board(board: Mapping[str, object]) -> Results:
     """A board that shows itself as a report and as a page."""
     return Results(board, report.board_report, board_page.make_page, rows=_board_rows)
 
 
-def _board_rows(board: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _board_rows(board: Mapping[str, object]) -> list[dict[str, object]]:
     return report.flatten_board(board)[1]
 
 
-def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) -> Results:
+def compare(results: Sequence[Mapping[str, object] | Sequence[Mapping[str, object]]]) -> Results:
     """Compare systems pairwise on the same questions.
 
     For each pair A, B: the difference of the weighted scores (A − B) with a t interval on the
@@ -62,7 +61,7 @@ def compare(results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]]) 
     return Results(values, report.comparison_report, page, rows=report.flatten_pairs)
 
 
-def compare_over_weeks(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Results:
+def compare_over_weeks(results: Sequence[Mapping[str, object]], names: Sequence[str]) -> Results:
     """Compare systems over all datasets of `results` (`ranking.comparison.compare_over_weeks`)."""
     values = forms.to_record(comparison.compare_over_weeks(results, names))
     return Results(values, report.over_weeks_report, rows=report.flatten_pairs)

@@ -94,7 +94,7 @@ def make_page(results: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any
 # --- Differences ---
 
 
-def _pair_name(pair: Mapping[str, Any], limit: int = 18) -> str:
+def _pair_name(pair: Mapping[str, object], limit: int = 18) -> str:
     """Both names; of a long one the end, as all of them may begin with the dataset."""
     names = (printable(pair[side]) for side in "ab")
     return " − ".join(name if len(name) <= limit else f"…{name[1 - limit :]}" for name in names)
@@ -164,7 +164,7 @@ _COLUMNS: Final = (
 
 def _list_questions(
     number: int,
-    pair: Mapping[str, Any],
+    pair: Mapping[str, object],
     rows: Sequence[_Row],
     texts: Mapping[str, Texts],
     most: int,
@@ -189,7 +189,7 @@ def _list_questions(
     )
 
 
-def _differing(sides: Iterable[Iterable[Item]], weights: Mapping[Any, float]) -> list[_Row]:
+def _differing(sides: Iterable[Iterable[Item]], weights: Mapping[object, float]) -> list[_Row]:
     """The questions on which two scores differ, first those that add most to the difference of the
     systems.
     """
@@ -202,7 +202,7 @@ def _differing(sides: Iterable[Iterable[Item]], weights: Mapping[Any, float]) ->
     return sorted(rows, key=lambda row: (-abs(row[2]), str(row[0]["id"])))
 
 
-def _question_weights(comparison: Mapping[str, Any]) -> dict[Any, float]:
+def _question_weights(comparison: Mapping[str, Any]) -> dict[object, float]:
     """The weight of one question of each level in the overall score."""
     signature, counts = comparison["signature"], comparison["level_counts"]
     weights = signature.get("weights", {"": 1.0})
@@ -241,7 +241,7 @@ def _excerpt(item: Item) -> dict[str, Detail]:
     return {label: show_text(item[key]) for key, label in _TEXTS if key in item}  # type: ignore[literal-required]
 
 
-def _read_texts(results: Mapping[str, Any], copies: int) -> Texts:
+def _read_texts(results: Mapping[str, object], copies: int) -> Texts:
     """The texts of questions on the page of a run, by id; {} without a page, or if `copies` of them
     are too long.
 

@@ -28,7 +28,7 @@ def show_mistakes(mistakes: Sequence[str]) -> str:
     return printable("; ".join([*mistakes[:_MISTAKES], *more]))
 
 
-def add_about(board: dict[str, Any], systems: Systems) -> list[str]:
+def add_about(board: dict[str, object], systems: Systems) -> list[str]:
     """Give the rows of a board their metadata, as `about`, and the board the names of systems
     `without_result`.
 
@@ -81,7 +81,7 @@ def shown_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return show_distinct(both, _WIDTH)
 
 
-def name_systems(board: Mapping[str, Any]) -> dict[str, str]:
+def name_systems(board: Mapping[str, object]) -> dict[str, str]:
     """The name that every system has on all of a board: its display name, or that of its files."""
     rows = {
         system_of_row(table, row): row
@@ -98,7 +98,7 @@ def about_keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     return [*(key for key in TITLES if key in keys), *sorted(keys.difference(TITLES))]
 
 
-def about_columns(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
+def about_columns(rows: Sequence[Mapping[str, object]]) -> list[Column]:
     """A column for each key besides the name that some row has; a page has all but cost and the
     first as filters.
     """

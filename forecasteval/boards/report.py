@@ -135,7 +135,7 @@ _OF_SEASONS: Final = (
 )
 
 
-def flatten_board(board: Row) -> tuple[list[str], list[dict[str, Any]]]:
+def flatten_board(board: Row) -> tuple[list[str], list[dict[str, object]]]:
     """The rows of all tables as records of scalars, and their keys; None is what a row does not
     have.
     """
@@ -155,7 +155,7 @@ def flatten_board(board: Row) -> tuple[list[str], list[dict[str, Any]]]:
     return columns, [{key: record.get(key) for key in columns} for record in records]
 
 
-def _record(table: Row, row: Row) -> dict[str, Any]:
+def _record(table: Row, row: Row) -> dict[str, object]:
     """A row of a table as a record."""
     pooled, forecaster = (table["kind"] == kind for kind in ("pooled", "forecasters"))
     score, interval = mark_of(row)
@@ -181,7 +181,7 @@ def _record(table: Row, row: Row) -> dict[str, Any]:
     }
 
 
-def flatten_pairs(comparison: Row) -> list[dict[str, Any]]:
+def flatten_pairs(comparison: Row) -> list[dict[str, object]]:
     """The pairs of a comparison as records of scalars."""
     return [_flatten_pair(pair) for pair in comparison["pairs"]]
 
@@ -189,7 +189,7 @@ def flatten_pairs(comparison: Row) -> list[dict[str, Any]]:
 _OF_PAIRS: Final = ("a", "b", "p", "p_holm", "p_first", "p_t", "detectable")
 
 
-def _flatten_pair(pair: Row) -> dict[str, Any]:
+def _flatten_pair(pair: Row) -> dict[str, object]:
     record = {key: pair[key] for key in _OF_PAIRS if key in pair}
     for name, part in (("", pair), ("both_read_", pair.get("both_read"))):
         if part:

@@ -6,7 +6,17 @@ import types
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
-from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    Final,
+    Literal,
+    NoReturn,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from .errors import EvaluationError, printable
 
@@ -39,7 +49,7 @@ def to_record(value: Any) -> Any:
     return value
 
 
-def from_record(kind: type[Form], value: Any) -> Form:
+def from_record(kind: type[Form], value: object) -> Form:
     """The dataclass that `to_record` was given, from what JSON has kept of it.
 
     Null stands for a score that is nan. Raises FormError for a value of another type, for a key
@@ -49,13 +59,13 @@ def from_record(kind: type[Form], value: Any) -> Form:
     return form
 
 
-def _default(field: Field[Any]) -> Any:
+def _default(field: Field[object]) -> object:
     """The value that a field has where none is given; `MISSING` if there must be one."""
     return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
+def _hints(kind: type) -> dict[str, object]:
     return get_type_hints(kind)
 
 
@@ -85,13 +95,13 @@ def read_as(kind: Any, value: Any, where: str) -> Any:
     return origin(items)
 
 
-def _read_key(kind: Any, key: Any, where: str) -> Any:
+def _read_key(kind: object, key: Any, where: str) -> object:
     """A key of an object, of which JSON makes a text."""
     is_number = int in (kind, *get_args(kind)) and isinstance(key, str) and key.isdecimal()
     return read_as(kind, int(key) if is_number else key, where)
 
 
-def _read_fields(kind: Any, value: Any, where: str) -> Any:
+def _read_fields(kind: Any, value: Any, where: str) -> object:
     if not isinstance(value, Mapping):
         _refuse(where, value)
     hints, known = _hints(kind), {field.name: field for field in fields(kind)}
@@ -101,13 +111,13 @@ def _read_fields(kind: Any, value: Any, where: str) -> Any:
     return kind(**{key: read_as(hints[key], part, f"{where}.{key}") for key, part in value.items()})
 
 
-def _read_plain(kind: type, value: Any, where: str) -> Any:
+def _read_plain(kind: type, value: object, where: str) -> object:
     if kind is float and value is None:
         return float("nan")
     return value if type(value) in _PLAIN[kind] else _refuse(where, value)
 
 
-def _read_union(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
+def _read_union(kinds: tuple[object, ...], value: object, where: str) -> object:
     """The value as the first kind that it fits."""
     if type(None) in kinds:
         if value is None:
@@ -121,7 +131,7 @@ def _read_union(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
     return read_as(kinds[-1], value, where)
 
 
-def _read_list(kind: Any, value: Any, where: str) -> list[Any]:
+def _read_list(kind: object, value: Any, where: str) -> list[object]:
     if not isinstance(value, list):
         _refuse(where, value)
     if kind in _PLAIN and {*map(type, value)} <= _PLAIN[kind]:  # scores of many questions
@@ -129,11 +139,11 @@ def _read_list(kind: Any, value: Any, where: str) -> list[Any]:
     return [read_as(kind, part, f"{where}[{place}]") for place, part in enumerate(value)]
 
 
-def _read_tuple(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
+def _read_tuple(kinds: tuple[object, ...], value: Any, where: str) -> tuple[Any, ...]:
     if not isinstance(value, (list, tuple)) or len(value) != len(kinds):
         _refuse(where, value)
     return tuple(read_as(kind, part, where) for kind, part in zip(kinds, value, strict=True))
 
 
-def _refuse(where: str, value: Any) -> Any:
+def _refuse(where: str, value: object) -> NoReturn:
     raise FormError(f"{where}: expected another type of value, got {printable(repr(value), 40)}")

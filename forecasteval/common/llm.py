@@ -61,7 +61,7 @@ class Task(NamedTuple, Generic[Value]):
     ]  # from data and reply, None if the reply is not valid
 
     @property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, object]:
         """The JSON schema of a reply."""
         required = list(self.properties)
         return {
@@ -294,7 +294,7 @@ class Server:
     def _redact(self, text: str) -> str:
         return text.replace(self._secret, "…") if self._secret else text
 
-    def call(self, instructions: str, schema: Mapping[str, Any], prompt: str) -> Call:
+    def call(self, instructions: str, schema: Mapping[str, object], prompt: str) -> Call:
         """Send a prompt, with the SDK's retries; what a 400 refuses is sent in another dialect,
         while there is one.
         """

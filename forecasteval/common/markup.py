@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from .records import DECODER
 
@@ -425,7 +425,7 @@ def _unescape(match: re.Match[str]) -> str:
     return chr(int(code, 16)) if code else {"n": "\n", "t": "\t", "r": "\r"}.get(match[3], match[3])
 
 
-def find_object(text: str) -> Any:
+def find_object(text: str) -> object:
     """The only JSON object in `text`, which may be prose or have a fence; None if there is none or
     more than one.
     """

@@ -36,7 +36,7 @@ class Record(dict[str, Any]):
     value counts.
     """
 
-    def __init__(self, values: Mapping[str, Any], repeated: Iterable[str]) -> None:
+    def __init__(self, values: Mapping[str, object], repeated: Iterable[str]) -> None:
         super().__init__(values)
         self.repeated = tuple(dict.fromkeys(repeated))
 
@@ -46,7 +46,7 @@ def repeated_keys(value: object) -> tuple[str, ...]:
     return value.repeated if isinstance(value, Record) else ()
 
 
-def has_repeated_keys(value: Any) -> bool:
+def has_repeated_keys(value: object) -> bool:
     """Whether an object anywhere in what `parse_json` gave has a key twice with different
     values.
     """
@@ -55,12 +55,12 @@ def has_repeated_keys(value: Any) -> bool:
     return isinstance(value, list) and any(map(has_repeated_keys, value))
 
 
-def make_record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def make_record(pairs: list[tuple[str, object]]) -> dict[str, Any]:
     """An object of keys and values; a Record where a key has two values."""
     record = dict(pairs)
     if len(record) == len(pairs):
         return record
-    first: dict[str, Any] = {}
+    first: dict[str, object] = {}
     repeated = [key for key, value in pairs if first.setdefault(key, value) != value]
     return Record(record, repeated) if repeated else record
 
@@ -76,7 +76,7 @@ _BIG_DECODER = json.JSONDecoder(
 )
 
 
-def _decode(text: str) -> Any:
+def _decode(text: str) -> object:
     try:
         return DECODER.decode(text)
     except json.JSONDecodeError:
@@ -200,7 +200,7 @@ class RecordFile:
             elif cells:
                 yield make_record(list(itertools.zip_longest(names, cells[: len(names)])))
 
-    def _whole(self, text: str) -> Iterator[Any]:
+    def _whole(self, text: str) -> Iterator[object]:
         """The records of one JSON value, or of lines under the name of `.json`."""
         try:
             value = parse_json(text, str(self.path))
@@ -215,7 +215,7 @@ class RecordFile:
             self.warnings.append(f"{self.path.name}: read as one JSON list, despite its name")
         yield from self._records(value)
 
-    def _records(self, value: Any) -> Iterator[Any]:
+    def _records(self, value: object) -> Iterator[object]:
         inner = [value.get(key) for key in WRAPPERS] if isinstance(value, dict) else []
         lists = [
             rows
@@ -237,7 +237,7 @@ class RecordFile:
                 record = {"id": name, "prediction": answer}
                 yield Record(record, ["prediction"]) if name in twice else record
 
-    def _lines(self, file: Iterable[bytes]) -> Iterator[Any]:
+    def _lines(self, file: Iterable[bytes]) -> Iterator[object]:
         """The records of lines, blank lines skipped; only a line feed ends a line: a record may
         contain U+2028.
         """
@@ -323,7 +323,7 @@ def group_by(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     return groups
 
 
-def as_text(raw: Any) -> str:
+def as_text(raw: object) -> str:
     """A raw answer as the text of an item: text unchanged, "" for None, JSON for anything else."""
     if isinstance(raw, str):
         return raw
@@ -356,7 +356,7 @@ def number_text(value: object) -> str:
     return repr(float(value)) if math.isfinite(value) else ""
 
 
-def strict_value(value: Any) -> Any:
+def strict_value(value: object) -> object:
     """The value with None for every NaN and infinity, which JSON does not have."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
@@ -371,7 +371,9 @@ def strict_value(value: Any) -> Any:
 _UNSAFE: Final = re.compile(UNSAFE.pattern.replace(r"\x00-\x1f", r"\x00-\x09\x0b-\x1f"))
 
 
-def dump_json(value: Any, indent: int | None = None, ascii_only: bool = False, **form: Any) -> str:
+def dump_json(
+    value: object, indent: int | None = None, ascii_only: bool = False, **form: Any
+) -> str:
     """Strict JSON with sorted keys; readable Chinese unless `ascii_only`, unsafe characters escaped
     (`UNSAFE`).
     """
@@ -407,7 +409,7 @@ def dump_pieces(
     yield after
 
 
-def _dump_item(item: Mapping[str, Any], indent: int | None, ascii_only: bool) -> str:
+def _dump_item(item: Mapping[str, object], indent: int | None, ascii_only: bool) -> str:
     """`dump_json(item, …)`, indented as in a list in an object."""
     outer = "" if indent is None else "\n" + " " * 2 * indent
     if (

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def is_failed(reply: Any) -> bool:
+def is_failed(reply: object) -> bool:
     """Whether a reply belongs to a failed request."""
     return isinstance(reply, Mapping) and reply.get("status_code", 200) != 200
 
 
-def reply_texts(reply: Any) -> list[Any]:
+def reply_texts(reply: object) -> list[object]:
     """The texts of a reply's choices, each with its content parts joined; any other value is its
     only choice.
 
@@ -41,7 +41,7 @@ def reply_texts(reply: Any) -> list[Any]:
     return [body if body is reply else None]  # the body of an error
 
 
-def _join_parts(content: Any) -> Any:
+def _join_parts(content: object) -> object:
     """The joined text of a list of content parts; any other content unchanged."""
     if not isinstance(content, list):
         return content

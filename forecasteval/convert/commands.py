@@ -291,7 +291,7 @@ def _find_fields(path: Path, table: Table, columns: Columns) -> dict[str, str]:
     return source
 
 
-def _read_question(question: dict[str, Any], is_csv: bool) -> dict[str, Any]:
+def _read_question(question: dict[str, object], is_csv: bool) -> dict[str, object]:
     """A question; the level of a CSV is text and becomes a number."""
     level = question["level"]
     question["id"] = id_text(question["id"], is_csv) or None

@@ -107,7 +107,7 @@ def id_text(name: object, is_csv: bool = False) -> str:
     return str(int(name)) if isinstance(name, float) and name.is_integer() else number_text(name)
 
 
-def is_empty(answer: Any) -> bool:
+def is_empty(answer: object) -> bool:
     """Whether a value is no answer at all: blank, NaN, null, an empty list."""
     if isinstance(answer, str):
         return not answer.strip()
@@ -116,7 +116,7 @@ def is_empty(answer: Any) -> bool:
     return answer is None or answer == [] or answer == {}
 
 
-def _find_problem(answer: Any) -> tuple[str, str] | None:
+def _find_problem(answer: object) -> tuple[str, str] | None:
     """(why a value is no answer, what it looks like); an answer is text, a number or a list of
     such.
     """

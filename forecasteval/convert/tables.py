@@ -114,7 +114,7 @@ def _read_parquet(path: Path) -> Table:
         ) from None
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     """A value that JSON does not have, as text: bytes (UTF-8, or ValueError), dates, decimals."""
     return value.decode() if isinstance(value, bytes) else str(value)
 
@@ -164,7 +164,7 @@ def epoch_of(sample: object) -> int:
     return epoch if type(epoch) is int and 0 < epoch < MAX_EPOCHS else 1
 
 
-def at_path(value: Any, *keys: str) -> Any:
+def at_path(value: object, *keys: str) -> object:
     """The value at a path of keys; None if nothing stands there."""
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None

@@ -259,7 +259,7 @@ def _draw_panel(ax: Axes, panel: Panel) -> None:
 
 def _draw_marks(ax: Axes, table: Table) -> None:
     """The first column of marks, a row each, the first on top; a matrix if the marks are shades."""
-    rows: Sequence[Sequence[Any]] = table.rows
+    rows: Sequence[Sequence[object]] = table.rows
     at = next(place for place, cell in enumerate(rows[0]) if isinstance(cell, Mark))
     names = next((place for place, column in enumerate(table.columns) if column.side == "<"), 0)
     for y, row in enumerate(rows):

@@ -89,7 +89,7 @@ def make_records(
     name: str,
     title: str,
     columns: Iterable[Column],
-    rows: Sequence[Any],
+    rows: Sequence[object],
     ids: Iterable[object],
     note: str,
     failed: Callable[[Any], bool] = lambda row: False,
@@ -107,7 +107,7 @@ def make_records(
     return Records(name, title, shown, records, note)
 
 
-def show_facts(columns: Iterable[Column], row: Any) -> str:
+def show_facts(columns: Iterable[Column], row: object) -> str:
     """The cells of a row that are not empty, each with the title of its column."""
     cells = [(column.title, str(column.show(row))) for column in columns]
     return " · ".join(f"{title}: {text}" for title, text in cells if text not in ("", "–"))
@@ -142,7 +142,7 @@ class Page(NamedTuple):
     key: str = ""
     links: Sequence[Link] = ()
 
-    def blocks(self, kind: type[Any]) -> list[Any]:
+    def blocks(self, kind: type[object]) -> list[Any]:
         """The blocks of a kind, in their order."""
         return [
             block
@@ -183,7 +183,10 @@ class Page(NamedTuple):
 
 
 def make_overview(
-    results: Mapping[str, Any], size: str, figures: Mapping[str, Any], sections: Sequence[Section]
+    results: Mapping[str, Any],
+    size: str,
+    figures: Mapping[str, object],
+    sections: Sequence[Section],
 ) -> Page:
     """What there is to see of a result: its benchmark and name, how many questions of which
     dataset, figures, sections.
@@ -293,7 +296,7 @@ def show_text(text: object, limit: int = CUT) -> str:
     return _BLANK_LINES.sub("\n\n", cut) if "\n" in cut else cut
 
 
-def show_read(item: Mapping[str, Any]) -> str:
+def show_read(item: Mapping[str, object]) -> str:
     """What was read of an answer, or in brackets why nothing was."""
     return (
         show_text(item.get("read", item["score"]), 120)

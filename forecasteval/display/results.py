@@ -51,16 +51,16 @@ class Results(dict[str, Any]):
 
     def __init__(
         self,
-        values: Mapping[str, Any],
+        values: Mapping[str, object],
         blocks: Callable[..., Report],
         page: Callable[[Any], Page] | None = None,
-        explain: Callable[[Any], str] | None = None,
-        rows: Callable[[Any], Sequence[Mapping[str, Any]]] | None = None,
+        explain: Callable[[object], str] | None = None,
+        rows: Callable[[Any], Sequence[Mapping[str, object]]] | None = None,
     ) -> None:
         super().__init__(values)
         self._blocks, self._page, self._explain, self._rows = blocks, page, explain, rows
 
-    def report(self, **options: Any) -> Report:
+    def report(self, **options: object) -> Report:
         """The lines and tables; `options` are those of the benchmark's `report_blocks`."""
         return self._blocks(self, **options)
 
@@ -106,7 +106,7 @@ class Results(dict[str, Any]):
         return format_html(self.report())
 
 
-def _scalar(value: Any) -> Any:
+def _scalar(value: object) -> object:
     return dump_json(value) if isinstance(value, (list, tuple, dict)) else value
 
 
@@ -114,7 +114,7 @@ def _scalar(value: Any) -> Any:
 
 
 def print_result(
-    values: Mapping[str, Any], report: Report, as_json: bool, form: str = "text"
+    values: Mapping[str, object], report: Report, as_json: bool, form: str = "text"
 ) -> None:
     """Print a result as a line of strict JSON, or its report in one of `tables.FORMS`."""
     if as_json:

@@ -127,7 +127,7 @@ class Column:
         """Where cells stand in text: ">" for numbers, else "<"."""
         return ">" if self.kind == "number" else "<"
 
-    def show(self, row: Any) -> Any:
+    def show(self, row: object) -> Any:
         """The cell of a row; numbers and intervals are text there."""
         return show_value(self.cell(row), self.digits)
 
@@ -150,7 +150,7 @@ class Table(NamedTuple):
         ]
 
 
-def make_cells(columns: Iterable[Column], row: Any) -> list[Cell]:
+def make_cells(columns: Iterable[Column], row: object) -> list[Cell]:
     return [column.show(row) for column in columns]
 
 
@@ -159,7 +159,7 @@ def make_table(columns: Sequence[Column], rows: Iterable[Any]) -> Table:
     return Table(columns, [make_cells(columns, row) for row in rows])
 
 
-def number_table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
+def number_table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     """A table of finished rows: a text, then a number for each of the other titles."""
     columns = [
         Column(title, itemgetter(at), "number" if at else "text") for at, title in enumerate(titles)
@@ -293,7 +293,7 @@ def show_interval(bounds: Sequence[float] | None) -> str:
     return f"[{bounds[0]:.4f}, {bounds[1]:.4f}]" if bounds else "–"
 
 
-def format_signature(signature: Mapping[str, Any], dataset: str | None = None) -> str:
+def format_signature(signature: Mapping[str, object], dataset: str | None = None) -> str:
     """The evaluator, its rules and policies, and the dataset, on one short line.
 
     Checksums, weights, seeds and numbers of resamples are in JSON only.

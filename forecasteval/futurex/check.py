@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.markup import clean
@@ -68,7 +68,7 @@ def check_file(path: Path) -> Results:
     return check_results(path, dataset.sha256, found.records, found.findings, notes)
 
 
-def check_dataset(records: Iterable[Any]) -> Check:
+def check_dataset(records: Iterable[object]) -> Check:
     """The mistakes in a dataset that should be corrected before anyone predicts on it, in the order
     of the records.
 
@@ -124,14 +124,14 @@ def check_dataset(records: Iterable[Any]) -> Check:
     return Check(number, findings, notes)
 
 
-def _state_of(record: Mapping[str, Any]) -> str:
+def _state_of(record: Mapping[str, object]) -> str:
     with contextlib.suppress(InputError):
         if is_void(record):
             return "void"
     return "pending" if is_blank(record.get("ground_truth")) else "resolved"
 
 
-def _check_question(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _check_question(record: Mapping[str, object]) -> list[tuple[str, str]]:
     """Problems, each with a detail, of one record's level, truth, options, Std and past values."""
     try:
         if is_void(record):

@@ -93,7 +93,7 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
             )
             self._reader = ModelReader(client, llm_policy, llm_names)
 
-    def evaluate_prediction(self, answer: object, question: Mapping[str, Any]) -> float:
+    def evaluate_prediction(self, answer: object, question: Mapping[str, object]) -> float:
         """The score of one answer to one question of the dataset, in [0, 1]; missing and unparsed
         score 0.
 
@@ -104,7 +104,7 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
         )
         return float(results["items"][0]["score"] or 0)
 
-    def evaluate_all(self, data: Iterable[Mapping[str, Any]], where: str = "data") -> Results:
+    def evaluate_all(self, data: Iterable[Mapping[str, object]], where: str = "data") -> Results:
         """Score questions that carry "answer" (or "prediction"); docs/python.md has every key of
         the result, a dict.
 
@@ -133,7 +133,7 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
             scoring.model = self._reader.decide(scoring.answered, scoring.items)
         return scoring
 
-    def summarise(self, scores: Scoring, data: Rows) -> dict[str, Any]:
+    def summarise(self, scores: Scoring, data: Rows) -> dict[str, object]:
         """The scores by level and over all levels; docs/python.md has every key."""
         damaged = {"damaged_lines": data.damaged} if data.damaged else {}
         beside = {"truths": data.truths.file.path.name} if data.truths else {}
@@ -150,7 +150,7 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
             "items": scores.items,
         }
 
-    def page(self, results: Mapping[str, Any], data: Rows | None) -> Page:
+    def page(self, results: Mapping[str, object], data: Rows | None) -> Page:
         """The page of a result; without data it shows only what the items keep of questions and
         answers.
         """
@@ -164,9 +164,9 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
         values = vote_files(self.rules, self.settings(), files)
         return Results(values, vote_report, lambda results: self.page(results, None))
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """The part of a signature that does not depend on the data."""
-        settings: dict[str, Any] = dict.fromkeys(
+        settings: dict[str, object] = dict.fromkeys(
             ("llm_model", "llm_server", "llm_policy", "llm_prompt", "llm_names")
         )
         if self._reader:
@@ -182,7 +182,7 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
         }
 
 
-def _records(data: Any) -> Iterable[Mapping[str, Any]]:
+def _records(data: Any) -> Iterable[Mapping[str, object]]:
     """The rows of a pandas DataFrame as records, None for what is null there; so are records that
     were made of one.
     """

@@ -45,7 +45,7 @@ class Rows:
     """
 
     def __init__(
-        self, records: Iterable[Any], where: str, dataset: Iterable[Any] | None = None
+        self, records: Iterable[object], where: str, dataset: Iterable[object] | None = None
     ) -> None:
         self.where = str(dataset.path) if isinstance(dataset, RecordFile) else where
         self._given = records, where, dataset
@@ -121,11 +121,13 @@ class Join:
     questions there is nothing to join, and scoring refuses that.
     """
 
-    def __init__(self, questions: Iterable[Any], predictions: Iterable[Any], where: str) -> None:
+    def __init__(
+        self, questions: Iterable[object], predictions: Iterable[object], where: str
+    ) -> None:
         self._questions = questions
         self._notes = RecordNotes()
         self._predictions: dict[
-            str, list[Mapping[str, Any]]
+            str, list[Mapping[str, object]]
         ] = {}  # by id, as long as a question may need them
         self._used: set[int] = (
             set()
@@ -160,11 +162,11 @@ class Join:
             raise InputError(where, "expected predictions for this dataset", problem)
         self._notes.update(answers.warnings(where, sum(map(len, self._predictions.values()))))
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         for question in self._questions:
             yield self._answered(question) if isinstance(question, Mapping) else question
 
-    def _answered(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _answered(self, question: Mapping[str, object]) -> Mapping[str, object]:
         name = _question_id(question)
         prediction = self._find(name, question.get("prompt"))
         for field in FIELDS:
@@ -181,7 +183,7 @@ class Join:
         ]
         return Record(row, repeated) if repeated else row
 
-    def _find(self, name: str, prompt: object) -> Mapping[str, Any]:
+    def _find(self, name: str, prompt: object) -> Mapping[str, object]:
         """The prediction of a question; {} if there is none, or if it is not known which."""
         shared = name in self._shared
         records = self._predictions.get(name, [])
@@ -211,7 +213,7 @@ class Join:
         return self._notes.lines()
 
 
-def _question_id(question: Any) -> str:
+def _question_id(question: object) -> str:
     return str(question.get("id")).strip() if isinstance(question, Mapping) else ""
 
 
@@ -287,7 +289,7 @@ class AnswerKeys:
         self._lacking: list[str] = []
         self._keys: Counter[str] = Counter()
 
-    def add(self, record: Mapping[str, Any], name: str) -> None:
+    def add(self, record: Mapping[str, object], name: str) -> None:
         """Note a record that has neither key."""
         if "answer" not in record and "prediction" not in record:
             self._lacking.append(name)
@@ -311,7 +313,7 @@ class AnswerKeys:
         )
 
 
-def raw_answer(record: Mapping[str, Any]) -> Any:
+def raw_answer(record: Mapping[str, object]) -> object:
     """The answer of a record: its "answer", or its "prediction" if that is null (None, or a data
     frame's nan).
     """

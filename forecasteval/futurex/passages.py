@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from forecasteval.common.llm import ModelClient, Task, Usage
 from forecasteval.common.markup import find_object
@@ -87,7 +87,7 @@ def answer_data(answered: Answered) -> dict[str, str]:
     return {"question": question, "answer": text[-MAX_ANSWER:]}
 
 
-def parse_answer_reply(data: Mapping[str, Any], reply: str) -> tuple[str, ...] | None:
+def parse_answer_reply(data: Mapping[str, object], reply: str) -> tuple[str, ...] | None:
     """The passages that a reply quotes, none if it says that there is no answer; None unless each
     of them stands in the answer.
     """

@@ -7,7 +7,7 @@ import math
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.markup import MAX_SPAN
@@ -154,7 +154,7 @@ def read_record(record: object, where: str, number: int, rules: Rules) -> Questi
     return question
 
 
-def _place(where: str, number: int, record: Mapping[str, Any]) -> str:
+def _place(where: str, number: int, record: Mapping[str, object]) -> str:
     return f"{where}: record {number} (id {printable(record.get('id'), 60)})"
 
 

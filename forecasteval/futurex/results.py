@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any, Final, NamedTuple, TypedDict
+from typing import Final, NamedTuple, TypedDict
 
 from forecasteval.common.errors import InputError, PendingError, RecordNotes
 from forecasteval.common.records import (
@@ -93,7 +93,7 @@ class Scoring:
         self.answered: list[Answered] = []
         self.notes = RecordNotes()
         self.no_sigma_count = self.void_count = 0
-        self.model: tuple[Any, Any, list[str]] = (
+        self.model: tuple[object, object, list[str]] = (
             None,
             None,
             [],
@@ -102,7 +102,7 @@ class Scoring:
         self._seen: set[str] = set()
         self._keys, self._digest = AnswerKeys(), hashlib.sha256()
 
-    def add_all(self, data: Iterable[Mapping[str, Any]]) -> None:
+    def add_all(self, data: Iterable[Mapping[str, object]]) -> None:
         """Score all records; InputError if one of them is no question, if there is none, or if none
         has an answer. PendingError if none has a truth yet.
         """
@@ -118,7 +118,7 @@ class Scoring:
             raise PendingError(self._where, len(self.items))
         self.notes.update(self._keys.warnings(self._where, len(self.items)))
 
-    def _add(self, records: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> None:
+    def _add(self, records: Sequence[Mapping[str, object]], numbers: Sequence[int]) -> None:
         """Score a block of records, step by step: a tenth faster than record by record."""
         questions = [
             read_record(record, self._where, number, self._rules)
@@ -159,7 +159,7 @@ class Scoring:
                 }
             )
 
-    def _name(self, record: Mapping[str, Any], number: int) -> str:
+    def _name(self, record: Mapping[str, object], number: int) -> str:
         """The id of a record, or its number; what is odd about ids is noted."""
         if record.get("id") is None:
             name = f"record {number}"
@@ -169,7 +169,7 @@ class Scoring:
         self._seen.add(name)
         return name
 
-    def _find_answer(self, record: Mapping[str, Any], name: str) -> Any:
+    def _find_answer(self, record: Mapping[str, object], name: str) -> object:
         """The raw answer of a record; unreadable if it is given twice."""
         raw = record.get("answer")
         if type(raw) is str and type(record) is dict:

@@ -95,7 +95,7 @@ def _decode_mapping(text: str, position: int) -> tuple[Any, int]:
     return (), position + 1
 
 
-def _state_values(values: Sequence[Any]) -> Statement:
+def _state_values(values: Sequence[object]) -> Statement:
     """The statement that equal values are, or the problem of others."""
     value = values[0]
     if any(other != value for other in values[1:]):
@@ -107,7 +107,7 @@ def _state_values(values: Sequence[Any]) -> Statement:
     return _state(text) if text else Statement("", problem=NO_KEY)
 
 
-def _write_value(value: Any) -> str:
+def _write_value(value: object) -> str:
     """A text, a number, or Yes and No for truth values; "" for anything else."""
     if isinstance(value, bool):
         return "Yes" if value else "No"

@@ -47,7 +47,7 @@ class Truths:
     def __init__(self, path: Path) -> None:
         self.file = RecordFile(path)
         self.unused = list[str]()  # ids that no question has, once all questions are resolved
-        self._values: dict[str, dict[str, Any]] = {}
+        self._values: dict[str, dict[str, object]] = {}
         self._prompts: dict[str, object] = {}  # of the questions by id
 
     def begin(self) -> None:
@@ -65,7 +65,7 @@ class Truths:
             shown = ", ".join(printable(repr(key), 40) for key in list(keys)[:8])
             raise InputError(str(self.file.path), "expected 'id' and 'ground_truth'", shown)
 
-    def _add(self, record: Mapping[str, Any], place: str) -> None:
+    def _add(self, record: Mapping[str, object], place: str) -> None:
         name = "" if is_null(record.get("id")) else str(record["id"]).strip()
         if not name:
             keys = ", ".join(printable(repr(key), 40) for key in list(record)[:8])
@@ -74,7 +74,7 @@ class Truths:
         if repeated_keys(record) or self._values.setdefault(name, values) != values:
             raise InputError(place, "expected each id once", f"{printable(name, 60)} twice")
 
-    def resolve(self, question: Any) -> Any:
+    def resolve(self, question: object) -> object:
         """The question with the values of this file."""
         if not isinstance(question, Mapping):
             return question

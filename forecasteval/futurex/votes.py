@@ -123,7 +123,7 @@ def _vote_item(votes: Sequence[Vote], missing: str) -> Item:
 # --- All questions ---
 
 
-def vote_files(rules: Rules, settings: Mapping[str, Any], files: Files) -> dict[str, Any]:
+def vote_files(rules: Rules, settings: Mapping[str, Any], files: Files) -> dict[str, object]:
     """The values of the result of the majority answers of several runs, with the scores of the runs
     as `vote`.
 

@@ -149,7 +149,7 @@ class _Night:
                 todo.append(task)
         return todo
 
-    def _find_row(self, path: Path, checksum: str) -> Mapping[str, Any] | None:
+    def _find_row(self, path: Path, checksum: str) -> Mapping[str, object] | None:
         """The row of a stored result with this sha256; None if it is damaged."""
         row = self.rows.get(path.stem)
         if (
@@ -247,7 +247,7 @@ def _holds(
     row: Mapping[str, Any],
     task: Task,
     checksums: Mapping[str, str],
-    settings: Callable[[str], Mapping[str, Any]],
+    settings: Callable[[str], Mapping[str, object]],
 ) -> bool:
     """Whether a stored result is still the one of its files and settings; not where a model or a
     line failed.

@@ -83,7 +83,7 @@ def result_text(results: Mapping[str, Any]) -> str:
     return "".join(result_pieces(results))
 
 
-def result_pieces(results: Mapping[str, Any], indent: int | None = 1) -> Iterator[str]:
+def result_pieces(results: Mapping[str, object], indent: int | None = 1) -> Iterator[str]:
     """`result_text`, piece by piece."""
     yield from dump_pieces({**results, "result_sha256": hash_text(dump_pieces(results))}, indent)
     yield "\n"

@@ -34,7 +34,7 @@ _folder: Path
 
 
 def run_in_processes(
-    work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, folder: Path
+    work: Callable[[object], object], tasks: Sequence[object], processes: int, folder: Path
 ) -> Generator[Any, None, None]:
     """`map(work, tasks)` by way of files in `folder`; None for a task whose process was killed.
 
@@ -59,8 +59,8 @@ def run_in_processes(
 
 
 def _map(
-    work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, folder: Path
-) -> Generator[Any, None, None]:
+    work: Callable[[Any], object], tasks: Sequence[object], processes: int, folder: Path
+) -> Generator[object, None, None]:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
@@ -79,7 +79,7 @@ def _map(
         alive.close()
 
 
-def _begin(work: Callable[[Any], Any], folder: Path, alive: Connection) -> None:
+def _begin(work: Callable[[object], object], folder: Path, alive: Connection) -> None:
     """Begin a process that ends with its parent, and leaves Ctrl-C to it."""
     global _work, _folder
     _work, _folder = work, folder
@@ -93,7 +93,7 @@ def _end_with_parent(alive: Connection) -> None:
     os._exit(1)
 
 
-def _do(task: Any) -> str:
+def _do(task: object) -> str:
     """Do a task, and leave its outcome in a file, whose name is returned.
 
     A process that is killed while it sends a long message leaves half of it in the pipe, and the
@@ -126,7 +126,7 @@ def require_cluster(address: str) -> None:
 
 
 def run_on_cluster(
-    work: Callable[[Any], Any], tasks: Sequence[Any], address: str
+    work: Callable[[object], object], tasks: Sequence[object], address: str
 ) -> Generator[Any, None, None]:
     """`map(work, tasks)` on a cluster; None for a task that kills its workers twice.
 
@@ -147,7 +147,7 @@ def run_on_cluster(
             futures[place].release()  # the cluster need not keep its outcome
 
 
-def _wait(client: Client, ask: Callable[..., Any]) -> Any:
+def _wait(client: Client, ask: Callable[..., object]) -> object:
     """What `ask` returns, None if the task killed its workers; however long it takes, as long as
     there are workers.
     """
@@ -209,7 +209,7 @@ def environment() -> dict[str, str]:
     return {"code_sha256": hash_code(PACKAGE), "python": python, **libraries}
 
 
-def _do_alike(work: Callable[[Any], Any], expected: dict[str, str], task: Any) -> Any:
+def _do_alike(work: Callable[[object], object], expected: dict[str, str], task: object) -> object:
     """Do a task on a worker that has what its client has."""
     from distributed import get_worker
 

@@ -63,7 +63,7 @@ _MODULES: Final = {
 __all__ = ["BENCHMARK", *(name for names in _MODULES.values() for name in names)]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     for module, names in _MODULES.items():
         if name in names:
             return getattr(importlib.import_module(f"{__name__}.{module}"), name)

@@ -121,7 +121,7 @@ class ArenaFile(CsvFile):
             market = self._parse_market(row["market_info"] or "", row["market_outcome"] or "")
             yield row, "more cells than columns" if None in row else market
 
-    def __iter__(self) -> Iterator[dict[str, Any] | Refusal]:
+    def __iter__(self) -> Iterator[dict[str, object] | Refusal]:
         for row, market in self._read():
             ids = {
                 "problem_id": row["event_ticker"] or "",
@@ -143,7 +143,7 @@ class ArenaFile(CsvFile):
                 "bids": market.bids,
             }
 
-    def problems(self, notes: Notes) -> Iterator[dict[str, Any] | Refusal]:
+    def problems(self, notes: Notes) -> Iterator[dict[str, object] | Refusal]:
         events: defaultdict[str, defaultdict[str, set[Any]]] = defaultdict(lambda: defaultdict(set))
         for row, market in self._read():
             event = events[row["event_ticker"] or ""]
@@ -166,7 +166,7 @@ class ArenaFile(CsvFile):
                 yield {**facts, "options": options, "correct_answer": winners}
 
 
-def settle_facts(ticker: str, said: Mapping[str, set[str]], notes: Notes) -> dict[str, Any]:
+def settle_facts(ticker: str, said: Mapping[str, set[str]], notes: Notes) -> dict[str, object]:
     """The id, category, series and closing time of an event, of which its rows may say several."""
     for key, text in _DIFFERING.items():
         if len(said[key]) > 1:

@@ -143,7 +143,7 @@ def reliability_table(sums: Floats) -> list[Bin]:
     ]
 
 
-def score_curves(scored: Scored) -> dict[str, dict[str, list[Any]]]:
+def score_curves(scored: Scored) -> dict[str, dict[str, list[object]]]:
     """By forecaster the running mean of every score, in the order in which events close (unknown
     last, then by id), at most 100 points; None before the first event that has the score.
     """
@@ -153,7 +153,7 @@ def score_curves(scored: Scored) -> dict[str, dict[str, list[Any]]]:
     curves = {}
     for group in split_runs(order, data.forecaster):
         at = np.unique(np.linspace(0, len(group) - 1, CURVE_POINTS).round().astype(np.int64))
-        curve: dict[str, list[Any]] = {
+        curve: dict[str, list[object]] = {
             "n_events": (at + 1).tolist(),
             "closed": [format_time(seconds) for seconds in closed[group[at]].tolist()],
         }
@@ -168,7 +168,7 @@ def score_curves(scored: Scored) -> dict[str, dict[str, list[Any]]]:
     return curves
 
 
-def make_items(scored: Scored, checksums: Sequence[str]) -> list[dict[str, Any]]:
+def make_items(scored: Scored, checksums: Sequence[str]) -> list[dict[str, object]]:
     """An `Item` per forecast that counts: the event, the forecaster, every score; `score` is 1 -
     Brier.
     """

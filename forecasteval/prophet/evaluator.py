@@ -53,7 +53,7 @@ class ForecastData:
     """
 
     def __init__(
-        self, where: str, problems: Iterable[Any], sources: Sequence[Iterable[Any]]
+        self, where: str, problems: Iterable[object], sources: Sequence[Iterable[object]]
     ) -> None:
         self.where, self.problems, self.sources = where, problems, sources
         self.notes = Notes()
@@ -103,7 +103,7 @@ class ForecastData:
         return of_dataset | ({"prediction_sha256": join_checksums(files)} if files else {})
 
 
-def _placing(records: Iterable[Any], what: str, prefix: str = "") -> Callable[[int], str]:
+def _placing(records: Iterable[object], what: str, prefix: str = "") -> Callable[[int], str]:
     """Says where the n-th of the records stands."""
     if isinstance(records, (RecordFile, CsvFile)):
         place = records.place
@@ -167,7 +167,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
         self.contracts = contracts
         self.metrics = make_metrics(self.gammas, contracts)
 
-    def evaluate_all(self, forecasts: Iterable[Any], problems: Iterable[Any]) -> Results:
+    def evaluate_all(self, forecasts: Iterable[object], problems: Iterable[object]) -> Results:
         """Score the forecasts of the problems; the docstring of `forecasteval.prophet` describes
         their fields.
 
@@ -203,7 +203,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
             str(paths[0]), RecordFile(datasets[0]), [RecordFile(path) for path in sorted(paths)]
         )
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """The part of a signature that does not depend on the data."""
         names = ("bootstrap", "seed", "min_events", *CHOICES, "prior")
         options = {name: getattr(self, name) for name in names}
@@ -225,7 +225,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
             data.shown = everything
         return everything, fit_models(scored, self.prior, self.response, data.notes)
 
-    def summarise(self, scores: tuple[Scored, Models], data: ForecastData) -> dict[str, Any]:
+    def summarise(self, scores: tuple[Scored, Models], data: ForecastData) -> dict[str, object]:
         """Every forecaster's record, and what all forecasts say of events and metrics."""
         everything, models = scores
         scored, *_ = everything.split()
@@ -293,8 +293,8 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
 
 
 def _make_ranking(
-    forecasters: Mapping[str, Any], provisional: Mapping[str, Any], metric: str
-) -> list[dict[str, Any]]:
+    forecasters: Mapping[str, object], provisional: Mapping[str, Any], metric: str
+) -> list[dict[str, object]]:
     """The rows for a leaderboard of many files: forecasters with a rank, then provisional ones by
     name.
     """

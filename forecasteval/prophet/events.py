@@ -115,7 +115,7 @@ class Problem(NamedTuple):
     bids: Any
 
 
-def parse_problem(record: Mapping[str, Any], name: str, notes: Notes) -> Problem | str:
+def parse_problem(record: Mapping[str, object], name: str, notes: Notes) -> Problem | str:
     """The problem, or the reason why it cannot be used."""
     if isinstance(record, Refusal):
         return record.reason
@@ -155,7 +155,7 @@ def parse_problem(record: Mapping[str, Any], name: str, notes: Notes) -> Problem
     )
 
 
-def _parse_winners(record: Mapping[str, Any], options: Sequence[str]) -> list[int] | str:
+def _parse_winners(record: Mapping[str, object], options: Sequence[str]) -> list[int] | str:
     """The winners' positions (one, a list, or an empty list for none), or the reason why there are
     none.
     """
@@ -186,7 +186,7 @@ def collect_events(
     -1 for those that cannot be used, `PENDING` for those without an outcome. `place(n)` says where
     the n-th problem stands.
     """
-    records: dict[str, list[Mapping[str, Any]]] = {}
+    records: dict[str, list[Mapping[str, object]]] = {}
     for number, record in enumerate(problems, 1):
         name = parse_id(record.get("problem_id")) if isinstance(record, Mapping) else ""
         if name:
@@ -287,7 +287,7 @@ def _check_record(record: object, count: int, seen: dict[str, int]) -> Iterator[
     yield from _check_problem(record, count)
 
 
-def _check_problem(record: Mapping[str, Any], count: int) -> Iterator[Finding]:
+def _check_problem(record: Mapping[str, object], count: int) -> Iterator[Finding]:
     """What is wrong with one problem."""
     notes, name = Notes(), parse_id(record.get("problem_id"))
     problem = parse_problem(record, "", notes)

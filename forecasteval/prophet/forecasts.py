@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -110,10 +110,10 @@ class ForecastReader:
         self._options = [part.tolist() for part in np.split(events.option, events.offsets[1:-1])]
         self._who: dict[str, Forecaster] = {}  # by name
         self._spelt: dict[str, Forecaster] = {}  # by what names look like
-        self._records: list[tuple[Any, ...]] = []  # event, forecaster, time, p, odds, bids
-        self._pieces: list[list[Any]] = []  # the columns of `Forecasts`
+        self._records: list[tuple[object, ...]] = []  # event, forecaster, time, p, odds, bids
+        self._pieces: list[list[object]] = []  # the columns of `Forecasts`
 
-    def read(self, records: Iterable[Any], place: Callable[[int], str], source: str) -> None:
+    def read(self, records: Iterable[object], place: Callable[[int], str], source: str) -> None:
         """Read one source; `place(n)` says where its n-th record stands."""
         for position, record in enumerate(records, 1):
             if not isinstance(record, Mapping):
@@ -164,7 +164,7 @@ class ForecastReader:
         for source in sources:
             self.clashes.setdefault(source, InputError(source, f"expected {expected}", got))
 
-    def _find_probabilities(self, record: Mapping[str, Any], event: int | None) -> object:
+    def _find_probabilities(self, record: Mapping[str, object], event: int | None) -> object:
         """A list by option, as far as the record gives one."""
         p = record.get("prediction")
         p = record.get("probs") if p is None else p
@@ -173,7 +173,7 @@ class ForecastReader:
             return [p[name] for name in names] if p.keys() == set(names) else None
         return p.tolist() if isinstance(p, np.ndarray) else p
 
-    def _find_fault(self, record: Mapping[str, Any], p: object, event: int | None) -> str:
+    def _find_fault(self, record: Mapping[str, object], p: object, event: int | None) -> str:
         """Why a record gives no forecast of the event (None: unknown); "" if it does."""
         if isinstance(record, Refusal):
             return record.reason

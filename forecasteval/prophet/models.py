@@ -220,7 +220,7 @@ def fit_models(scored: Scored, prior: float, response: str, notes: Notes) -> Mod
     parts = _note_parts(names, models.effects.fit.part, notes)
     irt = _fit_irt(scored, 1 - brier if response == "brier" else scored.correct, notes)
     pool = _fit_strengths(scored, prior, notes)
-    fits: dict[str, dict[str, Any] | None] = {
+    fits: dict[str, dict[str, object] | None] = {
         "irt": irt
         and {
             **_describe("irt", irt.fit, notes),
@@ -238,7 +238,7 @@ def fit_models(scored: Scored, prior: float, response: str, notes: Notes) -> Mod
     return models._replace(irt=irt, strengths=pool, fits=fits)
 
 
-def _describe(name: str, fit: IrtFit | BradleyTerryFit, notes: Notes) -> dict[str, Any]:
+def _describe(name: str, fit: IrtFit | BradleyTerryFit, notes: Notes) -> dict[str, object]:
     if not fit.converged:
         notes.lines.append(f"the fit of {name} has not converged: {fit.iterations} iterations")
     keys = ("iterations", "gradient_norm", "log_likelihood", "converged")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import csv_header
@@ -57,7 +57,7 @@ class TidyFile(CsvFile):
             lines.append(Line(self.line, dict.fromkeys(ROLES, "") | cells, None in row))
         return group_by(lines, lambda line: line.cells["event"])
 
-    def problems(self, notes: Notes) -> Iterator[dict[str, Any] | Refusal]:
+    def problems(self, notes: Notes) -> Iterator[dict[str, object] | Refusal]:
         for event, lines in self._lines_by_event.items():
             if not event:
                 continue
@@ -82,7 +82,7 @@ class TidyFile(CsvFile):
                 "correct_answer": winners if found else None,
             }
 
-    def __iter__(self) -> Iterator[dict[str, Any] | Refusal]:
+    def __iter__(self) -> Iterator[dict[str, object] | Refusal]:
         for event, lines in self._lines_by_event.items():
             options = list(_outcomes(lines))
             for (_, name, time), rows in group_by(lines, _forecast_of).items():

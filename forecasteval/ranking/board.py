@@ -210,11 +210,11 @@ def file_rows(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield from part.get("runs") or ([part] if "prediction" in part else ())
 
 
-def read_board(record: Any) -> dict[str, Any]:
+def read_board(record: object) -> dict[str, object]:
     """A board's record as it was before JSON made texts of levels; FormError for one of another
     form.
     """
-    values: dict[str, Any] = forms.to_record(forms.from_record(Board, record))
+    values: dict[str, object] = forms.to_record(forms.from_record(Board, record))
     return values
 
 

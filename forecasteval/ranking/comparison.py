@@ -46,8 +46,8 @@ MOVERS: Final = 10  # questions that are shown to move a difference most
 
 
 def group_results(
-    results: Sequence[Mapping[str, Any] | Sequence[Mapping[str, Any]]],
-) -> tuple[list[list[Mapping[str, Any]]], int]:
+    results: Sequence[Mapping[str, object] | Sequence[Mapping[str, object]]],
+) -> tuple[list[list[Mapping[str, object]]], int]:
     """The results of each system's runs, and how many questions were left out of all.
 
     Forecasters of one result are a system each, on the questions that all answered.
@@ -104,7 +104,7 @@ def _split_forecasters(results: Sequence[Mapping[str, Any]]) -> tuple[list[Mappi
     parts: list[dict[str, Any]] = []
     whole: list[Mapping[str, Any]] = []
     for result in results:
-        by_forecaster: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+        by_forecaster: dict[str, list[Mapping[str, object]]] = defaultdict(list)
         for item in result.get("items", ()):
             if "forecaster" in item:
                 by_forecaster[item["forecaster"]].append(item)
@@ -131,7 +131,7 @@ def _split_forecasters(results: Sequence[Mapping[str, Any]]) -> tuple[list[Mappi
     return [*whole, *parts], len(set().union(*answered)) - len(shared)
 
 
-def _read_systems(groups: Sequence[Sequence[Mapping[str, Any]]]) -> list[System]:
+def _read_systems(groups: Sequence[Sequence[Mapping[str, object]]]) -> list[System]:
     """A system of the results of its runs; InputError unless all were asked the same and scored
     alike.
     """
@@ -297,7 +297,7 @@ def _movers(a: System, b: System, levels: Sequence[Level], parts: Sequence[float
 
 
 def compare_over_weeks(
-    results: Sequence[Mapping[str, Any]], names: Sequence[str]
+    results: Sequence[Mapping[str, object]], names: Sequence[str]
 ) -> SeasonComparison:
     """Compare systems on all datasets of `results` by one fit (`weeks.fit_scores`), which holds
     only these systems.
@@ -335,7 +335,7 @@ def compare_over_weeks(
     )
 
 
-def _find_season(results: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Season:
+def _find_season(results: Sequence[Mapping[str, object]], names: Sequence[str]) -> Season:
     read = list(map(read_result, results, distinct_names(results)))
     systems = [result for result in read if isinstance(result, System)]
     if len(systems) < len(read):

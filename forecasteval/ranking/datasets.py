@@ -82,7 +82,7 @@ def rank_results(
     )
 
 
-def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, Any]:
+def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, object]:
     """The settings of a board."""
     least = {"min_questions": min_questions, "min_datasets": min_datasets}
     return {"version": __version__, **least, "flips": FLIPS, "draws": DRAWS, "seed": SEED}
@@ -352,7 +352,7 @@ def _deviation_within(system: System, levels: Sequence[Level]) -> float:
     return math.sqrt(math.fsum(parts))
 
 
-def mean_result(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def mean_result(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, object]:
     """The result of one run; of several what a page shows: each question's mean score, and what
     every run said.
     """
@@ -365,7 +365,7 @@ def mean_result(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return {**runs[0], "items": items}
 
 
-def _mean_item(same: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _mean_item(same: Sequence[Mapping[str, Any]]) -> dict[str, object]:
     if same[0]["outcome"] == "pending":
         return {**same[0], "read": " | ".join([as_text(item["read"]) for item in same])}
     scored = [item["outcome"] == "scored" for item in same]

@@ -18,7 +18,7 @@ class GateError(EvaluationError):
     exit_code = 6
 
 
-def find_breach(results: Mapping[str, Any], threshold: float) -> list[str]:
+def find_breach(results: Mapping[str, object], threshold: float) -> list[str]:
     """The name and the score of a result that scores below a threshold, or has no score."""
     scale, score = read_scale(results), _overall(results)
     if not (scale.higher_is_better and scale.low <= threshold <= scale.high):

@@ -61,7 +61,7 @@ def without_run(stem: str, dataset: str | None = None) -> str:
     return stem.removesuffix(f"@{run}") if run else stem
 
 
-def system_of_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+def system_of_row(table: Mapping[str, object], row: Mapping[str, Any]) -> str:
     """The name that the system of a board's row has on every dataset; a forecaster has one name."""
     if table["kind"] != "systems":
         return str(row["name"])

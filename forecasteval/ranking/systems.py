@@ -259,7 +259,7 @@ def rename(
     return replace(result, row=replace(result.row, system=aliases[result.system]))
 
 
-def read_result(results: Mapping[str, Any], name: str | None = None) -> System | ForecasterTable:
+def read_result(results: Mapping[str, object], name: str | None = None) -> System | ForecasterTable:
     """The parts of a result that ranking needs; InputError for a score out of bounds, FormError
     for what no benchmark makes, and as `read_system`.
     """
@@ -349,7 +349,7 @@ def _parse_level(level: int | str) -> Level:
     return int(level) if str(level).isdecimal() else level
 
 
-def model_failures(results: Mapping[str, Any]) -> dict[str, int] | None:
+def model_failures(results: Mapping[str, object]) -> dict[str, int] | None:
     """How often the language model failed, by kind, in a result that is degraded by it; None for
     any other result.
     """
@@ -373,7 +373,7 @@ class Summary:
     system: System | ForecasterTable
 
 
-def read_summary(record: Any) -> Summary:
+def read_summary(record: object) -> Summary:
     """The summary that was stored as this record; FormError for one of another form, InputError
     for a score out of bounds.
     """
@@ -419,7 +419,7 @@ def file_row(system: System | ForecasterTable) -> FileRow:
     return system.row if isinstance(system, System) else system
 
 
-def distinct_names(results: Iterable[Mapping[str, Any]]) -> list[str]:
+def distinct_names(results: Iterable[Mapping[str, object]]) -> list[str]:
     """The results' names, or `system 1` …; a name that was there before carries its place: `a
     (2)`.
     """

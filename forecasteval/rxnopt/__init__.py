@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from forecasteval.benchmark import ITEMS, Benchmark
 from forecasteval.common.files import find_file
@@ -68,7 +68,7 @@ def make_evaluator(output: Path) -> RxnOptEvaluator:
 BENCHMARK: Final = Benchmark(NAME, is_mine, make_evaluator, (ITEMS,))
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """`RxnOptEvaluator`, imported on first use: a command that scores another benchmark pays
     nothing.
     """

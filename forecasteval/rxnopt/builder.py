@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from forecasteval.common.errors import EvaluationError, InputError, printable
 from forecasteval.common.files import decode_utf8, require_regular, write_atomic
@@ -71,7 +71,7 @@ class NoQuestionsError(InputError):
 
 
 def build_questions(
-    tables: str | Path | Iterable[Mapping[str, Any]], seed: int = 0, **settings: Any
+    tables: str | Path | Iterable[Mapping[str, object]], seed: int = 0, **settings: object
 ) -> Build:
     """Questions from a folder of table files (read recursively), or from tables.
 
@@ -108,7 +108,7 @@ def build_questions(
     return build
 
 
-def _add_table(raw: Any, name: str, build: Build, used: dict[str, str]) -> None:
+def _add_table(raw: object, name: str, build: Build, used: dict[str, str]) -> None:
     """Add the questions of a table, and its name to those `used` by id; Unused if it gives none."""
     table = read_table(raw, name, build.settings, build.warnings)
     build.conflicts += table.conflicts
@@ -138,7 +138,7 @@ def _table_files(folder: Path) -> Iterator[tuple[str, Path]]:
     )
 
 
-def _named_tables(tables: Iterable[Mapping[str, Any]]) -> list[tuple[str, Any]]:
+def _named_tables(tables: Iterable[Mapping[str, object]]) -> list[tuple[str, object]]:
     """Tables by name, in an order that does not depend on that of the argument."""
     named = []
     for table in tables:
@@ -152,7 +152,7 @@ def _named_tables(tables: Iterable[Mapping[str, Any]]) -> list[tuple[str, Any]]:
     return [(name, table) for name, _, table in named]
 
 
-def _parsed(raw: Any, name: str) -> Any:
+def _parsed(raw: object, name: str) -> object:
     if not isinstance(raw, Path):
         return raw
     try:

@@ -131,7 +131,7 @@ class Questions:
 
     _parts: Sequence[tuple[str, Iterable[Any]]]  # the place of records, and the records
 
-    def __init__(self, datasets: str | Path | Iterable[Any]) -> None:
+    def __init__(self, datasets: str | Path | Iterable[object]) -> None:
         sources = [datasets] if isinstance(datasets, (str, Path)) else list(datasets)
         files = [RecordFile(Path(source)) for source in sources if isinstance(source, (str, Path))]
         records = [source for source in sources if not isinstance(source, (str, Path))]
@@ -181,7 +181,7 @@ def read_question(record: Any, place: str) -> AnswerKey:
     return AnswerKey(kind, condition, relative, ratios, answer, uniform, digest)
 
 
-def require_question(record: Any, place: str) -> str:
+def require_question(record: object, place: str) -> str:
     """The place of a record with its id; InputError unless id, type and options are what they must
     be.
     """
@@ -259,7 +259,7 @@ class Given(NamedTuple):
 class Choices:
     """The picks of a prediction file, or of a mapping, and the questions they answer."""
 
-    def __init__(self, questions: Questions, predictions: Path | Mapping[Any, Any]) -> None:
+    def __init__(self, questions: Questions, predictions: Path | Mapping[Any, object]) -> None:
         self.questions = questions
         self.path: Path | None = None
         self._checksums = dict[str, str]()
@@ -284,7 +284,7 @@ class Choices:
         return self._checksums
 
 
-def read_prediction(path: Path) -> tuple[dict[str, Any], str]:
+def read_prediction(path: Path) -> tuple[dict[str, object], str]:
     """(`{id: value}`, sha256) of a prediction file; InputError unless it is one JSON object without
     repeated keys.
     """
@@ -294,7 +294,7 @@ def read_prediction(path: Path) -> tuple[dict[str, Any], str]:
     if not isinstance(value, dict):
         raise InputError(where, "expected one object {id: option index}", type(value).__name__)
     # parse_json forgives equal values under one key, and 1 equals true
-    pairs: tuple[tuple[str, Any], ...] = json.loads(text, object_pairs_hook=tuple, parse_int=str)
+    pairs: tuple[tuple[str, object], ...] = json.loads(text, object_pairs_hook=tuple, parse_int=str)
     twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
     if twice:
         raise InputError(where, f"the id {printable(twice[0], 60)} is given twice")
@@ -302,7 +302,7 @@ def read_prediction(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def _by_question(
-    predictions: Mapping[Any, Any], questions: Mapping[str, AnswerKey]
+    predictions: Mapping[Any, object], questions: Mapping[str, AnswerKey]
 ) -> tuple[dict[str, Given], list[str]]:
     """(the answers to each question, ids that belong to no question)."""
     if not isinstance(predictions, Mapping):

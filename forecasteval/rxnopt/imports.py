@@ -50,7 +50,7 @@ _NO_SMILES: Final = (
 _SETTINGS: Final = Settings()
 
 
-def _option(text: str, metavar: str | None = "COL", default: Any = None, **words: Any) -> Any:
+def _option(text: str, metavar: str | None = "COL", default: object = None, **words: object) -> Any:
     """A field of `Layout` that is an option of the command line, with the words of argparse."""
     names = {"metavar": metavar} if metavar else {}
     return field(default=default, metadata={"help": text, **names, **words})

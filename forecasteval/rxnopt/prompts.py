@@ -186,7 +186,7 @@ def _reference_blocks(references: object, labels: Mapping[str, str]) -> Iterator
 # --- Templates ---
 
 
-def fill(name: str, language: str = "en", **values: Any) -> str:
+def fill(name: str, language: str = "en", **values: object) -> str:
     """The text of a template with `values`, which are inserted literally: they are data, never
     templates.
 

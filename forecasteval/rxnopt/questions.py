@@ -141,7 +141,7 @@ def _given(table: Table, draft: Draft, settings: Settings) -> Input:
     return given
 
 
-def _meta(table: Table, order: Sequence[Row], references: Sequence[Row]) -> dict[str, Any]:
+def _meta(table: Table, order: Sequence[Row], references: Sequence[Row]) -> dict[str, object]:
     """Values for scoring, and the source of a question; never shown in a prompt."""
     effective = [row.effective for row in order]
     best = max(effective)
@@ -170,7 +170,7 @@ def _meta(table: Table, order: Sequence[Row], references: Sequence[Row]) -> dict
     return meta
 
 
-def _source_entry(row: Row) -> dict[str, Any]:
+def _source_entry(row: Row) -> dict[str, object]:
     return {
         "row_index": row.number,
         "entry_idx": row.entry.get("entry_idx"),

@@ -215,7 +215,7 @@ def make_page(results: Mapping[str, Any], records: Iterable[Mapping[str, Any]] =
     )
 
 
-def _list_questions(items: Sequence[Item], records: Iterable[Mapping[str, Any]]) -> Records:
+def _list_questions(items: Sequence[Item], records: Iterable[Mapping[str, object]]) -> Records:
     """The questions, those with the lowest scores first."""
     shown = sorted(items, key=lambda item: item["score"])[:_MOST]
     names = [item["id"] for item in shown]
@@ -223,7 +223,7 @@ def _list_questions(items: Sequence[Item], records: Iterable[Mapping[str, Any]])
     questions = {str(record["id"]): record for record in records if str(record["id"]) in wanted}
     keys = dict(zip(names, pages.make_keys(names), strict=True))
 
-    def given(item: Item) -> Mapping[str, Any]:
+    def given(item: Item) -> Mapping[str, object]:
         """The input of the question, {} if there is none."""
         found = questions.get(item["id"], {}).get("input")
         return found if isinstance(found, Mapping) else {}
@@ -274,7 +274,7 @@ def _show_twin(twin: Item | None, keys: Mapping[str, str]) -> Link | str:
     return Link(text, "", keys[twin["id"]]) if twin["id"] in keys else text
 
 
-def _reaction(given: Mapping[str, Any]) -> str:
+def _reaction(given: Mapping[str, object]) -> str:
     return (
         f"{show_items(given.get('reactants'))} → {show_items(given.get('products'))}"
         if given

@@ -62,14 +62,14 @@ class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
     report = staticmethod(report_blocks)
     explain = staticmethod(explain)
 
-    def __init__(self, datasets: str | Path | Iterable[Any] | None = None) -> None:
+    def __init__(self, datasets: str | Path | Iterable[object] | None = None) -> None:
         self._questions = None if datasets is None else Questions(datasets)
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """The part of a signature that does not depend on the data."""
         return {"evaluator": f"{NAME} {__version__}", "missing": "zero"}
 
-    def evaluate_all(self, predictions: Mapping[Any, Any]) -> Results:
+    def evaluate_all(self, predictions: Mapping[Any, object]) -> Results:
         """The results of `{id: option index}` against the datasets of the evaluator; the docs list
         every key.
 
@@ -100,7 +100,7 @@ class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
             _score_item(name, key, data.given(name)) for name, key in data.questions.by_id.items()
         ]
 
-    def summarise(self, scores: list[Item], data: Choices) -> dict[str, Any]:
+    def summarise(self, scores: list[Item], data: Choices) -> dict[str, object]:
         """Means over all questions and over parts of them."""
         keys = data.questions.by_id
         by_type = group_by(scores, lambda item: item["question_type"])
@@ -126,7 +126,7 @@ class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
             "items": scores,
         }
 
-    def page(self, results: Mapping[str, Any], data: Choices) -> Page:
+    def page(self, results: Mapping[str, object], data: Choices) -> Page:
         return make_page(results, (record for _, record in data.questions.records()))
 
 
@@ -203,7 +203,7 @@ def _warnings(items: Items, unknown: Sequence[str]) -> list[str]:
     return sorted(notes.lines()) + [_ONE_SIDED] * one_sided
 
 
-def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, Any]:
+def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, object]:
     """Means with errors that are clustered by table: the questions of a table share its rows."""
     answered = [item for item in items if item["outcome"] == "scored"]
     tables = [item["cluster"] for item in items]
@@ -246,7 +246,7 @@ def _standard_error(values: Sequence[float], tables: Sequence[str]) -> float | N
 
 def _break_down(
     parts: Mapping[str, Items], keys: Mapping[str, AnswerKey]
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, dict[str, object]]:
     """n, avg_relative_score and what a uniform guess gets, for each part of the questions."""
     return {
         part: {

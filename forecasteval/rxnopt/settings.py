@@ -19,7 +19,7 @@ _BLACKLIST: Final = (
 )
 
 
-def _setting(default: Any, text: str, allowed: tuple[Any, ...] = ()) -> Any:
+def _setting(default: object, text: str, allowed: tuple[object, ...] = ()) -> Any:
     """A setting with its help; `allowed` are words or a range, where the type of the default does
     not say enough.
     """
@@ -118,7 +118,7 @@ def make_settings(values: Mapping[str, Any]) -> Settings:
     return settings
 
 
-def _read_setting(name: str, value: Any) -> Any:
+def _read_setting(name: str, value: object) -> Any:
     """The value of a setting, typed or as text; ValueError if it cannot have it."""
     default, allowed = SETTINGS[name].default, SETTINGS[name].metadata["allowed"]
     text = str(value).strip().lower()
@@ -140,7 +140,7 @@ def _read_setting(name: str, value: Any) -> Any:
     return int(number) if isinstance(default, int) else number
 
 
-def _read_words(value: Any) -> tuple[str, ...]:
+def _read_words(value: object) -> tuple[str, ...]:
     """A list, JSON text of a list, or words with commas between them."""
     if isinstance(value, str) and value.strip().startswith("["):
         value = json.loads(value)
@@ -154,7 +154,7 @@ def _read_words(value: Any) -> tuple[str, ...]:
     return tuple(text for text in (str(part).strip() for part in parts) if text)
 
 
-def _read_years(value: Any, years: tuple[str, ...]) -> int | tuple[int, ...]:
+def _read_years(value: object, years: tuple[str, ...]) -> int | tuple[int, ...]:
     """The year from which on tables count, or a list of years."""
     if not all(re.fullmatch(r"[0-9]{1,4}", year) for year in years):
         raise ValueError(value)
