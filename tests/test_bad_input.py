@@ -56,7 +56,7 @@ UNREADABLE: Final = {
     "byte order mark only, JSONL": ("p.jsonl", BOM, "p.jsonl", "empty"),
     "no records": ("p.json", b"[]", "p.json", "question"),
     "no records in an object": ("p.json", b"{}", "p.json", "question"),
-    "UTF-16": ("p.json", LATIN.encode("utf-16"), "not UTF-8", "UTF-16", "byte 0"),
+    "UTF-16": ("p.json", LATIN.encode("utf-16"), "not UTF-8", "UTF-16", "0xff at position 0"),
     "UTF-16 JSONL": ("p.jsonl", LATIN.encode("utf-16"), "not UTF-8", "UTF-16", "byte 0"),
     "latin-1": ("p.json", LATIN.encode("latin-1"), "not UTF-8", "0xe9", f"position {AT}"),
     "latin-1, BOM": ("p.json", BOM + LATIN.encode("latin-1"), "0xe9", f"position {AT + 3}"),

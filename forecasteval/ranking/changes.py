@@ -181,7 +181,11 @@ def _find_causes(before: Line, line: Line) -> list[str]:
 
 
 def moved(change: Change) -> float:
-    """How far a score moved; 0 if it did not, or if there is none."""
+    """How far a score moved; 0 if it did not, or if there is none.
+
+    >>> moved({"before": 0.5, "after": 0.25}), moved({"before": None, "after": 0.25})
+    (-0.25, 0.0)
+    """
     before, after = change["before"], change["after"]
     return 0.0 if before is None or after is None else round(after - before, 12)
 
