@@ -1,6 +1,4 @@
-"""Text of models: boxes, LaTeX and Markdown, list literals, a JSON object in prose, replies of
-OpenAI's API.
-"""
+"""Text of models: boxes, LaTeX and Markdown, list literals, a JSON object in prose."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from .records import DECODER
 
@@ -78,11 +76,9 @@ def last_boxed(text: str) -> tuple[str, bool]:
     >>> last_boxed(r"\boxed{A}, \boxed{C}")
     ('A\nC', True)
     """
-    text = drop_invisible(text)
+    text = _restore_backslashes(drop_invisible(text))
     if "oxed" not in text and "box" not in text:
         return text.strip(), False
-    if "\x08" in text or "\x0c" in text or "\t" in text:
-        text = _LOST_BACKSLASH.sub(lambda match: _LOST[match[0]], text)
     for token, closing in _BOXES:
         boxes, any_box = _find_boxes(text, token, closing)
         if any_box:
@@ -99,6 +95,10 @@ def last_boxed(text: str) -> tuple[str, bool]:
         boxes = _drop_others(text, boxes)
     content = "" if _WITHDRAWN.match(text, boxes[-1].end + 1) else _join_last(text, boxes)
     return content, bool(content)
+
+
+def _restore_backslashes(text: str) -> str:
+    return _LOST_BACKSLASH.sub(lambda match: _LOST[match[0]], text)
 
 
 class _Box(NamedTuple):
@@ -131,15 +131,11 @@ def _find_labels(text: str, boxes: Sequence[_Box]) -> list[str]:
     """What stands in front of each box on its line, behind the box before it; 80 characters at
     most.
     """
-    ends = [0, *(box.end + 1 for box in boxes)]
-    return [
-        text[
-            max(
-                text.rfind("\n", max(0, box.begin - 80), box.begin) + 1, end, box.begin - 80
-            ) : box.begin
-        ]
-        for box, end in zip(boxes, ends, strict=False)
-    ]
+    labels, end = [], 0
+    for box in boxes:
+        labels.append(text[max(end, box.begin - 80) : box.begin].rpartition("\n")[2])
+        end = box.end + 1
+    return labels
 
 
 def _join_ranked(text: str, boxes: Sequence[_Box]) -> str:
@@ -164,14 +160,8 @@ def _drop_others(text: str, boxes: list[_Box]) -> list[_Box]:
         if not _DENIED.search(text, max(0, box.begin - 20), box.begin)
         and not _WITHDRAWN.match(text, box.end + 1)
     ] or boxes
-    labels = _find_labels(text, boxes)
-    boxes = [
-        box for box, label in zip(boxes, labels, strict=True) if not _CONFIDENCE.search(label)
-    ] or boxes
-    labels = _find_labels(text, boxes)
-    others = [
-        box for box, label in zip(boxes, labels, strict=True) if not _PROBABILITY.search(label)
-    ]
+    boxes = _without_label(text, boxes, _CONFIDENCE) or boxes
+    others = _without_label(text, boxes, _PROBABILITY)
     # The question may ask for a probability.
     worded = any(
         not _DIGIT.search(text, box.start, min(box.end, box.start + 200)) for box in others
@@ -179,10 +169,15 @@ def _drop_others(text: str, boxes: list[_Box]) -> list[_Box]:
     return others if worded else boxes
 
 
+def _without_label(text: str, boxes: list[_Box], label: re.Pattern[str]) -> list[_Box]:
+    labels = _find_labels(text, boxes)
+    return [box for box, before in zip(boxes, labels, strict=True) if not label.search(before)]
+
+
 def _find_boxes(text: str, opening: re.Pattern[str], closing: str) -> tuple[list[_Box], bool]:
     """Every box with content, and whether there is any box."""
     boxes: list[_Box] = []
-    opened: list[tuple[int, int]] = []
+    opened: list[tuple[int, int]] = []  # where the command of a box begins, or -1, and its content
     position, last_text, any_box = 0, -1, False
     for count, token in enumerate(opening.finditer(text)):
         if count > _MAX_BRACES:
@@ -191,23 +186,17 @@ def _find_boxes(text: str, opening: re.Pattern[str], closing: str) -> tuple[list
             last_text = token.start() - 1
         position = token.end()
         if token[0] == closing:
-            if opened:
-                begin, start = opened.pop()
-                if begin >= 0 and last_text >= start:
-                    boxes.append(_Box(begin, start, token.start()))
-        elif len(token[0]) == 1:
-            opened.append((-1, -1))
+            begin, start = opened.pop() if opened else (-1, -1)
+            if begin >= 0 and last_text >= start:
+                boxes.append(_Box(begin, start, token.start()))
         else:
-            opened.append(token.span())
-            any_box = True
-    if position < len(text) and not text[position:].isspace():
+            is_box = len(token[0]) > 1
+            opened.append(token.span() if is_box else (-1, -1))
+            any_box |= is_box
+    if text[position:].strip():
         last_text = len(text)
-    boxes.extend(
-        _Box(begin, start, len(text))
-        for begin, start in opened
-        if begin >= 0 and last_text >= start
-    )
-    return boxes, any_box
+    unclosed = (span for span in opened if span[0] >= 0 and last_text >= span[1])
+    return [*boxes, *(_Box(*span, len(text)) for span in unclosed)], any_box
 
 
 _MARKUP: Final = re.compile(r"[\\$*`{}~&<\[\x00-\x1f\x7f]")
@@ -230,14 +219,18 @@ _RAISED: Final = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[①-⑳�
 _MATH: Final = re.compile(r"(?<!\\)\$([^$\n]*)(?<!\\)\$")
 _COMMAND: Final = re.compile(r"\\(?:\\?([A-Za-z]+)[ \t]*|(.?))", re.S)
 _SYMBOLS: Final = {
-    "times": "×", "cdot": "×", "approx": "≈", "sim": "~", "simeq": "≈", "pm": "±", "to": "→",
-    "rightarrow": "→",
-    "Rightarrow": "→", "ge": "≥", "geq": "≥", "gt": ">", "le": "≤", "leq": "≤", "lt": "<",
-    "quad": " ", "qquad": " ",
-    "newline": "\n", "n": "\n", "item": "\n",
-    "pounds": "£", "left": "", "right": "", "displaystyle": "", "boxed": "", "fbox": "",
-    "emph": "", "mbox": "", "operatorname": "", "underline": "", "bf": "", "rm": "", "it": "",
-}  # fmt: skip
+    **dict.fromkeys(("times", "cdot"), "×"),
+    **dict.fromkeys(("approx", "simeq"), "≈"),
+    **dict.fromkeys(("to", "rightarrow", "Rightarrow"), "→"),
+    **dict.fromkeys(("ge", "geq"), "≥"),
+    **dict.fromkeys(("le", "leq"), "≤"),
+    **dict.fromkeys(("quad", "qquad"), " "),
+    **dict.fromkeys(("newline", "n", "item"), "\n"),
+    **{"gt": ">", "lt": "<", "sim": "~", "pm": "±", "pounds": "£"},
+}
+_REMOVED: Final = re.compile(
+    r"(?:text|math).*|left|right|displaystyle|boxed|[fm]box|emph|operatorname|underline|bf|rm|it"
+)
 _QUAD: Final = re.compile(
     r"(?:(?<=[^\W\d])|(?<=[^\W\d][0-9]))([)}\]”\"'》]{0,3})\s?\\q?quad\b(?=\s?(?:\\text[a-z]{0,4}\{)?[^\W\d])"
 )  # between names
@@ -245,18 +238,7 @@ _QUAD: Final = re.compile(
 _SCALE_LETTER: Final = re.compile(
     r"(?<=[0-9])(?:\\[,;: !]|[ ~]){0,3}\\(?:mathrm|text)\s?\{\s?([KkMBT])\s?\}"
 )
-_ESCAPES: Final = {
-    ",": " ",
-    " ": " ",
-    ";": " ",
-    ":": " ",
-    "!": "",
-    "\\": "\n",
-    "(": "",
-    ")": "",
-    "[": "",
-    "]": "",
-}
+_ESCAPES: Final = {**dict.fromkeys(", ;:", " "), **dict.fromkeys("!()[]", ""), "\\": "\n"}
 _TILDE: Final = re.compile(r"(?P<range>(?<=[0-9%万亿元])\s?~\s?(?=[0-9$¥€£+-]))|~")
 _STARS: Final = re.compile(r"\*{2,}|(?<![0-9\s])\*|\*(?!\s*[0-9])")
 _RUNS: Final = re.compile(r"\s\s+")
@@ -266,15 +248,8 @@ _HYPHENS: Final = re.compile("[\u2010\u2011\u2212]")  # NFKC leaves two of them
 _ODD: Final = re.compile(
     f"[\u200b-\u200d\u2060\ufeff\u2010\u2011\u2212²³¹⁰⁴-⁹⁺⁻①-⑳❶-❿➀-➉{_EMOJI}🔟]"
 )
-_BRACKETS: Final = {"(": ")", "[": "]", "{": "}", "【": "】"}
-_QUOTES: Final = {
-    '"': '"',
-    "'": "'",
-    "“": "”",
-    "‘": "’",
-    "「": "」",
-    "『": "』",
-}  # no 《》: they are part of a title
+_BRACKETS: Final = dict(zip("([{【", ")]}】", strict=True))
+_QUOTES: Final = dict(zip("\"'“‘「『", "\"'”’」』", strict=True))  # 《》 are part of a title
 
 
 def clean(text: str) -> str:
@@ -286,16 +261,10 @@ def clean(text: str) -> str:
     >>> clean(r"1. Red\\ 2. Blue")
     '1. Red\n2. Blue'
     """
-    if "&" in text and ";" in text:
+    if "&" in text:
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
     if not text.isascii():
-        if _ODD.search(text):
-            text = drop_pictures(
-                _RAISED.sub(_lower_raised, _HYPHENS.sub("-", _INVISIBLE.sub("", text)))
-            )
-        if "【" in text:
-            text = _CITATION.sub("", text)
-        text = unicodedata.normalize("NFKC", text)
+        text = _clean_wide(text)
     if _MARKUP.search(text):
         text = _clean_markup(text)
     if "  " in text or "\n" in text:  # no pattern below may meet a long run of white space
@@ -303,13 +272,20 @@ def clean(text: str) -> str:
     text = text.strip()
     if text and _BRACKETS.get(text[0]) == text[-1] and _encloses(text):
         text = text[1:-1].strip()
-    if (
-        len(text) > 1
-        and _QUOTES.get(text[0]) == text[-1]
-        and not {text[0], text[-1]} & set(text[1:-1])
-    ):
+    quotes = {text[0], text[-1]} if len(text) > 1 else set()
+    if quotes and _QUOTES.get(text[0]) == text[-1] and not quotes & set(text[1:-1]):
         text = text[1:-1].strip()
     return text
+
+
+def _clean_wide(text: str) -> str:
+    """Full-width forms, raised digits, invisible characters, emoji and citation marks."""
+    if _ODD.search(text):
+        plain = _HYPHENS.sub("-", _INVISIBLE.sub("", text))
+        text = drop_pictures(_RAISED.sub(_lower_raised, plain))
+    if "【" in text:
+        text = _CITATION.sub("", text)
+    return unicodedata.normalize("NFKC", text)
 
 
 def drop_pictures(text: str) -> str:
@@ -329,34 +305,6 @@ def _lower_raised(match: re.Match[str]) -> str:
     return f"{unicodedata.numeric(match[0]):.0f}."
 
 
-def _clean_markup(text: str) -> str:
-    """LaTeX commands, escapes and spaces, `$…$`, Markdown stars and backticks: replaced or dropped,
-    in this order.
-    """
-    controls = not text.isprintable()
-    if controls:
-        text = _LOST_BACKSLASH.sub(lambda match: _LOST[match[0]], text.replace("\r\n", "\n"))
-    if text.count("$") > 1:
-        text = _MATH.sub(r"\1", text)
-    text = text.replace("{,}", ",")
-    if "[" in text:
-        text = _REFERENCE.sub("", _LINK.sub(lambda link: link[1] or "", text))
-    if "<" in text:
-        text = _BREAK_TAG.sub("\n", text)
-    if "\\" in text:
-        if "quad" in text:
-            text = _QUAD.sub(r"\1\n", text)
-        if "{" in text:
-            text = _FRACTION.sub(r"\1/\2", _ENVIRONMENT.sub(" ", _SCALE_LETTER.sub(r"\1", text)))
-        text = _COMMAND.sub(_replace_command, text)
-    if "~" in text:
-        text = _TILDE.sub(lambda match: match["range"] or " ", text)
-    if "*" in text:
-        text = _STARS.sub("", text)
-    text = text.replace("`", "").replace("{", "").replace("}", "")
-    return _CONTROLS.sub(" ", text) if controls else text
-
-
 _FRACTION: Final = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 _ENVIRONMENT: Final = re.compile(
     r"\\(?:begin|end)\s*\{[^{}]*\}(?:\{[lcr|]*\})?|\\(?:textcolor|color|colorbox)\s*\{[^{}]*\}"
@@ -369,13 +317,45 @@ def _replace_command(match: re.Match[str]) -> str:
         return _ESCAPES.get(match[2], match[2])
     if name in _SYMBOLS:
         return _SYMBOLS[name]
-    if name.startswith(("text", "math")):
+    if _REMOVED.fullmatch(name):
         return ""
     if match[0].startswith("\\\\"):
         return "\n" + match[0][2:]  # a line break, and a word
     return (
         "\n" + name[1:] if name[0] == "n" else " "
     )  # a literal "\n" before a word; \large and the like go
+
+
+# What is replaced in a text with a mark, in this order.
+_STEPS: Final[tuple[tuple[str, re.Pattern[str], Any], ...]] = (
+    ("$", _MATH, r"\1"),
+    ("{,}", re.compile(r"\{,\}"), ","),
+    ("[", _LINK, lambda link: link[1] or ""),
+    ("[", _REFERENCE, ""),
+    ("<", _BREAK_TAG, "\n"),
+    ("quad", _QUAD, r"\1\n"),
+    ("{", _SCALE_LETTER, r"\1"),
+    ("{", _ENVIRONMENT, " "),
+    ("{", _FRACTION, r"\1/\2"),
+    ("\\", _COMMAND, _replace_command),
+    ("~", _TILDE, lambda match: match["range"] or " "),
+    ("*", _STARS, ""),
+)
+_DROPPED: Final = str.maketrans("", "", "`{}")
+
+
+def _clean_markup(text: str) -> str:
+    """LaTeX commands, escapes and spaces, `$…$`, Markdown stars and backticks: replaced or
+    dropped.
+    """
+    controls = not text.isprintable()
+    if controls:
+        text = _restore_backslashes(text.replace("\r\n", "\n"))
+    for mark, pattern, new in _STEPS:
+        if mark in text:
+            text = pattern.sub(new, text)
+    text = text.translate(_DROPPED)
+    return _CONTROLS.sub(" ", text) if controls else text
 
 
 def _encloses(text: str) -> bool:
@@ -444,6 +424,3 @@ def find_object(text: str) -> object:
             result = value
         position = text.find("{", end)
     return result
-
-
-# --- Replies of OpenAI's API ---
