@@ -18,16 +18,7 @@ from eval import FutureXEvaluator
 from forecasteval import cli
 from forecasteval.rxnopt.replies import parse_reply
 from llm_server import LlmServer, honest
-from pages import (
-    PAGES,
-    READMES,
-    ROOT,
-    read,
-    read_blocks,
-    read_commands,
-    read_table,
-    read_tables,
-)
+from pages import PAGES, READMES, ROOT, read, read_blocks, read_commands, read_table, read_tables
 
 OPTIONS_PROMPT: Final = (
     "Who?\nA.  Harbour Town win\nB.  Draw\nC.  Lakeside win"  # as scoring.md says
