@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from forecasteval.common import forms
 
 from .systems import ALPHA, FileRow, ForecasterTable, Interval, Level, Scaled
-
-SCHEMA: Final = 1  # of a stored board; to be raised with every change of its form
-
 
 # --- Systems on the same questions ---
 
@@ -174,6 +171,7 @@ class Board:
     inputs.
     """
 
+    # To be raised with every change of the form.
     schema: Literal[1] = field(default=1, metadata=forms.ALWAYS)
     pooled: list[PooledTable]
     tables: list[Table]
@@ -183,11 +181,6 @@ class Board:
     without_result: list[str] = field(default_factory=list, metadata=forms.ALWAYS)
     waiting: dict[str, list[str]] = field(default_factory=dict)  # files without truths, by dataset
     inputs_sha256: str = ""
-
-    @property
-    def all_tables(self) -> list[AnyTable]:
-        """Those over all datasets first."""
-        return [*self.pooled, *self.tables]
 
     def file_rows(self) -> Iterator[FileRow]:
         """The parts that stand for a file each: systems, or their runs, and tables of
