@@ -12,13 +12,11 @@ from typing import Final
 from cli import RAW_CONTROL
 
 TAGS: Final = frozenset({
-    "a", "b", "body", "circle", "code", "dd", "details", "div", "dl", "dt", "figcaption", "figure",
-    "footer", "g",
-    "h1", "h2", "h3", "head", "html", "input", "label", "line", "main", "mark", "meta", "nav", "p",
-    "path", "rect",
-    "script", "section", "span", "style", "summary", "svg", "table", "tbody", "td", "text", "th",
-    "thead", "title",
-    "tr",
+    "a", "b", "body", "br", "button", "circle", "code", "dd", "details", "div", "dl", "dt",
+    "figcaption", "figure", "footer", "g", "h1", "h2", "h3", "head", "header", "html", "input",
+    "label", "li", "line", "main", "mark", "meta", "nav", "option", "output", "p", "path", "rect",
+    "script", "section", "select", "small", "span", "style", "summary", "svg", "table", "tbody",
+    "td", "text", "th", "thead", "title", "tr", "ul",
 })  # fmt: skip
 _LINKS: Final = ("href", "src", "action", "data", "srcset", "formaction", "poster", "background")
 
@@ -33,7 +31,9 @@ class Parsed(HTMLParser):
         self.rows: list[list[str]] = []
         self.raw: dict[str, list[str]] = {"style": [], "script": []}
         self.records: list[list[str]] = []  # the cells of the rows that open
+        self.facts: list[list[str]] = []  # title and text of what is inside those rows
         self._in, self._in_cell, self._record = "", False, False
+        self._fact: int | None = None
         self.feed(page)
         self.close()
 
@@ -47,6 +47,9 @@ class Parsed(HTMLParser):
         self._record = tag == "summary" or (self._record and tag != "dl")
         if tag == "span" and self._record:
             self.records[-1].append("")
+        if tag == "dt":
+            self.facts.append(["", ""])
+        self._fact = {"dt": 0, "dd": 1}.get(tag, self._fact)
         if tag in ("td", "th"):
             self.rows[-1].append("")
             self._in_cell = True
@@ -54,6 +57,7 @@ class Parsed(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         self._in = "" if tag in self.raw else self._in
         self._in_cell = self._in_cell and tag not in ("td", "th")
+        self._fact = None if tag in ("dt", "dd") else self._fact
 
     def handle_data(self, data: str) -> None:
         if self._in in self.raw:
@@ -62,6 +66,8 @@ class Parsed(HTMLParser):
         if self._record and self.elements[-1][0] == "span":
             self.records[-1][-1] += data
         self.texts.append(data)
+        if self._fact is not None:
+            self.facts[-1][self._fact] += data
         if self._in_cell:
             self.rows[-1][-1] += data
 

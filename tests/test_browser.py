@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from cli import ROOT, run
-from forecasteval.display.html import render
+from forecasteval.display.blocks import render
 from hostile import TEXTS, hostile_results
 
 BROWSER: Final = shutil.which("chromium")
@@ -84,7 +84,7 @@ class Watched:
 
 NAMES: Final = (
     "250915-careful", "prophet-sample", "multiple_choice_single_varying-random", "compare",
-    "leaderboard", "hostile"
+    "leaderboard", "hostile",
 )  # fmt: skip
 
 
@@ -171,10 +171,12 @@ ROWS: Final = ".rows > details:visible"
 
 
 def scores(page: Any) -> list[float]:
-    return [
-        float(text)
-        for text in page.locator(f"{ROWS} > summary > span:nth-child(2)").all_text_contents()
-    ]
+    return [float(text) for text in page.locator(f"{ROWS} .chip").all_text_contents()]
+
+
+def keys(page: Any) -> list[str]:
+    shown: list[str] = page.locator(ROWS).evaluate_all("(all) => all.map((one) => one.id)")
+    return shown
 
 
 def test_a_key_of_systems_may_have_the_name_of_a_tool(pages: dict[str, Path], browser: Any) -> None:
@@ -188,67 +190,64 @@ def test_a_key_of_systems_may_have_the_name_of_a_tool(pages: dict[str, Path], br
     watched.context.close()
 
 
-def test_filters_and_sorting(pages: dict[str, Path], browser: Any) -> None:
+def test_filters_search_and_order(pages: dict[str, Path], browser: Any) -> None:
     watched = Watched(browser, pages["250915-careful"])
     page = watched.page
-    shown = page.locator(ROWS)
-    assert shown.count() == 52
-    page.get_by_label("Search").fill("velmora")
+    shown, count = page.locator(ROWS), page.locator("output")
+    assert (shown.count(), count.inner_text()) == (52, "52 questions")
+    page.get_by_label("Search questions").fill("velmora")
     texts = shown.all_text_contents()
     assert 0 < len(texts) < 52
     assert all("velmora" in text.lower() for text in texts)
-    page.get_by_role("button", name="Show all").click()
+    page.get_by_label("Search questions").fill("")
+    level, missing = page.get_by_label("Level 4"), page.get_by_role("button", name="missing 3")
+    level.focus()
+    page.keyboard.press("Enter")
+    assert (shown.count(), level.get_attribute("aria-pressed")) == (20, "true")
+    missing.click()
+    assert count.inner_text() == "1 of 52 questions · 4 · missing"
+    level.click()
+    assert shown.count() == 3
+    missing.click()
     assert shown.count() == 52
-    page.get_by_label("Level", exact=True).select_option("4")
-    assert shown.count() == 20
-    page.get_by_label("Outcome", exact=True).select_option("missing")
-    assert page.locator("output").inner_text().startswith("1 of 52 rows")
-    page.get_by_role("button", name="Show all").click()
-    page.get_by_label("Failures only").check()
-    assert set(scores(page)) == {0}
-    page.get_by_label("Failures only").uncheck()
-    head = page.locator(".head button", has_text="Score")
-    head.focus()
-    for descending in (True, False):  # the first click brings the best to the top
-        page.keyboard.press("Enter")
-        assert scores(page) == sorted(scores(page), reverse=descending)
+    page.get_by_label("Order").select_option("score")
+    assert scores(page) == sorted(scores(page))
+    watched.context.close()
+
+
+def test_a_part_of_the_bar_filters_too(pages: dict[str, Path], browser: Any) -> None:
+    watched = Watched(browser, pages["250915-careful"])
+    watched.page.locator(".lost [data-v='missing']").click()
+    assert watched.page.locator(ROWS).count() == 3
     watched.context.close()
 
 
 def test_paper_says_what_hides_rows(pages: dict[str, Path], browser: Any) -> None:
     watched = Watched(browser, pages["250915-careful"])
-    page, said = watched.page, watched.page.locator(".records > .paper")
-    assert said.text_content() == ""
-    page.get_by_label("Search").fill("a")
-    page.get_by_label("Level", exact=True).select_option("4")
-    page.get_by_label("Failures only").check()
-    page.locator(".head button", has_text="Costs").click()
-    assert not said.is_visible()
+    page = watched.page
+    page.get_by_label("Search questions").fill("a")
+    page.get_by_label("Level 4").click()
     page.emulate_media(media="print")
     count = page.locator(ROWS).count()
-    assert (
-        said.inner_text()
-        == f"{count} of 52 rows, sorted by costs; Search: a; Level: 4; Failures only"
-    )
-    page.goto(pages["250915-careful"].as_uri() + "#level=4")
-    page.locator("output", has_text="20 of 52 rows").wait_for(state="attached")
-    assert said.inner_text() == "20 of 52 rows; Level: 4"
+    assert page.locator("output").inner_text() == f"{count} of 52 questions · 4 · a"
+    assert not page.get_by_label("Level 4").is_visible()
     watched.context.close()
 
 
-def test_rows_without_a_value_are_last_in_both_orders(browser: Any, tmp_path: Path) -> None:
+def test_questions_without_a_score_are_last(browser: Any, tmp_path: Path) -> None:
     from cli import q
     from eval import FutureXEvaluator
 
-    rows = [q("a"), q("b", answer=None), q("c", answer="B")]
+    rows = [q("a"), q("b", answer=None), q("c", answer="B"), q("d", ground_truth=None)]
     path = tmp_path / "skip.html"
-    path.write_text(
-        render(FutureXEvaluator(missing="skip").evaluate_all(rows).page()), encoding="utf-8"
-    )
+    results = FutureXEvaluator(missing="skip").evaluate_all(rows)
+    path.write_text(render(results.page()), encoding="utf-8")
     watched = Watched(browser, path)
-    for order in (["q-a", "q-c", "q-b"], ["q-c", "q-a", "q-b"]):
-        watched.page.locator(".head button", has_text="Score").click()
-        assert watched.page.locator(ROWS).evaluate_all("(all) => all.map((one) => one.id)") == order
+    assert keys(watched.page) == ["q-c", "q-a", "q-b", "q-d"]
+    watched.page.get_by_label("Order").select_option("score")
+    assert keys(watched.page) == ["q-c", "q-a", "q-b", "q-d"]
+    watched.page.get_by_role("button", name="pending 1").click()
+    assert keys(watched.page) == ["q-d"]
     watched.context.close()
 
 
@@ -256,27 +255,50 @@ def test_the_address_holds_what_is_chosen_and_leads_to_a_question(
     pages: dict[str, Path], browser: Any
 ) -> None:
     watched = Watched(browser, pages["250915-careful"])
-    page = watched.page
-    page.get_by_label("Level", exact=True).select_option("3")
-    page.get_by_label("Failures only").check()
-    page.locator(".head button", has_text="Costs").click()
-    assert page.evaluate("location.hash") == "#level=3&failed&sort=-costs"
-    page.goto(pages["250915-careful"].as_uri() + "#level=4&sort=score")
-    page.locator(
-        "output", has_text="20 of 52 rows"
-    ).wait_for()  # the event follows the change of the address
-    assert page.locator(ROWS).count() == 20
+    page, address = watched.page, pages["250915-careful"].as_uri()
+    page.get_by_label("Level 3").click()
+    page.get_by_label("Order").select_option("score")
+    assert page.evaluate("location.hash") == "#level=3&sort=score"
+    page.goto(f"{address}#level=4&sort=score")
+    page.locator("output", has_text="20 of 52").wait_for()  # the event follows the address
     assert scores(page) == sorted(scores(page))
-    page.goto(pages["250915-careful"].as_uri() + "#q-6873e6a7")
-    page.locator("output", has_text="52 of 52 rows").wait_for()
+    page.goto(f"{address}#q-6873e6a7&level=1")
+    page.locator("output", has_text="11 of 52").wait_for()
     opened = page.locator("details[open]")
     assert opened.count() == 1
     assert "harbour tunnel" in opened.text_content()  # texts out of sight may not be laid out yet
     assert opened.locator("mark").text_content() == "Yes"
-    assert page.locator(ROWS).count() == 52
-    page.get_by_role("link", name="missing").click()
-    page.locator("output", has_text="3 of 52 rows").wait_for()
-    assert page.locator(ROWS).count() == 3
+    watched.context.close()
+
+
+def test_copy_keeps_what_is_chosen(pages: dict[str, Path], browser: Any) -> None:
+    watched = Watched(browser, pages["250915-careful"])
+    watched.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = watched.page
+    page.get_by_role("button", name="partly right").click()
+    page.get_by_label("Search questions").fill("a")
+    page.locator(ROWS).first.locator("summary").click()
+    page.locator(ROWS).first.get_by_role("button", name="Copy link").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == f"{page.url.split('#')[0]}#{keys(page)[0]}&cause=partly+right&search=a"
+    watched.context.close()
+
+
+@pytest.mark.parametrize("clipboard", ["undefined", "{writeText: () => Promise.reject()}"])
+def test_copy_says_where_the_browser_refuses(
+    pages: dict[str, Path], browser: Any, clipboard: str
+) -> None:
+    watched = Watched(browser, pages["250915-careful"])
+    page = watched.page
+    page.evaluate(
+        f"Object.defineProperty(navigator, 'clipboard', {{value: {clipboard}, configurable: true}})"
+    )
+    row = page.locator(ROWS).first
+    row.locator("summary").click()
+    row.get_by_role("button", name="Copy link").click()
+    row.get_by_role("button", name="copy it from the address bar").wait_for()
+    assert page.url.endswith(f"#{keys(page)[0]}")
     watched.context.close()
 
 
@@ -285,17 +307,15 @@ def test_what_counts_of_a_long_answer_is_scrolled_to(browser: Any, tmp_path: Pat
     from eval import FutureXEvaluator
 
     path = tmp_path / "long.html"
-    results = FutureXEvaluator().evaluate_all(
-        [q("a", answer="so \n" * 900 + r"\boxed{A}" + " and \n" * 900)]
-    )
+    answer = "so \n" * 900 + r"\boxed{A}" + " and \n" * 900
+    results = FutureXEvaluator().evaluate_all([q("a", answer=answer)])
     path.write_text(render(results.page()), encoding="utf-8")
     watched = Watched(browser, path, viewport={"width": 1280, "height": 900})
     watched.page.locator("summary").last.focus()
     watched.page.keyboard.press("Enter")
-    watched.page.wait_for_function(
-        "document.querySelector('.said mark').closest('.said').scrollTop > 0"
-    )
-    inside = """() => { const [a, b] = ["mark", ".said:has(mark)"].map((name) =>
+    scrolled = "document.querySelector('.box mark').closest('.box').scrollTop > 0"
+    watched.page.wait_for_function(scrolled)
+    inside = """() => { const [a, b] = ["mark", ".box:has(mark)"].map((name) =>
       document.querySelector(name).getBoundingClientRect());
       return a.top >= b.top && a.bottom <= b.bottom; }"""
     assert watched.page.evaluate(inside)
@@ -304,14 +324,15 @@ def test_what_counts_of_a_long_answer_is_scrolled_to(browser: Any, tmp_path: Pat
 
 def test_what_is_shown_can_be_downloaded(pages: dict[str, Path], browser: Any) -> None:
     watched = Watched(browser, pages["hostile"], accept_downloads=True)
-    watched.page.get_by_label("Level", exact=True).select_option("4")
+    watched.page.get_by_label("Level 4").click()
     with watched.page.expect_download() as download:
-        watched.page.get_by_role("button", name="Download CSV").click()
+        watched.page.get_by_role("button", name="CSV").click()
     with download.value.path().open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.reader(file))
-    assert rows[0] == ["Level", "Score", "Costs", "Outcome", "Question", "Why"]
+    assert rows[0] == ["Score", "Level", "Question", "Reason", "Costs"]
     assert len(rows) == 1 + watched.page.locator(ROWS).count()
-    assert {row[0] for row in rows[1:]} == {"4"}
+    assert {row[1] for row in rows[1:]} == {"L4"}
+    assert not [cell for row in rows for cell in row if cell[:1] in "=+-@" and cell]
     assert watched.said == []
     watched.context.close()
 
@@ -349,55 +370,22 @@ def test_without_script_and_style_everything_is_there(
     watched = Watched(browser, bare, java_script_enabled=False)
     page = watched.page
     assert page.locator(ROWS).count() == 52
-    assert page.locator(".tools").count() == 0
     page.locator("#q-6873e6a7 > summary").click()
     assert page.get_by_text("Step 2: evidence.").is_visible()
-    colours = page.locator("svg circle").evaluate_all(
-        "(all) => [...new Set(all.map((one) => getComputedStyle(one).fill))]"
-    )
-    assert "rgb(0, 114, 178)" in colours  # dots are blue, not black
+    page.goto(pages["250915-careful"].as_uri())
+    assert not page.get_by_label("Search questions").is_visible()  # it would do nothing
     watched.context.close()
 
 
-def test_rows_have_the_titles_of_their_columns_on_a_phone_without_script(
+def test_the_first_screen_has_score_levels_causes_and_questions(
     pages: dict[str, Path], browser: Any
 ) -> None:
-    watched = Watched(
-        browser,
-        pages["250915-careful"],
-        java_script_enabled=False,
-        viewport={"width": 390, "height": 900},
-    )
-    labels = watched.page.locator("#q-6873e6a7 > summary > span").evaluate_all(
-        "(all) => all.map((one) => getComputedStyle(one, '::before').content)"
-    )
-    assert labels == ['"Level "', '"Score "', '"Costs "', '"Outcome "', "none", "none"]
-    watched.context.close()
-
-
-def test_a_card_begins_with_its_name_and_labels_its_other_cells(
-    pages: dict[str, Path], browser: Any
-) -> None:
-    watched = Watched(browser, pages["250915-careful"], viewport={"width": 390, "height": 900})
-    row = watched.page.locator("#s-scores .cards tbody tr").last
-    shown = (
-        "(all) => all.filter((one) => one.offsetWidth).map((one) => getComputedStyle(one,"
-        " '::before').content)"
-    )
-    labels = [
-        "none",
-        '"Score "',
-        "none",
-        '"95% interval "',
-        '"n "',
-        '"Missing "',
-        '"Unparsed "',
-    ]  # no weight, a mark
-    assert row.locator("td").evaluate_all(shown) == labels
-    watched.page.evaluate(
-        "document.querySelector('.cards tr:last-child td:last-child').className = 'k'"
-    )
-    assert row.locator("td").evaluate_all(shown) == labels
+    watched = Watched(browser, pages["250915-careful"], viewport={"width": 1280, "height": 900})
+    page = watched.page
+    shown = [".hero", ".lvl tr:last-child", ".tags", "details.q:nth-child(6)"]
+    bottoms = [page.locator(name).first.bounding_box() for name in shown]
+    assert all(box["y"] + box["height"] <= 900 for box in bottoms)
+    assert page.locator("td.x").first.bounding_box()["width"] > 400
     watched.context.close()
 
 
@@ -411,17 +399,12 @@ def many(path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("width", "first"), [(1280, 50), (390, 20)])
 @pytest.mark.parametrize("script", [True, False])
-def test_a_long_table_is_folded(
-    browser: Any, tmp_path: Path, script: bool, width: int, first: int
-) -> None:
-    size = {"width": width, "height": 900}
-    watched = Watched(
-        browser, path := many(tmp_path / "many.html"), java_script_enabled=script, viewport=size
-    )
-    page, box = watched.page, watched.page.get_by_label("Unfold all 2500 rows")
-    assert page.locator(ROWS).count() == first
+def test_many_rows_are_folded(browser: Any, tmp_path: Path, script: bool) -> None:
+    path = many(tmp_path / "many.html")
+    watched = Watched(browser, path, java_script_enabled=script)
+    page, box = watched.page, watched.page.get_by_label("Show all 2500")
+    assert page.locator(ROWS).count() == 50
     box.check()
     assert page.locator(ROWS).count() == 2500
     box.uncheck()
@@ -433,34 +416,17 @@ def test_a_long_table_is_folded(
     watched.context.close()
 
 
-def test_search_and_sorting_reach_what_is_folded(browser: Any, tmp_path: Path) -> None:
+def test_search_and_order_reach_what_is_folded(browser: Any, tmp_path: Path) -> None:
     watched = Watched(browser, many(tmp_path / "many.html"))
-    page, box = watched.page, watched.page.get_by_label("Unfold all 2500 rows")
-    page.get_by_label("Search").fill("q2498")
-    assert page.locator(ROWS).evaluate_all("(all) => all.map((one) => one.id)") == ["q-q2498"]
-    assert not box.is_visible()
-    page.get_by_label("Search").fill("q24")
+    page, count = watched.page, watched.page.locator("output")
+    page.get_by_label("Search questions").fill("q2498")
+    assert keys(page) == ["q-q2498"]
+    page.get_by_label("Search questions").fill("q24")
     assert page.locator(ROWS).count() == 50
-    assert page.locator("output").inner_text() == "111 of 2500 rows"
-    page.get_by_label("Search").fill("55")
-    assert (page.locator(ROWS).count(), box.is_visible()) == (43, False)
-    page.set_viewport_size({"width": 390, "height": 900})
-    box.wait_for()
-    assert page.locator(ROWS).count() == 20
-    page.set_viewport_size({"width": 1280, "height": 900})
-    page.get_by_role("button", name="Show all").click()
-    page.locator(".head button", has_text="Score").click()
+    assert count.inner_text() == "111 of 2500 questions · q24"
+    page.get_by_label("Search questions").fill("")
+    page.get_by_role("button", name="right 1250").click()
     assert set(scores(page)) == {1}
-    assert box.is_visible()
-    watched.context.close()
-
-
-def test_a_page_with_many_rows_filters_at_once(browser: Any, tmp_path: Path) -> None:
-    watched = Watched(browser, many(tmp_path / "many.html"))
-    watched.page.get_by_label("Search").fill("q24")
-    shown = watched.page.locator(ROWS).evaluate_all("(all) => all.map((one) => one.id)")
-    assert shown
-    assert all("q24" in name for name in shown)
     watched.context.close()
 
 

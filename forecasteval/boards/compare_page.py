@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError, printable
-from forecasteval.display import pages
+from forecasteval.display import html, pages
 from forecasteval.display.charts import Chart
 from forecasteval.display.pages import (
     BYTES,
@@ -254,6 +254,10 @@ def _read_texts(results: Mapping[str, object], copies: int) -> Texts:
         page = results.page()
     except InputError:  # its benchmark has none
         return {}
+    if isinstance(page, html.Page):
+        found = page.texts()
+        size = sum(len(str(text)) for texts in found.values() for text in texts.values())
+        return {} if copies * size > BYTES // 2 else {name: dict(found[name]) for name in found}
     inside = [
         {label: content for label, content in record.details if not isinstance(content, Link)}
         for block in page.blocks(Records)

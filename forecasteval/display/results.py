@@ -5,7 +5,7 @@ checksums of questions.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
@@ -13,12 +13,20 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
 from forecasteval.common.errors import InputError, extra_package, printable
 from forecasteval.common.records import dump_json, dump_pieces, group_by
 
-from .tables import Column, Report, format_html, make_table, print_report
+from .tables import (
+    Column,
+    Report,
+    Table,
+    format_html,
+    format_signature,
+    make_table,
+    print_report,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .pages import Page
+    from .blocks import AnyPage
 
 
 class Item(TypedDict):
@@ -53,7 +61,7 @@ class Results(dict[str, Any]):
         self,
         values: Mapping[str, object],
         blocks: Callable[..., Report],
-        page: Callable[[Any], Page] | None = None,
+        page: Callable[[Any], AnyPage] | None = None,
         explain: Callable[[object], str] | None = None,
         rows: Callable[[Any], Sequence[Mapping[str, object]]] | None = None,
     ) -> None:
@@ -64,7 +72,7 @@ class Results(dict[str, Any]):
         """The lines and tables; `options` are those of the benchmark's `report_blocks`."""
         return self._blocks(self, **options)
 
-    def page(self) -> Page:
+    def page(self) -> AnyPage:
         """The contents of the page; InputError for results without a page."""
         if self._page is None:
             raise InputError(
@@ -103,7 +111,23 @@ class Results(dict[str, Any]):
         return pandas.DataFrame(items).assign(**reasons)
 
     def _repr_html_(self) -> str:
-        return format_html(self.report())
+        from .html import Page, show_in_notebook
+
+        page = self.page() if self._page else None
+        return show_in_notebook(page) if isinstance(page, Page) else format_html(self.report())
+
+
+def make_report(
+    results: Mapping[str, Any], size: Sequence[str], blocks: Iterable[str | Table]
+) -> Report:
+    """A report: benchmark, name and dataset (behind the first line of its `size`), blocks and
+    signature.
+    """
+    title = f"{results['benchmark']}  {printable(results.get('name', ''), 120)}".rstrip()
+    dataset = results.get("dataset")
+    first = size[0] + (f", dataset {printable(dataset, 120)}" if dataset else "")
+    signature = format_signature(results["signature"], dataset)
+    return [title, first, *size[1:], "", *blocks, "", signature]
 
 
 def _scalar(value: object) -> object:

@@ -8,52 +8,13 @@ lines are stretched without their strokes.
 from __future__ import annotations
 
 import math
-from functools import cache
-from html import escape
 from typing import Any, Final
 
 from forecasteval.common.errors import printable
 
 from .charts import COLOURS, Axis, Chart, Line, Panel
+from .html import Html, tag
 from .tables import Bar, Interval, Mark
-
-_OWN_LINE: Final = {
-    "meta",
-    "p",
-    "tr",
-    "details",
-    "section",
-}  # so that pages can be compared line by line
-
-
-class Html(str):
-    """Text that is HTML already."""
-
-    __slots__ = ()
-
-
-def tag(name: str, /, *content: str, **attributes: object) -> Html:
-    """An element. Its content and the values of its attributes are escaped unless they are HTML
-    already.
-
-    Attributes that are None are left out; `class_` is `class`, and `data_l` is `data-l`.
-
-    >>> tag("p", "a < b ", tag("b", "c"), class_="x", id=None)
-    '<p class="x">a &lt; b <b>c</b></p>\\n'
-    """
-    begin = name
-    for key, value in attributes.items():
-        if value is not None:
-            begin += f' {_attribute(key)}="{escape(str(value))}"'
-    inside = [part if type(part) is Html else escape(part) for part in content]
-    parts = [f"<{begin}>", *inside, f"</{name}>"] if content else [f"<{begin}/>"]
-    return Html("".join([*parts, "\n"] if name in _OWN_LINE else parts))
-
-
-@cache
-def _attribute(key: str) -> str:
-    return key.rstrip("_").replace("_", "-")
-
 
 # --- Drawings ---
 

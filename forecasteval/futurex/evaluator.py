@@ -14,12 +14,12 @@ from forecasteval.common.version import __version__
 from forecasteval.display.results import Results
 
 from .join import Rows, read_rows
-from .report import explain, make_page, report_blocks
+from .report import explain, report_blocks
 from .results import Scoring
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS, WEIGHTS, summarise
 
 if TYPE_CHECKING:
-    from forecasteval.display.pages import Page
+    from forecasteval.display.html import Page
 
     from .llm import ModelReader
 
@@ -154,6 +154,8 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
         """The page of a result; without data it shows only what the items keep of questions and
         answers.
         """
+        from .page import make_page  # here: few commands ask for it
+
         return make_page(results, data.read_again if data else None, self.rules)
 
     def vote(self, files: Files) -> Results:

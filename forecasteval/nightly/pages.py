@@ -11,10 +11,7 @@ from forecasteval.common.errors import EvaluationError, InputError, grouped_name
 from forecasteval.common.files import write_atomic
 from forecasteval.common.records import RecordFile, as_text, group_by, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
-from forecasteval.display.html import render
-from forecasteval.display.pages import (
-    Page,
-)
+from forecasteval.display.blocks import AnyPage, render
 from forecasteval.display.results import Results
 from forecasteval.display.tables import (
     Link,
@@ -40,7 +37,7 @@ def run_key(checksum: str) -> str:
 RESERVED: Final = (BOARD, "compare")  # stems of pages that are no run's
 
 
-def write_page(page: Page, path: Path) -> None:
+def write_page(page: AnyPage, path: Path) -> None:
     """Write the page, whole or not at all; EvaluationError if it cannot be written."""
     write_atomic(path, render(page))
 

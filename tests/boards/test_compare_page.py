@@ -12,7 +12,7 @@ from boards_folders import score
 from cli import ROOT, assert_refused, number, q, run, write
 from forecasteval.boards import compare
 from forecasteval.common.statistics import stratified_interval
-from forecasteval.display.html import render
+from forecasteval.display.blocks import render
 from forecasteval.display.pages import Beside, Records
 from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 from html_page import check_page

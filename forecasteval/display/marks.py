@@ -1,0 +1,223 @@
+"""Marks as SVG: the intervals of a chart column, bars, lines and dots on axes.
+
+Places are in per cent and there is no `viewBox`, so that a chart fits any screen while texts, dots
+and strokes keep their size; only paths are stretched. Drawings have classes in the place of styles,
+for a strict policy, and every mark has its number as a title.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from forecasteval.common.errors import printable
+
+from .charts import Axis, Panel, number_axis
+from .charts import Line as ChartLine
+from .html import Head, Html, join, show_score, tag
+from .tables import Interval
+
+_ARROW: Final = "M-6-5 0 0-6 5"  # the end of an interval that leaves the axis
+_DIAMOND: Final = "M0-6 6 0 0 6-6 0Z"
+_COLOURS: Final = 3  # of lines
+
+
+def _x(axis: Axis, value: float) -> str:
+    return f"{axis.at(value) * 100:.1f}%"
+
+
+# --- The column of a chart ---
+
+
+def interval_axis(marks: Iterable[Interval], *more: float | None) -> Axis:
+    """The axis that the intervals of a column share; `more` are further values on it."""
+    values = [value for mark in marks for value in (mark.value, *(mark.bounds or ()))]
+    return number_axis("", [*values, *more])
+
+
+def axis_head(axis: Axis, left: str = "", right: str = "") -> Head:
+    """The head of a chart column: its axis, and above it what its ends mean."""
+    last = len(axis.ticks) - 1
+    texts = [
+        tag("text", text, x=_x(axis, value), y=12, class_="o" if place % 2 and last > 2 else None)
+        for place, (value, text) in enumerate(axis.ticks)
+    ]
+    ends = [tag("span", text) for text in (left, right)]
+    above = [tag("span", *ends, class_="ends")] if left or right else []
+    drawn = tag("svg", *texts, class_="ax", aria_hidden="true")
+    return Head(join(*above, drawn), f"x g{last}")
+
+
+def draw_interval(
+    axis: Axis, mark: Interval, name: str, kind: str = "", line: float | None = None
+) -> Html:
+    """A dot with its interval: a ring, with `kind` "a" or "b" filled in that colour, a diamond with
+    "ref".
+
+    `line` is the value of a dotted line through all rows, `mark.mark` that of an upright one.
+    """
+    parts = [
+        _draw_upright(axis, value, style)
+        for value, style in ((line, "led"), (mark.mark, "zero"))
+        if value is not None
+    ]
+    title = f"{name}: {show_score(mark.value)}"
+    if mark.value is not None and not math.isnan(mark.value):
+        if mark.bounds:
+            low, high = mark.bounds
+            title += f", 95% interval {show_score(low)} to {show_score(high)}"
+            parts += _draw_whisker(axis, low, high)
+        parts.append(_draw_dot(axis, mark.value, kind == "ref"))
+    return tag("svg", tag("title", title), *parts, class_=f"iv {kind}".rstrip(), role="img")
+
+
+def _draw_upright(axis: Axis, value: float, kind: str) -> Html:
+    x = _x(axis, value)
+    return tag("line", class_=kind, x1=x, x2=x, y1=0, y2="100%")
+
+
+def _draw_whisker(axis: Axis, low: float, high: float) -> list[Html]:
+    """The line of an interval, with arrowheads where it leaves the axis."""
+    x1, x2 = _x(axis, low), _x(axis, high)
+    parts = [tag("line", class_="w", x1=x1, x2=x2, y1="50%", y2="50%")]
+    if high > axis.high:
+        arrow = tag("path", d=_ARROW, class_="w")
+        parts.append(tag("svg", arrow, x="100%", y="50%", overflow="visible", aria_hidden="true"))
+    if low < axis.low:
+        arrow = tag("path", d="M6-5 0 0 6 5", class_="w")
+        parts.append(tag("svg", arrow, x=0, y="50%", overflow="visible", aria_hidden="true"))
+    return parts
+
+
+def _draw_dot(axis: Axis, value: float, reference: bool) -> Html:
+    if not reference:
+        return tag("circle", class_="d", cx=_x(axis, value), cy="50%", r=5)
+    diamond = tag("path", d=_DIAMOND, class_="d")
+    place = {"x": _x(axis, value), "y": "50%", "overflow": "visible"}
+    return tag("svg", diamond, **place, aria_hidden="true")
+
+
+# --- Bars ---
+
+
+class Share(NamedTuple):
+    """A part of a bar: its share of 1, its class and title; with `key` a click filters the rows
+    `of`.
+    """
+
+    share: float
+    kind: str
+    title: str
+    of: str | None = None
+    key: str | None = None
+    value: str | None = None
+
+
+def draw_shares(shares: Iterable[Share], kind: str = "lost") -> Html:
+    """Shares of 1 beside each other in one bar."""
+    at, parts = 0.0, []
+    for share in shares:
+        width = max(0.0, share.share * 100 - 0.2)  # a gap between the parts
+        place = {"x": f"{at * 100:.2f}%", "width": f"{width:.2f}%", "height": "100%"}
+        data = {"data_of": share.of, "data_k": share.key, "data_v": share.value}
+        parts.append(tag("rect", tag("title", share.title), class_=share.kind, **place, **data))
+        at += share.share
+    return tag("svg", *parts, class_=kind, aria_hidden="true")
+
+
+def draw_bar_of(share: float, kind: str = "") -> Html:
+    """A bar as long as its share of the longest, from 0 to 1."""
+    rect = tag("rect", width=f"{share * 100:.0f}%", height="100%", rx=1)
+    return tag("svg", rect, class_=f"bl {kind}".rstrip(), aria_hidden="true")
+
+
+def draw_dots(axis: Axis, values: Iterable[tuple[str, float]], mark: float | None = None) -> Html:
+    """Dots on a line, one for each (name, value), and a diamond."""
+    parts = [
+        tag("circle", tag("title", f"{name}: {value:.3g}"), cx=_x(axis, value), cy="50%", r=4)
+        for name, value in values
+    ]
+    if mark is not None and not math.isnan(mark):
+        parts.append(_draw_dot(axis, mark, reference=True))
+    return tag("svg", *parts, class_="dots", aria_hidden="true")
+
+
+# --- Panels of lines and dots ---
+
+
+def draw_panel(panel: Panel, about: str, small: bool = False) -> Html:
+    """Lines and dots on their axes; faint lines lie below the others, and have their names when
+    they are pointed at.
+    """
+    numbered = sorted(enumerate(panel.lines), key=lambda pair: not pair[1].faint)
+    parts = [*_draw_axes(panel, small), *(_draw_line(panel, line, at) for at, line in numbered)]
+    parts += [_draw_name(panel, y, at) for y, at in panel.labels()]
+    kind = "pl small" if small else "pl named" if panel.named else "pl"
+    height = panel.height + (0 if small else 44)
+    return tag("svg", tag("title", about), *parts, class_=kind, role="img", height=height)
+
+
+def _draw_axes(panel: Panel, small: bool) -> list[Html]:
+    """Grid lines with their numbers, the titles of the axes, and the dotted line."""
+    height, parts = panel.height, []
+    for value, text in () if small else panel.y.ticks:
+        y = _y(panel, value)
+        parts.append(tag("line", class_="gl", x1=0, x2="100%", y1=y, y2=y))
+        parts.append(tag("text", text, x=-8, y=y, dy=4, class_="e"))
+    for place, (value, text) in enumerate(() if small else panel.x.ticks):
+        inner = "o m" if 0 < place < len(panel.x.ticks) - 1 else "m"
+        x = _x(panel.x, value)
+        parts.append(tag("text", printable(text, 14), x=x, y=height + 18, class_=inner))
+    if small:
+        parts.append(tag("rect", class_="fr", width="100%", height=height))
+    if panel.reference:
+        (x1, y1), (x2, y2) = panel.reference
+        ends = {"x1": _x(panel.x, x1), "x2": _x(panel.x, x2)}
+        parts.append(tag("line", class_="dg", **ends, y1=_y(panel, y1), y2=_y(panel, y2)))
+    if panel.x.title and not small:
+        parts.append(tag("text", panel.x.title, x="50%", y=height + 36, class_="m"))
+    if panel.y.title and not small:
+        parts.append(tag("text", panel.y.title, x=0, y=-10, dx=-24))
+    return parts
+
+
+def _y(panel: Panel, value: float) -> str:
+    return f"{panel.height * (1 - panel.y.at(value)):.1f}"
+
+
+def _draw_line(panel: Panel, line: ChartLine, number: int) -> Html:
+    """A line with its dots."""
+    parts = [tag("title", line.name)]
+    if line.joined:
+        path = tag("path", d=panel.path(line))
+        box = {"viewBox": f"0 0 1000 {panel.height}", "preserveAspectRatio": "none"}
+        size = {"width": "100%", "height": panel.height, "overflow": "visible"}
+        parts.append(tag("svg", path, **box, **size, aria_hidden="true"))
+    for x, y, area in line.marks():
+        radius = f"{(6 + 40 * area) ** 0.5:.1f}"
+        title = tag("title", f"{line.name}: {y:.4g}")
+        parts.append(tag("circle", title, cx=_x(panel.x, x), cy=_y(panel, y), r=radius))
+    if line.faint and panel.named and line.end:
+        x, y = line.end
+        place = {"x": _x(panel.x, x), "y": _y(panel, y), "dx": 8, "dy": 4}
+        parts.append(tag("text", printable(line.name, 16), **place))
+    return tag("g", *parts, class_="l faint" if line.faint else f"l l{number % _COLOURS}")
+
+
+def _draw_name(panel: Panel, at: float, number: int) -> Html:
+    """The name of a line right of the panel, or that of a dot beside it."""
+    line = panel.lines[number]
+    place: dict[str, object] = {"x": "100%", "dx": 8, "dy": 4}
+    if line.end and not line.joined:
+        beside = -8 if panel.x.at(line.end[0]) > 0.7 else 8
+        place |= {"x": _x(panel.x, line.end[0]), "dx": beside, "dy": 4}
+    kind = f"l l{number % _COLOURS}" + " e" * (place["dx"] == -8)
+    return tag("text", printable(line.name, 16), y=f"{at:.1f}", class_=kind, **place)
+
+
+def small_panels(panels: Sequence[tuple[str, Html]]) -> Html:
+    """Small panels beside each other, each under its title."""
+    return tag(
+        "div", *(tag("div", tag("p", title), drawn) for title, drawn in panels), class_="cal"
+    )

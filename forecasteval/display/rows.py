@@ -1,0 +1,226 @@
+"""Rows that open: `<details>` with a grid in their `<summary>`, and the filters above them.
+
+The text search of a browser, addresses (#q-…) and reading work without script. The script counts,
+filters, sorts and copies; what it needs stands in data-… attributes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Final, NamedTuple
+
+from .charts import Chart
+from .html import Html, join, show_score, show_signed, tag
+from .marks import Share, draw_bar_of, draw_shares
+from .tables import Bar, Cell, Column, Marked, make_table
+
+_FOLDED: Final = 100  # rows from which on the style shows the first 50 only
+_SCROLLED: Final = 500  # characters from which on a text may be higher than its box
+
+
+class Choice(NamedTuple):
+    """A value to filter by: `value` stands in the address, `text` and `small` on its chip."""
+
+    value: str
+    text: str
+    small: str = ""
+    kind: str | None = None
+    about: str | None = None  # what is read aloud where the text is short
+
+
+class Row(NamedTuple):
+    """A row: its address, the cells of its summary, what the filters and orders read, and what is
+    inside.
+    """
+
+    key: str
+    cells: Sequence[Html]
+    data: Mapping[str, object]
+    inside: Html
+
+
+# --- Filters ---
+
+
+def draw_chips(
+    of: str, key: str, choices: Sequence[Choice], kind: str = "tags", least: int = 2
+) -> Html:
+    """The values of `key` as buttons that filter the rows `of`, each counted; `kind` "seg" joins
+    them. Nothing where there are fewer than `least` values.
+    """
+    if len(choices) < least:
+        return Html()
+    buttons = [
+        tag(
+            "button",
+            choice.text,
+            *([" ", tag("small", choice.small)] if choice.small else []),
+            type="button",
+            data_of=of,
+            data_k=key,
+            data_v=choice.value,
+            aria_pressed="false",
+            aria_label=choice.about,
+            class_=choice.kind,
+        )
+        for choice in choices
+    ]
+    return tag("div", *buttons, class_=f"{kind} js")
+
+
+def draw_bar(
+    of: str, what: str, *filters: Html, orders: Sequence[tuple[str, str]] = (), first: str = ""
+) -> Html:
+    """Search, filters, order, download and count of the rows `of`, which are `what`.
+
+    `orders` are (key in the data of a row, with "-" where the highest come first; its text). A
+    second bar of a page has a `first` part of the names of its search and order in addresses.
+    """
+    label = f"Search {what}"
+    search = tag(
+        "input", type="search", placeholder=label, aria_label=label, data_k=f"{first}search"
+    )
+    options = [tag("option", text, value=value) for value, text in orders]
+    order = [tag("select", *options, aria_label="Order", data_k=f"{first}sort")] if orders else []
+    download = tag("button", "CSV", type="button", data_csv=what)
+    count = tag("output", "", data_what=what)
+    return tag("div", search, *filters, *order, download, count, class_="bar js", data_for=of)
+
+
+# --- What was lost, by cause ---
+
+
+def show_total(
+    score: float | None, interval: Sequence[float] | None, remarks: Iterable[str]
+) -> Html:
+    """The score of a run in large figures, its interval, and remarks."""
+    bounds = f"{show_score(interval[0])} – {show_score(interval[1])}" if interval else "unknown"
+    about = tag("span", "95% interval", tag("br"), bounds, class_="s")
+    hero = tag("p", tag("b", show_score(score), class_="big"), about, class_="hero")
+    return tag("div", hero, tag("ul", *(tag("li", remark) for remark in remarks)))
+
+
+def _sum_causes(costs: Iterable[tuple[str, float]]) -> list[tuple[str, float, int]]:
+    """(cause, sum of the costs, number), the costliest first."""
+    causes: dict[str, list[float]] = {}
+    for cause, cost in costs:
+        causes.setdefault(cause, []).append(cost)
+    totals = [(cause, math.fsum(each), len(each)) for cause, each in causes.items()]
+    return sorted(totals, key=lambda total: (-total[1], total[0]))
+
+
+def draw_causes(of: str, costs: Iterable[tuple[str, float]], score: float) -> Html:
+    """One bar: what was earned, and what was lost by cause; below it the causes as chips that
+    filter the rows `of`. `costs` are (cause, cost) of each question, 0 for those that cost nothing.
+    """
+    totals, kept = _sum_causes(costs), 0.0 if math.isnan(score) else score
+    shares = [Share(kept, "e", f"earned {show_score(score)}")]
+    choices = []
+    for place, (cause, cost, count) in enumerate(totals):
+        style, lost = (f"t{place % 3}", show_signed(-cost)) if cost else ("t", "")
+        choices.append(Choice(cause, f"{cause} {count}", lost, style))
+        if cost:
+            shares.append(Share(cost, style, f"{cause}: {count}, {lost}", of, "cause", cause))
+    lost_all = math.fsum(cost for _, cost, _ in totals)
+    ends = (
+        tag("span", f"earned {show_score(score)}"),
+        tag("span", f"lost {show_score(lost_all)}, by cause"),
+    )
+    caption = tag("div", *ends, class_="lostcap")
+    return join(draw_shares(shares), caption, draw_chips(of, "cause", choices))
+
+
+def draw_cost(cost: float, most: float) -> Html:
+    """What a question costs, and a bar for it: its share of the most."""
+    if not cost:
+        return tag("span", "", class_="co")
+    return tag(
+        "span", show_signed(-cost), draw_bar_of(cost / most), class_="co", title=f"{cost:.6f}"
+    )
+
+
+def cause_chart(
+    costs: Iterable[tuple[str, float]],
+    description: str = "What is missing from an overall score of 1, by the kind of mistake.",
+) -> Chart:
+    """The same as a chart for `plot`."""
+    columns = [
+        Column("", lambda row: row[0]),
+        Column("costs", lambda row: Bar(row[1]), "mark"),
+        Column("Questions", lambda row: row[2], "number"),
+    ]
+    rows = [row for row in _sum_causes(costs) if row[1]]
+    return Chart("costs", "What costs most", description, make_table(columns, rows))
+
+
+# --- Rows ---
+
+
+def draw_rows(name: str, heads: Sequence[Html], rows: Sequence[Row], kind: str = "") -> Html:
+    """Rows below their titles; `kind` is the class that says how wide the columns are."""
+    shown = "".join([_draw_row(row) for row in rows])
+    grid = f"rows {kind}".rstrip()
+    return join(
+        tag("div", *heads, class_=f"hd {kind}".rstrip(), aria_hidden="true"),
+        tag("div", Html(shown), class_=grid, data_list=name, id=name),
+        _more(len(rows)),
+    )
+
+
+def _draw_row(row: Row) -> str:
+    data = "".join([f' data-{key}="{escape(str(value))}"' for key, value in row.data.items()])
+    summary = "".join(row.cells)
+    start = f'<details class="q" id="{escape(row.key)}"{data}>'
+    return f'{start}<summary>{summary}</summary><div class="open">{row.inside}</div></details>\n'
+
+
+def _more(count: int) -> Html:
+    """What unfolds many rows; it needs no script."""
+    box = tag("label", tag("input", type="checkbox"), f" Show all {count}")
+    return tag("p", box, class_="more") if count > _FOLDED else Html()
+
+
+# --- Inside a row ---
+
+
+def draw_inside(
+    key: str,
+    facts: Iterable[tuple[str, str]],
+    texts: Iterable[tuple[str, Cell]],
+    *foot: Html,
+) -> Html:
+    """Facts beside each other, long texts in boxes below, and the address of the row with what else
+    identifies it.
+    """
+    pairs = [_draw_fact(title, text) for title, text in facts if text]
+    boxes = [_draw_text(title, text) for title, text in texts if text]
+    address = [
+        tag("a", f"#{key}", href=f"#{key}"),
+        tag("button", "Copy link", type="button", class_="js", data_copy=key),
+    ]
+    return Html(
+        f'<dl class="facts">{"".join(pairs)}</dl>'
+        f'<dl class="two">{"".join(boxes)}</dl>{tag("p", *address, *foot, class_="foot")}'
+    )
+
+
+def _draw_fact(title: str, text: str) -> str:
+    shown = text if type(text) is Html else escape(text)
+    return f"<div><dt>{escape(title)}</dt><dd>{shown}</dd></div>"
+
+
+def _draw_text(title: str, text: Cell) -> str:
+    """A long text; the keyboard reaches one that may be higher than its box."""
+    if type(text) is Html:
+        return f'<div><dt>{escape(title)}</dt><dd class="box">{text}</dd></div>'
+    scrolls = ' tabindex="0"' * (len(str(text)) + 30 * str(text).count("\n") > _SCROLLED)
+    return f'<div><dt>{escape(title)}</dt><dd class="box"{scrolls}>{show_marked(text)}</dd></div>'
+
+
+def show_marked(text: Cell) -> Html:
+    """A text, of which a part may be marked."""
+    if isinstance(text, Marked):
+        return join(text.before, tag("mark", text.marked), text.after)
+    return join(str(text)) if not isinstance(text, Html) else text
