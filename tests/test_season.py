@@ -79,7 +79,7 @@ def test_nights_of_a_season(tmp_path: Path) -> None:
     assert {change["dataset"] for change in changes} == {"250901.json"}
     assert {change["system"] for change in changes} == {*names}
     assert all(
-        change["kind"] == "changed" and change["causes"] == ["questions"] for change in changes
+        change["kind"] == "changed" and change["causes"] == ["corrected"] for change in changes
     )
     assert {f"250901-{change['system']}": change["before"] for change in changes} == {
         name: score for (dataset, name), score in rows.items() if dataset == "250901.json"

@@ -323,6 +323,7 @@ def test_an_address(address: str) -> None:
     workers.require_cluster(address)
 
 
+@needs_dask
 def test_that_workers_have_gone_is_seen_soon() -> None:
     """Not after twice the time that a worker has to come back."""
     asked = []

@@ -177,17 +177,14 @@ def test_all_ranks_files_of_every_kind_and_reuses_them(tmp_path: Path) -> None:
         (table["benchmark"], [row["name"] for row in table["rows"]]) for table in board["tables"]
     ]
     assert names == [
-        ("FutureX", ["plain"]), ("Prophet Arena", ["a", EVIL]), ("Prophet Arena", ["good", "poor"]),
+        ("FutureX", ["plain"]), ("Prophet Arena", ["good", "poor"]), ("Prophet Arena", ["a", EVIL]),
     ]  # fmt: skip
     table = list(
         csv.DictReader(io.StringIO((tmp_path / "evaluation/leaderboard.csv").read_text("utf-8")))
     )
     assert [row["rank"] for row in table] == ["1", "1", "2", "1", "2"]
-    assert [row["prediction"] for row in table] == [
-        "plain.json",
-        *["other.csv"] * 2,
-        *["arena-week1.json"] * 2,
-    ]
+    files = ["plain.json", *["arena-week1.json"] * 2, *["other.csv"] * 2]
+    assert [row["prediction"] for row in table] == files
     assert table[-1]["metric"] == "brier (lower is better)"
     for text in (done.out, (tmp_path / "evaluation/leaderboard.md").read_text("utf-8")):
         assert not RAW_CONTROL.search(text)
