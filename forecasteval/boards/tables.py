@@ -424,7 +424,8 @@ def list_verdicts(comparison: Row) -> list[str]:
     pairs = [pair for pair in comparison["pairs"] if "p_first" in pair]
     if "datasets" in comparison:
         count = sum(dataset["n"] for dataset in comparison["datasets"])
-        on = f"on {count} questions of {len(comparison['datasets'])} datasets"
+        weeks = len(comparison["datasets"])
+        on = f"on {count} questions of {weeks} dataset{'s' * (weeks > 1)}"
     else:
         on = f"on {comparison['n']} questions"
     lines = []
