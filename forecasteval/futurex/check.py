@@ -6,7 +6,7 @@ import contextlib
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -74,14 +74,12 @@ def check_dataset(records: Iterable[object]) -> Check:
 
     Ids given twice or mangled by a spreadsheet; levels, truths and Std that cannot be used; truths
     that are no option; numeric truths without Std; Std that is 0 or is not the population standard
-    deviation of the past values in "additional values"; dates written in more than one way. A
-    question without a truth is pending, which is no mistake, unless all are and have keys that may
+    deviation of the past values in "additional values". A question without a truth is pending, which is no mistake, unless all are and have keys that may
     be it.
     """
     findings: list[Finding] = []
     number, not_compared = 0, []
     seen: dict[str, int] = {}
-    dates: dict[str, list[tuple[str, str, int]]] = {}  # by field
     truth_keys, states = TruthKeys(), Counter[str]()
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
@@ -101,18 +99,12 @@ def check_dataset(records: Iterable[object]) -> Check:
         truth_keys.add(record)
         states[_state_of(record)] += 1
         problems += _check_question(record)
-        past = _PAST_VALUE.findall(str(record.get("additional values") or ""))
-        for field, date in [("end_time", record.get("end_time")), *_form_examples(past)]:
-            if date:
-                dates.setdefault(field, []).append((str(date), name, number))
         findings += [
             Finding(kind, name, number, detail)
             for kind, detail in problems
             if kind != _NOT_COMPARED
         ]
         not_compared += [name for kind, _ in problems if kind == _NOT_COMPARED]
-    for field, rows in dates.items():
-        findings += _check_dates(field, rows)
     if strange := truth_keys.find_strange():
         detail = f"{', '.join(strange)}; is one of them the truth?"
         findings.append(Finding("no 'ground_truth' in any record", "", 1, detail))
@@ -193,33 +185,3 @@ def _check_sigma(
             f"{sigma:g}, but {len(values)} days deviate by {expected:.6g}",
         )
     ]
-
-
-def _form_examples(past: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """("additional values", day) for one day in every form that the days are written in."""
-    return [
-        ("additional values", day)
-        for day in {_date_form(day): day for day, _ in reversed(past)}.values()
-    ]
-
-
-def _date_form(date: str) -> str:
-    return re.sub(r"[0-9]+|[A-Za-z]+", _date_part, date.strip())
-
-
-def _check_dates(field: str, rows: Sequence[tuple[str, str, int]]) -> list[Finding]:
-    """Findings for the dates that are not written as most of them are."""
-    forms = [_date_form(date) for date, _, _ in rows]
-    usual = Counter(forms).most_common(1)[0][0]
-    mostly = f"mostly {printable(usual, 40)}"
-    return [
-        Finding(
-            f"mixed date formats in '{field}'", name, number, f"{printable(date, 40)}, {mostly}"
-        )
-        for form, (date, name, number) in zip(forms, rows, strict=True)
-        if form != usual
-    ]
-
-
-def _date_part(match: re.Match[str]) -> str:
-    return "Mon" if match[0].isalpha() else "YYYY" if len(match[0]) == 4 else "N"

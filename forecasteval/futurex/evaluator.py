@@ -62,14 +62,16 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
         cache: str | Path | None = None,
         deadline: float = 900.0,
     ) -> None:
-        if rules not in RULE_SETS:
-            raise InputError("rules", f"must be one of {', '.join(RULE_SETS)}", repr(rules))
-        if missing not in (None, *MISSING_POLICIES):
-            raise InputError("missing", "must be zero or skip", repr(missing))
+        for name, value, known in (
+            ("rules", rules, RULE_SETS),
+            ("missing", missing, (None, *MISSING_POLICIES)),
+            ("llm_policy", llm_policy, LLM_POLICIES),
+        ):
+            if value not in known:
+                expected = ", ".join(filter(None, known))
+                raise InputError(name, f"must be one of {expected}", repr(value))
         if relative_sigma is not None and not (number_text(relative_sigma) and relative_sigma > 0):
             raise InputError("relative_sigma", "must be a positive number", repr(relative_sigma))
-        if llm_policy not in LLM_POLICIES:
-            raise InputError("llm_policy", "must be unsure or always", repr(llm_policy))
         if llm_names and not api_key:
             raise InputError("llm_names", "needs a language model: expected an api_key", "none")
         policies = {"missing": missing, "relative_sigma": relative_sigma}
@@ -77,9 +79,8 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
             name: value for name, value in policies.items() if value is not None
         }
         if given and rules != "readme":
-            raise InputError(
-                ", ".join(given), f"settled by the rule set {rules}: can only be given with readme"
-            )
+            problem = f"settled by the rule set {rules}: can only be given with readme"
+            raise InputError(", ".join(given), problem)
         self.rule_set, self.rules = rules, RULE_SETS[rules]._replace(**given)
         self._reader: ModelReader | None = None
         if api_key:
@@ -161,10 +162,9 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
     def vote(self, files: Files) -> Results:
         from .votes import vote_files, vote_report  # here: few commands ask for it
 
-        if len(files.datasets) > 1:
-            raise InputError("--dataset", "several need RxnOptBench questions", self.benchmark)
-        values = vote_files(self.rules, self.settings(), files)
-        return Results(values, vote_report, lambda results: self.page(results, None))
+        return Results(
+            vote_files(self, files), vote_report, lambda results: self.page(results, None)
+        )
 
     def settings(self) -> dict[str, object]:
         """The part of a signature that does not depend on the data."""

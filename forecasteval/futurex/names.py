@@ -17,6 +17,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
+from itertools import product
 from typing import Final, NamedTuple
 
 CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
@@ -80,10 +81,13 @@ _DASH: Final = re.compile(r"\s[-–—]+\s+|(?<=[》”\"」』])\s?[-–—]+\s
 _PARTED: Final = re.compile(r"\s[-–—]+\s")
 _BY: Final = re.compile(r"\s+by\s+", re.I)
 _SMALL_WORDS: Final = frozenset({"of", "the"})  # without a letter in the initials
-_SURNAME_FIRST: Final = re.compile(  # SEREMES Jonathan, VAN DER POEL Mathieu, Djokovic N.
-    r"((?:[A-Z][A-Z'’-]+\s)+)([A-Z][a-z][\w'’-]*)|([A-Z][\w'’-]+\s)([A-Z]\.)"
+# SEREMES Jonathan, VAN DER POEL Mathieu, Djokovic N.; and of people Krasznahorkai László
+_SURNAME_FIRST: Final = re.compile(
+    r"(?P<surname>(?:[A-Z][A-Z'’-]+\s)+(?=[A-Z][a-z])|[A-Z][\w'’-]+\s(?=[A-Z]\.))(?P<first>\S+)"
 )
-_TWO_WORDS: Final = re.compile(r"([^\W\d_a-z][^\W\d_]+)\s([^\W\d_a-z][^\W\d_]+)")
+_TWO_WORDS: Final = re.compile(
+    r"(?P<surname>[^\W\d_a-z][^\W\d_]+)\s(?P<first>[^\W\d_a-z][^\W\d_]+)"
+)
 WHOLE, PART, BARE, ASIDE = range(4)
 
 
@@ -135,50 +139,47 @@ def _make_forms(text: str, kind: int, predicted: bool) -> Iterator[Form | None]:
     """The form of a text, of the text without its brackets, and of what they hold."""
     yield _make_form(text, kind)
     brackets = [next(filter(None, groups), "") for groups in _BRACKETED.findall(text)]
-    if any(map(_OR_ELSE.match, brackets)):
+    if not brackets or any(map(_OR_ELSE.match, brackets)):
         return
-    bare = _BRACKETED.sub(" ", text).strip() if brackets else text
-    if brackets:
-        yield _make_form(bare, BARE)
+    bare = _drop_brackets(text)
+    yield _make_form(bare, BARE)
     if len(brackets) > 1:  # X (Live) (2025)
         yield _make_form(text[: max(map(text.rfind, "([【"))], BARE)
-    alone = len(brackets) == 1 and any(map(str.isalpha, brackets[0]))
-    if alone and not (predicted and not _may_be_alias(fold(brackets[0]), fold(bare))):
+    elif not predicted or _may_be_alias(fold(brackets[0]), fold(bare)):
         yield _make_form(brackets[0], ASIDE)
-    if surname := _SURNAME_FIRST.fullmatch(bare):
-        yield _make_form(f"{surname[2] or surname[4]} {surname[1] or surname[3]}", BARE)
+
+
+def _drop_brackets(text: str) -> str:
+    return _BRACKETED.sub(" ", text).strip()
 
 
 class Name:
     """A name as it compares: its `key`, and its forms, which are made when they are needed."""
 
-    __slots__ = ("_ends", "_forms", "key", "plain", "text")
+    __slots__ = ("_forms", "key", "plain", "text")
 
     def __init__(self, text: str, key: str, plain: bool) -> None:
         self.text, self.key, self.plain = text, key, plain
-        self._forms: dict[str, tuple[Form, ...]] = {}
+        self._forms: dict[tuple[str, bool], tuple[Form, ...]] = {}
 
     @property
     def has_dash(self) -> bool:
         """Whether one of two parts may be meant."""
         return not self.plain and bool(_DASH.search(self.text))
 
-    def forms(self, side: str) -> tuple[Form, ...]:
+    def forms(self, side: str, people: bool = False) -> tuple[Form, ...]:
         """The forms of a true name (side ""), or of a prediction of which the "front" of its dashes
-        counts, or the "end".
+        counts, or the "end"; one of `people` may have the surname first.
         """
-        if side not in self._forms:
+        if (side, people) not in self._forms:
             made = list(_make_forms(self.text, WHOLE, bool(side)))
             for part in self._parts(side) if side and not self.plain else ():
                 made += _make_forms(part, PART, True)
-            self._forms[side] = tuple(form for form in made if form)
-        return self._forms[side]
-
-    @property
-    def turned(self) -> Form | None:
-        """A name of two words with the second one first."""
-        words = _TWO_WORDS.fullmatch(_BRACKETED.sub("", self.text).strip())
-        return _make_form(f"{words[2]} {words[1]}", BARE) if words else None
+            turned = _SURNAME_FIRST.fullmatch(bare := _drop_brackets(self.text))
+            if turned := turned or (people and _TWO_WORDS.fullmatch(bare)) or None:
+                made.append(_make_form(f"{turned['first']} {turned['surname']}", ASIDE))
+            self._forms[side, people] = tuple(form for form in made if form)
+        return self._forms[side, people]
 
     def _parts(self, side: str) -> Iterator[str]:
         yield from (self.text[: cut.start()] for cut in list(_BY.finditer(self.text))[-1:])
@@ -269,40 +270,34 @@ def compare_names(true: Name, predicted: Name, side: str = "front", people: bool
     simple = true.plain and predicted.plain and not people and predicted.text[-1:] != "."
     if simple and true.key[-1:] != predicted.key[-1:]:
         return NONE  # most pairs
-    best = NONE
-    for form in true.forms(""):
-        for other in predicted.forms(side):
-            if _are_comparable(form, other):
-                best = max(best, _compare_forms(form, other))
-    turned = predicted.turned if people and best < SAME else None  # Krasznahorkai László
-    if turned and any(form.squashed == turned.squashed for form in true.forms("")):
-        return SAME
-    return best
-
-
-def _are_comparable(true: Form, predicted: Form) -> bool:
-    """Whether one of two forms is whole, and a bracket of the truth stands against all of an
-    answer: `Dune (1984)` is not `Dune (2021)`, `Other Song - Ann` is not `Song (Ann)`.
-    """
-    if true.kind == ASIDE:
-        return predicted.kind == WHOLE
-    return true.kind == WHOLE or predicted.kind <= PART
+    pairs = product(true.forms(""), predicted.forms(side, people))
+    return max((_compare_forms(*pair) for pair in pairs), default=NONE)
 
 
 def _compare_forms(true: Form, predicted: Form) -> int:
+    """How like two forms are. One of them must be whole, and a bracket of the truth stands against
+    all of an answer: `Dune (1984)` is not `Dune (2021)`, `Other Song - Ann` is not `Song (Ann)`.
+    """
+    whole = true.kind == WHOLE or (predicted.kind <= PART and true.kind != ASIDE)
+    if not whole and predicted.kind != WHOLE:
+        return NONE
     if true.squashed == predicted.squashed:
         return SAME
-    if ASIDE in (true.kind, predicted.kind) or true.squashed[-1] != predicted.squashed[-1]:
+    if true.squashed[-1] != predicted.squashed[-1]:
+        return NONE
+    if _has_initial_of(predicted, true):
+        return SHORT
+    if _has_initial_of(true, predicted):
+        return LONG
+    if ASIDE in (true.kind, predicted.kind):
         return NONE
     if predicted.kind == WHOLE and _PARTED.search(predicted.text):
         return NONE  # Other Song - Ann ends with no Song (Ann)
     if len(predicted.squashed) > len(true.squashed):
         front = predicted.find_front(true)
-        added = front is not None and _may_be_added(front)
-        return LONG if added or _has_initial_of(true, predicted) else NONE
+        return LONG if front is not None and _may_be_added(front) else NONE
     front = true.find_front(predicted)
-    missing = front is not None and _may_be_missing(front, predicted.squashed)
-    return SHORT if missing or _has_initial_of(predicted, true) else NONE
+    return SHORT if front is not None and _may_be_missing(front, predicted.squashed) else NONE
 
 
 def _has_initial_of(short: Form, full: Form) -> bool:
@@ -417,16 +412,14 @@ def _find_meanings(
         near = {keys[place] for place, likeness in meanings.items() if likeness in (SHORT, SAME)}
         if len(near) > 1:
             return {}
-    if LONG in meanings.values() and _begins_with_another(truth, meanings, name):
-        return {}
+    if LONG in meanings.values():
+        others = [true.key for place, true in enumerate(truth) if place not in meanings]
+        if any(_begins_with(name.key, key) for key in others):
+            return {}
     return meanings
 
 
-def _begins_with_another(truth: Sequence[Name], meanings: dict[int, int], name: Name) -> bool:
-    """Whether a long name begins with a true one that it does not mean: `Quill Falcon` names two."""
-    for place, true in enumerate(truth):
-        if place not in meanings and name.key.startswith(true.key):
-            behind = name.key[len(true.key) : len(true.key) + 1]
-            if not behind.isalnum() or IS_CJK.match(behind):
-                return True
-    return False
+def _begins_with(key: str, other: str) -> bool:
+    """Whether a name begins with another: `Quill Falcon` names two."""
+    rest = key.removeprefix(other)
+    return rest != key and (not rest[0].isalnum() or bool(IS_CJK.match(rest)))

@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from operator import itemgetter
 from typing import Final, NamedTuple
 
 from forecasteval.common.markup import clean
@@ -45,17 +44,15 @@ _LABEL: Final = re.compile(  # the name of the last group is the kind of label
          |(?P<nth>[0-9]{1,4})(?:st|nd|rd|th)\s+place\s*(?:-\s+)?
          |ranks?\s*\#?\s*(?P<rank>[0-9]{1,4})\s*[:.)]\s*                             # Rank 15:
          |(?:no\.|\#)\s*(?P<hash>[0-9]{1,4})(?:\s*[:.)]?\s+|:))                      # No. 4, #3
-      |(?<![A-Za-z0-9.(])(?P<weak>[0-9]{1,3})\s?(?P<mark>[.):、])\s*                 # 1. 2) 18:
+      |(?<![A-Za-z0-9.(])(?:(?P<weak>[0-9]{1,3})\s?(?P<mark>[.):])|(?P<comma>[0-9]{1,2})、)\s* # 1. 2) 18: 3、
       |\((?P<bracket>[0-9]{1,2})\)\s*)""",
     re.X | re.I,
 )
 _TABLE: Final = re.compile(r"\|\s?\n\s?\|(?:\s?:?-{2,}:?\s?\|)+")  # below the head of a table
 _BULLETS: Final = re.compile(r"(?:[-•·▪–—>→]\s+|->|[,;|、\s])+")  # and empty items
-_HAS_AND: Final = re.compile("and|And|AND|&|和|以及")  # a glance
-_AND: Final = re.compile(r"\s(?:and|AND|And|&)\s+|\s*(?:和|以及)\s*")
-_TRAILING_AND: Final = re.compile(r"\s(?:and|&)\s*\Z", re.I)
+_AND: Final = re.compile(r"(?:\s|\A)(?:and|AND|And|&)\s+|\s?(?:和|以及)\s?")
+_TRAILING_AND: Final = re.compile(r"\s(?:and|&)\Z", re.I)  # "1. Red and 2. Blue"
 _PUNCTUATION: Final = ",;|、 \n"
-_LEADING_AND: Final = re.compile(r"(?:and|&)\s+", re.I)
 NO_NAME: Final = re.compile(r"[\s!-/:-@\[-`{-~\u2010-\u2027\u3000-\u3003…]*")
 _COUNT: Final = re.compile(
     r"""rank(?:ed|s|ing)?\s+(?:from\s+)?\#?([0-9]{1,3})\s+(?:to|through|-)\s+\#?([0-9]{1,3})
@@ -84,24 +81,15 @@ _Span = tuple[int, int]  # where something begins and ends
 
 
 class _Label(NamedTuple):
-    """A possible rank in front of an item: its place, its number, and its spelling."""
+    """A possible rank in front of an item: its place, its number, its spelling, and whether no name
+    begins like that: `2. Green, Red`, but not `24: Live, Heat`.
+    """
 
     start: int
     end: int
     number: int
-    glued: bool  # to a digit: "2.731"
-    kind: str
-    mark: str  # what stands behind a bare number: . ) : 、
-    spaced: bool  # whether a blank follows
-
-    @property
-    def style(self) -> tuple[str, str, bool]:
-        return self.kind, self.mark, self.spaced
-
-    @property
-    def is_rank(self) -> bool:
-        """Whether no name begins like that: `2. Green, Red`, but not `24: Live, Heat`."""
-        return not self.mark or (self.mark in ".)" and self.number < 100 and not self.glued)
+    style: tuple[str | None, str | None, bool]
+    is_rank: bool
 
 
 def item_count(prompt: str) -> int | None:
@@ -140,29 +128,32 @@ def split_items(text: str, compounds: Iterable[str] = ()) -> list[str]:
     for begin, end in parts:
         rank = ranks.get(begin)
         begin = _skip_bullets(masked, rank.end if rank else begin)
-        item = text[begin:end].strip().rstrip(_PUNCTUATION)
-        if item.endswith(("and", "And", "AND", "&")):
-            item = _TRAILING_AND.sub("", item)
-        if _is_name(item):
-            items.append((rank.number if rank else None, item))
-    if all(number is not None for number, _ in items):
-        items.sort(key=lambda ranked: ranked[0] or 0)
-    return [item for _, item in items]
+        item = _TRAILING_AND.sub("", text[begin:end].strip().rstrip(_PUNCTUATION))
+        items.append((rank and rank.number, item))
+    return _in_order(items)
+
+
+def _in_order(items: Iterable[tuple[int | None, str]]) -> list[str]:
+    """The names of items, in the order of their ranks if all have one."""
+    names = [(rank, name) for rank, name in items if _is_name(name)]
+    ranked = sorted((rank, place) for place, (rank, _) in enumerate(names) if rank is not None)
+    return (
+        [names[place][1] for _, place in ranked]
+        if len(ranked) == len(names)
+        else [name for _, name in names]
+    )
 
 
 def _split_table(rows: str) -> list[str]:
     """The names in the rows below the head of a Markdown table: of each the first cell with a letter, in the order
     of the numbers in first cells if all have one.
     """
-    items = []
+    items: list[tuple[int | None, str]] = []
     for row in rows.strip().split("\n"):
         cells = [cell.strip() for cell in row.strip().strip("|").split("|")]
         name = next((cell for cell in cells if any(map(str.isalpha, cell))), "")
-        if name:
-            items.append((int(cells[0]) if cells[0].isdecimal() else None, name))
-    if all(rank is not None for rank, _ in items):
-        items.sort(key=itemgetter(0))
-    return [name for _, name in items]
+        items.append((int(cells[0]) if cells[0].isdecimal() else None, name))
+    return _in_order(items)
 
 
 def _is_name(item: str) -> bool:
@@ -181,41 +172,30 @@ def _mask(text: str, compounds: Iterable[str]) -> str:
 
 
 def _find_labels(masked: str) -> list[_Label]:
-    """All that may be a rank label, in order; `3、` only if others count on."""
+    """All that may be a rank label, in order."""
     labels = []
     for match in _LABEL.finditer(masked):
-        kind, mark, end = match.lastgroup or "", match["mark"] or "", match.end()
-        number = _read_ordinal(match["weak"] or match[kind])
+        kind, mark, end = match.lastgroup, match["mark"], match.end()
+        number = _read_ordinal(match["weak"] or match[kind or 0])
         spaced = masked[end - 1].isspace()
-        glued = not spaced and mark not in ("", "、") and masked[end : end + 1].isdigit()
-        labels.append(_Label(match.start(), end, number, glued, kind, mark, spaced))
-    if "、" not in masked:
-        return labels
-    numbers = {label.number for label in labels if label.mark == "、"}
-    return [
-        label
-        for label in labels
-        if label.mark != "、" or {label.number - 1, label.number + 1} & numbers
-    ]
+        glued = not spaced and masked[end : end + 1].isdigit()  # "2.731"
+        is_rank = not mark or (mark != ":" and number < 100 and not glued)
+        labels.append(_Label(match.start(), end, number, (kind, mark, spaced), is_rank))
+    return labels
 
 
 def _choose_parts(masked: str, labels: Sequence[_Label]) -> tuple[list[_Span], dict[int, _Label]]:
-    """Where the items begin and end, and by their beginning the labels that are ranks.
-
-    Labels in front of all items are, if they count; those that go on counting split the text,
-    whatever separates the items; of any others, those with which no name begins.
+    """Where the items begin and end, and by their beginning the labels that are ranks: those that
+    go on counting from one in front of everything split the text, whatever separates the items; of
+    any others, those with which no name begins.
     """
     heads = {label.start: label for label in labels}
     parts = _split_parts(masked, (0, len(masked)), heads)
     ranks = [heads[begin] for begin, _ in parts if begin in heads]
-    # A chain begins in front of everything: "Harbour (1), Meadow (2)" and 疯狂动物城2、飞驰人生3 hold none.
-    chain = _find_chain(labels) if labels and parts and labels[0].start == parts[0][0] else []
-    if 0 < len(ranks) == len(parts) >= len(chain) and _all_count(ranks):
-        return parts, heads
-    if len(chain) < 2 or len(chain) < len(ranks) == len(
-        parts
-    ):  # "1. Red", "2. Blue", "2. Blue" on three lines
-        return parts, {label.start: label for label in ranks if label.is_rank}
+    # "Harbour (1), Meadow (2)" and 疯狂动物城2、飞驰人生3 hold no chain.
+    chain = _find_chain(labels) if labels and labels[0].start == parts[0][0] else []
+    if not chain or len(chain) <= len(ranks) == len(parts):  # "1. Red", "2. Blue", "2. Blue"
+        return parts, {label.start: label for label in ranks if label.is_rank or label in chain}
     heads = {label.start: label for label in chain}
     parts = list(pairwise([*heads, len(masked)]))
     # Separators split too if there are any in the last item: not in "1. Tyler, the Creator 2.
@@ -223,15 +203,6 @@ def _choose_parts(masked: str, labels: Sequence[_Label]) -> tuple[list[_Span], d
     if _SEPARATOR.search(masked[chain[-1].end :].rstrip(_PUNCTUATION)):
         parts = [part for span in parts for part in _split_parts(masked, span, heads)]
     return parts, heads
-
-
-def _all_count(ranks: Sequence[_Label]) -> bool:
-    """Whether labels on all items count, in any order: `300: Rise, 24: Live` do not, `1.731, 2.5AM`
-    do.
-    """
-    numbers = sorted(label.number for label in ranks)
-    counting = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    return counting if len(ranks) > 1 else numbers[0] < 100 and not ranks[0].glued
 
 
 def _split_parts(masked: str, span: _Span, heads: Mapping[int, _Label]) -> list[_Span]:
@@ -251,19 +222,17 @@ def _split_parts(masked: str, span: _Span, heads: Mapping[int, _Label]) -> list[
 
 
 def _skip_bullets(masked: str, position: int) -> int:
-    bullets = (
-        None if masked[position : position + 1].isalnum() else _BULLETS.match(masked, position)
-    )
+    bullets = _BULLETS.match(masked, position)
     return bullets.end() if bullets else position
 
 
 def _find_chain(labels: Sequence[_Label]) -> list[_Label]:
-    """The first label and those of its style that go on counting from it."""
+    """The first label and those of its style that go on counting from it; none if there are none."""
     chain = list(labels[:1])
     for label in labels[1:]:
         if label.number == chain[-1].number + 1 and label.style == chain[0].style:
             chain.append(label)
-    return chain
+    return chain if len(chain) > 1 else []
 
 
 # --- The names of an answer ---
@@ -285,41 +254,34 @@ def read_items(
     """
     if answer.elements:
         return tuple(parse_name(clean(e)) for e in answer.elements if not NO_NAME.fullmatch(e))
+    count = item_count(prompt) if count is None else count
     items = split_items(drop_last_share(answer.cleaned), compounds)
-    if len(items) == 1 and not items[0].isascii() and " " in items[0]:
-        names = items[0].split(" ")
-        if not IS_CJK.sub("", "".join(names)) and len(names) == (
-            item_count(prompt) if count is None else count
-        ):
-            items = names
+    names = items[0].split(" ") if len(items) == 1 else []
+    if names and len(names) == count and not IS_CJK.sub("", "".join(names)):
+        items = names
     if len(items) > 1 or (items and (count or 0) > 1):  # "Red and Green" where two are asked for
-        lead = _LEADING_AND.match(items[-1])
-        last = items[-1][lead.end() :] if lead else items[-1]
-        items[-1:] = (
-            _split_final_and(last, len(items), prompt, count, known)
-            if _HAS_AND.search(last)
-            else [last]
-        )
+        items[-1:] = _split_final_and(items[-1], len(items) - 1, count, known)
     return tuple(map(parse_name, items))
 
 
 def _split_final_and(
-    last: str, items: int, prompt: str, count: int | None, known: frozenset[str]
-) -> list[str]:
-    count = item_count(prompt) if count is None else count
-    if (count is not None and items >= count) or parse_name(last).key in known:
+    last: str, before: int, count: int | None, known: frozenset[str]
+) -> Sequence[str]:
+    """The last item of a list as one, as all that `and` parts where this makes as many as are asked
+    for, or else as two.
+    """
+    parts = [part for part in _AND.split(last) if part.strip()]
+    if len(parts) < 2 or before + len(parts) == count:
+        return parts
+    if (count is not None and before + 1 >= count) or parse_name(last).key in known:
         return [last]
-    if (
-        items == 1
-        and count
-        and len(parts := _AND.split(last)) == count > 2
-        and all(map(str.strip, parts))
-    ):
-        return parts  # "Red and Blue and Green" where three are asked for
-    cuts = [(last[: cut.start()], last[cut.end() :]) for cut in list(_AND.finditer(last))[-8:]]
-    cuts = [cut for cut in cuts if cut[0].strip() and cut[1].strip()]
+    cuts = [
+        (last[: cut.start()], last[cut.end() :])
+        for cut in list(_AND.finditer(last))[-8:]
+        if cut.start()
+    ]
     best = [cut for cut in cuts if any(parse_name(part).key in known for part in cut)] or cuts
-    return list(best[-1]) if best else [last]
+    return best[-1]
 
 
 def looks_like_names(text: str) -> bool:

@@ -24,24 +24,24 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from statistics import median, median_low
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from forecasteval.benchmark import Files
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import join_checksums
-from forecasteval.common.records import RecordFile
 from forecasteval.common.statistics import mean, variance
 from forecasteval.display.tables import Report, show_number
 
 from .choices import ChoiceTruth, Picks
-from .join import Rows
 from .numbers import NumberTruth, Reading
 from .questions import SHOWN, Truth
 from .rankings import RankingTruth
 from .report import report_blocks
 from .results import Answered, Item, Scoring, decide
-from .rules import MISSING, Rules, Scored, summarise, unparsed
-from .truths import QuestionFile
+from .rules import MISSING, Scored, summarise, unparsed
+
+if TYPE_CHECKING:
+    from .evaluator import FutureXEvaluator
 
 _NO_VOTE: Final = "no run's answer could be read"
 K = TypeVar("K", bound=Hashable)
@@ -123,55 +123,41 @@ def _vote_item(votes: Sequence[Vote], missing: str) -> Item:
 # --- All questions ---
 
 
-def vote_files(rules: Rules, settings: Mapping[str, Any], files: Files) -> dict[str, object]:
+def vote_files(evaluator: FutureXEvaluator, files: Files) -> dict[str, Any]:
     """The values of the result of the majority answers of several runs, with the scores of the runs
     as `vote`.
 
     Its name is `NAME@vote`. Raises InputError for runs on other questions.
     """
     paths = sorted(files.predictions, key=_by_run)
-    dataset = QuestionFile(files.datasets[0]) if files.datasets else None
-    questions = list(dataset) if dataset else None
-    truths = dataset.truths if dataset else None
-    rows = [Rows(RecordFile(path), str(path), questions) for path in paths]
-    runs = [Scoring(rules, str(dataset.path if dataset else path), review=True) for path in paths]
-    warnings = list(dataset.warnings) if dataset else []
-    warnings += truths.messages() if truths else []
+    rows = [evaluator.read(files._replace(predictions=[path])) for path in paths]
+    runs = [Scoring(evaluator.rules, data.where, review=True) for data in rows]
+    warnings = []
     for run, data, path in zip(runs, rows, paths, strict=True):
         run.add_all(data)
-        warnings += [f"{path.name}: {message}" for message in data.messages() + run.notes.lines()]
+        warnings += [f"{path.name}: {message}" for message in data.messages() + run.warnings()]
         if run.checksums()["questions_sha256"] != runs[0].checksums()["questions_sha256"]:
             other = f"other ones than {printable(paths[0].name)}"
             raise InputError(str(path), "expected runs on the same questions and truths", other)
-    items = [_vote_item(votes, rules.missing) for votes in _pair_runs(runs)]
-    scores = [summarise(run.items, rules.renormalised)["overall_score"] for run in runs]
+    scores = [summarise(run.items, evaluator.rules.renormalised)["overall_score"] for run in runs]
+    checksums = [
+        {**run.checksums(), **data.checksums()} for run, data in zip(runs, rows, strict=True)
+    ]
+    joined = ("data_sha256", "prediction_sha256")
+    voted = {key: join_checksums([sums[key] for sums in checksums]) for key in joined}
+    runs[0].items = [_vote_item(votes, evaluator.rules.missing) for votes in _pair_runs(runs)]
     return {
         "name": f"{_shared_name([path.stem for path in paths])}@vote",
         "prediction": ", ".join(path.name for path in paths),
-        "dataset": dataset.path.name if dataset else None,
-        "benchmark": "FutureX",
-        **summarise(items, rules.renormalised),
+        "dataset": files.datasets[0].name if files.datasets else None,
+        "benchmark": evaluator.benchmark,
+        **evaluator.summarise(runs[0], rows[0]),
         "vote": [
             {"prediction": path.name, "overall_score": score}
             for path, score in zip(paths, scores, strict=True)
         ],
-        "no_sigma_count": runs[0].no_sigma_count,
-        "void": runs[0].void_count,
         "warnings": warnings,
-        "llm": None,
-        "llm_names": None,
-        "signature": {
-            **settings,
-            "vote": len(runs),
-            "data_sha256": join_checksums([run.checksums()["data_sha256"] for run in runs]),
-            "questions_sha256": runs[0].checksums()["questions_sha256"],
-            "prediction_sha256": join_checksums(
-                [data.checksums()["prediction_sha256"] for data in rows]
-            ),
-            **({"dataset_sha256": dataset.sha256} if dataset else {}),
-            **({"truths_sha256": truths.file.sha256} if truths else {}),
-        },
-        "items": items,
+        "signature": {**evaluator.settings(), "vote": len(runs), **checksums[0], **voted},
     }
 
 
@@ -184,11 +170,8 @@ def _by_run(path: Path) -> tuple[str, int, str]:
 def _shared_name(stems: Sequence[str]) -> str:
     """The system of several runs: NAME of NAME@1 and NAME@2, or of NAME and NAME@2."""
     first = stems[0]
-    return (
-        first
-        if all(stem.startswith(f"{first}@") for stem in stems[1:])
-        else first.rpartition("@")[0] or first
-    )
+    alone = all(stem.startswith(f"{first}@") for stem in stems[1:])
+    return first if alone else first.rpartition("@")[0] or first
 
 
 def _pair_runs(runs: Sequence[Scoring]) -> list[list[Vote]]:

@@ -105,7 +105,7 @@ def test_signature(server: LlmServer) -> None:
     named = FutureXEvaluator("key", server.url, model="m-1", llm_policy="always", llm_names=True)
     assert pick(named) == ["m-1", server.url, "always", 2, 1]
     for options, message in (
-        ({"llm_policy": "never"}, "llm_policy: must be unsure"),
+        ({"llm_policy": "never"}, "llm_policy: must be one of unsure"),
         ({"llm_names": True}, "an api_key"),
     ):
         with pytest.raises(Exception, match=message):
