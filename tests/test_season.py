@@ -84,9 +84,12 @@ def test_nights_of_a_season(tmp_path: Path) -> None:
     assert {f"250901-{change['system']}": change["before"] for change in changes} == {
         name: score for (dataset, name), score in rows.items() if dataset == "250901.json"
     }
-    lines = (tmp_path / "evaluation/history.jsonl").read_text("utf-8").splitlines()
-    assert len(lines) == len(rows) + len(changes)
-    assert {json.loads(line)["system"] for line in lines} == {*names}
+    text = (tmp_path / "evaluation/history.jsonl").read_text("utf-8")
+    lines = [json.loads(line) for line in text.splitlines()]
+    over_weeks = [line for line in lines if line["metric"] == "pooled"]
+    assert {line["night"] for line in over_weeks} == {1, 2}
+    assert len(lines) - len(over_weeks) == len(rows) + len(changes)
+    assert {line["system"] for line in lines} == {*names}
 
 
 def test_comparison_and_gates(tmp_path: Path) -> None:
