@@ -34,8 +34,6 @@ from forecasteval.common.usage import Parser, describe, program_name
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results, print_result
 from forecasteval.display.tables import FORMS, Report, Table
-from forecasteval.nightly import store
-from forecasteval.ranking import gate
 from forecasteval.scoring import (
     Scorer,
     find_named,
@@ -126,8 +124,12 @@ def _score_files(args: argparse.Namespace) -> int:
         try:
             report = results.report(**scorer.report_options(results["benchmark"]))
             if args.fail_under is not None:
+                from forecasteval.ranking import gate
+
                 breaches += gate.find_breach(results, args.fail_under)
             if args.save:
+                from forecasteval.nightly import store
+
                 store.save_results(results, scorer.output, saved)
             if args.html:
                 from forecasteval.nightly import pages
@@ -139,7 +141,9 @@ def _score_files(args: argparse.Namespace) -> int:
         output.show(results, report)
     output.end()
     if breaches:
-        raise gate.GateError(f"below --fail-under {args.fail_under}: {', '.join(breaches)}")
+        from forecasteval.ranking.gate import GateError
+
+        raise GateError(f"below --fail-under {args.fail_under}: {', '.join(breaches)}")
     return 0 if not failures else 3 if output.shown else 2
 
 
@@ -245,6 +249,7 @@ def compare(argv: Sequence[str]) -> int:
     add_options(parser, reversed(BENCHMARKS), ranked=True)
     args = parser.parse_args(argv)
     from forecasteval.nightly import pages
+    from forecasteval.ranking.gate import require_not_worse
 
     pages.require_usable(args.html)
     scorer = _scorer(args)
@@ -259,7 +264,7 @@ def compare(argv: Sequence[str]) -> int:
         block for block in report if isinstance(block, Table) and block.header[0] == "A"
     ]
     print_result(compared, pairs if args.format == "csv" else report, args.json, args.format)
-    for line in gate.require_not_worse(compared) if args.fail_if_worse else ():
+    for line in require_not_worse(compared) if args.fail_if_worse else ():
         print(printable(f"{PROGRAM}: {line}"), file=sys.stderr)
     return 0
 
