@@ -133,7 +133,7 @@ class Evaluator(ABC, Generic[Data, Scores]):
         there are any, …
         """
 
-    def page(self, results: Mapping[str, object], data: Data) -> AnyPage:
+    def page(self, results: Results, data: Data) -> AnyPage:
         """The page of a result; InputError if its benchmark has no pages."""
         raise InputError(self.benchmark, "expected a benchmark whose results have pages")
 

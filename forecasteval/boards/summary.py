@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from forecasteval.common.errors import printable
 from forecasteval.common.records import group_by
 from forecasteval.common.statistics import mean
+from forecasteval.display.results import Results
 from forecasteval.display.tables import Column, Report, Table, make_table, show_interval
 from forecasteval.ranking.board import ScoredRow
 from forecasteval.ranking.datasets import describe_system
@@ -23,7 +23,7 @@ class Summary:
     def __init__(self) -> None:
         self._systems: list[System] = []
 
-    def add(self, results: Mapping[str, Any]) -> bool:
+    def add(self, results: Results) -> bool:
         """Keep the scores of a result; False for one that ranks forecasters itself, and for one
         without its missing answers, as those of others are over other questions.
         """

@@ -151,7 +151,7 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
             "items": scores.items,
         }
 
-    def page(self, results: Mapping[str, object], data: Rows | None) -> Page:
+    def page(self, results: Results, data: Rows | None) -> Page:
         """The page of a result; without data it shows only what the items keep of questions and
         answers.
         """

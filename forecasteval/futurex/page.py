@@ -27,6 +27,7 @@ from forecasteval.display.html import (
 )
 from forecasteval.display.marks import axis_head, draw_interval
 from forecasteval.display.pages import show_text
+from forecasteval.display.results import Results
 from forecasteval.display.rows import (
     Choice,
     Row,
@@ -59,9 +60,7 @@ _BOXLESS: Final = "without a box"
 _BY_MODEL: Final = "by the model"
 
 
-def make_page(
-    results: Mapping[str, Any], rows: Rows | None = None, rules: Rules | None = None
-) -> Page:
+def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = None) -> Page:
     """The page of a result of `FutureXEvaluator`; `rows` reads the questions with their answers
     once more.
 
@@ -98,7 +97,7 @@ def list_costs(items: Sequence[Item], renormalised: bool) -> list[float]:
     ]
 
 
-def _make_charts(results: Mapping[str, Any], costs: Sequence[float]) -> dict[str, Chart]:
+def _make_charts(results: Results, costs: Sequence[float]) -> dict[str, Chart]:
     causes = cause_chart(zip(map(name_cause, results["items"]), costs, strict=True))
     charts = {"scores": score_chart(results)}
     return {**charts, "costs": causes} if causes.table.rows else charts
@@ -107,7 +106,7 @@ def _make_charts(results: Mapping[str, Any], costs: Sequence[float]) -> dict[str
 # --- Score and levels ---
 
 
-def _draw_summary(results: Mapping[str, Any]) -> Html:
+def _draw_summary(results: Results) -> Html:
     """The score with its remarks, beside it the levels on one axis."""
     notes = [note for note in list_notes(results) if not note.endswith(": 0.")]
     total = show_total(results["overall_score"], results["overall_interval"], notes)
@@ -166,7 +165,7 @@ class _Question(NamedTuple):
 _Read = Callable[[], list[_Question]]
 
 
-def _draw_body(results: Mapping[str, Any], costs: Sequence[float], read: _Read) -> Iterable[Html]:
+def _draw_body(results: Results, costs: Sequence[float], read: _Read) -> Iterable[Html]:
     """The bar of what was lost, the filters, and the questions."""
     items, questions = results["items"], read()
     causes = zip(map(name_cause, items), costs, strict=True)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from forecasteval.common.errors import printable
 from forecasteval.display.charts import Chart
-from forecasteval.display.results import make_report
+from forecasteval.display.results import Results, make_report
 from forecasteval.display.tables import Column, Interval, Report, make_table, show_number
 
 from .answers import read_answer
@@ -46,7 +46,7 @@ _COUNTS: Final = {
 }
 
 
-def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
+def report_blocks(results: Results, items: bool = False) -> Report:
     """The report's lines and tables; with `items` also a row per question."""
     size = describe_size(results) + ("" if results.get("dataset") else ", without a dataset")
     rows: Report = ["", make_table(_ITEMS, results["items"])] if items else []
@@ -54,7 +54,7 @@ def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
     return make_report(results, [size], blocks)
 
 
-def describe_size(results: Mapping[str, Any]) -> str:
+def describe_size(results: Results) -> str:
     """How many questions there are, and how many of them have a truth, if not all have."""
     total, pending, void = len(results["items"]), results["pending"], results["void"]
     size = f"{total} questions"
@@ -63,7 +63,7 @@ def describe_size(results: Mapping[str, Any]) -> str:
     return f"{size}, {void} void left out" if void else size
 
 
-def level_rows(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+def level_rows(results: Results) -> list[dict[str, Any]]:
     """A row per level, and one for all: "name", "weight", "score", "interval", and "counts" by
     title.
     """
@@ -83,7 +83,7 @@ def level_rows(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [*rows, {"name": "Overall", "weight": "", **overall, "counts": totals}]
 
 
-def score_chart(results: Mapping[str, Any]) -> Chart:
+def score_chart(results: Results) -> Chart:
     """The rows as a chart for `plot`, whose table is that of the report; columns for pending
     questions and padded lists only where there are any.
     """
@@ -113,7 +113,7 @@ def _show_count(title: str, row: Mapping[str, Any]) -> int:
     return count
 
 
-def list_notes(results: Mapping[str, Any]) -> list[str]:
+def list_notes(results: Results) -> list[str]:
     """Remarks on the scores, and the warnings."""
     policy = "score 0" if results["signature"]["missing"] == "zero" else "are left out"
     lines = [

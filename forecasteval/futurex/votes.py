@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from statistics import median, median_low
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -30,6 +30,7 @@ from forecasteval.benchmark import Files
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import join_checksums
 from forecasteval.common.statistics import mean, variance
+from forecasteval.display.results import Results
 from forecasteval.display.tables import Report, show_number
 
 from .choices import ChoiceTruth, Picks
@@ -189,7 +190,7 @@ def _pair_runs(runs: Sequence[Scoring]) -> list[list[Vote]]:
     return list(votes.values())
 
 
-def vote_report(results: Mapping[str, Any], items: bool = False) -> Report:
+def vote_report(results: Results, items: bool = False) -> Report:
     """The report of the majority answers, with the runs' mean above it."""
     scores = [run["overall_score"] for run in results["vote"]]
     spread = f"mean {show_number(mean(scores))}, SD {show_number(math.sqrt(variance(scores)))}"

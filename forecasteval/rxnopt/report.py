@@ -12,6 +12,7 @@ from forecasteval.common.records import as_text
 from forecasteval.display import pages
 from forecasteval.display.charts import Chart
 from forecasteval.display.pages import Page, Records, Section, show_text
+from forecasteval.display.results import Results
 from forecasteval.display.tables import (
     Bar,
     Column,
@@ -37,13 +38,13 @@ _ABOUT: Final = (
 _MOST: Final = 1500  # questions that a page shows: each has a table of its options
 
 
-def report_blocks(results: Mapping[str, Any], items: bool = False) -> Report:
+def report_blocks(results: Results, items: bool = False) -> Report:
     """The report's lines and tables; with `items` also a row per question."""
     rows = [Section("Items", [make_table(_ITEMS, results["items"])])] if items else []
     return make_overview(results).with_sections(*rows).report()
 
 
-def make_overview(results: Mapping[str, Any]) -> Page:
+def make_overview(results: Results) -> Page:
     """The scores by question type and overall, pairs with and without references, breakdowns with
     several parts.
     """
@@ -71,7 +72,7 @@ def make_overview(results: Mapping[str, Any]) -> Page:
     return pages.make_overview(results, size, figures, sections)
 
 
-def _score_chart(results: Mapping[str, Any]) -> Chart:
+def _score_chart(results: Results) -> Chart:
     kinds = results["by_question_type"]
     rows = [
         *((kind, kinds[kind]) for kind in QUESTION_TYPES if kind in kinds),
@@ -204,7 +205,7 @@ _ITEMS: Final = (
 # --- The page ---
 
 
-def make_page(results: Mapping[str, Any], records: Iterable[Mapping[str, Any]] = ()) -> Page:
+def make_page(results: Results, records: Iterable[Mapping[str, Any]] = ()) -> Page:
     """The page of a result of `RxnOptEvaluator`; `records` are the questions of its datasets."""
     items = results["items"]
     causes = pages.list_causes(

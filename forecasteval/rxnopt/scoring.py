@@ -126,7 +126,7 @@ class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
             "items": scores,
         }
 
-    def page(self, results: Mapping[str, object], data: Choices) -> Page:
+    def page(self, results: Results, data: Choices) -> Page:
         return make_page(results, (record for _, record in data.questions.records()))
 
 
