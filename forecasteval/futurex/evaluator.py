@@ -163,7 +163,9 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
         from .votes import vote_files, vote_report  # here: few commands ask for it
 
         return Results(
-            vote_files(self, files), vote_report, lambda results: self.page(results, None)
+            vote_files(self, self.rules, files),
+            vote_report,
+            lambda results: self.page(results, None),
         )
 
     def settings(self) -> dict[str, object]:

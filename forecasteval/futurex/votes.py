@@ -24,9 +24,9 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 from statistics import median, median_low
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from forecasteval.benchmark import Files
+from forecasteval.benchmark import Evaluator, Files
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import join_checksums
 from forecasteval.common.statistics import mean, variance
@@ -34,15 +34,13 @@ from forecasteval.display.results import Results
 from forecasteval.display.tables import Report, show_number
 
 from .choices import ChoiceTruth, Picks
+from .join import Rows
 from .numbers import NumberTruth, Reading
 from .questions import SHOWN, Truth
 from .rankings import RankingTruth
 from .report import report_blocks
 from .results import Answered, Item, Scoring, decide
-from .rules import MISSING, Scored, summarise, unparsed
-
-if TYPE_CHECKING:
-    from .evaluator import FutureXEvaluator
+from .rules import MISSING, Rules, Scored, summarise, unparsed
 
 _NO_VOTE: Final = "no run's answer could be read"
 K = TypeVar("K", bound=Hashable)
@@ -124,7 +122,7 @@ def _vote_item(votes: Sequence[Vote], missing: str) -> Item:
 # --- All questions ---
 
 
-def vote_files(evaluator: FutureXEvaluator, files: Files) -> dict[str, Any]:
+def vote_files(evaluator: Evaluator[Rows, Scoring], rules: Rules, files: Files) -> dict[str, Any]:
     """The values of the result of the majority answers of several runs, with the scores of the runs
     as `vote`.
 
@@ -132,7 +130,7 @@ def vote_files(evaluator: FutureXEvaluator, files: Files) -> dict[str, Any]:
     """
     paths = sorted(files.predictions, key=_by_run)
     rows = [evaluator.read(files._replace(predictions=[path])) for path in paths]
-    runs = [Scoring(evaluator.rules, data.where, review=True) for data in rows]
+    runs = [Scoring(rules, data.where, review=True) for data in rows]
     warnings = []
     for run, data, path in zip(runs, rows, paths, strict=True):
         run.add_all(data)
@@ -140,13 +138,13 @@ def vote_files(evaluator: FutureXEvaluator, files: Files) -> dict[str, Any]:
         if run.checksums()["questions_sha256"] != runs[0].checksums()["questions_sha256"]:
             other = f"other ones than {printable(paths[0].name)}"
             raise InputError(str(path), "expected runs on the same questions and truths", other)
-    scores = [summarise(run.items, evaluator.rules.renormalised)["overall_score"] for run in runs]
+    scores = [summarise(run.items, rules.renormalised)["overall_score"] for run in runs]
     checksums = [
         {**run.checksums(), **data.checksums()} for run, data in zip(runs, rows, strict=True)
     ]
     joined = ("data_sha256", "prediction_sha256")
     voted = {key: join_checksums([sums[key] for sums in checksums]) for key in joined}
-    runs[0].items = [_vote_item(votes, evaluator.rules.missing) for votes in _pair_runs(runs)]
+    runs[0].items = [_vote_item(votes, rules.missing) for votes in _pair_runs(runs)]
     return {
         "name": f"{_shared_name([path.stem for path in paths])}@vote",
         "prediction": ", ".join(path.name for path in paths),
