@@ -27,6 +27,7 @@ from .tables import (
     mark_of,
     pair_columns,
     system_table,
+    unread_columns,
     view_table,
     week_remark,
 )
@@ -98,7 +99,7 @@ def over_weeks_report(comparison: Row) -> Report:
         "",
         f"{title}, questions {sum(dataset['n'] for dataset in datasets)}{lower_is_better(comparison)}",
         "",
-        compared_systems(comparison, *SEASON),
+        compared_systems(comparison, *SEASON, *unread_columns(comparison["systems"])),
         "",
         make_table(pair_columns(comparison["weights"]), comparison["pairs"]),
         "",
@@ -145,8 +146,8 @@ def flatten_board(board: Row) -> tuple[list[str], list[dict[str, object]]]:
         level for table in tables for level in table.get("level_counts", ()) if level
     )
     columns = [*_COLUMNS, *(f"level_{level}" for level in levels)]
-    columns += ["n", "missing", "unparsed", "p_leader"]
-    if any("runs" in row for row in rows):
+    columns += ["n", "missing", "unparsed", "padded", "p_leader"]
+    if any(row.get("runs") for row in rows):
         columns += ["runs", "run_deviation"]
     if board.get("pooled"):
         columns += _OF_SEASONS
@@ -176,7 +177,7 @@ def _record(table: Row, row: Row) -> dict[str, object]:
         "dataset": f"{len(table['datasets'])} datasets" if pooled else table["dataset"],
         "metric": f"{metric} (lower is better)" if lower else metric,
         "score": score,
-        "runs": len(row["runs"]) if "runs" in row else row.get("n_runs", 1),
+        "runs": row.get("n_runs") or len(row.get("runs", [row])),
         "signature": format_signature(table["signature"]),
     }
 
@@ -186,22 +187,20 @@ def flatten_pairs(comparison: Row) -> list[dict[str, object]]:
     return [_flatten_pair(pair) for pair in comparison["pairs"]]
 
 
-_OF_PAIRS: Final = ("a", "b", "p", "p_holm", "p_first", "p_t", "detectable")
+_OF_PAIRS: Final = ("a", "b", "p_holm", "p_first", "p_t", "detectable")
 
 
-def _flatten_pair(pair: Row) -> dict[str, object]:
-    record = {key: pair[key] for key in _OF_PAIRS if key in pair}
-    for name, part in (("", pair), ("both_read_", pair.get("both_read"))):
-        if part:
-            low, high = part["interval"] or (None, None)
-            record |= {f"{name}difference": part["difference"], f"{name}low": low}
-            record |= {f"{name}high": high, f"{name}p": part["p"]}
-            for level, tally in part["levels"].items():
-                of_level = f"{name}level_{level}_" if level else name
-                record |= {f"{of_level}{key}": count for key, count in tally.items()}
-            for level, difference in part.get("level_differences", {}).items():
-                if level:
-                    record[f"{name}level_{level}_difference"] = difference["difference"]
+def _flatten_pair(pair: Row) -> dict[str, Any]:
+    record = {key: pair.get(key) for key in _OF_PAIRS}
+    for prefix, part in (("", pair), ("both_read_", pair.get("both_read") or {})):
+        low, high = part.get("interval") or (None, None)
+        record |= {f"{prefix}low": low, f"{prefix}high": high}
+        record |= {f"{prefix}{key}": part.get(key) for key in ("difference", "p", "n")}
+    for level, tally in pair["levels"].items():
+        prefix = f"level_{level}_" if level else ""
+        record |= {f"{prefix}{key}": count for key, count in tally.items()}
+    for level, difference in pair.get("level_differences", {}).items():
+        record |= {f"level_{level}_difference": difference["difference"]} if level else {}
     return record
 
 

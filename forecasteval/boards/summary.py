@@ -58,6 +58,8 @@ def make_summary(systems: Sequence[System], has_ends: bool = False) -> Table:
     """
     levels: list[Level] = [level for level, count in systems[0].counts.items() if count]
     best = "high" if systems[0].scale.higher_is_better else "low"
+    rows = [(system, describe_system(system, levels)) for system in systems]
+    any_padded = any(row.padded for _, row in rows)
     columns = [
         Column("System", lambda row: printable(row[0].name)),
         *(
@@ -74,8 +76,9 @@ def make_summary(systems: Sequence[System], has_ends: bool = False) -> Table:
         ),
         Column("Missing", lambda row: row[1].missing, "number"),
         Column("Unparsed", lambda row: row[1].unparsed, "number"),
+        *([Column("Padded", lambda row: row[1].padded, "number")] if any_padded else []),
     ]
-    return make_table(columns, [(system, describe_system(system, levels)) for system in systems])
+    return make_table(columns, rows)
 
 
 def _any_pending(systems: Sequence[System]) -> bool:

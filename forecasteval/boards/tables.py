@@ -29,7 +29,10 @@ from .metadata import about_columns, shown_names
 
 Row = Mapping[str, Any]
 _UNSURE: Final = "≈"
-TIED: Final = f"{_UNSURE} best: not significantly below the best (p >= {ALPHA}, Holm's adjustment over the comparisons with it)."
+TIED: Final = (
+    f"{_UNSURE} best: not significantly below the best (p >= {ALPHA}, Holm's adjustment over the "
+    "comparisons with it)."
+)
 
 
 # --- Columns ---
@@ -113,8 +116,11 @@ _NOTES: Final = Column("Notes", _show_notes, "inside")
 _MARKED_NOTES: Final = Column(
     "Notes", lambda row: ", ".join(filter(None, (_mark_ties(row), _show_notes(row))))
 )
-_MISSING: Final = _count("Missing", "missing", "low", 1)
-_UNPARSED: Final = _count("Unparsed", "unparsed", "low", 800)
+_UNREAD: Final = [
+    _count("Missing", "missing", "low", 1),
+    _count("Unparsed", "unparsed", "low", 800),
+]
+_PADDED: Final = _count("Padded", "padded", "low", 800)
 _RUNS: Final = [
     Column("Runs", lambda row: str(len(row.get("runs", [row]))), "number", "high"),
     _number("Run SD", "run_deviation", "low"),
@@ -125,6 +131,11 @@ SEASON: Final = [  # of a system on all datasets
     _count("n", "n"),
     _number("Own", "own_score"),
 ]
+
+
+def unread_columns(rows: Sequence[Row]) -> list[Column]:
+    """Answers that are missing or could not be read; and lists that are padded, if some are."""
+    return [*_UNREAD, *[_PADDED] * any(row.get("padded") for row in rows)]
 
 
 # --- The tables of a board ---
@@ -171,8 +182,8 @@ def _pooled(table: Row, rows: Sequence[Row]) -> View:
     """Systems on all datasets of one rule set."""
     best = "high" if table.get("higher_is_better", True) else "low"
     total = sum(table["level_counts"][level] for level in table["weights"])
+    is_unread = any(row["missing"] or row["unparsed"] for row in rows)
     title = f"{table['benchmark']}, all {len(table['datasets'])} datasets, {total} questions{lower_is_better(table)}"
-    unread = (("missing", _MISSING), ("unparsed", _UNPARSED))
     columns = [
         (TEXT, _RANK),
         (PAGE, Column("Rank", _rank_with_interval, "number", "low")),
@@ -196,8 +207,8 @@ def _pooled(table: Row, rows: Sequence[Row]) -> View:
         (PAGE, Column("Behind the leader", _behind_with_interval, "text", "low")),
         (EVERYWHERE, _p("p (Holm)", "p_leader")),
         (EVERYWHERE, SEASON[0]),
-        *((EVERYWHERE, column) for key, column in unread if any(row[key] for row in rows)),
         *((INSIDE, column) for column in SEASON[1:]),
+        *((EVERYWHERE, column) for column in unread_columns(rows) if is_unread),
         (TEXT, _MARKED_NOTES),
         (PAGE, _NOTES),
     ]
@@ -231,12 +242,11 @@ def _systems(table: Row, rows: Sequence[Row]) -> View:
         (PAGE, _mark(best)),
         (EVERYWHERE, _score("Overall", "overall_score", best)),
         (INSIDE, _interval("overall_interval")),
-        *((INSIDE, column) for column in _RUNS if any("runs" in row for row in rows)),
+        *((INSIDE, column) for column in _RUNS if any(row.get("runs") for row in rows)),
         *((EVERYWHERE, column) for column in _levels(table, best)),
         (INSIDE, _count("n", "n", "high", 900)),
         (EVERYWHERE, _p("p (Holm)", "p_leader")),
-        (EVERYWHERE, _MISSING),
-        (EVERYWHERE, _UNPARSED),
+        *((EVERYWHERE, column) for column in unread_columns(rows)),
         (TEXT, _MARKED_NOTES),
         (PAGE, _NOTES),
     ]
@@ -406,8 +416,8 @@ MOVES: Final = [
 
 def system_table(comparison: Row) -> Table:
     """The compared systems."""
-    runs = _RUNS if any("runs" in system for system in comparison["systems"]) else []
-    return compared_systems(comparison, *runs, _MISSING, _UNPARSED)
+    runs = _RUNS if any(system.get("runs") for system in comparison["systems"]) else []
+    return compared_systems(comparison, *runs, *unread_columns(comparison["systems"]))
 
 
 POWER: Final = "By level: questions that A wins/ties/loses."
@@ -423,11 +433,12 @@ def list_verdicts(comparison: Row) -> list[str]:
     first, *others = comparison["systems"]
     pairs = [pair for pair in comparison["pairs"] if "p_first" in pair]
     if "datasets" in comparison:
-        count = sum(dataset["n"] for dataset in comparison["datasets"])
-        weeks = len(comparison["datasets"])
-        on = f"on {count} questions of {weeks} dataset{'s' * (weeks > 1)}"
+        weeks = comparison["datasets"]
+        count = sum(week["n"] for week in weeks)
+        on = f"on {count} questions of {len(weeks)} dataset{'s' * (len(weeks) > 1)}"
     else:
         on = f"on {comparison['n']} questions"
+    on += lower_is_better(comparison)
     lines = []
     for other, pair in zip(others, pairs, strict=True):
         p = f"{_show_equal_p(pair['p_first'])}{' (Holm)' if len(others) > 1 else ''}"
@@ -461,4 +472,4 @@ def _say(pair: Row, difference: Row, is_significant: bool, evidence: str) -> str
 
 def _show_equal_p(p: float) -> str:
     shown = show_p(p)
-    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
+    return f"p {shown.replace('<', '< ')}" if shown.startswith("<") else f"p = {shown}"

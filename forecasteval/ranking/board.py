@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from forecasteval.common import forms
 
-from .systems import ALPHA, FileRow, ForecasterTable, Interval, Level, Scaled
+from .systems import FileRow, ForecasterTable, Interval, Level, Scaled
 
 # --- Systems on the same questions ---
 
@@ -25,6 +25,7 @@ class RunRow(FileRow):
     score: float
     missing: int
     unparsed: int
+    padded: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,7 @@ class ScoredRow(FileRow):
     overall_interval: Interval | None
     missing: int
     unparsed: int
+    padded: int
     runs: list[RunRow] = field(default_factory=list)  # none if it has a single one
     run_deviation: float | None = None
     runs_differ: bool | None = None  # as wholes, not only in how they answer single questions
@@ -49,11 +51,6 @@ class SystemRow(ScoredRow):
     n: int
     p_leader: float | None  # with Holm's adjustment over the comparisons with the leader
     about: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def is_tied(self) -> bool | None:
-        """Whether the system does not differ significantly from the leader; None: unknown."""
-        return self.rank == 1 or (self.p_leader is not None and self.p_leader >= ALPHA)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +98,7 @@ class SeasonRow:
     n_runs: int
     missing: int
     unparsed: int
+    padded: int
     warnings: int
     degraded: bool
 
@@ -118,11 +116,6 @@ class PooledRow(SeasonRow):
     behind_interval: Interval | None = field(default=None, metadata=forms.ALWAYS)
     p_leader: float | None = field(default=None, metadata=forms.ALWAYS)
     about: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def is_tied(self) -> bool | None:
-        """Whether the system does not differ significantly from the leader."""
-        return self.tied_with_best
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +155,6 @@ class PooledTable(SeasonTable):
 # --- Boards ---
 
 Table = SystemTable | ForecasterTable
-AnyTable = PooledTable | Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,22 +174,11 @@ class Board:
     waiting: dict[str, list[str]] = field(default_factory=dict)  # files without truths, by dataset
     inputs_sha256: str = ""
 
-    def file_rows(self) -> Iterator[FileRow]:
-        """The parts that stand for a file each: systems, or their runs, and tables of
-        forecasters.
-        """
-        for table in self.tables:
-            if isinstance(table, SystemTable):
-                for row in table.rows:
-                    yield from row.runs
-                    if not row.runs:
-                        yield row
-            else:
-                yield table
-
 
 def file_rows(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """`Board.file_rows` of a board's record."""
+    """The parts of a board's record that stand for a file each: systems, or their runs, and tables
+    of forecasters.
+    """
     for table in record.get("tables", ()):
         for part in (table, *table["rows"]):
             yield from part.get("runs") or ([part] if "prediction" in part else ())
@@ -224,6 +205,16 @@ class Tally:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BothRead:
+    """A pair over the `n` questions of which both answers were read; it is not the score."""
+
+    n: int
+    difference: float
+    interval: Interval | None
+    p: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Pair:
     """The score of A less that of B; `p_holm` is adjusted over all pairs."""
 
@@ -233,8 +224,10 @@ class Pair:
     interval: Interval | None
     p: float
     p_holm: float
-    levels: dict[Level, Tally]
     p_first: float | None = None  # where A is the first system: adjusted over its pairs
+    detectable: float | None  # the least difference that is found four times out of five
+    levels: dict[Level, Tally]
+    both_read: BothRead | None  # None where there is no such question
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,26 +250,12 @@ class Mover:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BothRead:
-    """A pair over the `n` questions of which both answers were read; it is not the score."""
-
-    n: int
-    difference: float
-    interval: Interval | None
-    p: float
-    levels: dict[Level, Tally]
-    level_differences: dict[Level, LevelDifference]
-
-
-@dataclass(frozen=True, kw_only=True)
 class PairedDifference(Pair):
     """Two systems on the same questions, with those that move the difference most."""
 
     p_t: float | None
-    detectable: float | None  # the least difference that is found four times out of five
     level_differences: dict[Level, LevelDifference]
     questions: list[Mover]
-    both_read: BothRead | None  # None if there is no such question
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,14 +5,15 @@ all weeks.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, combinations
+from itertools import combinations, zip_longest
+from operator import itemgetter
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.records import hash_questions
+from forecasteval.common.records import group_by, hash_questions
 from forecasteval.common.statistics import mean, stratified_error, stratified_interval, t_tail
 from forecasteval.common.version import __version__
 
@@ -28,12 +29,13 @@ from .board import (
 )
 from .datasets import combine_all, combine_runs, describe_system
 from .names import without_run
-from .pooled import Season, connect_systems, fit_season
+from .pooled import Gap, Season, connect_systems, fit_season
 from .significance import FLIPS, Difference, detectable_difference, holm, measure_differences, tally
 from .systems import (
     SEED,
     ForecasterTable,
     Level,
+    Questions,
     System,
     distinct_names,
     read_result,
@@ -101,34 +103,29 @@ def _split_forecasters(results: Sequence[Mapping[str, Any]]) -> tuple[list[Mappi
     And how many questions that leaves out. Where questions have weights, scores are multiplied by
     them, so that their mean is the weighted one. Raises InputError if fewer than two are left.
     """
-    parts: list[dict[str, Any]] = []
     whole: list[Mapping[str, Any]] = []
+    parts: list[tuple[Mapping[str, Any], str, list[Mapping[str, Any]]]] = []
     for result in results:
-        by_forecaster: dict[str, list[Mapping[str, object]]] = defaultdict(list)
-        for item in result.get("items", ()):
-            if "forecaster" in item:
-                by_forecaster[item["forecaster"]].append(item)
-        parts += [
-            {**result, "name": name, "items": items}
-            for name, items in sorted(by_forecaster.items())
-        ]
-        whole += [] if by_forecaster else [result]
-    answered = [{item["question"] for item in part["items"]} for part in parts]
+        items = [item for item in result.get("items", ()) if "forecaster" in item]
+        whole += [] if items else [result]
+        by_name = group_by(items, itemgetter("forecaster"))
+        parts += [(result, name, of_name) for name, of_name in sorted(by_name.items())]
+    answered = [{item["question"] for item in items} for _, _, items in parts]
     shared = set.intersection(*answered) if answered else set()
     if parts and len(shared) < 2:
-        raise InputError(
-            "compare", "expected two events that all forecasters answered", str(len(shared))
-        )
-    for part in parts:
-        kept = [item for item in part["items"] if item["question"] in shared]
-        weights = [item.get("weight", 1.0) for item in kept]
-        total = math.fsum(weights) / len(kept)
-        part["items"] = [
-            {**item, "level": None, "score": item["score"] * (weight / total)}
-            for item, weight in zip(kept, weights, strict=True)
+        expected = "expected two events that all forecasters answered"
+        raise InputError("compare", expected, str(len(shared)))
+    checksum = hash_questions(shared)
+    for result, name, items in parts:
+        kept = [item for item in items if item["question"] in shared]
+        total = math.fsum(item.get("weight", 1.0) for item in kept) / len(kept)
+        weighted = [
+            {**item, "level": None, "score": item["score"] * (item.get("weight", 1.0) / total)}
+            for item in kept
         ]
-        part["signature"] = {**part["signature"], "questions_sha256": hash_questions(shared)}
-    return [*whole, *parts], len(set().union(*answered)) - len(shared)
+        signature = {**result["signature"], "questions_sha256": checksum}
+        whole.append({**result, "name": name, "items": weighted, "signature": signature})
+    return whole, len(set().union(*answered)) - len(shared)
 
 
 def _read_systems(groups: Sequence[Sequence[Mapping[str, object]]]) -> list[System]:
@@ -197,98 +194,75 @@ def _list_some(counts: Counter[tuple[str, str]]) -> str:
 
 def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[PairedDifference]:
     pairs = list(combinations(systems, 2))
-    differences = measure_differences(pairs, levels)
-    of_read = measure_differences(pairs, levels, both_read=True)
-    described = [
-        _describe_pair(a, b, levels, difference, read)
-        for (a, b), difference, read in zip(pairs, differences, of_read, strict=True)
-    ]
-    p_values = [pair.p for pair in described]
-    adjusted = zip(holm(p_values), _adjust_first(p_values, len(systems)), strict=True)
+    whole = measure_differences(pairs, levels)
+    read = measure_differences(pairs, levels, both_read=True)
+    adjusted = _adjust([difference.p for difference in whole], len(systems))
     return [
-        replace(pair, p_holm=p_holm, p_first=p_first)
-        for pair, (p_holm, p_first) in zip(described, adjusted, strict=True)
+        _describe_pair(*each, levels) for each in zip(pairs, whole, read, adjusted, strict=True)
     ]
 
 
-def _adjust_first(p_values: Sequence[float], systems: int) -> list[float | None]:
-    """Holm's adjustment over the pairs of the first system, which are the first ones."""
+def _adjust(p_values: Sequence[float], systems: int) -> list[tuple[float, float | None]]:
+    """Holm's adjustment over all pairs; and that over the pairs of the first system, which come
+    first.
+    """
     first = holm(p_values[: systems - 1])
-    return [*first, *[None] * (len(p_values) - len(first))]
+    return [*zip_longest(holm(p_values), first)]
 
 
 def _describe_pair(
-    a: System,
-    b: System,
-    levels: Sequence[Level],
+    pair: tuple[System, System],
     difference: Difference,
     of_read: Difference,
+    adjusted: tuple[float, float | None],
+    levels: Sequence[Level],
 ) -> PairedDifference:
-    """A pair before its p is adjusted."""
+    a, b = pair
     error = stratified_error(difference.spread)
-    least = detectable_difference(error) if error else None
-    whole = _measure_pair(a, levels, difference)
+    most = a.share * a.scale.width  # of the difference of two scores
+    least = detectable_difference(error) if error else math.inf
+    values = {level: values for level, (_, values) in zip(levels, difference.strata, strict=True)}
+    spread = {level: values for level, (_, values) in zip(levels, difference.spread, strict=True)}
     return PairedDifference(
         a=a.name,
         b=b.name,
-        difference=whole.difference,
-        interval=whole.interval,
-        p=whole.p,
-        p_holm=whole.p,
-        p_t=t_tail(difference.value / error[0], error[1]) if error else None,
-        # no two scores differ by more
-        detectable=None if least is None or least > a.scale.width else least,
-        levels=whole.levels,
-        level_differences=whole.level_differences,
-        questions=_movers(a, b, levels, difference.parts),
-        both_read=_measure_pair(a, levels, of_read) if any(v for _, v in of_read.strata) else None,
-    )
-
-
-def _measure_pair(a: System, levels: Sequence[Level], difference: Difference) -> BothRead:
-    """What a difference says in all, and of each level that has questions."""
-    scale = a.scale
-    most = a.share * scale.width  # of the difference of two scores
-    used = [
-        (level, values, spread)
-        for level, (_, values), (_, spread) in zip(
-            levels, difference.strata, difference.spread, strict=True
-        )
-        if values
-    ]
-    return BothRead(
-        n=sum(len(values) for _, values, _ in used),
         difference=difference.value,
         interval=stratified_interval(difference.spread, (-most, most)),
         p=difference.p,
-        levels={level: tally(values, scale.sign) for level, values, _ in used},
+        p_holm=adjusted[0],
+        p_first=adjusted[1],
+        p_t=t_tail(difference.value / error[0], error[1]) if error else None,
+        detectable=least if least <= a.scale.width else None,
+        levels={level: tally(values[level], a.scale.sign) for level in levels},
         level_differences={
             level: LevelDifference(
-                difference=mean(spread),
-                interval=stratified_interval([(1.0, spread)], (-most, most)),
+                difference=mean(spread[level]),
+                interval=stratified_interval([(1.0, spread[level])], (-most, most)),
             )
-            for level, _, spread in used
+            for level in levels
         },
+        questions=_movers(a, b, levels, difference.parts),
+        both_read=_both_read(of_read, most),
     )
+
+
+def _both_read(difference: Difference, most: float) -> BothRead | None:
+    """The difference over the questions of which both answers were read; None if there are none."""
+    count = sum(len(values) for _, values in difference.strata)
+    if not count:
+        return None
+    interval = stratified_interval(difference.spread, (-most, most))
+    return BothRead(n=count, difference=difference.value, interval=interval, p=difference.p)
 
 
 def _movers(a: System, b: System, levels: Sequence[Level], parts: Sequence[float]) -> list[Mover]:
     """The questions that add most to a difference, the largest first."""
-    questions = (
-        (name, level, x, y)
-        for level in levels
-        for name, x, y in zip(
-            a.questions[level].ids,
-            a.questions[level].scores,
-            b.questions[level].scores,
-            strict=True,
-        )
-    )
-    movers = [
-        Mover(id=name, level=level or None, a=x, b=y, adds=part)
-        for (name, level, x, y), part in zip(questions, parts, strict=True)
-        if part
-    ]
+    movers, left = list[Mover](), iter(parts)
+    for level in levels:
+        of_a, of_b = a.questions[level], b.questions[level]
+        for name, x, y in zip(of_a.ids, of_a.scores, of_b.scores, strict=True):
+            movers.append(Mover(id=name, level=level or None, a=x, b=y, adds=next(left)))
+    movers = [mover for mover in movers if mover.adds]
     movers.sort(key=lambda mover: (-abs(mover.adds), str(mover.id)))
     return movers[:MOVERS]
 
@@ -304,34 +278,40 @@ def compare_over_weeks(
 
     For each pair A, B: the difference of their scores (A − B), its 95 % interval, p by Student's t,
     Holm's adjustment over all pairs, and on the questions that both answered the wins, ties and
-    losses of A by level. Raises InputError unless exactly one benchmark and rule set connects all
-    of them through shared datasets.
+    losses of A by level; for each pair of the first system also the difference over the questions
+    of which both answers were read, whose error is that of questions alone. Raises InputError
+    unless exactly one benchmark and rule set connects all of them through shared datasets.
     """
     season = _find_season(results, names)
     rows = {row.name: row for row in season.rows()}
     places = {name: place for place, name in enumerate(rows)}
-    gaps = [season.gap(places[a], places[b]) for a, b in combinations(names, 2)]
-    p_values = [p for _, _, p in gaps]
-    adjusted = zip(holm(p_values), _adjust_first(p_values, len(names)), strict=True)
-    pairs: list[Pair] = []
-    for (a, b), gap, (p_holm, p_first) in zip(combinations(names, 2), gaps, adjusted, strict=True):
-        difference, interval, p = gap
-        if season.scale.sign < 0:  # the better system has the lower score
-            difference, interval = -difference, interval and (-interval[1], -interval[0])
-        pairs.append(
+    pairs = list(combinations(names, 2))
+    gaps = [season.gap(places[a], places[b]) for a, b in pairs]
+    joined = [(_join_weeks(season, a, b), _join_weeks(season, b, a)) for a, b in pairs]
+    levels = [*season.weights]
+    most = season.share * season.scale.width
+    of_read: list[BothRead | None] = [None] * len(pairs)
+    for place, both in enumerate(joined[: len(names) - 1]):
+        (difference,) = measure_differences([both], levels, both_read=True)
+        of_read[place] = _both_read(difference, most)
+    adjusted = _adjust([gap.p for gap in gaps], len(names))
+    return SeasonComparison(
+        **vars(season.describe()),
+        systems=[rows[name] for name in names],
+        pairs=[
             Pair(
                 a=a,
                 b=b,
-                difference=difference,
-                interval=interval,
-                p=p,
+                **_orient(gap, season.scale.sign)._asdict(),
                 p_holm=p_holm,
                 p_first=p_first,
-                levels=_tally(season, a, b),
+                levels=_tally(*both, levels),
+                both_read=difference,
             )
-        )
-    return SeasonComparison(
-        **vars(season.describe()), systems=[rows[name] for name in names], pairs=pairs
+            for (a, b), gap, both, (p_holm, p_first), difference in zip(
+                pairs, gaps, joined, adjusted, of_read, strict=True
+            )
+        ],
     )
 
 
@@ -339,26 +319,21 @@ def _find_season(results: Sequence[Mapping[str, object]], names: Sequence[str]) 
     read = list(map(read_result, results, distinct_names(results)))
     systems = [result for result in read if isinstance(result, System)]
     if len(systems) < len(read):
-        problem = (
-            "expected systems with a score per question; "
-            "forecasters are compared within one dataset"
-        )
         forecasters = next(result for result in read if isinstance(result, ForecasterTable))
+        expected = "expected systems with a score per question"
+        problem = f"{expected}; forecasters are compared within one dataset"
         raise InputError("compare", problem, forecasters.name)
-    candidates = [
+    connected = [
         (system, part)
         for system, parts in connect_systems(combine_all(systems)[0])
         for part in parts
+        if part.keys() == {*names}
     ]
-    connected = [(system, part) for system, part in candidates if part.keys() == {*names}]
     if len(connected) != 1:
-        named = ", ".join(printable(name, 40) for name in names)
-        problem = (
-            "expected systems that are connected by shared datasets of one benchmark and rule set"
-        )
-        raise InputError(
-            named, problem, f"{len(connected)} such benchmarks" if connected else "none"
-        )
+        where = ", ".join(printable(name, 40) for name in names)
+        shared = "expected systems that are connected by shared datasets"
+        got = f"{len(connected)} such benchmarks" if connected else "none"
+        raise InputError(where, f"{shared} of one benchmark and rule set", got)
     ((system, part),) = connected
     if math.isinf(system.scale.width):
         problem = "expected scores with bounds; others are compared within one dataset"
@@ -369,12 +344,36 @@ def _find_season(results: Sequence[Mapping[str, object]], names: Sequence[str]) 
     return season
 
 
-def _tally(season: Season, a: str, b: str) -> dict[Level, Tally]:
-    """Wins, ties and losses of A by level, on the questions that both answered."""
-    of_a, of_b = season.answered[a], season.answered[b]
-    shared = [(of_a[group].questions, of_b[group].questions) for group in of_a.keys() & of_b.keys()]
-    tallies = {}
-    for level in season.weights:
-        scores = (zip(x[level].scores, y[level].scores, strict=True) for x, y in shared)
-        tallies[level] = tally([x - y for x, y in chain.from_iterable(scores)], season.scale.sign)
-    return tallies
+def _orient(gap: Gap, sign: int) -> Gap:
+    """The difference of the scores: the better system has the lower one where `sign` is -1."""
+    if sign > 0:
+        return gap
+    interval = gap.interval and (-gap.interval[1], -gap.interval[0])
+    return gap._replace(difference=-gap.difference, interval=interval)
+
+
+def _join_weeks(season: Season, name: str, other: str) -> System:
+    """A system on the questions of all datasets that another one answered, too."""
+    groups = sorted(season.answered[name].keys() & season.answered[other].keys())
+    taken = [season.answered[name][group].questions for group in groups]
+    joined = {level: _chain([each[level] for each in taken]) for level in season.weights}
+    return replace(season.first, questions=joined, runs=())
+
+
+def _chain(columns: Sequence[Questions]) -> Questions:
+    return Questions(
+        ids=[name for each in columns for name in each.ids],
+        scores=[score for each in columns for score in each.scores],
+        answered=[answered for each in columns for answered in each.answered],
+        clusters=[cluster for each in columns for cluster in each.clusters],
+        outcomes={},
+    )
+
+
+def _tally(a: System, b: System, levels: Iterable[Level]) -> dict[Level, Tally]:
+    """Wins, ties and losses of A by level."""
+    scores = {level: (a.questions[level].scores, b.questions[level].scores) for level in levels}
+    return {
+        level: tally([x - y for x, y in zip(*both, strict=True)], a.scale.sign)
+        for level, both in scores.items()
+    }

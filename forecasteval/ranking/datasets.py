@@ -249,10 +249,8 @@ def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
         groups = sorted(sorted(run.name for run in runs) for runs in parts.values())
         if len(groups) > 1:
             listed = "; ".join(", ".join(map(printable, group)) for group in groups)
-            remarks.append(
-                f"{printable(name)}: its runs have different questions and are not averaged: "
-                f"{listed}"
-            )
+            problem = "its runs have different questions and are not averaged"
+            remarks.append(f"{printable(name)}: {problem}: {listed}")
         combined += map(combine_runs, parts.values())
     return combined, sorted(remarks)
 

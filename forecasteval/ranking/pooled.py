@@ -8,6 +8,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -16,7 +17,7 @@ from forecasteval.common.records import dump_json, group_by, natural_key
 from forecasteval.common.statistics import mean, stratified_mean
 
 from .board import PooledRow, PooledTable, SeasonRow, SeasonTable, Week
-from .significance import holm
+from .significance import detectable_difference, holm
 from .systems import (
     ALPHA,
     DRAWS,
@@ -24,6 +25,7 @@ from .systems import (
     Interval,
     Level,
     Scale,
+    Strata,
     System,
     count_unread,
     levels_that_count,
@@ -38,6 +40,15 @@ Group = tuple[str, str, str]
 Answered = dict[str, dict[Group, System]]  # by the system's name, and by dataset
 
 
+class Gap(NamedTuple):
+    """How much better one system is than another."""
+
+    difference: float
+    interval: Interval | None
+    p: float  # not adjusted
+    detectable: float | None  # the least difference that is found four times out of five
+
+
 class Season(NamedTuple):
     """Systems that are connected by datasets of one rule set, and their scores over all of
     these.
@@ -47,13 +58,22 @@ class Season(NamedTuple):
     datasets: dict[Group, System]  # each with a system that answered it
     counts: dict[Level, int]  # questions by level
     weights: dict[Level, float]  # of the levels with enough questions
-    share: float  # of the weights that count, see System
-    scale: Scale
     fit: Fit  # of scores that are scaled to [0, 1], times `share`
-    halves: Array  # of the scores' 95 % intervals; nan: nothing measures the error
     gaps: Spread  # every system's score less every other's
-    gap_halves: Array  # of the 95 % intervals of these differences
     p: Array  # of these differences, not adjusted
+
+    @property
+    def first(self) -> System:
+        return next(iter(self.datasets.values()))
+
+    @property
+    def scale(self) -> Scale:
+        return self.first.scale
+
+    @property
+    def share(self) -> float:
+        """Of the weights that count, see `System.share_of`."""
+        return self.first.share_of(self.counts)
 
     def describe(self) -> SeasonTable:
         """What a table or a comparison over all datasets has."""
@@ -61,55 +81,51 @@ class Season(NamedTuple):
             Week(
                 dataset=group[1],
                 n=sum(system.counts[level] for level in self.weights),
-                pending=system.pending,
                 systems=sum(group in results for results in self.answered.values()),
+                pending=system.pending,
                 questions_sha256=group[2],
             )
             for group, system in self.datasets.items()
         ]
-        first = next(iter(self.datasets.values()))
         effect = self.fit.design_effect
-        checksum = join_checksums([group[2] for group in self.datasets])
+        checksum = join_checksums([week.questions_sha256 for week in weeks])
         return SeasonTable(
-            benchmark=first.group[0],
+            benchmark=self.first.group[0],
             **self.scale.describe(),
             datasets=weeks,
             level_counts=self.counts,
             weights=self.weights,
             design_effect=None if math.isnan(effect) else round(effect, _DIGITS),
-            signature={**first.policy, "questions_sha256": checksum},
+            signature={**self.first.policy, "questions_sha256": checksum},
         )
 
     def rows(self) -> list[SeasonRow]:
         """The score of every system, and what it is made of, in the order of their names."""
-        return [self._row(place, name) for place, name in enumerate(self.answered)]
+        from .weeks import half_widths, score_spread
 
-    def _row(self, place: int, name: str) -> SeasonRow:
-        (low, high, _), results = self.scale, self.answered[name].values()
-        worst = low if self.scale.higher_is_better else high
-        score = self.share * worst + self.scale.sign * self.scale.width * float(
-            self.fit.scores[place]
-        )
-        scores = {
-            level: [score for result in results for score in result.questions[level].scores]
-            for level in self.weights
-        }
-        strata = {
-            level: [self.share * score for score in values] for level, values in scores.items()
-        }
-        half, bounds = (
-            self.scale.width * float(self.halves[place]),
-            (self.share * low, self.share * high),
-        )
+        halves = half_widths(score_spread(self.fit))
+        halves[~self.fit.varies] = math.nan
+        measured = zip(self.answered, self.fit.scores.tolist(), halves.tolist(), strict=True)
+        return [self._row(name, score, half) for name, score, half in measured]
+
+    def _row(self, name: str, fitted: float, half: float) -> SeasonRow:
+        scale, share, results = self.scale, self.share, self.answered[name].values()
+        worst = scale.low if scale.higher_is_better else scale.high
+        score = share * worst + scale.sign * scale.width * fitted
+        strata: Strata = [
+            (weight, [share * score for each in results for score in each.questions[level].scores])
+            for level, weight in self.weights.items()
+        ]
+        bounds = share * scale.low, share * scale.high
         return SeasonRow(
             name=name,
             overall_score=score,
-            overall_interval=_interval(score, half, bounds),
-            own_score=stratified_mean(
-                [(self.weights[level], values) for level, values in strata.items()]
-            ),
-            level_scores={level: mean(values) for level, values in strata.items()},
-            n=sum(map(len, strata.values())),
+            overall_interval=_interval(score, scale.width * half, bounds),
+            own_score=stratified_mean(strata),
+            level_scores={
+                level: mean(scores) for level, (_, scores) in zip(self.weights, strata, strict=True)
+            },
+            n=sum(len(scores) for _, scores in strata),
             datasets=len(results),
             n_runs=sum(max(1, len(result.runs)) for result in results),
             **count_unread(results, self.weights)._asdict(),
@@ -117,22 +133,27 @@ class Season(NamedTuple):
             degraded=any(result.row.degraded for result in results),
         )
 
-    def gap(self, better: int, other: int) -> tuple[float, Interval | None, float]:
-        """How much better a system is than another, by places: the difference, its 95 % interval, p
-        (not adjusted).
-        """
-        width, pair = self.scale.width, (better, other)
-        difference = width * float(self.gaps.value[pair].round(_DIGITS)) + 0.0
-        bounds = -self.share * width, self.share * width
-        interval = _interval(difference, width * float(self.gap_halves[pair]), bounds)
-        return difference, interval, float(self.p[pair])
+    def gap(self, better: int, other: int) -> Gap:
+        """How much better a system is than another, by their places."""
+        from .weeks import Spread, half_widths
+
+        width, most = self.scale.width, self.share * self.scale.width
+        value, variance, freedom = (part[better, other] for part in self.gaps)
+        difference = width * float(value.round(_DIGITS)) + 0.0
+        half = width * float(half_widths(Spread(value, variance, freedom)))
+        least = detectable_difference((width * math.sqrt(variance), freedom)) if half > 0 else None
+        return Gap(
+            difference,
+            _interval(difference, half, (-most, most)),
+            float(self.p[better, other]),
+            None if least is None or least > width else least,
+        )
 
 
 def _interval(centre: float, half: float, bounds: tuple[float, float]) -> Interval | None:
-    if math.isnan(half):
-        return None
-    return max(bounds[0], centre - round(half, _DIGITS)), min(
-        bounds[1], centre + round(half, _DIGITS)
+    half = round(half, _DIGITS)
+    return (
+        None if math.isnan(half) else (max(bounds[0], centre - half), min(bounds[1], centre + half))
     )
 
 
@@ -232,28 +253,30 @@ def _make_matrix(
 ) -> _Matrix:
     import numpy as np
 
-    first = next(iter(datasets.values()))
     weeks, strata, names = list[int](), list[int](), list[str]()
     for week, system in enumerate(datasets.values()):
         for stratum, level in enumerate(levels):
             weeks += [week] * system.counts[level]
             strata += [stratum] * system.counts[level]
             names += system.questions[level].clusters
-    of_week = np.array(weeks)[None] == np.arange(len(datasets))[:, None]
-    scores = np.full((len(answered), len(weeks)), np.nan)
-    blank = np.zeros(scores.shape, bool)
-    for place, results in enumerate(answered.values()):
-        for at, group in zip(of_week, datasets, strict=True):
-            if group in results:
-                columns = [results[group].questions[level] for level in levels]
-                scores[place, at] = np.concatenate([column.scores for column in columns])
-                blank[place, at] = not any(any(column.answered) for column in columns)
+    scores: list[list[float]] = []
+    blank: list[list[bool]] = []
+    for results in answered.values():
+        scores.append([])
+        blank.append([])
+        for group, system in datasets.items():
+            taken = [results[group].questions[level] for level in levels if group in results]
+            size = sum(system.counts[level] for level in levels)
+            scores[-1] += (
+                chain.from_iterable(q.scores for q in taken) if taken else [math.nan] * size
+            )
+            blank[-1] += [not any(any(each.answered) for each in taken)] * size
     return _Matrix(
-        scores=first.scale.to_unit(scores),
+        scores=next(iter(datasets.values())).scale.to_unit(np.array(scores)),
         levels=np.array(strata),
         weeks=np.array(weeks),
         clusters=np.unique(names, return_inverse=True)[1] if names else None,
-        blank=blank,
+        blank=np.array(blank),
     )
 
 
@@ -261,7 +284,7 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
     """The scores of connected systems; None if no level has `min_questions` questions."""
     import numpy as np
 
-    from .weeks import compare_pairs, difference_spread, fit_scores, half_widths, score_spread
+    from .weeks import compare_pairs, difference_spread, fit_scores
 
     datasets = _datasets(answered)
     first = next(iter(datasets.values()))
@@ -273,32 +296,12 @@ def fit_season(answered: Answered, min_questions: int) -> Season | None:
         return None
     weights = {level: first.weights[level] for level in levels}
     matrix = _make_matrix(answered, datasets, levels)
-    fit = fit_scores(
-        matrix.scores,
-        matrix.levels,
-        matrix.weeks,
-        np.array([*weights.values()], float),
-        matrix.clusters,
-        matrix.blank,
-    )
-    share = first.share_of(counts)
-    fit = fit.scale(share)
+    fit = fit_scores(weights=np.array([*weights.values()], float), **matrix._asdict())
+    fit = fit.scale(first.share_of(counts))
     # Equal scores may differ in their last digits.
     fit = fit._replace(scores=fit.scores.round(_DIGITS) + 0.0)
     gaps = difference_spread(fit)
-    return Season(
-        answered=answered,
-        datasets=datasets,
-        counts=counts,
-        weights=weights,
-        share=share,
-        scale=first.scale,
-        fit=fit,
-        halves=np.where(fit.varies, half_widths(score_spread(fit)), np.nan),
-        gaps=gaps,
-        gap_halves=half_widths(gaps),
-        p=compare_pairs(fit, gaps),
-    )
+    return Season(answered, datasets, counts, weights, fit, gaps, compare_pairs(fit, gaps))
 
 
 # --- The table ---
@@ -311,8 +314,7 @@ def _make_table(
     rows = season.rows()
     sign = season.scale.sign
     order = sorted(
-        range(len(rows)),
-        key=lambda place: (-sign * rows[place].overall_score, rows[place].name),
+        range(len(rows)), key=lambda place: (-sign * rows[place].overall_score, rows[place].name)
     )
     ranked = [place for place in order if rows[place].datasets >= least]
     provisional = [
@@ -342,29 +344,28 @@ def _rank(season: Season, ranked: list[int], rows: list[SeasonRow]) -> list[Pool
 
     from .weeks import adjust_pairs, chances_of_best, rank_bounds
 
-    places, by_name = np.array(ranked), np.sort(ranked)
-    pairs = np.ix_(places, places)
+    pairs = np.ix_(ranked, ranked)
     bounds = rank_bounds(season.gaps.value[pairs], adjust_pairs(season.p[pairs]), ALPHA)
-    chances = dict(
-        zip(by_name.tolist(), chances_of_best(season.fit, SEED, by_name).tolist(), strict=True)
-    )
+    by_name = np.sort(ranked)
+    chances = dict(zip(by_name, chances_of_best(season.fit, SEED, by_name).tolist(), strict=True))
     gaps = [season.gap(ranked[0], place) for place in ranked]
-    adjusted = [None, *holm([p for _, _, p in gaps[1:]])]
+    adjusted = holm([gap.p for gap in gaps[1:]])
     listed: list[PooledRow] = []
-    for number, (place, ranks, gap, p) in enumerate(
-        zip(ranked, bounds, gaps, adjusted, strict=True), 1
-    ):
-        score, above = rows[place].overall_score, listed[-1] if listed else None
-        row = PooledRow(
-            **vars(rows[place]),
-            provisional=False,
-            rank=above.rank if above and above.overall_score == score else number,
-            rank_interval=ranks,
-            p_best=None if math.isnan(chances[place]) else chances[place],
-            tied_with_best=p is None or p >= ALPHA,
+    for number, (place, ranks) in enumerate(zip(ranked, bounds, strict=True)):
+        row, above = rows[place], listed[-1] if listed else None
+        same = above is not None and above.overall_score == row.overall_score
+        p = adjusted[number - 1] if number else None
+        listed.append(
+            PooledRow(
+                **vars(row),
+                provisional=False,
+                tied_with_best=p is None or p >= ALPHA,
+                rank=above.rank if above and same else number + 1,
+                rank_interval=ranks,
+                p_best=None if math.isnan(chances[place]) else chances[place],
+                behind=gaps[number].difference if number else None,
+                behind_interval=gaps[number].interval if number else None,
+                p_leader=None if p is None else round(p, _DIGITS),
+            )
         )
-        if p is not None:
-            behind, interval, _ = gap
-            row = replace(row, behind=behind, behind_interval=interval, p_leader=round(p, _DIGITS))
-        listed.append(row)
     return listed

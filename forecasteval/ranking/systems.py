@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, product
-from operator import itemgetter
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from forecasteval.common import forms
@@ -129,11 +129,6 @@ class ForecasterRow:
     provisional: bool = False
     about: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def is_tied(self) -> bool | None:
-        """Whether the forecaster does not differ significantly from the leader; None: unknown."""
-        return None if self.rank_interval is None else self.rank_interval[0] <= 1
-
 
 @dataclass(frozen=True, kw_only=True)
 class ForecasterTable(FileRow):
@@ -156,7 +151,7 @@ class Questions:
     scores: list[float]
     answered: list[bool]  # whether an answer was read
     clusters: list[str]  # of questions that hang together; none where each stands alone
-    outcomes: dict[str, int]  # those of pending questions too, which are in nothing else
+    outcomes: dict[str, int]  # also of pending questions, which are in nothing else; and "padded"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,29 +288,43 @@ def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
     row, scale = _file_row(results, name), read_scale(results)
     forms.read_as(str, signature.get("questions_sha256"), f"{name}: questions_sha256")
     has_levels = "weights" in signature
-    by_level: dict[Level, list[tuple[Any, ...]]] = {
-        level: [] for level in map(_parse_level, row.signature["weights"] if has_levels else [""])
-    }
+    weights = row.signature["weights"] if has_levels else [""]
+    by_level: dict[Level, list[_Answer]] = {_parse_level(level): [] for level in weights}
     try:
-        for item in results["items"]:  # of a million items, no more than this is kept
+        for item in results["items"]:
             level = _parse_level(item["level"]) if has_levels else ""
-            by_level[level].append(
-                (*question_key(item), item["id"], item["outcome"], item.get("cluster"))
-            )
+            by_level[level].append(_read_answer(item))
     except (LookupError, TypeError, AttributeError):
         raise FormError(f"{name}: expected items with the keys of this version") from None
-    questions = {level: _columns(rows) for level, rows in by_level.items()}
+    questions = {level: _columns(answers) for level, answers in by_level.items()}
     return System(row=row, questions=questions, **scale.describe())
 
 
-def _columns(rows: list[tuple[Any, ...]]) -> Questions:
-    outcomes = Counter(outcome for _, _, _, outcome, _ in rows)
-    rows = sorted([row for row in rows if row[3] != "pending"], key=itemgetter(0, 1))
+class _Answer(NamedTuple):
+    """What is kept of an item; there may be a million of them."""
+
+    key: tuple[str, float]
+    id: Any
+    outcome: str
+    cluster: str | None
+    padded: bool
+
+
+def _read_answer(item: Mapping[str, Any]) -> _Answer:
+    padded = bool(item.get("padded"))
+    return _Answer(question_key(item), item["id"], item["outcome"], item.get("cluster"), padded)
+
+
+def _columns(answers: list[_Answer]) -> Questions:
+    outcomes = Counter(answer.outcome for answer in answers)
+    outcomes.update(["padded"] * sum(answer.padded for answer in answers))
+    answers = [answer for answer in answers if answer.outcome != "pending"]
+    answers.sort(key=attrgetter("key"))
     return Questions(
-        ids=[name for _, _, name, _, _ in rows],
-        scores=[score for _, score, _, _, _ in rows],
-        answered=[outcome == "scored" for _, _, _, outcome, _ in rows],
-        clusters=[cluster for _, _, _, _, cluster in rows if cluster is not None],
+        ids=[answer.id for answer in answers],
+        scores=[answer.key[1] for answer in answers],
+        answered=[answer.outcome == "scored" for answer in answers],
+        clusters=[answer.cluster for answer in answers if answer.cluster is not None],
         outcomes=outcomes,
     )
 
@@ -368,7 +377,7 @@ def model_failures(results: Mapping[str, object]) -> dict[str, int] | None:
 class Summary:
     """What ranking needs of a stored result, in the form in which it is kept beside that."""
 
-    schema: Literal[1] = field(default=1, metadata=forms.ALWAYS)
+    schema: Literal[2] = field(default=2, metadata=forms.ALWAYS)
     file_sha256: str  # of the stored result
     system: System | ForecasterTable
 
@@ -400,10 +409,11 @@ def levels_that_count(counts: Mapping[Level, int], min_questions: int) -> list[L
 
 
 class Unread(NamedTuple):
-    """How many answers are missing, and how many could not be read."""
+    """How many answers are missing, how many could not be read, and how many lists are padded."""
 
     missing: int
     unparsed: int
+    padded: int
 
 
 def count_unread(systems: Iterable[System], levels: Iterable[Level]) -> Unread:
@@ -411,7 +421,8 @@ def count_unread(systems: Iterable[System], levels: Iterable[Level]) -> Unread:
     outcomes = Counter[str]()
     for system, level in product(systems, levels):
         outcomes.update(system.questions[level].outcomes)
-    return Unread(outcomes["missing"], sum(outcomes[outcome] for outcome in UNPARSED))
+    unparsed = sum(outcomes[outcome] for outcome in UNPARSED)
+    return Unread(outcomes["missing"], unparsed, outcomes["padded"])
 
 
 def file_row(system: System | ForecasterTable) -> FileRow:

@@ -43,7 +43,7 @@ def test_levels_hold_scores_ids_and_outcomes() -> None:
     assert sorted(read.questions[1].ids) == ["a", "b", "c", "e"]
     assert read.questions[4].ids == ["d"]
     assert count_unread([read], [1, 4]).missing == 1
-    assert count_unread([read], [1]) == (1, 1)
+    assert count_unread([read], [1]) == (1, 1, 0)
     assert read.strata([4]) == [(0.4, [0.75])]
     assert read.group[:2] == ("FutureX", "")
 
@@ -96,7 +96,7 @@ def test_a_ranking_is_a_table_by_itself() -> None:
     assert isinstance(read, ForecasterTable)
     assert (read.kind, read.name, read.n_events, read.degraded) == ("forecasters", "arena", 2, True)
     (forecaster,) = read.rows
-    assert (forecaster.score, forecaster.rank_interval, forecaster.is_tied) == (0.2, (1, 2), True)
+    assert (forecaster.score, forecaster.rank_interval) == (0.2, (1, 2))
     assert isinstance(read_result(score(RECORDS, "x")), System)
 
 
