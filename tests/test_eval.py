@@ -305,7 +305,7 @@ def test_hash_seeds_give_the_same_bytes(tmp_path: Path) -> None:
     """
     cases = [
         case
-        for table in ("futurex", "futurex2", "page", "more")
+        for table in ("choices", "rankings", "names", "boxes", "refusals")
         for case in read_json(CASES / f"{table}.json")
     ]
     write(
