@@ -10,17 +10,21 @@ whose questions or truths changed names them. Lines stay as they are, damaged on
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import os
 import time
-from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Container, Hashable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from forecasteval.boards.metadata import list_tables
+from forecasteval.boards.tables import mark_of
 from forecasteval.common.errors import InputError, grouped_names
 from forecasteval.common.files import join_checksums, read_file, write_atomic
+from forecasteval.common.forms import FormError, read_as
 from forecasteval.common.records import dump_json
 from forecasteval.nightly.corrections import Differences, find_differences
 from forecasteval.ranking.changes import NOTHING, OVERALL, History, Key, Line, are_corrections
@@ -34,11 +38,24 @@ _CHECKSUMS: Final = (
     "prediction_sha256",
     "code_sha256",
 )
+_FORM: Final[dict[str, Any]] = {
+    **dict.fromkeys(("benchmark", "dataset", "system", "prediction", "evaluator"), str),
+    "night": int,
+    "score": float | None,
+    "settings": dict[str, Any],
+    "rules": str | None,
+    "resolved": int,
+    "questions": int,
+    "rank": int | None,
+    "renamed": str,
+    "asked": list[str],
+}
+_OPTIONAL: Final = {"rules", "resolved", "questions", "rank", "renamed", "asked"}
 # What a line holds besides its system's state: of the night, and of a system that is not there.
 _OF_THE_NIGHT: Final = {"night", "date", "corrected", "asked", "renamed"}
 _ABSENT: Final = {"gone", "waits"}
-_TEXTS: Final = ("benchmark", "dataset", "system", "prediction", "evaluator")
-_COUNTS: Final = ("resolved", "questions")
+_GONE: Final[Line] = {"gone": True}
+_METRICS: Final = {"pooled": "pooled", "systems": "overall"}
 _HUGE: Final = 1e9  # no score is, nor nan, nor the number of a night
 _CLOCK: Final = "SOURCE_DATE_EPOCH"  # https://reproducible-builds.org/specs/source-date-epoch/
 
@@ -83,24 +100,16 @@ def _make_history(raw: bytes, lines: list[Line], warnings: list[str]) -> History
 
 def _read_line(text: bytes) -> Line | None:
     """A line of this tool's making; None for anything else."""
-    try:
-        line = json.loads(text)
-        usable = (
-            all(isinstance(line[key], str) for key in _TEXTS)
-            and type(line["night"]) is int
-            and 0 < line["night"] < _HUGE
-            and (line["score"] is None or -_HUGE < line["score"] < _HUGE)
-            and isinstance(line["settings"], dict)
-            and {type(line[key]) for key in _COUNTS if key in line} <= {int}
-            and type(line.get("rank")) in (int, type(None))
-            and isinstance(line.get("renamed", ""), str)
-            and all(isinstance(name, str) for name in line.get("asked", ()))
-            and are_corrections(line.get("corrected", NOTHING))
-            and bool(dump_json(line))  # not nested deeper than can be written again
-        )
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return line if usable else None
+    with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError, FormError):
+        line: Line = json.loads(text)
+        for key, kind in _FORM.items():
+            if key in line or key not in _OPTIONAL:
+                read_as(kind, line[key], key)
+        usable = 0 < line["night"] < _HUGE and abs(line["score"] or 0.0) < _HUGE
+        # Not nested deeper than can be written again.
+        if usable and are_corrections(line.get("corrected", NOTHING)) and dump_json(line):
+            return line
+    return None
 
 
 def append_night(folder: Path, history: History, board: Mapping[str, Any], date: str) -> History:
@@ -109,10 +118,7 @@ def append_night(folder: Path, history: History, board: Mapping[str, Any], date:
     A system whose file failed tonight has not gone. Raises EvaluationError if the file cannot be
     written.
     """
-    before = {
-        key: {name: value for name, value in line.items() if name not in _OF_THE_NIGHT}
-        for key, line in history.last.items()
-    }
+    before = {key: _without(line, _OF_THE_NIGHT) for key, line in history.last.items()}
     states = _read_board(board)
     renamed = _find_renamed(before, states)
     unread = {name for entry in board["failed"] for name in entry["file"].split(", ")}
@@ -120,12 +126,11 @@ def append_night(folder: Path, history: History, board: Mapping[str, Any], date:
     for key, state in before.items():
         files = state["prediction"].split(", ")
         if key not in states and unread.isdisjoint(files):
-            kept = {name: value for name, value in state.items() if name not in _ABSENT}
             waits = {} if waiting.isdisjoint(files) else {"waits": True}
-            states[key] = {**kept, "gone": True, **waits}
+            states[key] = {**_without(state, _ABSENT), "gone": True, **waits}
     night = {"night": history.night + 1, "date": date}
     new = {
-        key: {**night, **state, **({"renamed": renamed[key]} if key in renamed else {})}
+        key: {**night, **state, **renamed.get(key, {})}
         for key, state in sorted(states.items())
         if before.get(key) != state
     }
@@ -138,38 +143,34 @@ def append_night(folder: Path, history: History, board: Mapping[str, Any], date:
     return _make_history(raw, [*history.lines, *new.values()], history.warnings)
 
 
-def _find_renamed(before: Mapping[Key, Line], states: Mapping[Key, Line]) -> dict[Key, str]:
-    """The other name of each system that has one since tonight: by its new key the old name, and by
-    its old key the new one.
+def _without(line: Line, names: Container[str]) -> Line:
+    return {name: value for name, value in line.items() if name not in names}
 
-    That is a system whose file another one had, which has gone, or whose file has the same bytes.
+
+def _find_renamed(
+    before: Mapping[Key, Line], states: Mapping[Key, Line]
+) -> dict[Key, dict[str, str]]:
+    """What is added to the lines of a system that has another name since tonight: the old name to
+    that of the new one, and the other way round.
+
+    Its file has the same bytes as one of a system that has gone from the dataset.
     """
-    gone = [key for key, line in before.items() if key not in states and not line.get("gone")]
-    new = [key for key in states if before.get(key, {"gone": True}).get("gone")]
-    pairs = set[tuple[Key, Key]]()
-    for kind in ("prediction", "prediction_sha256"):
-        old_by_file = _group_keys(gone, before, kind)
-        for file, keys in _group_keys(new, states, kind).items():
-            if len(keys) == len(old_by_file.get(file, ())) == 1:
-                pairs.add((old_by_file[file][0], keys[0]))
-    names = {old[2]: new_key[2] for old, new_key in pairs}
-    overall = {key[:2]: None for key in states if "rank" in states[key]}
-    pairs |= {
-        ((*table, old), (*table, name))
-        for table in overall
-        for old, name in names.items()
-        if (*table, old) in gone and (*table, name) in new
+    files: dict[Hashable, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    keys = set[Key]()
+    for side, lines, others in ((0, before, states), (1, states, before)):
+        for key, line in lines.items():
+            if not line.get("gone") and others.get(key, _GONE).get("gone"):
+                keys.add(key)
+                if line["metric"] == "overall":
+                    files[*key[:2], line.get("prediction_sha256")][side].append(key[2])
+    pairs = {(old[0], new[0]) for old, new in files.values() if len(old) == len(new) == 1}
+    return {
+        (*table, name): {"renamed": other}
+        for table in {key[:2] for key in keys}
+        for pair in pairs
+        for name, other in (pair, pair[::-1])
+        if (*table, name) in keys and (*table, other) in keys
     }
-    return {key: other[2] for pair in pairs for key, other in (pair, pair[::-1])}
-
-
-def _group_keys(keys: list[Key], lines: Mapping[Key, Line], kind: str) -> dict[Hashable, list[Key]]:
-    """The systems of datasets by dataset and file; forecasters have one file together."""
-    groups: dict[Hashable, list[Key]] = {}
-    for key in keys:
-        if kind in lines[key] and lines[key]["metric"] == "overall":
-            groups.setdefault((*key[:2], lines[key][kind]), []).append(key)
-    return groups
 
 
 def _name_differences(folder: Path, history: History, new: Mapping[Key, Line]) -> None:
@@ -180,7 +181,7 @@ def _name_differences(folder: Path, history: History, new: Mapping[Key, Line]) -
     for key, line in new.items():
         before = history.last.get((*key[:2], line.get("renamed", key[2])), line)
         checksums = before.get("questions_sha256"), line.get("questions_sha256")
-        if checksums[0] == checksums[1] or "prediction_sha256" not in line:
+        if checksums[0] == checksums[1]:
             continue
         # The files of one dataset have the same questions; of one without a dataset, its own.
         asked = (*key[: 2 if key[1] else 3], *checksums)
@@ -199,78 +200,59 @@ def _key(line: Line) -> Key:
 def _read_board(board: Mapping[str, Any]) -> dict[Key, Line]:
     """The present state of each system, by its key."""
     rows = [
-        (row["name"], _read_row(table, row)) for table in board["tables"] for row in table["rows"]
+        (row["name"], _read_row(table, row))
+        for table in list_tables(board)
+        for row in table["rows"]
     ]
     often = Counter(_key(line) for _, line in rows)
     states: dict[Key, Line] = {}
     for name, line in rows:
-        if often[_key(line)] > 1:
+        if "rank" in line:
+            while _key(line) in states:
+                line["dataset"] += ", other rules"
+        elif often[_key(line)] > 1:
             # of two names of a file, or of runs that were asked other questions
             line["system"] += f" ({name})"
         states[_key(line)] = line
-    tables = Counter[str]()
-    for table in board.get("pooled", ()):
-        tables[table["benchmark"]] += 1  # a benchmark has several where its rules differ
-        place = tables[table["benchmark"]]
-        lines = [_read_overall(table, row) for row in table["rows"]]
-        for line in lines:
-            line["dataset"] = OVERALL if place == 1 else f"{OVERALL} ({place})"
-        states |= {_key(line): line for line in lines}
     return states
-
-
-def _read_overall(table: Mapping[str, Any], row: Mapping[str, Any]) -> Line:
-    """The values of a system over all datasets."""
-    signature = table["signature"]
-    return {
-        "benchmark": table["benchmark"],
-        "system": row["name"],
-        "prediction": "",
-        "metric": "pooled",
-        "score": row["overall_score"],
-        "interval": row["overall_interval"] and [*row["overall_interval"]],
-        "rank": row["rank"],
-        "datasets": row["datasets"],
-        "n": row["n"],
-        "evaluator": signature["evaluator"],
-        "rules": signature.get("rules"),
-        "settings": _read_settings(signature),
-    }
 
 
 def _read_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> Line:
     """The values of a system in a row of a board (in its JSON form)."""
-    # of one set, whose forecasters share all but their scores
-    is_forecaster = table["kind"] == "forecasters"
-    file = table if is_forecaster else row
-    signature = {**file["signature"], **table["signature"]}
-    runs = [run["signature"]["prediction_sha256"] for run in row.get("runs", ())]
-    interval = row["interval"] if is_forecaster else row["overall_interval"]
-    resolved = table["n_events"] if is_forecaster else sum(table["level_counts"].values())
-    return {
+    kind = table["kind"]
+    # Forecasters are those of one set, and share all but their scores.
+    file = table if kind == "forecasters" else row
+    signature = {**file.get("signature", {}), **table["signature"]}
+    score, interval = mark_of(row)
+    line = {
         "benchmark": table["benchmark"],
-        "dataset": table["dataset"] or (table["name"] if is_forecaster else ""),
         "system": system_of_row(table, row),
-        "prediction": file["prediction"],
-        "metric": row.get("metric", "brier") if is_forecaster else "overall",
-        "score": row["score"] if is_forecaster else row["overall_score"],
+        "prediction": file.get("prediction", ""),
+        "metric": row.get("metric", _METRICS.get(kind)),
+        "score": score,
         "interval": interval and [*interval],  # as it is read back
         "n": row["n"],
+        "evaluator": signature["evaluator"],
+        "rules": signature.get("rules"),
+        # without those that are not set
+        "settings": {
+            key: value
+            for key, value in signature.items()
+            if value is not None
+            and key not in ("evaluator", "rules")
+            and not key.endswith("sha256")
+        },
+    }
+    if kind == "pooled":
+        return {**line, "dataset": OVERALL, "rank": row["rank"], "datasets": row["datasets"]}
+    resolved = table["n_events"] if file is table else sum(table["level_counts"].values())
+    runs = [run["signature"]["prediction_sha256"] for run in row.get("runs", ())]
+    return {
+        **line,
+        "dataset": table["dataset"] or (table["name"] if file is table else ""),
         "resolved": resolved,
         "questions": resolved + table.get("pending", 0),
         "degraded": file["degraded"],
-        "evaluator": signature["evaluator"],
-        "rules": signature.get("rules"),
-        "settings": _read_settings(signature),
         **{key: signature[key] for key in _CHECKSUMS if key in signature},
         **({"runs": len(runs), "prediction_sha256": join_checksums(runs)} if runs else {}),
-    }
-
-
-def _read_settings(signature: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings without a separate key, except those that are not set."""
-    return {
-        key: value
-        for key, value in signature.items()
-        if value is not None and key not in ("evaluator", "rules") and not key.endswith("sha256")
     }
