@@ -103,6 +103,11 @@ class ForecastData:
         return of_dataset | ({"prediction_sha256": join_checksums(files)} if files else {})
 
 
+def _require(name: str, value: object, expected: str, is_good: bool) -> None:
+    if not is_good:
+        raise InputError(name, f"must be {expected}", printable(repr(value), 60))
+
+
 def _placing(records: Iterable[object], what: str, prefix: str = "") -> Callable[[int], str]:
     """Says where the n-th of the records stands."""
     if isinstance(records, (RecordFile, CsvFile)):
@@ -141,30 +146,23 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
         items: bool = False,
         contracts: str = "yes",
     ) -> None:
-        if not isinstance(gammas, Iterable):
-            raise InputError("gammas", "must be a list of numbers", printable(repr(gammas), 60))
-        self.gammas = tuple(dict.fromkeys(check_gamma(gamma) for gamma in gammas))
-        for name, value, lowest in (
+        _require("gammas", gammas, "a list of numbers", isinstance(gammas, Iterable))
+        least = 1 if min_events is None else min_events
+        for name, number, lowest in (
             ("bootstrap", bootstrap, 0),
             ("seed", seed, 0),
-            ("min_events", min_events, 1),
+            ("min_events", least, 1),
         ):
-            given = name != "min_events" or value is not None
-            if given and (not isinstance(value, int) or isinstance(value, bool) or value < lowest):
-                raise InputError(
-                    name, f"must be an integer >= {lowest}", printable(repr(value), 60)
-                )
+            is_good = type(number) is int and number >= lowest
+            _require(name, number, f"an integer >= {lowest}", is_good)
         chosen = {"late": late, "repeats": repeats, "response": response, "contracts": contracts}
         for name, known in CHOICES.items():
-            if chosen[name] not in known:
-                got = printable(repr(chosen[name]), 60)
-                raise InputError(name, f"must be {' or '.join(known)}", got)
-        if not number_text(prior) or prior < 0:
-            raise InputError("prior", "must be a number >= 0", printable(repr(prior), 60))
+            _require(name, chosen[name], " or ".join(known), chosen[name] in known)
+        _require("prior", prior, "a number >= 0", number_text(prior) != "" and prior >= 0)
+        self.gammas = tuple(dict.fromkeys(map(check_gamma, gammas)))
         self.bootstrap, self.seed, self.min_events, self.items = bootstrap, seed, min_events, items
         self.late, self.repeats, self.response = late, repeats, response
-        self.prior = float(prior)
-        self.contracts = contracts
+        self.prior, self.contracts = float(prior), contracts
         self.metrics = make_metrics(self.gammas, contracts)
 
     def evaluate_all(self, forecasts: Iterable[object], problems: Iterable[object]) -> Results:
@@ -240,10 +238,9 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
         ranked = [at for at in range(len(names)) if records[at]["n_events"] >= least]
         clusters = len(set(events.cluster_names()))
         add_ranks(records, ranked, measures, scored, Draws(clusters, self.bootstrap, self.seed))
+        named = dict(zip(names, records, strict=False))  # the last records are the baselines'
         forecasters = {names[at]: records[at] for at in ranked}
-        provisional = {
-            name: records[at] for at, name in enumerate(names) if name not in forecasters
-        }
+        provisional = {name: named[name] for name in named if name not in forecasters}
         by, why = choose_ranking(scored, ranked)
         categories = details.score_categories(scored, set(ranked))
         checksums = details.question_checksums(scored.events)
