@@ -32,7 +32,7 @@ from .scores import check_gamma
 from .tidy_files import open_csv
 
 if TYPE_CHECKING:
-    from forecasteval.display.pages import Page
+    from forecasteval.display.html import Page
 
 NAME: Final = "Prophet Arena"
 GAMMAS: Final = (0.0, 0.5, 1.0)  # the seed's figure
