@@ -71,6 +71,8 @@ def comparison_report(comparison: Row) -> Report:
         "",
         f"Comparison on {comparison['n']} questions, {against}{lower_is_better(comparison)}",
     ]
+    if comparison.get("pending"):
+        report += [f"{comparison['pending']} more are pending: they have no truth yet"]
     if comparison["left_out"]:
         report += [
             f"{comparison['left_out']} more are left out: not all of these forecasters answered them"

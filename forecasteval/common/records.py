@@ -371,14 +371,12 @@ def strict_value(value: object) -> object:
 _UNSAFE: Final = re.compile(UNSAFE.pattern.replace(r"\x00-\x1f", r"\x00-\x09\x0b-\x1f"))
 
 
-def dump_json(
-    value: object, indent: int | None = None, ascii_only: bool = False, **form: Any
-) -> str:
+def dump_json(value: object, indent: int | None = None, ascii_only: bool = False) -> str:
     """Strict JSON with sorted keys; readable Chinese unless `ascii_only`, unsafe characters escaped
     (`UNSAFE`).
     """
     encoder = json.JSONEncoder(
-        ensure_ascii=ascii_only, allow_nan=False, sort_keys=True, indent=indent, **form
+        ensure_ascii=ascii_only, allow_nan=False, sort_keys=True, indent=indent
     )
     try:
         text = encoder.encode(value)
@@ -394,7 +392,7 @@ def dump_pieces(
     record: Mapping[str, Any], indent: int | None = None, ascii_only: bool = False
 ) -> Iterator[str]:
     """`dump_json(record, …)` piece by piece: the text of its "items" may need more memory than
-    there is.
+    there is. With an indent, each item is a line.
     """
     items = record.get("items")
     if not items:
@@ -402,41 +400,24 @@ def dump_pieces(
         return
     mark = os.urandom(16).hex()
     before, after = dump_json({**record, "items": [mark]}, indent, ascii_only).split(f'"{mark}"')
-    newline = " " if indent is None else "\n" + " " * 2 * indent
+    joint = ", " if indent is None else ",\n" + " " * 2 * indent
     yield before
     for number, item in enumerate(items):
-        yield f",{newline}" * (number > 0) + _dump_item(item, indent, ascii_only)
+        yield joint * (number > 0) + dump_json(item, None, ascii_only)
     yield after
 
 
-def _dump_item(item: Mapping[str, object], indent: int | None, ascii_only: bool) -> str:
-    """`dump_json(item, …)`, indented as in a list in an object."""
-    outer = "" if indent is None else "\n" + " " * 2 * indent
-    if (
-        indent is None
-        or not item
-        or any(isinstance(value, (dict, list, tuple)) for value in item.values())
-    ):
-        return dump_json(item, indent, ascii_only).replace("\n", outer)
-    # The separator does what an indentation would, which Python writes ten times slower.
-    inner = outer + " " * indent
-    text = dump_json(item, None, ascii_only, separators=(f",{inner}", ": "))
-    return f"{{{inner}{text[1:-1]}{outer}}}"
+_PARTS: Final = re.compile("([^0-9]*)([0-9]*)")
 
 
-_DIGITS: Final = re.compile("([0-9]+)")
-
-
-def natural_key(name: str) -> list[tuple[int, str]]:
+def natural_key(name: str) -> list[tuple[str, int, str]]:
     """A key that sorts names as readers do.
 
     >>> sorted(["week10", "week9", "250922"], key=natural_key)
     ['250922', 'week9', 'week10']
     """
-    parts = _DIGITS.split(name)  # texts and numbers take turns
-    numbers = [part.lstrip("0") if place % 2 else part for place, part in enumerate(parts)]
-    lengths = [len(part) if place % 2 else 0 for place, part in enumerate(numbers)]
-    return [*zip(lengths, numbers, strict=True), (0, name)]
+    parts = [(text, digits.lstrip("0")) for text, digits in _PARTS.findall(name)]
+    return [*((text, len(digits), digits) for text, digits in parts), (name, 0, "")]
 
 
 def encode_fields(*fields: str) -> bytes:

@@ -277,3 +277,10 @@ def test_a_damaged_summary_removes_no_result(tmp_path: Path, content: Any) -> No
     (tmp_path / "prediction/250922-a.json").unlink()
     run(tmp_path, "nightly")
     assert names(tmp_path) == {"250922-a.json", "250922-b.json"}
+
+
+def test_a_comparison_is_on_the_resolved_questions(tmp_path: Path) -> None:
+    done = run(week(tmp_path, "AAAABB.."), "compare", "250922-a", "250922-b")
+    lines = done.out.splitlines()
+    at = lines.index("Comparison on 6 questions, 250922.json")
+    assert lines[at + 1] == "2 more are pending: they have no truth yet"
