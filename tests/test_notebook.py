@@ -138,19 +138,25 @@ def executed(jupyter: Path, tmp_path_factory: pytest.TempPathFactory) -> Execute
         names = f"ROOT, URL, EVIL = {str(ROOT)!r}, {server.url!r}, {EVIL!r}\n"
         sources = [textwrap.dedent(cell).strip() for cell in CELLS]
         sources[0] = names + sources[0]
-        notebook = nbformat.v4.new_notebook(
-            cells=[nbformat.v4.new_code_cell(source) for source in sources]
-        )
-        client = nbclient.NotebookClient(
-            notebook,
-            timeout=60,
-            kernel_name="evaluation",
-            resources={"metadata": {"path": str(folder)}},
-        )
-        client.execute()  # CellExecutionError, with the cell's traceback, if anything raises
+        notebook = execute(sources, folder)
         asked = len(server.requests)
     nbformat.validate(notebook)
     return Executed(notebook, folder, asked)
+
+
+def execute(sources: list[str], folder: Path) -> Any:
+    """The notebook of these cells; CellExecutionError, with the traceback, if one raises."""
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(source) for source in sources]
+    )
+    client = nbclient.NotebookClient(
+        notebook,
+        timeout=60,
+        kernel_name="evaluation",
+        resources={"metadata": {"path": str(folder)}},
+    )
+    client.execute()
+    return notebook
 
 
 def test_results_show_themselves_as_a_table(executed: Executed) -> None:
@@ -163,6 +169,25 @@ def test_results_show_themselves_as_a_table(executed: Executed) -> None:
 
 def expected() -> Results:
     return FutureXEvaluator().evaluate_all(data("A"))
+
+
+@pytest.mark.extra("matplotlib")
+def test_every_plot_is_shown(jupyter: Path, tmp_path: Path) -> None:
+    rows = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); rows = {data('A')!r}; more = {data('C')!r}"
+    )
+    sources = [
+        f"{rows}; from eval import FutureXEvaluator; from forecasteval.boards import compare, rank",
+        "a = {'name': 'a', **FutureXEvaluator().evaluate_all(rows)}\n"
+        "b = FutureXEvaluator().evaluate_all(more)\nb.plot();",
+        "compare([a, {'name': 'b', **b}]).plot();",
+        "rank([a, {'name': 'b', **b}]).plot();",
+    ]
+    shown = [
+        ["image/png" in output.get("data", {}) for output in cell.outputs]
+        for cell in execute(sources, tmp_path).cells
+    ]
+    assert shown == [[], [True], [True], [True]]
 
 
 def test_data_frame_of_the_items(executed: Executed) -> None:

@@ -196,30 +196,52 @@ def plot(charts: Mapping[str, Chart], name: str | None = None, ax: Any = None) -
             "plot", f"expected one of {', '.join(charts) or 'no charts'}", printable(repr(name), 60)
         )
     with extra_package("matplotlib", "plot"):
-        from matplotlib import font_manager, pyplot, rc_context
+        import matplotlib  # noqa: F401
     import numpy as np
 
-    count, height = max(1, len(chart.panels)), 0.3 * len(chart.table.rows)
-    fonts = set(font_manager.get_font_names())  # names may be in any script
-    with rc_context({"font.family": [name for name in _FONTS if name in fonts]}):
-        if ax is None:
-            columns, lines = min(count, 4), -(-count // 4)
-            size = max(6.4, 3.2 * columns), 1 + max(3.2, 3.2 * lines if chart.panels else height)
-            figure, grid = pyplot.subplots(
-                lines, columns, squeeze=False, figsize=size, layout="constrained"
-            )
-            figure.suptitle(chart.title, parse_math=False)
-            for spare in grid.flat[count:]:
-                spare.set_visible(False)
-            ax = grid.flat[:count]
-        axes = np.ravel(ax)
-        if len(axes) != count:
-            raise InputError("plot", f"{chart.name} has {count} panels", f"{len(axes)} Axes")
-        for each, panel in zip(axes, chart.panels, strict=False):
-            _draw_panel(each, panel)
-        if not chart.panels:
-            _draw_marks(axes[0], chart.table)
+    count = max(1, len(chart.panels))
+    axes = np.ravel(_make_axes(chart, count) if ax is None else ax)
+    if len(axes) != count:
+        raise InputError("plot", f"{chart.name} has {count} panels", f"{len(axes)} Axes")
+    for each, panel in zip(axes, chart.panels, strict=False):
+        _draw_panel(each, panel)
+    if not chart.panels:
+        _draw_marks(axes[0], chart.table)
+    _choose_fonts([axes[0].figure] if ax is None else axes)
     return axes[0] if count == 1 else axes
+
+
+def _make_axes(chart: Chart, count: int) -> Any:
+    """Axes on a figure of their own, four beside each other."""
+    from matplotlib import pyplot
+
+    columns, lines = min(count, 4), -(-count // 4)
+    height = 3.2 * lines if chart.panels else 0.3 * len(chart.table.rows)
+    figure, grid = pyplot.subplots(
+        lines,
+        columns,
+        squeeze=False,
+        figsize=(max(6.4, 3.2 * columns), 1 + max(3.2, height)),
+        layout="constrained",
+    )
+    figure.suptitle(chart.title, parse_math=False)
+    for spare in grid.flat[count:]:
+        spare.set_visible(False)
+    return grid.flat[:count]
+
+
+def _choose_fonts(parents: Iterable[Any]) -> None:
+    """Fonts for texts in other scripts; `rc_context` around `subplots` would undo what a notebook
+    sets with its first figure, and it would show no further one.
+    """
+    from matplotlib import font_manager
+    from matplotlib.text import Text
+
+    fonts = set(font_manager.get_font_names())
+    known = [name for name in _FONTS if name in fonts]
+    for text in (text for parent in parents for text in parent.findobj(Text)):
+        if not text.get_text().isascii():
+            text.set_fontfamily(known)
 
 
 def _draw_panel(ax: Axes, panel: Panel) -> None:
