@@ -112,9 +112,10 @@ def heat_class(value: float) -> str:
 def show_heat(value: float | None, text: str = "", kind: str = "") -> Html:
     """A score on its colour, with all its digits when it is pointed at."""
     if value is None or math.isnan(value):
-        return tag("span", text or "–", class_=f"{kind} hx".lstrip())
-    shown, style = text or show_score(value, 2), f"{kind} {heat_class(value)}".lstrip()
-    return tag("span", shown, class_=style, title=show_score(value, 4))
+        return tag("span", text or "–", class_=f"{kind} hx")
+    shown = escape(text) if text else show_score(value, 2)
+    title = show_score(value, 4)
+    return Html(f'<span class="{kind} {heat_class(value)}" title="{title}">{shown}</span>')
 
 
 # --- Tables ---

@@ -128,8 +128,8 @@ def draw_shares(shares: Iterable[Share], kind: str = "lost") -> Html:
 
 def draw_bar_of(share: float, kind: str = "") -> Html:
     """A bar as long as its share of the longest, from 0 to 1."""
-    rect = tag("rect", width=f"{share * 100:.0f}%", height="100%", rx=1)
-    return tag("svg", rect, class_=f"bl {kind}".rstrip(), aria_hidden="true")
+    rect = f'<rect width="{share * 100:.0f}%" height="100%" rx="1"></rect>'
+    return Html(f'<svg class="bl {kind}" aria-hidden="true">{rect}</svg>')
 
 
 def draw_dots(axis: Axis, values: Iterable[tuple[str, float]], mark: float | None = None) -> Html:

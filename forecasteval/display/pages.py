@@ -290,6 +290,8 @@ def show_text(text: object, limit: int = CUT) -> str:
     `limit` characters.
     """
     shown = str(text)
+    if len(shown) <= limit and shown.isprintable():
+        return shown
     cut = f"{shown[: limit - 1]}…" if len(shown) > limit else shown
     if not cut.replace("\n", "").isprintable():
         cut = "\n".join([printable(line.replace("\t", " ")) for line in cut.split("\n")])

@@ -136,9 +136,8 @@ def draw_cost(cost: float, most: float) -> Html:
     """What a question costs, and a bar for it: its share of the most."""
     if not cost:
         return tag("span", "", class_="co")
-    return tag(
-        "span", show_signed(-cost), draw_bar_of(cost / most), class_="co", title=f"{cost:.6f}"
-    )
+    shown = f"{show_signed(-cost)}{draw_bar_of(cost / most)}"
+    return Html(f'<span class="co" title="{cost:.6f}">{shown}</span>')
 
 
 def cause_chart(
@@ -196,13 +195,14 @@ def draw_inside(
     """
     pairs = [_draw_fact(title, text) for title, text in facts if text]
     boxes = [_draw_text(title, text) for title, text in texts if text]
-    address = [
-        tag("a", f"#{key}", href=f"#{key}"),
-        tag("button", "Copy link", type="button", class_="js", data_copy=key),
-    ]
+    name = escape(key)
+    address = (
+        f'<a href="#{name}">#{name}</a>'
+        f'<button type="button" class="js" data-copy="{name}">Copy link</button>'
+    )
     return Html(
-        f'<dl class="facts">{"".join(pairs)}</dl>'
-        f'<dl class="two">{"".join(boxes)}</dl>{tag("p", *address, *foot, class_="foot")}'
+        f'<dl class="facts">{"".join(pairs)}</dl><dl class="two">{"".join(boxes)}</dl>'
+        f'<p class="foot">{address}{join(*foot)}</p>'
     )
 
 
@@ -213,10 +213,10 @@ def _draw_fact(title: str, text: str) -> str:
 
 def _draw_text(title: str, text: Cell) -> str:
     """A long text; the keyboard reaches one that may be higher than its box."""
-    if type(text) is Html:
-        return f'<div><dt>{escape(title)}</dt><dd class="box">{text}</dd></div>'
-    scrolls = ' tabindex="0"' * (len(str(text)) + 30 * str(text).count("\n") > _SCROLLED)
-    return f'<div><dt>{escape(title)}</dt><dd class="box"{scrolls}>{show_marked(text)}</dd></div>'
+    shown = show_marked(text)
+    high = type(text) is not Html and len(shown) + 30 * shown.count("\n") > _SCROLLED
+    scrolls = ' tabindex="0"' if high else ""
+    return f'<div><dt>{escape(title)}</dt><dd class="box"{scrolls}>{shown}</dd></div>'
 
 
 def show_marked(text: Cell) -> Html:

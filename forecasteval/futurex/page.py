@@ -158,8 +158,7 @@ class _Question(NamedTuple):
         """How the answer was read, where that was not from a box by the grammar."""
         if self.item["decided_by"] == "model":
             return _BY_MODEL
-        answer = read_answer(self.answer) if self.item["outcome"] == "scored" else None
-        return _BOXLESS if answer and not answer.boxed else ""
+        return _BOXLESS if self.item["unboxed"] else ""
 
 
 _Read = Callable[[], list[_Question]]
@@ -251,7 +250,9 @@ def _read_question(
     answer = raw if isinstance(raw, str) else as_text(raw)
     if not isinstance(record, Mapping) or item["answer"] not in answer:
         return _Question(item, cost, item["prompt"], item["answer"], None, same_id)
-    truth = read_record(record, "", 1, rules).truth if rules else None
+    truth = None  # the reasons of other kinds need none
+    if rules and item["kind"] == "number":
+        truth = read_record(record, "", 1, rules).truth
     return _Question(item, cost, str(record.get("prompt") or ""), answer, truth, same_id)
 
 

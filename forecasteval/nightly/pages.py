@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval.boards.board_page import make_page, page_key
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import write_atomic
 from forecasteval.common.records import RecordFile, as_text, group_by, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.display.blocks import AnyPage, render
 from forecasteval.display.results import Results
-from forecasteval.display.tables import (
-    Link,
-)
+from forecasteval.display.tables import Link
 from forecasteval.nightly.store import is_current, lock_folder, read_stored, result_pieces
-from forecasteval.ranking.board import file_rows
-from forecasteval.ranking.changes import History
 from forecasteval.ranking.names import BOARD
+
+if TYPE_CHECKING:
+    from forecasteval.ranking.changes import History
 
 Row = Mapping[str, Any]
 
@@ -100,6 +98,9 @@ def write_board(board: Row, folder: Path, history: History | None, datasets: Pat
 
     Prompts are read from the files in the folder `datasets` that have the checksums of the board.
     """
+    from forecasteval.boards.board_page import make_page, page_key  # a run's page needs neither
+    from forecasteval.ranking.board import file_rows
+
     checksums = {row["name"]: row["file_sha256"] for row in file_rows(board)}
     linked = {
         name
