@@ -199,18 +199,19 @@ def _key(line: Line) -> Key:
 
 def _read_board(board: Mapping[str, Any]) -> dict[Key, Line]:
     """The present state of each system, by its key."""
-    rows = [
-        (row["name"], _read_row(table, row))
-        for table in list_tables(board)
-        for row in table["rows"]
-    ]
+    rows, seasons = list[tuple[str, Line]](), Counter[str]()
+    for table in list_tables(board):
+        seasons[table["benchmark"]] += table["kind"] == "pooled"
+        place = seasons[table["benchmark"]]
+        lines = [_read_row(table, row) for row in table["rows"]]
+        for row, line in zip(table["rows"], lines, strict=True):
+            if "rank" in line and place > 1:  # a benchmark has several where its rules differ
+                line["dataset"] += f" ({place})"
+            rows.append((row["name"], line))
     often = Counter(_key(line) for _, line in rows)
     states: dict[Key, Line] = {}
     for name, line in rows:
-        if "rank" in line:
-            while _key(line) in states:
-                line["dataset"] += ", other rules"
-        elif often[_key(line)] > 1:
+        if often[_key(line)] > 1:
             # of two names of a file, or of runs that were asked other questions
             line["system"] += f" ({name})"
         states[_key(line)] = line
