@@ -227,7 +227,7 @@ class Pair:
     p_first: float | None = None  # where A is the first system: adjusted over its pairs
     detectable: float | None  # the least difference that is found four times out of five
     levels: dict[Level, Tally]
-    both_read: BothRead | None  # None where there is no such question
+    both_read: BothRead | None  # of the first system's pairs, if it says something else
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, zip_longest
+from itertools import combinations, compress, zip_longest
 from operator import itemgetter
 from typing import Any, Final
 
@@ -194,11 +194,11 @@ def _list_some(counts: Counter[tuple[str, str]]) -> str:
 
 def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[PairedDifference]:
     pairs = list(combinations(systems, 2))
-    whole = measure_differences(pairs, levels)
-    read = measure_differences(pairs, levels, both_read=True)
-    adjusted = _adjust([difference.p for difference in whole], len(systems))
+    differences = measure_differences(pairs, levels)
+    adjusted = _adjust([difference.p for difference in differences], len(systems))
     return [
-        _describe_pair(*each, levels) for each in zip(pairs, whole, read, adjusted, strict=True)
+        _describe_pair(*pair, difference, levels, *p)
+        for pair, difference, p in zip(pairs, differences, adjusted, strict=True)
     ]
 
 
@@ -211,48 +211,79 @@ def _adjust(p_values: Sequence[float], systems: int) -> list[tuple[float, float 
 
 
 def _describe_pair(
-    pair: tuple[System, System],
+    a: System,
+    b: System,
     difference: Difference,
-    of_read: Difference,
-    adjusted: tuple[float, float | None],
     levels: Sequence[Level],
+    p_holm: float,
+    p_first: float | None,
 ) -> PairedDifference:
-    a, b = pair
     error = stratified_error(difference.spread)
     most = a.share * a.scale.width  # of the difference of two scores
     least = detectable_difference(error) if error else math.inf
-    values = {level: values for level, (_, values) in zip(levels, difference.strata, strict=True)}
-    spread = {level: values for level, (_, values) in zip(levels, difference.spread, strict=True)}
+    by_level = {
+        level: LevelDifference(
+            difference=mean(values), interval=stratified_interval([(1.0, values)], (-most, most))
+        )
+        for level, (_, values) in zip(levels, difference.spread, strict=True)
+    }
     return PairedDifference(
         a=a.name,
         b=b.name,
         difference=difference.value,
         interval=stratified_interval(difference.spread, (-most, most)),
         p=difference.p,
-        p_holm=adjusted[0],
-        p_first=adjusted[1],
+        p_holm=p_holm,
+        p_first=p_first,
         p_t=t_tail(difference.value / error[0], error[1]) if error else None,
         detectable=least if least <= a.scale.width else None,
-        levels={level: tally(values[level], a.scale.sign) for level in levels},
-        level_differences={
-            level: LevelDifference(
-                difference=mean(spread[level]),
-                interval=stratified_interval([(1.0, spread[level])], (-most, most)),
-            )
-            for level in levels
-        },
+        levels=_tally(a, b, levels),
+        level_differences=by_level,
         questions=_movers(a, b, levels, difference.parts),
-        both_read=_both_read(of_read, most),
+        both_read=_compare_read(a, b, levels) if p_first is not None else None,
     )
 
 
-def _both_read(difference: Difference, most: float) -> BothRead | None:
-    """The difference over the questions of which both answers were read; None if there are none."""
-    count = sum(len(values) for _, values in difference.strata)
-    if not count:
+def _compare_read(a: System, b: System, levels: Sequence[Level]) -> BothRead | None:
+    """The difference over the questions of which both answers were read; None if there are none, or
+    if both answers to all of them were.
+    """
+    both: dict[Level, list[bool]] = {}
+    for level in levels:
+        answered = zip(a.questions[level].answered, b.questions[level].answered, strict=True)
+        both[level] = [x and y for x, y in answered]
+    count = sum(map(sum, both.values()))
+    if count in (0, sum(map(len, both.values()))):
         return None
+    read = _keep(a, both), _keep(b, both)
+    (difference,) = measure_differences([read], levels)
+    most = read[0].share * a.scale.width
     interval = stratified_interval(difference.spread, (-most, most))
     return BothRead(n=count, difference=difference.value, interval=interval, p=difference.p)
+
+
+def _keep(system: System, kept: Mapping[Level, Sequence[bool]]) -> System:
+    """The system on the questions that are kept."""
+    questions = {}
+    for level, each in kept.items():
+        of_level = system.questions[level]
+        questions[level] = Questions(
+            ids=[*compress(of_level.ids, each)],
+            scores=[*compress(of_level.scores, each)],
+            answered=[*compress(of_level.answered, each)],
+            clusters=[*compress(of_level.clusters, each)],
+            outcomes={},
+        )
+    return replace(system, questions=questions)
+
+
+def _tally(a: System, b: System, levels: Sequence[Level]) -> dict[Level, Tally]:
+    """Wins, ties and losses of A by level."""
+    tallies = {}
+    for level in levels:
+        scores = zip(a.questions[level].scores, b.questions[level].scores, strict=True)
+        tallies[level] = tally([x - y for x, y in scores], a.scale.sign)
+    return tallies
 
 
 def _movers(a: System, b: System, levels: Sequence[Level], parts: Sequence[float]) -> list[Mover]:
@@ -289,11 +320,6 @@ def compare_over_weeks(
     gaps = [season.gap(places[a], places[b]) for a, b in pairs]
     joined = [(_join_weeks(season, a, b), _join_weeks(season, b, a)) for a, b in pairs]
     levels = [*season.weights]
-    most = season.share * season.scale.width
-    of_read: list[BothRead | None] = [None] * len(pairs)
-    for place, both in enumerate(joined[: len(names) - 1]):
-        (difference,) = measure_differences([both], levels, both_read=True)
-        of_read[place] = _both_read(difference, most)
     adjusted = _adjust([gap.p for gap in gaps], len(names))
     return SeasonComparison(
         **vars(season.describe()),
@@ -306,10 +332,10 @@ def compare_over_weeks(
                 p_holm=p_holm,
                 p_first=p_first,
                 levels=_tally(*both, levels),
-                both_read=difference,
+                both_read=_compare_read(*both, levels) if p_first is not None else None,
             )
-            for (a, b), gap, both, (p_holm, p_first), difference in zip(
-                pairs, gaps, joined, adjusted, of_read, strict=True
+            for (a, b), gap, both, (p_holm, p_first) in zip(
+                pairs, gaps, joined, adjusted, strict=True
             )
         ],
     )
@@ -368,12 +394,3 @@ def _chain(columns: Sequence[Questions]) -> Questions:
         clusters=[cluster for each in columns for cluster in each.clusters],
         outcomes={},
     )
-
-
-def _tally(a: System, b: System, levels: Iterable[Level]) -> dict[Level, Tally]:
-    """Wins, ties and losses of A by level."""
-    scores = {level: (a.questions[level].scores, b.questions[level].scores) for level in levels}
-    return {
-        level: tally([x - y for x, y in zip(*both, strict=True)], a.scale.sign)
-        for level, both in scores.items()
-    }

@@ -1,4 +1,4 @@
-"""Many results as tables: one per dataset, best first, each system tested against the one above it.
+"""Many results as tables: one per dataset, best first, each system tested against the first.
 
 Several runs of one system on one dataset are one system there, whose scores are its means by
 question.

@@ -5,14 +5,13 @@ adjustment.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import compress
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from forecasteval.common.errors import InputError
+from forecasteval.common.records import group_by
 from forecasteval.common.statistics import (
-    cluster_values,
     mean,
     stratified_error,
     stratified_mean,
@@ -39,53 +38,29 @@ class Difference(NamedTuple):
 
 
 def measure_differences(
-    pairs: Iterable[tuple[System, System]], levels: Sequence[Level], both_read: bool = False
+    pairs: Iterable[tuple[System, System]], levels: Sequence[Level]
 ) -> list[Difference]:
-    """The differences of pairs of systems over `levels`, tested together (`paired_test`).
-
-    With `both_read` over the questions of which both answers were read, by the weights of the
-    levels that have such questions.
-    """
-    measured = [_measure(a, b, levels, both_read) for a, b in pairs]
+    """The differences of pairs of systems over `levels`, tested together (`paired_test`)."""
+    measured = [_measure(a, b, levels) for a, b in pairs]
     tests = paired_test([difference.spread for difference, _ in measured], [f for _, f in measured])
     return [difference._replace(p=p) for (difference, _), p in zip(measured, tests, strict=True)]
 
 
-def _measure(
-    a: System, b: System, levels: Sequence[Level], both_read: bool
-) -> tuple[Difference, list[float]]:
+def _measure(a: System, b: System, levels: Sequence[Level]) -> tuple[Difference, list[float]]:
     """A difference without its p, and what changes its sign as one: questions, or clusters of them
-    over all levels. Questions that do not count have a part of 0, so that all pairs have as many.
+    over all levels.
     """
     strata: Strata = []
-    spread: Strata = []
-    kept: list[list[bool]] = []
-    clusters: list[str] = []
     for level in levels:
-        of_a, of_b = a.questions[level], b.questions[level]
-        both = zip(of_a.answered, of_b.answered, strict=True)
-        keep = [not both_read or (x and y) for x, y in both]
-        scores = zip(of_a.scores, of_b.scores, strict=True)
-        values = [a.share * (x - y) for x, y in compress(scores, keep)]
-        names = [*compress(of_a.clusters, keep)]
-        strata.append((a.weights[level], values))
-        spread.append((a.weights[level], cluster_values(values, names) if names else values))
-        kept.append(keep)
-        clusters += of_a.clusters
+        scores = zip(a.questions[level].scores, b.questions[level].scores, strict=True)
+        strata.append((a.weights[level], [a.share * (x - y) for x, y in scores]))
     total = math.fsum(weight for weight, values in strata if values)
-    parts: list[float] = []
-    for (weight, values), keep in zip(strata, kept, strict=True):
-        left = iter(values)
-        parts += [weight / total / len(values) * next(left) if counts else 0.0 for counts in keep]
-    difference = Difference(stratified_mean(strata), math.nan, strata, spread, parts)
-    return difference, _sum_by_name(parts, clusters) if clusters else parts
-
-
-def _sum_by_name(parts: Sequence[float], names: Sequence[str]) -> list[float]:
-    sums: dict[str, list[float]] = defaultdict(list)
-    for name, part in zip(names, parts, strict=True):
-        sums[name].append(part)
-    return list(map(math.fsum, sums.values()))
+    parts = [weight / total / len(values) * value for weight, values in strata for value in values]
+    clusters = [name for level in levels for name in a.questions[level].clusters]
+    by_cluster = group_by(zip(clusters, parts, strict=False), itemgetter(0)).values()
+    flipped = [math.fsum(part for _, part in same) for same in by_cluster] or parts
+    spread = a.cluster(strata, levels)
+    return Difference(stratified_mean(strata), math.nan, strata, spread, parts), flipped
 
 
 def tally(differences: Sequence[float], sign: int) -> Tally:
