@@ -127,8 +127,9 @@ def test_every_form_is_drawn() -> None:
     lines = [Line("a", [(0.0, 0.5), (1.0, None)], [0.1, 0.2]), Line("b", [(0.0, 0.1)], faint=True)]
     rows = [["a", Shade(1.0), Shade(None)], ["b", Shade(-0.5), Shade(0.0)]]
     table = make_table(named("one", "two"), rows)
+    panels = [Panel("p", lines, axis, axis, mark) for mark in (ends, None)]
     charts: dict[str, Any] = {
-        "two": Chart("two", "T", "D", table, [Panel("p", lines, axis, axis, mark) for mark in (ends, None)]),
+        "two": Chart("two", "T", "D", table, panels),
         "matrix": Chart("matrix", "T", "D", table),
         "bars": Chart("bars", "T", "D", make_table(named("n"), [["a", Bar(3.0)]])),
     }  # fmt: skip

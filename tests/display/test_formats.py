@@ -154,7 +154,11 @@ def test_tables_of_several_datasets_and_benchmarks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "header", "rows"),
     [
-        (NAMES, "System,Level 1,Level 2,Level 3,Level 4,Overall,95% interval low,95% interval high", 2),
+        (
+            NAMES,
+            "System,Level 1,Level 2,Level 3,Level 4,Overall,95% interval low,95% interval high",
+            2,
+        ),
         (NAMES[:2], "System,Level 1,", 1),
         (("-f", "prophet-sample"), "Rank,Forecaster,Events,", 14),
         (("compare", *NAMES[1::2]), "A,B,A − B,95% interval low,95% interval high,p", 1),
@@ -175,7 +179,9 @@ def test_csv_of_nightly_is_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["markdown", "latex"])
-@pytest.mark.parametrize("command", ["-f 250915-random -f 250915-careful", "compare 250915-random 250915-careful"])  # fmt: skip
+@pytest.mark.parametrize(
+    "command", ["-f 250915-random -f 250915-careful", "compare 250915-random 250915-careful"]
+)
 def test_forms_hold_every_table_of_the_report(form: str, command: str) -> None:
     text = run(ROOT, *command.split()).out
     done = run(ROOT, *command.split(), "--format", form)
