@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
@@ -19,13 +19,71 @@ _BLACKLIST: Final = (
 )
 
 
-def _setting(default: object, text: str, allowed: tuple[object, ...] = ()) -> Any:
-    """A setting with its help; `allowed` are words or a range, where the type of the default does
-    not say enough.
+def _setting(default: Any, text: str, read: Callable[[Any], Any]) -> Any:
+    """A setting with its help and the function that reads a value of it, typed or as text, which
+    raises ValueError for what it cannot be.
     """
-    if isinstance(default, (int, float)) and not allowed:
-        allowed = ("true", "false") if isinstance(default, bool) else (1, 1e9)
-    return field(default=default, metadata={"help": text, "allowed": allowed})
+    return field(default=default, metadata={"help": text, "read": read})
+
+
+def _choice(default: str | None, text: str, allowed: Sequence[str]) -> Any:
+    def read(value: Any) -> str | None:
+        word = str(value).strip().lower()
+        if default is None and word == "none":
+            return None
+        return allowed[allowed.index(word)]
+
+    return _setting(default, text, read)
+
+
+def _flag(default: bool, text: str) -> Any:
+    return _setting(
+        default, text, lambda value: ("false", "true").index(str(value).strip().lower()) == 1
+    )
+
+
+def _number(default: float, text: str, low: float = 1, high: float = 1e9) -> Any:
+    def read(value: Any) -> float:
+        number = float(value if isinstance(value, str) else number_text(value))
+        if not low <= number <= high or (isinstance(default, int) and not number.is_integer()):
+            raise ValueError(value)  # nan is in no range
+        return type(default)(number)
+
+    return _setting(default, text, read)
+
+
+def _words(default: Any, text: str, least: int = 0) -> Any:
+    def read(value: Any) -> tuple[str, ...] | None:
+        return None if default is None and _is_none(value) else _read_words(value, least)
+
+    return _setting(default, text, read)
+
+
+def _is_none(value: Any) -> bool:
+    return str(value).strip().lower() == "none"
+
+
+def _read_words(value: Any, least: int) -> tuple[str, ...]:
+    """A list, JSON text of a list, or words with commas between them."""
+    if isinstance(value, str) and value.strip().startswith("["):
+        value = json.loads(value)
+    parts = value.split(",") if isinstance(value, str) else value
+    texts = (str(part).strip() for part in (parts if isinstance(parts, (list, tuple)) else [parts]))
+    words = tuple(filter(None, texts))
+    if len(words) < least:
+        raise ValueError(value)
+    return words
+
+
+def _read_years(value: Any) -> int | tuple[int, ...] | None:
+    """The year from which on tables count, or a list of years."""
+    if _is_none(value):
+        return None
+    years = _read_words(value, 1)
+    if not all(re.fullmatch(r"[0-9]{1,4}", year) for year in years):
+        raise ValueError(value)
+    is_list = isinstance(value, (list, tuple)) or not {",", "["}.isdisjoint(str(value))
+    return tuple(map(int, years)) if is_list else int(years[0])
 
 
 @dataclass(frozen=True)
@@ -35,57 +93,61 @@ class Settings:
     """
 
     year_filter: int | tuple[int, ...] | None = _setting(
-        None, "none, N (published in N or later), or a list of years: 2019,2021 or [2019]"
+        None,
+        "none, N (published in N or later), or a list of years: 2019,2021 or [2019]",
+        _read_years,
     )
-    condition_keys: tuple[str, ...] | None = _setting(
+    condition_keys: tuple[str, ...] | None = _words(
         None, "none (all keys that occur) or the list of keys to use"
     )
-    condition_require: str = _setting(
+    condition_require: str = _choice(
         "content", "required of every item of a row: content, smiles or none", _REQUIRED
     )
-    smiles_exempt_keys: tuple[str, ...] = _setting(
+    smiles_exempt_keys: tuple[str, ...] = _words(
         ("solvents",), "keys whose items need no SMILES with --condition-require smiles"
     )
-    reactant_product_require: str = _setting(
+    reactant_product_require: str = _choice(
         "smiles", "required of every reactant and product: smiles, content or none", _REQUIRED
     )
-    input_products_mode: str = _setting(
+    input_products_mode: str = _choice(
         "main_only", "products shown: main_only or all", ("main_only", "all")
     )
-    yield_field_priority: tuple[str, ...] = _setting(
+    yield_field_priority: tuple[str, ...] = _words(
         ("isolated_yield", "yield_ratio"),
         "result fields that hold the yield, the first readable one counts",
+        least=1,
     )
-    expand_current_conditions: bool = _setting(
+    expand_current_conditions: bool = _flag(
         True, "lift the keys inside current_conditions (true or false)"
     )
-    condition_keys_blacklist: tuple[str, ...] = _setting(_BLACKLIST, "keys that are not conditions")
-    normalize_conditions: bool = _setting(
+    condition_keys_blacklist: tuple[str, ...] = _words(_BLACKLIST, "keys that are not conditions")
+    normalize_conditions: bool = _flag(
         True, "compare conditions regardless of width, blanks, case and order (true or false)"
     )
-    balance_all_varying_options: bool = _setting(
+    balance_all_varying_options: bool = _flag(
         False, "balance how often values occur in all_varying options (true or false)"
     )
-    balance_max_imbalance_ratio: float = _setting(
+    balance_max_imbalance_ratio: float = _number(
         1.5, "ratio of most to least frequent value up to which nothing is balanced, >= 1"
     )
-    balance_min_options: int = _setting(4, "minimum of options after balancing")
-    min_reference_options: int = _setting(2, "minimum of references of a question")
-    max_reference_options: int = _setting(5, "maximum of references of a question")
-    min_reference_remaining_effective_options: int = _setting(
+    balance_min_options: int = _number(4, "minimum of options after balancing")
+    min_reference_options: int = _number(2, "minimum of references of a question")
+    max_reference_options: int = _number(5, "maximum of references of a question")
+    min_reference_remaining_effective_options: int = _number(
         5, "minimum of options of an all_varying question besides its references"
     )
-    reference_low_mid_fraction: float = _setting(
+    reference_low_mid_fraction: float = _number(
         0.6666666666666666,
         "share of the candidates, from the lowest up, that may be references, in (0, 1]",
-        (1e-9, 1),
+        1e-9,
+        1,
     )
-    max_options: int = _setting(
+    max_options: int = _number(
         20,
         "maximum of options of a question; of more, the best and an even spread of the rest stay",
-        (2, 1e9),
+        2,
     )
-    duplicates: str | None = _setting(
+    duplicates: str | None = _choice(
         None,
         "rows with equal conditions: best, median or drop; none: as the table says, otherwise best",
         DUPLICATES,
@@ -107,7 +169,8 @@ def make_settings(values: Mapping[str, Any]) -> Settings:
     settings = Settings()
     for name, value in values.items():
         try:
-            settings = replace(settings, **{name: _read_setting(name, value)})
+            read = SETTINGS[name].metadata["read"](value)
+            settings = replace(settings, **{name: read})
         except (ValueError, RecursionError):
             option = "--" + name.replace("_", "-")
             raise InputError(
@@ -116,47 +179,3 @@ def make_settings(values: Mapping[str, Any]) -> Settings:
     if settings.max_reference_options < settings.min_reference_options:
         raise InputError("--max-reference-options", "must not be below --min-reference-options")
     return settings
-
-
-def _read_setting(name: str, value: object) -> Any:
-    """The value of a setting, typed or as text; ValueError if it cannot have it."""
-    default, allowed = SETTINGS[name].default, SETTINGS[name].metadata["allowed"]
-    text = str(value).strip().lower()
-    if default is None and text == "none":
-        return None
-    if not allowed:
-        words = _read_words(value)
-        if not words and name in ("year_filter", "yield_field_priority"):
-            raise ValueError(value)
-        return _read_years(value, words) if name == "year_filter" else words
-    if isinstance(allowed[0], str):
-        if text not in allowed:
-            raise ValueError(value)
-        return text == "true" if isinstance(default, bool) else text
-    number = float(value if isinstance(value, str) else number_text(value))
-    is_whole = number.is_integer() or isinstance(default, float)
-    if not allowed[0] <= number <= allowed[1] or not is_whole:  # nan is in no range
-        raise ValueError(value)
-    return int(number) if isinstance(default, int) else number
-
-
-def _read_words(value: object) -> tuple[str, ...]:
-    """A list, JSON text of a list, or words with commas between them."""
-    if isinstance(value, str) and value.strip().startswith("["):
-        value = json.loads(value)
-    parts = (
-        value.split(",")
-        if isinstance(value, str)
-        else value
-        if isinstance(value, (list, tuple))
-        else [value]
-    )
-    return tuple(text for text in (str(part).strip() for part in parts) if text)
-
-
-def _read_years(value: object, years: tuple[str, ...]) -> int | tuple[int, ...]:
-    """The year from which on tables count, or a list of years."""
-    if not all(re.fullmatch(r"[0-9]{1,4}", year) for year in years):
-        raise ValueError(value)
-    listed = isinstance(value, (list, tuple)) or "," in str(value) or "[" in str(value)
-    return tuple(map(int, years)) if listed else int(years[0])
