@@ -30,7 +30,7 @@ from .formats import (
     read_truths,
     shown_names,
 )
-from .tables import CSV, Table, read_table
+from .tables import Table, clear_ids, read_table
 
 _EXAMPLES: Final = """\
   {0} convert logs/run.eval -o prediction/250915-mymodel.json
@@ -40,15 +40,15 @@ _EXAMPLES: Final = """\
   {0} convert --dataset train-00000-of-00001.parquet -o dataset/past.json
 
 One run becomes NAME.json, several become NAME@1.json, NAME@2.json, …"""
-_TAKEN: Final = (
-    "systems.json",
-    "leaderboard.json",
-)  # what describes the systems, and whose result would be a board
+# What describes the systems, and whose result would be a board.
+_TAKEN: Final = ("systems.json", "leaderboard.json")
 
 Check = Callable[[Path], Mapping[str, Any]]  # the mistakes in a dataset
-_NO_IDS: Final = frozenset(
-    {"id", *WRAPPERS}
-)  # an object with such a key may be read as something else
+_NO_IDS: Final = {"id", *WRAPPERS}  # an object with such a key may be read as something else
+_REPEATED: Final = (
+    "ids with several answers, all kept; a score counts them as missing",
+    "ids of several questions, kept with their prompts",
+)
 Converted = tuple[dict[Path, str], list[str]]  # the texts of the files to write, the lines to print
 
 
@@ -111,18 +111,12 @@ def _require_usable(output: Path, sources: Sequence[Path]) -> None:
     if output.suffix != ".json":
         raise InputError(str(output), "expected a name that ends with .json")
     if output.name in _TAKEN:
-        raise InputError(
-            str(output),
-            "expected another name",
-            f"{output.name}, which nightly reads or writes itself",
-        )
-    twice = [
-        str(path) for path, count in Counter(map(os.path.realpath, sources)).items() if count > 1
-    ]
-    if twice:
-        raise InputError(
-            ", ".join(twice), "expected each source once", "a source that is named twice"
-        )
+        got = f"{output.name}, which nightly reads or writes itself"
+        raise InputError(str(output), "expected another name", got)
+    counts = Counter(map(os.path.realpath, sources))
+    if twice := [path for path in counts if counts[path] > 1]:
+        got = "a source that is named twice"
+        raise InputError(", ".join(twice), "expected each source once", got)
 
 
 def _counted(count: int, noun: str) -> str:
@@ -141,17 +135,13 @@ def _convert_answers(paths: Sequence[Path], output: Path, columns: Columns) -> C
         raise InputError(
             str(output), f"expected a name without @ for {count} runs, whose names get @1, @2 …"
         )
-    texts: dict[Path, str] = {}
-    lines: list[str] = []
-    reasons: list[str] = []
+    texts, lines, reasons = dict[Path, str](), list[str](), list[str]()
     numbers = itertools.count(1)
     for source_path, source in sources.items():
         lines.append(f"{source_path}: {source.format}, {_counted(len(source.runs), 'run')}")
         lines += [f"  {note}" for note in source.notes]
-        for (
-            run_number,
-            run,
-        ) in source.runs.items():  # the runs of a single source keep their numbers
+        for run_number, run in source.runs.items():
+            # The runs of a single source keep their numbers.
             number = next(numbers) if len(sources) > 1 else run_number
             path = output if count == 1 else output.with_name(f"{output.stem}@{number}.json")
             title = f"run {number}: no answers, not written"
@@ -162,9 +152,8 @@ def _convert_answers(paths: Sequence[Path], output: Path, columns: Columns) -> C
                 title, notes = f"{path}: {_counted(answers, 'answer')}", notes + repeated
             lines += [title, *(f"  {note}" for note in notes)]
     if not texts:
-        raise InputError(
-            ", ".join(map(str, sources)), "expected answers", f"none ({'; '.join(reasons)})"
-        )
+        where = ", ".join(map(str, sources))
+        raise InputError(where, "expected answers", f"none ({'; '.join(reasons)})")
     return texts, lines
 
 
@@ -172,9 +161,7 @@ def _find_truths(output: Path) -> Truths:
     """The truths of the dataset that a prediction of this name belongs to; none if there is no such
     dataset.
     """
-    for folder in dict.fromkeys(
-        (output.absolute().parent.parent / "dataset", Path("dataset").absolute())
-    ):
+    for folder in (output.absolute().parent.parent / "dataset", Path("dataset").absolute()):
         if dataset := find_dataset(output, folder):
             return read_truths(RecordFile(dataset))
     return {}
@@ -185,12 +172,11 @@ def _other_runs(output: Path, written: Sequence[Path]) -> list[str]:
     count them, too.
     """
     system = re.escape(re.sub(r"@[0-9]+\Z", "", output.stem))
-    paths = [
-        path
+    names = [
+        path.name
         for path in sorted(output.parent.iterdir())
-        if re.fullmatch(rf"{system}(@[0-9]+)?\.json", path.name)
+        if re.fullmatch(rf"{system}(@[0-9]+)?\.json", path.name) and path not in written
     ]
-    names = [path.name for path in paths if path not in written]
     return [f"also in the folder, not from this source: {grouped_names(names)}"] if names else []
 
 
@@ -201,37 +187,25 @@ def prediction_text(run: Run) -> tuple[str, int, list[str]]:
     rows with prompts, by which FutureX tells questions of one id apart; what stays ambiguous counts
     as missing there.
     """
-    by_id: dict[str, list[Answer]] = {}
-    reasons = RecordNotes()
+    by_id: dict[str, dict[tuple[str, str], Answer]] = {}
+    notes = RecordNotes()
     for answer in run.answers:
-        same = by_id.setdefault(answer.id, [])
-        if any(
-            answer.prompt == other.prompt and as_text(answer.value) == as_text(other.value)
-            for other in same
-        ):
-            reasons["given twice, taken once"].append(answer.id)
-        else:
-            same.append(answer)
+        same = by_id.setdefault(answer.id, {})
+        if same.setdefault((repr(answer.prompt), as_text(answer.value)), answer) is not answer:
+            notes["given twice, taken once"].append(answer.id)
     for name, same in by_id.items():
-        prompts = {answer.prompt for answer in same if isinstance(answer.prompt, str)}
-        if len(same) > 1 and len(prompts) == len(same):
-            reasons["ids of several questions, kept with their prompts"].append(name)
-        elif len(same) > 1:
-            reasons["ids with several answers, all kept; a score counts them as missing"].append(
-                name
-            )
-    answers = [answer for same in by_id.values() for answer in same]
-    value: Any = {answer.id: answer.value for answer in answers}
-    if (
-        len(value) < len(answers)
-        or any(answer.alias for answer in answers)
-        or not _NO_IDS.isdisjoint(by_id)
-    ):
+        prompts = {each.prompt for each in same.values() if isinstance(each.prompt, str)}
+        if len(same) > 1:
+            notes[_REPEATED[len(prompts) == len(same)]].append(name)
+    answers = [answer for same in by_id.values() for answer in same.values()]
+    value: object = {answer.id: answer.value for answer in answers}
+    has_aliases = any(answer.alias for answer in answers)
+    if len(by_id) < len(answers) or has_aliases or not _NO_IDS.isdisjoint(by_id):
         value = [
             {"id": name, "answer": text, **({"prompt": prompt} if isinstance(prompt, str) else {})}
             for name, text, prompt, *_ in answers
         ]
-    return dump_json(value, indent=1) + "\n", len(answers), reasons.lines()
+    return dump_json(value, indent=1) + "\n", len(answers), notes.lines()
 
 
 # --- FutureX-Past as a dataset ---
@@ -252,14 +226,11 @@ def _convert_dataset(paths: Sequence[Path], output: Path, columns: Columns) -> C
         raise InputError("--dataset", "expected one source", str(len(paths)))
     table = read_table(paths[0])
     source = _find_fields(paths[0], table, columns)
+    clear_ids(table, source["id"])
     questions, left_out = [], RecordNotes()
     for number, row in enumerate(table.rows, 1):
         if isinstance(row, Mapping):
-            questions.append(
-                _read_question(
-                    {field: row.get(name) for field, name in source.items()}, table.form == CSV
-                )
-            )
+            questions.append(_read_question({field: row.get(source[field]) for field in source}))
         else:
             left_out["left out, no object"].append(name_bad_row(row, number))
     if not questions:
@@ -291,14 +262,12 @@ def _find_fields(path: Path, table: Table, columns: Columns) -> dict[str, str]:
     return source
 
 
-def _read_question(question: dict[str, object], is_csv: bool) -> dict[str, object]:
+def _read_question(question: dict[str, object]) -> dict[str, object]:
     """A question; the level of a CSV is text and becomes a number."""
     level = question["level"]
-    question["id"] = id_text(question["id"], is_csv) or None
-    question["level"] = (
-        int(level) if isinstance(level, str) and level.strip() in {"1", "2", "3", "4"} else level
-    )
-    return {"Std": None, **question}
+    if isinstance(level, str) and level.strip() in {"1", "2", "3", "4"}:
+        question["level"] = int(level)
+    return {"Std": None, **question, "id": id_text(question["id"]) or None}
 
 
 def _check(output: Path, check: Check, program: str) -> list[str]:
@@ -309,7 +278,6 @@ def _check(output: Path, check: Check, program: str) -> list[str]:
     for finding in check(output)["findings"]:
         notes[finding["kind"]].append(finding["id"])
     lines = [f"  {line}" for line in notes.lines()]
-    return [
-        *lines,
-        *([f"  {command_line(program)} check {output} shows them all"] if lines else []),
-    ]
+    if lines:
+        lines.append(f"  {command_line(program)} check {output} shows them all")
+    return lines

@@ -17,7 +17,7 @@ from forecasteval.common.errors import InputError, RecordNotes, printable
 from forecasteval.common.records import WRAPPERS, BadRecord, as_text, number_text, repeated_keys
 from forecasteval.common.replies import is_failed, reply_texts
 
-from .tables import CSV, LOG_KEYS, QUESTION_ID, Table, at_path, epoch_of, read_table
+from .tables import LOG_KEYS, QUESTION_ID, Table, at_path, clear_ids, epoch_of, read_table
 
 Row = Mapping[str, Any]
 PREDICTION: Final = (
@@ -98,12 +98,10 @@ def name_bad_row(row: object, number: int) -> str:
     return f"record {number} ({row.problem})" if isinstance(row, BadRecord) else f"record {number}"
 
 
-def id_text(name: object, is_csv: bool = False) -> str:
-    """An id as text, "" if it is none; 7.0 is 7, as a column of numbers with a gap holds floats, of
-    which a CSV has the text.
-    """
+def id_text(name: object) -> str:
+    """An id as text, "" if it is none; 7.0 is 7, as a column of numbers with a gap holds floats."""
     if isinstance(name, str):
-        return re.sub(r"\A([0-9]+)\.0+\Z", r"\1", name) if is_csv else name
+        return name
     return str(int(name)) if isinstance(name, float) and name.is_integer() else number_text(name)
 
 
@@ -296,16 +294,8 @@ def read_source(path: Path, columns: Columns, truths: Truths) -> Source:
 
 IDS: Final = ("id", "question_id", "task_id", "sample_id")
 ANSWERS: Final = (
-    *(
-        "answer",
-        "prediction",
-        "model_answer",
-        "model_boxed_answer",
-        "model_response",
-        "response",
-        "raw_response",
-    ),
-    *("reply", "output", "completion", "generation"),
+    *("answer", "prediction", "model_answer", "model_boxed_answer", "model_response", "response"),
+    *("raw_response", "reply", "output", "completion", "generation"),
 )
 PROMPTS: Final = ("prompt", "question", "task_question", "input")
 TRUTH: Final = "ground_truth"
@@ -354,7 +344,7 @@ def _read_columns(path: Path, table: Table, columns: Columns, truths: Truths) ->
         and table.keys
         and table.keys.isdisjoint({"prediction", *WRAPPERS})
     )
-    is_csv = table.form == CSV
+    clear_ids(table, name)
 
     def read_row(row: Row) -> Iterator[Answer]:
         problem = ""
@@ -362,13 +352,12 @@ def _read_columns(path: Path, table: Table, columns: Columns, truths: Truths) ->
             problem = "with a key that is given twice"
         elif is_map and isinstance(row[answer], list):
             problem = "a list where text or a number belongs"
-        row_id = id_text(row.get(name), is_csv)
-        yield Answer(row_id, row.get(answer), row.get(prompt), problem=problem)
+        yield Answer(row.get(name), row.get(answer), row.get(prompt), problem=problem)
 
     source = collect(table.form, table, read_row)
     rows = [row for row in table.rows if isinstance(row, Mapping)]
     stated = {
-        id_text(row.get(name), is_csv): {_undecorated(row[TRUTH])}
+        id_text(row.get(name)): {_undecorated(row[TRUTH])}
         for row in rows
         if row.get(TRUTH) is not None
     }

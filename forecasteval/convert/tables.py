@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -98,6 +99,15 @@ def _read_csv(path: Path) -> Table:
         if cells:
             rows.append(dict(zip(names, cells, strict=False)))
     return Table(CSV, names, rows, notes)
+
+
+def clear_ids(table: Table, column: str) -> None:
+    """Make 7.0 of a column of ids 7 in a CSV, as it is in JSON: a column of numbers with a gap
+    holds floats.
+    """
+    for row in table.rows if table.form == CSV else ():
+        if column in row:
+            row[column] = re.sub(r"\A([0-9]+)\.0+\Z", r"\1", row[column])
 
 
 def _read_parquet(path: Path) -> Table:
