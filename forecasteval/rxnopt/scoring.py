@@ -34,10 +34,10 @@ from .datasets import (
     rotation,
     table_of,
 )
-from .report import explain, make_page, report_blocks
+from .report import explain, report_blocks
 
 if TYPE_CHECKING:
-    from forecasteval.display.pages import Page
+    from forecasteval.display.html import Page
 
 MAX_ANSWER: Final = 200  # characters that an item shows of an answer
 _COERCED: Final = "index written as text or with a fraction, read"
@@ -127,7 +127,9 @@ class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
         }
 
     def page(self, results: Results, data: Choices) -> Page:
-        return make_page(results, (record for _, record in data.questions.records()))
+        from .page import make_page  # here: few commands ask for it
+
+        return make_page(results, lambda: (record for _, record in data.questions.records()))
 
 
 def read_index(raw: object, size: int) -> tuple[int | None, str]:
