@@ -84,9 +84,12 @@ def is_mine(path: Path, dataset: Path | None) -> bool:
 
 
 def holds_events(path: Path) -> bool:
-    """Whether a file is a CSV that contains its events, and needs no dataset."""
+    """Whether a file is a CSV that contains its events, and needs no dataset.
+
+    With a column "id" it may be answers to questions, whatever else it has.
+    """
     keys = first_keys(path) if path.suffix == ".csv" else set[str]()
-    return not _EVENT_COLUMNS.isdisjoint(keys) or is_tidy(keys)
+    return not _EVENT_COLUMNS.isdisjoint(keys) or (is_tidy(keys) and "id" not in keys)
 
 
 def is_one_set(dataset: Path) -> bool:

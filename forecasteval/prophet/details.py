@@ -39,22 +39,22 @@ def score_categories(scored: Scored, ranked: Collection[int]) -> dict[str, Categ
     events, data = scored.events, scored.forecasts
     if not any(events.category):
         return {}
-    labels, count = np.where(events.category == "", "(none)", events.category), len(data.names)
-    names, label = np.unique(labels, return_inverse=True)
-    keys, cell = np.unique(label[data.event] * count + data.forecaster, return_inverse=True)
+    names, label = np.unique(
+        np.where(events.category == "", "(none)", events.category), False, True
+    )
+    keys, cell = np.unique(label[data.event] * len(data.names) + data.forecaster, False, True)
     table = {
         name: weighted_means(values, scored.weight, cell, len(keys))[0]
         for name, values in scored.values.items()
     }
     table["ece"] = calibration_errors(sum_bins(scored, cell, len(keys)))
-    counts, categories = np.bincount(cell), dict[str, Category]()
-    for at, key in enumerate(keys.tolist()):
-        number, who = divmod(key, count)
+    sizes, counts, categories = np.bincount(label), np.bincount(cell), dict[str, Category]()
+    for at, (number, who) in enumerate(zip(*np.divmod(keys, len(data.names)), strict=True)):
         if who in ranked:
-            empty = Category(n_events=int((label == number).sum()), forecasters={})
-            numbers = {metric: plain_number(column[at]) for metric, column in table.items()}
-            row = {"n_events": int(counts[at]), **numbers}
-            categories.setdefault(names[number], empty)["forecasters"][data.names[who]] = row
+            row = {name: plain_number(column[at]) for name, column in table.items()}
+            empty = Category(n_events=int(sizes[number]), forecasters={})
+            category = categories.setdefault(names[number], empty)
+            category["forecasters"][data.names[who]] = {"n_events": int(counts[at]), **row}
     return categories
 
 
@@ -95,24 +95,19 @@ class ProblemRow(TypedDict):
 def problem_table(scored: Scored, models: Models) -> dict[str, ProblemRow]:
     """A row by id."""
     events = scored.events
-    difficulty, discrimination = np.full((2, len(events.ids)), np.nan)
+    fitted = np.full((2, len(events.ids)), np.nan)
     if models.irt:
-        difficulty[models.irt.events] = models.irt.fit.difficulty
-        discrimination[models.irt.events] = models.irt.fit.discrimination
-    counts = np.bincount(scored.forecasts.event)
-    columns = (
-        column.tolist()
-        for column in (difficulty, discrimination, counts, events.sizes, events.exclusive)
-    )
+        fitted[:, models.irt.events] = models.irt.fit.difficulty, models.irt.fit.discrimination
+    counts = np.bincount(scored.forecasts.event).tolist()
     return {
         name: ProblemRow(
-            difficulty=plain_number(b),
-            discrimination=plain_number(a),
-            n_forecasts=n,
-            n_options=size,
-            exclusive=exclusive,
+            difficulty=plain_number(fitted[0, at]),
+            discrimination=plain_number(fitted[1, at]),
+            n_forecasts=counts[at],
+            n_options=int(events.sizes[at]),
+            exclusive=bool(events.exclusive[at]),
         )
-        for name, b, a, n, size, exclusive in zip(events.ids, *columns, strict=True)
+        for at, name in enumerate(events.ids)
     }
 
 
@@ -153,16 +148,16 @@ def score_curves(scored: Scored) -> dict[str, dict[str, list[object]]]:
     curves = {}
     for group in split_runs(order, data.forecaster):
         at = np.unique(np.linspace(0, len(group) - 1, CURVE_POINTS).round().astype(np.int64))
-        curve: dict[str, list[object]] = {
+        curve: dict[str, list[Any]] = {
             "n_events": (at + 1).tolist(),
             "closed": [format_time(seconds) for seconds in closed[group[at]].tolist()],
         }
         for name, values in scored.values.items():
-            own = values[group]
-            weight = np.where(np.isnan(own), 0, scored.weight[group])
+            weight = np.where(np.isnan(values[group]), 0, scored.weight[group])
             total = np.cumsum(weight)
-            means = np.cumsum(np.nan_to_num(own) * weight) / np.where(total > 0, total, np.nan)
             if total[-1] > 0:
+                sums = np.cumsum(np.nan_to_num(values[group]) * weight)
+                means = sums / np.where(total > 0, total, np.nan)
                 curve[name] = list(map(plain_number, means[at].tolist()))
         curves[data.names[data.forecaster[group[0]]]] = curve
     return curves
@@ -173,24 +168,24 @@ def make_items(scored: Scored, checksums: Sequence[str]) -> list[dict[str, objec
     Brier.
     """
     events, data, clusters = scored.events, scored.forecasts, scored.events.cluster_names()
-    columns = {name: values.tolist() for name, values in scored.values.items()}
-    numbers = (data.event, data.forecaster, data.time, scored.weight)
-    rows = zip(*(column.tolist() for column in numbers), strict=True)
-    return [
-        {
+    items = []
+    for at, (event, who) in enumerate(
+        zip(data.event.tolist(), data.forecaster.tolist(), strict=True)
+    ):
+        scores = {name: plain_number(values[at]) for name, values in scored.values.items()}
+        item = {
             "id": events.ids[event],
             "forecaster": data.names[who],
             "question": checksums[event],
             "category": events.category[event] or None,
-            "time": format_time(time),
+            "time": format_time(float(data.time[at])),
             "outcome": "scored",
-            "weight": weight,
+            "weight": float(events.weight[event]),
             "cluster": clusters[event],
-            "score": 1 - columns["brier"][at],
-            **{name: plain_number(values[at]) for name, values in columns.items()},
+            "score": 1 - float(scored.values["brier"][at]),
         }
-        for at, (event, who, time, weight) in enumerate(rows)
-    ]
+        items.append(item | scores)
+    return items
 
 
 class ProphetResult(TypedDict):
@@ -244,10 +239,6 @@ def hash_data(scored: Scored) -> str:
     events, data = scored.events, scored.forecasts
     texts = [*(column.tolist() for column in events[:3]), data.names]
     sha = hashlib.sha256(json.dumps(texts).encode())
-    numbers = events.offsets, events.outcome, events.exclusive, events.closed, events.weight
-    for column in (*numbers, data.event, data.forecaster, data.time):
-        sha.update(np.nan_to_num(column, nan=-1.0).tobytes())
-    for _, options, _ in data.chunks():
-        for column in (data.p[options], data.q[options], data.bid[options]):
-            sha.update(np.nan_to_num(column, nan=-1.0).tobytes())
+    for column in (*events[4:8], events.outcome, *data[1:]):
+        sha.update(column.tobytes())
     return sha.hexdigest()

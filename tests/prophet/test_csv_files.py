@@ -137,3 +137,16 @@ def test_rows_of_an_event_that_differ_in_closing_time(tmp_path: Path) -> None:
         for warning in results["warnings"]
     )
     assert results["score_curve"]["ada"]["closed"] == ["2025-07-01T10:00:00+00:00"]
+
+
+@pytest.mark.parametrize("outcome", ["", "{}", '{"A": null, "B": ""}'])
+def test_blank_outcomes_are_pending(tmp_path: Path, outcome: str) -> None:
+    rows = [
+        csv_row("E1", "ada", {"A": 0.5, "B": 0.5}, {"A": 1, "B": 0}),
+        csv_row(
+            "E2", "ada", {"A": 0.5, "B": 0.5}, {"A": 1, "B": 0}, market_outcome=outcome
+        ),
+    ]  # fmt: skip
+    results = evaluate_csv(write_csv(tmp_path / "x.csv", rows))
+    assert (results["n_events"], results["n_pending"], results["n_pending_forecasts"]) == (1, 1, 1)
+    assert results["excluded"] == []

@@ -47,6 +47,22 @@ def test_whose_file_it_is(
     assert prophet.BENCHMARK.is_mine(path, questions if dataset else None) is expected
 
 
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ("event_ticker,market_info", True),
+        ("question,market,model,prob", True),
+        ("question,model,prob", False),
+        ("id,question,answer,model,prediction", False),
+    ],
+)
+def test_which_tables_need_no_dataset(tmp_path: Path, columns: str, expected: bool) -> None:
+    """Answers to questions are no table of options, whatever columns they have besides."""
+    path = tmp_path / "x.csv"
+    path.write_text(f"{columns}\n1,2,3,4,5\n", encoding="utf-8")
+    assert prophet.holds_events(path) is expected
+
+
 def test_benchmark_makes_an_evaluator() -> None:
     evaluator = prophet.BENCHMARK.evaluator(Path())
     assert evaluator.settings()["gammas"] == [0, 0.5, 1]
