@@ -11,60 +11,44 @@ from forecasteval.common.records import number_text
 from forecasteval.display.tables import Column
 from forecasteval.ranking.names import (
     TITLES,
-    About,
     Systems,
     describe_value,
     show_distinct,
     system_of_row,
 )
 
-_MISTAKES: Final = 5  # that one line names
 _WIDTH: Final = 60  # of a cell
 
 
-def show_mistakes(mistakes: Sequence[str]) -> str:
-    """The first mistakes as one line."""
-    more = [f"and {len(mistakes) - _MISTAKES} more"] if len(mistakes) > _MISTAKES else []
-    return printable("; ".join([*mistakes[:_MISTAKES], *more]))
-
-
-def add_about(board: dict[str, object], systems: Systems) -> list[str]:
+def add_about(board: dict[str, Any], systems: Systems) -> list[str]:
     """Give the rows of a board their metadata, as `about`, and the board the names of systems
     `without_result`.
 
     A display name that is the name or a file name of another system is left out, as a row would
     pass for that system's. Returns these mistakes.
     """
-    rows = [
-        (system_of_row(table, row), row) for table in list_tables(board) for row in table["rows"]
-    ]
-    holders: dict[str, set[str]] = {}
-    for system, row in rows:
-        for text in (system, row["name"]):
-            holders.setdefault(look_of(text).casefold(), set()).add(system)
-    mistakes, entries = list[str](), dict[str, About]()
+    tables = list_tables(board)
+    rows = [(system_of_row(table, row), row) for table in tables for row in table["rows"]]
+    holders = {(_look(text), system) for system, row in rows for text in (system, row["name"])}
+    mistakes = []
     for system, about in systems.entries.items():
         shown = about.get("name", system)
-        taken = holders.get(look_of(shown).casefold(), {system}) - {system}
-        if taken:
-            where = f"system {printable(system, 40)}"
-            mistakes.append(
-                f"{where}: 'name' must not be that of another system, got {describe_value(shown)}"
-            )
-        entries[system] = {
-            key: value for key, value in about.items() if not (taken and key == "name")
-        }
-    for system, row in rows:
-        if entries.get(system):
-            row["about"] = entries[system]
-    board["without_result"] = sorted(entries.keys() - {system for system, _ in rows})
+        if any(look == _look(shown) and holder != system for look, holder in holders):
+            problem = f"'name' must not be that of another system, got {describe_value(shown)}"
+            mistakes.append(f"system {printable(system, 40)}: {problem}")
+            about = {key: value for key, value in about.items() if key != "name"}
+        for row in (row for name, row in rows if name == system and about):
+            row["about"] = about
+    board["without_result"] = sorted(systems.entries.keys() - {system for system, _ in rows})
     return mistakes
 
 
+def _look(text: str) -> str:
+    return look_of(text).casefold()
+
+
 def list_tables(board: Mapping[str, Any]) -> list[Any]:
-    """All tables in their order; a board that an older version stored has none over all
-    datasets.
-    """
+    """All tables, those over all datasets first."""
     return [*board.get("pooled", ()), *board["tables"]]
 
 

@@ -74,9 +74,8 @@ def comparison_report(comparison: Row) -> Report:
     if comparison.get("pending"):
         report += [f"{comparison['pending']} more are pending: they have no truth yet"]
     if comparison["left_out"]:
-        report += [
-            f"{comparison['left_out']} more are left out: not all of these forecasters answered them"
-        ]
+        reason = "not all of these forecasters answered them"
+        report += [f"{comparison['left_out']} more are left out: {reason}"]
     report += [
         "",
         system_table(comparison),
@@ -96,10 +95,11 @@ def over_weeks_report(comparison: Row) -> Report:
     """A comparison over all weeks: the systems, and the pairs."""
     datasets = comparison["datasets"]
     title = f"Comparison over all weeks  {comparison['benchmark']}, datasets {len(datasets)}"
+    count = sum(dataset["n"] for dataset in datasets)
     return [
         *list_verdicts(comparison),
         "",
-        f"{title}, questions {sum(dataset['n'] for dataset in datasets)}{lower_is_better(comparison)}",
+        f"{title}, questions {count}{lower_is_better(comparison)}",
         "",
         compared_systems(comparison, *SEASON, *unread_columns(comparison["systems"])),
         "",

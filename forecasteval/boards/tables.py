@@ -183,7 +183,8 @@ def _pooled(table: Row, rows: Sequence[Row]) -> View:
     best = "high" if table.get("higher_is_better", True) else "low"
     total = sum(table["level_counts"][level] for level in table["weights"])
     is_unread = any(row["missing"] or row["unparsed"] for row in rows)
-    title = f"{table['benchmark']}, all {len(table['datasets'])} datasets, {total} questions{lower_is_better(table)}"
+    size = f"all {len(table['datasets'])} datasets, {total} questions"
+    title = f"{table['benchmark']}, {size}{lower_is_better(table)}"
     columns = [
         (TEXT, _RANK),
         (PAGE, Column("Rank", _rank_with_interval, "number", "low")),
@@ -215,14 +216,12 @@ def _pooled(table: Row, rows: Sequence[Row]) -> View:
     remarks = []
     if any(row["rank"] is None for row in rows):
         least = table["signature"]["min_datasets"]
-        remarks.append(
-            f"provisional: in fewer than {least} datasets, and therefore without rank (--min-datasets)."
-        )
+        rule = f"in fewer than {least} datasets, and therefore without rank (--min-datasets)."
+        remarks.append(f"provisional: {rule}")
     remarks += [*partial_remark(table), week_remark(table["design_effect"])]
     if table["apart"]:
-        remarks.append(
-            f"Apart, as they share no dataset with these: {', '.join(map(printable, table['apart']))}"
-        )
+        apart = ", ".join(map(printable, table["apart"]))
+        remarks.append(f"Apart, as they share no dataset with these: {apart}")
     return View(title, columns, rows, remarks, [TIED] * any(map(_mark_ties, rows)))
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.boards.board_page import make_page
-from forecasteval.boards.metadata import add_about, show_mistakes
+from forecasteval.boards.metadata import add_about
 from forecasteval.boards.report import board_report, format_csv, format_markdown
 from forecasteval.common import forms
-from forecasteval.common.errors import EvaluationError, InputError
+from forecasteval.common.errors import EvaluationError, InputError, printable
 from forecasteval.common.files import hash_file, write_atomic
 from forecasteval.common.forms import FormError
 from forecasteval.common.records import dump_json, hash_text
@@ -202,7 +202,7 @@ class _Night:
         if self.waiting:
             new["waiting"] = dict(sorted(self.waiting.items()))
         if mistakes := [*about.mistakes, *add_about(new, about)]:
-            failed.append(failure(SYSTEMS_FILE, show_mistakes(mistakes)))
+            failed.append(failure(SYSTEMS_FILE, _show_mistakes(mistakes)))
         new["failed"] = sorted(failed, key=_BY_FILE)
         for row in file_rows(new):
             row["file_sha256"] = self.checksums[row["name"]]
@@ -241,6 +241,12 @@ class _Night:
         write_changed(self.folder / f"{BOARD}.md", format_markdown(board, *latest))
         write_board(board, self.folder, history, self.root / "dataset")
         return latest if is_new else ([], [])
+
+
+def _show_mistakes(mistakes: Sequence[str]) -> str:
+    """The first five mistakes as one line."""
+    more = [f"and {len(mistakes) - 5} more"] if len(mistakes) > 5 else []
+    return printable("; ".join([*mistakes[:5], *more]))
 
 
 def _holds(
