@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import grouped_names, printable
 from forecasteval.display.tables import (
     Column,
     Interval,
@@ -218,7 +218,7 @@ def _pooled(table: Row, rows: Sequence[Row]) -> View:
         least = table["signature"]["min_datasets"]
         rule = f"in fewer than {least} datasets, and therefore without rank (--min-datasets)."
         remarks.append(f"provisional: {rule}")
-    remarks += [*partial_remark(table), week_remark(table["design_effect"])]
+    remarks += [*partial_remark(table), *blank_remark(rows), week_remark(table["design_effect"])]
     if table["apart"]:
         apart = ", ".join(map(printable, table["apart"]))
         remarks.append(f"Apart, as they share no dataset with these: {apart}")
@@ -344,6 +344,14 @@ def partial_remark(table: Row) -> list[str]:
     if not partial_weeks:
         return []
     return [f"Partial, and counted by their resolved questions: {', '.join(partial_weeks)}"]
+
+
+def blank_remark(rows: Sequence[Row]) -> list[str]:
+    """A line if systems have no readable answer in some datasets."""
+    blank = [f"{row['shown']} on {name}" for row in rows for name in row.get("blank", ())]
+    if not blank:
+        return []
+    return [f"No readable answer, which scores 0 and moves no other system: {grouped_names(blank)}"]
 
 
 def failed_table(board: Row) -> Table:

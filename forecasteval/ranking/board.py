@@ -101,6 +101,7 @@ class SeasonRow:
     padded: int
     warnings: int
     degraded: bool
+    blank: list[str] = field(default_factory=list)  # datasets without any readable answer of it
 
 
 @dataclass(frozen=True, kw_only=True)

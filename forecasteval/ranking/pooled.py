@@ -131,6 +131,7 @@ class Season(NamedTuple):
             **count_unread(results, self.weights)._asdict(),
             warnings=sum(result.row.warnings for result in results),
             degraded=any(result.row.degraded for result in results),
+            blank=[group[1] for group, result in self.answered[name].items() if result.is_blank],
         )
 
     def gap(self, better: int, other: int) -> Gap:

@@ -222,6 +222,11 @@ class System(Scaled):
         return used / (sum(self.weights.values()) - waiting or 1.0)
 
     @property
+    def is_blank(self) -> bool:
+        """Whether no answer to a resolved question could be read."""
+        return not any(any(questions.answered) for questions in self.questions.values())
+
+    @property
     def pending(self) -> int:
         """The number of questions without a truth yet."""
         run = self.runs[0] if self.runs else self
