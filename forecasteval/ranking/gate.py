@@ -18,24 +18,12 @@ class GateError(EvaluationError):
     exit_code = 6
 
 
-def find_breach(results: Mapping[str, object], threshold: float) -> list[str]:
+def find_breach(results: Mapping[str, Any], threshold: float) -> list[str]:
     """The name and the score of a result that scores below a threshold, or has no score."""
-    scale, score = read_scale(results), _overall(results)
+    scale, records = read_scale(results), [results]
     if not (scale.higher_is_better and scale.low <= threshold <= scale.high):
         expected = f"expected a score in [{scale.low:g}, {scale.high:g}] of which higher are better"
         raise InputError("--fail-under", expected, f"{threshold:g}")
-    if math.isnan(score):
-        return [f"{results['name']} (no score)"]
-    # 0.7 that comes out as 0.6999999999999998 is not below 0.7.
-    if round(score, 12) >= round(threshold, 12):
-        return []
-    shown = show_number(score)
-    return [f"{results['name']} ({shown if float(shown) < threshold else f'{score:.12g}'})"]
-
-
-def _overall(results: Mapping[str, Any]) -> float:
-    """The score of a result; 1 − Brier of its only forecaster; nan for an empty mean."""
-    records = [results]
     if "ranking" in results:
         records = [*results["forecasters"].values(), *results["provisional"].values()]
     if len(records) != 1:
@@ -43,7 +31,13 @@ def _overall(results: Mapping[str, Any]) -> float:
         raise InputError("--fail-under", "expected files of one forecaster", got)
     keys = ("one_minus_brier", "overall_score", "avg_relative_score")
     score = next((records[0][key] for key in keys if key in records[0]), None)
-    return math.nan if score is None else score
+    if score is None or math.isnan(score):
+        return [f"{results['name']} (no score)"]
+    # 0.7 that comes out as 0.6999999999999998 is not below 0.7.
+    if round(score, 12) >= round(threshold, 12):
+        return []
+    shown = show_number(score)
+    return [f"{results['name']} ({shown if float(shown) < threshold else f'{score:.12g}'})"]
 
 
 def require_not_worse(comparison: Mapping[str, Any]) -> list[str]:
@@ -58,8 +52,9 @@ def require_not_worse(comparison: Mapping[str, Any]) -> list[str]:
         if sign * pair["difference"] > 0 and pair["p_first"] < ALPHA:
             worse.append(f"{pair['b']} ({-pair['difference']:+.4f}, p {show_p(pair['p_first'])})")
         elif count and 2 / 2**count >= ALPHA:
-            unsure.append(f"{pair['b']}: it differs on {count} questions only")
+            line = f"{pair['b']}: it differs on {count} questions only"
+            unsure.append(f"--fail-if-worse shows nothing of {line}")
     if worse:
         first = comparison["systems"][0]["name"]
         raise GateError(f"worse than {first} (--fail-if-worse): {', '.join(worse)}")
-    return [f"--fail-if-worse shows nothing of {line}" for line in unsure]
+    return unsure
