@@ -56,7 +56,6 @@ _ROWS: Final = 300  # of the ranking
 _FEW: Final = 10  # provisional ones below it
 _SMALL: Final = 12  # reliability diagrams
 _NAMED: Final = 3  # lines with a colour
-_POINTS: Final = 60  # of a line
 _HARDEST: Final = 5  # events above the list of all
 _OPTIONS: Final = 8  # of an event: those that came true, then the likeliest ones
 _SCORES: Final = 40  # of an event
@@ -103,34 +102,28 @@ def _anchor(title: str) -> str:
 
 
 def _draw_body(board: Board, shown: Scored | None) -> Iterator[Html]:
-    results, panels = board.results, board.time_panels()
-    calibration = _reliability_chart(board)
+    panels, chart = board.time_panels(), _reliability_chart(board)
+    errors = [soft(show_score(row.record["ece"])) for row in board.ranked]
     small = [
-        (
-            join(f"{panel.title} ", soft(show_score(row.record["ece"]))),
-            marks.draw_panel(panel, panel.title, small=True),
-        )
-        for panel, row in zip(calibration.panels, board.ranked, strict=False)
+        (join(panel.title, " ", error), marks.draw_panel(panel, panel.title, small=True))
+        for panel, error in zip(chart.panels, errors, strict=False)
     ]
-    note = f"{calibration.description} The number is the calibration error."
-    drawn = marks.small_panels(small)
-    yield draw_section("Calibration", drawn, note=note, name="calibration")
-    pair = [*_draw_time(panels), *_draw_categories(board)]
-    yield tag("div", *pair, class_="pair") if pair else Html()
+    note = f"{chart.description} The number is the calibration error."
+    yield draw_section(chart.title, marks.small_panels(small), note=note, name="calibration")
+    yield tag("div", *_draw_time(panels), *_draw_categories(board), "", class_="pair")
     yield from _draw_events(shown) if shown else ()
     yield _draw_metrics(board)
-    if len(panels) > 1:
-        titled = [
-            tag("div", tag("p", panel.title), marks.draw_panel(panel, panel.title))
-            for panel in panels
-        ]
+    titled = [tag("div", tag("p", panel.title), _draw_panel(panel)) for panel in panels]
+    if titled:
         yield draw_fold("Every score over time", tag("div", *titled, class_="pair"))
-    remarks = [tag("li", line) for line in list_remarks(results, full=True)]
-    note = f"{sum(entry['count'] for entry in results['excluded'])} records left out"
-    if remarks:
-        yield draw_fold(
-            "Left out, and how it is made", tag("ul", *remarks, class_="cap"), note=note
-        )
+    remarks = [tag("li", line) for line in list_remarks(board.results, full=True)]
+    count = sum(entry["count"] for entry in board.results["excluded"])
+    listed, note = tag("ul", *remarks, "", class_="cap"), f"{count} records left out"
+    yield draw_fold("Left out, and how it is made", listed, note=note)
+
+
+def _draw_panel(panel: Panel) -> Html:
+    return marks.draw_panel(panel, panel.title)
 
 
 def _make_charts(board: Board) -> dict[str, Chart]:
@@ -301,30 +294,30 @@ _OVER_TIME: Final = (
 def _time_panel(curves: Mapping[str, Any], names: Sequence[str], metric: str) -> Panel:
     lines = []
     for place, name in enumerate(names):
+        pairs = zip(curves[name]["closed"], curves[name].get(metric, ()), strict=False)
         known = [
-            (datetime.fromisoformat(at).timestamp(), y)
-            for at, y in zip(curves[name]["closed"], curves[name].get(metric, ()), strict=False)
-            if at and y is not None
+            (datetime.fromisoformat(at).timestamp(), y) for at, y in pairs if at and y is not None
         ]
-        known = known[len(known) // 10 :]  # the first means are those of single events
-        points = [*known[: -1 : -(-len(known) // _POINTS) or 1], *known[-1:]]
+        points = known[len(known) // 10 :]  # the first means are those of single events
         lines.append(Line(printable(name, 40), points, faint=place >= _NAMED))
-    ends = [x for line in lines for x, _ in line.points] or [0.0]
-    low, high = min(ends), max(ends)
-    ticks = [low + (high - low) * part / 3 for part in range(4)]
-    x = Axis("", [(at, f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}") for at in ticks], low, high)
-    even = ((low, 1.0), (high, 1.0)) if metric.startswith("return_") else None
-    values = (y for line in [*lines, Line("", even or ())] for _, y in line.points)
+    ends = sorted(x for line in lines for x, _ in line.points) or [0.0]
+    ticks = np.linspace(ends[0], ends[-1], 4).tolist()
+    dates = [(at, f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}") for at in ticks]
+    even = ((ends[0], 1.0), (ends[-1], 1.0)) if metric.startswith("return_") else None
+    values = [y for line in lines for _, y in line.points] + [1.0] * bool(even)
+    x = Axis("", dates, ends[0], ends[-1])
     return Panel(title_of(metric), lines, x, number_axis("", values), even)
 
 
 def _draw_time(panels: Sequence[Panel]) -> list[Html]:
     """The last return over time, or the Brier score."""
-    if not panels:
-        return []
-    panel = panels[-1] if panels[-1].reference else panels[0]
-    title = f"{panel.title} over time"
-    return [draw_section(title, marks.draw_panel(panel, title), note=_OVER_TIME, name="over-time")]
+    shown = [panel for panel in panels if panel.reference][-1:] or panels[:1]
+    return [
+        draw_section(
+            f"{panel.title} over time", _draw_panel(panel), note=_OVER_TIME, name="over-time"
+        )
+        for panel in shown
+    ]
 
 
 # --- Categories, every metric ---
