@@ -43,13 +43,29 @@ NEEDED: Final = ("event", "option", "forecaster", "probability")
 
 def find_roles(columns: Collection[str]) -> dict[str, str]:
     """The columns by what they mean; capitals and blanks of a name do not matter."""
-    named = {name.strip().casefold().replace(" ", "_"): name for name in reversed([*columns])}
+    named = {_fold(name): name for name in reversed([*columns])}
     roles: dict[str, str] = {}
     for role, names in ROLES.items():
         column = next((name for name in names if name in named), None)
         if column:
             roles[role] = named.pop(column)
     return roles
+
+
+def _fold(name: str) -> str:
+    return name.strip().casefold().replace(" ", "_")
+
+
+def list_unread(columns: Collection[str]) -> list[str]:
+    """A line for each column that could mean what another one is read as."""
+    roles = find_roles(columns)
+    rest = [name for name in columns if name not in roles.values()]
+    return [
+        f"column {name!r} is not read: {roles[role]!r} is the {role}"
+        for role in ("option", "forecaster", "probability", "result", "price")
+        for name in rest
+        if role in roles and _fold(name) in ROLES[role]
+    ]
 
 
 def is_tidy(columns: Collection[str]) -> bool:

@@ -12,7 +12,7 @@ from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import csv_header
 from forecasteval.common.records import group_by
 
-from .columns import ROLES, describe_missing, find_roles, is_tidy
+from .columns import ROLES, describe_missing, find_roles, is_tidy, list_unread
 from .csv_files import ArenaFile, CsvFile, settle_facts
 from .fields import Notes, Refusal, parse_number
 
@@ -47,7 +47,7 @@ class TidyFile(CsvFile):
             expected = f"expected a row per option, and columns for {describe_missing(columns)}"
             got = printable(", ".join(columns), 200) or "none"
             raise InputError(str(self.path), expected, got)
-        self.roles = find_roles(columns)
+        self.roles, self.unread = find_roles(columns), list_unread(columns)
 
     @cached_property
     def _lines_by_event(self) -> dict[str, list[Line]]:
@@ -58,7 +58,9 @@ class TidyFile(CsvFile):
         return group_by(lines, lambda line: line.cells["event"])
 
     def problems(self, notes: Notes) -> Iterator[dict[str, object] | Refusal]:
-        for event, lines in self._lines_by_event.items():
+        by_event = self._lines_by_event
+        notes.lines += [printable(line, 200) for line in self.unread]
+        for event, lines in by_event.items():
             if not event:
                 continue
             known = {key: {line.cells[key] for line in lines} for key in ("category", "closed")}

@@ -84,6 +84,18 @@ def test_what_cannot_be_read_is_counted(tmp_path: Path, name: str) -> None:
     assert results["forecasters"]["cid"]["n_events"] == 1
 
 
+def test_columns_that_could_mean_the_same_are_named(tmp_path: Path) -> None:
+    """A title beside an id is none of them."""
+    columns = "event_id,question,option,model,system,prob,Prob,resolved"
+    path = write(tmp_path / "x.csv", ["1,t,A,m,s,1,0,1", "1,t,B,m,s,0,1,0"], columns)
+    results = evaluate_csv(path)
+    assert results["forecasters"]["m"]["brier"] == 0
+    assert results["warnings"][:2] == [
+        "column 'system' is not read: 'model' is the forecaster",
+        "column 'Prob' is not read: 'prob' is the probability",
+    ]
+
+
 def test_missing_columns_are_named(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", ["1,a,0.5"], "event_id,model,chance")
     with pytest.raises(InputError) as caught:
