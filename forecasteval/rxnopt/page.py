@@ -167,7 +167,8 @@ def _draw_chart(chart: Chart, name: str) -> Html:
             heads.append(axis_head(axis))
             columns.append([draw_interval(axis, mark, chart.title) for mark in marks])
         else:
-            heads.append(Head(column.title, "n" if column.side == ">" else ""))
+            kind = "n" if column.side == ">" else ""
+            heads.append(Head(column.title, f"{kind} o" if column.spare else kind))
             columns.append([join(str(cell)) for cell in cells])
     lines = [Line(cells) for cells in zip(*columns, strict=True)]
     table = tag("div", draw_table(heads, lines), class_="scroll")

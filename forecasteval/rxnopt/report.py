@@ -115,7 +115,7 @@ def _part_chart(name: str, title: str, parts: Mapping[str, Any]) -> Chart:
             "mark",
         ),
         Column("Relative", lambda row: row[1][RELATIVE], "number"),
-        Column("Uniform", lambda row: row[1]["uniform_guess"], "number"),
+        Column("Uniform", lambda row: row[1]["uniform_guess"], "number", spare=1),
         Column("n", lambda row: row[1]["n"], "number"),
     ]
     remark = f" The {len(rows)} most frequent of {len(parts)}." if len(rows) < len(parts) else ""
@@ -126,18 +126,18 @@ def _pair_chart(pairs: Mapping[str, Any]) -> Chart:
     """References against controls by the type of question."""
     columns = [
         Column("Reference against control", lambda row: row[0]),
-        Column("Reference", lambda row: row[1]["reference_mean"], "number"),
-        Column("Control", lambda row: row[1]["control_mean"], "number"),
+        Column("Reference", lambda row: row[1]["reference_mean"], "number", spare=2),
+        Column("Control", lambda row: row[1]["control_mean"], "number", spare=2),
         Column("Difference", lambda row: row[1]["mean_difference"], "number"),
         Column(
             "reference − control",
             lambda row: Interval(row[1]["mean_difference"], row[1]["interval"], 0.0),
             "mark",
         ),
-        Column("95% interval", lambda row: row[1]["interval"], "number"),
+        Column("95% interval", lambda row: row[1]["interval"], "number", spare=3),
         Column("p", lambda row: show_p(row[1]["p_value"]), "number"),
         Column("Pairs", lambda row: row[1]["pairs"], "number"),
-        Column("W/T/L", lambda row: "{wins}/{ties}/{losses}".format_map(row[1]), "number"),
+        Column("W/T/L", lambda row: "{wins}/{ties}/{losses}".format_map(row[1]), "number", spare=1),
     ]
     rows = [row for row in pairs.items() if row[1]["pairs"]]
     return Chart("pairs", "References against controls", _PAIRS, make_table(columns, rows))

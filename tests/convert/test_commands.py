@@ -130,7 +130,8 @@ def test_ids_given_twice(tmp_path: Path) -> None:
         "  ids with several answers, all kept; a score counts them as missing: 1 (b)\n" in done.out
     )
     assert read_json(root / "y.json") == [
-        {"id": "a", "answer": "1"}, {"id": "b", "answer": "2"}, {"id": "b", "answer": "3", "prompt": "B?"},
+        {"id": "a", "answer": "1"}, {"id": "b", "answer": "2"},
+        {"id": "b", "answer": "3", "prompt": "B?"},
     ]  # fmt: skip
     done = convert(root / "apart.json", "-o", root / "z.json")
     assert (
@@ -293,7 +294,8 @@ def test_deep_nesting_is_refused(depth: int, words: str, tmp_path: Path) -> None
 def test_neither_inspect_ai_nor_pyarrow_is_needed(tmp_path: Path) -> None:
     code = (
         "import sys, eval\n"
-        f"assert eval.main(['convert', {str(SAMPLES / 'log.json')!r}, '-o', {str(tmp_path / 'x.json')!r}]) == 0\n"
+        f"assert eval.main(['convert', {str(SAMPLES / 'log.json')!r}, '-o', "
+        f"{str(tmp_path / 'x.json')!r}]) == 0\n"
         "assert not {'inspect_ai', 'pyarrow', 'numpy'} & sys.modules.keys()\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)

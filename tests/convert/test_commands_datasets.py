@@ -17,7 +17,8 @@ from make_convert_samples import PAST, SAMPLES
 
 SECOND: list[dict[str, Any]] = [  # its second edition
     {
-        "id": row["question_id"], "prompt": row["prompt"], "end_time": row["end-time"], "level": row["level"],
+        "id": row["question_id"], "prompt": row["prompt"], "end_time": row["end-time"],
+        "level": row["level"],
         "title": row["question"], "ground_truth": row["answer"],
     }
     for row in PAST
@@ -68,7 +69,8 @@ def test_what_is_told_of_a_dataset(tmp_path: Path) -> None:
     output = tmp_path / "past.json"
     done = convert("--dataset", SAMPLES / "futurex-past.jsonl", "-o", output)
     assert done.out == (
-        f"{SAMPLES}/futurex-past.jsonl: rows of JSON\n  column of truths: answer\n{output}: 2 questions\n"
+        f"{SAMPLES}/futurex-past.jsonl: rows of JSON\n  column of truths: answer\n{output}: 2 "
+        f"questions\n"
         f"  numeric truth without Std: 1 (past-2)\n  python eval.py check {output} shows them all\n"
     )
 

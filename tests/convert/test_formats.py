@@ -206,7 +206,8 @@ def test_the_truth_of_futurex_past_is_no_answer(column: str, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "column",
     [
-        "model_output", "llm_prediction", "Generated Text", "pred", "final_answer", "llm_answer", "gpt-4o", "text",
+        "model_output", "llm_prediction", "Generated Text", "pred", "final_answer", "llm_answer",
+        "gpt-4o", "text",
         "extracted_answer", "content", "result", "raw", "parsed", "模型回答",
     ],
 )  # fmt: skip
@@ -216,7 +217,8 @@ def test_an_answer_beside_other_texts_may_be_the_truth(
 ) -> None:
     """Also where the dataset is not there, and where nothing but the answer is left of it."""
     rows = [
-        {"id": name, "question": f"{name}?", "Answer": name.upper(), "output_tokens": f"{n}7", column: said}
+        {"id": name, "question": f"{name}?", "Answer": name.upper(), "output_tokens": f"{n}7",
+         column: said}
         for n, (name, said) in enumerate((("a", "I say B"), ("b", "I say C"), ("c", "I say B")))
     ]  # fmt: skip
     cells = "\n".join(",".join(row.values()) for row in rows)
@@ -232,7 +234,8 @@ def test_an_answer_beside_other_texts_may_be_the_truth(
 @pytest.mark.parametrize(
     "column",
     [
-        "model", "model_name", "system", "provider", "category", "topic", "source", "url", "Level_", "created_at",
+        "model", "model_name", "system", "provider", "category", "topic", "source", "url",
+        "Level_", "created_at",
         "end date", "timestamp", "run_id", "prompt",
     ],
 )  # fmt: skip
@@ -296,7 +299,8 @@ def test_openai_batches(tmp_path: Path) -> None:
     said = [{"type": "output_text", "text": "\\boxed{"}, {"type": "output_text", "text": "C}"}]
     output = [{"type": "reasoning", "summary": []}, {"type": "message", "content": said}]
     replies: list[tuple[str, Any]] = [
-        ("a", chat("A")), ("b", chat([{"type": "text", "text": "\\boxed"}, {"type": "text", "text": "{B}"}])),
+        ("a", chat("A")),
+        ("b", chat([{"type": "text", "text": "\\boxed"}, {"type": "text", "text": "{B}"}])),
         ("c", {"status_code": 200, "body": {"output": output}}), ("d", chat("no", status_code=500)),
         ("e", chat(None)), ("f", {"status_code": 200, "body": {"choices": []}}),
     ]  # fmt: skip
@@ -409,8 +413,8 @@ def test_parquet_is_read(tmp_path: Path) -> None:
     done = convert(source, "-o", tmp_path / "x.json")
     assert "answers.bin: Parquet, 1 run\n" in done.out
     assert (
-        "x.json: 2 answers\n  left out, without an answer: 1 (2)\n  left out, without an id: 1 (record 4)"
-        in done.out
+        "x.json: 2 answers\n  left out, without an answer: 1 (2)\n  left out, without an id: 1 "
+        "(record 4)" in done.out
     )
     assert (tmp_path / "x.json").read_text() == '{\n "1": "A",\n "3": "B, C"\n}\n'
 
@@ -544,7 +548,8 @@ def test_retries_are_no_runs(tmp_path: Path) -> None:
     counts.
     """
     attempts = [
-        attempt("late", attempt_number=1, retry_id=1), attempt("early", attempt_number=1, retry_id=0),
+        attempt("late", attempt_number=1, retry_id=1),
+        attempt("early", attempt_number=1, retry_id=0),
         attempt("second", attempt_number=2, retry_id=0),
     ]  # fmt: skip
     source = write(tmp_path, {"r.jsonl": [row(*attempts)]}) / "r.jsonl"
@@ -580,7 +585,8 @@ def test_attempts_that_stopped_are_told(tmp_path: Path) -> None:
 
 def test_why_an_answer_is_none(tmp_path: Path) -> None:
     attempts = [
-        ("a", attempt("A")), ("b", attempt(NO_BOX)), ("c", attempt("", status="failed")), ("d", attempt("")),
+        ("a", attempt("A")), ("b", attempt(NO_BOX)), ("c", attempt("", status="failed")),
+        ("d", attempt("")),
         ("e", attempt("kept", status="failed")), (None, attempt("A")),
     ]  # fmt: skip
     rows = [row(one, task_id=name) for name, one in attempts]

@@ -295,7 +295,8 @@ def test_bytes_do_not_depend_on_the_hash_seed_or_on_file_names_order(tmp_path: P
             (tmp_path / name / path.name).write_bytes(path.read_bytes())
     outputs = []
     for name, hash_seed in (("one", "1"), ("two", "2")):
-        made = f"write_build(build_questions({str(tmp_path / name)!r}), Path({str(tmp_path / f'out-{name}')!r}))"
+        source, output = str(tmp_path / name), str(tmp_path / f"out-{name}")
+        made = f"write_build(build_questions({source!r}), Path({output!r}))"
         code = f"{IMPORTS}; {made}"
         variables = {**os.environ, "PYTHONHASHSEED": hash_seed}
         subprocess.run(
@@ -325,5 +326,5 @@ def test_the_report_counts_and_names_what_is_there() -> None:
         ("all_varying_reference_control", "all_varying"),
     ):
         name = f"multiple_choice_{kind}.json"
-        row = f"| `{name}` | `{kind}` | {made.kinds[kind]} | `prompt_{template}.txt` | `example_prediction_{name}` |"
-        assert f"\n{row}\n" in report
+        files = f"`prompt_{template}.txt` | `example_prediction_{name}`"
+        assert f"\n| `{name}` | `{kind}` | {made.kinds[kind]} | {files} |\n" in report

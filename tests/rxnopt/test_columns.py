@@ -17,7 +17,8 @@ from forecasteval.rxnopt.columns import (
 
 @pytest.mark.parametrize(
     ("name", "roles"),
-    [("yield (ee)", ("yield", "ee")), ("Yield [%] (ee [%])", ("yield", "ee")), ("yield/ee", ("yield", "ee")),
+    [("yield (ee)", ("yield", "ee")), ("Yield [%] (ee [%])", ("yield", "ee")),
+     ("yield/ee", ("yield", "ee")),
      ("conv. (yield)", ("conv", "yield")), ("% yield (% de)", ("yield", "dr")), ("ee", ("ee",)),
      ("yield of ee", ("yield",)), ("yield, er", ("yield", "er")), ("产率/ee", ("yield", "ee")),
      ("isolated yield (conv.)", ("yield", "conv")), ("收率（转化率）", ("yield", "conv")),
@@ -40,8 +41,10 @@ def test_names_that_say_that_the_bracket_is_something_else(name: str, other: lis
 @pytest.mark.parametrize(
     "name",
     [
-        "yield (%)", "Yield_b_%", "Yield (%)[b]", "Yield^[b] (%)", "yieldᵇ", "Isolated yield (%)", "yield (1H NMR, %)",
-        "GC yield (%) (isolated yield)", "Yield (isol.)", "Yield (24 h)", "3a yield (%)", "产率（%）", "Yield/%",
+        "yield (%)", "Yield_b_%", "Yield (%)[b]", "Yield^[b] (%)", "yieldᵇ", "Isolated yield (%)",
+        "yield (1H NMR, %)",
+        "GC yield (%) (isolated yield)", "Yield (isol.)", "Yield (24 h)", "3a yield (%)",
+        "产率（%）", "Yield/%",
     ],
 )  # fmt: skip
 def test_units_methods_and_footnotes_name_nothing_else(name: str) -> None:
@@ -50,9 +53,12 @@ def test_units_methods_and_footnotes_name_nothing_else(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "use"),
-    [("Yield_3a (%)", "yield"), ("Ausbeute", "yield"), ("conv. (yield)", "yield"), ("e.e. [%]", "ee"), ("d.r.", "dr"),
-     ("Conv. (%)", "result"), ("TON", "result"), ("recovered SM", "result"), ("备注", "result"), ("s_no", "entry number"),
-     ("#", "entry number"), ("MS", "condition"), ("Enzyme", "condition"), ("pH", "condition"), ("溶剂", "condition")],
+    [("Yield_3a (%)", "yield"), ("Ausbeute", "yield"), ("conv. (yield)", "yield"),
+     ("e.e. [%]", "ee"), ("d.r.", "dr"),
+     ("Conv. (%)", "result"), ("TON", "result"), ("recovered SM", "result"), ("备注", "result"),
+     ("s_no", "entry number"),
+     ("#", "entry number"), ("MS", "condition"), ("Enzyme", "condition"), ("pH", "condition"),
+     ("溶剂", "condition")],
 )  # fmt: skip
 def test_what_columns_look_like(name: str, use: str) -> None:
     assert guess_use(name) == use
@@ -76,7 +82,8 @@ def test_footnotes_go_before_a_cell_is_split(cell: str) -> None:
 
 @pytest.mark.parametrize(
     ("cell", "front"),
-    [("60 (35)", "60"), ("60 (1:9)", "60"), ("60", "60"), ("(35)", ""), ("85 (82 isol.)", "85 (82 isol.)")],
+    [("60 (35)", "60"), ("60 (1:9)", "60"), ("60", "60"), ("(35)", ""),
+     ("85 (82 isol.)", "85 (82 isol.)")],
 )  # fmt: skip
 def test_a_bracket_of_something_else_is_dropped(cell: str, front: str) -> None:
     """`60 (35)` under `Yield of 3a (4a)` was 35, and `60 (1:9)` had a dr of 0.9."""
@@ -92,7 +99,8 @@ def test_entry_numbers_by_name() -> None:
 def test_conditions_that_tell_the_result_are_warned_about() -> None:
     yields = [10.0, 31.0, 50.0, 69.0]
     columns = {
-        "T": ["100", "80", "60", "40"], "vessel": ["V7", "V3", "V9", "V1"], "base": ["K", "Na", "K", "Na"],
+        "T": ["100", "80", "60", "40"], "vessel": ["V7", "V3", "V9", "V1"],
+        "base": ["K", "Na", "K", "Na"],
     }  # fmt: skip
     assert list(warn_of_conditions(columns, yields)) == [
         "the condition T is in order with the yield",

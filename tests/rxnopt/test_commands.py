@@ -107,8 +107,10 @@ def test_a_build_without_questions_says_what_it_could_not_read(tmp_path: Path) -
     assert done.code == 2
     assert done.err.splitlines() == [
         "eval.py: not used: t.json: fewer_than_two_readable_rows: 1 of 3",
-        "eval.py: warning: t.json: entries[0] (entry 1): yield_ratio: cannot be read as one yield: 'complex'",
-        "eval.py: warning: t.json: entries[1] (entry 2): yield_ratio: cannot be read as one yield: 'yes'",
+        "eval.py: warning: t.json: entries[0] (entry 1): yield_ratio: cannot be read as one "
+        "yield: 'complex'",
+        "eval.py: warning: t.json: entries[1] (entry 2): yield_ratio: cannot be read as one "
+        "yield: 'yes'",
         f"eval.py: {tmp_path}: no question can be built: fewer_than_two_readable_rows 1",
     ]
 
@@ -161,7 +163,8 @@ def test_build_prints_at_most_eight_lines(tmp_path: Path) -> None:
         "- rows: 40, used 38, left out 2 (equal_conditions 1, no_yield 1)",
         "- questions: 11: single_varying 3, all_varying 2, with references 3, their controls 3",
         "- questions that a table does not give: 0",
-        "- references looked for: 5, found 3, skipped 2 (no_reference_candidate 1, not_enough_effective_options 1)",
+        "- references looked for: 5, found 3, skipped 2 (no_reference_candidate 1, "
+        "not_enough_effective_options 1)",
         "- questions that do not offer all options (more than 20): 3; options left out: 35",
         "- equal conditions more than 20 points apart: 1; warnings about cells and rows: 1",
         f"{tmp_path / 'q'} is written; report.md says what is in it.",
@@ -176,7 +179,8 @@ def test_the_output_folder_is_whole(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["q"]
     report = (tmp_path / "q" / "report.md").read_text(encoding="utf-8")
     for number, title in enumerate(
-        ["Where to begin", "Which file for what", "Shortest workflow", "Question types", "Scoring", "Files", "Fields",
+        ["Where to begin", "Which file for what", "Shortest workflow", "Question types", "Scoring",
+         "Files", "Fields",
          "Predictions", "References", "Settings", "Statistics", "Samples"], 1,
     ):  # fmt: skip
         assert f"\n## {number}. {title}\n" in report
@@ -194,8 +198,8 @@ def test_the_output_folder_is_whole(tmp_path: Path) -> None:
         assert f"### {kind}" in report
     assert "(filter_is_table 1)" in report
     assert (
-        "giese_photoredox.json: entries[9] (entry 10): yield_ratio: cannot be read as one yield: 'complex'"
-        in report
+        "giese_photoredox.json: entries[9] (entry 10): yield_ratio: cannot be read as one yield: "
+        "'complex'" in report
     )
     again = run("build", ROOT / "dataset" / "rxnopt-tables", "-o", tmp_path / "q")
     assert (again.code, again.out) == (2, "")
@@ -255,9 +259,11 @@ def test_bad_files_in_the_folder_do_not_cost_the_others(tmp_path: Path) -> None:
     assert done.code == 0
     assert "- tables: 9, used 1, not used 8 (" in done.out
     for line in (
-        "not used: a.json: unreadable: not JSON: line 1 column 2: Expecting property name enclosed in double quotes",
+        "not used: a.json: unreadable: not JSON: line 1 column 2: Expecting property name "
+        "enclosed in double quotes",
         "not used: b.json: unreadable: expected JSON, got an empty file",
-        "not used: c.json: unreadable: not UTF-8: byte 0xff at position 0, got UTF-16 or UTF-32 text",
+        "not used: c.json: unreadable: not UTF-8: byte 0xff at position 0, got UTF-16 or UTF-32 "
+        "text",
         "not used: d.json: not_a_table: expected an object with a list 'entries'",
         "not used: e.json: unreadable: expected records, got JSON nested too deeply",
         "not used: f.json: duplicate_table_id: good is in deep/er/good.json",
@@ -302,12 +308,16 @@ BAD_COMMANDS: Final[list[tuple[list[str], str]]] = [
     (["render", "nothing.json"], "nothing.json: expected questions, got none"),
     (["render", "q.json", "--id", "\x1b[2J"], "q.json: no question \\x1b[2J"),
     (["render", "futurex.json"],
-     f"futurex.json: record 1 (id 1): 'question_type' must be one of {', '.join(QUESTION_TYPES)}, got None"),
+     f"futurex.json: record 1 (id 1): 'question_type' must be one of "
+     f"{', '.join(QUESTION_TYPES)}, got None"),
     (["render", "t/q.json"], "t/prompt_all_varying.txt: expected a template with {options}"),
-    (["parse", "none.jsonl", "-o", "p.json"], "none.jsonl: expected replies with an index, got none"),
-    (["render", "q.json", "--permutations", "0"], "--permutations: expected a number from 1 to 1000, got 0"),
+    (["parse", "none.jsonl", "-o", "p.json"],
+     "none.jsonl: expected replies with an index, got none"),
+    (["render", "q.json", "--permutations", "0"],
+     "--permutations: expected a number from 1 to 1000, got 0"),
     (["render", "q.json", "--shots", "-1"], "--shots: expected a number from 0, got -1"),
-    (["render", "q.json", "--shots", "1"], "--shots: expected answers to questions of 1 other tables, got 0"),
+    (["render", "q.json", "--shots", "1"],
+     "--shots: expected answers to questions of 1 other tables, got 0"),
     (["import", "t.csv", "-o", "tables", "--yield", "nope", "--conditions", "base"],
      "t.csv: no column nope, got base, y"),
     (["import", "t.csv", "-o", "taken", "--yield", "y", "--conditions", "base"],

@@ -19,7 +19,8 @@ from rxnopt_tables import DATA, RAW_CONTROL, VALUES, Record, build, by_id, quest
 
 BAD_DATA: Final[list[tuple[Record, str]]] = [
     ({"id": None}, "'id' must be text, got None"),
-    ({"question_type": "fill"}, f"'question_type' must be one of {', '.join(QUESTION_TYPES)}, got 'fill'"),
+    ({"question_type": "fill"},
+     f"'question_type' must be one of {', '.join(QUESTION_TYPES)}, got 'fill'"),
     ({"options": []}, "'options' must be a list of options"),
     ({"meta": []}, "'meta' must be an object"),
     ({"answer": [1]}, "'answer' must be [0], the options with the best score, got [1]"),
@@ -29,7 +30,8 @@ BAD_DATA: Final[list[tuple[Record, str]]] = [
     ({"yields": None}, "meta.yields must hold one value for each of 2 options, got NoneType"),
     ({"yields": [97.0, True]}, "meta.yields must hold numbers from 0, got True"),
     ({"yields": [97.0, math.nan]}, "meta.yields must hold numbers from 0, got nan"),
-    ({"yields": [10.0, 57.0]}, "meta.effective_scores[0] disagrees with its yield (10 at most), got 97.0"),
+    ({"yields": [10.0, 57.0]},
+     "meta.effective_scores[0] disagrees with its yield (10 at most), got 97.0"),
     ({"option_relative_scores": [1.0, 0.58763]},
      "option_relative_scores[1] must be effective / best = 0.587629, got 0.58763"),
     ({"effective_scores": [97.0, 57.1], "option_relative_scores": [1.0, 0.58866]},

@@ -22,7 +22,8 @@ def choice(name: str, *effective: float, kind: str = KIND) -> Record:
     """A question whose options have these yields, and no selectivities."""
     best = max(effective)
     return {
-        "id": name, "question_type": kind, "options": [{"base": f"base {n}"} for n in range(len(effective))],
+        "id": name, "question_type": kind,
+        "options": [{"base": f"base {n}"} for n in range(len(effective))],
         "answer": [n for n, value in enumerate(effective) if value == best],
         "meta": {
             "yields": list(effective), "effective_scores": list(effective),
@@ -141,8 +142,8 @@ def test_nightly_leaves_out_answers_to_questions_of_another_folder(tmp_path: Pat
     done = run(tmp_path, "nightly")
     assert done.code == 0
     assert (
-        "rxn-b.json: not scored: expected predictions for this dataset (or --dataset, or a name that"
-        in done.err
+        "rxn-b.json: not scored: expected predictions for this dataset (or --dataset, or a name "
+        "that" in done.err
     )
     assert "1 files scored, 0 unchanged, 0 failed" in done.out
 

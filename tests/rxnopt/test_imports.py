@@ -60,7 +60,8 @@ def test_import_makes_a_table_of_each_group(tmp_path: Path) -> None:
         "column 'Entry' is read as the entry number", "columns that are not used: note",
         "warning: the condition ligand SMILES is different in every row",
         "left out: empty: 1 (line 4)",
-        "reactants and products are not all SMILES: build with --reactant-product-require content or none",
+        "reactants and products are not all SMILES: build with --reactant-product-require "
+        "content or none",
         "rows: 4, used 3, left out 1",
     ]  # fmt: skip
     first = tables["my_runs_1.json"]
@@ -165,7 +166,8 @@ def test_a_condition_that_tells_the_result_is_warned_about(tmp_path: Path) -> No
 def test_the_list_of_columns(tmp_path: Path) -> None:
     text = "Table 1\nEntry,base,Yield (%),ee,MS\n1,K,50,90,4A\n2,K,60,,3A\n3,Na,7,,4A\n4,Cs,8,,5A\n"
     assert list_columns(write(tmp_path / "x.csv", text)) == [
-        ("Entry", "1, 2, 3", "entry number"), ("base", "K, Na, Cs", "condition"), ("Yield (%)", "50, 60, 7", "yield"),
+        ("Entry", "1, 2, 3", "entry number"), ("base", "K, Na, Cs", "condition"),
+        ("Yield (%)", "50, 60, 7", "yield"),
         ("ee", "90", "ee"), ("MS", "4A, 3A, 5A", "condition"),
     ]  # fmt: skip
 
@@ -198,8 +200,10 @@ def test_names_of_columns_match_after_blanks_are_folded(tmp_path: Path, name: st
 
 @pytest.mark.parametrize(
     ("header", "cell", "effective"),
-    [("yield (ee)", "85 (80)[c]", 76.5), ("yield (ee)", ">99 (75)[b]", 86.625), ("yield", "85^[c]", 85.0),
-     ("yield", "95[d] (90)", 90.0), ("yield", "85 (82)^[c]", 82.0), ("yield", "85 (82 isol.)", 82.0),
+    [("yield (ee)", "85 (80)[c]", 76.5), ("yield (ee)", ">99 (75)[b]", 86.625),
+     ("yield", "85^[c]", 85.0),
+     ("yield", "95[d] (90)", 90.0), ("yield", "85 (82)^[c]", 82.0),
+     ("yield", "85 (82 isol.)", 82.0),
      ("Yield of 3a (4a) (%)", "60 (35)", 60.0), ("Yield (%) (recovered SM)", "60 (35)", 60.0),
      ("Yield (3a:4a)", "60 (1:9)", 60.0), ("Isolated yield (NMR)", "82 (85)", 82.0),
      ("NMR yield (isolated)", "85 (82)", 82.0), ("Yield of 3a (4a)", "85 (82 isol.)", 82.0)],
@@ -393,7 +397,8 @@ def test_escapes_and_marks_of_nothing_in_conditions(tmp_path: Path) -> None:
         tmp_path / "x.csv", "base\u200b,T,yield\xa0\nNaN,25 \\u00b0C,5\xa0\nK&lt;2,nan,6\u200b\n"
     )
     entries = only(path, conditions=["base", "T"])["entries"]
-    assert [[[i["content"] for i in e["conditions"][key]] for key in ("base", "T")] for e in entries] == [
+    keys = ("base", "T")
+    assert [[[i["content"] for i in e["conditions"][key]] for key in keys] for e in entries] == [
         [[], ["25 °C"]], [["K<2"], []],
     ]  # fmt: skip
     assert [entry["results"]["yield_ratio"] for entry in entries] == ["5", "6"]

@@ -23,7 +23,8 @@ def test_comparison_of_conditions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("1", "1 [m]"), ("−10 °C", "-10 °C"), ("–10 °C", "-10°C"), ("80 ºC", "80 °C"), ("L1ᵃ", "L1"),
+    ("one", "other"),
+    [("1", "1 [m]"), ("−10 °C", "-10 °C"), ("–10 °C", "-10°C"), ("80 ºC", "80 °C"), ("L1ᵃ", "L1"),
                        ("toluene*", "toluene"), ("THF^b", "THF"), ("1 [a,b]", "1")],
 )  # fmt: skip
 def test_footnotes_and_signs_are_no_other_value(one: str, other: str) -> None:

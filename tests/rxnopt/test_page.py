@@ -60,7 +60,8 @@ def test_every_question_is_there_the_costliest_first(results: Any) -> None:
             lambda answer, size: min(set(range(size)) - {*answer}),
             "above the 95% interval: worse than guessing.",
         ),
-        (lambda answer, size: size - 1, "within the 95% interval: this run is not told apart from guessing."),
+        (lambda answer, size: size - 1,
+         "within the 95% interval: this run is not told apart from guessing."),
     ],
 )  # fmt: skip
 def test_the_verdict_names_what_a_guess_expects(pick: Any, verdict: str) -> None:

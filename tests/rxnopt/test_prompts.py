@@ -31,7 +31,8 @@ def test_its_prompt() -> None:
     assert "- reaction_time: 4 h\n- speed: 800 rpm\n" in prompt
     assert (
         "Reference 2 (yield=32.0%):\n- Anode(+): Zn\n- Cathode(-): C\n- Constant_Current: 30 mA\n"
-        "- Electrolyte: NaI (0.1 M)\n- Main_Mode: Constant\n- Reaction_Type: Integrated Cell Reaction\n"
+        "- Electrolyte: NaI (0.1 M)\n- Main_Mode: Constant\n- Reaction_Type: Integrated Cell "
+        "Reaction\n"
         "- reaction_temperature: rt\n- reaction_time: 4 h\n- reagents: NaI ([I-].[Na+])\n"
         "- solvents: PS-750-M\n- speed: 800 rpm\n"
     ) in prompt

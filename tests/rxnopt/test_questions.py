@@ -142,8 +142,10 @@ def test_of_equal_groups_the_lowest_row_counts() -> None:
 def test_balancing() -> None:
     yields = {"K": [1, 2, 3, 4, 90], "Na": [50, 60]}
     rows: list[Row] = [
-        ({"base": b, "run": str(y)}, {"yield_ratio": y}) for b, values in yields.items() for y in values
-    ]  # fmt: skip
+        ({"base": b, "run": str(y)}, {"yield_ratio": y})
+        for b, values in yields.items()
+        for y in values
+    ]
     plain = by_id(build(table("t", rows)))["t_q3"]
     assert len(plain["options"]) == 7
     even = by_id(build(table("t", rows), balance_all_varying_options="true"))["t_q3"]

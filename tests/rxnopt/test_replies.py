@@ -51,9 +51,11 @@ def test_replies_by_id() -> None:
         "response": {"body": {"choices": [{"message": {"content": "Answer: 1"}}]}},
     }
     rows = [
-        {"id": "a", "reply": "0"}, batch, {"id": "c", "text": "Option 1 or Option 2"}, {"id": "d", "reply": None},
+        {"id": "a", "reply": "0"}, batch, {"id": "c", "text": "Option 1 or Option 2"},
+        {"id": "d", "reply": None},
         {"id": "f", "reply": "Sorry, I cannot answer."},
-        {"id": "e", "reply": "1"}, {"id": "e", "reply": "2"}, {"reply": "1"}, {"id": "a", "reply": "Answer: 0"}, 7,
+        {"id": "e", "reply": "1"}, {"id": "e", "reply": "2"}, {"reply": "1"},
+        {"id": "a", "reply": "Answer: 0"}, 7,
         {"id": "g", "reply": "第2个选项"},
     ]  # fmt: skip
     assert parse_replies(rows) == (

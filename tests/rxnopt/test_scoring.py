@@ -145,7 +145,8 @@ def test_scoring_properties(data: st.DataObject) -> None:
         ('{"a": 1, "a": true}', "the id a is given twice"),
         (
             '{"x": 1}',
-            "expected predictions for this dataset (or --dataset, or a name that begins with its dataset's), got other "
+            "expected predictions for this dataset (or --dataset, or a name that begins with its "
+            "dataset's), got other "
             "ids",
         ),
     ],
@@ -240,7 +241,8 @@ def test_errors_are_clustered_by_table_against_scipy() -> None:
         pytest.approx(min(1, high)),
     )
     one = RxnOptEvaluator(data[:6]).evaluate_all(prediction)
-    assert (one["tables"], one["intervals"]["avg_relative_score"], one["standard_errors"]["avg_relative_score"]) == (
+    assert (one["tables"], one["intervals"]["avg_relative_score"],
+     one["standard_errors"]["avg_relative_score"]) == (
         1, None, None,
     )  # fmt: skip
 
@@ -378,7 +380,8 @@ def test_answers_to_one_side_only_are_warned_about(answered: list[str], warned: 
         for end in ("", "_control")
     ]
     found = RxnOptEvaluator(data).evaluate_all({f"t_q1_ref{end}": 0 for end in answered})
-    text = "only one side of the pairs of references and controls was answered: their difference means nothing"
+    text = "only one side of the pairs of references and controls was answered: their difference "
+    text += "means nothing"
     assert found["warnings"] == ([text] if warned else [])
 
 

@@ -13,7 +13,8 @@ from forecasteval.rxnopt.settings import SETTING_HELP, SETTINGS, Settings, make_
 
 BAD_SETTINGS: Final = [
     ("year_filter", "soon"), ("condition_require", "name"), ("normalize_conditions", "yes"),
-    ("balance_max_imbalance_ratio", "0.5"), ("min_reference_options", "2.5"), ("min_reference_options", "0"),
+    ("balance_max_imbalance_ratio", "0.5"), ("min_reference_options", "2.5"),
+    ("min_reference_options", "0"),
     ("reference_low_mid_fraction", "nan"), ("reference_low_mid_fraction", "1.5"),
     ("yield_field_priority", ""), ("year_filter", "[2019, true]"),
     ("condition_keys", "[solvents"), ("max_options", "1"), ("duplicates", "mean"),
@@ -46,8 +47,10 @@ def test_settings_that_contradict_each_other_or_do_not_exist() -> None:
 def test_the_settings_are_the_seeds() -> None:
     assert make_settings({}) == Settings()
     assert dataclasses.astuple(Settings()) == (
-        None, None, "content", ("solvents",), "smiles", "main_only", ("isolated_yield", "yield_ratio"), True,
-        ("indeterminate_mol_idt", "description", "indeterminate_descriptions", "other_info", "selected_conditions",
+        None, None, "content", ("solvents",), "smiles", "main_only",
+        ("isolated_yield", "yield_ratio"), True,
+        ("indeterminate_mol_idt", "description", "indeterminate_descriptions", "other_info",
+         "selected_conditions",
          "scale"), True, False, 1.5, 4, 2, 5, 5, 0.6666666666666666,
         20, None,
     )  # fmt: skip

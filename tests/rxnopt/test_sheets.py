@@ -140,7 +140,8 @@ def test_a_workbook_is_read_as_it_is_shown(tmp_path: Path) -> None:
     book.save(path)
     sheet = read_sheet(path)
     assert cells(sheet) == [
-        {"base": "K", "y": "95%", "dr": "3:01", "er": "95:05"}, {"base": "K", "y": "80", "dr": "x", "er": ""},
+        {"base": "K", "y": "95%", "dr": "3:01", "er": "95:05"},
+        {"base": "K", "y": "80", "dr": "x", "er": ""},
     ]  # fmt: skip
     assert sheet.notes == ["the first of 2 sheets is read: Sheet"]
     assert cells(read_sheet(path, "notes")) == [{"a": "1", "b": "2"}]
