@@ -32,12 +32,12 @@ _REFUSAL: Final = re.compile(
 )
 
 
-def read_refusal(text: str) -> tuple[str, str] | None:
+def parse_refusal(text: str) -> tuple[str, str] | None:
     """A cleaned text that declines to answer, as the words that do and the reason behind them; None
     for any other.
 
-    >>> read_refusal("N/A; no data"), read_refusal("Unknown Mortal Orchestra"), read_refusal("No, not known")
-    (('N/A', '; no data'), None, None)
+    >>> parse_refusal("N/A; no data"), parse_refusal("Unknown Mortal Orchestra")
+    (('N/A', '; no data'), None)
     """
     refusal = _REFUSAL.match(text)
     return (refusal[0], text[refusal.end() :]) if refusal else None
@@ -108,7 +108,7 @@ _LAST_SHARE: Final = re.compile(r"\n[~≈]?[0-9]{1,3}(?:\.[0-9]{1,6})?\s?%\Z")
 _SAYS_CONFIDENCE: Final = re.compile("onfidence|ertainty|置信度|信心")
 
 
-def read_answer(raw: object, boxed: bool = False) -> Answer | None:
+def parse_answer(raw: object, boxed: bool = False) -> Answer | None:
     """The span that counts of a raw answer (text, number or list); None if the answer is missing.
 
     With `boxed` it counts as boxed whatever it looks like.
@@ -134,7 +134,7 @@ def read_answer(raw: object, boxed: bool = False) -> Answer | None:
         return None
     if isinstance(raw, list):
         flat = not any(isinstance(part, (list, dict)) for part in raw)
-        parts = [part for part in map(read_answer, raw) if part] if flat else [_UNREADABLE]
+        parts = [part for part in map(parse_answer, raw) if part] if flat else [_UNREADABLE]
         if len(parts) == 1:
             return Answer(parts[0].text, parts[0].elements, True)
         return (

@@ -20,7 +20,7 @@ from .choices import ChoiceTruth
 from .grammar import parse_number
 from .join import TruthKeys, is_void
 from .numbers import NumberTruth, readings
-from .questions import read_record
+from .questions import parse_record
 from .rules import Rules
 from .truths import QuestionFile, is_blank
 
@@ -31,7 +31,8 @@ _PAST_VALUE: Final = (
     re.compile(  # "Sep 16: 90.692", "9/17/25: 94.05 dollar", "- 2025-09-17: 3", "9月17日：3"
         r"""
     ^ [ \t"]* (?:[-*•][ \t]*)?
-    ( [a-z]{3,9}\.? [ ] [0-9]{1,2} (?:,?[ ][0-9]{4})? | [0-9]{1,2} [ ] [a-z]{3,9}\.? (?:[ ][0-9]{4})?
+    ( [a-z]{3,9}\.? [ ] [0-9]{1,2} (?:,?[ ][0-9]{4})?
+    | [0-9]{1,2} [ ] [a-z]{3,9}\.? (?:[ ][0-9]{4})?
     | [0-9]{1,4} [/.-] [0-9]{1,2} [/.-] [0-9]{1,4} | (?:[0-9]{4}年)? [0-9]{1,2}月 [0-9]{1,2}日 )
     [ \t]* [:：] ( [^\n"]* )
     """,
@@ -74,7 +75,8 @@ def check_dataset(records: Iterable[object]) -> Check:
 
     Ids given twice or mangled by a spreadsheet; levels, truths and Std that cannot be used; truths
     that are no option; numeric truths without Std; Std that is 0 or is not the population standard
-    deviation of the past values in "additional values". A question without a truth is pending, which is no mistake, unless all are and have keys that may
+    deviation of the past values in "additional values". A question without a truth is pending,
+    which is no mistake, unless all are and have keys that may
     be it.
     """
     findings: list[Finding] = []
@@ -128,7 +130,7 @@ def _check_question(record: Mapping[str, object]) -> list[tuple[str, str]]:
     try:
         if is_void(record):
             return []
-        question = read_record(dict(record), "", 0, Rules())
+        question = parse_record(dict(record), "", 0, Rules())
     except InputError as error:
         return [
             (

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from forecasteval.common.markup import clean
 
-from .answers import Answer, TruthOf, drop_last_share, question_words, read_refusal
+from .answers import Answer, TruthOf, drop_last_share, parse_refusal, question_words
 from .names import (
     SAME,
     Name,
@@ -31,8 +31,8 @@ from .options import (
     Options,
     choice_key,
     drop_lead_in,
-    read_text,
-    read_token,
+    interpret_text,
+    interpret_token,
     split_tokens,
 )
 from .rankings import looks_like_names, refuses, show_names
@@ -48,11 +48,11 @@ def score_f1(matched: int, picks: int, truths: int) -> float:
     return 2 * matched / (picks + truths) if matched else 0.0
 
 
-def read_distribution(tokens: Sequence[str]) -> list[str] | None:
+def parse_distribution(tokens: Sequence[str]) -> list[str] | None:
     """The tokens with the largest share, if all of several have one and the shares add up to 90–110
     %, else None.
 
-    >>> read_distribution(["Yes: 4%", "No: 96%"]), read_distribution(["A (70%)", "B (71%)"])
+    >>> parse_distribution(["Yes: 4%", "No: 96%"]), parse_distribution(["A (70%)", "B (71%)"])
     (['No'], None)
     """
     shares = [share for token in tokens if (share := SHARE.search(token))]
@@ -100,17 +100,17 @@ class ChoiceTruth(TruthOf[Picks]):
         else.
         """
         right = self.picks.unknown
-        picks = _read_exact(answer, self.options)
+        picks = _parse_exact(answer, self.options)
         if picks is None:
             if self._refuses(drop_lead_in(answer.cleaned)):
                 return "refusal"
-            picks = _read_cleaned(answer, self.options)
+            picks = _interpret_cleaned(answer, self.options)
         if (picks.labels or picks.unknown & right) and (answer.boxed or picks.unknown <= right):
             return picks
         return "no option" if answer.boxed else "no box, and not only options"
 
     def _refuses(self, text: str) -> bool:
-        if (refusal := read_refusal(text)) is None:
+        if (refusal := parse_refusal(text)) is None:
             return False
         keys = {choice_key(text), choice_key(refusal[0])}
         return keys.isdisjoint(self.options.index) and keys.isdisjoint(self.picks.unknown)
@@ -135,9 +135,9 @@ def score_picks(picks: Picks, truth: Picks, exact: bool) -> float:
     return score_f1(matched, sum(map(len, picks)), sum(map(len, truth)))
 
 
-def read_picks(answer: Answer, options: Options) -> Picks:
+def interpret_picks(answer: Answer, options: Options) -> Picks:
     """The picks of an answer."""
-    return _read_exact(answer, options) or _read_cleaned(answer, options)
+    return _parse_exact(answer, options) or _interpret_cleaned(answer, options)
 
 
 def exact_tokens(text: str) -> list[str]:
@@ -145,7 +145,7 @@ def exact_tokens(text: str) -> list[str]:
     return text.replace(", ", ",").split(",")
 
 
-def _read_exact(answer: Answer, options: Options) -> Picks | None:
+def _parse_exact(answer: Answer, options: Options) -> Picks | None:
     """The picks of an answer of nothing but labels, as most are, or of one option's text; None of
     any other.
     """
@@ -162,28 +162,28 @@ def _read_exact(answer: Answer, options: Options) -> Picks | None:
     return None
 
 
-def _read_cleaned(answer: Answer, options: Options) -> Picks:
+def _interpret_cleaned(answer: Answer, options: Options) -> Picks:
     """The picks of any other answer: a list literal, a distribution, text without markup."""
     shielded = options.shield(answer.text)
     text = answer.cleaned if shielded == answer.text else Answer(shielded, (), True).cleaned
     likely = None
     if ("%" in text or "0." in text) and not answer.elements:
         tokens = [text[begin:end].strip() for begin, end in split_tokens(text)]
-        likely = read_distribution(tokens)
+        likely = parse_distribution(tokens)
         if likely and any(
             choice_key(token) in options.index for token in tokens
         ):  # "5%" is an option's text
             likely = None
     if answer.elements:
         parts = [
-            [part] if part in options.labels else read_token(clean(part), options)
+            [part] if part in options.labels else interpret_token(clean(part), options)
             for part in answer.elements
         ]
         picks = [pick for part in parts for pick in part]
     elif likely is not None:
-        picks = read_token(likely[0], options) if len(likely) == 1 else []
+        picks = interpret_token(likely[0], options) if len(likely) == 1 else []
     else:
-        picks = read_text(text, answer.boxed or answer.stated, options)
+        picks = interpret_text(text, answer.boxed or answer.stated, options)
     return Picks.of(picks)
 
 
@@ -241,7 +241,7 @@ class NameTruth(TruthOf[Sequence[Name]]):
         if refuses(text, self.names):
             return "refusal"
         tokens = list(map(clean, elements)) or [token.strip() for token in SEPARATOR.split(text)]
-        likely = read_distribution(tokens)
+        likely = parse_distribution(tokens)
         if likely is not None:
             return (parse_name(likely[0]),) if len(likely) == 1 else "several are as likely"
         if (
@@ -285,10 +285,9 @@ def interpret_winner(text: str, sides: Sequence[str]) -> str | None:
     a text that only is a name.
 
     >>> sides = "falcons", "otters"
-    >>> interpret_winner("Otters def. Falcons 3-1", sides), interpret_winner("Falcons 4-2 Otters", sides)
-    ('otters', '')
-    >>> interpret_winner("Northport Otters to win 4-3 (OT)", sides), interpret_winner("Otters 30%", sides)
-    ('otters', '')
+    >>> texts = "Otters def. Falcons", "Falcons 4-2 Otters", "Otters to win 4-3 (OT)", "Otters 30%"
+    >>> [interpret_winner(text, sides) for text in texts]
+    ['otters', '', 'otters', '']
     """
     bare = ROUND.sub(" ", text).strip()
     folded = fold(bare)
@@ -317,8 +316,8 @@ def interpret_winner(text: str, sides: Sequence[str]) -> str | None:
 
 
 def _interpret_one(text: str, side: str) -> str | None:
-    """The only side that a text names, if it says that this one wins; "" if by its score or share it
-    does not, None for any other text.
+    """The only side that a text names, if it says that this one wins; "" if by its score or share
+    it does not, None for any other text.
     """
     at = text.casefold().rfind(side)
     picked = _PICKED.fullmatch(text, at + len(side)) if at >= 0 else None

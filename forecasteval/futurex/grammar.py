@@ -27,8 +27,8 @@ _SECTION: Final = re.compile(r"([^万亿]*)([万亿]+)|([^万亿]+)")
 def write_digits(text: str) -> str:
     """The text with its Chinese numerals in digits; 万, 亿 and what follows them stay as they are.
 
-    >>> write_digits("一百二十万"), write_digits("三亿五千万"), write_digits("百分之二点五"), write_digits("两千三")
-    ('120万', '3亿5000万', '2.5%', '2300')
+    >>> [write_digits(text) for text in ("一百二十万", "三亿五千万", "百分之二点五", "两千三")]
+    ['120万', '3亿5000万', '2.5%', '2300']
     """
     return NUMERAL.sub(_write, text)
 
@@ -200,7 +200,7 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
 
 
 @lru_cache(maxsize=4096)
-def _read_tail(tail: str) -> Quantity | None:
+def _parse_tail(tail: str) -> Quantity | None:
     """Scale and unit that stand behind a simple number; None if they take the whole grammar or are
     none.
     """
@@ -213,7 +213,7 @@ def parse_simple(text: str) -> Quantity | None:
     time.
     """
     simple = _SIMPLE.fullmatch(text)
-    tail = _read_tail(simple[3]) if simple else None
+    tail = _parse_tail(simple[3]) if simple else None
     if not simple or not tail:
         return None
     return Quantity(
@@ -227,8 +227,8 @@ def parse_number(text: str) -> Quantity | None:
 
     A range is its middle; `about`, `>` and `± 5` are dropped. `text` is expected to be cleaned.
 
-    >>> parse_number("1.5万亿元"), parse_number("100-120").value, parse_number("7天") is parse_number("36氪")
-    (Quantity(value=1.5, scale=1000000000000.0, unit='元'), 110.0, True)
+    >>> parse_number("1.5万亿元"), parse_number("100-120").value, parse_number("7天")
+    (Quantity(value=1.5, scale=1000000000000.0, unit='元'), 110.0, None)
     """
     if simple := parse_simple(text):
         return simple
@@ -245,14 +245,14 @@ def parse_begin(text: str) -> tuple[Quantity, str] | None:
     if _BLANK_IN_DIGITS.search(text):
         text = _SPACED_GROUPS.sub(lambda groups: groups[0].replace(" ", ""), text)
     about = _ABOUT.match(text)
-    found = read_quantity(text, about.end() if about else 0)
+    found = parse_quantity(text, about.end() if about else 0)
     if found is None:
         return None
     quantity, end = found
     return quantity, text[end:]
 
 
-def read_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
+def parse_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
     """The quantity at `position` with added parts, range, `± 5` and fall, and where it ends."""
     falls = text.startswith(FALL, position)
     low = _add_parts(text, position + falls)

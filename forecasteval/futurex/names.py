@@ -325,8 +325,8 @@ _PEOPLE: Final = re.compile(
 
 
 class NameStyle(NamedTuple):
-    """What a question asks for, as far as names compare by it: `subtitles`: behind a dash stands the
-    rest of a title; `people`: the surname may stand first.
+    """What a question asks for, as far as names compare by it: `subtitles`: behind a dash stands
+    the rest of a title; `people`: the surname may stand first.
     """
 
     subtitles: bool = False

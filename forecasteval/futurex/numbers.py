@@ -6,10 +6,10 @@ import math
 import re
 from typing import Final, NamedTuple
 
-from .answers import Answer, TruthOf, question_words, read_refusal
+from .answers import Answer, TruthOf, parse_refusal, question_words
 from .grammar import BASIS_POINTS, DIGITS, PERCENT, Quantity, scale_of
 from .rules import EQUAL, ZERO_SIGMA, Rules, Scored
-from .sentences import parse_leading_number, read_number
+from .sentences import interpret_number, parse_leading_number
 
 _IN_SCALE: Final = re.compile(  # no flags and an n in front: a literal makes the search fast
     r"n(?<=[Ii]n)(?<![A-Za-z0-9][Ii]n)\s+(?:units\s+of\s+)?(?:(?:USD|US\$|US\s+dollar|RMB|CNY|HKD|HK\$|EUR|yuan)s?\s*)?(?:((?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|million|billion|trillion)s?)\b"
@@ -26,8 +26,8 @@ _CHINESE_SCALE: Final = re.compile(
 
 
 def question_scale(prompt: str) -> float | None:
-    """The scale a question asks for: `in hundreds of millions of yuan` 1e8, `多少万` 1e4, `%多少` 0.01,
-    or None.
+    """The scale a question asks for: `in hundreds of millions of yuan` 1e8, `多少万` 1e4, `%多少`
+    0.01, or None.
     """
     prompt = question_words(prompt)
     scale = None
@@ -77,12 +77,12 @@ class NumberTruth(TruthOf[Reading]):
         text = answer.cleaned
         if (
             not text[:1].isdigit()
-            and (refusal := read_refusal(text))
+            and (refusal := parse_refusal(text))
             and not DIGITS.search(refusal[1])
         ):
             return "refusal"
         percent = PERCENT in (self.quantity.scale, self.asked_scale)
-        quantity, several = read_number(text, answer.boxed, percent, self.prompt)
+        quantity, several = interpret_number(text, answer.boxed, percent, self.prompt)
         if not quantity and answer.stated:
             quantity = parse_leading_number(text, self.prompt)
         if quantity:

@@ -228,7 +228,7 @@ def split_tokens(text: str) -> list[tuple[int, int]]:
     return list(zip(begins, [*(begin for begin, _ in ends), len(text)], strict=True))
 
 
-def read_text(text: str, marked: bool, options: Options) -> list[str]:
+def interpret_text(text: str, marked: bool, options: Options) -> list[str]:
     """The picks of a text, those that are neither label nor option with a question mark in front.
 
     A lead-in (`The answer is B`), a confidence, a reason and the tail behind a yes are read only
@@ -238,13 +238,13 @@ def read_text(text: str, marked: bool, options: Options) -> list[str]:
         text = _CONFIDENCE.sub("", drop_lead_in(text))
         if choice_key(text.rpartition("\n")[2]) not in options.index:
             text = drop_last_share(text)
-        if label := _read_yes_or_no(text, options):
+        if label := _interpret_yes_or_no(text, options):
             return [label]
     spans = split_tokens(text)
     tokens = [text[begin:end].strip() for begin, end in spans]
     if options.labels.issuperset(tokens):
         return tokens
-    groups = _read_tokens(text, spans, options)
+    groups = _interpret_tokens(text, spans, options)
     if marked and groups and options.labels.issuperset(groups[0][1]):
         behind = [
             text[groups[0][0] :],
@@ -256,7 +256,7 @@ def read_text(text: str, marked: bool, options: Options) -> list[str]:
     return [pick for _, picks in groups for pick in picks]
 
 
-def _read_yes_or_no(text: str, options: Options) -> str:
+def _interpret_yes_or_no(text: str, options: Options) -> str:
     """The pick of `Yes, it will` or `B. No, it will not`; "" for `Yes or no`, `Yes, B`, `A: no, B:
     yes` or `是，否`.
     """
@@ -288,7 +288,7 @@ def _is_reason(text: str, options: Options) -> bool:
     return words >= 4 and options.labels.isdisjoint(_CAPITAL.findall(text))
 
 
-def _read_tokens(
+def _interpret_tokens(
     text: str, spans: Sequence[tuple[int, int]], options: Options
 ) -> list[tuple[int, list[str]]]:
     """The picks of each token, and where it ends; an option's text may hold separators, and the
@@ -304,7 +304,7 @@ def _read_tokens(
                 break
         else:
             last = first
-            picks = read_token(_bare_token(text[begin : spans[first][1]], options), options)
+            picks = interpret_token(_bare_token(text[begin : spans[first][1]], options), options)
         if picks:  # "A, …" holds one pick
             groups.append((spans[last][1], picks))
         first = last + 1
@@ -338,11 +338,11 @@ def _find_text(token: str, options: Options) -> str:
     return label if agree else ""
 
 
-def read_token(token: str, options: Options) -> list[str]:
+def interpret_token(token: str, options: Options) -> list[str]:
     """The picks of one token: labels in any dress, an option's text, or single labels side by
     side.
     """
-    if labels := _read_labels(token.strip(_BLANKS_AND_QUOTES), options):
+    if labels := _parse_labels(token.strip(_BLANKS_AND_QUOTES), options):
         return labels
     key = choice_key(token)
     if label := options.index.get(key) or options.index.get(choice_key(_ASIDE.sub("", token))):
@@ -353,7 +353,7 @@ def read_token(token: str, options: Options) -> list[str]:
     return ["?" + key] if key else []
 
 
-def _read_labels(token: str, options: Options) -> list[str]:
+def _parse_labels(token: str, options: Options) -> list[str]:
     """The labels that a token is, or the one it begins with; none if it does not.
 
     `B`, `(b)`, `Option B`, `B. Tie`, `B (a draw)`, `Tie (B)`, `B only`; `A.C.`, `(A)(C)`, `B-E`.

@@ -42,9 +42,9 @@ from forecasteval.display.rows import (
 )
 from forecasteval.display.tables import Cell, Interval, format_signature, show_number
 
-from .answers import read_answer
+from .answers import parse_answer
 from .join import is_void, raw_answer
-from .questions import Truth, read_record
+from .questions import Truth, parse_record
 from .report import describe_size, explain, level_rows, list_notes, name_cause, score_chart
 from .results import Item
 from .rules import WEIGHTS, Rules, total_weight
@@ -252,7 +252,7 @@ def _read_question(
         return _Question(item, cost, item["prompt"], item["answer"], None, same_id)
     truth = None  # the reasons of other kinds need none
     if rules and item["kind"] == "number":
-        truth = read_record(record, "", 1, rules).truth
+        truth = parse_record(record, "", 1, rules).truth
     return _Question(item, cost, str(record.get("prompt") or ""), answer, truth, same_id)
 
 
@@ -297,9 +297,9 @@ def _draw_inside(question: _Question, key: str, why: str, limit: int) -> Html:
 
 
 def _show_answer(text: str, limit: int) -> Cell:
-    """The answer with the part marked that counts, as `read_answer` finds it."""
+    """The answer with the part marked that counts, as `parse_answer` finds it."""
     if not text:
         return "no answer"
-    answer = read_answer(text)
+    answer = parse_answer(text)
     found = answer.find_in(text) if answer and (answer.boxed or answer.stated) else None
     return pages.mark(text, found, limit)

@@ -11,9 +11,9 @@ from typing import Any, Final
 from .answers import Answer, TruthOf
 from .choices import ChoiceTruth, NameTruth, Picks
 from .options import Options, count_options, label_set
-from .rankings import RankingTruth, read_items, show_names
+from .rankings import RankingTruth, parse_items, show_names
 from .rules import Scored, unparsed
-from .sentences import read_number
+from .sentences import interpret_number
 
 _NO_PICKS: Final = Picks(frozenset())
 
@@ -33,23 +33,23 @@ class PendingTruth(TruthOf[Any]):
     def score(self, answer: Answer) -> Scored:
         """What an answer says, or why it cannot be read."""
         if not self._choices:
-            return self._read_open(answer)
+            return self._interpret_open(answer)
         read = [truth.score(answer) for truth in self._choices]
         return next((scored for scored in read if scored.outcome == "scored"), read[-1])
 
-    def _read_open(self, answer: Answer) -> Scored:
+    def _interpret_open(self, answer: Answer) -> Scored:
         """A number or names."""
         in_sentence = answer.boxed and self._numeric
-        if read_number(answer.cleaned, in_sentence, prompt=self._prompt)[0]:
+        if interpret_number(answer.cleaned, in_sentence, prompt=self._prompt)[0]:
             return Scored(0.0, "scored", answer.cleaned, "")
         read = "no number" if self._numeric else RankingTruth(()).read(answer)
         if isinstance(read, str):
             return unparsed(read)
-        return Scored(0.0, "scored", show_names(read_items(answer, self._prompt)), "")
+        return Scored(0.0, "scored", show_names(parse_items(answer, self._prompt)), "")
 
 
 def _choices_of(prompt: str) -> list[ChoiceTruth | NameTruth]:
-    """What the truth of level 1 or 2 may be, by the prompt: options, or else Yes or No, or names."""
+    """What the truth of level 1 or 2 may be, by the prompt: options, or else Yes, No or names."""
     count = count_options(prompt)
     if count:
         return [ChoiceTruth(Options(label_set(count), prompt), _NO_PICKS, exact=True)]

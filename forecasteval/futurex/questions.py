@@ -13,16 +13,16 @@ from forecasteval.common.errors import InputError, printable
 from forecasteval.common.markup import MAX_SPAN
 from forecasteval.common.records import BadRecord, is_null, number_text, repeated_keys
 
-from .answers import Answer, read_answer
-from .choices import ChoiceTruth, NameTruth, Picks, exact_tokens, read_picks
+from .answers import Answer, parse_answer
+from .choices import ChoiceTruth, NameTruth, Picks, exact_tokens, interpret_picks
 from .grammar import RANGE
 from .names import parse_name
 from .numbers import NumberTruth, find_sigma, question_scale
 from .options import SEPARATOR, YES_NO, Options, count_options, label_set
 from .pending import PendingTruth
-from .rankings import NO_NAME, RankingTruth, read_items
+from .rankings import NO_NAME, RankingTruth, parse_items
 from .rules import LEVELS, MISSING, WEIGHTS, Rules, Scored, unparsed
-from .sentences import read_number
+from .sentences import interpret_number
 
 Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth | PendingTruth
 FIELDS: Final = ("prompt", "level", "ground_truth", "Std")  # what a question is scored by
@@ -55,20 +55,20 @@ class Question(NamedTuple):
 @lru_cache(
     maxsize=1 << 17
 )  # the questions of a dataset, which many files answer; a quarter of a GB at most
-def read_question(
+def interpret_question(
     level: int, prompt: str, truth: str | tuple[str, ...], std: float | None, rules: Rules
 ) -> Question:
     """Read a question's truth, options and units as a rule set has them."""
-    answer = read_answer(list(truth) if isinstance(truth, tuple) else truth, boxed=True)
+    answer = parse_answer(list(truth) if isinstance(truth, tuple) else truth, boxed=True)
     read: Truth | None = None
     warning = ""
     if isinstance(truth, str) and not truth.strip():
         read = PendingTruth(level, prompt, numeric=std is not None)
     elif answer:
         if level > 2:
-            read = read_open_truth(prompt, answer, std, rules)
+            read = interpret_open_truth(prompt, answer, std, rules)
         else:
-            read = read_choice_truth(level, prompt, answer, rules)
+            read = interpret_choice_truth(level, prompt, answer, rules)
     if (
         isinstance(read, ChoiceTruth)
         and read.options.prompt
@@ -93,7 +93,7 @@ def _kind_of(level: int, truth: Truth | None, std: float | None) -> str:
 
 
 def score_answer(question: Question, answer: Answer | None) -> Scored:
-    """Read one answer as the question's kind asks for and score it; pending if there is no truth."""
+    """Read an answer as the question's kind asks for and score it; pending without a truth."""
     scored = _score_answer(question.truth, answer)
     if not question.pending:
         return scored
@@ -111,7 +111,7 @@ def _score_answer(truth: Truth | None, answer: Answer | None) -> Scored:
     return truth.score(answer) if truth else unparsed("no truth")
 
 
-def read_record(record: object, where: str, number: int, rules: Rules) -> Question:
+def parse_record(record: object, where: str, number: int, rules: Rules) -> Question:
     """The question of a record; InputError says what it lacks.
 
     Without a truth, or with a blank one, the question is pending.
@@ -142,8 +142,8 @@ def read_record(record: object, where: str, number: int, rules: Rules) -> Questi
             raise InputError(
                 place, "'Std' must be a number >= 0 or null", printable(repr(record.get("Std")), 60)
             )
-        level, prompt, truth = int(level), str(prompt or ""), _read_raw_truth(truth, place)
-    question = read_question(level, prompt, truth, std, rules)
+        level, prompt, truth = int(level), str(prompt or ""), _parse_raw_truth(truth, place)
+    question = interpret_question(level, prompt, truth, std, rules)
     if question.truth is None:
         place = _place(where, number, record)
         raise InputError(
@@ -166,7 +166,7 @@ def _as_float(value: object) -> float:
         return math.nan
 
 
-def _read_raw_truth(truth: object, place: str) -> str | tuple[str, ...]:
+def _parse_raw_truth(truth: object, place: str) -> str | tuple[str, ...]:
     if isinstance(truth, str):
         return truth
     if is_null(truth):
@@ -185,14 +185,14 @@ def _read_raw_truth(truth: object, place: str) -> str | tuple[str, ...]:
 _YES_OR_NO: Final = Options(frozenset())
 
 
-def read_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules) -> Truth | None:
+def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules) -> Truth | None:
     """The truth of level 1 or 2: among the prompt's options, Yes or No, bare labels, else names;
     None if empty.
     """
     count = count_options(prompt)
     if count:
         options = Options(label_set(count), prompt)
-        picks = read_picks(answer, options)
+        picks = interpret_picks(answer, options)
         return _choice(level, options, picks, rules) if any(picks) else None
     tokens: Sequence[str] = answer.elements
     if not tokens:
@@ -219,17 +219,19 @@ def _choice(level: int, options: Options, picks: Picks, rules: Rules) -> ChoiceT
     return ChoiceTruth(options, picks, count == 1 if rules.by_truths else level == 1)
 
 
-def read_open_truth(prompt: str, answer: Answer, std: float | None, rules: Rules) -> Truth | None:
+def interpret_open_truth(
+    prompt: str, answer: Answer, std: float | None, rules: Rules
+) -> Truth | None:
     """The truth of level 3 or 4: a number if it reads as one, else a ranking; None if empty."""
     if len(answer.elements) < 2:
-        quantity, _ = read_number(answer.cleaned, in_sentence=std is not None, prompt=prompt)
+        quantity, _ = interpret_number(answer.cleaned, in_sentence=std is not None, prompt=prompt)
         if quantity and (
             std is not None or not RANGE.search(answer.cleaned)
         ):  # without Std, "2-1" is a result
             return NumberTruth(
                 quantity, question_scale(prompt), find_sigma(quantity.value, std, rules), prompt
             )
-    names = read_items(answer, prompt)
+    names = parse_items(answer, prompt)
     labels = rules.label_sets and {name.text for name in names} <= label_set(
         count_options(prompt) or 26
     )

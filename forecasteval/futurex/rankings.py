@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from forecasteval.common.markup import clean
 
-from .answers import Answer, TruthOf, drop_last_share, question_words, read_refusal
+from .answers import Answer, TruthOf, drop_last_share, parse_refusal, question_words
 from .grammar import write_digits
 from .names import (
     IS_CJK,
@@ -37,14 +37,15 @@ _SHIELD: Final = re.compile(
     r"""\((?![0-9]{1,2}\))[^()]*\)|\[[^\[\]]*\]|"[^"\n]*"|“[^“”]*”|《[^《》]*》|「[^「」]*」|『[^『』]*』|【[^【】]*】"""
 )
 _LABEL: Final = re.compile(  # the name of the last group is the kind of label
-    r"""(?=[0-9第RN\#(])                                                            # a glance that fails fast
-      (?:第\s*(?P<place>[0-9]{1,4}|[一二三四五六七八九十]{1,3})\s*[名位]\s*[:、.]?\s*        # 第6名：
+    r"""(?=[0-9第RN\#(])  # a glance that fails fast
+      (?:第\s*(?P<place>[0-9]{1,4}|[一二三四五六七八九十]{1,3})\s*[名位]\s*[:、.]?\s*  # 第6名：
       |(?<![^\s,;|、])(?:
-          (?P<ordinal>[0-9]{1,4})(?:st|nd|rd|th)(?:\s*place)?\s*[:.)]\s*             # 6th: or 1st place:
+          (?P<ordinal>[0-9]{1,4})(?:st|nd|rd|th)(?:\s*place)?\s*[:.)]\s*  # 6th: or 1st place:
          |(?P<nth>[0-9]{1,4})(?:st|nd|rd|th)\s+place\s*(?:-\s+)?
-         |ranks?\s*\#?\s*(?P<rank>[0-9]{1,4})\s*[:.)]\s*                             # Rank 15:
-         |(?:no\.|\#)\s*(?P<hash>[0-9]{1,4})(?:\s*[:.)]?\s+|:))                      # No. 4, #3
-      |(?<![A-Za-z0-9.(])(?:(?P<weak>[0-9]{1,3})\s?(?P<mark>[.):])|(?P<comma>[0-9]{1,2})、)\s* # 1. 2) 18: 3、
+         |ranks?\s*\#?\s*(?P<rank>[0-9]{1,4})\s*[:.)]\s*  # Rank 15:
+         |(?:no\.|\#)\s*(?P<hash>[0-9]{1,4})(?:\s*[:.)]?\s+|:))  # No. 4, #3
+      |(?<![A-Za-z0-9.(])(?:  # 1. 2) 18: 3、
+          (?P<weak>[0-9]{1,3})\s?(?P<mark>[.):])|(?P<comma>[0-9]{1,2})、)\s*
       |\((?P<bracket>[0-9]{1,2})\)\s*)""",
     re.X | re.I,
 )
@@ -93,8 +94,8 @@ class _Label(NamedTuple):
 
 
 def item_count(prompt: str) -> int | None:
-    """How many items a ranking question asks for (`ranked from 6 to 8`, `top 3`, `前3名`, `第4到6名`),
-    or None.
+    """How many items a ranking question asks for (`ranked from 6 to 8`, `top 3`, `前3名`,
+    `第4到6名`), or None.
     """
     best = None
     for match in _COUNT.finditer(question_words(prompt)):
@@ -102,12 +103,12 @@ def item_count(prompt: str) -> int | None:
         if low or first:
             return abs(int(high or last) - int(low or first)) + 1
         if leading:
-            return _read_ordinal(leading)
+            return _parse_ordinal(leading)
         best = best or int(top)
     return best
 
 
-def _read_ordinal(text: str) -> int:
+def _parse_ordinal(text: str) -> int:
     """A number in digits or Chinese: 十二 is 12."""
     return int(text if text.isdigit() else write_digits(text))
 
@@ -145,8 +146,8 @@ def _in_order(items: Iterable[tuple[int | None, str]]) -> list[str]:
 
 
 def _split_table(rows: str) -> list[str]:
-    """The names in the rows below the head of a Markdown table: of each the first cell with a letter, in the order
-    of the numbers in first cells if all have one.
+    """The names in the rows below the head of a Markdown table: of each the first cell with a
+    letter, in the order of the numbers in first cells if all have one.
     """
     items: list[tuple[int | None, str]] = []
     for row in rows.strip().split("\n"):
@@ -176,7 +177,7 @@ def _find_labels(masked: str) -> list[_Label]:
     labels = []
     for match in _LABEL.finditer(masked):
         kind, mark, end = match.lastgroup, match["mark"], match.end()
-        number = _read_ordinal(match["weak"] or match[kind or 0])
+        number = _parse_ordinal(match["weak"] or match[kind or 0])
         spaced = masked[end - 1].isspace()
         glued = not spaced and masked[end : end + 1].isdigit()  # "2.731"
         is_rank = not mark or (mark != ":" and number < 100 and not glued)
@@ -227,7 +228,7 @@ def _skip_bullets(masked: str, position: int) -> int:
 
 
 def _find_chain(labels: Sequence[_Label]) -> list[_Label]:
-    """The first label and those of its style that go on counting from it; none if there are none."""
+    """The first label and those of its style that go on counting from it, if there are any."""
     chain = list(labels[:1])
     for label in labels[1:]:
         if label.number == chain[-1].number + 1 and label.style == chain[0].style:
@@ -238,7 +239,7 @@ def _find_chain(labels: Sequence[_Label]) -> list[_Label]:
 # --- The names of an answer ---
 
 
-def read_items(
+def parse_items(
     answer: Answer,
     prompt: str = "",
     count: int | None = None,
@@ -304,7 +305,7 @@ def looks_like_names(text: str) -> bool:
 
 def refuses(text: str, truth: Sequence[Name]) -> bool:
     """Whether a text declines to name anything; a list that begins with `Unknown` does not."""
-    refusal = read_refusal(text)
+    refusal = parse_refusal(text)
     if refusal is None or ITEM_SEPARATOR.search(refusal[1], 1):
         return False
     return not any(name.key in (parse_name(text).key, parse_name(refusal[0]).key) for name in truth)
@@ -339,7 +340,7 @@ class RankingTruth(TruthOf[Sequence[Name]]):
             return "refusal"
         if not answer.boxed and not looks_like_names(answer.cleaned):
             return "no box, and no list of names"
-        return read_items(answer, "", len(self.names), self._keys, self._compounds) or "no name"
+        return parse_items(answer, "", len(self.names), self._keys, self._compounds) or "no name"
 
     def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> Scored:
         """The score of `score_ranking` with its note; `known` pairs of names mean the same."""
@@ -363,7 +364,8 @@ def score_ranking(
 ) -> tuple[float, int]:
     """1 if the lists agree item by item and in length, else 0.8·matched/k, and the number matched.
 
-    k = len(truth) true items; all predicted items count, whatever their order (seed README, 评分机制).
+    k = len(truth) true items; all predicted items count, whatever their order (seed README,
+    评分机制).
     """
     if [name.key for name in truth] == [name.key for name in predicted]:
         return 1.0, len(truth)

@@ -14,7 +14,7 @@ from forecasteval.display.charts import Chart
 from forecasteval.display.results import Results, make_report
 from forecasteval.display.tables import Column, Interval, Report, make_table, show_number
 
-from .answers import read_answer
+from .answers import parse_answer
 from .numbers import NumberTruth
 from .questions import Truth
 from .results import Item
@@ -34,8 +34,9 @@ _MODEL: Final = (
     "tokens {tokens[prompt]} + {tokens[completion]}."
 )
 _MODEL_NAMES: Final = (
-    "Language model, names: pairs sent {pairs}, the same {same}, names refused for their decoy {refused}, names left "
-    "out {left_out}, replies refused by validation {invalid}; scores changed {changed}; calls {calls}."
+    "Language model, names: pairs sent {pairs}, the same {same}, names refused for their decoy "
+    "{refused}, names left out {left_out}, replies refused by validation {invalid}; scores changed "
+    "{changed}; calls {calls}."
 )
 _COUNTS: Final = {
     "n": "counts",
@@ -117,7 +118,8 @@ def list_notes(results: Results) -> list[str]:
     """Remarks on the scores, and the warnings."""
     policy = "score 0" if results["signature"]["missing"] == "zero" else "are left out"
     lines = [
-        f"Missing answers {policy}. Over answered questions only: {show_number(results['answered_only'])}."
+        f"Missing answers {policy}. Over answered questions only: "
+        f"{show_number(results['answered_only'])}."
     ]
     if results["pending"]:
         lines.append("Pending questions have no truth yet: they are in no score.")
@@ -217,7 +219,7 @@ def _explain_number(item: Item, read: str, true: str, truth: Truth | None) -> st
 
 def _around_box(text: str) -> str:
     """The part of an answer around what counts of it."""
-    answer = read_answer(text)
+    answer = parse_answer(text)
     at, end = (answer.find_in(text) if answer and answer.boxed else None) or (0, 0)
     begin = max(0, min(at - 8, end + 2 - _WIDTH)) if end > _WIDTH - 2 else 0
     return printable(("…" if begin else "") + text[begin:], _WIDTH)

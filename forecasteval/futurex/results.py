@@ -16,10 +16,10 @@ from forecasteval.common.records import (
     repeated_keys,
 )
 
-from .answers import Answer, read_answer
+from .answers import Answer, parse_answer
 from .join import AnswerKeys, is_void, raw_answer
 from .numbers import NumberTruth
-from .questions import SHOWN, Truth, read_record, score_answer
+from .questions import SHOWN, Truth, parse_record, score_answer
 from .rules import Rules, Scored
 
 BLOCK: Final = 2048  # records that are scored together
@@ -121,12 +121,12 @@ class Scoring:
     def _add(self, records: Sequence[Mapping[str, object]], numbers: Sequence[int]) -> None:
         """Score a block of records, step by step: a tenth faster than record by record."""
         questions = [
-            read_record(record, self._where, number, self._rules)
+            parse_record(record, self._where, number, self._rules)
             for number, record in zip(numbers, records, strict=True)
         ]
         names = list(map(self._name, records, numbers))
         raws = list(map(self._find_answer, records, names))
-        answers = list(map(read_answer, raws))
+        answers = list(map(parse_answer, raws))
         scores = list(map(score_answer, questions, answers))
         texts = list(map(as_text, raws))
         hashes = [

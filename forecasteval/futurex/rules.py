@@ -48,7 +48,7 @@ RULE_SETS: Final = {
 }
 
 
-# Why nothing is read of an answer, by how the note on it begins, and how a report counts such answers
+# Why nothing is read of an answer, by how the note on it begins; and how a report counts these
 _REASONS: Final = {
     "refusal": "refusal",
     "error": "error of a program",

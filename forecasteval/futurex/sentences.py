@@ -23,8 +23,8 @@ from .grammar import (
     Quantity,
     parse_begin,
     parse_number,
+    parse_quantity,
     parse_simple,
-    read_quantity,
     write_digits,
 )
 from .names import CJK, IS_CJK
@@ -85,12 +85,14 @@ _NOISE_KINDS: Final = {  # each begins where a word may begin
     # none.
     "index name": "|".join(f"[{name[0]}{name[0].lower()}](?i:{name[1:]})" for name in _INDEX_NAMES),
     "fraction": r"(?<![0-9./])[0-9]{1,9}\s?/\s?[0-9]{1,9}(?![0-9./])",
-    "date in digits": rf"(?<![0-9]){_YEAR}\s?[-/.年]\s?[0-9]{{1,2}}\s?[-/.月]\s?[0-9]{{1,2}}(?:\s?[日号])?(?![0-9])"
+    "date in digits": rf"(?<![0-9]){_YEAR}\s?[-/.年]\s?[0-9]{{1,2}}\s?[-/.月]\s?[0-9]{{1,2}}"
+    r"(?:\s?[日号])?(?![0-9])"
     r"|(?<![0-9])[0-9]{1,2}/[0-9]{1,2}/(?:19|20)?[0-9]{2}(?![0-9])",
     "quarter or half": rf"(?<![0-9])(?:{_YEAR}\s?年?\s?)?(?:第?[一二三四1-4]季度|[上下]半年)"
     rf"|(?<![0-9]){_YEAR}\s?[QH][1-4]\b|\b(?:[QH][1-4]|[1-4][QH])\b(?:,?\s?(?:of\s+)?{_YEAR}\b)?"
     rf"|(?i:\b(?:first|second|third|fourth|1st|2nd|3rd|4th)\s+(?:quarter|half)\b(?:\s+(?:of\s+)?{_YEAR}\b)?)",
-    "Chinese date": rf"(?<![0-9])(?:(?:19|20)?[0-9]{{2}}\s?年\s?)?[0-9]{{1,2}}\s?月(?:\s?[0-9]{{1,2}}\s?[日号])?"
+    "Chinese date": rf"(?<![0-9])(?:(?:19|20)?[0-9]{{2}}\s?年\s?)?[0-9]{{1,2}}\s?月"
+    r"(?:\s?[0-9]{1,2}\s?[日号])?"
     rf"|(?<![0-9]){_YEAR}\s?年|(?<![0-9])[0-9]{{1,2}}\s?[日号]",
     "month": rf"\b{_MONTH}\s?[0-9]{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+{_YEAR}\b)?"
     rf"|\b[0-9]{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+{_YEAR}\b)?|\b{_MONTH},?\s+{_YEAR}\b",
@@ -98,10 +100,12 @@ _NOISE_KINDS: Final = {  # each begins where a word may begin
     r"|\b[0-9]{1,2}\s*[AaPp]\.?[Mm]\b\.?"
     r"|(?:[上下]午\s?)?[0-9]{1,2}\s?[时点]\s?[0-9]{1,2}\s?分|[上下]午\s?[0-9]{1,2}\s?[时点]|\b(?:GMT|UTC)\s?[+-]\s?[0-9]{1,2}(?::[0-9]{2})?",
     "out of": r"(?i:\bout\s+of\s+(?:a\s+)?(?:possible\s+)?[0-9][0-9,.]*)",
-    "what a price is per": rf"(?i:(?:/|\bper\s|每)\s*{PER_AMOUNT}|(?P<round>(?:=|\bfor\s)\s*{ROUND_AMOUNT}))",
-    "what it was before": rf"(?i:(?<=,\s)(?:up\s|down\s|{FALL})\s?(?:by\s)?(?:[0-9][0-9.,]{{0,15}}\s?%?\s)?"
-    r"from\s[$£€¥]?[0-9][0-9.,]{0,20})",
-    "bare year": rf"(?i:\b(?:in|by|of|during|since|until|before|after|for|year|fy|cy)\s+(?:the\s+year\s+)?{_YEAR})\b"
+    "what a price is per": rf"(?i:(?:/|\bper\s|每)\s*{PER_AMOUNT}"
+    rf"|(?P<round>(?:=|\bfor\s)\s*{ROUND_AMOUNT}))",
+    "what it was before": rf"(?i:(?<=,\s)(?:up\s|down\s|{FALL})\s?(?:by\s)?"
+    r"(?:[0-9][0-9.,]{0,15}\s?%?\s)?from\s[$£€¥]?[0-9][0-9.,]{0,20})",
+    "bare year": rf"(?i:\b(?:in|by|of|during|since|until|before|after|for|year|fy|cy)"
+    rf"\s+(?:the\s+year\s+)?{_YEAR})\b"
     rf"(?![.,]?[0-9])(?!\s*(?i:{SCALE}|{PERCENT_SIGN}|{UNIT_START}))",
     "rank": r"(?i:\bno\.\s?|\btop\s|\brank(?:ed)?\s|\#\s?|第\s?)[0-9]+",
     "part of a name": r"(?i:(?<![a-z0-9])(?!(?:usd|rmb|cny|hkd|eur|gbp|jpy|x|e)[0-9])"
@@ -115,8 +119,8 @@ _NOISE: Final = re.compile(
 _AFTER_NUMBER: Final = re.compile(
     r"左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时]"
 )
-# A numeral of two characters or more that says of what; one alone may be anything (一个月, 三体, 十点,
-# 三万里).
+# A numeral of two characters or more that says of what; one alone may be anything (一个月, 三体,
+# 十点, 三万里).
 _SAID: Final = re.compile(
     rf"""(?=百分之|[{ONE}十](?:[{ONE}十百千万亿]|点[{ONE}]))(?:{NUMERAL.pattern})
          (?(percent)|(?:(?=\s*(?:{UNIT_START})|(?:{_AFTER_NUMBER.pattern}))|(?<=[万亿])(?-i:(?![{CJK}]))))""",
@@ -152,7 +156,7 @@ def find_numbers(text: str) -> list[tuple[Quantity, str]]:
     position = 0
     while digit := DIGITS.search(text, position):
         sign = _BEFORE.search(text, max(position, digit.start() - 12), digit.start())
-        read = read_quantity(text, sign.start() if sign else digit.start())
+        read = parse_quantity(text, sign.start() if sign else digit.start())
         if not read or read[1] <= digit.start():
             position = digit.end()
             continue
@@ -194,7 +198,8 @@ _CHANGE: Final = re.compile(
     r"|变化|变动|涨跌|增长|增速|增幅|同比|环比|利润|盈利|收益"
 )
 _ASKS_FALL: Final = re.compile(
-    r"(?i:(?<!or )\b(?:declin|decreas|fall|fell|drop|loss|down\b))|(?<!涨)跌幅|降幅|下降|下跌|减少|亏损"
+    r"(?i:(?<!or )\b(?:declin|decreas|fall|fell|drop|loss|down\b))"
+    r"|(?<!涨)跌幅|降幅|下降|下跌|减少|亏损"
 )
 
 
@@ -221,7 +226,7 @@ def asks_change(prompt: str) -> bool:
     return bool(_CHANGE.search(words)) and not _ASKS_FALL.search(words)
 
 
-def read_number(
+def interpret_number(
     text: str, in_sentence: bool, percent: bool = True, prompt: str = ""
 ) -> tuple[Quantity | None, str]:
     """The number a text states, and a note: the whole text, or with `in_sentence` the last of its

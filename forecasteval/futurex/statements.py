@@ -119,7 +119,8 @@ def _write_value(value: object) -> str:
 _MARKS: Final = r"[*_`\s]"
 _LEAD_IN: Final = re.compile(
     r"""(?:^|(?<=[.!?]\s)|(?<=[。！？]))(?P<begin>
-      [ \t]{0,4}(?:[-=]>|[^\w\s>"'“”‘’「『«»:：《(\[{<]|_){0,6}[ \t]{0,2}(?:[0-9]{1,2}[.)]\s)?[*_]{0,3})
+      [ \t]{0,4}(?:[-=]>|[^\w\s>"'“”‘’「『«»:：《(\[{<]|_){0,6}
+      [ \t]{0,2}(?:[0-9]{1,2}[.)]\s)?[*_]{0,3})
     (?:(?:(?:so|thus|therefore|hence|overall|in\sconclusion),?\s{1,3})?
        (?P<own>(?:(?:the|my|our)[\s_]{1,3})?
          (?:(?:final|best|overall|predicted|most\slikely|single)[\s_-]{1,3}){0,3})
@@ -177,7 +178,7 @@ def _find_lead_in(text: str, begin: int) -> tuple[int, bool] | None:
     return found
 
 
-def _read_lead_in(text: str, begin: int, heading: bool) -> Statement:
+def _parse_lead_in(text: str, begin: int, heading: bool) -> Statement:
     """What stands behind a lead-in: its line or sentence, or the lines below a heading."""
     behind = text[begin:]
     if heading:
@@ -244,4 +245,4 @@ def find_statement(text: str) -> Statement | None:
     if tags:
         return _state(tags[-1][2].strip(), text[tags[-1].end() :].split("\n"))
     lead_in = _find_lead_in(text, _find_tail(text))
-    return _read_lead_in(text, *lead_in) if lead_in else None
+    return _parse_lead_in(text, *lead_in) if lead_in else None

@@ -5,12 +5,14 @@ Every run's answer is read as if it were alone. What is missing or unparsed has 
 run has one, the majority's answer is missing, or unparsed if some run gave one that could not be
 read.
 
-    single choice    the set of picks that most runs gave; of several, that of the earliest run (by its number)
-    multiple choice  the options that more than half of the votes hold; if none is, as for a single choice
+    single choice    the set of picks that most runs gave; of several, that of the earliest run
+    multiple choice  the options that more than half of the votes hold; if none is, as for a
+                     single choice
     number           the median of the readings, in the truth's unit
-    ranking          Borda: with L the longest list, an item at place i of a list gets L - i + 1 points, one that is not
-                     in it none; the most points first, of equal ones what the earliest run named first; as many items
-                     as the median list has (the lower of two)
+    ranking          Borda: with L the longest list, an item at place i of a list gets L - i + 1
+                     points, one that is not in it none; the most points first, of equal ones what
+                     the earliest run named first; as many items as the median list has (the lower
+                     of two)
 
 Plurality and per-option majority are self-consistency (Wang et al. 2023); Borda's count is de
 Borda's (1781). Names are the same here if they are spelt alike, case and accents aside

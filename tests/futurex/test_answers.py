@@ -8,7 +8,7 @@ import pytest
 
 from forecasteval.common import markup
 from forecasteval.common.markup import clean, last_boxed
-from forecasteval.futurex.answers import Answer, question_words, read_answer
+from forecasteval.futurex.answers import Answer, parse_answer, question_words
 
 BOXES: Final = {
     "no box": ("  Red \n", "Red", False),
@@ -124,7 +124,7 @@ READ: Final = {
 
 @pytest.mark.parametrize(("raw", "wanted"), READ.values())
 def test_read_answer(raw: object, wanted: Answer | None) -> None:
-    assert parts(read_answer(raw)) == parts(wanted)
+    assert parts(parse_answer(raw)) == parts(wanted)
 
 
 def parts(answer: Answer | None) -> tuple[str, tuple[str, ...], bool] | None:
@@ -141,7 +141,7 @@ def test_the_short_way_reads_what_the_long_way_reads() -> None:
         r"\boxed{A}}",
     ):
         content, boxed = last_boxed(text)
-        assert parts(read_answer(text)) == ((content, (), boxed) if content else None), text
+        assert parts(parse_answer(text)) == ((content, (), boxed) if content else None), text
 
 
 def test_question_words_end_where_the_instructions_begin() -> None:

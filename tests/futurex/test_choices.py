@@ -8,7 +8,7 @@ import pytest
 
 from forecasteval.common.markup import parse_literal
 from forecasteval.futurex.answers import Answer
-from forecasteval.futurex.choices import ChoiceTruth, Picks, read_picks, score_f1, score_picks
+from forecasteval.futurex.choices import ChoiceTruth, Picks, interpret_picks, score_f1, score_picks
 from forecasteval.futurex.options import Options, count_options, label_set
 
 
@@ -56,7 +56,7 @@ PICKS: Final = {
 
 @pytest.mark.parametrize(("options", "text", "wanted"), PICKS.values())
 def test_picks_in_a_box(options: Options, text: str, wanted: list[str]) -> None:
-    assert read_picks(Answer(text, parse_literal(text), True), options) == picks(*wanted)
+    assert interpret_picks(Answer(text, parse_literal(text), True), options) == picks(*wanted)
 
 
 def picks(*tokens: str) -> Picks:
@@ -69,8 +69,8 @@ def picks(*tokens: str) -> Picks:
 
 def test_labels_beyond_letters_are_taken_as_they_stand() -> None:
     many = options_of("Who?" + "".join(f"\n{chr(65 + n)}. Player {n + 1}" for n in range(40)))
-    assert read_picks(Answer("`, \\, b", (), True), many) == picks("`", "\\", "b")
-    assert read_picks(Answer("B, b", (), True), many) == picks("B", "b")
+    assert interpret_picks(Answer("`, \\, b", (), True), many) == picks("`", "\\", "b")
+    assert interpret_picks(Answer("B, b", (), True), many) == picks("B", "b")
 
 
 def test_single_choice_is_all_or_nothing() -> None:

@@ -15,7 +15,7 @@ from eval import FutureXEvaluator
 from forecasteval.common.markup import last_boxed
 from forecasteval.futurex.choices import ChoiceTruth
 from forecasteval.futurex.numbers import NumberTruth
-from forecasteval.futurex.questions import read_record
+from forecasteval.futurex.questions import parse_record
 from forecasteval.futurex.rules import Rules
 
 QUESTIONS: Final[list[Record]] = read_json(ROOT / "dataset" / "250915.json")
@@ -90,7 +90,7 @@ REFUSALS: Final = (
 
 def parts_of(question: Record) -> list[str]:
     """The parts of a question's truth: labels, names in the order of their ranks, or one number."""
-    truth = read_record(question, "", 1, Rules()).truth
+    truth = parse_record(question, "", 1, Rules()).truth
     if isinstance(truth, ChoiceTruth):
         return sorted(truth.picks.labels)
     if isinstance(truth, NumberTruth) or truth is None:

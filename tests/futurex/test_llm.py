@@ -18,7 +18,7 @@ from cli import CASES, ROOT, Record, asked, box, read_json
 from eval import FutureXEvaluator
 from forecasteval.common.markup import clean
 from forecasteval.display.tables import format_text
-from forecasteval.futurex.answers import read_answer
+from forecasteval.futurex.answers import parse_answer
 from forecasteval.futurex.llm import MAX_LENGTH, MAX_WORDS, choose_decoy, parse_name_reply
 from forecasteval.futurex.names import parse_name
 from forecasteval.futurex.passages import MAX_ANSWER
@@ -173,7 +173,7 @@ def test_which_numbers_are_sent(server: LlmServer, policy: str) -> None:
     results = evaluate(server, data, llm_policy=policy)
     assert results["llm"]["prompts"] == sum(row[policy] for row in LLM_CASES["policy"])
     assert {request.answer for request in server.requests} == {
-        read_answer(row["answer"]).text for row in LLM_CASES["policy"] if row[policy]
+        parse_answer(row["answer"]).text for row in LLM_CASES["policy"] if row[policy]
     }
 
 

@@ -20,7 +20,7 @@ from forecasteval.common.errors import InputError
 from forecasteval.common.markup import clean, last_boxed, parse_literal
 from forecasteval.common.records import dump_json
 from forecasteval.futurex.answers import Answer
-from forecasteval.futurex.choices import read_picks
+from forecasteval.futurex.choices import interpret_picks
 from forecasteval.futurex.grammar import parse_number, write_digits
 from forecasteval.futurex.names import EXACT, compare_names, match_names, parse_name
 from forecasteval.futurex.numbers import question_scale
@@ -31,7 +31,7 @@ from forecasteval.futurex.options import (
     find_options,
     label_set,
 )
-from forecasteval.futurex.rankings import item_count, read_items, split_items
+from forecasteval.futurex.rankings import item_count, parse_items, split_items
 from forecasteval.futurex.rules import RULE_SETS
 from forecasteval.futurex.sentences import find_numbers
 from kinds import KINDS, MANY
@@ -293,9 +293,11 @@ def test_parsers_never_raise(text: str) -> None:
         options = Options(label_set(3), part)
         assert len(find_options(part)) == count_options(part) <= MAX_OPTIONS
         for boxed in (True, False):
-            picks = read_picks(Answer(part, (), boxed), options)
+            picks = interpret_picks(Answer(part, (), boxed), options)
             assert "" not in picks.labels
-            items = read_items(Answer(part, (), boxed), part, 3, frozenset({name.key}), [part[:20]])
+            items = parse_items(
+                Answer(part, (), boxed), part, 3, frozenset({name.key}), [part[:20]]
+            )
             assert all(item.text for item in items)
 
 

@@ -12,13 +12,13 @@ from cli import PROMPT, asked, box, question
 from forecasteval.common.errors import InputError
 from forecasteval.common.markup import MAX_SPAN
 from forecasteval.common.records import Record as Repeated
-from forecasteval.futurex.answers import Answer, read_answer
+from forecasteval.futurex.answers import Answer, parse_answer
 from forecasteval.futurex.numbers import NumberTruth
 from forecasteval.futurex.questions import (
-    read_choice_truth,
-    read_open_truth,
-    read_question,
-    read_record,
+    interpret_choice_truth,
+    interpret_open_truth,
+    interpret_question,
+    parse_record,
     score_answer,
 )
 from forecasteval.futurex.rules import Rules
@@ -35,7 +35,7 @@ KIND_OF: Final = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_kind(name: str) -> None:
-    read = read_record(KINDS[name], "d.json", 1, Rules())
+    read = parse_record(KINDS[name], "d.json", 1, Rules())
     assert read.kind == KIND_OF[name]
     assert read.truth is not None
     assert read.warning == (
@@ -45,29 +45,32 @@ def test_kind(name: str) -> None:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_truth_scores_1_and_an_answer_past_the_limit_is_unparsed(name: str) -> None:
-    read = read_record(KINDS[name], "d.json", 1, Rules())
-    assert score_answer(read, read_answer(box(KINDS[name]["ground_truth"]))).score == 1
-    assert score_answer(read, read_answer("A" * (MAX_SPAN + 1)))[:2] == (0, "unparsed")
+    read = parse_record(KINDS[name], "d.json", 1, Rules())
+    assert score_answer(read, parse_answer(box(KINDS[name]["ground_truth"]))).score == 1
+    assert score_answer(read, parse_answer("A" * (MAX_SPAN + 1)))[:2] == (0, "unparsed")
     assert score_answer(read, None)[:2] == (0, "missing")
-    assert score_answer(read, read_answer({"answer": "A"})).note == "no text"
+    assert score_answer(read, parse_answer({"answer": "A"})).note == "no text"
 
 
 def test_truth_outside_the_options_is_a_warning() -> None:
-    assert read_question(1, PROMPT, "D", None, Rules()).warning == "truth is not among the options"
-    assert read_question(1, PROMPT, "C", None, Rules()).warning == ""
+    assert (
+        interpret_question(1, PROMPT, "D", None, Rules()).warning
+        == "truth is not among the options"
+    )
+    assert interpret_question(1, PROMPT, "C", None, Rules()).warning == ""
 
 
 def test_digest_tells_questions_apart() -> None:
-    plain = read_question(4, "How many?", "5", 1.0, Rules())
+    plain = interpret_question(4, "How many?", "5", 1.0, Rules())
     others = [
-        read_question(3, "How many?", "5", 1.0, Rules()), read_question(4, "How much?", "5", 1.0, Rules()),
-        read_question(4, "How many?", "6", 1.0, Rules()), read_question(4, "How many?", "5", 2.0, Rules()),
+        interpret_question(3, "How many?", "5", 1.0, Rules()), interpret_question(4, "How much?", "5", 1.0, Rules()),
+        interpret_question(4, "How many?", "6", 1.0, Rules()), interpret_question(4, "How many?", "5", 2.0, Rules()),
     ]  # fmt: skip
     assert len({plain.digest, *(other.digest for other in others)}) == 5
 
 
 def read_box(text: str) -> Answer:
-    answer = read_answer(box(text))
+    answer = parse_answer(box(text))
     assert answer is not None
     return answer
 
@@ -82,7 +85,7 @@ def read_box(text: str) -> Answer:
     ],
 )
 def test_sigma(truth: str, std: float | None, relative: float | None, sigma: float | None) -> None:
-    read = read_open_truth("", read_box(truth), std, Rules(relative_sigma=relative))
+    read = interpret_open_truth("", read_box(truth), std, Rules(relative_sigma=relative))
     assert isinstance(read, NumberTruth)
     assert read.sigma == sigma
 
@@ -98,14 +101,16 @@ def test_sigma(truth: str, std: float | None, relative: float | None, sigma: flo
     ],
 )
 def test_result_of_a_match_is_no_number(truth: str, std: float | None, number: bool) -> None:
-    assert isinstance(read_open_truth("", read_box(truth), std, Rules()), NumberTruth) is number
+    assert (
+        isinstance(interpret_open_truth("", read_box(truth), std, Rules()), NumberTruth) is number
+    )
 
 
 @pytest.mark.parametrize("truth", [",", " , ", "[]", "[' ']"])
 def test_truth_that_holds_nothing(truth: str) -> None:
-    answer = read_answer(truth)
+    answer = parse_answer(truth)
     assert answer is not None
-    assert read_choice_truth(2, "", answer, Rules()) is None
+    assert interpret_choice_truth(2, "", answer, Rules()) is None
 
 
 REFUSED: Final[dict[str, tuple[Any, str]]] = {
@@ -133,21 +138,21 @@ REFUSED: Final[dict[str, tuple[Any, str]]] = {
 @pytest.mark.parametrize(("record", "told"), REFUSED.values())
 def test_what_a_record_lacks(record: Any, told: str) -> None:
     with pytest.raises(InputError) as error:
-        read_record(record, "d.json", 3, Rules())
+        parse_record(record, "d.json", 3, Rules())
     assert str(error.value) == told
 
 
 @pytest.mark.parametrize("level", ["4", 4.0, 4])
 @pytest.mark.parametrize("std", ["2", 2, 2.0])
 def test_numbers_as_text_are_read(level: object, std: object) -> None:
-    read = read_record(
+    read = parse_record(
         {**asked(4, 100), "level": level, "Std": std, "prompt": None}, "d.json", 1, Rules()
     )
-    assert read == read_record(asked(4, "100", None, 2.0), "d.json", 1, Rules())
+    assert read == parse_record(asked(4, "100", None, 2.0), "d.json", 1, Rules())
 
 
 def test_other_keys_given_twice_do_not_matter() -> None:
     assert (
-        read_record(Repeated(question(), ["end_time"]), "d.json", 1, Rules()).kind
+        parse_record(Repeated(question(), ["end_time"]), "d.json", 1, Rules()).kind
         == "single choice"
     )

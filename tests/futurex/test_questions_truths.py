@@ -9,10 +9,15 @@ from typing import Final
 import pytest
 
 from cli import box
-from forecasteval.futurex.answers import read_answer
+from forecasteval.futurex.answers import parse_answer
 from forecasteval.futurex.choices import ChoiceTruth, NameTruth
 from forecasteval.futurex.numbers import NumberTruth
-from forecasteval.futurex.questions import Truth, read_choice_truth, read_open_truth, read_question
+from forecasteval.futurex.questions import (
+    Truth,
+    interpret_choice_truth,
+    interpret_open_truth,
+    interpret_question,
+)
 from forecasteval.futurex.rankings import RankingTruth
 from forecasteval.futurex.rules import RULE_SETS, Rules
 from kinds import RATES
@@ -22,17 +27,17 @@ OFFICIAL: Final = RULE_SETS["official-2026"]
 
 
 def choice(text: str, level: int = 2, prompt: str = "", rules: Rules = README) -> Truth | None:
-    answer = read_answer(text, boxed=True)
+    answer = parse_answer(text, boxed=True)
     assert answer is not None
-    return read_choice_truth(level, prompt, answer, rules)
+    return interpret_choice_truth(level, prompt, answer, rules)
 
 
 def open_truth(
     text: str, std: float | None = None, prompt: str = "", rules: Rules = README
 ) -> Truth | None:
-    answer = read_answer(text, boxed=True)
+    answer = parse_answer(text, boxed=True)
     assert answer is not None
-    return read_open_truth(prompt, answer, std, rules)
+    return interpret_open_truth(prompt, answer, std, rules)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +101,7 @@ def test_a_number_is_one_as_a_whole_or_by_its_std(text: str, std: float | None, 
     assert isinstance(open_truth(text, std), kind)
     if kind is RankingTruth and std is not None:
         assert (
-            read_question(4, "", text, std, Rules()).warning
+            interpret_question(4, "", text, std, Rules()).warning
             == "Std is given but the truth is not a number"
         )
 

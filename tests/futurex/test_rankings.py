@@ -6,14 +6,14 @@ from typing import Final
 
 import pytest
 
-from forecasteval.futurex.answers import Answer, read_answer
+from forecasteval.futurex.answers import Answer, parse_answer
 from forecasteval.futurex.choices import NameTruth
 from forecasteval.futurex.names import parse_name
 from forecasteval.futurex.rankings import (
     RankingTruth,
     item_count,
     looks_like_names,
-    read_items,
+    parse_items,
     score_ranking,
     split_items,
 )
@@ -186,17 +186,17 @@ ITEMS: Final = {
 def test_read_items(
     text: str, count: int | None, known: tuple[str, ...], wanted: list[str]
 ) -> None:
-    names = read_items(Answer(text, (), True), "", count, frozenset(known))
+    names = parse_items(Answer(text, (), True), "", count, frozenset(known))
     assert [name.text for name in names] == wanted
 
 
 def test_elements_of_a_list_are_never_split() -> None:
-    assert [name.text for name in read_items(Answer("", ("Red, Blue and Green", "–", "7"), True))] == [
+    assert [name.text for name in parse_items(Answer("", ("Red, Blue and Green", "–", "7"), True))] == [
         "Red, Blue and Green", "7",
     ]  # fmt: skip
-    answer = read_answer("['Salt, Pepper', '1. Red']")
+    answer = parse_answer("['Salt, Pepper', '1. Red']")
     assert answer is not None
-    assert [name.text for name in read_items(answer)] == [
+    assert [name.text for name in parse_items(answer)] == [
         "Salt, Pepper", "1. Red",
     ]  # fmt: skip
 

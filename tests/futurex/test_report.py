@@ -9,7 +9,7 @@ import pytest
 from cli import EVIL, RAW_CONTROL, Record, number, q
 from eval import FutureXEvaluator
 from forecasteval.display.tables import Report, Table, format_text
-from forecasteval.futurex.questions import read_record
+from forecasteval.futurex.questions import parse_record
 from forecasteval.futurex.report import explain, name_cause, report_blocks
 from forecasteval.futurex.rules import Rules
 
@@ -156,7 +156,7 @@ def test_sigmas_of_an_item(given: str | None, std: float | None, sigmas: float |
 def test_every_score_has_its_reason(row: dict[str, Any], cause: str, why: str) -> None:
     [item] = evaluate(row)["items"]
     assert name_cause(item) == cause
-    truth = read_record(row, "", 1, Rules()).truth
+    truth = parse_record(row, "", 1, Rules()).truth
     assert explain(item, truth) == why
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from forecasteval.futurex.sentences import find_numbers, read_number
+from forecasteval.futurex.sentences import find_numbers, interpret_number
 
 FOUND: Final = {
     "It will close at 46,300 points": [46300],
@@ -91,5 +91,5 @@ def test_the_word_behind_a_number() -> None:
 def test_read_number(
     text: str, in_sentence: bool, percent: bool, value: float | None, note: str
 ) -> None:
-    quantity, told = read_number(text, in_sentence, percent)
+    quantity, told = interpret_number(text, in_sentence, percent)
     assert (quantity and quantity.value, told) == (value, note)
