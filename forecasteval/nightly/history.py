@@ -167,7 +167,7 @@ def _find_renamed(
     return {
         (*table, name): {"renamed": other}
         for table in {key[:2] for key in keys}
-        for pair in pairs
+        for pair in sorted(pairs)
         for name, other in (pair, pair[::-1])
         if (*table, name) in keys and (*table, other) in keys
     }

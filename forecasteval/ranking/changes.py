@@ -196,12 +196,8 @@ def why(change: Change) -> str:
     >>> why({"causes": ["truths"], "resolved": [20, 35, 52]})
     'more truths (20 → 35 of 52)'
     """
-    return ", ".join(_show_cause(name, change) for name in change["causes"]) or "no known cause"
-
-
-def _show_cause(name: str, change: Change) -> str:
-    text = CAUSES.get(name, CAUSES[UNKNOWN])
-    if name in (MORE, UNKNOWN) and "resolved" in change:
+    texts = [CAUSES.get(name, CAUSES[UNKNOWN]) for name in change["causes"]]
+    if texts and "resolved" in change:  # what is asked stands first
         before, after, questions = change["resolved"]
-        text += f" ({before} → {after} of {questions})"
-    return text
+        texts[0] += f" ({before} → {after} of {questions})"
+    return ", ".join(texts) or "no known cause"

@@ -92,7 +92,7 @@ def changed(root: Path) -> list[tuple[str, str]]:
         ("AAAA....", "AAAABB..", "more truths (4 → 6 of 8)"),
         ("AAAA....", "BAAABB..", "more truths (4 → 6 of 8), corrected truths"),
         ("AAAABBBB", "BAAABBBB", "corrected truths"),
-        ("AAAABBBB", "AAAABB..", "corrected truths"),  # that went
+        ("AAAABBBB", "AAAABB..", "corrected truths (8 → 6 of 8)"),  # that went
         ("AAAA....", "AAA.B...", "more truths, corrected truths"),
     ],
 )
