@@ -45,7 +45,7 @@ from forecasteval.display.tables import Cell, Interval, format_signature, show_n
 from .answers import parse_answer
 from .join import is_void, raw_answer
 from .questions import Truth, parse_record
-from .report import describe_size, explain, level_rows, list_notes, name_cause, score_chart
+from .report import describe_size, explain, level_rows, list_notes, name_cause, score_table
 from .results import Item
 from .rules import WEIGHTS, Rules, total_weight
 
@@ -99,7 +99,9 @@ def list_costs(items: Sequence[Item], renormalised: bool) -> list[float]:
 
 def _make_charts(results: Results, costs: Sequence[float]) -> dict[str, Chart]:
     causes = cause_chart(zip(map(name_cause, results["items"]), costs, strict=True))
-    charts = {"scores": score_chart(results)}
+    description = "Dots: the mean of each level; ring: their weighted mean; lines: 95% intervals."
+    chart = Chart("scores", "Scores by level", description, score_table(results))
+    charts = {"scores": chart}
     return {**charts, "costs": causes} if causes.table.rows else charts
 
 

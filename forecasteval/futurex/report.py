@@ -10,9 +10,8 @@ from operator import itemgetter
 from typing import Any, Final
 
 from forecasteval.common.errors import printable
-from forecasteval.display.charts import Chart
 from forecasteval.display.results import Results, make_report
-from forecasteval.display.tables import Column, Interval, Report, make_table, show_number
+from forecasteval.display.tables import Column, Interval, Report, Table, make_table, show_number
 
 from .answers import parse_answer
 from .numbers import NumberTruth
@@ -51,7 +50,7 @@ def report_blocks(results: Results, items: bool = False) -> Report:
     """The report's lines and tables; with `items` also a row per question."""
     size = describe_size(results) + ("" if results.get("dataset") else ", without a dataset")
     rows: Report = ["", make_table(_ITEMS, results["items"])] if items else []
-    blocks = [score_chart(results).table, "", *list_notes(results), *rows]
+    blocks = [score_table(results), "", *list_notes(results), *rows]
     return make_report(results, [size], blocks)
 
 
@@ -84,9 +83,9 @@ def level_rows(results: Results) -> list[dict[str, Any]]:
     return [*rows, {"name": "Overall", "weight": "", **overall, "counts": totals}]
 
 
-def score_chart(results: Results) -> Chart:
-    """The rows as a chart for `plot`, whose table is that of the report; columns for pending
-    questions and padded lists only where there are any.
+def score_table(results: Results) -> Table:
+    """The rows, with a mark for a chart; columns for pending questions and padded lists only where
+    there are any.
     """
     rows = level_rows(results)
     columns = [
@@ -101,8 +100,7 @@ def score_chart(results: Results) -> Chart:
             if count or title not in ("Pending", "Padded")
         ),
     ]
-    description = "Dots: the mean of each level; ring: their weighted mean; lines: 95% intervals."
-    return Chart("scores", "Scores by level", description, make_table(columns, rows))
+    return make_table(columns, rows)
 
 
 def _mark_level(row: Mapping[str, Any]) -> Interval:
