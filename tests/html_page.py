@@ -12,11 +12,11 @@ from typing import Final
 from cli import RAW_CONTROL
 
 TAGS: Final = frozenset({
-    "a", "b", "body", "br", "button", "circle", "code", "dd", "details", "div", "dl", "dt",
-    "figcaption", "figure", "footer", "g", "h1", "h2", "h3", "head", "header", "html", "input",
-    "label", "li", "line", "main", "mark", "meta", "nav", "option", "output", "p", "path", "rect",
-    "script", "section", "select", "small", "span", "style", "summary", "svg", "table", "tbody",
-    "td", "text", "th", "thead", "title", "tr", "ul",
+    "a", "article", "b", "body", "br", "button", "circle", "code", "dd", "details", "div", "dl",
+    "dt", "figcaption", "figure", "footer", "g", "h1", "h2", "h3", "head", "header", "html",
+    "input", "label", "li", "line", "main", "mark", "meta", "nav", "option", "output", "p", "path",
+    "rect", "script", "section", "select", "small", "span", "style", "summary", "svg", "table",
+    "tbody", "td", "text", "th", "thead", "title", "tr", "ul",
 })  # fmt: skip
 _LINKS: Final = ("href", "src", "action", "data", "srcset", "formaction", "poster", "background")
 

@@ -181,12 +181,11 @@ def keys(page: Any) -> list[str]:
 
 def test_a_key_of_systems_may_have_the_name_of_a_tool(pages: dict[str, Path], browser: Any) -> None:
     watched = Watched(browser, pages["leaderboard"])
-    box = watched.page.locator("#table1")
-    box.locator("input[type=search]").fill("random")
-    box.locator("label", has_text="earch").locator("select").select_option("no")
-    assert watched.page.evaluate("location.hash") == "#search=random&search*=no"
-    box.get_by_role("button", name="Show all").click()
-    assert box.locator("input[type=search]").input_value() == ""
+    page = watched.page
+    page.locator("[data-of=ranking1]", has_text="no").first.click()
+    page.locator("[data-for=ranking1] input").fill("random")
+    assert page.evaluate("location.hash") == "#search=no&s1.search=random"
+    assert page.locator("#ranking1 > tr:visible").count() == 1
     watched.context.close()
 
 
@@ -453,17 +452,18 @@ def test_a_leaderboard_is_filtered_opened_and_followed(browser: Any, tmp_path: P
         assert watched.said == []
         watched.context.close()
     watched = Watched(browser, path)
-    page, all_weeks = watched.page, watched.page.locator("#pooled1")
-    all_weeks.locator(".head button", has_text="Behind the leader").click()
-    assert all_weeks.locator(f"{ROWS} > summary > span").first.inner_text().startswith("1 ")
-    all_weeks.get_by_label("Model").select_option("m3")  # a key of systems.json without a column
-    assert all_weeks.locator(ROWS).count() == 1
-    all_weeks.locator(f"{ROWS} > summary").click()
-    assert "250915" in all_weeks.locator("details[open]").inner_text()
-    history = page.locator("section", has=page.get_by_role("heading", name="History", exact=True))
-    assert history.locator(".chosen").count() == 0
-    history.get_by_label("Show also").select_option(index=1)
-    assert history.locator(".chosen > text").is_visible()
-    page.goto(path.as_uri() + "#s-futurex-250901-json-12-questions")
-    assert page.locator(".fold[open]").count() == 1
+    page = watched.page
+    shown = page.locator("#ranking1 > tr:has(details):visible")
+    every = shown.count()
+    page.get_by_role("button", name="Bravo").click()
+    assert 0 < shown.count() < every
+    page.get_by_role("button", name="Bravo").click()
+    page.get_by_label("Search systems").fill("m3")  # a key of systems.json that has no chips
+    assert shown.count() == 1
+    assert page.locator(".in:visible").count() == 0
+    shown.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert "250915" in page.locator(".in:visible").inner_text()
+    page.goto(f"{path.as_uri()}#weeks1")
+    assert page.locator("#weeks1[open]").count() == 1
     watched.context.close()

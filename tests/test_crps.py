@@ -18,8 +18,9 @@ from cli import Done, assert_refused, run, strict, write
 from crps_wing import CrpsEvaluator, score_samples
 from forecasteval import cli as program
 from forecasteval.boards.board_page import make_page
-from forecasteval.display.pages import Records
+from forecasteval.display.html import render
 from forecasteval.ranking.weeks import fit_scores
+from html_page import check_page
 
 SKILLS = {"sharp": 1.0, "fair": 3.0, "vague": 9.0}
 WEEKS = tuple(f"w{n}" for n in range(1, 7))
@@ -230,15 +231,15 @@ def test_a_score_out_of_bounds_is_not_ranked(folder: Folder) -> None:
 
 
 def test_a_page_where_a_lower_score_is_better(folder: Folder) -> None:
-    """The frontier goes down with the costs, and a click on a column of scores brings the lowest to
-    the top.
-    """
+    """The frontier goes down with the costs, and the lowest score is the first."""
     root = folder(Costs)
     costs = {"vague": 1, "fair": 2, "sharp": 3}
     write(root, {"prediction/systems.json": {name: {"cost": cost} for name, cost in costs.items()}})
     page = make_page(board(root))
     chart = page.charts()["cost1"]
-    assert [row[-1] for row in chart.table.rows] == ["yes"] * 3
-    assert "nothing that costs less scores less: vague (1: " in chart.description
-    best = {column.title: column.best for column in page.blocks(Records)[0].columns}
-    assert (best["Overall"], best["95% interval"], best["Datasets"]) == ("low", "low", "high")
+    *dots, frontier = chart.panels[0].lines
+    assert [dot.name for dot in dots] == ["vague", "fair", "sharp"]
+    assert {dot.points[0] for dot in dots} <= set(frontier.points)
+    scores = [row[1].value for row in page.charts()["ranking1"].table.rows]
+    assert scores == sorted(scores)
+    check_page(render(page))

@@ -1,65 +1,91 @@
-"""The page of a leaderboard: as of when, what changed, who is ahead and how surely, the newest
-weeks and the older.
+"""The page of a leaderboard: who leads, a ranking that is its own chart, what changed, and why.
+
+A ranking is over all weeks of a benchmark or, where it has no other weeks, of one dataset. Its rows
+open to the weeks and the runs of a system and to the questions that cost it most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
-from typing import Any, Final
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import Final, NamedTuple
 
-from forecasteval.boards.changes import changes_report, name_changes
-from forecasteval.boards.question_rows import (
-    SHOWN,
-    ReadItems,
-    by_difficulty,
-    page_keys,
-    read_answers,
-    show_hardest,
-    show_questions,
+from forecasteval.common.errors import printable
+from forecasteval.common.records import hash_text, number_text
+from forecasteval.display.charts import Axis, Chart
+from forecasteval.display.html import (
+    Head,
+    Html,
+    Line,
+    Page,
+    draw_fold,
+    draw_section,
+    draw_table,
+    join,
+    link_to,
+    show_link,
+    show_score,
+    show_signed,
+    soft,
+    tag,
 )
-from forecasteval.common.errors import grouped_names, printable
-from forecasteval.common.records import hash_text, natural_key
-from forecasteval.display import pages
-from forecasteval.display.pages import MOST, Block, Page, Section
-from forecasteval.display.tables import (
-    Cell,
-    Column,
-    Link,
-    Links,
-    format_signature,
-    make_table,
-    show_number,
-)
-from forecasteval.ranking.board import file_rows
-from forecasteval.ranking.changes import Change, History, read_changes, read_moves
+from forecasteval.display.marks import axis_head, draw_interval, interval_axis
+from forecasteval.display.pages import make_keys
+from forecasteval.display.rows import Choice, draw_bar, draw_chips, draw_inside
+from forecasteval.display.tables import Column, Interval, Link, format_signature, make_table, show_p
+from forecasteval.ranking.changes import OVERALL, History
 from forecasteval.ranking.names import BOARD, system_of_row
 from forecasteval.ranking.systems import ALPHA
 
-from .board_charts import Names, draw_costs, draw_histories, draw_nights
-from .changes import show_id
-from .metadata import name_systems
+from .board_charts import (
+    cost_chart,
+    cost_of,
+    draw_changes,
+    draw_cost,
+    draw_history,
+    draw_weeks,
+    history_chart,
+    show_cell,
+)
+from .metadata import about_keys, cell_text, name_systems
+from .question_rows import draw_questions
+from .standings import (
+    Loss,
+    Name,
+    ReadItems,
+    Sentence,
+    Standing,
+    find_losses,
+    find_moves,
+    find_weeks,
+    runs_of,
+    say_leader,
+    say_resolved,
+    show_week,
+    unit_scale,
+)
+from .standings import Row as BoardRow
 from .tables import (
-    EVERYWHERE,
-    INSIDE,
-    PAGE,
     describe_waiting,
     failed_table,
     is_tied,
     mark_of,
+    partial_remark,
     show_metric,
-    view_table,
+    show_notes,
+    week_remark,
 )
 
-Row = Mapping[str, Any]
-_RANKS: Final = (
-    " In brackets: the ranks that no test contradicts, adjusted over all pairs of systems; p (Holm) is adjusted over "
-    "pairs with the leader only, and may be small where the ranks reach 1."
-)
-_LEADERS: Final = 6  # tables whose leaders stand at the top
+_LOSSES: Final = 5  # questions that a row names
+_NAMED: Final = 4  # columns left of the chart
+_SEARCHED: Final = 8  # systems from which on they can be searched
+_PLAIN: Final = re.compile("[A-Za-z]{1,20}")  # a key that is an attribute as it is
+_CHIPS: Final = 6  # values of a key of systems.json up to which they are filters
 
 
-def page_key(board: Row, linked: Collection[str], history: History | None) -> str:
+def page_key(board: BoardRow, linked: Collection[str], history: History | None) -> str:
     """The data of a board's page."""
     nights = history.raw if history else b""
     return hash_text(
@@ -68,11 +94,11 @@ def page_key(board: Row, linked: Collection[str], history: History | None) -> st
 
 
 def make_page(
-    board: Row,
+    board: BoardRow,
     linked: Collection[str] = (),
     history: History | None = None,
     read_items: ReadItems | None = None,
-    read_prompts: Callable[[Row], Mapping[str, str]] = lambda table: {},
+    read_prompts: Callable[[BoardRow], Mapping[str, str]] = lambda table: {},
 ) -> Page:
     """The page of a board.
 
@@ -81,273 +107,461 @@ def make_page(
     numbers only. `read_prompts` gives the whole prompts of a table's questions by id; the items
     have their first lines.
     """
-    tables, pooled = board["tables"], board.get("pooled", [])
-    names, older = (
-        name_systems(board),
-        [week for season in pooled for week in _weeks(tables, season)[1:]],
-    )
-    recent = [(place, table) for place, table in enumerate(tables, 1) if table not in older]
-    seasons = {season["benchmark"] for season in pooled}
-    leaders = [*pooled, *(table for _, table in recent if table["benchmark"] not in seasons)]
-    sections = (
-        [
-            Section(
-                "What changed",
-                _changes(history, names, partial(_link_question, tables, recent, linked)),
-            )
-        ]
-        if history
-        else []
-    )
-    for place, table in enumerate(pooled, 1):
-        sections.append(_standings(table, f"pooled{place}", names, linked, _weeks(tables, table)))
-    sections += [Section("Cost", [chart]) for chart in draw_costs(leaders, names)]
-    for place, table in recent:
-        sections.append(_standings(table, f"table{place}", names, linked, ()))
-        if table.get("questions"):
-            read = read_answers(table, names, linked, read_items) if read_items else []
-            questions = show_questions(table, f"questions{place}", read, read_prompts(table))
-            sections.append(Section(f"Questions of {_show_dataset(table)}", [questions]))
-    histories = [
-        chart
-        for place, table in recent
-        if history
-        for chart in draw_nights(history, table, f"nights{place}", names)
+    standings = list(_find_standings(board, linked, history, read_items))
+    benchmarks = {standing.table["benchmark"] for standing in standings}
+    title = f"{benchmarks.pop()} leaderboard" if len(benchmarks) == 1 else "Leaderboard"
+    parts = [
+        ("What changed", "changed", bool(history)),
+        ("Questions", "questions1", bool(standings and standings[0].newest.get("questions"))),
+        ("Weeks", "weeks1", any(standing.weeks for standing in standings)),
     ]
-    histories += draw_histories(tables, pooled, names)
-    sections += [Section("History", histories)] if histories else []
-    sections += [Section("Runs apart", board["remarks"])] if board.get("remarks") else []
-    if board.get("waiting"):
-        sections.append(Section("Waiting for truths", describe_waiting(board)))
-    sections += [Section("Not scored", [failed_table(board)])] if board.get("failed") else []
-    if older:
-        sections.append(
-            Section(
-                "Older weeks", [f"{len(older)} older weeks, the newest first; a heading opens."]
-            )
-        )
-    sections += [_older(table, names) for table in older]
     settings = board["leaderboard"]
-    signature = (
-        f"signature: leaderboard {settings['version']} min_questions:{settings['min_questions']}"
+    return Page(
+        title,
+        _show_facts(board, standings, history),
+        lambda: _draw_ranking(standings[0]) if standings else tag("p", "Nothing is ranked yet."),
+        lambda: _draw_body(board, standings, history, read_items, read_prompts),
+        lambda: _list_charts(standings, history),
+        join(*map(_show_part, _say(standings[0], len(standings) > 1))) if standings else "",
+        [Link(text, "", anchor) for text, anchor, is_there in parts if is_there]
+        + [Link("CSV", f"{BOARD}.csv")] * bool(history),
+        f"signature: leaderboard {settings['version']} min_questions:{settings['min_questions']}",
+        page_key(board, linked, history),
     )
-    lead = "Systems on the same questions, best first. A row opens to its weeks and runs."
-    figures = _figures(board, leaders, history, names)
-    return Page("Leaderboard", lead, figures, sections, signature, page_key(board, linked, history))
 
 
-def _weeks(tables: Sequence[Row], season: Row) -> list[Row]:
-    """The tables of the datasets that a table over all datasets has, the newest first."""
-    checksums = {dataset.get("questions_sha256") for dataset in season["datasets"]}
-    weeks = [
-        table
-        for table in tables
-        if table["benchmark"] == season["benchmark"]
-        and table["signature"].get("questions_sha256") in checksums
-    ]
-    return sorted(weeks, key=lambda table: natural_key(str(table["dataset"])), reverse=True)
+def _find_standings(
+    board: BoardRow,
+    linked: Collection[str],
+    history: History | None,
+    read_items: ReadItems | None,
+) -> Iterator[Standing]:
+    """The rankings over all weeks, then the datasets that none of these has."""
+    names, often = name_systems(board), Counter[str]()
+    found = [(season, find_weeks(board["tables"], season)) for season in board.get("pooled", ())]
+    seen = [id(week) for _, weeks in found for week in weeks]
+    found += [(table, []) for table in board["tables"] if id(table) not in seen]
+    for place, (table, weeks) in enumerate(found, 1):
+        often[table["benchmark"]] += table["kind"] == "pooled"
+        dataset = table.get("dataset") or table.get("name", "")
+        if table["kind"] == "pooled":
+            count = often[table["benchmark"]]
+            dataset = OVERALL if count == 1 else f"{OVERALL} ({count})"
+        moves = find_moves(history, table, dataset)
+        losses = cache(partial(_find_losses, table, weeks or [table], read_items))
+        yield Standing(f"ranking{place}", table, weeks, names, linked, moves, losses)
+
+
+def _find_losses(
+    table: BoardRow, weeks: Sequence[BoardRow], read_items: ReadItems | None
+) -> Mapping[str, Sequence[Loss]]:
+    if read_items is None or not all(week.get("questions") for week in weeks):
+        return {}
+    return find_losses(table, weeks, read_items, _LOSSES)
 
 
 # --- The top ---
 
 
-def _figures(
-    board: Row, leading: Sequence[Row], history: History | None, names: Names
-) -> list[tuple[str, str, str]]:
-    """The leader, the date, and the number of files."""
-    tables, failed = board["tables"], board.get("failed", [])
-    figures = [
-        (f"Leads {table['benchmark']}, {_show_dataset(table)}", *_leader(table, names))
-        for table in leading
-        if sum(bool(row["rank"]) for row in table["rows"]) > 1
-    ][:_LEADERS]
+def _say(standing: Standing, several: bool) -> Sentence:
+    said = say_leader(standing.table, standing.names)
+    return [f"{standing.title}: ", *said] if several else said
+
+
+def _show_part(part: str | Name) -> Html:
+    return tag("b", part.text) if isinstance(part, Name) else join(part)
+
+
+def _show_facts(board: BoardRow, standings: Sequence[Standing], history: History | None) -> Html:
+    """How many systems, weeks and questions there are, as of when, and what waits for truths."""
+    systems = {system_of_row(table, row) for table in board["tables"] for row in table["rows"]}
+    facts = [f"{len(systems)} systems"]
+    if standings and standings[0].weeks:
+        facts.append(f"{len(standings[0].weeks)} weeks")
+    if standings and "level_counts" in standings[0].table:
+        facts.append(f"{sum(standings[0].table['level_counts'].values())} questions")
     if history and history.latest:
         date = max(str(line.get("date", "")) for _, line in history.latest.values())
-        figures.append(
+        facts.append(f"as of {printable(date, 20)}")
+    if failed := board.get("failed"):
+        facts.append(f"{len(failed)} files could not be scored")
+    parts: list[str] = [" · ".join(facts)]
+    for table in board["tables"]:
+        if table.get("pending"):
+            parts += ["   ", _show_pending(table)]
+    for dataset in board.get("waiting", {}):
+        waits = f"{show_week({'dataset': dataset})}: no truth yet"
+        parts += ["   ", tag("span", waits, class_="pend")]
+    return join(*parts)
+
+
+def _show_pending(table: BoardRow) -> Html:
+    """How many questions of a dataset have a truth, as a text and a bar."""
+    done = sum(table["level_counts"].values())
+    share = f"{100 * done / (done + table['pending']):.0f}%"
+    bar = tag("rect", class_="h4", width="100%", height=6) + tag(
+        "rect", class_="pf", width=share, height=6
+    )
+    text = f"{show_week(table)}: {say_resolved(table)}"
+    return tag(
+        "span", text, " ", tag("svg", Html(bar), class_="prog", aria_hidden="true"), class_="pend"
+    )
+
+
+# --- The ranking ---
+
+
+def _draw_ranking(standing: Standing) -> Html:
+    """The rows, the ranked ones first; of the others the first says why they have no rank. Each
+    opens the row below it.
+    """
+    table, prefix = standing.table, standing.name.replace("ranking", "s")
+    axis, columns = _find_axis(table), _columns(standing)
+    chart = axis_head(axis)._replace(about="score and 95% interval")
+    heads = [*(column.head for column in columns[:_NAMED]), chart]
+    heads += [column.head for column in columns[_NAMED:]]
+    leader = next((mark_of(row)[0] for row in table["rows"] if row["rank"] is not None), None)
+    keys = make_keys((system for system, _ in standing.systems), prefix)
+    lines: list[Line] = []
+    for key, (system, row) in zip(keys, standing.systems, strict=True):
+        if row["rank"] is None and not any(line.kind == "prov" for line in lines):
+            lines.append(Line([_say_unranked(table)]))
+        cells = [column.cell(key, row) for column in columns]
+        cells.insert(_NAMED, _draw_mark(axis, standing.names[system], row, leader))
+        kind = "prov" if row["rank"] is None else "tie" if is_tied(row) else None
+        lines.append(Line(cells, kind, data={key: text for key, text, _ in _values(row)}))
+        lines.append(Line([_draw_opened(standing, key, system, row)], "in"))
+    return join(
+        _draw_filters(standing, prefix), draw_table(heads, lines, "rank", name=standing.name)
+    )
+
+
+def _find_axis(table: BoardRow) -> Axis:
+    """The axis of the ranked systems; a provisional one may leave it."""
+    marks = [Interval(*mark_of(row)) for row in table["rows"] if row["rank"] is not None]
+    return interval_axis(marks or [Interval(*mark_of(row)) for row in table["rows"]])
+
+
+def _draw_mark(axis: Axis, name: str, row: BoardRow, leader: float | None) -> Html:
+    kind = "a" if row["rank"] is not None and is_tied(row) else ""
+    return draw_interval(axis, Interval(*mark_of(row)), name, kind, leader)
+
+
+def _say_unranked(table: BoardRow) -> str:
+    least = table["signature"].get("min_datasets")
+    if least:
+        return f"Without a rank: fewer than {least} of {len(table['datasets'])} weeks"
+    return "Without a rank: too few events" if table["kind"] == "forecasters" else "Without a rank"
+
+
+class _Column(NamedTuple):
+    head: Head
+    cell: Callable[[str, BoardRow], Html]  # of the address and the row
+
+
+def _columns(standing: Standing) -> list[_Column]:
+    """Rank, name, score; then levels, what is missing, weeks or events, cost, the last night. Those
+    without any value are left out.
+    """
+    table, unit = standing.table, unit_scale(standing.table)
+    is_forecaster = table["kind"] == "forecasters"
+    gap = _Column(Head("", "g"), lambda key, row: Html())
+    levels = [
+        _Column(
+            Head(f"L{level}", "c", f"Level {level}, weight {table['weights'].get(level, 0):g}"),
+            partial(_show_level, level, unit),
+        )
+        for level in table.get("level_counts", ())
+        if level
+    ]
+    about = "answers that are missing + answers that could not be read"
+    show_cost = _show_costs(table["rows"])
+    count, counted = ("Events", "n") if is_forecaster else ("Weeks", "datasets")
+    optional = [
+        _Column(Head("No answer", "n k", about), lambda key, row: join(_show_unread(row))),
+        _Column(Head(count, "n k"), lambda key, row: join(str(row.get(counted, "")))),
+        _Column(Head("Cost", "n k", "per question"), lambda key, row: join(show_cost(row))),
+        _Column(Head("Last night", "n vs"), lambda key, row: _show_move(standing, row)),
+    ]
+    return [
+        _Column(Head("Rank", "rk"), lambda key, row: _show_rank(row)),
+        _Column(Head("System"), partial(_show_name, standing)),
+        _Column(
+            Head(show_metric(table) if is_forecaster else "Score", "n sc"),
+            lambda key, row: join(show_score(mark_of(row)[0])),
+        ),
+        gap,
+        *([gap, *levels] if levels else []),
+        *(column for column in optional if any(column.cell("", row) for row in table["rows"])),
+    ]
+
+
+def _show_level(
+    level: object, unit: Callable[[float], float] | None, key: str, row: BoardRow
+) -> Html:
+    return show_cell(row["level_scores"].get(level), unit)
+
+
+def _show_rank(row: BoardRow) -> Html:
+    low, high = row.get("rank_interval") or (None, None)
+    between = [" ", soft(f"{low}–{high}" if low != high else "")] if row["rank"] and low else []
+    return join(tag("b", str(row["rank"] or "–")), *between)
+
+
+def _show_name(standing: Standing, key: str, row: BoardRow) -> Html:
+    """The name and the organisation of a system, which open the row below."""
+    organisation = printable(cell_text(row.get("about", {}).get("organisation", "")), 24)
+    name = standing.names[system_of_row(standing.table, row)]
+    of = [" ", soft(organisation)] if organisation else []
+    return tag("details", tag("summary", name, *of), id=key)
+
+
+def _show_unread(row: BoardRow) -> str:
+    missing, unparsed = row.get("missing", 0), row.get("unparsed", 0)
+    return f"{missing} + {unparsed}" if unparsed else str(missing) if missing else ""
+
+
+def _show_costs(rows: Sequence[BoardRow]) -> Callable[[BoardRow], str]:
+    """Costs with as many decimals as the longest has, up to four."""
+    texts = [number_text(row.get("about", {}).get("cost")) for row in rows]
+    digits = max((len(text.partition(".")[2]) for text in texts if "e" not in text), default=0)
+
+    def show(row: BoardRow) -> str:
+        cost = cost_of(row)
+        return "" if cost is None else printable(f"{cost:,.{min(digits, 4)}f}", 12)
+
+    return show
+
+
+def _show_move(standing: Standing, row: BoardRow) -> Html:
+    """How the rank and the score of a system moved in the last night."""
+    if not standing.moves:
+        return Html()
+    before, parts = standing.moves[system_of_row(standing.table, row)], list[Html]()
+    if before.score is None:
+        return tag("span", "new", class_="new")
+    if before.rank and row["rank"] and before.rank != row["rank"]:
+        up = row["rank"] < before.rank
+        text = f"{'▲' if up else '▼'}{abs(row['rank'] - before.rank)}"
+        parts += [tag("span", text, class_="up" if up else "dn"), Html(" ")]
+    score = mark_of(row)[0]
+    moved = "" if score is None else show_signed(score - before.score)
+    return join(*parts, moved if moved != "0.000" else "")
+
+
+# --- Filters ---
+
+
+def _values(row: BoardRow) -> Iterator[tuple[str, str, str]]:
+    """What a row is filtered by: (name in addresses, value, key of systems.json)."""
+    about = row.get("about", {})
+    for key in about_keys([row]):
+        if key not in ("name", "cost", "notes"):
+            name = key.lower() if _PLAIN.fullmatch(key) else f"k{hash_text(key)[:6]}"
+            yield name, printable(cell_text(about[key]), 40), key
+
+
+def _draw_filters(standing: Standing, prefix: str) -> Html:
+    """A search, and chips for the keys of systems.json that have few values; nothing of few rows."""
+    values: dict[str, Counter[str]] = {}
+    for _, row in standing.systems:
+        for name, value, _ in _values(row):
+            values.setdefault(name, Counter())[value] += 1
+    chips = [
+        draw_chips(standing.name, name, [Choice(v, v) for v in sorted(counts)], "seg")
+        for name, counts in values.items()
+        if 1 < len(counts) <= _CHIPS
+    ]
+    if len(standing.systems) < _SEARCHED and not chips:
+        return Html()
+    return draw_bar(standing.name, "systems", *chips, first=f"{prefix}.")
+
+
+# --- A row that is open ---
+
+
+def _draw_opened(standing: Standing, key: str, system: str, row: BoardRow) -> Html:
+    """The numbers of a system, its weeks with their runs, and the questions that cost it most."""
+    weeks = _draw_system_weeks(standing, system, row)
+    losses = standing.losses().get(system, ())
+    texts = [("Weeks and runs" if standing.weeks else "Runs", weeks)]
+    if losses:
+        title = "Costliest questions over all weeks" if standing.weeks else "Costliest questions"
+        texts.append(
             (
-                "As of",
-                printable(date, 20),
-                f"night {history.night}, the last that changed something",
+                f"{title}; of equal ones first those that others got right",
+                _draw_losses(standing, losses),
             )
         )
-    systems = {system_of_row(table, row) for table in tables for row in table["rows"]}
-    datasets = {(table["benchmark"], table["dataset"]) for table in tables}
-    files, left_out = (
-        sum(1 for _ in file_rows(board)),
-        f"{len(failed)} more could not be scored" if failed else "",
-    )
-    figures += [("Systems", str(len(systems)), ""), ("Datasets", str(len(datasets)), "")]
-    return [*figures, ("Files", str(files), left_out)]
+    return draw_inside(key, _list_facts(standing, row), texts)
 
 
-def _leader(table: Row, names: Names) -> tuple[str, str]:
-    """The first system of a table, and the systems that do not differ significantly from it."""
-    first, *others = [row for row in table["rows"] if not row.get("provisional")]
-    tied = [names[system_of_row(table, row)] for row in others if is_tied(row)]
-    remark = show_number(mark_of(first)[0])
-    if tied:
-        remark += f"; not significantly different: {grouped_names(tied)}"
-    elif others and all(is_tied(row) is not None for row in others):
-        remark += "; every difference to it is significant"
-    return names[system_of_row(table, first)], remark
+def _list_facts(standing: Standing, row: BoardRow) -> list[tuple[str, str]]:
+    score, interval = mark_of(row)
+    facts = [("Score", show_score(score, 4))]
+    if interval:
+        facts.append(
+            ("95% interval", f"{show_score(interval[0], 4)} to {show_score(interval[1], 4)}")
+        )
+    if row.get("behind") is not None and row["rank"] != 1:
+        facts.append(("Behind the leader", show_score(row["behind"], 4)))
+    if row.get("p_leader") is not None:
+        facts.append(("p (Holm) against the leader", show_p(row["p_leader"])))
+    if row.get("p_best") is not None:
+        facts.append(("P(best)", show_score(row["p_best"], 2)))
+    facts += [
+        (title, str(row[name]))
+        for title, name in (
+            ("Questions", "n"),
+            ("Missing", "missing"),
+            ("Unparsed", "unparsed"),
+        )
+        if row.get(name)
+    ]
+    if row.get("run_deviation") is not None:
+        facts.append(("SD of runs", show_score(row["run_deviation"], 4)))
+    if notes := show_notes(row):
+        facts.append(("Notes", notes))
+    about = row.get("about", {})
+    return facts + [
+        (printable(key, 40).capitalize(), printable(cell_text(about[key]), 120))
+        for key in about_keys([row])
+        if key not in ("name", "organisation")
+    ]
 
 
-def _changes(history: History, names: Names, show: Callable[[Change, str], Cell]) -> list[Block]:
-    """The changes of the latest night; `show` makes the cell of the id of a corrected question."""
-    if history.night < 2:
-        return ["This is the first night: there is nothing to compare it with."]
-    changes, moves = (
-        name_changes([{**change, "dataset": _show_dataset(change)} for change in read], names)
-        for read in (read_changes(history), read_moves(history))
-    )
-    return [block for block in changes_report(changes, show, moves) if block]
-
-
-def _link_question(
-    tables: Sequence[Row],
-    recent: Collection[tuple[int, Row]],
-    linked: Collection[str],
-    change: Change,
-    name: str,
-) -> Cell:
-    """A corrected question as a link to its row, where the page has its dataset, else to the page
-    of a run, if any.
-    """
-    for place, table in enumerate(tables, 1):
-        if (table["benchmark"], _show_dataset(table)) != (change["benchmark"], change["dataset"]):
-            continue
-        ids = [question["id"] for question in by_difficulty(table)]
-        named = [at for at, each in enumerate(ids) if show_id(each) == name]
-        if len(named) == 1 and named[0] < SHOWN and (place, table) in recent:
-            return Link(name, "", pages.make_keys(ids[:SHOWN], f"q{place}")[named[0]])
-        runs = (run["name"] for row in table["rows"] for run in row.get("runs", (row,)))
-        run = next((run for run in runs if run in linked), None)
-        if len(named) == 1 and run and (key := page_keys(ids)[named[0]]):
-            return Link(name, f"{run}.html", key)
-    return name
-
-
-def _show_dataset(table: Row) -> str:
-    """The dataset of a table without its suffix, or how many it has."""
-    if "datasets" in table:
-        return f"{len(table['datasets'])} datasets"
-    dataset = printable(table["dataset"] or table.get("name") or "one file", 60)
-    return dataset.removesuffix(".json").removesuffix(".jsonl").removesuffix(".csv")
-
-
-# --- Tables whose rows open ---
-
-
-def _standings(
-    table: Row, name: str, names: Names, linked: Collection[str], weeks: Sequence[Row]
-) -> Section:
-    """A table, each of its rows open to what else is known of it; `weeks` are the tables that it is
-    made of.
-    """
-    systems = [system_of_row(table, row) for row in table["rows"]]
-    view = view_table(table, [names[system] for system in systems])
-    parts: dict[str, list[Row]] = {}
+def _draw_system_weeks(standing: Standing, system: str, row: BoardRow) -> Html:
+    """A cell for each week, which leads to the page of the first run; further runs stand behind."""
+    weeks = standing.weeks or ([standing.table] if standing.table["kind"] == "systems" else [])
+    unit, parts = unit_scale(standing.table), list[Html]()
     for week in weeks:
-        for part in week["rows"]:
-            parts.setdefault(system_of_row(week, part), []).append(
-                {**part, "week": week, "linked": linked}
-            )
-    rows = [
-        {**row, "linked": linked, "parts": parts.get(system)}
-        for row, system in zip(view.rows[:MOST], systems, strict=False)
+        own = next((each for each in week["rows"] if system_of_row(week, each) == system), None)
+        if own is None:
+            continue
+        runs = [(run, _page_of(standing, run)) for run in runs_of(own)]
+        cell = show_cell(own["overall_score"], unit, runs[0][1])
+        more = [
+            join(" ", tag("a", str(place), href=href) if href else str(place))
+            for place, (_, href) in enumerate(runs[1:], 2)
+        ]
+        label = [soft(show_week(week))] if standing.weeks else []
+        parts.append(tag("span", *label, cell, *more))
+    if standing.table["kind"] == "forecasters" and (href := _page_of(standing, standing.table)):
+        parts.append(tag("a", "page of the run", href=href))
+    return tag("div", *parts, class_="wks") if parts else Html()
+
+
+def _page_of(standing: Standing, run: BoardRow) -> str | None:
+    return link_to(Link("", f"{run['name']}.html")) if run["name"] in standing.linked else None
+
+
+def _draw_losses(standing: Standing, losses: Sequence[Loss]) -> Html:
+    """A row for each question: score, mean of all, question and truth."""
+    unit, lines = unit_scale(standing.table), []
+    for loss in losses:
+        file = f"{loss.run['name']}.html" if loss.run["name"] in standing.linked else ""
+        text = printable(str(loss.item.get("prompt") or loss.item["id"]), 90)
+        name = show_link(Link(text, file, loss.key)) if file and loss.key else join(text)
+        where = show_week(loss.week) + (f" L{loss.item['level']}" if loss.item.get("level") else "")
+        truth = printable(str(loss.item.get("truth", "")), 40)
+        cells = [
+            show_cell(loss.score, unit),
+            show_cell(loss.others, unit),
+            join(name, " ", soft(where)),
+            soft(truth),
+        ]
+        lines.append(Line(cells))
+    heads = [
+        Head("Score", "c"),
+        Head("All", "c", "mean of all systems"),
+        Head("Question"),
+        Head("Truth", "k"),
     ]
-    inside = [
-        column for place, column in view.columns if place == INSIDE or column.kind == "filter"
+    return draw_table(heads, lines, "few")
+
+
+# --- Below the ranking ---
+
+
+def _draw_body(
+    board: BoardRow,
+    standings: Sequence[Standing],
+    history: History | None,
+    read_items: ReadItems | None,
+    read_prompts: Callable[[BoardRow], Mapping[str, str]],
+) -> Iterator[Html]:
+    """The other rankings, what changed, charts, questions, and what is folded."""
+    for standing in standings[1:]:
+        said = tag("p", *map(_show_part, say_leader(standing.table, standing.names)), class_="cap")
+        name = standing.name.replace("ranking", "r")
+        yield draw_section(standing.title, said, _draw_ranking(standing), name=name)
+    if history:
+        yield draw_changes(history, standings, name_systems(board))
+    for standing in standings:
+        pair = [draw_history(standing, history), draw_cost(standing)]
+        if any(pair):
+            yield tag("div", *pair, class_="pair wide" if all(pair) else None)
+    for place, standing in enumerate(standings, 1):
+        table = standing.newest
+        if table.get("questions"):
+            yield draw_questions(standing, f"questions{place}", read_items, read_prompts(table))
+    for place, standing in enumerate((each for each in standings if each.weeks), 1):
+        yield draw_weeks(standing, f"weeks{place}")
+    yield from _draw_remarks(board)
+    yield _draw_method(standings)
+
+
+def _draw_remarks(board: BoardRow) -> Iterator[Html]:
+    """What is not ranked, and why."""
+    if board.get("failed"):
+        heads = [Head("File"), Head("Reason", "w")]
+        lines = [Line([*map(str, row)]) for row in failed_table(board).rows]
+        yield draw_section("Not scored", draw_table(heads, lines), name="failed")
+    for title, texts in (
+        ("Waiting for truths", describe_waiting(board)),
+        ("Runs apart", board.get("remarks", ())),
+        ("Without a result", board.get("without_result", ())),
+    ):
+        if texts:
+            shown = [tag("li", printable(text, 300)) for text in texts]
+            yield draw_fold(title, tag("ul", *shown, class_="plain"), note=str(len(texts)))
+
+
+def _draw_method(standings: Sequence[Standing]) -> Html:
+    """How to read the marks, and by which rules and versions each ranking was made."""
+    lines = [
+        "Dots are scores, lines their 95% intervals. Filled and shaded: the leader, and the systems "
+        f"whose difference to it is not significant (p ≥ {ALPHA} with Holm's adjustment over the "
+        "comparisons with the leader; of forecasters whose rank interval includes 1). Beside a "
+        "rank: the ranks that no test contradicts, adjusted over all pairs of systems."
     ]
+    for standing in standings:
+        table = standing.table
+        signature = format_signature(table["signature"], table.get("dataset"))
+        lines.append(f"{standing.title}: {signature}")
+        if table["kind"] == "pooled":
+            lines += [*partial_remark(table), week_remark(table["design_effect"])]
+        if table.get("apart"):
+            apart = ", ".join(map(printable, table["apart"]))
+            lines.append(f"Apart, as they share no dataset with these: {apart}")
+    return draw_fold("How the ranking is made", *(tag("p", line) for line in lines), name="method")
+
+
+# --- For plot ---
+
+
+def _list_charts(standings: Sequence[Standing], history: History | None) -> dict[str, Chart]:
+    """The rankings as charts of intervals, then their histories and costs."""
     columns = [
-        *(
-            column
-            for place, column in view.columns
-            if place in (EVERYWHERE, PAGE) and _has_values(column, rows)
-        ),
+        Column("System", lambda row: row["shown"]),
         Column(
-            "Weeks", lambda row: make_table(_WEEKS, row["parts"]) if row["parts"] else "", "inside"
+            "Score", lambda row: Interval(*mark_of(row), None, int(is_tied(row) is False)), "mark"
         ),
-        Column("Pages", lambda row: "" if row["parts"] else _link_runs(row), "inside"),
-        Column("More", partial(pages.show_facts, inside), "inside"),
     ]
-    lower = f" {show_metric(table)}: lower is better." if table["kind"] == "forecasters" else ""
-    ranks = _RANKS if table["kind"] == "pooled" else ""
-    note = f"{_describe_marks(table['rows'])}{lower}{ranks} A row opens. Filters hide rows; ranks and tests cover all."
-    if len(table["rows"]) > MOST:
-        note += f" The first {MOST} of {len(table['rows'])}; all of them are in {BOARD}.csv."
-    blocks: list[Block] = [
-        pages.make_records(name, view.title, columns, rows, systems[:MOST], note, prefix=name)
-    ]
-    if table.get("name") in linked:
-        link = Column(
-            "Page of the run",
-            lambda row: Link(names.get(row["name"], row["name"]), f"{row['name']}.html"),
-        )
-        blocks.append(make_table([link], [table]))
-    return Section(view.title, [*blocks, *view.remarks, format_signature(table["signature"])])
-
-
-def _has_values(column: Column, rows: Sequence[Row]) -> bool:
-    return any(str(column.cell(row)) not in ("", "–") for row in rows)
-
-
-def _link_runs(row: Row) -> Links | str:
-    """The pages of a row's runs, and the score of each if there are several."""
-    if "runs" not in row:
-        return Links([Link("page", f"{row['name']}.html")]) if row["name"] in row["linked"] else ""
-    links = []
-    for run in row["runs"]:
-        text = f"{printable(run['run'] or '1', 20)}: {show_number(run['score'], 3)}"
-        links.append(Link(text, f"{run['name']}.html" if run["name"] in row["linked"] else ""))
-    return Links(links)
-
-
-_WEEKS: Final = (
-    Column("Dataset", lambda row: _show_dataset(row["week"])),
-    Column("Rank", lambda row: str(row["rank"] or "–"), "number"),
-    Column("Score", lambda row: show_number(row["overall_score"]), "number"),
-    Column("Missing", lambda row: str(row["missing"]), "number"),
-    Column("Unparsed", lambda row: str(row["unparsed"]), "number"),
-    Column("Runs", _link_runs),
-)
-
-
-def _describe_marks(rows: Sequence[Row]) -> str:
-    """An explanation of the dots and lines of a table."""
-    tied = [is_tied(row) for row in rows if not row.get("provisional")]
-    meaning = "Dots are scores, lines their 95% intervals."
-    if not tied:
-        return meaning
-    if None in tied:
-        return (
-            f"{meaning} Intervals of forecasters of the same events hang together: they may overlap where a difference "
-            "is sure."
-        )
-    by_test = any("p_leader" in row for row in rows)
-    test = (
-        f"difference to it is not significant (p ≥ {ALPHA}, Holm)"
-        if by_test
-        else "rank interval includes 1"
-    )
-    count = f"{sum(map(bool, tied)) - 1} of {len(tied) - 1}"
-    return f"{meaning} Full dots: the leader, and the systems whose {test}: {count}. Rings: the systems behind it."
-
-
-def _older(table: Row, names: Names) -> Section:
-    """A folded table without marks and links, with the hardest questions."""
-    view = view_table(table, [names[system_of_row(table, row)] for row in table["rows"]])
-    columns = [
-        column
-        for place, column in view.columns
-        if place != PAGE and column.title.startswith(_OLDER_COLUMNS)
-    ]
-    blocks: list[Block] = [make_table(columns, view.rows[:MOST])]
-    return Section(
-        view.title,
-        [*blocks, *show_hardest(table), format_signature(table["signature"])],
-        folded=True,
-    )
-
-
-_OLDER_COLUMNS: Final = ("Rank", "System", "Overall", "95% interval", "Level ")
+    charts = []
+    for standing in standings:
+        rows = [{**row, "shown": standing.names[system]} for system, row in standing.systems]
+        charts.append(Chart(standing.name, standing.title, "", make_table(columns, rows)))
+    for standing in standings:
+        charts += filter(None, (history_chart(standing, history), cost_chart(standing)))
+    return {chart.name: chart for chart in charts}

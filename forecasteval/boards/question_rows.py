@@ -1,119 +1,170 @@
-"""The questions on the page of a leaderboard, the hardest first, with their prompts and the answers
-of all systems.
+"""The questions of the newest week on the page of a leaderboard, the hardest first, with their
+prompts and the answers of all systems.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from operator import itemgetter
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from forecasteval.common.errors import printable
 from forecasteval.common.records import as_text
 from forecasteval.display import pages
-from forecasteval.display.pages import TEXT, Records, show_text
-from forecasteval.display.tables import Column, Link, Links, Table, make_table, show_number
+from forecasteval.display.html import (
+    Head,
+    Html,
+    Line,
+    draw_section,
+    draw_table,
+    join,
+    show_heat,
+    show_link,
+    show_score,
+    tag,
+)
+from forecasteval.display.pages import TEXT, show_text
+from forecasteval.display.rows import Choice, Row, draw_bar, draw_chips, draw_inside, draw_rows
+from forecasteval.display.tables import Link
 from forecasteval.ranking.names import BOARD, system_of_row
-from forecasteval.ranking.systems import question_key, read_scale
 
-from .board_charts import Names
+from .standings import (
+    SHOWN,
+    ReadItems,
+    Standing,
+    in_order,
+    page_keys,
+    runs_of,
+    say_resolved,
+    show_week,
+    sign_of,
+    unit_scale,
+)
+from .standings import Row as BoardRow
 
-Row = Mapping[str, Any]
-ReadItems = Callable[[str], Sequence[Row]]  # the items of a stored result by its name
-SHOWN: Final = 200  # questions of a dataset that a page shows
 _CUT: Final = 200  # characters of a prompt in a row that is not open
 _READINGS: Final = 3  # of a question that have a row each
-_OLDER: Final = 3  # questions of an older dataset
 _PROMPTS: Final = 60_000  # characters of all prompts of a dataset
-_DIFFICULTY: Final = (
-    Column("Level", lambda row: str(row["level"] or ""), "choice", "low"),
-    Column("Mean", lambda row: show_number(row["mean"], 3), "number", "low"),
-    Column("Answered", lambda row: f"{row['answered']} of {row['systems']}", "number", "low"),
-    Column("Item–rest", lambda row: show_number(row["item_rest"], 2), "number", "low"),
-    Column("Look", lambda row: "worth a look" if row["worth_a_look"] else "", "choice"),
-)
-_QUESTION: Final = (
-    *_DIFFICULTY,
-    Column("Question", lambda row: show_text(row["prompt"], _CUT), "long"),
-    Column("Truth", lambda row: show_text(row["truth"], 60)),
-    Column("Question", lambda row: row["whole"], "inside"),
-    Column(
-        "Truth",
-        lambda row: show_text(row["truth"]) if len(str(row["truth"])) > 60 else "",
-        "inside",
-    ),
-    Column(
-        "Id",
-        lambda row: "" if row["key"].endswith(f"-{row['id']}") else show_text(row["id"], 200),
-        "inside",
-    ),
-    Column("Read", lambda row: _readings(row) if row["answers"] else "", "inside"),
-)
+_STRIPED: Final = 60  # systems that the bars of a question show
+_LOOK: Final = "worth a look"
+_Answers = Sequence[tuple[Link, Sequence[BoardRow]]]  # (run with its page, its items)
 
 
-def by_difficulty(table: Row) -> list[Row]:
-    """The questions of a table with their places, the hardest first."""
-    sign = read_scale(table).sign
-    questions = [
-        {**question, "place": place} for place, question in enumerate(table.get("questions", ()))
-    ]
-    return sorted(questions, key=lambda question: sign * question["mean"])
-
-
-def show_hardest(table: Row) -> list[str | Table]:
-    """The hardest questions of a dataset as a small table."""
-    hardest = by_difficulty(table)[:_OLDER]
-    if not hardest:
-        return []
-    count = f"The {len(hardest)} hardest of {len(table['questions'])} questions; all of them are in {BOARD}.json."
-    return [
-        count,
-        make_table(
-            [Column("Question", lambda row: show_text(row["id"], 40)), *_DIFFICULTY], hardest
-        ),
-    ]
-
-
-def show_questions(
-    table: Row, name: str, read: Sequence[tuple[Link, Sequence[Row]]], prompts: Mapping[str, str]
-) -> Records:
+def draw_questions(
+    standing: Standing, name: str, read_items: ReadItems | None, prompts: Mapping[str, str]
+) -> Html:
     """The questions of a dataset, the hardest first; each opens to its prompt and to what every
     system read.
     """
-    questions, sign = by_difficulty(table), read_scale(table).sign
-    prefix, ids = name.replace("questions", "q"), [question["id"] for question in questions[:SHOWN]]
-    keys_on_pages = page_keys([question["id"] for question in questions])
-    limit = min(TEXT, _PROMPTS // max(1, len(ids)))
-    rows = []
-    for key, page_key, question in zip(
-        pages.make_keys(ids, prefix), keys_on_pages, questions, strict=False
-    ):
-        answers = [(run, items[question["place"]]) for run, items in read]
-        item = answers[0][1] if answers else {}
-        prompt = str(item.get("prompt") or question["id"])
-        whole = _show_prompt(prompts.get(as_text(question["id"]), ""), prompt, limit)
-        shown = {"prompt": prompt, "whole": whole, "truth": item.get("truth", "")}
-        rows.append(
-            {
-                **question,
-                **shown,
-                "key": key,
-                "answers": answers,
-                "sign": sign,
-                "page_key": page_key,
-            }
-        )
-    looks = sum(question["worth_a_look"] for question in questions)
-    note = (
-        f"The hardest first. Mean: over {len(table['rows'])} systems. Item–rest: the correlation of a question's score "
-        f"with the score of the rest. Worth a look: {looks}, which strong systems miss and weak ones hit, by chance or "
-        "because the truth is wrong."
+    table = standing.newest
+    sign, prefix = sign_of(table), name.replace("questions", "q")
+    places = sorted(
+        range(len(table["questions"])), key=lambda at: sign * table["questions"][at]["mean"]
     )
-    if len(questions) > len(rows):
-        note += f" {len(rows)} of {len(questions)}; all of them are in {BOARD}.json."
-    title = f"Questions of {printable(table['dataset'] or 'one file', 60)}"
-    return pages.make_records(name, title, _QUESTION, rows, ids, note, prefix=prefix)
+    answers = read_answers(standing, read_items) if read_items else []
+    keys_on_pages = page_keys(table)
+    limit = min(TEXT, _PROMPTS // max(1, len(places[:SHOWN])))
+    rows = []
+    shown = [table["questions"][place]["id"] for place in places[:SHOWN]]
+    for place, key in zip(places, pages.make_keys(shown, prefix), strict=False):
+        whole = prompts.get(as_text(table["questions"][place]["id"]), "")
+        on_page = keys_on_pages[place]
+        rows.append(_draw_question(standing, place, key, on_page, answers, whole, limit))
+    heads = [
+        tag("span", text, title=about)
+        for text, about in (
+            ("Mean", "of all systems"),
+            ("", "Level"),
+            ("Question", None),
+            ("Truth", None),
+            ("Systems by rank", None),
+        )
+    ]
+    note = (
+        "Hardest first. Bars: the score of each system, in the order of the ranking; orange is the "
+        "worst. A row opens to every reading."
+    )
+    if len(places) > SHOWN:
+        note += f" {SHOWN} of {len(places)} questions; all of them are in {BOARD}.json."
+    wait = table.get("pending", 0)
+    waits = [tag("p", f"{wait} questions wait for their truth.", class_="cap")] if wait else []
+    return draw_section(
+        f"Questions of {show_week(table)}: {say_resolved(table)}",
+        _draw_filters(name, table),
+        draw_rows(name, heads, rows, "ask"),
+        *waits,
+        note=note,
+        name=f"of-{name}",
+    )
+
+
+def _draw_filters(name: str, table: BoardRow) -> Html:
+    """Search, levels, and the questions that strong systems miss and weak ones hit."""
+    questions = table["questions"]
+    levels = sorted({question["level"] for question in questions} - {None, ""})
+    chips = [Choice(str(level), f"L{level}", about=f"Level {level}") for level in levels]
+    looks = sum(question["worth_a_look"] for question in questions)
+    about = "Strong systems miss them and weak ones hit them: by chance, or the truth is wrong."
+    look = [Choice(_LOOK, f"{_LOOK} {looks}", about=about)] if looks else []
+    filters = draw_chips(name, "level", chips, "seg"), draw_chips(name, "look", look, "seg", 1)
+    first = "" if name == "questions1" else f"{name}."
+    return draw_bar(name, "questions", *filters, first=f"{first}q.")
+
+
+def _draw_question(
+    standing: Standing,
+    place: int,
+    key: str,
+    on_page: str,
+    answers: _Answers,
+    whole: str,
+    limit: int,
+) -> Row:
+    """A question: mean, level, its first line, truth, a bar for each system."""
+    table = standing.newest
+    question, unit = table["questions"][place], unit_scale(table)
+    read = [(run, items[place]) for run, items in answers]
+    item = read[0][1] if read else {}
+    first, truth = str(item.get("prompt") or question["id"]), str(item.get("truth", ""))
+    heat = None if unit is None else unit(question["mean"])
+    cells = [
+        show_heat(heat, show_score(question["mean"], 2), "chip"),
+        tag("span", f"L{question['level']}" if question["level"] else "", class_="lv"),
+        tag("span", show_text(first, _CUT), class_="qt"),
+        tag("span", show_text(truth, 60), class_="why"),
+        draw_strip([1.0 if unit is None else unit(each["score"]) for _, each in read[:_STRIPED]]),
+    ]
+    look = _LOOK if question["worth_a_look"] else ""
+    answered = f"{question['answered']} of {question['systems']} systems"
+    rest = show_score(question["item_rest"], 2)
+    facts = [
+        ("Truth", show_text(truth) if len(truth) > 60 else ""),
+        ("Answered readably", answered),
+        ("Correlation with the rest of the score", "" if rest == "–" else f"{rest} {look}"),
+        ("Id", "" if key.endswith(f"-{question['id']}") else show_text(question["id"], 200)),
+    ]
+    texts = [
+        ("Read by", _draw_readings(read, on_page, standing) if read else ""),
+        ("Question", _show_prompt(whole, first, limit)),
+    ]
+    data = {"level": question["level"] or "", "look": look}
+    return Row(key, cells, data, draw_inside(key, facts, texts))
+
+
+def draw_strip(shares: Sequence[float]) -> Html:
+    """A bar for each share of 1; those of 0 are short and have the colour of what is lost."""
+    paths = [
+        tag("path", class_=style, d="".join(marks))
+        for style, marks in (
+            (
+                "e",
+                [f"M{at}.5 20V{20 - 18 * share:.0f}" for at, share in enumerate(shares) if share],
+            ),
+            ("z", [f"M{at}.5 20v-2" for at, share in enumerate(shares) if not share]),
+        )
+        if marks
+    ]
+    box = {"viewBox": f"0 0 {max(16, len(shares))} 20", "preserveAspectRatio": "none"}
+    return tag("svg", *paths, class_="strip", aria_hidden="true", **box)
 
 
 def _show_prompt(whole: str, first: str, limit: int) -> str:
@@ -123,75 +174,57 @@ def _show_prompt(whole: str, first: str, limit: int) -> str:
     return show_text(text, limit) if len(text) > _CUT or text.strip() != first else ""
 
 
-def read_answers(
-    table: Row, names: Names, linked: Collection[str], read_items: ReadItems
-) -> list[tuple[Link, list[Row]]]:
-    """(run with its page, its items) of each, in the order of the table; without results of other
-    questions.
+# --- What every system read ---
+
+
+def read_answers(standing: Standing, read_items: ReadItems) -> list[tuple[Link, list[BoardRow]]]:
+    """(run with its page, its items) of each system of the newest dataset, in the order of the
+    ranking; without results of other questions.
     """
-    read = []
-    for row in table["rows"]:
-        for run in row.get("runs", (row,)):
-            label = names[system_of_row(table, row)] + (
-                f"@{printable(run['run'], 20)}" if run.get("run") else ""
-            )
-            link = Link(label, f"{run['name']}.html" if run["name"] in linked else "")
-            read.append((link, _in_order(table, read_items(run["name"]))))
+    table, read = standing.newest, []
+    order = {system: place for place, (system, _) in enumerate(standing.systems)}
+    rows = [(system_of_row(table, row), row) for row in table["rows"]]
+    for system, row in sorted(rows, key=lambda pair: order.get(pair[0], len(order))):
+        for run in runs_of(row):
+            of_run = f"@{printable(run['run'], 20)}" if run.get("run") else ""
+            file = f"{run['name']}.html" if run["name"] in standing.linked else ""
+            link = Link(standing.names[system] + of_run, file)
+            read.append((link, in_order(table, read_items(run["name"]))))
     return [(link, items) for link, items in read if len(items) == len(table["questions"])]
 
 
-def _in_order(table: Row, items: Sequence[Row]) -> list[Row]:
-    """The items of a result as `measure_questions` has them."""
-    levels: dict[str, list[Row]] = {str(level): [] for level in table["weights"]}
-    for item in (item for item in items if item["outcome"] != "pending"):
-        levels.get(str(item["level"]) if "weights" in table["signature"] else "", []).append(item)
-    return [item for level in levels.values() for item in sorted(level, key=question_key)]
-
-
-def _readings(question: Row) -> Table:
-    """The answers as they were read, the best first, each with its systems in the order of the
+def _draw_readings(answers: Sequence[tuple[Link, BoardRow]], key: str, standing: Standing) -> Html:
+    """The answers as they were read, the best first, each with its runs in the order of the
     ranking.
 
     The first run of a reading leads to the question on its page.
     """
-    sign, key = question["sign"], question["page_key"]
-    systems: dict[tuple[float, str], list[Link]] = {}
-    for run, item in question["answers"]:
-        systems.setdefault((item["score"], pages.show_read(item)), []).append(run)
-    ordered = sorted(systems.items(), key=lambda pair: (-sign * pair[0][0], -len(pair[1])))
-    rows: list[tuple[str, str, int, Links | str]] = [
-        (read, show_number(score, 2), len(who), _link_first(who, key))
+    sign, unit = sign_of(standing.table), unit_scale(standing.table)
+    runs: dict[tuple[float, str], list[Link]] = {}
+    for run, item in answers:
+        runs.setdefault((item["score"], pages.show_read(item)), []).append(run)
+    ordered = sorted(runs.items(), key=lambda pair: (-sign * pair[0][0], -len(pair[1])))
+    lines = [
+        Line([_show_chip(score, unit), read, _list_runs(who, key)])
         for (score, read), who in ordered[:_READINGS]
     ]
     if rest := ordered[_READINGS:]:
-        best = f"{'≤' if sign > 0 else '≥'} {show_number(rest[0][0][0], 2)}"
         texts = [f"{', '.join(map(str, who))}: {read}" for (_, read), who in rest]
-        rows.append(("others", best, sum(len(who) for _, who in rest), "; ".join(texts)))
-    return make_table(_READ, rows)
+        lines.append(Line(["", "others", "; ".join(texts)]))
+    heads = [Head("Score", "c"), Head("Reading"), Head("Runs, by rank", "w")]
+    return draw_table(heads, lines, "few")
 
 
-def _link_first(runs: Sequence[Link], key: str) -> Links | str:
+def _show_chip(score: float, unit: object) -> Html:
+    share = unit(score) if callable(unit) else None
+    return show_heat(share, show_score(score, 2))
+
+
+def _list_runs(runs: Sequence[Link], key: str) -> Html:
     """The runs of a reading, of which the first that has a page is a link."""
     at = next((at for at, run in enumerate(runs) if run.file and key), None)
-    if at is None:
-        return ", ".join(map(str, runs))
-    before, after = (
-        [Link(", ".join(map(str, part)), "")] if part else []
-        for part in (runs[:at], runs[at + 1 :])
-    )
-    return Links([*before, runs[at]._replace(to=key), *after])
-
-
-_READ: Final = (
-    Column("Read", itemgetter(0)),
-    Column("Score", itemgetter(1), "number"),
-    Column("Runs", lambda row: str(row[2]), "number"),
-    Column("Which, the best first", itemgetter(3)),
-)
-
-
-def page_keys(ids: Sequence[object]) -> list[str]:
-    """The addresses of questions on the pages of runs, "" where several would have the same."""
-    keys = [pages.make_keys([each])[0] for each in ids]
-    often = Counter(keys)
-    return [key if often[key] == 1 else "" for key in keys]
+    parts: list[Html] = []
+    for place, run in enumerate(runs):
+        shown = show_link(run._replace(to=key)) if place == at else join(str(run))
+        parts += [*([join(", ")] if place else []), shown]
+    return join(*parts)

@@ -90,31 +90,32 @@ def _mark_ties(row: Row) -> str:
     return f"{_UNSURE} best" if is_tied(row) and row.get("p_leader") is not None else ""
 
 
-def _show_notes(row: Row) -> str:
+def show_notes(row: Row) -> str:
     notes = {
         "provisional": row.get("provisional"),
         "its runs differ as wholes": row.get("runs_differ"),
         "no readable answer": _is_blank(row),
-        "degraded: the language model failed": row["degraded"],
-        _count_warnings(row): row["warnings"],
+        "degraded: the language model failed": row.get("degraded"),
+        _count_warnings(row): row.get("warnings"),
     }
     return ", ".join(note for note, holds in notes.items() if holds)
 
 
 def _is_blank(row: Row) -> bool:
     """Whether no answer of any run of a system was read."""
-    unread = row["missing"] + row["unparsed"]
+    unread = row.get("missing", 0) + row.get("unparsed", 0)
     return "datasets" not in row and 0 < row["n"] * len(row.get("runs", [row])) <= unread
 
 
 def _count_warnings(row: Row) -> str:
-    return "1 warning" if row["warnings"] == 1 else f"{row['warnings']} warnings"
+    count = row.get("warnings", 0)
+    return "1 warning" if count == 1 else f"{count} warnings"
 
 
 _RANK: Final = _count("Rank", "rank", "low")
-_NOTES: Final = Column("Notes", _show_notes, "inside")
+_NOTES: Final = Column("Notes", show_notes, "inside")
 _MARKED_NOTES: Final = Column(
-    "Notes", lambda row: ", ".join(filter(None, (_mark_ties(row), _show_notes(row))))
+    "Notes", lambda row: ", ".join(filter(None, (_mark_ties(row), show_notes(row))))
 )
 _UNREAD: Final = [
     _count("Missing", "missing", "low", 1),

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
@@ -69,13 +70,19 @@ def soft(text: str) -> Html:
 
 
 def show_link(link: Link) -> Html:
-    """A link to an anchor or to a file beside the page; plain text if it has neither.
+    """A link to an anchor or to a file beside the page; plain text if it has neither."""
+    target = link_to(link)
+    return tag("a", link.text, href=target) if target else join(link.text)
+
+
+def link_to(link: Link) -> str | None:
+    """The address of a link.
 
     `./` stands before the file, or else `javascript:…` would be no name of a file.
     """
     file = f"./{quote(link.file.encode('utf-8', 'surrogateescape'))}" if link.file else ""
     anchor = f"#{link.to}" if link.to else ""
-    return tag("a", link.text, href=file + anchor) if file or anchor else join(link.text)
+    return f"{file}{anchor}" or None
 
 
 # --- Numbers ---
@@ -134,32 +141,38 @@ class Head(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A row of a table: its cells, and its class: "tie", "ref" (a reference), "all", "few"."""
+    """A row of a table: its cells, and its class: "tie", "ref" (a reference), "all", "few", "prov"
+    (provisional), "in" (shown while the row above it is open).
+    """
 
     cells: Sequence[str]
     kind: str | None = None
     name: str | None = None  # its anchor
+    data: Mapping[str, object] = MappingProxyType({})  # what filters and orders read
 
 
-def draw_table(heads: Sequence[Head], rows: Iterable[Line], kind: str | None = None) -> Html:
+def draw_table(
+    heads: Sequence[Head], rows: Iterable[Line], kind: str | None = None, name: str | None = None
+) -> Html:
     """A table; the first column that has no class names its rows. A row of one cell is as wide as
-    the table.
+    the table. `name` is the anchor of the rows.
     """
     named = next((place for place, head in enumerate(heads) if not head.kind), -1)
     titles = [_draw_head(head) for head in heads]
     body = []
     for row in rows:
         if len(row.cells) == 1:
-            cells = [tag("td", row.cells[0], colspan=len(heads), class_="s")]
+            style = None if row.kind else "s"
+            cells = [tag("td", row.cells[0], colspan=len(heads), class_=style)]
         else:
             cells = [
                 _draw_cell(cell, head, place == named)
                 for place, (cell, head) in enumerate(zip(row.cells, heads, strict=True))
             ]
-        body.append(tag("tr", *cells, class_=row.kind, id=row.name))
-    return tag(
-        "table", tag("thead", tag("tr", *titles)), tag("tbody", *body, class_=None), class_=kind
-    )
+        data = {f"data_{key}": value for key, value in row.data.items()}
+        body.append(tag("tr", *cells, class_=row.kind, id=row.name, **data))
+    head = tag("thead", tag("tr", *titles))
+    return tag("table", head, tag("tbody", *body, id=name), class_=kind)
 
 
 def _draw_head(head: Head) -> Html:

@@ -4,21 +4,19 @@ breaks.
 
 from __future__ import annotations
 
-import copy
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from boards_folders import rows, stored, system
+from boards_folders import rows, score, stored, system
 from cli import ROOT, q, question, run, write
 from forecasteval.boards import rank
 from forecasteval.boards.board_page import make_page
 from forecasteval.boards.report import board_report
 from forecasteval.display.blocks import render
-from forecasteval.display.pages import Records
-from forecasteval.display.tables import Interval, Link, Links, format_text
+from forecasteval.display.tables import Interval, format_text
 from forecasteval.nightly.history import read_history
 from forecasteval.ranking.significance import holm, sign_flip_test
 from html_page import check_page
@@ -42,10 +40,32 @@ def test_p_leader_is_holms_of_the_paired_tests_with_the_first() -> None:
 
 
 def test_systems_like_the_leader_are_told_from_those_behind_it() -> None:
-    chart = make_page(board()).charts()["table1"]
-    assert [row[1] for row in chart.table.rows] == ["leader", "near", "far"]
+    chart = make_page(board()).charts()["ranking1"]
+    assert [row[0] for row in chart.table.rows] == ["leader", "near", "far"]
     assert behind(chart) == [0, 0, 1]
-    assert "1 of 2" in chart.description
+
+
+@pytest.mark.parametrize(
+    ("rights", "sentence"),
+    [
+        (
+            {"leader": 20, "near": 19, "far": 2},
+            "leader leads with 1.000; near cannot be told apart from it.",
+        ),
+        ({"a": 20, "far": 2}, "a leads with 1.000; every other system is significantly behind."),
+        ({"a": 20, "b": 20, "far": 2}, "a and b lead together with 1.000; every other"),
+        (
+            dict.fromkeys("abcdef", 20) | {"far": 18},
+            "a, b and 4 more lead together with 1.000; far",
+        ),
+    ],
+)
+def test_a_sentence_says_who_leads_and_who_cannot_be_told_apart(
+    rights: dict[str, int], sentence: str
+) -> None:
+    results = [system(name, *(at < right for at in range(20))) for name, right in rights.items()]
+    parsed = check_page(render(make_page(rank(results))))
+    assert sentence in "".join(parsed.texts)
 
 
 def behind(chart: Any) -> list[int]:
@@ -61,21 +81,20 @@ def test_forecasters_are_tied_by_their_rank_intervals_where_there_are_some() -> 
         "rows": [{"rank": n, "name": f"f{n}", "score": 0.1 * n, "interval": [0.0, 0.9], "n": 9} for n in (1, 2, 3)],
     }  # fmt: skip
     one: dict[str, Any] = {"tables": [table], "leaderboard": {"version": "1", "min_questions": 0}}
-    assert behind(make_page(one).charts()["table1"]) == [0] * 3
+    assert behind(make_page(one).charts()["ranking1"]) == [0] * 3
     for row, interval in zip(table["rows"], ([1, 2], [1, 3], [2, 3]), strict=True):
         row["rank_interval"] = interval
-    chart = make_page(one).charts()["table1"]
+    chart = make_page(one).charts()["ranking1"]
     assert behind(chart) == [0, 0, 1]
-    assert "rank interval includes 1: 1 of 2" in chart.description
 
 
 # --- Links ---
 
 
 def linked_files(page: Path) -> list[str]:
-    """The files that a page links, not a place in them."""
+    """The pages that a page links, not a place in them."""
     links = check_page(page.read_text(encoding="utf-8")).find("a")
-    return [link["href"] for link in links if "#" not in link["href"]]
+    return [link["href"] for link in links if link["href"].endswith(".html")]
 
 
 def test_nightly_links_the_pages_that_show_the_stored_results(tmp_path: Path) -> None:
@@ -151,7 +170,7 @@ def test_who_is_like_the_leader_is_said_once() -> None:
     """A leader that answered little cannot be told from many, which others beat."""
     table = {
         "kind": "pooled",
-        "benchmark": "FutureX", "datasets": [{}, {}], "level_counts": {"1": 4}, "weights": {"1": 0.1}, "apart": [],
+        "benchmark": "FutureX", "datasets": [], "level_counts": {"1": 4}, "weights": {"1": 0.1}, "apart": [],
         "signature": {"evaluator": "x"}, "design_effect": None,
         "rows": [
             {"rank": n, "behind": None, "behind_interval": None,
@@ -165,9 +184,9 @@ def test_who_is_like_the_leader_is_said_once() -> None:
     page = make_page(
         {"tables": [], "pooled": [table], "leaderboard": {"version": "1", "min_questions": 0}}
     )
-    chart = page.charts()["pooled1"]
+    chart = page.charts()["ranking1"]
     assert behind(chart) == [0, 0, 1]
-    assert [row[1] for row in chart.table.rows] == [
+    assert [row[0] for row in chart.table.rows] == [
         "System 1",
         "System 2",
         "System 3",
@@ -184,42 +203,29 @@ def test_failed_files_have_their_reasons(tmp_path: Path) -> None:
 # --- History ---
 
 
-def weeks() -> Any:
-    one = board()
-    for table in one["tables"]:
-        table["dataset"] = "w1.json"
-    for week, keep in (("w2", (0, 1)), ("w3", (1, 2))):
-        table = copy.deepcopy(one["tables"][0])
-        table.update(dataset=f"{week}.json", rows=[table["rows"][place] for place in keep])
-        one["tables"].append(table)
-    for table in one["tables"]:
-        for row in table["rows"]:
-            row["dataset"] = table["dataset"]
-            row["name"] = f"{table['dataset'].removesuffix('.json')}-{row['name']}"
-    return one
-
-
-def test_history_follows_systems_over_datasets() -> None:
-    chart = make_page(weeks()).charts()["history1"]
-    scores = {row[0]: row[1:] for row in chart.table.rows}
-    assert chart.table.header == ["System", "w1", "w2", "w3"]
-    assert {name: [value != "–" for value in found] for name, found in scores.items()} == {
-        "near": [True, True, True], "leader": [True, True, False], "far": [True, False, True]
-    }  # fmt: skip
-    assert "same version and rules" in chart.description
-
-
-def test_history_breaks_where_rules_change() -> None:
-    changed = weeks()
-    changed["tables"][2]["signature"] = {
-        **changed["tables"][2]["signature"],
-        "rules": "official-2026",
+def traces(chart: Any) -> dict[str, list[tuple[float, float | None]]]:
+    """The points of each line by its name; weeks count from 0."""
+    [panel] = chart.panels
+    return {
+        line.name: [(x, None if y is None else round(y, 4)) for x, y in line.points]
+        for line in panel.lines
     }
+
+
+def test_history_follows_systems_over_datasets(tmp_path: Path) -> None:
+    chart = make_page(season(tmp_path)).charts()["history1"]
+    shown = {name: [x for x, _ in points] for name, points in traces(chart).items()}
+    assert shown == {"a": [0, 1, 2], "b": [0, 1, 2], "c": [0, 2]}
+    assert "breaks" not in chart.description
+
+
+def test_history_breaks_where_rules_change(tmp_path: Path) -> None:
+    changed = season(tmp_path)
+    changed["tables"][0]["signature"] |= {"rules": "official-2026"}
     page = make_page(changed)
-    assert "broken where" in page.charts()["history1"].description
-    whole, broken = (render(make_page(one)) for one in (weeks(), changed))
-    assert len(broken) != len(whole)
-    check_page(broken)
+    assert "A line breaks where" in page.charts()["history1"].description
+    assert traces(page.charts()["history1"])["a"][2] == (1.5, None)
+    check_page(render(page))
 
 
 def test_history_follows_systems_over_the_nights_that_changed_a_score(tmp_path: Path) -> None:
@@ -235,27 +241,89 @@ def test_history_follows_systems_over_the_nights_that_changed_a_score(tmp_path: 
         (tmp_path / "prediction/d-a.json").unlink(missing_ok=True)
         write(tmp_path, {"prediction/d-a.json": answers} if answers else {})
         assert run(tmp_path, "nightly").code == 0
-    chart = make_page(stored(tmp_path), history=read_history(tmp_path / "evaluation")).charts()[
-        "nights1"
-    ]
-    assert chart.title == "FutureX, d.json: 4 nights"
-    assert chart.table.rows == [
-        ["a", "0.2500", "0.0000", "–", "1.0000"],
-        ["b", "0.5000", "0.5000", "0.5000", "0.5000"],
-    ]
-    assert "<h2>History</h2>" in (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    history = read_history(tmp_path / "evaluation")
+    chart = make_page(stored(tmp_path), history=history).charts()["history1"]
+    assert chart.title == "Score by night"
+    assert traces(chart) == {
+        "a": [(0, 0.25), (1, 0.0), (3, 1.0)],
+        "b": [(0, 0.5), (1, 0.5), (2, 0.5), (3, 0.5)],
+    }
+
+
+def season(root: Path) -> Any:
+    """Three weeks; c misses the second one."""
+    for name, systems in (("w1", "abc"), ("w9", "ab"), ("w10", "abc")):
+        write(root, {f"dataset/{name}.json": [question(f"{name}{place}") for place in range(4)]})
+        for place, who in enumerate(systems):
+            answers = {f"{name}{n}": "AB"[n < place] for n in range(4)}
+            write(root, {f"prediction/{name}-{who}.json": answers})
+    assert run(root, "nightly").code == 0
+    return stored(root)
+
+
+# --- Rows ---
+
+
+def opened(page: Any, name: str) -> str:
+    """The HTML of a row and of what it opens."""
+    [after] = render(page).split(f'id="s1-{name}"')[1:]
+    return after.split('class="in"')[1].split("</tr>")[0]
 
 
 def test_systems_are_linked_where_they_have_a_page() -> None:
     many = rank([system(f"s{n:02}", *(place >= n for place in range(60))) for n in range(50)])
-    records = standings(make_page(many, {"s03"}), "table1")
-    pages = [dict(row.details).get("Pages") for row in records.rows]
-    assert pages[:5] == [None, None, None, Links([Link("page", "s03.html")]), None]
-    assert len(records.rows) == 50
+    page = make_page(many, {"s03"})
+    check_page(render(page))
+    assert ["./s03.html" in opened(page, f"s{n:02}") for n in range(5)] == [
+        n == 3 for n in range(5)
+    ]
 
 
-def standings(page: Any, name: str) -> Any:
-    return next(block for block in page.blocks(Records) if block.name == name)
+def test_a_row_opens_to_the_costliest_questions_over_all_weeks(tmp_path: Path) -> None:
+    """Of equal costs the first is what others got right; a question that cost nothing is none."""
+    season(tmp_path)
+    assert run(tmp_path, "nightly", "--html").code == 0
+    text = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    row = text.split('id="s1-c"')[1].split('class="in"')[1].split("</section>")[0]
+    links = re.findall(r'href="./(w\d+-c.html#q-w\d+)"', row)
+    assert links == [
+        "w10-c.html#q-w101",
+        "w1-c.html#q-w11",
+        "w1-c.html#q-w10",
+        "w10-c.html#q-w100",
+    ]
+    assert 'id="q-w101"' in (tmp_path / "evaluation/w10-c.html").read_text("utf-8")
+
+
+def test_what_is_missing_is_in_the_row() -> None:
+    rows = [q("q1"), q("q2"), q("q3")]
+    results = [score(rows, "a"), score([q("q1", answer=None), q("q2", answer="?"), rows[2]], "b")]
+    parsed = check_page(render(make_page(rank(results))))
+    at = parsed.rows[0].index("No answer")
+    assert [row[at] for row in parsed.rows[1:] if len(row) > at] == ["", "1 + 1"]
+    assert "No answer" not in render(make_page(rank([score(rows, "a"), score(rows, "b")])))
+
+
+def test_the_row_says_what_the_last_night_changed(tmp_path: Path) -> None:
+    season(tmp_path)
+    write(tmp_path, {"prediction/w9-c.json": {f"w9{n}": "B" for n in range(4)}})
+    write(tmp_path, {"prediction/w10-d.json": {f"w10{n}": "A" for n in range(4)}})
+    assert run(tmp_path, "nightly").code == 0
+    board, history = stored(tmp_path), read_history(tmp_path / "evaluation")
+    text = render(make_page(board, history=history))
+    row = {name: text.split(f'id="s1-{name}"')[1].split('class="in"')[0] for name in "acd"}
+    assert 'class="new">new<' in row["d"]
+    assert "▼1" in row["c"] or "−0." in row["c"]
+    assert "New results in" in text
+    assert "Ranks that moved" in text or "Every rank stays" in text
+
+
+def test_a_week_without_all_truths_is_pending_at_the_top(tmp_path: Path) -> None:
+    rows = [question("q1"), question("q2"), question("q3", ground_truth=None)]
+    write(tmp_path, {"dataset/d.json": rows, "prediction/d-a.json": {"q1": "A", "q2": "A"}})
+    assert run(tmp_path, "nightly").code == 0
+    text = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    assert "d: 2 of 3 resolved" in text
 
 
 def test_nothing_to_rank() -> None:
@@ -266,40 +334,16 @@ def test_nothing_to_rank() -> None:
 
 
 def test_the_table_over_all_datasets_comes_first(tmp_path: Path) -> None:
-    for name, systems in (("w1", "ab"), ("w2", "bc")):
-        write(
-            tmp_path, {f"dataset/{name}.json": [question(f"{name}{place}") for place in range(4)]}
-        )
-        for place, who in enumerate(systems):
-            answers = {f"{name}{n}": "AB"[n <= place] for n in range(4)}
-            write(
-                tmp_path,
-                {
-                    f"prediction/{name}-{who}.json": answers,
-                    f"prediction/{name}-{who}@2.json": answers,
-                },
-            )
-    assert run(tmp_path, "nightly").code == 0
-    page = make_page(stored(tmp_path))
-    assert page.figures[:2] == [
-        ("Leads FutureX, 2 datasets", "a", "0.8017; not significantly different: 2 (b, c)"),
-        ("Systems", "3", ""),
-    ]
-    titles = [section.title for section in page.sections]
-    assert titles[0] == "FutureX, all 2 datasets, 8 questions"
-    assert [section.title for section in page.sections if section.folded] == [
-        "FutureX, w1.json, 4 questions"
-    ]
-    assert titles.index("FutureX, w2.json, 4 questions") < titles.index(
-        "FutureX, w1.json, 4 questions"
-    )
-    chart = page.charts()["pooled1"]
-    assert [row[1] for row in chart.table.rows] == ["a", "b", "c"]
-    assert "adjusted over all pairs" in chart.description
-    assert "adjusted over all pairs" not in page.charts()["table1"].description
+    page = make_page(season(tmp_path))
+    assert page.title == "FutureX leaderboard"
+    charts = page.charts()
+    assert [chart.title for chart in charts.values()] == ["FutureX, 3 weeks", "Score by week"]
+    assert [row[0] for row in charts["ranking1"].table.rows] == ["a", "b", "c"]
     assert "≈ best" in format_text(board_report(stored(tmp_path)))
-    assert "≈" not in render(page)  # dots and rings are explained there, and no row has the mark
-    check_page(render(page))
+    parsed = check_page(render(page))
+    assert not any("≈" in text for text in parsed.texts)  # dots and rings have that meaning
+    matrix = next(row for row in parsed.rows if row[0] == "questions")
+    assert matrix == ["questions", "4", "4", "4"]
 
 
 def test_runs_are_listed_and_linked_and_their_mean_is_not(tmp_path: Path) -> None:
@@ -307,17 +351,8 @@ def test_runs_are_listed_and_linked_and_their_mean_is_not(tmp_path: Path) -> Non
     write(tmp_path, {"prediction/d-a@2.json": {"q": "B"}, "prediction/d-b.json": {"q": "A"}})
     assert run(tmp_path, "nightly", "--html").code == 0
     page = make_page(stored(tmp_path), {"d-a", "d-a@2", "d-b"})
-    rows = {row.cells[1]: dict(row.details)["Pages"] for row in standings(page, "table1").rows}
-    assert rows == {
-        "b": Links([Link("page", "d-b.html")]),
-        "a": Links([Link("1: 1.000", "d-a.html"), Link("2: 0.000", "d-a@2.html")]),
-    }
-    text = (tmp_path / "evaluation" / "leaderboard.html").read_text("utf-8")
-    assert [text.count(f'href="{name}.html"') for name in ("./d-a", "./d-a%402", "./d-b")] == [
-        1,
-        1,
-        1,
-    ]
+    links = {name: re.findall(r'href="([^"#]+)"', opened(page, name)) for name in "ab"}
+    assert links == {"a": ["./d-a.html", "./d-a%402.html"], "b": ["./d-b.html"]}
 
 
 def test_the_page_of_a_season_is_small(tmp_path: Path) -> None:
@@ -328,4 +363,4 @@ def test_the_page_of_a_season_is_small(tmp_path: Path) -> None:
     assert run(tmp_path, "nightly", "--html").code == 0
     page = (tmp_path / "evaluation/leaderboard.html").read_bytes()
     assert b"250922-agent-06%403.html" in page
-    assert len(page) < 96_000
+    assert len(page) < 100_000

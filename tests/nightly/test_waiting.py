@@ -139,16 +139,24 @@ def test_moves_by_more_truths_stand_apart(tmp_path: Path) -> None:
     assert [("more truths" in line, lines.index(line) > apart) for line in moves] == [
         (False, False), (False, False), (True, True),
     ]  # fmt: skip
-    for page in ("leaderboard.md", "leaderboard.html"):
-        assert "Moves by more truths" in (tmp_path / "evaluation" / page).read_text("utf-8")
+    for page, title in (
+        ("leaderboard.md", "Moves by more truths"),
+        ("leaderboard.html", "More truths (4 → 6 of 8) in 250922"),
+    ):
+        assert title in (tmp_path / "evaluation" / page).read_text("utf-8")
 
 
 def test_boards_say_how_many_questions_are_resolved(tmp_path: Path) -> None:
     run(week(week(tmp_path, "AAAABB..", "250922"), "AAAAAAAA", "250915"), "nightly")
-    for page in ("leaderboard.md", "leaderboard.html"):
+    for page, sentences in (
+        (
+            "leaderboard.md",
+            ("FutureX, 250922.json, 6 of 8 resolved", "FutureX, all 2 datasets, 14 questions"),
+        ),
+        ("leaderboard.html", ("250922: 6 of 8 resolved", "2 weeks · 14 questions")),
+    ):
         text = (tmp_path / "evaluation" / page).read_text("utf-8").replace("\\", "")
-        assert "FutureX, 250922.json, 6 of 8 resolved" in text
-        assert "FutureX, all 2 datasets, 14 questions" in text
+        assert all(sentence in text for sentence in sentences)
         assert "counted by their resolved questions: 250922.json (6 of 8 resolved)" in text
     (pooled,) = stored(tmp_path)["pooled"]
     assert [(each["n"], each.get("pending")) for each in pooled["datasets"]] == [(8, None), (6, 2)]

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from boards_folders import score, stored, system
+from boards_folders import score, system
 from cli import q, question, run, write
 from forecasteval.boards import rank
 from forecasteval.boards.board_page import make_page
 from forecasteval.display.blocks import render
-from forecasteval.display.pages import Records
 from html_page import check_page
 
 # Of twelve systems the first is best; the last question is hit by the six worst alone.
@@ -101,13 +100,12 @@ def test_the_page_shows_the_hardest_first_and_what_every_run_read(tmp_path: Path
     assert run(tmp_path, "nightly").code == 0
     text = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
     parsed = check_page(text)
-    assert ["A", "1.00", "2", "x, y@2"] in parsed.rows
-    assert ["B", "0.00", "1", "y"] in parsed.rows
-    records = [
-        block for block in make_page(stored(tmp_path)).blocks(Records) if block.name == "questions1"
-    ]
-    assert [row.cells[1:3] for row in records[0].rows] == [["0.500", "2 of 3"], ["1.000", "3 of 3"]]
-    assert records[0].rows[0].key == "q1-hard"
+    assert ["1.00", "A", "x, y@2"] in parsed.rows
+    assert ["0.00", "B", "y"] in parsed.rows
+    keys = [each["id"] for each in parsed.find("details") if each.get("class") == "q"]
+    assert keys == ["q1-hard", "q1-easy"]
+    found = [text for title, text in parsed.facts if title == "Answered readably"]
+    assert found == ["2 of 3 systems", "3 of 3 systems"]
 
 
 def test_an_open_question_has_its_prompt_and_leads_to_the_pages_of_the_runs(tmp_path: Path) -> None:

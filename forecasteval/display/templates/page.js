@@ -3,12 +3,13 @@ document.documentElement.classList.add("on");
 addEventListener("DOMContentLoaded", () => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const lists = all("[data-for]").map((bar) => {
-    const id = bar.dataset.for, list = document.getElementById(id), rows = [...list.children];
+    const id = bar.dataset.for, list = document.getElementById(id);
+    const find = () => all(":scope > details, :scope > tr:has(details)", list), rows = find();
     const chips = all("[data-k][data-v]").filter((chip) => chip.dataset.of === id);
     const search = bar.querySelector("input"), order = bar.querySelector("select"), count = bar.querySelector("output");
     const keys = new Set(chips.map((chip) => chip.dataset.k)), chosen = new Map(), texts = new Map();
     const read = (row) => {
-      if (!texts.has(row)) texts.set(row, row.textContent.toLowerCase());
+      if (!texts.has(row)) texts.set(row, [row.textContent, ...Object.values(row.dataset)].join(" ").toLowerCase());
       return texts.get(row);
     };
     const show = () => {
@@ -47,8 +48,9 @@ addEventListener("DOMContentLoaded", () => {
     search.addEventListener("input", changed);
     order?.addEventListener("change", () => { sort(); changed(); });
     bar.querySelector("[data-csv]").addEventListener("click", () => {
-      const cell = (each) => `"${(each.title || each.textContent).trim().replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
-      const lines = [list.previousElementSibling, ...[...list.children].filter((row) => !row.hidden).map((row) => row.firstElementChild)];
+      const cell = (each) => `"${(each.title || each.firstElementChild?.title || each.textContent).trim().replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
+      const inner = (row) => (row.tagName === "DETAILS" ? row.firstElementChild : row.rows?.[0] ?? row);
+      const lines = [list.previousElementSibling, ...find().filter((row) => !row.hidden)].map(inner);
       const csv = lines.map((line) => [...line.children].map(cell).join(",")).join("\r\n");
       const url = URL.createObjectURL(new Blob(["\ufeff", csv, "\r\n"], { type: "text/csv" }));
       Object.assign(document.createElement("a"), { href: url, download: `${document.title}.csv` }).click();

@@ -1,0 +1,361 @@
+"""What a board says, before it is drawn: who leads, what moved and why, what costs a system most,
+what money buys.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from forecasteval.common.errors import printable
+from forecasteval.common.records import group_by
+from forecasteval.display.pages import make_keys
+from forecasteval.display.tables import show_number
+from forecasteval.ranking.changes import (
+    CORRECTED,
+    MORE,
+    OTHERS,
+    UNKNOWN,
+    Change,
+    History,
+    Line,
+    moved,
+    why,
+)
+from forecasteval.ranking.names import system_of_row
+from forecasteval.ranking.systems import question_key, read_scale
+
+from .tables import is_tied, mark_of
+
+Row = Mapping[str, Any]
+Names = Mapping[str, str]
+ReadItems = Callable[[str], Sequence[Row]]  # the items of a stored result by its name
+ASKED: Final = frozenset({MORE, CORRECTED, OTHERS, UNKNOWN})  # causes that are of a dataset
+SHOWN: Final = 200  # questions of a dataset that a page shows
+_NAMED: Final = 3  # systems that a sentence names
+
+
+# --- Who leads ---
+
+
+def show_week(table: Row) -> str:
+    """The dataset of a table without its suffix, or the name of the file.
+
+    >>> show_week({"dataset": "250901.json"})
+    '250901'
+    """
+    dataset = printable(str(table["dataset"] or table.get("name") or "one file"), 60)
+    return dataset.removesuffix(".json").removesuffix(".jsonl").removesuffix(".csv")
+
+
+def say_resolved(table: Row) -> str:
+    """How many questions of a dataset have a truth, `20 of 52 resolved`."""
+    if table["kind"] == "forecasters":
+        done = table["n_events"]
+    else:
+        done = sum(table["level_counts"].values())
+    pending = table.get("pending", 0)
+    return f"{done} of {done + pending} resolved" if pending else f"{done} questions"
+
+
+class Name(NamedTuple):
+    """The name of a system in a sentence."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Sentence = list[str | Name]
+
+
+def say_leader(table: Row, names: Names) -> Sentence:
+    """Who leads, and who cannot be told apart from it."""
+    rows = [row for row in table["rows"] if row["rank"] is not None]
+    if not rows:
+        return ["No system is ranked yet."]
+    shown = [names[system_of_row(table, row)] for row in rows]
+    first = [name for name, row in zip(shown, rows, strict=True) if row["rank"] == 1]
+    tied = [name for name, row in zip(shown, rows, strict=True) if is_tied(row)][len(first) :]
+    verb = " leads with " if len(first) == 1 else " lead together with "
+    said = [*list_names(first), verb + show_number(mark_of(rows[0])[0], 3)]
+    if tied:
+        whom = "it" if len(first) == 1 else "them"
+        return [*said, "; ", *list_names(tied), f" cannot be told apart from {whom}."]
+    if len(rows) > len(first) and all(is_tied(row) is False for row in rows[len(first) :]):
+        return [*said, "; every other system is significantly behind."]
+    return [*said, "."]
+
+
+def list_names(names: Sequence[str]) -> Sentence:
+    """`a, b and c`; of many the first, and how many more.
+
+    >>> "".join(map(str, list_names(["a", "b", "c", "d", "e"])))
+    'a, b and 3 more'
+    """
+    most = len(names) if len(names) <= _NAMED else _NAMED - 1
+    parts: Sentence = []
+    for place, name in enumerate(names[:most]):
+        last = place and place == len(names) - 1
+        parts += [*([" and " if last else ", "] if place else []), Name(name)]
+    return [*parts, f" and {len(names) - most} more"] if most < len(names) else parts
+
+
+# --- What the last night moved ---
+
+
+class Move(NamedTuple):
+    """The score and the rank of a system before the last night; None: it had none."""
+
+    score: float | None
+    rank: int | None
+
+
+def find_moves(history: History | None, table: Row, dataset: str) -> dict[str, Move]:
+    """How the systems of a table stood before the last night; {} if that is not known.
+
+    `dataset` is the name of the table in the history. Where the history has no ranks, they are
+    counted among the systems that have one now: a newcomer moves all below it down.
+    """
+    if history is None or history.night < 2:
+        return {}
+    before: dict[str, Line] = {}
+    for row in table["rows"]:
+        system = system_of_row(table, row)
+        line = {"score": mark_of(row)[0], "rank": row["rank"]}
+        latest = history.latest.get((table["benchmark"], dataset, system))
+        before[system] = (latest[0] or {}) if latest else line
+    if table["kind"] == "pooled":
+        return {name: Move(line.get("score"), line.get("rank")) for name, line in before.items()}
+    scores = {name: line.get("score") for name, line in before.items()}
+    ranked = [
+        sign_of(table) * score
+        for row in table["rows"]
+        if row["rank"] and (score := scores[system_of_row(table, row)]) is not None
+    ]
+    return {
+        name: Move(
+            score, None if score is None else 1 + sum(x > sign_of(table) * score for x in ranked)
+        )
+        for name, score in scores.items()
+    }
+
+
+def sign_of(table: Row) -> int:
+    """1 where a higher score is better, else −1: forecasters are ranked by what they lose."""
+    return -1 if table["kind"] == "forecasters" else read_scale(table).sign
+
+
+def unit_scale(table: Row) -> Callable[[float], float] | None:
+    """A score as its share of the best one; None for scores without bounds."""
+    scale = read_scale(table)
+    if math.isinf(scale.width):
+        return None
+    worst = scale.low if scale.higher_is_better else scale.high
+    return lambda score: scale.sign * (score - worst) / scale.width
+
+
+class Reason(NamedTuple):
+    """Changes that have one reason; `dataset` is "" where they are of several."""
+
+    kind: str  # changed, new, gone, waiting or back
+    why: str
+    datasets: list[str]
+    changes: list[Change]
+
+    @property
+    def moves(self) -> list[float]:
+        """How far the scores moved that did, the lowest first."""
+        return sorted(filter(None, map(moved, self.changes)))
+
+
+def group_changes(changes: Iterable[Change]) -> list[Reason]:
+    """Changes by their reason, those first that moved most scores.
+
+    What is asked is a matter of its dataset; another version has one reason on all of them.
+    """
+
+    def key(change: Change) -> tuple[str, str, str]:
+        is_asked = not ASKED.isdisjoint(change["causes"])
+        reason = why(change) if change["kind"] == "changed" else ""
+        return change["kind"], reason, change["dataset"] * is_asked
+
+    reasons = []
+    for (kind, reason, _), same in group_by(changes, key).items():
+        datasets = list(dict.fromkeys(change["dataset"] for change in same))
+        reasons.append(Reason(kind, reason, datasets, same))
+    return sorted(reasons, key=lambda reason: (-len(reason.moves), reason.kind, reason.datasets))
+
+
+# --- What money buys ---
+
+
+def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
+    """Of each (cost, score): whether none that costs no more scores as much or more.
+
+    Of two equal points the first counts. Scores are better when higher.
+
+    >>> pareto([(1, 0.5), (2, 0.5), (2, 0.7), (0, 0.1)])
+    [True, False, True, True]
+    """
+    ahead, best = [False] * len(points), -math.inf
+    for place in sorted(
+        range(len(points)), key=lambda place: (points[place][0], -points[place][1])
+    ):
+        if points[place][1] > best:
+            ahead[place], best = True, points[place][1]
+    return ahead
+
+
+# --- Systems by weeks ---
+
+
+def find_weeks(tables: Sequence[Row], season: Row) -> list[Row]:
+    """The tables of the datasets that a table over all datasets has, the oldest first."""
+    checksums = {dataset["questions_sha256"]: at for at, dataset in enumerate(season["datasets"])}
+    weeks = [
+        table
+        for table in tables
+        if table["benchmark"] == season["benchmark"]
+        and table["signature"].get("questions_sha256") in checksums
+    ]
+    return sorted(weeks, key=lambda table: checksums[table["signature"]["questions_sha256"]])
+
+
+def system_by_week(weeks: Sequence[Row]) -> dict[str, dict[int, Row]]:
+    """The row of each system in each week that it answered, by the place of the week."""
+    cells: dict[str, dict[int, Row]] = {}
+    for place, week in enumerate(weeks):
+        for row in week["rows"]:
+            cells.setdefault(system_of_row(week, row), {})[place] = row
+    return cells
+
+
+def runs_of(row: Row) -> Sequence[Row]:
+    """The runs of a system in the table of a dataset, or itself if it has one."""
+    return row.get("runs") or (row,)
+
+
+# --- What costs a system most ---
+
+
+class Loss(NamedTuple):
+    """A question that costs a system, in parts of its score; `others` is the mean of all systems,
+    and `ease` that mean as a share of the best score.
+    """
+
+    cost: float
+    score: float
+    others: float
+    ease: float
+    week: Row
+    item: Row
+    run: Row  # a run that lost it
+    key: str  # the address on the page of this run, "" if there is none
+
+
+def in_order(table: Row, items: Sequence[Row]) -> list[Row]:
+    """The resolved items of a result in the order in which the table of its dataset has questions."""
+    levels: dict[str, list[Row]] = {str(level): [] for level in table["weights"]}
+    for item in items:
+        if item["outcome"] != "pending":
+            level = str(item["level"]) if "weights" in table["signature"] else ""
+            levels.get(level, []).append(item)
+    return [item for level in levels.values() for item in sorted(level, key=question_key)]
+
+
+def page_keys(table: Row) -> list[str]:
+    """The addresses of a table's questions on the pages of runs, "" where several would have the
+    same.
+    """
+    keys = [make_keys([question["id"]])[0] for question in table["questions"]]
+    often = Counter(keys)
+    return [key if often[key] == 1 else "" for key in keys]
+
+
+def find_losses(
+    season: Row, weeks: Sequence[Row], read_items: ReadItems, most: int
+) -> dict[str, list[Loss]]:
+    """The costliest questions of each system over all weeks; {} for scores without bounds.
+
+    A question costs its level's weight times what is missing from the best score, as a part of the
+    level's questions. Of equal costs those come first that others got right: of those that all miss
+    nothing is to be learned.
+    """
+    unit, losses = unit_scale(season), dict[str, list[Loss]]()
+    if unit is None:
+        return {}
+    for week in weeks:
+        parts = _question_parts(season, week["questions"])
+        for row in week["rows"]:
+            runs = [(run, in_order(week, read_items(run["name"]))) for run in runs_of(row)]
+            runs = [(run, items) for run, items in runs if len(items) == len(parts)]
+            if runs:
+                system = system_of_row(week, row)
+                found = [*losses.get(system, ()), *_list_losses(week, runs, parts, unit)]
+                losses[system] = sorted(found, key=_costliest_first)[:most]
+    return losses
+
+
+def _question_parts(season: Row, questions: Sequence[Row]) -> list[float]:
+    """The share of each question in the score over all weeks."""
+    weights, counts = season["weights"], season["level_counts"]
+    total = sum(weights.values())
+    levels = [question["level"] or "" for question in questions]
+    return [weights.get(level, 0.0) / total / counts[level] for level in levels]
+
+
+def _list_losses(
+    week: Row,
+    runs: Sequence[tuple[Row, Sequence[Row]]],
+    parts: Sequence[float],
+    unit: Callable[[float], float],
+) -> Iterator[Loss]:
+    """What each question of a week costs a system, in the mean of its runs."""
+    keys = page_keys(week)
+    for place, (part, question) in enumerate(zip(parts, week["questions"], strict=True)):
+        shares = [unit(items[place]["score"]) for _, items in runs]
+        lost = part * (1 - math.fsum(shares) / len(shares))
+        if lost > 0:
+            run, items = runs[min(range(len(runs)), key=shares.__getitem__)]
+            score = math.fsum(items[place]["score"] for _, items in runs) / len(runs)
+            mean, item = question["mean"], items[place]
+            yield Loss(lost, score, mean, unit(mean), week, item, run, keys[place])
+
+
+def _costliest_first(loss: Loss) -> tuple[float, float, str]:
+    return -round(loss.cost, 9), -loss.ease, str(loss.item["id"])
+
+
+# --- A ranking ---
+
+
+class Standing(NamedTuple):
+    """A ranking with what its page says of it. `weeks` are the datasets of one over all weeks."""
+
+    name: str
+    table: Row
+    weeks: Sequence[Row]
+    names: Mapping[str, str]
+    linked: Collection[str]
+    moves: Mapping[str, Move]
+    losses: Callable[[], Mapping[str, Sequence[Loss]]]
+
+    @property
+    def systems(self) -> list[tuple[str, Row]]:
+        """Each row with the name of its system."""
+        return [(system_of_row(self.table, row), row) for row in self.table["rows"]]
+
+    @property
+    def newest(self) -> Row:
+        """The dataset whose questions the page shows."""
+        return self.weeks[-1] if self.weeks else self.table
+
+    @property
+    def title(self) -> str:
+        if self.table["kind"] == "pooled":
+            return f"{self.table['benchmark']}, {len(self.table['datasets'])} weeks"
+        return f"{self.table['benchmark']}, {show_week(self.table)}"
