@@ -9,6 +9,7 @@ import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,7 @@ from .settings import SETTING_HELP, Settings, make_settings
 from .tables import Unused, read_table
 
 PROGRAM: Final = "python eval.py"
+_LACKING: Final = "filter_reactant_product_require"  # why tables of plain names are not used
 
 
 @dataclass
@@ -95,16 +97,10 @@ def build_questions(
     build.questions.sort(key=lambda question: QUESTION_TYPES.index(question["question_type"]))
     if not build.questions:
         unused = build.counts["unused"]
-        reasons = (
-            ", ".join(f"{reason} {count}" for reason, count in sorted(unused.items()))
-            or "there is no table"
-        )
-        hint = (
-            " (see --reactant-product-require)" if unused["filter_reactant_product_require"] else ""
-        )
-        raise NoQuestionsError(
-            str(folder or "tables"), f"no question can be built: {reasons}{hint}", build
-        )
+        reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(unused.items()))
+        hint = " (see --reactant-product-require)" * (_LACKING in unused)
+        expected = f"no question can be built: {reasons or 'there is no table'}{hint}"
+        raise NoQuestionsError(str(folder or "tables"), expected, build)
     return build
 
 
@@ -142,14 +138,10 @@ def _named_tables(tables: Iterable[Mapping[str, object]]) -> list[tuple[str, obj
     """Tables by name, in an order that does not depend on that of the argument."""
     named = []
     for table in tables:
-        title = (
-            table.get("source_file") or table.get("root_img_name")
-            if isinstance(table, Mapping)
-            else None
-        )
-        named.append((item_text(title) or "table", dump_json(table), table))
-    named.sort(key=lambda entry: entry[:2])
-    return [(name, table) for name, _, table in named]
+        raw = table if isinstance(table, Mapping) else {}
+        title = item_text(raw.get("source_file") or raw.get("root_img_name"))
+        named.append((title or "table", dump_json(table), table))
+    return [(name, table) for name, _, table in sorted(named, key=itemgetter(0, 1))]
 
 
 def _parsed(raw: object, name: str) -> object:
@@ -217,7 +209,11 @@ def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> s
     warning.
     """
     first = {question["question_type"]: question for question in reversed(build.questions)}
-    settings = asdict(build.settings)
+    samples = [
+        (first[kind], render_question(first[kind], make_template(template_of(kind), language)))
+        for kind in QUESTION_TYPES
+        if kind in first
+    ]
     return fill(
         "report.md.j2",
         language=language,
@@ -226,9 +222,10 @@ def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> s
         program=program,
         dataset_name=dataset_name,
         template_of=template_of,
-        samples={kind: _sample(first[kind], language) for kind in QUESTION_TYPES if kind in first},
+        samples=samples,
         setting_rows=[
-            (name.upper(), dump_json(value), SETTING_HELP[name]) for name, value in settings.items()
+            (name.upper(), dump_json(value), SETTING_HELP[name])
+            for name, value in asdict(build.settings).items()
         ],
     )
 
@@ -236,23 +233,3 @@ def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> s
 def make_statistics(build: Build) -> str:
     """How many tables and questions there are, and how many were left out for which reason."""
     return fill("statistics.md.j2", build=build)
-
-
-def _sample(question: Question, language: str) -> str:
-    prompt = render_question(
-        question, make_template(template_of(question["question_type"]), language)
-    ).splitlines()
-    if len(prompt) > 150:
-        prompt[100:-4] = [f"… ({len(prompt) - 104} more lines)"]
-    relative = question["meta"]["option_relative_scores"]
-    shown = f"{relative[:50]}{' …' if len(relative) > 50 else ''}"
-    return "\n".join(
-        [
-            f"id: {question['id']}",
-            "",
-            *prompt,
-            "",
-            f"answer: {question['answer']}",
-            f"relative: {shown}",
-        ]
-    )

@@ -117,7 +117,8 @@ def _say_verdict(results: Results) -> str:
 
 def _draw_summary(results: Results) -> Html:
     """The score with its remarks, beside it the types of questions on one axis."""
-    total = show_total(results[RELATIVE], results["intervals"][RELATIVE], list_notes(results))
+    notes = ["Upright marks: what a uniform guess expects.", *list_notes(results)]
+    total = show_total(results[RELATIVE], results["intervals"][RELATIVE], notes)
     *kinds, overall = score_rows(results)
     shown = [overall, *kinds] if len(kinds) > 1 else [overall]
     heads = [

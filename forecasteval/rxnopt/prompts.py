@@ -97,7 +97,11 @@ def render_prompts(
     questions of its type from other tables with their answers. InputError if there are not so many
     tables.
     """
-    pools = group_by(questions, operator.itemgetter("question_type"))
+    solved = [q for q in questions if isinstance(q.get("answer"), list) and q["answer"]]
+    pools = {
+        kind: group_by(pool, lambda question: table_of(str(question["id"])))
+        for kind, pool in group_by(solved, operator.itemgetter("question_type")).items()
+    }
     for question in questions:
         name, kind, options = str(question["id"]), question["question_type"], question["options"]
         if only and name != only:
@@ -105,39 +109,26 @@ def render_prompts(
         template = templates[template_of(kind)]
         before = "".join(
             f"{render_question(shot, template).rstrip()}\n\n{shot['answer'][0]}\n\n---\n\n"
-            for shot in _choose_shots(name, pools[kind], shots)
+            for shot in _choose_shots(name, pools.get(kind, {}), shots)
         )
         for number in range(1, orders + 1):
             first = rotation(number, orders, len(options))
             rotated = {**question, "options": [*options[first:], *options[:first]]}
-            yield {
-                "id": order_id(name, number, orders),
-                "prompt": before + render_question(rotated, template),
-            }
+            prompt = before + render_question(rotated, template)
+            yield {"id": order_id(name, number, orders), "prompt": prompt}
 
 
-def _choose_shots(name: str, pool: Sequence[Record], count: int) -> list[Record]:
-    """Questions of as many other tables, drawn by the id; a reference and its control get those of
-    the same tables.
+def _choose_shots(name: str, tables: Mapping[str, Sequence[Record]], count: int) -> list[Record]:
+    """Questions of as many other `tables`, drawn by the id; a reference and its control get those
+    of the same tables.
     """
-    if not count:
-        return []
     seed = hashlib.sha256(f"shots\0{name.removesuffix('_control')}".encode()).digest()
-    by_table: dict[str, Record] = {}
-    for size in (
-        min(len(pool), 50 * count),
-        len(pool),
-    ):  # a few are enough, unless most are of one table
-        by_table = {}
-        for question in random.Random(seed).sample(pool, size):
-            table, answer = table_of(str(question["id"])), question.get("answer")
-            if table != table_of(name) and isinstance(answer, list) and answer:
-                by_table.setdefault(table, question)
-            if len(by_table) == count:
-                return list(by_table.values())
-    raise InputError(
-        "--shots", f"expected answers to questions of {count} other tables", str(len(by_table))
-    )
+    others = sorted(tables.keys() - {table_of(name)})
+    if len(others) < count:
+        expected = f"expected answers to questions of {count} other tables"
+        raise InputError("--shots", expected, str(len(others)))
+    rng = random.Random(seed)
+    return [rng.choice(tables[table]) for table in rng.sample(others, count)]
 
 
 def show_items(value: object) -> str:

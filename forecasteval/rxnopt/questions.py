@@ -216,29 +216,18 @@ def balance(rows: list[Row], varying: Sequence[str], settings: Settings) -> list
     if not settings.balance_all_varying_options:
         return rows
     best, kept = max(row.effective for row in rows), list(rows)
-    counts = {key: Counter(row.values.get(key) for row in kept) for key in varying}
     while len(kept) > settings.balance_min_options:
-        spans = {
-            key: (max(values.values()), min(values.values())) for key, values in counts.items()
-        }
-        uneven = [
-            key
-            for key in varying
-            if spans[key][0] > settings.balance_max_imbalance_ratio * spans[key][1]
-        ]
-        uneven.sort(key=lambda key: (-spans[key][0] / spans[key][1], key))
+        counts = {key: Counter(row.values.get(key) for row in kept) for key in varying}
+        ratios = {key: max(each.values()) / min(each.values()) for key, each in counts.items()}
         below = [row for row in kept if row.effective < best]
-        frequent = (
-            [row for row in below if counts[key][row.values.get(key)] == spans[key][0]]
-            for key in uneven
-        )
-        droppable = next(filter(None, frequent), None)
+        droppable: list[Row] = []
+        for key in sorted(varying, key=lambda key: (-ratios[key], key)):
+            if not droppable and ratios[key] > settings.balance_max_imbalance_ratio:
+                most = max(counts[key].values())
+                droppable = [row for row in below if counts[key][row.values.get(key)] == most]
         if not droppable:
             break
-        drop = min(droppable, key=lambda row: (row.effective, -row.number))
-        kept.remove(drop)
-        for key in varying:
-            counts[key] -= Counter([drop.values.get(key)])
+        kept.remove(min(droppable, key=lambda row: (row.effective, -row.number)))
     return kept
 
 
