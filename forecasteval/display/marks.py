@@ -45,7 +45,7 @@ def axis_head(axis: Axis, left: str = "", right: str = "") -> Head:
     ]
     ends = [tag("span", text) for text in (left, right)]
     above = [tag("span", *ends, class_="ends")] if left or right else []
-    drawn = tag("svg", *texts, class_="ax", aria_hidden="true")
+    drawn = tag("svg", *texts, class_="ax", height=18, aria_hidden="true")
     return Head(join(*above, drawn), f"x g{last}")
 
 
@@ -69,7 +69,8 @@ def draw_interval(
             title += f", 95% interval {show_score(low)} to {show_score(high)}"
             parts += _draw_whisker(axis, low, high)
         parts.append(_draw_dot(axis, mark.value, kind == "ref"))
-    return tag("svg", tag("title", title), *parts, class_=f"iv {kind}".rstrip(), role="img")
+    style = f"iv {kind}".rstrip()  # viewers of notebooks may drop styles: the height stays
+    return tag("svg", tag("title", title), *parts, class_=style, height=32, role="img")
 
 
 def _draw_upright(axis: Axis, value: float, kind: str) -> Html:
