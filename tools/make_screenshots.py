@@ -1,5 +1,5 @@
-"""The pictures of docs/pages.md, from the shipped samples: `python tools/make_screenshots.py`, with
-Chromium and Pillow.
+"""The pictures of docs/pages.md, of a sample and of a made season, with Chromium and Pillow:
+`python tools/make_screenshots.py`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from eval import main  # noqa: E402
+from season import make_season  # noqa: E402
 
 SIZE: Final = {"width": 1000, "height": 640}
 OPENED: Final = "q-686726ad"  # a question of two picks for one truth
@@ -25,22 +26,22 @@ COLOURS: Final = 96  # a picture of all its colours is three times as large
 
 def make(folder: Path) -> None:
     """Write docs/page.png, docs/question.png and docs/leaderboard.png."""
-    for name in ("dataset", "prediction"):
-        shutil.copytree(ROOT / name, folder / name)
-    root = ["--root", str(folder)]
-    main(["-f", "250915-careful", "--html", *root])
-    main(["nightly", *root])
+    shutil.copytree(ROOT / "dataset", folder / "dataset")
+    shutil.copytree(ROOT / "prediction", folder / "prediction")
+    main(["-f", "250915-careful", "--html", "--root", str(folder)])
+    make_season(folder / "season", weeks=8, questions=30, systems=9, runs=1)
+    main(["nightly", "--root", str(folder / "season")])
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
         page = browser.new_page(viewport=SIZE)  # type: ignore[arg-type]
         for picture, address in (
-            ("page", "250915-careful.html"),
-            ("question", f"250915-careful.html#{OPENED}"),
-            ("leaderboard", "leaderboard.html"),
+            ("page", "evaluation/250915-careful.html"),
+            ("question", f"evaluation/250915-careful.html#{OPENED}"),
+            ("leaderboard", "season/evaluation/leaderboard.html"),
         ):
-            page.goto(f"{(folder / 'evaluation').as_uri()}/{address}")
+            page.goto(f"{folder.as_uri()}/{address}")
             path = ROOT / "docs" / f"{picture}.png"
             page.screenshot(path=path)
             Image.open(path).convert("RGB").quantize(COLOURS).save(path, optimize=True)
