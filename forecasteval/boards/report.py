@@ -44,7 +44,7 @@ def board_report(board: Row) -> Report:
     report: Report = []
     for table in list_tables(board):
         view = view_table(table)
-        report += [f"Leaderboard  {view.title}", "", view.as_text(), "", *view.marks, *view.remarks]
+        report += [f"Leaderboard  {view.title}", "", view.table, "", *view.remarks]
         report += [format_signature(table["signature"], table.get("dataset")), ""]
     report += board.get("remarks", [])
     if changes := board.get("changes"):
@@ -221,9 +221,9 @@ def format_markdown(
         lines += [
             f"## {markdown_text(f'Leaderboard  {view.title}')}",
             "",
-            *markdown_table(view.as_text()),
+            *markdown_table(view.table),
         ]
-        for remark in (*view.marks, *view.remarks):
+        for remark in view.remarks:
             lines += ["", markdown_text(remark)]
         lines += ["", f"`{format_signature(table['signature'], table.get('dataset'))}`", ""]
     if board.get("remarks"):

@@ -16,14 +16,13 @@ from typing import Any, Final, NamedTuple
 from forecasteval.common.errors import grouped_names, printable
 from forecasteval.display.tables import (
     Column,
-    Interval,
     Table,
     make_table,
     show_interval,
     show_number,
     show_p,
 )
-from forecasteval.ranking.systems import ALPHA
+from forecasteval.ranking.systems import ALPHA, Level, read_scale
 
 from .metadata import about_columns, shown_names
 
@@ -38,21 +37,23 @@ TIED: Final = (
 # --- Columns ---
 
 
-def _number(title: str, key: str, best: str = "high", spare: int = 0) -> Column:
-    return Column(title, lambda row: show_number(row.get(key)), "number", best, spare)
+def _number(title: str, key: str, spare: int = 0) -> Column:
+    return Column(title, lambda row: show_number(row.get(key)), "number", spare=spare)
 
 
-def _score(title: str, key: str, best: str) -> Column:
-    return replace(_number(title, key, best), bold=True)
+def _score(title: str, key: str, table: Row) -> Column:
+    """A score, of which the best is bold in LaTeX."""
+    best = "high" if read_scale(table).higher_is_better else "low"
+    return replace(_number(title, key), best=best, bold=True)
 
 
-def _p(title: str, key: str, best: str = "high") -> Column:
-    return Column(title, lambda row: show_p(row.get(key)), "number", best)
+def _p(title: str, key: str) -> Column:
+    return Column(title, lambda row: show_p(row.get(key)), "number")
 
 
-def _count(title: str, key: str, best: str = "high", spare: int = 0) -> Column:
+def _count(title: str, key: str, spare: int = 0) -> Column:
     return Column(
-        title, lambda row: "–" if row.get(key) is None else str(row[key]), "number", best, spare
+        title, lambda row: "–" if row.get(key) is None else str(row[key]), "number", spare=spare
     )
 
 
@@ -60,37 +61,23 @@ def _interval(key: str) -> Column:
     return Column("95% interval", lambda row: show_interval(row.get(key)), "number")
 
 
-def _levels(table: Row, best: str) -> list[Column]:
-    levels = enumerate(filter(None, table["level_counts"]))
+def _levels(table: Row) -> list[Column]:
+    levels = filter(None, table["level_counts"])
+    best = "high" if read_scale(table).higher_is_better else "low"
     return [
         Column(
             f"Level {level}", partial(_show_level, level), "number", best, 700 - place, bold=True
         )
-        for place, level in levels
+        for place, level in enumerate(levels)
     ]
 
 
-def _show_level(level: str, row: Row) -> str:
-    return show_number(row.get("level_scores", {}).get(level))
-
-
-def _rank_with_interval(row: Row) -> str:
-    low, high = row.get("rank_interval") or (None, None)
-    return str(_RANK.cell(row)) if low is None else f"{row['rank']} ({low}–{high})"
-
-
-def _behind_with_interval(row: Row) -> str:
-    low, high = row.get("behind_interval") or (None, None)
-    if row["rank"] == 1 and row["behind"] is None:
-        return "0"  # sorts in front of the systems behind the leader
-    return show_number(row["behind"], 3) + ("" if low is None else f" [{low:.3f}, {high:.3f}]")
-
-
-def _mark_ties(row: Row) -> str:
-    return f"{_UNSURE} best" if is_tied(row) and row.get("p_leader") is not None else ""
+def _show_level(level: Level, row: Row) -> str:
+    return show_number(row["level_scores"].get(level))
 
 
 def show_notes(row: Row) -> str:
+    """What is to be known of a system besides its score."""
     notes = {
         "provisional": row.get("provisional"),
         "its runs differ as wholes": row.get("runs_differ"),
@@ -99,6 +86,10 @@ def show_notes(row: Row) -> str:
         _count_warnings(row): row.get("warnings"),
     }
     return ", ".join(note for note, holds in notes.items() if holds)
+
+
+def _mark_tie(row: Row) -> str:
+    return f"{_UNSURE} best" if is_tied(row) and row.get("p_leader") is not None else ""
 
 
 def _is_blank(row: Row) -> bool:
@@ -112,19 +103,15 @@ def _count_warnings(row: Row) -> str:
     return "1 warning" if count == 1 else f"{count} warnings"
 
 
-_RANK: Final = _count("Rank", "rank", "low")
-_NOTES: Final = Column("Notes", show_notes, "inside")
-_MARKED_NOTES: Final = Column(
-    "Notes", lambda row: ", ".join(filter(None, (_mark_ties(row), show_notes(row))))
+_RANK: Final = _count("Rank", "rank")
+_NOTES: Final = Column(
+    "Notes", lambda row: ", ".join(filter(None, (_mark_tie(row), show_notes(row))))
 )
-_UNREAD: Final = [
-    _count("Missing", "missing", "low", 1),
-    _count("Unparsed", "unparsed", "low", 800),
-]
-_PADDED: Final = _count("Padded", "padded", "low", 800)
+_UNREAD: Final = [_count("Missing", "missing", 1), _count("Unparsed", "unparsed", 800)]
+_PADDED: Final = _count("Padded", "padded", 800)
 _RUNS: Final = [
-    Column("Runs", lambda row: str(len(row.get("runs", [row]))), "number", "high"),
-    _number("Run SD", "run_deviation", "low"),
+    Column("Runs", lambda row: str(len(row.get("runs", [row]))), "number"),
+    _number("Run SD", "run_deviation"),
 ]
 SEASON: Final = [  # of a system on all datasets
     _count("Datasets", "datasets"),
@@ -141,78 +128,48 @@ def unread_columns(rows: Sequence[Row]) -> list[Column]:
 
 # --- The tables of a board ---
 
-EVERYWHERE: Final = ""
-TEXT: Final = "text"  # not on a page
-PAGE: Final = "page"  # only on a page
-INSIDE: Final = "inside"  # on a page it stands inside a row
-
 
 class View(NamedTuple):
-    """A table of a board as it is shown: its columns, each with where it stands, and remarks below
-    it.
-
-    `marks` explain the marks in the notes of the text; a page has dots and rings in their place.
-    """
+    """A table of a board as it is shown, with remarks below it."""
 
     title: str
-    columns: Sequence[tuple[str, Column]]
-    rows: Sequence[Row]
-    remarks: Sequence[str]
-    marks: Sequence[str] = ()
-
-    def as_text(self) -> Table:
-        return make_table([column for place, column in self.columns if place != PAGE], self.rows)
+    table: Table
+    remarks: list[str]
 
 
-def view_table(table: Row, names: Sequence[str] | None = None) -> View:
-    """A table of a board; `names` are those of its rows, which are their display names or those of
-    their files.
-    """
-    rows = [
-        {**row, "shown": name}
-        for row, name in zip(table["rows"], names or shown_names(table["rows"]), strict=True)
-    ]
+def view_table(table: Row) -> View:
+    """A table of a board, in which systems have their display names."""
+    names = shown_names(table["rows"])
+    rows = [{**row, "shown": name} for row, name in zip(table["rows"], names, strict=True)]
     make = {"pooled": _pooled, "systems": _systems, "forecasters": _forecasters}[table["kind"]]
-    view = make(table, rows)
-    return view._replace(
-        columns=[*view.columns, *((EVERYWHERE, column) for column in about_columns(rows))]
+    title, columns, remarks = make(table, rows)
+    shown = make_table([_RANK, *columns, *about_columns(rows)], rows)
+    return View(
+        f"{table['benchmark']}, {title}{lower_is_better(table)}",
+        shown,
+        [*[TIED] * any(map(_mark_tie, rows)), *remarks],
     )
 
 
-def _pooled(table: Row, rows: Sequence[Row]) -> View:
+Parts = tuple[str, list[Column], list[str]]  # the end of a title, columns, remarks
+
+
+def _pooled(table: Row, rows: Sequence[Row]) -> Parts:
     """Systems on all datasets of one rule set."""
-    best = "high" if table.get("higher_is_better", True) else "low"
     total = sum(table["level_counts"][level] for level in table["weights"])
     is_unread = any(row["missing"] or row["unparsed"] for row in rows)
-    size = f"all {len(table['datasets'])} datasets, {total} questions"
-    title = f"{table['benchmark']}, {size}{lower_is_better(table)}"
     columns = [
-        (TEXT, _RANK),
-        (PAGE, Column("Rank", _rank_with_interval, "number", "low")),
-        (EVERYWHERE, _name("System")),
-        (PAGE, _mark(best)),
-        *((PAGE, column) for column in _levels(table, best)),
-        (EVERYWHERE, _score("Overall", "overall_score", best)),
-        (INSIDE, _interval("overall_interval")),
-        (
-            TEXT,
-            Column(
-                "Ranks",
-                lambda row: "–".join(map(str, row["rank_interval"] or ["–"])),
-                "number",
-                "low",
-            ),
-        ),
-        (INSIDE, _number("P(best)", "p_best")),
-        (TEXT, _number("Behind by", "behind")),
-        (TEXT, _interval("behind_interval")),
-        (PAGE, Column("Behind the leader", _behind_with_interval, "text", "low")),
-        (EVERYWHERE, _p("p (Holm)", "p_leader")),
-        (EVERYWHERE, SEASON[0]),
-        *((INSIDE, column) for column in SEASON[1:]),
-        *((EVERYWHERE, column) for column in unread_columns(rows) if is_unread),
-        (TEXT, _MARKED_NOTES),
-        (PAGE, _NOTES),
+        _name("System"),
+        _score("Overall", "overall_score", table),
+        _interval("overall_interval"),
+        Column("Ranks", lambda row: "–".join(map(str, row["rank_interval"] or ["–"])), "number"),
+        _number("P(best)", "p_best"),
+        _number("Behind by", "behind"),
+        _interval("behind_interval"),
+        _p("p (Holm)", "p_leader"),
+        *SEASON,
+        *(unread_columns(rows) if is_unread else []),
+        _NOTES,
     ]
     remarks = []
     if any(row["rank"] is None for row in rows):
@@ -223,76 +180,52 @@ def _pooled(table: Row, rows: Sequence[Row]) -> View:
     if table["apart"]:
         apart = ", ".join(map(printable, table["apart"]))
         remarks.append(f"Apart, as they share no dataset with these: {apart}")
-    return View(title, columns, rows, remarks, [TIED] * any(map(_mark_ties, rows)))
+    return f"all {len(table['datasets'])} datasets, {total} questions", columns, remarks
 
 
-def _systems(table: Row, rows: Sequence[Row]) -> View:
+def _systems(table: Row, rows: Sequence[Row]) -> Parts:
     """Systems by their overall score, with the scores by level."""
-    best = "high" if table.get("higher_is_better", True) else "low"
     count = sum(table["level_counts"].values())
     used = sum(table["level_counts"][level] for level in table["weights"])
-    pending = table.get("pending", 0)
-    shown = f"{count} of {count + pending} resolved" if pending else f"{count} questions"
+    shown = _show_size(count, table, "questions")
     if used != count:
         shown = f"{used} of {shown} (small levels left out)"
-    dataset = printable(table["dataset"] or "without a dataset")
     columns = [
-        (EVERYWHERE, _RANK),
-        (EVERYWHERE, _name("System")),
-        (PAGE, _mark(best)),
-        (EVERYWHERE, _score("Overall", "overall_score", best)),
-        (INSIDE, _interval("overall_interval")),
-        *((INSIDE, column) for column in _RUNS if any(row.get("runs") for row in rows)),
-        *((EVERYWHERE, column) for column in _levels(table, best)),
-        (INSIDE, _count("n", "n", "high", 900)),
-        (EVERYWHERE, _p("p (Holm)", "p_leader")),
-        *((EVERYWHERE, column) for column in unread_columns(rows)),
-        (TEXT, _MARKED_NOTES),
-        (PAGE, _NOTES),
+        _name("System"),
+        _score("Overall", "overall_score", table),
+        _interval("overall_interval"),
+        *(column for column in _RUNS if any(row.get("runs") for row in rows)),
+        *_levels(table),
+        _count("n", "n", 900),
+        _p("p (Holm)", "p_leader"),
+        *unread_columns(rows),
+        _NOTES,
     ]
-    title = f"{table['benchmark']}, {dataset}, {shown}{lower_is_better(table)}"
-    return View(title, columns, rows, [], [TIED] * any(map(_mark_ties, rows)))
+    return f"{printable(table['dataset'] or 'without a dataset')}, {shown}", columns, []
 
 
-def _show_size(table: Row) -> str:
-    """The number of events, or how many of them are resolved."""
-    count, pending = table["n_events"], table.get("pending", 0)
-    return f"{count} of {count + pending} resolved" if pending else str(count)
-
-
-def _forecasters(table: Row, rows: Sequence[Row]) -> View:
+def _forecasters(table: Row, rows: Sequence[Row]) -> Parts:
     """The forecasters of one file, or of the files of one dataset."""
-    warnings = f", {_count_warnings(table)}" if table["warnings"] else ""
-    mark = _mark(
-        "low"
-    )  # few events may give any score: drawn, it would leave no room for the others on their axis
-    drawn = replace(mark, cell=lambda row: "" if row.get("provisional") else mark.cell(row))
     columns = [
-        (EVERYWHERE, _RANK),
-        (EVERYWHERE, _name("Forecaster")),
-        (PAGE, drawn),
-        (EVERYWHERE, _score(show_metric(table), "score", "low")),
-        (INSIDE, _interval("interval")),
-        (EVERYWHERE, _count("n", "n")),
+        _name("Forecaster"),
+        replace(_number(show_metric(table), "score"), best="low", bold=True),
+        _interval("interval"),
+        _count("n", "n"),
     ]
     remarks = ["–: provisional, in too few events for a rank (--min-events)."]
-    title = (
-        f"{table['benchmark']}, {printable(table['name'])}, {_show_size(table)} events{warnings}"
-    )
-    return View(title, columns, rows, remarks * any(row.get("provisional") for row in rows))
+    title = f"{printable(table['name'])}, {_show_size(table['n_events'], table, 'events')}"
+    warnings = f", {_count_warnings(table)}" if table["warnings"] else ""
+    return title + warnings, columns, remarks * any(row.get("provisional") for row in rows)
+
+
+def _show_size(count: int, table: Row, unit: str) -> str:
+    """How many questions or events there are, or how many of them are resolved."""
+    pending = table.get("pending", 0)
+    return f"{count} of {count + pending} resolved" if pending else f"{count} {unit}"
 
 
 def _name(title: str) -> Column:
     return Column(title, lambda row: row["shown"])
-
-
-def _mark(best: str) -> Column:
-    return Column(
-        "95% interval",
-        lambda row: Interval(*mark_of(row), None, int(is_tied(row) is False)),
-        "mark",
-        best,
-    )
 
 
 def mark_of(row: Row) -> tuple[float | None, Sequence[float] | None]:
@@ -378,9 +311,8 @@ def describe_waiting(board: Row) -> list[str]:
 
 def compared_systems(comparison: Row, *columns: Column) -> Table:
     """The compared systems: name, score, interval, and further columns."""
-    best = "high" if comparison.get("higher_is_better", True) else "low"
     name = Column("System", lambda row: printable(row["name"]))
-    overall = [_score("Overall", "overall_score", best), _interval("overall_interval")]
+    overall = [_score("Overall", "overall_score", comparison), _interval("overall_interval")]
     return make_table([name, *overall, *columns], comparison["systems"])
 
 
@@ -393,8 +325,8 @@ def pair_columns(levels: Iterable[str], *columns: Column) -> list[Column]:
         Column("B", lambda pair: printable(pair["b"])),
         Column("A − B", lambda pair: f"{pair['difference']:+.4f}", "number"),
         _interval("interval"),
-        _p("p", "p", "low"),
-        _p("p (Holm)", "p_holm", "low"),
+        _p("p", "p"),
+        _p("p (Holm)", "p_holm"),
         *columns,
         *(
             Column(
