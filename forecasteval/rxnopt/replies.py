@@ -25,7 +25,8 @@ _NOISE: Final = re.compile(
 _INVISIBLE: Final = re.compile(r"[\u200b-\u200f\u2060\ufeff]")
 _ANSWER_TAG: Final = re.compile(r"<answer>([^<>]{0,200})</answer>", re.I)
 _MARKUP: Final = str.maketrans("*`$→⇒", "   ::")
-_GLUED: Final = re.compile(r"\b(option|choice|index)(?=[0-9])", re.I)  # option2
+# option2 · best_option=2
+_GLUED: Final = re.compile(r"\b(option|choice|index)(?=[0-9])|(?<=[a-z])_(?=[a-z])", re.I)
 _FROM_ONE: Final = re.compile(r"\b1[- ](?:based|indexed)|count\w* from (?:1|one)\b|从\s?1\s?开始")
 
 # --- Numbers ---
@@ -83,8 +84,9 @@ _CLAUSE_END: Final = re.compile(
     r"(?!\s*(?:(?:and|or|&)\s)?(?:the\s)?(?:(?:option|choice|index|number)s?\s|选项)?\s?\#?[0-9]{1,6}"
     r"\s*(?:[,.;)&]|and\b|or\b|\Z))\s*"
     r"|(?<!any)(?<!thing)(?<!all)(?<!every)(?<!none)\s+(?=but\b)"
-    r"|\s+(?=(?:so(?!\s(?:far|that|much|many)\b)|while|whereas|although|though|however|rather\sthan"
-    r"|instead\sof)\b|(?:not|over)\s(?:the\s)?(?:(?:option|choice|index|number)\s)?\#?[0-9])"
+    r"|\s+(?=\(?(?:(?:so(?!\s(?:far|that|much|many)\b)|while|whereas|although|though|however"
+    r"|rather\sthan|instead\sof)\b"
+    r"|(?:not|over)\s(?:the\s)?(?:(?:option|choice|index|number)\s)?\#?[0-9]))"
     r"|(?=而不?是)",
     re.I,
 )
@@ -164,7 +166,7 @@ _REFUSAL: Final = re.compile(
 _STATED: Final = re.compile(
     r"(?:\b(?:answer|ans\b\.?|(?:best|optim(?:al|um)|correct|right|chosen|selected|final|predicted"
     r"|preferred|recommended|my|most\s(?:promising|likely))\s(?:option|choice|index|answer|one|pick)"
-    r"|(?:best|final|prediction|pick|choice|selection|selected|verdict|decision|winner|guess"
+    r"|(?:best|optimal|optimum|final|prediction|pick|choice|selection|selected|verdict|decision|winner|guess"
     r"|conclusion|recommendation|index|result)(?=\s?[:=])"
     r"|(?:the|my)\s(?:(?:best|final|top)\s)?(?:best|choice|pick|decision|selection|prediction|guess)"
     r"(?=\s(?:is|would\sbe)\b))"
@@ -176,7 +178,8 @@ _TITLE: Final = re.compile(r"\W*(?:final\s)?(?:answer|答案)\W*", re.I)  # the 
 _FINAL: Final = re.compile(r"\bfinal\b|最终", re.I)
 # A line that is an option's number and nothing else: `3.` · `"3"` · `(3)` · `Option 0` · `2.0`
 _BARE: Final = re.compile(
-    r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*[:#]?\s*)?[0-9]{1,6}(?:\.0+)?[\s)\].。!,;:\"']*", re.I
+    r"[\s(\[#\"']*(?:(?:option|choice|index|选项)\s*[:#]?\s*)?[0-9]{1,6}(?:\.0+)?[\s)\].。!,;:\"']*",
+    re.I,
 )
 # … and with words behind it: `3: water` · `3) K3PO4` · `3 - because` · `Option 0 (water)`
 _LED: Final = re.compile(
