@@ -50,6 +50,7 @@ from .report import (
     RELATIVE,
     describe_size,
     explain,
+    find_asked,
     list_notes,
     make_charts,
     mark_score,
@@ -286,8 +287,8 @@ def _list_texts(item: Item, record: Record) -> dict[str, Cell]:
         if isinstance(row, Mapping)
     ]
     options = [
-        f"{place}: {_show_conditions(option)}"
-        for place, option in enumerate(record.get("options", ()))
+        f"{place}: {_show_option(record, place)} · score {show_score(score, 2)}"
+        for place, score in enumerate(record["meta"]["option_relative_scores"] if record else ())
     ]
     picked = show_index(item["read"])
     texts = {
@@ -327,6 +328,12 @@ def _show_conditions(conditions: object) -> str:
     return _list_conditions(conditions).replace("\n", "; ")
 
 
+def _show_option(record: Record, place: int) -> str:
+    """The conditions of an option; only its value where the question asks about one of them."""
+    items = find_asked(record, place)
+    return _show_conditions(record["options"][place]) if items is None else show_items(items)
+
+
 def _show_values(reference: Mapping[str, Any]) -> str:
     """The results of a reference: `59% yield, 90% ee`."""
     known = [f"{as_text(reference.get('yield'))}% yield"]
@@ -348,14 +355,12 @@ def _draw_options(record: Record, read: object) -> Html:
         Head("Yield", "n o"),
         Head("Effective", "n"),
     ]
-    only = record.get("target_key")
     lines = []
-    for place, option in enumerate(record["options"]):
-        shown = show_items(option.get(only)) if only else _show_conditions(option)
+    for place in range(len(record["options"])):
         words = ["picked"] * (place in picked) + ["best"] * (place in best)
         cells = [
             str(place),
-            join(show_text(shown, pages.TEXT)),
+            join(show_text(_show_option(record, place), pages.TEXT)),
             tag("b", ", ".join(words)) if words else "",
             show_heat(meta["option_relative_scores"][place]),
             f"{meta['yields'][place]:g}",

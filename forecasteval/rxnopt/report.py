@@ -184,10 +184,18 @@ def _name_option(question: Mapping[str, Any], place: Any) -> str:
     """The index of an option, and in brackets its value of the condition that the question asks
     about.
     """
-    key = question.get("target_key")
-    items = read_items(question["options"][place].get(key)) if key else []
+    items = read_items(find_asked(question, place))
     shown = "; ".join(item["content"] or item["SMILES"] for item in items)
     return f"{place} ({printable(shown, 40)})" if shown else str(place)
+
+
+def find_asked(question: Mapping[str, Any], place: int) -> object:
+    """The value that an option has of the condition that its question asks about; None where it
+    asks about all, or where the option is none of ours.
+    """
+    option, key = question["options"][place], question.get("target_key")
+    is_one = isinstance(option, Mapping) and isinstance(key, str)
+    return option.get(key) if is_one else None
 
 
 def show_index(read: int | Sequence[int | None] | None) -> str:

@@ -136,6 +136,8 @@ def test_texts_of_a_question_for_comparisons(results: Any) -> None:
     texts = results.page().texts()[name]
     assert " → " in texts["Reaction"]
     assert texts["Options"].count("\n") == len(RECORDS[name]["options"]) - 1
+    score = RECORDS[name]["meta"]["option_relative_scores"][0]
+    assert f" · score {score:.2f}\n" in str(texts["Options"])
     assert texts["Picked"] == "0"
 
 
@@ -150,3 +152,16 @@ def test_charts_of_the_page(results: Any) -> None:
     right = {name: q["answer"][0] for name, q in RECORDS.items()}
     perfect = RxnOptEvaluator(list(RECORDS.values())).evaluate_all(right)
     assert "costs" not in perfect.page().charts()
+
+
+@pytest.mark.parametrize("options", [["a", "b"], [None, 1], [{"base": 7}, {"base": [[]]}]])
+@pytest.mark.parametrize("key", ["base", None, ["base"], EVIL])
+def test_options_that_are_none_of_ours_are_shown_all_the_same(options: Any, key: Any) -> None:
+    record = {**question("t_q1", [1.0, 2.0]), "options": options, "target_key": key, "input": "?"}
+    found = RxnOptEvaluator([record]).evaluate_all({"t_q1": 0})
+    parsed = parse(found.page())
+    assert [row[2:] for row in parsed.rows if row[0] in ("0", "1")] == [
+        ["picked", "0.50", "1", "1"],
+        ["best", "1.00", "2", "2"],
+    ]
+    assert "Options" in found.page().texts()["t_q1"]
