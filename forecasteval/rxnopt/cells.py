@@ -175,13 +175,11 @@ def read_yield(cell: object, fraction: bool = False) -> YieldCell:
         return YieldCell(None)
     label = _LABELLED.fullmatch(text)
     inner = label[2] or label[3] if label else ""
-    if label and (
-        int(label[1]) < 30 or re.search("[0-9]", inner)
-    ):  # 3aa (trace), but "95a (n.d.)" is a footnote
+    # 3aa (trace), but the a of "95a (n.d.)" is a footnote
+    if label and (int(label[1]) < 30 or re.search("[0-9]", inner)):
         value, note = _plain_yield(inner, fraction)
-        if value is not None or _TIME_OR_MASS.fullmatch(
-            inner
-        ):  # else "88b (3.7:1)": a footnote and a ratio
+        # else "88b (3.7:1)": a footnote and a ratio
+        if value is not None or _TIME_OR_MASS.fullmatch(inner):
             return YieldCell(value, note=note)
     text = re.sub(r"^\(([^()]+)\)", r"\1", text)  # (85): isolated, and nothing else
     parts = _PARTS.fullmatch(text)
@@ -289,38 +287,34 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
     word = _SELECTIVITY_WORD.search(text)
     if word and word[0] not in _NAMED[field]:
         return None, f"another selectivity than {field}"
-    ratio = _RATIO.search(text)
-    if ratio:
-        rest = _PAIR.sub("", text[: ratio.start()]) + text[ratio.end() :]
-        if re.search("[0-9]", rest):  # two ratios, or a number without a meaning
-            return None, f"cannot be read as one {field}"
-        parts = [float(part) for part in re.findall(_NUMBER, ratio[0])]
-        total = sum(parts)
-        if (
-            field in _ENANTIO
-            and not (len(parts) == 2 and (1 in parts or 98 <= total <= 102))
-            and total > 0
-        ):
-            return None, f"the two parts of an {field} add up to 100"
-        return (
-            (max(parts) / total, "")
-            if 0 < total < math.inf
-            else (None, f"{field} of {ratio[0]} is missing")
-        )
+    if ratio := _RATIO.search(text):
+        return _read_ratio(text, ratio, field)
     excess = _EXCESS.fullmatch(text)
     if excess and (field == "ee" or re.search(r"\b[ed]e\b", text)):
         low = abs(float(excess["low"]))
         percent = (low + float(excess["high"])) / 2 if excess["high"] else low
-        return (
-            ((100 + percent) / 200, "")
-            if percent <= 100
-            else (None, f"{field} above 100 % is missing")
-        )
+        if percent > 100:
+            return None, f"{field} above 100 % is missing"
+        return (100 + percent) / 200, ""
     bare = _BARE_RATIO.fullmatch(text) if field != "ee" else None
     if not bare or not 0 < float(bare[1]) < math.inf:
         return None, f"cannot be read as {field}"
     r = float(bare[1])
     return max(r, 1.0) / (r + 1), f"{bare[1]} is read as {bare[1]}:1" if 50 <= r <= 100 else ""
+
+
+def _read_ratio(text: str, ratio: re.Match[str], field: str) -> tuple[float | None, str]:
+    """(major fraction, note) of a cell with a ratio in it."""
+    rest = _PAIR.sub("", text[: ratio.start()]) + text[ratio.end() :]
+    if re.search("[0-9]", rest):  # two ratios, or a number without a meaning
+        return None, f"cannot be read as one {field}"
+    parts = [float(part) for part in re.findall(_NUMBER, ratio[0])]
+    total = sum(parts)
+    if not 0 < total < math.inf:
+        return None, f"{field} of {ratio[0]} is missing"
+    if field in _ENANTIO and not (len(parts) == 2 and (1 in parts or 98 <= total <= 102)):
+        return None, f"the two parts of an {field} add up to 100"
+    return max(parts) / total, ""
 
 
 def show_fraction(fraction: float, field: str, cell: object = None) -> str:
