@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from forecasteval.boards.changes import changes_report, name_changes
 from forecasteval.common.errors import printable
-from forecasteval.display.formats import csv_cell, markdown_table, markdown_text
-from forecasteval.display.tables import Report, Table, format_signature, make_table
+from forecasteval.display.formats import csv_cell, format_report
+from forecasteval.display.tables import Heading, Report, format_signature, make_table
 from forecasteval.ranking.changes import Change
 
 from .metadata import about_keys, cell_text, list_tables, name_systems
@@ -21,7 +21,6 @@ from .tables import (
     SEASON,
     compared_systems,
     describe_waiting,
-    failed_table,
     list_verdicts,
     lower_is_better,
     mark_of,
@@ -40,26 +39,22 @@ PAIRS: Final = 10  # whose questions a comparison shows
 
 
 def board_report(board: Row) -> Report:
-    """The tables of `rank`, and the files that could not be scored."""
+    """The tables of `rank`, what changed last, and the files that could not be scored."""
     report: Report = []
     for table in list_tables(board):
         view = view_table(table)
-        report += [f"Leaderboard  {view.title}", "", view.table, "", *view.remarks]
+        report += [Heading(f"Leaderboard  {view.title}"), "", view.table, "", *view.remarks]
         report += [format_signature(table["signature"], table.get("dataset")), ""]
     report += board.get("remarks", [])
-    if changes := board.get("changes"):
-        changed = _report_changes(board, changes, board.get("moves", ()))
-        report += ["Changed since the last run", *changed, ""]
+    if board.get("changes"):
+        names = name_systems(board)
+        changes, moves = (name_changes(board.get(key, ()), names) for key in ("changes", "moves"))
+        report += [Heading("What changed last"), *changes_report(changes, overall=moves), ""]
     report += [
         f"failed: {printable(entry['file'])}: {printable(entry['reason'])}"
         for entry in board.get("failed", [])
     ]
-    return report
-
-
-def _report_changes(board: Row, changes: Sequence[Change], moves: Sequence[Change]) -> Report:
-    names = name_systems(board)
-    return changes_report(name_changes(changes, names), overall=name_changes(moves, names))
+    return [*report, *describe_waiting(board)]
 
 
 def comparison_report(comparison: Row) -> Report:
@@ -212,38 +207,8 @@ def _flatten_pair(pair: Row) -> dict[str, Any]:
 def format_markdown(
     board: Row, changes: Sequence[Change] = (), moves: Sequence[Change] = ()
 ) -> str:
-    """The tables as Markdown, and what changed last, over all datasets the `moves`; names of files
-    are text there, whatever they hold.
+    """The report as Markdown, with what changed last; names of files are text there, whatever they
+    hold.
     """
-    lines = ["# Leaderboard", ""]
-    for table in list_tables(board):
-        view = view_table(table)
-        lines += [
-            f"## {markdown_text(f'Leaderboard  {view.title}')}",
-            "",
-            *markdown_table(view.table),
-        ]
-        for remark in view.remarks:
-            lines += ["", markdown_text(remark)]
-        lines += ["", f"`{format_signature(table['signature'], table.get('dataset'))}`", ""]
-    if board.get("remarks"):
-        lines += [
-            "## Runs apart",
-            "",
-            *(f"- {markdown_text(remark)}" for remark in board["remarks"]),
-            "",
-        ]
-    if changes:
-        lines += ["## What changed last", ""]
-        for block in _report_changes(board, changes, moves):
-            lines += (
-                ["", *markdown_table(block)]
-                if isinstance(block, Table)
-                else [f"{markdown_text(block)}  " if block else ""]
-            )
-        lines += [""]
-    if board.get("waiting"):
-        lines += ["## Waiting for truths", "", *map(markdown_text, describe_waiting(board)), ""]
-    if board["failed"]:
-        lines += ["## Not scored", "", *markdown_table(failed_table(board))]
-    return "\n".join(lines).rstrip() + "\n"
+    report = board_report({**board, "changes": changes, "moves": moves})
+    return f"# Leaderboard\n\n{format_report(report, 'markdown').rstrip()}\n"

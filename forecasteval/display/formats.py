@@ -11,7 +11,7 @@ from typing import Final
 
 from forecasteval.common.errors import InputError, printable
 
-from .tables import Column, Report, Table
+from .tables import Column, Heading, Report, Table
 
 _MISSING: Final = "–"
 
@@ -41,7 +41,9 @@ def markdown_lines(report: Report) -> list[str]:
     """Lines of text as they are, each on its own, and tables."""
     lines: list[str] = []
     for block in report:
-        if isinstance(block, str):
+        if isinstance(block, Heading):
+            lines.append(f"## {markdown_text(block)}")
+        elif isinstance(block, str):
             lines.append(f"{markdown_text(block)}  " if block else "")
         else:  # a table that follows a line of text would be a part of its paragraph
             lines += [*([""] if lines and lines[-1] else []), *markdown_table(block)]

@@ -182,6 +182,10 @@ def display_width(text: str) -> int:
     return len(text) + wide - sum(unicodedata.combining(char) > 0 for char in text)
 
 
+class Heading(str):
+    """A line that is a heading where a form of text has such."""
+
+
 Report = list["str | Table"]  # lines and tables, top to bottom
 
 

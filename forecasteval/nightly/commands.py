@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable, Mapping
 
 from forecasteval.boards.report import board_report, format_csv
-from forecasteval.boards.tables import describe_waiting
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import SUFFIXES
 from forecasteval.display.results import print_result
@@ -77,7 +76,6 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
         ignored = grouped_names(board["ignored"])
         counts += f"; not read, because they are not {', '.join(SUFFIXES)}: {ignored}"
     report = board_report(board)
-    report += describe_waiting(board)
     if board["without_result"]:
         report.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")
     if args.format == "csv":

@@ -59,8 +59,8 @@ def test_markdown_of_hostile_names(hostile_board: Record) -> None:
     plain = re.sub(r"\\[!-/:-@\[-`{-~]", "", "\n".join(lines))  # without what is escaped
     bars = [len(re.findall(r"\|", line)) for line in plain.splitlines()]
     header = bars[0]
-    assert set(bars[: len(HOSTILE) + 2]) == {header}  # one row each, no cell more
-    assert set(bars[len(HOSTILE) + 2 :]) == {3}
+    assert bars == [header] * (len(HOSTILE) + 2)  # one row each, no cell more
+    plain = re.sub(r"\\[!-/:-@\[-`{-~]", "", text)
     for forbidden in ("<", "](", "`", "**", "_", "&", "www.", "http:", "https:", "@", "$", "~"):
         assert forbidden not in plain
 

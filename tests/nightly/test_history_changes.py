@@ -74,9 +74,9 @@ def test_a_corrected_truth(root: Path) -> None:
     )
     done = run(root, "nightly")
     lines = [re.sub(" +", " ", line) for line in done.out.splitlines()]
-    at = lines.index("Changed since the last run")
+    at = lines.index("What changed last")
     assert lines[at : at + 6] == [
-        "Changed since the last run",
+        "What changed last",
         "d.json: corrected truths: results 2, scores moved 2",
         "",
         "System Dataset Before Now Change Why",
