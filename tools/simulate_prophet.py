@@ -2,8 +2,8 @@
 [repeats]`.
 
 Forecasters of known skill forecast drawn events; what the wing reports is compared with what many
-draws show. 20 repeats take seconds and say little; the table in docs/prophet.md is the output with
-400 (about two minutes).
+draws show. 20 repeats take seconds and say little; the table in docs/methods.md is from the output
+with 200 (about two minutes).
 """
 
 from __future__ import annotations

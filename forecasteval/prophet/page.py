@@ -432,7 +432,7 @@ def _list_events(shown: Scored) -> Iterator[tuple[str, Row]]:
             ("Brier scores, the best first", listed),
         ]
         foot = soft(f"id {show_text(events.ids[at], 200)}")
-        inside = draw_inside(key, [("Closed", closed)], texts, foot)
+        inside = draw_inside(key, [("Closed", closed[:16].replace("T", " "))], texts, foot)
         yield title, Row(key, cells, data, inside)
 
 
