@@ -138,7 +138,7 @@ def _make_charts(board: Board) -> dict[str, Chart]:
         table = number_table(["Forecaster", *(panel.title for panel in panels)], rows)
         charts.append(Chart("scores", "Scores over time", _OVER_TIME, table, panels))
     about = "Blue: two metrics rank alike; orange: the other way round."
-    agreement = agreement_table(board.results, "spearman")
+    agreement = agreement_table(board.results)
     charts.append(Chart("agreement", "Agreement of the metrics", about, agreement))
     return {chart.name: chart for chart in charts}
 

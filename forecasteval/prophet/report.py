@@ -235,11 +235,6 @@ def _agreement_line(matrix: Matrix) -> list[str]:
 def _list_tables(results: ProphetResult, rows: Sequence[BoardRow]) -> Iterator[tuple[str, Table]]:
     metrics = list_metrics(results)
     yield "Every metric, ranks in brackets", _by_metric(rows, metrics, _ranked)
-    known = [
-        metric for metric in metrics if any(row.record.get(f"{metric}_interval") for row in rows)
-    ]
-    intervals = _by_metric(rows, known, lambda row, metric: row.get(f"{metric}_interval"))
-    yield "95% intervals (t, clustered by series; returns: tilted market)", intervals
     for base, record in results["baselines"].items():
         against = [(row, row.record["against"].get(base)) for row in rows]
         both = [BoardRow(row.shown, cells) for row, cells in against if cells]
@@ -252,9 +247,6 @@ def _list_tables(results: ProphetResult, rows: Sequence[BoardRow]) -> Iterator[t
         columns = [_NAME, *(_category_column(*category) for category in categories.items())]
         ranked = [row for row in rows if row.name in results["forecasters"]]
         yield "Brier by category (events)", make_table(columns, ranked)
-    for kind in ("spearman", "kendall"):
-        title = f"Rank agreement ({kind.capitalize()}), 1 where two metrics rank alike"
-        yield title, agreement_table(results, kind)
 
 
 def _by_metric(
@@ -298,8 +290,9 @@ def _category_column(name: str, category: Category) -> Column:
     return _number(f"{printable(name, 30)} ({category['n_events']})", show)
 
 
-def agreement_table(results: ProphetResult, kind: str) -> Table:
-    matrix = results["rank_correlation"]["overall"][kind]
+def agreement_table(results: ProphetResult) -> Table:
+    """Spearman's correlation of the ranks by any two metrics."""
+    matrix = results["rank_correlation"]["overall"]["spearman"]
     cells = ((title_of(metric), *map(Shade, row.values())) for metric, row in matrix.items())
     return number_table(["", *map(title_of, matrix)], cells)
 

@@ -84,6 +84,14 @@ def test_what_cannot_be_read_is_counted(tmp_path: Path, name: str) -> None:
     assert results["forecasters"]["cid"]["n_events"] == 1
 
 
+@pytest.mark.parametrize(
+    ("won", "lost"), [("1", "0"), ("1.0", "0.0"), ("true", "FALSE"), ("Yes", "no")]
+)
+def test_outcomes_as_tables_write_them(tmp_path: Path, won: str, lost: str) -> None:
+    rows = [f"E1,A,ada,1,{won},,,", f"E1,B,ada,0,{lost},,,"]
+    assert evaluate_csv(write(tmp_path / "x.csv", rows))["forecasters"]["ada"]["brier"] == 0
+
+
 def test_columns_that_could_mean_the_same_are_named(tmp_path: Path) -> None:
     """A title beside an id is none of them."""
     columns = "event_id,question,option,model,system,prob,Prob,resolved"
